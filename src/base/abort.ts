@@ -1,0 +1,10 @@
+import { ServiceError } from './errors.ts';
+
+export function abortedError(signal?: AbortSignal): ServiceError {
+  return new ServiceError({ code: 'ABORTED', kind: 'aborted', message: 'the operation was cancelled', cause: signal?.reason });
+}
+
+/** @throws ServiceError `ABORTED` (kind aborted) when the signal has fired. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw abortedError(signal);
+}

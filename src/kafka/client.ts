@@ -1,0 +1,185 @@
+import type { EpochMs } from '../base/clock.ts';
+
+/** A topic partition's address. */
+export interface TopicPartition {
+  readonly topic: string;
+  readonly partition: number;
+}
+
+/**
+ * One Kafka record batch (magic 2) exactly as the broker stores it: header and possibly compressed records. Nothing above the
+ * port parses records on the main thread; `record-batch.ts` decodes these bytes in a worker.
+ */
+export interface RawRecordBatch {
+  readonly baseOffset: bigint;
+  /** Offset after the last record of the batch; what to fetch next. */
+  readonly untilOffset: bigint;
+  /** Number of records the header announces (compaction may have removed some of the range). */
+  readonly recordCount: number;
+  readonly maxTimestampMs: EpochMs;
+  /** The whole batch from its base offset field on; a view that must be copied before the handler returns. */
+  readonly bytes: Uint8Array;
+}
+
+/** What one fetch brought for one partition, in offset order, without aborted transactions and control batches. */
+export interface FetchedPartition extends TopicPartition {
+  /** The offset the fetch asked for. The first batch may start below it: records before it must be skipped. */
+  readonly fetchOffset: bigint;
+  /** The offset to fetch next: past the last batch, control batches and aborted records included. */
+  readonly untilOffset: bigint;
+  /** Offset after the last stable record (the end of what a read_committed consumer may see). */
+  readonly highWatermark: bigint;
+  readonly batches: readonly RawRecordBatch[];
+}
+
+/** Where to start reading one partition. */
+export interface StartPosition extends TopicPartition {
+  readonly offset: bigint;
+}
+
+/**
+ * What a consumer group member does. Calls never overlap for one partition.
+ */
+export interface ConsumerHandler {
+  /**
+   * The group gave this member these partitions (all of them, not a difference) in a new generation. The answer says where
+   * to read each; a partition that is left out is not read until `seek`. No `onFetched` of the generation happens before.
+   */
+  onAssigned(partitions: readonly TopicPartition[], generation: number): Promise<readonly StartPosition[]>;
+  /** The generation ended: everything fetched and not committed belongs to somebody else by now. */
+  onRevoked(generation: number): Promise<void>;
+  /** Takes the bytes (copying them) and returns soon; the next fetch waits for it. */
+  onFetched(fetched: FetchedPartition): void;
+  /** The consumer stopped for good by an error (authorisation, topic deleted); transient trouble is retried inside. */
+  onFailed(error: unknown): void;
+}
+
+export interface ConsumerOptions {
+  readonly groupId: string;
+  readonly topics: readonly string[];
+  readonly handler: ConsumerHandler;
+  /** Defaults to true: aborted and open transactions are not seen. */
+  readonly readCommitted?: boolean | undefined;
+  /** Upper bound of one fetch response. Default 16 MiB. */
+  readonly maxFetchBytes?: number | undefined;
+  /** How long the broker may wait for data. Default 250 ms. */
+  readonly maxWaitMs?: number | undefined;
+  /** Default 30000. */
+  readonly sessionTimeoutMs?: number | undefined;
+}
+
+/** A member of a consumer group. Correctness never depends on membership: the table's commit fences. */
+export interface KafkaConsumer {
+  /** Joins and starts fetching; resolves when joined for the first time. */
+  start(): Promise<void>;
+  pause(partitions: readonly TopicPartition[]): void;
+  resume(partitions: readonly TopicPartition[]): void;
+  /** Moves one partition; fetched bytes of before the move are not delivered after it. */
+  seek(position: StartPosition): void;
+  /** Publishes group offsets for lag tools. Best effort; rejects with kind `unavailable` or `fenced`. */
+  commitGroupOffsets(positions: readonly StartPosition[]): Promise<void>;
+  /** Leaves the group; no handler call after it resolves. */
+  stop(): Promise<void>;
+}
+
+/** A record to produce. `undefined` key or value is Kafka's null (a null value is a tombstone). */
+export interface OutgoingRecord {
+  readonly key?: Uint8Array | undefined;
+  readonly value?: Uint8Array | undefined;
+  readonly headers?: readonly (readonly [name: string, value: Uint8Array])[] | undefined;
+  readonly timestampMs: EpochMs;
+}
+
+/**
+ * Records of one partition, encoded (and compressed) by `encodeRecordBatch` up to the producer fields (id, epoch, sequence, CRC),
+ * which the producer fills in. Made in a worker so that the main thread only moves bytes.
+ */
+export interface EncodedRecordBatch extends TopicPartition {
+  readonly recordCount: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Idempotent producer without transactions: dead letters, replayed demo data. Serialises sends per partition. */
+export interface KafkaProducer {
+  /** Resolves when the batches are stored by all in-sync replicas (acks=all). Rejects: `unavailable`, `invalid` (record too large, no such topic). */
+  send(batches: readonly EncodedRecordBatch[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * A producer under a stable transactional id. Opening it fences every earlier one with the same id and aborts what they left
+ * open, *before* `open` resolves; so read the committed position after opening.
+ *
+ * After any rejection the object is dead: close it, open a new one, read the committed position, continue from there
+ * (kafkajs speaks transaction versions without KIP-890; a timeout leaves the outcome unknown).
+ */
+export interface TransactionalProducer {
+  /**
+   * Publishes all batches in one transaction: all visible to read_committed readers, or none.
+   * Rejects with kind `fenced` (a newer producer owns the id; stop), `unknown-outcome` (the end marker may have been written),
+   * `unavailable` (aborted or will be; nothing visible), `invalid` (a record the broker never takes: too large, no topic).
+   */
+  publish(batches: readonly EncodedRecordBatch[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface TopicSpec {
+  readonly topic: string;
+  readonly partitions: number;
+  /** Default: the broker's. */
+  readonly replicationFactor?: number | undefined;
+  readonly config?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The offsets a partition holds: records in `[earliest, latest)`. */
+export interface PartitionOffsets extends TopicPartition {
+  readonly earliest: bigint;
+  readonly latest: bigint;
+}
+
+/** A decoded record, for the slow paths (positions, tools, tests). */
+export interface KafkaRecord extends TopicPartition {
+  readonly offset: bigint;
+  readonly timestampMs: EpochMs;
+  readonly key: Uint8Array | undefined;
+  readonly value: Uint8Array | undefined;
+  readonly headers: readonly (readonly [name: string, value: Uint8Array])[];
+}
+
+export interface KafkaAdmin {
+  clusterId(): Promise<string>;
+  /** Creates what is missing; an existing topic is left as it is. Resolves with the names created. */
+  ensureTopics(topics: readonly TopicSpec[]): Promise<readonly string[]>;
+  /** Partition count, or `undefined` when the topic does not exist. */
+  partitionCount(topic: string): Promise<number | undefined>;
+  offsets(topic: string): Promise<readonly PartitionOffsets[]>;
+  groupOffsets(groupId: string, topic: string): Promise<readonly StartPosition[]>;
+  deleteTopic(topic: string): Promise<void>;
+}
+
+/**
+ * The broker, as the product sees it. Adapters: `kafkajs-client.ts` and, for tests and simulation, `memory-broker.ts`.
+ * One conformance suite runs on both (test/conformance/kafka-client.ts).
+ */
+export interface KafkaClient {
+  readonly admin: KafkaAdmin;
+  consumer(options: ConsumerOptions): KafkaConsumer;
+  producer(): Promise<KafkaProducer>;
+  openTransactional(options: {
+    readonly transactionalId: string;
+    readonly transactionTimeoutMs?: number | undefined;
+  }): Promise<TransactionalProducer>;
+  /**
+   * Reads a partition without a group from `from` up to (excluding) `until`, read_committed unless told otherwise. Ends early
+   * when nothing is left below `until`.
+   */
+  readPartition(options: {
+    readonly topic: string;
+    readonly partition: number;
+    readonly from: bigint;
+    readonly until: bigint;
+    readonly readCommitted?: boolean | undefined;
+    readonly signal?: AbortSignal | undefined;
+  }): AsyncIterable<KafkaRecord>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,95 @@
+import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
+import type { SourceRange } from './source-offsets.ts';
+
+/** One record batch inside a sealed batch's `bytes`. */
+export interface PackedRecordBatch {
+  readonly topic: string;
+  readonly partition: number;
+  /** Where its bytes lie in `SealedBatch.bytes`. */
+  readonly start: number;
+  readonly end: number;
+  /** Records below this offset are skipped (the fetch started inside the batch). */
+  readonly fromOffset: bigint;
+}
+
+/** Where the value of a table column comes from. */
+export type ColumnSource =
+  /** A member of the JSON object in the record's value; `path` is the member's name. */
+  | { readonly kind: 'value'; readonly name: string }
+  | { readonly kind: 'key' }
+  | { readonly kind: 'headers' }
+  | { readonly kind: 'topic' }
+  | { readonly kind: 'partition' }
+  | { readonly kind: 'offset' }
+  | { readonly kind: 'timestamp' };
+
+/** How payloads of a table are decoded: plain data, sent to worker threads. `sources[i]` feeds `schema.fields[i]`. */
+export interface DecodeSpec {
+  readonly sources: readonly ColumnSource[];
+  /** A member of the payload that no column takes: `ignore` it, or `reject` the record. */
+  readonly unknownMembers: 'ignore' | 'reject';
+}
+
+/** A closed micro-batch of one table: raw record batches packed into one buffer that moves to a worker by transfer. */
+export interface SealedBatch {
+  readonly table: string;
+  readonly sequence: number;
+  readonly bytes: ArrayBuffer;
+  readonly recordBatches: readonly PackedRecordBatch[];
+  /** What the batch covers, per partition; `from` equals the table's mark or the end of the batch before it. */
+  readonly ranges: readonly SourceRange[];
+  /** Records the batch headers announce (an upper bound of the rows). */
+  readonly recordCount: number;
+  readonly sealedBy: 'rows' | 'bytes' | 'age' | 'drain';
+  /** When the oldest of its records was fetched, `Clock.monotonicMs`. */
+  readonly openedAtMs: number;
+}
+
+/** A record that does not fit the table, with everything needed to look at it and to send it again. */
+export interface RejectedRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: bigint;
+  readonly timestampMs: number;
+  readonly key: Uint8Array | undefined;
+  readonly value: Uint8Array | undefined;
+  readonly headers: readonly (readonly [name: string, value: Uint8Array])[];
+  readonly reason: RejectReason;
+  /** What, where and with which value, lower case: `column "amount": "abc" is not a decimal(12,2)`. */
+  readonly message: string;
+}
+
+export type RejectReason =
+  | 'invalid-json'
+  | 'not-an-object'
+  | 'null-value'
+  | 'wrong-type'
+  | 'out-of-range'
+  | 'missing-required'
+  | 'unknown-member'
+  | 'duplicate-member'
+  | 'invalid-utf8'
+  | 'too-deep'
+  | 'corrupt-batch';
+
+/** What the worker is told to do with a sealed batch. */
+export interface StageTask {
+  readonly batch: SealedBatch;
+  readonly write: WriteSpec;
+  readonly decode: DecodeSpec;
+  /** Unique file name stem; the worker appends partition number and extension. */
+  readonly fileNameStem: string;
+}
+
+/** What came of it: `rowCount + rejects.length` records, none lost. */
+export interface StageResult {
+  readonly files: readonly StagedFile[];
+  readonly rowCount: number;
+  readonly rejects: readonly RejectedRecord[];
+  readonly timings: { readonly decodeMs: number; readonly encodeMs: number; readonly storeMs: number };
+}
+
+/** Turns sealed batches into staged files, off the main thread. */
+export interface BatchStager {
+  stage(task: StageTask, signal?: AbortSignal): Promise<StageResult>;
+}

@@ -1,0 +1,56 @@
+/**
+ * Column types shared by both table formats. Names are Delta's; the Iceberg equivalents are `int`, `timestamptz` (timestamp)
+ * and `timestamp` (timestamp_ntz).
+ */
+export type PrimitiveType =
+  | { readonly kind: 'boolean' }
+  /** Signed 8, 16, 32 and 64 bit integers. */
+  | { readonly kind: 'byte' }
+  | { readonly kind: 'short' }
+  | { readonly kind: 'integer' }
+  | { readonly kind: 'long' }
+  | { readonly kind: 'float' }
+  | { readonly kind: 'double' }
+  /** Precision 1 to 38, scale 0 to precision. */
+  | { readonly kind: 'decimal'; readonly precision: number; readonly scale: number }
+  | { readonly kind: 'string' }
+  | { readonly kind: 'binary' }
+  /** Days since 1970-01-01. */
+  | { readonly kind: 'date' }
+  /** Microseconds since 1970-01-01T00:00:00Z, an instant. */
+  | { readonly kind: 'timestamp' }
+  /** Microseconds of a local date and time without zone. */
+  | { readonly kind: 'timestamp_ntz' };
+
+export interface StructType {
+  readonly kind: 'struct';
+  readonly fields: readonly Field[];
+}
+
+export interface ListType {
+  readonly kind: 'list';
+  readonly element: DataType;
+  readonly elementNullable: boolean;
+  readonly elementId?: number | undefined;
+}
+
+export interface MapType {
+  readonly kind: 'map';
+  readonly key: DataType;
+  readonly value: DataType;
+  readonly valueNullable: boolean;
+  readonly keyId?: number | undefined;
+  readonly valueId?: number | undefined;
+}
+
+export type DataType = PrimitiveType | StructType | ListType | MapType;
+
+export interface Field {
+  readonly name: string;
+  readonly type: DataType;
+  readonly nullable: boolean;
+  /** Iceberg field id, or Delta column-mapping id; written to Parquet as `field_id` when present. */
+  readonly id?: number | undefined;
+  /** Format-specific field metadata, kept verbatim (JSON text by key). */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}

@@ -1,0 +1,74 @@
+import type { PartitionValues, StagedFile, WriteSpec } from './staged-file.ts';
+import type { Version } from './version.ts';
+
+/** What the maintenance planner looks at. */
+export interface TableHealth {
+  readonly version: Version;
+  readonly fileCount: number;
+  readonly sizeBytes: number;
+  /** Live files below half the compaction target (64 MiB). */
+  readonly smallFileCount: number;
+  /** Partitions that hold at least two small files, with their number of small files. */
+  readonly smallFilesByPartition: readonly { readonly partitionValues: PartitionValues; readonly smallFiles: number }[];
+  readonly tombstoneCount: number;
+  /** Versions since the newest complete log checkpoint. */
+  readonly versionsSinceCheckpoint: number;
+}
+
+export interface FileToRewrite {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly rowCount: number | undefined;
+}
+
+/** Files of one partition that become one file. */
+export interface RewriteGroup {
+  readonly partitionValues: PartitionValues;
+  readonly inputs: readonly FileToRewrite[];
+}
+
+export interface CompactionPlan {
+  readonly baseVersion: Version;
+  readonly groups: readonly RewriteGroup[];
+}
+
+export interface CompactionResult {
+  readonly outcome: 'committed' | 'nothing-to-do' | 'conflicted';
+  readonly version: Version | undefined;
+  readonly filesRemoved: number;
+  readonly filesAdded: number;
+  readonly bytesRemoved: number;
+  readonly bytesAdded: number;
+}
+
+export interface VacuumOptions {
+  /** Default: the table's own retention (7 days). */
+  readonly retentionHours?: number | undefined;
+  /** Lists what would be deleted and deletes nothing. */
+  readonly dryRun: boolean;
+  /** Allows a retention below the table's; without it such a call fails with `VACUUM_RETENTION_TOO_SHORT`. */
+  readonly allowShortRetention?: boolean | undefined;
+  /** Files that versions from this one on need for their changes are kept whatever their age: the slowest feed's guard. */
+  readonly keepChangesFrom?: Version | undefined;
+}
+
+export interface VacuumResult {
+  /** Relative paths deleted, or that would be (dry run); at most 10,000 of them. */
+  readonly paths: readonly string[];
+  readonly fileCount: number;
+  readonly sizeBytes: number;
+  /** Files kept only because of `keepChangesFrom`. */
+  readonly heldByFeeds: number;
+}
+
+/** Reads the inputs and writes their rows, in order, as one staged file with fresh statistics. Runs off the main thread. */
+export interface FileRewriter {
+  rewrite(task: RewriteTask, signal?: AbortSignal): Promise<StagedFile>;
+}
+
+export interface RewriteTask {
+  readonly spec: WriteSpec;
+  readonly group: RewriteGroup;
+  /** Path of the output, chosen by the table. */
+  readonly outputPath: string;
+}

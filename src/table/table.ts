@@ -1,0 +1,114 @@
+import type { EpochMs } from '../base/clock.ts';
+import type { StructType } from '../schema/types.ts';
+import type { SnapshotRows, VersionChanges } from './changes.ts';
+import type { AppendIntent, CommitId, CommitOutcome } from './commit.ts';
+import type { CompactionPlan, CompactionResult, TableHealth, VacuumOptions, VacuumResult } from './operations.ts';
+import type { WriteSpec } from './staged-file.ts';
+import type { Version } from './version.ts';
+
+export type TableFormat = 'delta' | 'iceberg';
+export type MaintenanceKind = 'compact' | 'vacuum' | 'checkpoint';
+
+/** What a table can do. Services ask this, never which format it is. */
+export interface Capabilities {
+  readonly changeFeed: 'recorded' | 'inferred' | 'none';
+  readonly rowLevel: 'copy-on-write' | 'deletion-vectors' | 'none';
+  readonly maintenance: readonly MaintenanceKind[];
+}
+
+/** An immutable view of one version, held in memory and refreshed incrementally. */
+export interface Snapshot {
+  /** Identity of the table, the same for all its versions; a replaced table has another. */
+  readonly tableId: string;
+  readonly version: Version;
+  readonly committedAt: EpochMs;
+  readonly schema: StructType;
+  readonly partitionColumns: readonly string[];
+  readonly properties: Readonly<Record<string, string>>;
+  readonly fileCount: number;
+  readonly sizeBytes: number;
+  /** Rows by the files' statistics; `undefined` when a file has none. */
+  readonly rowCount: number | undefined;
+  /** The writer's stored progress. */
+  progressOf(writerId: string): bigint | undefined;
+  /** All marks whose writer id starts with `prefix`. */
+  progressStartingWith(prefix: string): ReadonlyMap<string, bigint>;
+}
+
+/** One version as the history shows it, newest first. */
+export interface HistoryEntry {
+  readonly version: Version;
+  readonly committedAt: EpochMs;
+  readonly operation: string;
+  readonly operationParameters: Readonly<Record<string, string>>;
+  readonly operationMetrics: Readonly<Record<string, string>>;
+  readonly userMetadata: string | undefined;
+  readonly engineInfo: string | undefined;
+  /** Progress marks this version stored. */
+  readonly progress: ReadonlyMap<string, bigint>;
+  readonly addedFiles: number;
+  readonly removedFiles: number;
+  /** Rows in the added files, when all have statistics. */
+  readonly addedRows: number | undefined;
+  /** False for maintenance: the rows of the table are the same before and after. */
+  readonly dataChange: boolean;
+}
+
+export interface TableDefinition {
+  readonly schema: StructType;
+  readonly partitionColumns: readonly string[];
+  /** Format properties, such as `delta.enableChangeDataFeed`. */
+  readonly properties: Readonly<Record<string, string>>;
+}
+
+/** One table of either format. */
+export interface Table {
+  readonly name: string;
+  readonly format: TableFormat;
+  readonly location: string;
+  readonly capabilities: Capabilities;
+  /** The newest version. Incremental: reads only versions newer than the last one seen. */
+  refresh(signal?: AbortSignal): Promise<Snapshot>;
+  /** @throws ServiceError `TABLE_VERSION_NOT_FOUND` naming the available range. */
+  snapshotAt(version: Version, signal?: AbortSignal): Promise<Snapshot>;
+  writeSpec(snapshot: Snapshot): WriteSpec;
+  /** One attempt at the version after `base`. Does not retry, rebase or verify: `commit/` owns the state machine. */
+  tryAppend(base: Snapshot, intent: AppendIntent, signal?: AbortSignal): Promise<CommitOutcome>;
+  /** The version after `afterVersion` that this commit id created, if it is in the log. */
+  findCommit(commitId: CommitId, afterVersion: Version, signal?: AbortSignal): Promise<Version | undefined>;
+  /** Work a commit leaves behind (log checkpoint, checksum, log cleanup); best effort, never throws, off the commit path. */
+  afterCommit(version: Version, signal?: AbortSignal): Promise<void>;
+  history(
+    options: { readonly limit?: number | undefined; readonly fromVersion?: Version | undefined },
+    signal?: AbortSignal,
+  ): Promise<readonly HistoryEntry[]>;
+  /**
+   * The changes of exactly one version.
+   * @throws ServiceError `CDF_GAP` (kind not-found) when the log or a needed file is gone, `CDF_NOT_ENABLED` (kind invalid) when the feed
+   * is off at that version, `CDF_UNSUPPORTED` (kind unsupported) naming the feature.
+   */
+  changesOf(version: Version, signal?: AbortSignal): Promise<VersionChanges>;
+  rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows>;
+  health(signal?: AbortSignal): Promise<TableHealth>;
+  planCompaction(
+    options: { readonly targetFileBytes: number; readonly minInputFiles: number; readonly maxGroups: number },
+    signal?: AbortSignal,
+  ): Promise<CompactionPlan>;
+  /** Rewrites the plan's groups and commits them in one version. A conflict is a result (`conflicted`), not an error. */
+  compact(plan: CompactionPlan, signal?: AbortSignal): Promise<CompactionResult>;
+  vacuum(options: VacuumOptions, signal?: AbortSignal): Promise<VacuumResult>;
+  /** Writes a log checkpoint of the newest version if there is none, and cleans up expired log. */
+  checkpoint(
+    options: { readonly dryRun: boolean; readonly keepVersionsFrom?: Version | undefined },
+    signal?: AbortSignal,
+  ): Promise<{ readonly version: Version; readonly written: boolean }>;
+}
+
+/** Names to tables; the only place that knows both formats. */
+export interface TableCatalog {
+  readonly names: readonly string[];
+  /** @throws ServiceError `TABLE_NOT_FOUND` when the catalog has no such name or nothing exists at its location. */
+  load(name: string, signal?: AbortSignal): Promise<Table>;
+  /** Opens the table, creating it first when nothing exists at its location and the catalog has a definition for it. */
+  loadOrCreate(name: string, signal?: AbortSignal): Promise<Table>;
+}

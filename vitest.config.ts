@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config';
+
+const project = (name: string, include: readonly string[], timeoutMs: number) => ({
+  test: { name, include: [...include], testTimeout: timeoutMs, hookTimeout: timeoutMs, pool: 'forks' as const },
+});
+
+/** Projects by what they need: `fast` nothing, `integration` real servers, `engines` other engines, `e2e` a built product. */
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    projects: [
+      project('fast', ['test/{unit,conformance,golden,simulation}/**/*.test.ts', 'test/*.test.ts'], 30_000),
+      project('integration', ['test/integration/**/*.test.ts'], 180_000),
+      project('engines', ['test/engines/**/*.test.ts'], 300_000),
+      project('e2e', ['test/e2e/**/*.test.ts'], 600_000),
+    ],
+  },
+});
