@@ -1,11 +1,11 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 const project = (name: string, include: readonly string[], timeoutMs: number) => ({
   test: { name, include: [...include], testTimeout: timeoutMs, hookTimeout: timeoutMs, pool: 'forks' as const },
 });
 
 /** Projects by what they need: `fast` nothing, `integration` real servers, `engines` other engines, `e2e` a built product. */
-export default defineConfig({
+const config: ViteUserConfig = defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
@@ -16,3 +16,4 @@ export default defineConfig({
     ],
   },
 });
+export default config;

@@ -30,14 +30,22 @@ export interface DecodeSpec {
   readonly unknownMembers: 'ignore' | 'reject';
 }
 
+/** What a batch covers of one partition. */
+export interface BatchRange extends SourceRange {
+  /**
+   * The table's mark when the batch's turn comes: `from`, except for the first batch of a partition without a mark (`undefined`) and
+   * for the first one after an operator chose where to go on (the mark that was left behind).
+   */
+  readonly expectedMark: bigint | undefined;
+}
+
 /** A closed micro-batch of one table: raw record batches packed into one buffer that moves to a worker by transfer. */
 export interface SealedBatch {
   readonly table: string;
   readonly sequence: number;
   readonly bytes: ArrayBuffer;
   readonly recordBatches: readonly PackedRecordBatch[];
-  /** What the batch covers, per partition; `from` equals the table's mark or the end of the batch before it. */
-  readonly ranges: readonly SourceRange[];
+  readonly ranges: readonly BatchRange[];
   /** Records the batch headers announce (an upper bound of the rows). */
   readonly recordCount: number;
   readonly sealedBy: 'rows' | 'bytes' | 'age' | 'drain';

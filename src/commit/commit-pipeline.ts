@@ -1,0 +1,153 @@
+import type { Clock } from '../base/clock.ts';
+import { isServiceError } from '../base/errors.ts';
+import type { Failpoint } from '../base/failpoint.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { BatchOutcome, BatchSink } from '../protocol/batch-sink.ts';
+import { printAccounting } from '../protocol/commit-accounting.ts';
+import type { DeadLetterSink, RejectAccounting } from '../protocol/dead-letters.ts';
+import type { BatchStager, DecodeSpec, SealedBatch, StageResult } from '../protocol/sealed-batch.ts';
+import { type SourceIdentities, writerIdOf } from '../protocol/source-offsets.ts';
+import type { TableEvents } from '../protocol/table-events.ts';
+import { toCommitId } from '../table/commit.ts';
+import type { WriteSpec } from '../table/staged-file.ts';
+import type { Table } from '../table/table.ts';
+import type { CommitObserver } from './commit-observer.ts';
+import type { CommitResult, TableCommitter } from './table-committer.ts';
+
+export interface CommitPipelineDependencies {
+  readonly table: Table;
+  readonly committer: TableCommitter;
+  readonly stager: BatchStager;
+  readonly deadLetters: DeadLetterSink;
+  /** Decodes against the table's current schema; may throw when a declared column is missing from it. */
+  readonly decodeSpecFor: (write: WriteSpec) => DecodeSpec;
+  readonly identities: SourceIdentities;
+  readonly pipeline: string;
+  readonly ids: IdSource;
+  readonly clock: Clock;
+  readonly failpoint: Failpoint;
+  readonly observer: CommitObserver;
+  readonly events: TableEvents;
+}
+
+interface Staged {
+  readonly result: StageResult;
+  readonly spec: WriteSpec;
+}
+
+/**
+ * The commit side of one table: batches are staged side by side as the stager allows, and committed one after another in the order
+ * they were submitted.
+ */
+export class CommitPipeline implements BatchSink {
+  readonly #dependencies: CommitPipelineDependencies;
+  /** Settles when every batch submitted so far has its outcome. Never rejects. */
+  #tail: Promise<unknown> = Promise.resolve();
+  /** Raised by a discard: everything submitted under an older epoch is discarded with it. */
+  #epoch = 0;
+
+  constructor(dependencies: CommitPipelineDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async progressStartingWith(prefix: string, signal?: AbortSignal): Promise<ReadonlyMap<string, bigint>> {
+    await this.#tail;
+    const snapshot = await this.#dependencies.committer.refresh(signal);
+    return snapshot.progressStartingWith(prefix);
+  }
+
+  submit(batch: SealedBatch, revoked: AbortSignal): Promise<BatchOutcome> {
+    const epoch = this.#epoch;
+    const staged = this.#stage(batch, revoked);
+    // The wait below may never look at `staged` when an earlier batch fails first; its rejection must not go unhandled.
+    staged.catch(() => undefined);
+    const turn = this.#tail.then(() => this.#finish({ batch, staged, epoch, revoked }));
+    this.#tail = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #stage(batch: SealedBatch, revoked: AbortSignal): Promise<Staged> {
+    const { table, committer, stager, decodeSpecFor, ids, observer } = this.#dependencies;
+    const spec = table.writeSpec(await committer.base(revoked));
+    const result = await stager.stage({ batch, write: spec, decode: decodeSpecFor(spec), fileNameStem: ids.uuid() }, revoked);
+    observer.staged({ rowCount: result.rowCount, rejectedCount: result.rejects.length });
+    return { result, spec };
+  }
+
+  async #finish(turn: {
+    readonly batch: SealedBatch;
+    readonly staged: Promise<Staged>;
+    readonly epoch: number;
+    readonly revoked: AbortSignal;
+  }): Promise<BatchOutcome> {
+    let staged: Staged;
+    try {
+      staged = await turn.staged;
+    } catch (error) {
+      if (turn.revoked.aborted || isServiceError(error, 'aborted')) return { kind: 'discarded', reason: 'revoked' };
+      throw error;
+    }
+    if (turn.epoch !== this.#epoch) return this.#discard(staged.result, 'progress-moved');
+    if (turn.revoked.aborted) return this.#discard(staged.result, 'revoked');
+    return this.#commit(turn.batch, staged, turn.revoked);
+  }
+
+  async #commit(batch: SealedBatch, staged: Staged, revoked: AbortSignal): Promise<BatchOutcome> {
+    const { deadLetters, failpoint, clock, events } = this.#dependencies;
+    const { result } = staged;
+    await failpoint('F4');
+    const rejected = await deadLetters.write(batch.table, result.rejects);
+    if (revoked.aborted) return this.#discard(result, 'revoked');
+    const startedMs = clock.monotonicMs();
+    const outcome = await this.#commitOnce(batch, staged, rejected);
+    if (outcome.kind === 'stale') {
+      this.#epoch += 1;
+      return this.#discard(result, outcome.reason);
+    }
+    this.#observeCommit(result, { outcome, rejected, commitMs: clock.monotonicMs() - startedMs });
+    await failpoint('F6');
+    events.committed(batch.table, outcome.version);
+    void this.#dependencies.table.afterCommit(outcome.version);
+    return { kind: 'committed', version: outcome.version, rowCount: result.rowCount, rejectedCount: result.rejects.length };
+  }
+
+  async #commitOnce(batch: SealedBatch, staged: Staged, rejected: RejectAccounting): Promise<CommitResult> {
+    const { committer, ids, pipeline, identities } = this.#dependencies;
+    const { result, spec } = staged;
+    const progress = await Promise.all(
+      batch.ranges.map(async (range) => ({
+        writerId: writerIdOf(await identities.identityOf(range.topic), range.partition),
+        from: range.expectedMark,
+        until: range.until,
+      })),
+    );
+    const userMetadata = printAccounting({
+      pipeline,
+      ranges: batch.ranges,
+      records: result.rowCount + result.rejects.length,
+      rows: result.rowCount,
+      ...rejected,
+    });
+    return committer.commit({ commitId: toCommitId(ids.uuid()), files: result.files, progress, userMetadata }, spec);
+  }
+
+  #observeCommit(
+    result: StageResult,
+    commit: { readonly outcome: CommitResult & { readonly kind: 'committed' }; readonly rejected: RejectAccounting; readonly commitMs: number },
+  ): void {
+    this.#dependencies.observer.committed({
+      version: commit.outcome.version,
+      rowCount: result.rowCount,
+      fileCount: result.files.length,
+      sizeBytes: result.files.reduce((sum, file) => sum + file.sizeBytes, 0),
+      ...result.timings,
+      commitMs: commit.commitMs,
+      ...commit.rejected,
+    });
+  }
+
+  #discard(result: StageResult, reason: 'progress-moved' | 'table-changed' | 'revoked'): BatchOutcome {
+    this.#dependencies.observer.discarded({ rowCount: result.rowCount, rejectedCount: result.rejects.length });
+    return { kind: 'discarded', reason };
+  }
+}

@@ -1,0 +1,139 @@
+import type { FetchedPartition } from '../kafka/client.ts';
+import type { BatchRange, PackedRecordBatch, SealedBatch } from '../protocol/sealed-batch.ts';
+
+const initialBytes = 1 << 20;
+
+/** Where one partition's part of the batches stands. */
+interface PartitionTrack {
+  /** First offset that is in no sealed batch. */
+  from: bigint;
+  /** First offset that was not fetched. */
+  until: bigint;
+  expectedMark: bigint | undefined;
+  hasRecords: boolean;
+}
+
+/**
+ * Packs fetched record batches of one table into one growing buffer. Copies bytes; parses nothing. Knows for each partition what
+ * the sealed batches cover, so that consecutive batches join without gap or overlap.
+ */
+export class BatchBuilder {
+  readonly #table: string;
+  readonly #partitions = new Map<string, PartitionTrack>();
+  #buffer = new ArrayBuffer(initialBytes);
+  #view = new Uint8Array(this.#buffer);
+  #recordBatches: PackedRecordBatch[] = [];
+  #byteCount = 0;
+  #recordCount = 0;
+  #sequence = 0;
+  #openedAtMs: number | undefined;
+
+  constructor(table: string) {
+    this.#table = table;
+  }
+
+  get byteCount(): number {
+    return this.#byteCount;
+  }
+
+  get recordCount(): number {
+    return this.#recordCount;
+  }
+
+  /** When the first bytes of the open batch arrived, `Clock.monotonicMs`; `undefined` while it is empty. */
+  get openedAtMs(): number | undefined {
+    return this.#openedAtMs;
+  }
+
+  /** Forgets everything that is not sealed and starts anew at these positions. */
+  reset(positions: readonly { readonly topic: string; readonly partition: number; readonly offset: bigint; readonly expectedMark: bigint | undefined }[]): void {
+    this.#partitions.clear();
+    for (const { topic, partition, offset, expectedMark } of positions) {
+      this.#partitions.set(keyOf(topic, partition), { from: offset, until: offset, expectedMark, hasRecords: false });
+    }
+    this.#clearBatch();
+  }
+
+  /** The offset the next fetch of the partition must have started at; `undefined` when the partition is not ours. */
+  nextOffset(topic: string, partition: number): bigint | undefined {
+    return this.#partitions.get(keyOf(topic, partition))?.until;
+  }
+
+  /** Adds what `fetched` brought; its `fetchOffset` must be `nextOffset`. */
+  append(fetched: FetchedPartition, nowMs: number): void {
+    const track = this.#partitions.get(keyOf(fetched.topic, fetched.partition));
+    if (track === undefined) return;
+    for (const batch of fetched.batches) {
+      if (batch.untilOffset <= track.until || batch.recordCount === 0) continue;
+      this.#recordBatches.push({
+        topic: fetched.topic,
+        partition: fetched.partition,
+        start: this.#byteCount,
+        end: this.#byteCount + batch.bytes.byteLength,
+        fromOffset: track.until,
+      });
+      this.#copy(batch.bytes);
+      this.#recordCount += batch.recordCount;
+      track.until = batch.untilOffset;
+      track.hasRecords = true;
+      this.#openedAtMs ??= nowMs;
+    }
+    if (fetched.untilOffset > track.until) track.until = fetched.untilOffset;
+  }
+
+  /** Closes the open batch; `undefined` when nothing is in it. The buffer belongs to the caller from here on. */
+  seal(sealedBy: SealedBatch['sealedBy']): SealedBatch | undefined {
+    if (this.#openedAtMs === undefined) return undefined;
+    const ranges: BatchRange[] = [];
+    for (const [key, track] of this.#partitions) {
+      if (!track.hasRecords) continue;
+      ranges.push({ ...parseKey(key), from: track.from, until: track.until, expectedMark: track.expectedMark });
+      track.from = track.until;
+      track.expectedMark = track.until;
+      track.hasRecords = false;
+    }
+    const batch: SealedBatch = {
+      table: this.#table,
+      sequence: this.#sequence++,
+      bytes: this.#buffer,
+      recordBatches: this.#recordBatches,
+      ranges,
+      recordCount: this.#recordCount,
+      sealedBy,
+      openedAtMs: this.#openedAtMs,
+    };
+    this.#buffer = new ArrayBuffer(initialBytes);
+    this.#view = new Uint8Array(this.#buffer);
+    this.#clearBatch();
+    return batch;
+  }
+
+  #clearBatch(): void {
+    this.#recordBatches = [];
+    this.#byteCount = 0;
+    this.#recordCount = 0;
+    this.#openedAtMs = undefined;
+  }
+
+  #copy(bytes: Uint8Array): void {
+    const needed = this.#byteCount + bytes.byteLength;
+    if (needed > this.#view.byteLength) {
+      const larger = new ArrayBuffer(Math.max(needed, this.#view.byteLength * 2));
+      const view = new Uint8Array(larger);
+      view.set(this.#view.subarray(0, this.#byteCount));
+      this.#buffer = larger;
+      this.#view = view;
+    }
+    this.#view.set(bytes, this.#byteCount);
+    this.#byteCount = needed;
+  }
+}
+
+function keyOf(topic: string, partition: number): string {
+  return `${partition}:${topic}`;
+}
+
+function parseKey(key: string): { readonly topic: string; readonly partition: number } {
+  const colon = key.indexOf(':');
+  return { topic: key.slice(colon + 1), partition: Number(key.slice(0, colon)) };
+}

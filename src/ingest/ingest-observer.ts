@@ -1,0 +1,27 @@
+/** What one table's ingest tells about its work; every method has a counterpart among the metrics. */
+export interface IngestObserver {
+  fetched(what: { readonly topic: string; readonly partition: number; readonly records: number; readonly bytes: number; readonly lag: bigint }): void;
+  sealed(what: { readonly records: number; readonly bytes: number; readonly by: string }): void;
+  /** From the first fetch of a batch to the version that holds it. */
+  visible(what: { readonly rowCount: number; readonly freshnessMs: number }): void;
+  buffered(bytes: number): void;
+  paused(paused: boolean): void;
+  assigned(what: { readonly generation: number; readonly partitions: number }): void;
+  discontinuity(what: { readonly topic: string; readonly partition: number; readonly detail: string }): void;
+  state(state: IngestState, detail: string | undefined): void;
+  warning(message: string, fields: Readonly<Record<string, string | number | bigint | undefined>>): void;
+}
+
+export type IngestState = 'joining' | 'running' | 'discontinuity' | 'draining' | 'stopped' | 'failed';
+
+export const silentIngestObserver: IngestObserver = {
+  fetched: () => undefined,
+  sealed: () => undefined,
+  visible: () => undefined,
+  buffered: () => undefined,
+  paused: () => undefined,
+  assigned: () => undefined,
+  discontinuity: () => undefined,
+  state: () => undefined,
+  warning: () => undefined,
+};

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { byteSizeField, choiceField, durationField, integerField, textField, textListField } from '../base/setting-fields.ts';
+import { topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
+import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
+
+const maxRoutes = 256;
+const maxTopicsPerRoute = 256;
+
+/** `dead-letter`: to the dead-letter topic; `suspend`: stop the table at the first; `skip`: count and drop. */
+export type RejectPolicy = 'dead-letter' | 'suspend' | 'skip';
+
+/** The topics whose records become rows of one table. */
+export interface RouteSettings {
+  readonly topics: readonly string[];
+  readonly table: string;
+}
+
+export interface DeadLetterSettings {
+  readonly topic: string;
+  readonly partitions: number;
+  readonly onReject: RejectPolicy;
+}
+
+/** From Kafka records to sealed batches. */
+export interface IngestSettings {
+  /** Prefix of the consumer groups, one a table: `<groupId>-<table>`. */
+  readonly groupId: string;
+  readonly maxBatchRows: number;
+  readonly maxBatchBytes: number;
+  readonly maxBatchAgeMs: number;
+  readonly maxBufferBytes: number;
+  readonly maxFetchBytes: number;
+  readonly maxFetchWaitMs: number;
+  readonly sessionTimeoutMs: number;
+  readonly workers: number;
+  readonly maxNestingDepth: number;
+  readonly onOffsetDiscontinuity: DiscontinuityPolicy;
+  readonly startFrom: StartFrom;
+  readonly routes: readonly RouteSettings[];
+  readonly deadLetters: DeadLetterSettings;
+}
+
+/** The settings as the file has them; completed by `completeIngest`. */
+export interface IngestEntry extends Omit<IngestSettings, 'groupId' | 'deadLetters'> {
+  readonly groupId: string | undefined;
+  readonly deadLetters: DeadLetterEntry;
+}
+
+interface DeadLetterEntry extends Omit<DeadLetterSettings, 'topic'> {
+  readonly topic: string | undefined;
+}
+
+/** Names that the file leaves out are made from the pipeline's. */
+export function completeIngest(entry: IngestEntry, pipeline: string): IngestSettings {
+  return {
+    ...entry,
+    groupId: entry.groupId ?? `tidewater-${pipeline}`,
+    deadLetters: { ...entry.deadLetters, topic: entry.deadLetters.topic ?? `${pipeline}.dlq` },
+  };
+}
+
+const topicName = (description: string): z.ZodType<string> =>
+  textField({ description, maxLength: 249, pattern: topicNamePattern, patternHint: topicNameHint });
+
+const route: z.ZodType<RouteSettings> = z.strictObject({
+  topics: textListField({ description: 'Topics to read, by name.', maxItems: maxTopicsPerRoute }).refine((topics) => topics.length > 0, {
+    error: 'must name at least one topic',
+  }),
+  table: textField({ description: 'Table that takes their records; a name from `tables`.', maxLength: 255 }),
+});
+
+const deadLetters: z.ZodType<DeadLetterEntry> = z
+  .strictObject({
+    topic: topicName('Topic for records that do not fit their table. Default: `<pipeline>.dlq`.').optional(),
+    partitions: integerField({ description: 'Partitions of the topic when it has to be created.', default: 1, min: 1, max: 10_000 }),
+    onReject: choiceField(['dead-letter', 'suspend', 'skip'], {
+      description:
+        'What happens to a record that does not fit: `dead-letter` writes it with its reason to the topic before the commit that covers it, `suspend` stops the table there, `skip` counts and drops it.',
+      default: 'dead-letter',
+    }),
+  })
+  .transform((raw) => ({ topic: raw.topic, partitions: raw.partitions, onReject: raw.onReject }));
+
+export const ingestSettings: z.ZodType<IngestEntry> = z
+  .strictObject({
+    groupId: textField({
+      description: 'Prefix of the consumer group names, one group a table: `<groupId>-<table>`. Default: `tidewater-<pipeline>`.',
+      maxLength: 200,
+    }).optional(),
+    maxBatchRows: integerField({ description: 'A batch is committed when it holds so many records.', default: 250_000, min: 1, max: 10_000_000, unit: 'rows' }),
+    maxBatchBytes: byteSizeField({
+      description: 'A batch is committed when it holds so many bytes as fetched (compressed as the producer sent them).',
+      default: '32MiB',
+      min: '1KiB',
+      max: '1GiB',
+    }),
+    maxBatchAge: durationField({
+      description: 'A batch is committed at this age of its oldest record, however small it is: the freshness of the table.',
+      default: '1s',
+      min: '10ms',
+      max: '1h',
+    }),
+    maxBufferBytes: byteSizeField({
+      description: 'Bytes a table may hold fetched and not committed; above it fetching pauses, below half of it it resumes.',
+      default: '128MiB',
+      min: '1MiB',
+      max: '16GiB',
+    }),
+    maxFetchBytes: byteSizeField({ description: 'Upper bound of one fetch answer.', default: '16MiB', min: '64KiB', max: '512MiB' }),
+    maxFetchWait: durationField({ description: 'How long the broker may wait for data to answer a fetch.', default: '250ms', min: '1ms', max: '30s' }),
+    sessionTimeout: durationField({
+      description: 'Silence after which the group gives this member’s partitions to others.',
+      default: '30s',
+      min: '6s',
+      max: '30m',
+    }),
+    workers: integerField({ description: 'Threads that decode records and write data files.', default: 1, min: 1, max: 64, unit: 'threads' }),
+    maxNestingDepth: integerField({ description: 'Deepest nesting of a JSON payload; deeper ones are dead letters.', default: 64, min: 1, max: 1_000 }),
+    onOffsetDiscontinuity: choiceField(['fail', 'reset-to-earliest', 'reset-to-latest', 'accept'], {
+      description:
+        'When the table’s offsets do not fit the topic (it was deleted and created again, or records expired unread): `fail` stops the partition loudly until an operator decides, the others decide beforehand.',
+      default: 'fail',
+    }),
+    startFrom: choiceField(['earliest', 'latest'], { description: 'Where a partition starts that the table has no offset of.', default: 'earliest' }),
+    routes: z.array(route).max(maxRoutes).prefault([]).meta({ description: 'Which topics go to which table.', default: [], maxItems: maxRoutes }),
+    deadLetters: deadLetters.prefault({}).meta({ description: 'Records that do not fit their table.' }),
+  })
+  .transform(({ maxBatchAge, maxFetchWait, sessionTimeout, groupId, ...same }) => ({
+    ...same,
+    groupId,
+    maxBatchAgeMs: maxBatchAge,
+    maxFetchWaitMs: maxFetchWait,
+    sessionTimeoutMs: sessionTimeout,
+  }));

@@ -1,0 +1,299 @@
+import type { Clock } from '../base/clock.ts';
+import { describeError, isServiceError, ServiceError } from '../base/errors.ts';
+import type { Failpoint } from '../base/failpoint.ts';
+import type { ConsumerHandler, FetchedPartition, KafkaClient, KafkaConsumer, StartPosition, TopicPartition } from '../kafka/client.ts';
+import type { BatchOutcome, BatchSink } from '../protocol/batch-sink.ts';
+import type { SealedBatch } from '../protocol/sealed-batch.ts';
+import type { SourceIdentities } from '../protocol/source-offsets.ts';
+import { BatchBuilder } from './batch-builder.ts';
+import type { IngestObserver, IngestState } from './ingest-observer.ts';
+import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
+import { type Discontinuity, planStart } from './start-positions.ts';
+
+export interface TableIngestSettings {
+  readonly pipeline: string;
+  readonly table: string;
+  readonly topics: readonly string[];
+  readonly groupId: string;
+  readonly maxBatchRows: number;
+  readonly maxBatchBytes: number;
+  readonly maxBatchAgeMs: number;
+  /** Bytes fetched and not committed above which fetching pauses; it goes on below half of it. */
+  readonly maxBufferBytes: number;
+  readonly maxFetchBytes: number;
+  readonly maxFetchWaitMs: number;
+  readonly onOffsetDiscontinuity: DiscontinuityPolicy;
+  readonly startFrom: StartFrom;
+}
+
+export interface TableIngestDependencies {
+  readonly settings: TableIngestSettings;
+  readonly kafka: KafkaClient;
+  readonly sink: BatchSink;
+  readonly identities: SourceIdentities;
+  readonly clock: Clock;
+  readonly failpoint: Failpoint;
+  readonly observer: IngestObserver;
+}
+
+export interface IngestStatus {
+  readonly state: IngestState;
+  readonly detail: string | undefined;
+  readonly partitions: readonly (TopicPartition & { readonly nextOffset: bigint | undefined; readonly discontinuity: string | undefined })[];
+  readonly bufferedBytes: number;
+  readonly batchesInFlight: number;
+}
+
+const sealCheckMs = 20;
+
+/**
+ * Reads the topics of one table: starts at the offsets the *table* holds, packs fetched bytes into batches, seals them by rows, bytes
+ * or age, hands them to the sink and holds back fetching while too much is under way. One consumer group a table, so that a table
+ * that stands still stops no other.
+ */
+export class TableIngest implements ConsumerHandler {
+  readonly #dependencies: TableIngestDependencies;
+  readonly #builder: BatchBuilder;
+  readonly #consumer: KafkaConsumer;
+  readonly #inFlight = new Set<Promise<void>>();
+  #revocation = new AbortController();
+  #assigned: readonly TopicPartition[] = [];
+  #discontinuities: readonly Discontinuity[] = [];
+  #bytesInFlight = 0;
+  #paused = false;
+  #state: IngestState = 'joining';
+  #detail: string | undefined;
+  #failure: Error | undefined;
+  #repositioning: Promise<void> | undefined;
+
+  constructor(dependencies: TableIngestDependencies) {
+    const { settings, kafka } = dependencies;
+    this.#dependencies = dependencies;
+    this.#builder = new BatchBuilder(settings.table);
+    this.#consumer = kafka.consumer({
+      groupId: settings.groupId,
+      topics: settings.topics,
+      handler: this,
+      maxFetchBytes: settings.maxFetchBytes,
+      maxWaitMs: settings.maxFetchWaitMs,
+    });
+  }
+
+  /**
+   * Runs until `signal` fires, then drains: what was fetched is committed, group offsets are published, the group is left.
+   * Rejects when the table's ingest cannot go on; start a new instance then (after a wait for retryable errors).
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, settings } = this.#dependencies;
+    try {
+      await this.#consumer.start();
+      if (this.#state === 'joining') this.#enter('running', undefined);
+      while (!signal.aborted && this.#failure === undefined) {
+        await clock.sleep(Math.min(sealCheckMs, settings.maxBatchAgeMs), signal).catch(() => undefined);
+        this.sweep(clock.monotonicMs());
+      }
+      if (this.#failure === undefined) await this.#drain();
+    } finally {
+      this.#revocation.abort();
+      await this.#consumer.stop();
+      await this.#settled();
+    }
+    if (this.#failure !== undefined) {
+      this.#enter('failed', describeError(this.#failure));
+      throw this.#failure;
+    }
+    this.#enter('stopped', undefined);
+  }
+
+  /** Seals the open batch when it is due at `nowMs` (`Clock.monotonicMs`). */
+  sweep(nowMs: number): void {
+    const opened = this.#builder.openedAtMs;
+    if (opened !== undefined && nowMs - opened >= this.#dependencies.settings.maxBatchAgeMs) this.#seal('age');
+  }
+
+  get status(): IngestStatus {
+    const broken = new Map(this.#discontinuities.map((entry) => [`${entry.topic}:${entry.partition}`, entry.detail]));
+    return {
+      state: this.#state,
+      detail: this.#detail,
+      partitions: this.#assigned.map((partition) => ({
+        ...partition,
+        nextOffset: this.#builder.nextOffset(partition.topic, partition.partition),
+        discontinuity: broken.get(`${partition.topic}:${partition.partition}`),
+      })),
+      bufferedBytes: this.#builder.byteCount + this.#bytesInFlight,
+      batchesInFlight: this.#inFlight.size,
+    };
+  }
+
+  async onAssigned(partitions: readonly TopicPartition[], generation: number): Promise<readonly StartPosition[]> {
+    this.#dependencies.observer.assigned({ generation, partitions: partitions.length });
+    this.#assigned = partitions;
+    return this.#startPositions();
+  }
+
+  async onRevoked(): Promise<void> {
+    this.#abandon();
+    await this.#settled();
+    this.#assigned = [];
+  }
+
+  onFetched(fetched: FetchedPartition): void {
+    void this.#dependencies.failpoint('F1');
+    const expected = this.#builder.nextOffset(fetched.topic, fetched.partition);
+    if (expected === undefined || this.#repositioning !== undefined) return;
+    if (fetched.fetchOffset !== expected) {
+      this.#consumer.seek({ topic: fetched.topic, partition: fetched.partition, offset: expected });
+      return;
+    }
+    const { clock, settings, observer } = this.#dependencies;
+    const before = this.#builder.byteCount;
+    const recordsBefore = this.#builder.recordCount;
+    this.#builder.append(fetched, clock.monotonicMs());
+    const bytes = this.#builder.byteCount - before;
+    const records = this.#builder.recordCount - recordsBefore;
+    observer.fetched({ topic: fetched.topic, partition: fetched.partition, records, bytes, lag: fetched.highWatermark - fetched.untilOffset });
+    if (this.#builder.byteCount >= settings.maxBatchBytes) this.#seal('bytes');
+    else if (this.#builder.recordCount >= settings.maxBatchRows) this.#seal('rows');
+    this.#balance();
+  }
+
+  onFailed(error: unknown): void {
+    this.#failure ??= error instanceof Error ? error : new ServiceError({ code: 'INGEST_FAILED', kind: 'internal', message: String(error) });
+  }
+
+  /** The topic no longer holds the offset the table needs next. */
+  onOutOfRange(): void {
+    this.#reposition();
+  }
+
+  #seal(by: SealedBatch['sealedBy']): void {
+    const batch = this.#builder.seal(by);
+    if (batch === undefined) return;
+    const bytes = batch.recordBatches.at(-1)?.end ?? 0;
+    this.#dependencies.observer.sealed({ records: batch.recordCount, bytes, by });
+    this.#bytesInFlight += bytes;
+    const revoked = this.#revocation.signal;
+    const task = this.#submit(batch, revoked).finally(() => {
+      this.#inFlight.delete(task);
+      this.#bytesInFlight -= bytes;
+      this.#balance();
+    });
+    this.#inFlight.add(task);
+  }
+
+  async #submit(batch: SealedBatch, revoked: AbortSignal): Promise<void> {
+    let outcome: BatchOutcome;
+    try {
+      outcome = await this.#dependencies.sink.submit(batch, revoked);
+    } catch (error) {
+      this.onFailed(error);
+      return;
+    }
+    if (outcome.kind === 'discarded') {
+      if (outcome.reason !== 'revoked' && !revoked.aborted) this.#reposition();
+      return;
+    }
+    const { clock, observer, failpoint } = this.#dependencies;
+    observer.visible({ rowCount: outcome.rowCount, freshnessMs: clock.monotonicMs() - batch.openedAtMs });
+    if (!revoked.aborted) await this.#publishGroupOffsets(batch);
+    await failpoint('F7');
+  }
+
+  /** For lag tools only: nothing reads them back. */
+  async #publishGroupOffsets(batch: SealedBatch): Promise<void> {
+    try {
+      await this.#consumer.commitGroupOffsets(batch.ranges.map(({ topic, partition, until }) => ({ topic, partition, offset: until })));
+    } catch (error) {
+      if (!isServiceError(error)) throw error;
+      this.#dependencies.observer.warning('group offsets not published', { code: error.code });
+    }
+  }
+
+  /** Gives up everything that is not committed and goes on where the table stands. */
+  #reposition(): void {
+    if (this.#repositioning !== undefined || this.#failure !== undefined) return;
+    this.#abandon();
+    this.#repositioning = this.#startPositions()
+      .then((positions) => {
+        this.#repositioning = undefined;
+        for (const position of positions) this.#consumer.seek(position);
+      })
+      .catch((error: unknown) => {
+        this.#repositioning = undefined;
+        this.onFailed(error);
+      });
+  }
+
+  #abandon(): void {
+    this.#revocation.abort();
+    this.#revocation = new AbortController();
+    this.#builder.reset([]);
+  }
+
+  async #startPositions(): Promise<readonly StartPosition[]> {
+    const { settings, sink, kafka, identities, observer } = this.#dependencies;
+    const marks = await sink.progressStartingWith(`${settings.pipeline}:`);
+    await Promise.all([...new Set(this.#assigned.map(({ topic }) => topic))].map((topic) => identities.refresh(topic)));
+    const plan = await planStart({
+      admin: kafka.admin,
+      partitions: this.#assigned,
+      marks,
+      identityOf: (topic) => identities.identityOf(topic),
+      policy: settings.onOffsetDiscontinuity,
+      startFrom: settings.startFrom,
+    });
+    this.#discontinuities = plan.discontinuities;
+    for (const entry of plan.discontinuities) observer.discontinuity(entry);
+    const [first] = plan.discontinuities;
+    if (first !== undefined) this.#enter('discontinuity', discontinuityError(settings.table, first).message);
+    else this.#enter('running', undefined);
+    this.#builder.reset(plan.positions);
+    return plan.positions.map(({ topic, partition, offset }) => ({ topic, partition, offset }));
+  }
+
+  #balance(): void {
+    const { settings, observer } = this.#dependencies;
+    const buffered = this.#builder.byteCount + this.#bytesInFlight;
+    observer.buffered(buffered);
+    if (!this.#paused && buffered > settings.maxBufferBytes) this.#setPaused(true);
+    else if (this.#paused && buffered <= settings.maxBufferBytes / 2) this.#setPaused(false);
+  }
+
+  #setPaused(paused: boolean): void {
+    this.#paused = paused;
+    this.#dependencies.observer.paused(paused);
+    const broken = new Set(this.#discontinuities.map((entry) => `${entry.topic}:${entry.partition}`));
+    const readable = this.#assigned.filter((entry) => !broken.has(`${entry.topic}:${entry.partition}`));
+    if (paused) this.#consumer.pause(readable);
+    else this.#consumer.resume(readable);
+  }
+
+  async #drain(): Promise<void> {
+    this.#enter('draining', undefined);
+    this.#consumer.pause(this.#assigned);
+    this.#seal('drain');
+    await this.#settled();
+  }
+
+  async #settled(): Promise<void> {
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+  }
+
+  #enter(state: IngestState, detail: string | undefined): void {
+    this.#state = state;
+    this.#detail = detail;
+    this.#dependencies.observer.state(state, detail);
+  }
+}
+
+/** The loud state: what does not fit, and what an operator can choose. */
+export function discontinuityError(table: string, entry: Discontinuity): ServiceError {
+  return new ServiceError({
+    code: 'OFFSET_DISCONTINUITY',
+    kind: 'discontinuity',
+    message: `table "${table}", topic "${entry.topic}" partition ${entry.partition}: ${entry.detail}`,
+    hint: 'decide with ingest.onOffsetDiscontinuity: reset-to-earliest, reset-to-latest or accept; nothing is read from this partition until then',
+    context: { table, topic: entry.topic, partition: entry.partition },
+  });
+}

@@ -1,0 +1,57 @@
+import { isJsonObject, type JsonValue, parseJson, printJson } from '../base/bigint-json.ts';
+import type { SourceRange } from './source-offsets.ts';
+
+/**
+ * What a commit says about itself in the table's history, so that an audit needs nothing but the table:
+ * `records = rows + deadLettered + filtered`, and the ranges of a partition follow each other without gap or overlap.
+ */
+export interface CommitAccounting {
+  readonly pipeline: string;
+  readonly ranges: readonly SourceRange[];
+  /** Records read from the source. */
+  readonly records: number;
+  readonly rows: number;
+  readonly deadLettered: number;
+  readonly filtered: number;
+}
+
+const accountingKey = 'tidewater';
+
+export function printAccounting(accounting: CommitAccounting): string {
+  const ranges = accounting.ranges.map((range) => ({
+    topic: range.topic,
+    partition: range.partition,
+    from: range.from.toString(),
+    until: range.until.toString(),
+  }));
+  return printJson({ [accountingKey]: { ...accounting, ranges } });
+}
+
+/** The accounting in a version's user metadata; `undefined` for versions of other writers. */
+export function parseAccounting(userMetadata: string | undefined): CommitAccounting | undefined {
+  if (userMetadata === undefined || !userMetadata.startsWith(`{"${accountingKey}":`)) return undefined;
+  const root = parseJson(userMetadata, 'user metadata');
+  const body = isJsonObject(root) ? root[accountingKey] : undefined;
+  if (!isJsonObject(body)) return undefined;
+  const ranges = Array.isArray(body['ranges']) ? body['ranges'].map(parseRange) : [];
+  if (ranges.includes(undefined) || typeof body['pipeline'] !== 'string') return undefined;
+  return {
+    pipeline: body['pipeline'],
+    ranges: ranges.filter((range) => range !== undefined),
+    records: count(body['records']),
+    rows: count(body['rows']),
+    deadLettered: count(body['deadLettered']),
+    filtered: count(body['filtered']),
+  };
+}
+
+function parseRange(value: JsonValue): SourceRange | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { topic, partition, from, until } = value;
+  if (typeof topic !== 'string' || typeof partition !== 'number' || typeof from !== 'string' || typeof until !== 'string') return undefined;
+  return { topic, partition, from: BigInt(from), until: BigInt(until) };
+}
+
+function count(value: JsonValue | undefined): number {
+  return typeof value === 'number' ? value : 0;
+}
