@@ -1,8 +1,24 @@
-import { type Failpoint, type FailpointName, inertFailpoint } from '../base/failpoint.ts';
 import { ServiceError } from '../base/errors.ts';
+import { type Failpoint, type FailpointName, inertFailpoint } from '../base/failpoint.ts';
 
 const names: ReadonlySet<string> = new Set<FailpointName>([
-  'F1', 'F2', 'F3', 'F4', 'F5', 'F6', 'F7', 'C1', 'C2', 'C3', 'C4', 'C5', 'M1', 'M2', 'M3', 'V1', 'V2',
+  'F1',
+  'F2',
+  'F3',
+  'F4',
+  'F5',
+  'F6',
+  'F7',
+  'C1',
+  'C2',
+  'C3',
+  'C4',
+  'C5',
+  'M1',
+  'M2',
+  'M3',
+  'V1',
+  'V2',
 ]);
 const delayMs = 2_000;
 

@@ -42,6 +42,11 @@ export function printJson(value: JsonValue): string {
   return stringifyLossless(value) ?? 'null';
 }
 
+/** JSON for people: indented by two spaces. */
+export function printIndentedJson(value: JsonValue): string {
+  return stringifyLossless(value, undefined, 2) ?? 'null';
+}
+
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -16,6 +16,9 @@ interface FieldDoc<Default> {
   readonly default?: Default | undefined;
 }
 
+/** In the JSON Schema a reference such as `${PORT}` is allowed wherever its value will be. */
+const reference = '\\$\\{';
+
 type Issue = (message: string) => never;
 
 /** Text of 1 to `maxLength` characters that matches `pattern`. */
@@ -33,14 +36,21 @@ export function textField(
     const text = String(raw);
     if (text === '' && doc.emptyAllowed !== true) return fail('must not be empty');
     if (text.length > maxLength) return fail(`is ${text.length} characters long, at most ${maxLength} are allowed`);
-    if (text !== '' && pattern !== undefined && !pattern.test(text)) return fail(`"${text}" ${patternHint ?? `does not match ${pattern.source}`}`);
+    if (text !== '' && pattern !== undefined && !pattern.test(text))
+      return fail(`"${text}" ${patternHint ?? `does not match ${pattern.source}`}`);
     return text;
   });
-  return documented(field, doc, { type: 'string', maxLength, ...(pattern === undefined ? {} : { 'x-pattern': pattern.source }) });
+  return documented(field, doc, {
+    type: 'string',
+    maxLength,
+    pattern: pattern === undefined ? undefined : orReference(pattern.source),
+  });
 }
 
 /** A whole number in `[min, max]`. */
-export function integerField(doc: FieldDoc<number> & { readonly min: number; readonly max: number; readonly unit?: string | undefined }): z.ZodType<number> {
+export function integerField(
+  doc: FieldDoc<number> & { readonly min: number; readonly max: number; readonly unit?: string | undefined },
+): z.ZodType<number> {
   const field = z.union([z.number(), z.string()], { error: 'expected a whole number' }).transform((raw, context) => {
     const fail = failWith(context);
     const value = typeof raw === 'string' && /^-?\d+$/.test(raw.trim()) ? Number(raw) : raw;
@@ -48,7 +58,13 @@ export function integerField(doc: FieldDoc<number> & { readonly min: number; rea
     if (value < doc.min || value > doc.max) return fail(`${value} is outside ${doc.min} to ${doc.max}`);
     return value;
   });
-  return documented(field, doc, { type: ['integer', 'string'], minimum: doc.min, maximum: doc.max, 'x-unit': doc.unit });
+  return documented(field, doc, {
+    type: ['integer', 'string'],
+    minimum: doc.min,
+    maximum: doc.max,
+    pattern: orReference('^-?\\d+$'),
+    'x-unit': doc.unit,
+  });
 }
 
 /** A duration with its unit (`30s`), read as milliseconds in `[min, max]`. */
@@ -67,7 +83,7 @@ export function booleanField(doc: FieldDoc<boolean>): z.ZodType<boolean> {
     if (raw === false || raw === 'false') return false;
     return failWith(context)(`expected true or false, got "${raw}"`);
   });
-  return documented(field, doc, { type: ['boolean', 'string'] });
+  return documented(field, doc, { type: ['boolean', 'string'], pattern: orReference('^(true|false)$') });
 }
 
 /** One of the given words; upper and lower case are the same. */
@@ -79,7 +95,7 @@ export function choiceField<const Choice extends string>(choices: readonly Choic
     const suggestion = nearest === undefined ? '' : `; did you mean "${nearest}"?`;
     return failWith(context)(`"${raw}" is none of ${choices.join(', ')}${suggestion}`);
   });
-  return documented(field, doc, { type: 'string', examples: choices, 'x-choices': choices });
+  return documented(field, doc, { anyOf: [{ enum: choices }, { type: 'string', pattern: reference }] });
 }
 
 /** A credential. Never printed. */
@@ -90,11 +106,13 @@ export function secretField(doc: { readonly description: string }): z.ZodType<Se
 
 /** A list of texts; one text is split at commas, empty ones are left out. */
 export function textListField(doc: FieldDoc<readonly string[]> & { readonly maxItems: number }): z.ZodType<readonly string[]> {
-  const field = z.union([z.string(), z.array(z.string())], { error: 'expected a list of texts' }).transform((raw, context): readonly string[] => {
-    const parts = (typeof raw === 'string' ? [raw] : raw).flatMap((part) => part.split(',')).map((part) => part.trim());
-    const texts = parts.filter((part) => part !== '');
-    return texts.length <= doc.maxItems ? texts : failWith(context)(`has ${texts.length} entries, at most ${doc.maxItems} are allowed`);
-  });
+  const field = z
+    .union([z.string(), z.array(z.string())], { error: 'expected a list of texts' })
+    .transform((raw, context): readonly string[] => {
+      const parts = (typeof raw === 'string' ? [raw] : raw).flatMap((part) => part.split(',')).map((part) => part.trim());
+      const texts = parts.filter((part) => part !== '');
+      return texts.length <= doc.maxItems ? texts : failWith(context)(`has ${texts.length} entries, at most ${doc.maxItems} are allowed`);
+    });
   return documented(field, doc, { maxItems: doc.maxItems });
 }
 
@@ -119,7 +137,13 @@ function quantityField(
       return fail(`${error.message}; ${error.hint ?? ''}`);
     }
   });
-  return documented(field, doc, { type: ['string', 'number'], 'x-unit': kind.type, 'x-min': doc.min, 'x-max': doc.max });
+  return documented(field, doc, {
+    type: ['string', 'number'],
+    pattern: orReference('^\\d+(\\.\\d+)?\\s*[a-zA-Z]*$'),
+    'x-unit': kind.type,
+    'x-min': doc.min,
+    'x-max': doc.max,
+  });
 }
 
 function failWith(context: z.RefinementCtx): Issue {
@@ -127,6 +151,10 @@ function failWith(context: z.RefinementCtx): Issue {
     context.addIssue({ code: 'custom', message });
     return z.NEVER;
   };
+}
+
+function orReference(pattern: string): string {
+  return `(${pattern})|${reference}`;
 }
 
 function documented<T>(field: z.ZodType<T>, doc: FieldDoc<unknown>, extra: Readonly<Record<string, unknown>>): z.ZodType<T> {

@@ -43,7 +43,11 @@ export function auditHistory(history: readonly HistoryEntry[], pipeline: string)
     totals.rows += accounting.rows;
     totals.deadLettered += accounting.deadLettered;
     totals.filtered += accounting.filtered;
-    findings.push(...checkBalance(entry, accounting), ...checkMarks(entry, accounting, pipeline), ...checkRanges(entry, accounting, offsets));
+    findings.push(
+      ...checkBalance(entry, accounting),
+      ...checkMarks(entry, accounting, pipeline),
+      ...checkRanges(entry, accounting, offsets),
+    );
   }
   return { versions: history.length, ...totals, offsets, findings };
 }
@@ -56,7 +60,12 @@ function checkBalance(entry: HistoryEntry, accounting: CommitAccounting): AuditF
     findings.push({ level: 'error', version: entry.version, rule: 'balance', text });
   }
   if (entry.addedRows !== undefined && entry.addedRows !== rows) {
-    findings.push({ level: 'error', version: entry.version, rule: 'row-count', text: `claims ${rows} rows, its files hold ${entry.addedRows}` });
+    findings.push({
+      level: 'error',
+      version: entry.version,
+      rule: 'row-count',
+      text: `claims ${rows} rows, its files hold ${entry.addedRows}`,
+    });
   }
   return findings;
 }

@@ -70,7 +70,7 @@ export class CommitPipeline implements BatchSink {
     const { table, committer, stager, decodeSpecFor, ids, observer } = this.#dependencies;
     const spec = table.writeSpec(await committer.base(revoked));
     const result = await stager.stage({ batch, write: spec, decode: decodeSpecFor(spec), fileNameStem: ids.uuid() }, revoked);
-    observer.staged({ rowCount: result.rowCount, rejectedCount: result.rejects.length });
+    observer.staged(result);
     return { result, spec };
   }
 
@@ -93,7 +93,7 @@ export class CommitPipeline implements BatchSink {
   }
 
   async #commit(batch: SealedBatch, staged: Staged, revoked: AbortSignal): Promise<BatchOutcome> {
-    const { deadLetters, failpoint, clock, events } = this.#dependencies;
+    const { deadLetters, failpoint, clock, events, observer } = this.#dependencies;
     const { result } = staged;
     await failpoint('F4');
     const rejected = await deadLetters.write(batch.table, result.rejects);
@@ -104,7 +104,7 @@ export class CommitPipeline implements BatchSink {
       this.#epoch += 1;
       return this.#discard(result, outcome.reason);
     }
-    this.#observeCommit(result, { outcome, rejected, commitMs: clock.monotonicMs() - startedMs });
+    observer.committed({ version: outcome.version, staged: result, ...rejected, commitMs: clock.monotonicMs() - startedMs });
     await failpoint('F6');
     events.committed(batch.table, outcome.version);
     void this.#dependencies.table.afterCommit(outcome.version);
@@ -131,23 +131,8 @@ export class CommitPipeline implements BatchSink {
     return committer.commit({ commitId: toCommitId(ids.uuid()), files: result.files, progress, userMetadata }, spec);
   }
 
-  #observeCommit(
-    result: StageResult,
-    commit: { readonly outcome: CommitResult & { readonly kind: 'committed' }; readonly rejected: RejectAccounting; readonly commitMs: number },
-  ): void {
-    this.#dependencies.observer.committed({
-      version: commit.outcome.version,
-      rowCount: result.rowCount,
-      fileCount: result.files.length,
-      sizeBytes: result.files.reduce((sum, file) => sum + file.sizeBytes, 0),
-      ...result.timings,
-      commitMs: commit.commitMs,
-      ...commit.rejected,
-    });
-  }
-
   #discard(result: StageResult, reason: 'progress-moved' | 'table-changed' | 'revoked'): BatchOutcome {
-    this.#dependencies.observer.discarded({ rowCount: result.rowCount, rejectedCount: result.rejects.length });
+    this.#dependencies.observer.discarded(result);
     return { kind: 'discarded', reason };
   }
 }

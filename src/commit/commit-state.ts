@@ -51,7 +51,11 @@ function cells(known: Partial<Record<CommitEvent, CommitState>>): Record<CommitE
 export function nextCommitState(state: CommitState, event: CommitEvent): CommitState {
   const next = transitions[state][event];
   if (next === undefined) {
-    throw new ServiceError({ code: 'COMMIT_STATE_INVALID', kind: 'internal', message: `commit state ${state} has no transition for ${event}` });
+    throw new ServiceError({
+      code: 'COMMIT_STATE_INVALID',
+      kind: 'internal',
+      message: `commit state ${state} has no transition for ${event}`,
+    });
   }
   return next;
 }

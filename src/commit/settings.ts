@@ -28,7 +28,8 @@ export const commitSettings: z.ZodType<CommitSettings> = z
       unit: 'attempts',
     }),
     verifyTimeout: durationField({
-      description: 'How long a commit of unknown outcome may stay unresolved, with the table unreachable, before its ingest fails loudly. Nothing is deleted.',
+      description:
+        'How long a commit of unknown outcome may stay unresolved, with the table unreachable, before its ingest fails loudly. Nothing is deleted.',
       default: '2m',
       min: '1s',
       max: '1d',

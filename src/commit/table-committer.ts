@@ -173,7 +173,11 @@ export class TableCommitter {
         run.staleBecause = 'progress-moved';
         return 'stale';
       case 'files-removed':
-        throw new ServiceError({ code: 'ASSERTION_FAILED', kind: 'internal', message: `an append removes no files, yet ${conflict.path} was missed` });
+        throw new ServiceError({
+          code: 'ASSERTION_FAILED',
+          kind: 'internal',
+          message: `an append removes no files, yet ${conflict.path} was missed`,
+        });
       default:
         return assertNever(conflict);
     }

@@ -46,7 +46,14 @@ export class BatchBuilder {
   }
 
   /** Forgets everything that is not sealed and starts anew at these positions. */
-  reset(positions: readonly { readonly topic: string; readonly partition: number; readonly offset: bigint; readonly expectedMark: bigint | undefined }[]): void {
+  reset(
+    positions: readonly {
+      readonly topic: string;
+      readonly partition: number;
+      readonly offset: bigint;
+      readonly expectedMark: bigint | undefined;
+    }[],
+  ): void {
     this.#partitions.clear();
     for (const { topic, partition, offset, expectedMark } of positions) {
       this.#partitions.set(keyOf(topic, partition), { from: offset, until: offset, expectedMark, hasRecords: false });

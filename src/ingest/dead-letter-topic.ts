@@ -8,7 +8,6 @@ import type { DeadLetterSink, RejectAccounting } from '../protocol/dead-letters.
 import type { RejectedRecord } from '../protocol/sealed-batch.ts';
 import type { RejectPolicy } from './settings.ts';
 
-
 export interface DeadLetterOptions {
   readonly policy: RejectPolicy;
   readonly topic: string;

@@ -1,6 +1,12 @@
 /** What one table's ingest tells about its work; every method has a counterpart among the metrics. */
 export interface IngestObserver {
-  fetched(what: { readonly topic: string; readonly partition: number; readonly records: number; readonly bytes: number; readonly lag: bigint }): void;
+  fetched(what: {
+    readonly topic: string;
+    readonly partition: number;
+    readonly records: number;
+    readonly bytes: number;
+    readonly lag: bigint;
+  }): void;
   sealed(what: { readonly records: number; readonly bytes: number; readonly by: string }): void;
   /** From the first fetch of a batch to the version that holds it. */
   visible(what: { readonly rowCount: number; readonly freshnessMs: number }): void;

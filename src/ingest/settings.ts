@@ -87,7 +87,13 @@ export const ingestSettings: z.ZodType<IngestEntry> = z
       description: 'Prefix of the consumer group names, one group a table: `<groupId>-<table>`. Default: `tidewater-<pipeline>`.',
       maxLength: 200,
     }).optional(),
-    maxBatchRows: integerField({ description: 'A batch is committed when it holds so many records.', default: 250_000, min: 1, max: 10_000_000, unit: 'rows' }),
+    maxBatchRows: integerField({
+      description: 'A batch is committed when it holds so many records.',
+      default: 250_000,
+      min: 1,
+      max: 10_000_000,
+      unit: 'rows',
+    }),
     maxBatchBytes: byteSizeField({
       description: 'A batch is committed when it holds so many bytes as fetched (compressed as the producer sent them).',
       default: '32MiB',
@@ -107,22 +113,45 @@ export const ingestSettings: z.ZodType<IngestEntry> = z
       max: '16GiB',
     }),
     maxFetchBytes: byteSizeField({ description: 'Upper bound of one fetch answer.', default: '16MiB', min: '64KiB', max: '512MiB' }),
-    maxFetchWait: durationField({ description: 'How long the broker may wait for data to answer a fetch.', default: '250ms', min: '1ms', max: '30s' }),
+    maxFetchWait: durationField({
+      description: 'How long the broker may wait for data to answer a fetch.',
+      default: '250ms',
+      min: '1ms',
+      max: '30s',
+    }),
     sessionTimeout: durationField({
       description: 'Silence after which the group gives this member’s partitions to others.',
       default: '30s',
       min: '6s',
       max: '30m',
     }),
-    workers: integerField({ description: 'Threads that decode records and write data files.', default: 1, min: 1, max: 64, unit: 'threads' }),
-    maxNestingDepth: integerField({ description: 'Deepest nesting of a JSON payload; deeper ones are dead letters.', default: 64, min: 1, max: 1_000 }),
+    workers: integerField({
+      description: 'Threads that decode records and write data files.',
+      default: 1,
+      min: 1,
+      max: 64,
+      unit: 'threads',
+    }),
+    maxNestingDepth: integerField({
+      description: 'Deepest nesting of a JSON payload; deeper ones are dead letters.',
+      default: 64,
+      min: 1,
+      max: 1_000,
+    }),
     onOffsetDiscontinuity: choiceField(['fail', 'reset-to-earliest', 'reset-to-latest', 'accept'], {
       description:
         'When the table’s offsets do not fit the topic (it was deleted and created again, or records expired unread): `fail` stops the partition loudly until an operator decides, the others decide beforehand.',
       default: 'fail',
     }),
-    startFrom: choiceField(['earliest', 'latest'], { description: 'Where a partition starts that the table has no offset of.', default: 'earliest' }),
-    routes: z.array(route).max(maxRoutes).prefault([]).meta({ description: 'Which topics go to which table.', default: [], maxItems: maxRoutes }),
+    startFrom: choiceField(['earliest', 'latest'], {
+      description: 'Where a partition starts that the table has no offset of.',
+      default: 'earliest',
+    }),
+    routes: z
+      .array(route)
+      .max(maxRoutes)
+      .prefault([])
+      .meta({ description: 'Which topics go to which table.', default: [], maxItems: maxRoutes }),
     deadLetters: deadLetters.prefault({}).meta({ description: 'Records that do not fit their table.' }),
   })
   .transform(({ maxBatchAge, maxFetchWait, sessionTimeout, groupId, ...same }) => ({

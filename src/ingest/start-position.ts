@@ -51,7 +51,9 @@ function chosenOffset({ mark, earliest, latest }: StartFacts, policy: Exclude<Di
 
 function describeDiscontinuity({ mark, earliest, latest }: StartFacts): string {
   const held = `the topic holds offsets ${earliest} until ${latest}`;
-  if (mark === undefined) return `the table's offsets belong to another incarnation of the topic (deleted and created again, or another cluster); ${held}`;
-  if (mark < earliest) return `the table's next offset is ${mark}, but ${held}: ${earliest - mark} records were removed before they were read`;
+  if (mark === undefined)
+    return `the table's offsets belong to another incarnation of the topic (deleted and created again, or another cluster); ${held}`;
+  if (mark < earliest)
+    return `the table's next offset is ${mark}, but ${held}: ${earliest - mark} records were removed before they were read`;
   return `the table's next offset is ${mark}, but ${held}: the topic lost its end`;
 }

@@ -40,7 +40,11 @@ export async function planStart(options: StartPlanOptions): Promise<StartPlan> {
         discontinuities.push({ ...partition, detail: 'the topic has no such partition' });
         continue;
       }
-      const decision = decideStart({ ...markFacts(options.marks, identity, offsets), policy: options.policy, startFrom: options.startFrom });
+      const decision = decideStart({
+        ...markFacts(options.marks, identity, offsets),
+        policy: options.policy,
+        startFrom: options.startFrom,
+      });
       if (decision.kind === 'start') positions.push({ ...partition, offset: decision.offset, expectedMark: decision.expectedMark });
       else discontinuities.push({ ...partition, detail: decision.detail });
     }

@@ -39,7 +39,10 @@ export interface TableIngestDependencies {
 export interface IngestStatus {
   readonly state: IngestState;
   readonly detail: string | undefined;
-  readonly partitions: readonly (TopicPartition & { readonly nextOffset: bigint | undefined; readonly discontinuity: string | undefined })[];
+  readonly partitions: readonly (TopicPartition & {
+    readonly nextOffset: bigint | undefined;
+    readonly discontinuity: string | undefined;
+  })[];
   readonly bufferedBytes: number;
   readonly batchesInFlight: number;
 }
@@ -152,14 +155,21 @@ export class TableIngest implements ConsumerHandler {
     this.#builder.append(fetched, clock.monotonicMs());
     const bytes = this.#builder.byteCount - before;
     const records = this.#builder.recordCount - recordsBefore;
-    observer.fetched({ topic: fetched.topic, partition: fetched.partition, records, bytes, lag: fetched.highWatermark - fetched.untilOffset });
+    observer.fetched({
+      topic: fetched.topic,
+      partition: fetched.partition,
+      records,
+      bytes,
+      lag: fetched.highWatermark - fetched.untilOffset,
+    });
     if (this.#builder.byteCount >= settings.maxBatchBytes) this.#seal('bytes');
     else if (this.#builder.recordCount >= settings.maxBatchRows) this.#seal('rows');
     this.#balance();
   }
 
   onFailed(error: unknown): void {
-    this.#failure ??= error instanceof Error ? error : new ServiceError({ code: 'INGEST_FAILED', kind: 'internal', message: String(error) });
+    this.#failure ??=
+      error instanceof Error ? error : new ServiceError({ code: 'INGEST_FAILED', kind: 'internal', message: String(error) });
   }
 
   /** The topic no longer holds the offset the table needs next. */

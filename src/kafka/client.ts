@@ -50,7 +50,13 @@ export interface ConsumerHandler {
   onRevoked(generation: number): Promise<void>;
   /** Takes the bytes (copying them) and returns soon; the next fetch waits for it. */
   onFetched(fetched: FetchedPartition): void;
-  /** The consumer stopped for good by an error (authorisation, topic deleted); transient trouble is retried inside. */
+  /**
+   * The partition does not hold the offset to read (retention passed it, or the topic lost its end or was made anew). Called once; the
+   * partition rests until `seek`. A handler without this method gets `onFailed` with kind `discontinuity`: positions never move by
+   * themselves.
+   */
+  onOutOfRange?(position: StartPosition, held: PartitionOffsets): void;
+  /** The consumer stopped for good by an error (authorisation, topic deleted, a handler method threw); transient trouble is retried inside. */
   onFailed(error: unknown): void;
 }
 
@@ -78,7 +84,7 @@ export interface KafkaConsumer {
   seek(position: StartPosition): void;
   /** Publishes group offsets for lag tools. Best effort; rejects with kind `unavailable` or `fenced`. */
   commitGroupOffsets(positions: readonly StartPosition[]): Promise<void>;
-  /** Leaves the group; no handler call after it resolves. */
+  /** Leaves the group, without `onRevoked`; no handler call after it resolves. */
   stop(): Promise<void>;
 }
 
@@ -101,7 +107,11 @@ export interface EncodedRecordBatch extends TopicPartition {
 
 /** Idempotent producer without transactions: dead letters, replayed demo data. Serialises sends per partition. */
 export interface KafkaProducer {
-  /** Resolves when the batches are stored by all in-sync replicas (acks=all). Rejects: `unavailable`, `invalid` (record too large, no such topic). */
+  /**
+   * Resolves when the batches are stored by all in-sync replicas (acks=all). Rejects: `unavailable` (nothing stored of the batch that
+   * failed), `unknown-outcome` (sent, no answer in time: it may be stored), `invalid` (record too large, no such topic).
+   * Takes the batches' bytes over: it writes the producer's fields into them.
+   */
   send(batches: readonly EncodedRecordBatch[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -115,7 +125,8 @@ export interface KafkaProducer {
  */
 export interface TransactionalProducer {
   /**
-   * Publishes all batches in one transaction: all visible to read_committed readers, or none.
+   * Publishes all batches in one transaction: all visible to read_committed readers, or none. Several batches of one partition
+   * keep their order. Takes the batches' bytes over: it writes the producer's fields into them. Calls must not overlap.
    * Rejects with kind `fenced` (a newer producer owns the id; stop), `unknown-outcome` (the end marker may have been written),
    * `unavailable` (aborted or will be; nothing visible), `invalid` (a record the broker never takes: too large, no topic).
    */
@@ -131,7 +142,7 @@ export interface TopicSpec {
   readonly config?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The offsets a partition holds: records in `[earliest, latest)`. */
+/** The offsets a partition holds: records in `[earliest, latest)`, where `latest` is the end that a read_committed reader can reach. */
 export interface PartitionOffsets extends TopicPartition {
   readonly earliest: bigint;
   readonly latest: bigint;
@@ -148,6 +159,13 @@ export interface KafkaRecord extends TopicPartition {
 
 export interface KafkaAdmin {
   clusterId(): Promise<string>;
+  /**
+   * The broker's id of the topic's present incarnation (another one after the topic was deleted and created again), base64url; `-` when the
+   * broker is too old to tell (Metadata before version 10). kafkajs stops at version 6, so the request is our own (flexible
+   * encoding: request header with tagged fields, compact strings).
+   * @throws ServiceError `KAFKA_TOPIC_NOT_FOUND` (not-found).
+   */
+  topicId(topic: string): Promise<string>;
   /** Creates what is missing; an existing topic is left as it is. Resolves with the names created. */
   ensureTopics(topics: readonly TopicSpec[]): Promise<readonly string[]>;
   /** Partition count, or `undefined` when the topic does not exist. */

@@ -1,4 +1,3 @@
-import type { EpochMs } from '../base/clock.ts';
 import type { TopicPartition } from '../kafka/client.ts';
 import type { VersionChanges } from '../table/changes.ts';
 import type { Version } from '../table/version.ts';
@@ -17,29 +16,42 @@ export interface FeedPosition {
   readonly snapshot: boolean;
   /** Identity of the table; a feed refuses to continue on a table that was replaced. */
   readonly tableId: string;
+  /**
+   * Fingerprint of what decides the row order inside `version` (envelope and key columns). A feed refuses to continue in the middle of
+   * a version when it differs; between versions it does not matter.
+   */
+  readonly order: string;
 }
 
 /** How change rows become records: plain data, sent to worker threads. */
 export interface EncodeSpec {
+  /** Name of the pipeline, `source.name` of an event. */
+  readonly pipeline: string;
   readonly envelope: Envelope;
   readonly topic: string;
   readonly partitions: number;
   /** Columns of the record key; empty: no key, rows are spread by ordinal. */
   readonly keyColumns: readonly string[];
+  /** A debezium delete of a keyed feed is followed by a record with the same key and a null value, for compacted topics. */
+  readonly tombstones: boolean;
   readonly table: string;
   readonly format: 'delta' | 'iceberg';
   readonly location: string;
   readonly compression: 'none' | 'lz4' | 'gzip';
 }
 
-/** A bounded run of a version's rows to encode: rows `[fromOrdinal, untilOrdinal)` counted over `changes.files` in order. */
+/**
+ * A bounded run of a version's rows to encode: rows `[fromOrdinal, untilOrdinal)` in the version's row order (docs/spec/change-event.md:
+ * removals of all files, then additions of all files, files in order). The run ends at `maxRows` rows, one more where an update pair
+ * would be torn, or when the events reach `maxBytes` before compression; it holds at least one event while rows are left.
+ */
 export interface EncodeTask {
   readonly spec: EncodeSpec;
   readonly changes: VersionChanges;
   readonly snapshot: boolean;
   readonly fromOrdinal: number;
   readonly maxRows: number;
-  readonly publishedAt: EpochMs;
+  readonly maxBytes: number;
 }
 
 export interface EncodedChanges {
@@ -47,7 +59,10 @@ export interface EncodedChanges {
   readonly untilOrdinal: number;
   /** True when no row of the version is left after `untilOrdinal`. */
   readonly complete: boolean;
+  /** Events by `c`, `u`, `d`, `r`, or by change type in the flat envelope; tombstones are not counted. */
   readonly rowsByOperation: Readonly<Record<string, number>>;
+  /** Bytes of keys and values before compression. */
+  readonly sizeBytes: number;
 }
 
 /** Reads change rows and turns them into record batches, off the main thread. Deterministic: the same task gives the same bytes. */

@@ -94,6 +94,8 @@ export interface StageResult {
   readonly files: readonly StagedFile[];
   readonly rowCount: number;
   readonly rejects: readonly RejectedRecord[];
+  /** Records read, rows and rejects alike, by topic. */
+  readonly recordsByTopic: Readonly<Record<string, number>>;
   readonly timings: { readonly decodeMs: number; readonly encodeMs: number; readonly storeMs: number };
 }
 

@@ -1,21 +1,10 @@
+import type { ColumnStatistics } from '../schema/statistics.ts';
 import type { StructType } from '../schema/types.ts';
+
+export type { BoundValue, ColumnStatistics } from '../schema/statistics.ts';
 
 /** A partition column's value as text in the table format's own spelling; `undefined` is null. */
 export type PartitionValues = Readonly<Record<string, string | undefined>>;
-
-/** A bound as a neutral value: integers, dates (days) and timestamps (micros) as bigint, decimals unscaled. */
-export type BoundValue = bigint | number | string;
-
-/** Statistics of one leaf column of one file, computed from the rows (never from a footer). */
-export interface ColumnStatistics {
-  /** Field names from the root; only struct members are entered, lists and maps are leaves. */
-  readonly path: readonly string[];
-  readonly nullCount: number;
-  /** Exact smallest and largest non-null value; absent when there is none, when a NaN takes part, or for types without order (binary, boolean, list, map). */
-  readonly min?: BoundValue | undefined;
-  readonly max?: BoundValue | undefined;
-  readonly nanCount?: number | undefined;
-}
 
 /** A data file that is stored durably and not referenced by any version. */
 export interface StagedFile {

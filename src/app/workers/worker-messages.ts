@@ -15,6 +15,11 @@ export interface WorkerTasks {
 
 export type TaskKind = keyof WorkerTasks;
 
+/** What the pool tells a thread at its start. */
+export interface WorkerSetup {
+  readonly maxNestingDepth: number;
+}
+
 export interface WorkerRequest {
   readonly id: number;
   readonly kind: TaskKind;

@@ -173,7 +173,12 @@ export class WorkerPool {
     job?.reject(
       this.#closed
         ? abortedError()
-        : new ServiceError({ code: 'WORKER_DIED', kind: 'unavailable', message: `the worker thread ended during a ${job.request.kind} task`, cause }),
+        : new ServiceError({
+            code: 'WORKER_DIED',
+            kind: 'unavailable',
+            message: `the worker thread ended during a ${job.request.kind} task`,
+            cause,
+          }),
     );
     this.#dispatch();
   }

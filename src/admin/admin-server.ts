@@ -1,0 +1,168 @@
+import { isIP } from 'node:net';
+import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import { type JsonValue, printJson } from '../base/bigint-json.ts';
+import type { Clock } from '../base/clock.ts';
+import { ServiceError } from '../base/errors.ts';
+import type { HealthReport } from '../observability/health.ts';
+import type { Logger } from '../observability/logger.ts';
+import { makeProblem, problemContentType, problemOf } from './problem.ts';
+import type { ServerSettings } from './settings.ts';
+import { type PipelineStatus, statusJson } from './status.ts';
+
+/** What the server shows; handed in, so that it knows no service. */
+export interface AdminPorts {
+  readonly health: () => HealthReport;
+  readonly status: (signal: AbortSignal) => Promise<PipelineStatus>;
+  readonly metrics: { readonly contentType: string; readonly exposition: () => Promise<string> };
+  /** Longest delay of the event loop lately, in milliseconds: the only thing liveness depends on. */
+  readonly eventLoopDelayMs: () => number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface AdminServer {
+  /** Listens; resolves with the address in use. @throws ServiceError `ADMIN_PORT_UNAVAILABLE` (unavailable). */
+  start(): Promise<{ readonly url: string; readonly host: string; readonly port: number }>;
+  /** Answers what is under way and closes. */
+  stop(): Promise<void>;
+}
+
+const maxBodyBytes = 1_024;
+const connectionTimeoutMs = 30_000;
+const keepAliveTimeoutMs = 5_000;
+const jsonType = 'application/json; charset=utf-8';
+
+/**
+ * `/livez`, `/readyz`, `/startupz`, `/metrics`, `/status`. Read only and without log-in.
+ *
+ * @throws ServiceError `ADMIN_REMOTE_REFUSED` (invalid) when the host is no loopback address and `allowRemote` is not set.
+ */
+export function createAdminServer(settings: ServerSettings, ports: AdminPorts): AdminServer {
+  if (!settings.allowRemote && !isLoopback(settings.host)) {
+    throw new ServiceError({
+      code: 'ADMIN_REMOTE_REFUSED',
+      kind: 'invalid',
+      message: `server.host ${settings.host} can be reached from other hosts and the server has no log-in`,
+      hint: 'use 127.0.0.1, or set server.allowRemote: true and limit access by a network policy or a proxy',
+    });
+  }
+  const app = fastify({
+    logger: false,
+    bodyLimit: maxBodyBytes,
+    connectionTimeout: connectionTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    // Open keep-alive connections must not hold up the end of the process.
+    forceCloseConnections: true,
+  });
+  addErrorPages(app, ports.logger);
+  addProbes(app, settings, ports);
+  addReports(app, settings, ports);
+  return {
+    start: () => listen(app, settings),
+    stop: () => app.close(),
+  };
+}
+
+function addProbes(app: FastifyInstance, settings: ServerSettings, ports: AdminPorts): void {
+  app.get('/livez', (_request, reply) => {
+    const delayMs = ports.eventLoopDelayMs();
+    const alive = delayMs <= settings.maxEventLoopDelayMs;
+    return sendProbe(reply, alive, { status: alive ? 'alive' : 'hung', eventLoopDelaySeconds: delayMs / 1_000 });
+  });
+  app.get('/readyz', (_request, reply) => {
+    const report = ports.health();
+    return sendProbe(reply, report.ready, healthJson(report, report.ready ? 'ready' : report.draining ? 'draining' : 'not-ready'));
+  });
+  app.get('/startupz', (_request, reply) => {
+    const report = ports.health();
+    return sendProbe(reply, report.started, healthJson(report, report.started ? 'started' : 'starting'));
+  });
+}
+
+function addReports(app: FastifyInstance, settings: ServerSettings, ports: AdminPorts): void {
+  app.get('/', (_request, reply) =>
+    send(reply, 200, { name: 'tidewater', links: ['/livez', '/readyz', '/startupz', '/metrics', '/status'] }),
+  );
+  app.get('/metrics', async (_request, reply) => {
+    const text = await within(settings.requestTimeoutMs, ports.clock, () => ports.metrics.exposition());
+    return reply.header('content-type', ports.metrics.contentType).header('cache-control', 'no-store').send(text);
+  });
+  app.get('/status', async (_request, reply) => {
+    const status = await within(settings.requestTimeoutMs, ports.clock, (signal) => ports.status(signal));
+    return send(reply, 200, statusJson(status));
+  });
+}
+
+function addErrorPages(app: FastifyInstance, logger: Logger): void {
+  const sendProblem = (reply: FastifyReply, problem: ReturnType<typeof problemOf>): FastifyReply =>
+    reply.code(problem.status).header('content-type', problemContentType).send(problem.body);
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(reply, makeProblem(404, { title: 'not-found', code: 'PAGE_NOT_FOUND', detail: `nothing answers ${request.method} here` })),
+  );
+  app.setErrorHandler((error, request, reply) => {
+    const problem = problemOf(error);
+    if (problem.status >= 500) logger.warn('admin request failed', { err: error, method: request.method, route: request.routeOptions.url });
+    return sendProblem(reply, problem);
+  });
+}
+
+async function listen(app: FastifyInstance, settings: ServerSettings): Promise<{ url: string; host: string; port: number }> {
+  try {
+    await app.listen({ host: settings.host, port: settings.port });
+  } catch (cause) {
+    throw new ServiceError({
+      code: 'ADMIN_PORT_UNAVAILABLE',
+      kind: 'unavailable',
+      retryable: false,
+      message: `cannot listen on ${settings.host}:${settings.port}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      hint: 'choose another server.port; 0 takes any free one',
+      cause,
+    });
+  }
+  const bound = app.server.address();
+  const port = typeof bound === 'object' && bound !== null ? bound.port : settings.port;
+  const host = isIP(settings.host) === 6 ? `[${settings.host}]` : settings.host;
+  return { url: `http://${host}:${port}`, host: settings.host, port };
+}
+
+/** @throws ServiceError `ADMIN_TIMEOUT` (unavailable) when the answer takes longer. */
+async function within<T>(timeoutMs: number, clock: Clock, collect: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const done = new AbortController();
+  const timeout = clock.sleep(timeoutMs, done.signal).then(() => {
+    late.abort();
+    throw new ServiceError({ code: 'ADMIN_TIMEOUT', kind: 'unavailable', message: `no answer within ${timeoutMs} ms` });
+  });
+  // Whoever loses the race must not end as an unhandled rejection.
+  timeout.catch(() => undefined);
+  const answer = collect(late.signal);
+  answer.catch(() => undefined);
+  try {
+    return await Promise.race([answer, timeout]);
+  } finally {
+    done.abort();
+  }
+}
+
+function healthJson(report: HealthReport, status: string): JsonValue {
+  const components = report.components.map(({ name, state, detail, since, requiredForReadiness }) => ({
+    name,
+    state,
+    detail,
+    since: new Date(since).toISOString(),
+    requiredForReadiness,
+  }));
+  return { status, components };
+}
+
+function sendProbe(reply: FastifyReply, passed: boolean, body: JsonValue): FastifyReply {
+  return send(reply, passed ? 200 : 503, body);
+}
+
+function send(reply: FastifyReply, status: number, body: JsonValue): FastifyReply {
+  return reply.code(status).header('content-type', jsonType).header('cache-control', 'no-store').send(printJson(body));
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { booleanField, durationField, integerField, textField } from '../base/setting-fields.ts';
+
+/** The HTTP server for probes, metrics and status. */
+export interface ServerSettings {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly allowRemote: boolean;
+  /** `/livez` fails when the event loop was blocked longer than this within the last seconds. */
+  readonly maxEventLoopDelayMs: number;
+  /** `/status` and `/metrics` answer within this or fail with 503. */
+  readonly requestTimeoutMs: number;
+}
+
+export const serverSettings: z.ZodType<ServerSettings> = z
+  .strictObject({
+    host: textField({
+      description: 'Address to listen on. Anything but a loopback address needs `allowRemote: true`.',
+      default: '127.0.0.1',
+      maxLength: 255,
+    }),
+    port: integerField({ description: 'Port; 0 takes any free one.', default: 9464, min: 0, max: 65_535 }),
+    allowRemote: booleanField({
+      description: 'Allow other hosts to connect. The server has no log-in: put it behind a network policy or a proxy.',
+      default: false,
+    }),
+    maxEventLoopDelay: durationField({
+      description: 'The process counts as hung when its event loop stands still so long.',
+      default: '10s',
+      min: '100ms',
+      max: '10m',
+    }),
+    requestTimeout: durationField({
+      description: 'Longest time to collect the answer to one request.',
+      default: '5s',
+      min: '100ms',
+      max: '2m',
+    }),
+  })
+  .transform(({ maxEventLoopDelay, requestTimeout, ...same }) => ({
+    ...same,
+    maxEventLoopDelayMs: maxEventLoopDelay,
+    requestTimeoutMs: requestTimeout,
+  }));

@@ -1,0 +1,98 @@
+import type { JsonValue } from '../base/bigint-json.ts';
+
+/** One partition of a table's source. Offsets are exclusive ends: the next record to read. */
+export interface PartitionStatus {
+  readonly topic: string;
+  readonly partition: number;
+  /** What the table holds; `undefined`: nothing yet. */
+  readonly committedOffset: bigint | undefined;
+  /** The end of the partition; `undefined` when the broker did not say. */
+  readonly endOffset: bigint | undefined;
+  /** Why the partition stands still, when it does. */
+  readonly problem: string | undefined;
+}
+
+export interface TableStatus {
+  readonly name: string;
+  readonly format: string;
+  readonly location: string;
+  /** `undefined`: the table does not exist yet. */
+  readonly version: number | undefined;
+  readonly rowCount: number | undefined;
+  readonly fileCount: number | undefined;
+  readonly sizeBytes: number | undefined;
+  /** State of its ingest in this process; `undefined` when it does not run here. */
+  readonly ingest: string | undefined;
+  readonly detail: string | undefined;
+  readonly partitions: readonly PartitionStatus[];
+}
+
+export interface FeedStatus {
+  readonly table: string;
+  readonly topic: string;
+  readonly state: string;
+  readonly detail: string | undefined;
+  readonly publishedVersion: number | undefined;
+  readonly ordinal: number | undefined;
+  readonly lagVersions: number | undefined;
+}
+
+export interface QueueStatus {
+  readonly name: string;
+  readonly connected: boolean;
+  /** Jobs by state. */
+  readonly jobs: Readonly<Record<string, number>>;
+}
+
+/** What the process does and how far it got. */
+export interface PipelineStatus {
+  readonly pipeline: string;
+  readonly role: string;
+  readonly version: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly tables: readonly TableStatus[];
+  readonly feeds: readonly FeedStatus[];
+  readonly queues: readonly QueueStatus[];
+}
+
+/** The status as JSON: 64-bit offsets as numbers of any size, lag computed, absent values as null. */
+export function statusJson(status: PipelineStatus): JsonValue {
+  return {
+    pipeline: status.pipeline,
+    role: status.role,
+    version: status.version,
+    startedAt: status.startedAt,
+    tables: status.tables.map(tableJson),
+    feeds: status.feeds.map((feed) => ({
+      table: feed.table,
+      topic: feed.topic,
+      state: feed.state,
+      detail: feed.detail ?? null,
+      publishedVersion: feed.publishedVersion ?? null,
+      ordinal: feed.ordinal ?? null,
+      lagVersions: feed.lagVersions ?? null,
+    })),
+    queues: status.queues.map(({ name, connected, jobs }) => ({ name, connected, jobs })),
+  };
+}
+
+function tableJson(table: TableStatus): JsonValue {
+  return {
+    name: table.name,
+    format: table.format,
+    location: table.location,
+    version: table.version ?? null,
+    rowCount: table.rowCount ?? null,
+    fileCount: table.fileCount ?? null,
+    sizeBytes: table.sizeBytes ?? null,
+    ingest: table.ingest ?? null,
+    detail: table.detail ?? null,
+    partitions: table.partitions.map(partitionJson),
+  };
+}
+
+function partitionJson({ topic, partition, committedOffset, endOffset, problem }: PartitionStatus): JsonValue {
+  const lag = committedOffset === undefined || endOffset === undefined ? null : endOffset - committedOffset;
+  return { topic, partition, committedOffset: committedOffset ?? null, endOffset: endOffset ?? null, lag, problem: problem ?? null };
+}

@@ -1,0 +1,148 @@
+import type { JsonObject } from '../base/bigint-json.ts';
+import type { EpochMs } from '../base/clock.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
+
+/** What a process runs. `all`: everything in one. */
+export type Role = 'all' | 'ingest' | 'cdf' | 'maintenance';
+
+export type MaintenanceVerb = 'compact' | 'vacuum' | 'checkpoint';
+
+/** What a command is given besides its own arguments. */
+export interface CommandContext {
+  readonly loaded: LoadedConfig;
+  /** Fires at the first SIGINT or SIGTERM. `serve` drains then; the others stop. */
+  readonly signal: AbortSignal;
+}
+
+export interface ServeOptions {
+  readonly role: Role;
+  /** Replay the sample data into the topics (only the development configuration). */
+  readonly demo: boolean;
+  /** With `demo`: replay, wait until everything is committed and published, and return. */
+  readonly once: boolean;
+  /** Records a second the demo replays; `undefined`: its own default. */
+  readonly rate: number | undefined;
+  /** The summary of `once` is to be one JSON line on standard output. */
+  readonly json: boolean;
+}
+
+export interface TableSummary {
+  readonly name: string;
+  readonly format: string;
+  readonly location: string;
+  /** `undefined`: nothing exists at the location yet. */
+  readonly version: number | undefined;
+  readonly rowCount: number | undefined;
+  readonly fileCount: number | undefined;
+  readonly sizeBytes: number | undefined;
+  readonly committedAt: EpochMs | undefined;
+}
+
+export interface ColumnSummary {
+  readonly name: string;
+  /** `decimal(12,2)`, as in the configuration. */
+  readonly type: string;
+  readonly nullable: boolean;
+  readonly partition: boolean;
+}
+
+export interface TableDescription extends TableSummary {
+  readonly tableId: string;
+  readonly columns: readonly ColumnSummary[];
+  readonly properties: Readonly<Record<string, string>>;
+  readonly smallFileCount: number;
+  readonly tombstoneCount: number;
+  readonly versionsSinceCheckpoint: number;
+  readonly progress: readonly { readonly writerId: string; readonly value: bigint }[];
+}
+
+export interface HistoryRow {
+  readonly version: number;
+  readonly committedAt: EpochMs;
+  readonly operation: string;
+  readonly addedRows: number | undefined;
+  readonly addedFiles: number;
+  readonly removedFiles: number;
+  readonly dataChange: boolean;
+  readonly engineInfo: string | undefined;
+  /** `topic/partition [from, until)` of the source this version holds, for versions of ours. */
+  readonly sources: readonly string[];
+}
+
+export interface OffsetRow {
+  readonly table: string;
+  readonly topic: string;
+  readonly partition: number;
+  /** Next offset by the table, which is the truth. */
+  readonly tableOffset: bigint | undefined;
+  /** Next offset by the consumer group, which is a hint. */
+  readonly groupOffset: bigint | undefined;
+  readonly earliest: bigint | undefined;
+  readonly end: bigint | undefined;
+}
+
+/** A row of `changes tail`, flat: the columns, then `_change_type`, `_commit_version`, `_commit_timestamp`. */
+export type ChangeRow = JsonObject;
+
+export interface TailOptions {
+  readonly table: string;
+  /** First version to print; `undefined`: with `follow` only what comes, else all there is. */
+  readonly fromVersion: number | undefined;
+  /** Goes on until the signal fires. */
+  readonly follow: boolean;
+  /** Rows to print at most. */
+  readonly limit: number | undefined;
+}
+
+export interface MaintainOptions {
+  readonly table: string;
+  readonly dryRun: boolean;
+  /** Only for `vacuum`. */
+  readonly retentionMs: number | undefined;
+  readonly allowShortRetention: boolean;
+}
+
+export interface MaintainReport {
+  readonly table: string;
+  readonly verb: MaintenanceVerb;
+  /** `planned`: a dry run. */
+  readonly outcome: 'done' | 'planned' | 'nothing-to-do' | 'conflicted';
+  readonly version: number | undefined;
+  /** What was done or would be done: counts and bytes by name. */
+  readonly details: Readonly<Record<string, number>>;
+  /** Files deleted or that would be; possibly shortened. */
+  readonly paths: readonly string[];
+}
+
+export interface AuditFinding {
+  readonly table: string;
+  /** `error`: an invariant does not hold. `note`: worth knowing. */
+  readonly severity: 'error' | 'note';
+  readonly message: string;
+}
+
+export interface AuditReport {
+  readonly table: string;
+  readonly versions: number;
+  readonly records: number;
+  readonly rows: number;
+  readonly deadLettered: number;
+  readonly filtered: number;
+  readonly findings: readonly AuditFinding[];
+}
+
+/** What the command line asks of the application; implemented in `src/app`. All throw `ServiceError`. */
+export interface AppCommands {
+  /** Runs until the signal fires and everything is drained. Resolves with the exit code. */
+  serve(context: CommandContext, options: ServeOptions): Promise<number>;
+  listTables(context: CommandContext): Promise<readonly TableSummary[]>;
+  describeTable(context: CommandContext, table: string): Promise<TableDescription>;
+  /** Newest first. */
+  history(context: CommandContext, options: { readonly table: string; readonly limit: number }): Promise<readonly HistoryRow[]>;
+  offsets(context: CommandContext): Promise<readonly OffsetRow[]>;
+  /** Calls `onRow` in order and waits for it. */
+  tailChanges(context: CommandContext, options: TailOptions, onRow: (row: ChangeRow) => Promise<void>): Promise<void>;
+  maintain(context: CommandContext, verb: MaintenanceVerb, options: MaintainOptions): Promise<MaintainReport>;
+  /** One report a table; all tables when `table` is `undefined`. */
+  audit(context: CommandContext, table: string | undefined): Promise<readonly AuditReport[]>;
+}

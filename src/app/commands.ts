@@ -1,0 +1,79 @@
+import { changeLines } from '../cdf/change-rows.ts';
+import { isJsonObject, parseJson } from '../base/bigint-json.ts';
+import { openObjectStore } from '../storage/open-object-store.ts';
+import { nextVersion, toVersion } from '../table/version.ts';
+import type { AppCommands, ChangeRow, CommandContext, TailOptions } from './app-commands.ts';
+import { maintainTable } from './commands/maintain-command.ts';
+import { auditTables, listOffsets } from './commands/pipeline-commands.ts';
+import { describeTable, listTables, tableHistory } from './commands/table-commands.ts';
+import { type OpenedComponents, openComponents } from './open-components.ts';
+import { serve } from './serve.ts';
+import { openServers } from './servers.ts';
+
+/** What the command line can ask for. */
+export function createAppCommands(): AppCommands {
+  return {
+    serve,
+    listTables: (context) => withTables(context, (components) => listTables(components)),
+    describeTable: (context, table) => withTables(context, (components) => describeTable(components, table)),
+    history: (context, { table, limit }) => withTables(context, (components) => tableHistory(components, table, limit)),
+    audit: (context, table) => withTables(context, (components) => auditTables(components, table)),
+    tailChanges: (context, options, onRow) => withTables(context, (components) => tailChanges(components, { context, options, onRow })),
+    offsets: (context) => withBroker(context, (components) => listOffsets(components)),
+    maintain: (context, verb, options) => withBroker(context, (components) => maintainTable(components, verb, options)),
+  };
+}
+
+/** For commands that only look at tables: no server is asked or started. */
+async function withTables<T>(context: CommandContext, use: (components: OpenedComponents) => Promise<T>): Promise<T> {
+  const { config } = context.loaded;
+  return using(openComponents({ config, role: 'command', brokers: config.kafka.brokers }), use);
+}
+
+/** For commands that ask the broker: a private one that is not running is started for as long as the command takes. */
+async function withBroker<T>(context: CommandContext, use: (components: OpenedComponents) => Promise<T>): Promise<T> {
+  const { config } = context.loaded;
+  const log = (message: string): void => {
+    process.stderr.write(`${message}\n`);
+  };
+  const servers = await openServers({ config, needsKafka: true, needsRedis: false, log, signal: context.signal });
+  try {
+    return await using(openComponents({ config, role: 'command', brokers: servers.brokers }), use);
+  } finally {
+    await servers.stop();
+  }
+}
+
+async function using<T>(components: OpenedComponents, use: (components: OpenedComponents) => Promise<T>): Promise<T> {
+  try {
+    return await use(components);
+  } finally {
+    await components.close();
+  }
+}
+
+const tailPollMs = 500;
+
+async function tailChanges(
+  components: OpenedComponents,
+  tail: { readonly context: CommandContext; readonly options: TailOptions; readonly onRow: (row: ChangeRow) => Promise<void> },
+): Promise<void> {
+  const { options, onRow } = tail;
+  const { signal } = tail.context;
+  const table = await components.catalog.load(options.table, signal);
+  const newest = (await table.refresh(signal)).version;
+  let from = toVersion(options.fromVersion ?? (options.follow ? newest + 1 : 0));
+  let left = options.limit ?? Number.POSITIVE_INFINITY;
+  while (!signal.aborted) {
+    const until = nextVersion((await table.refresh(signal)).version);
+    for await (const line of changeLines({ table, openStore: openObjectStore, fromVersion: from, untilVersion: until }, signal)) {
+      if (left <= 0) return;
+      left -= 1;
+      const row = parseJson(line, 'change row');
+      if (isJsonObject(row)) await onRow(row);
+    }
+    if (until > from) from = until;
+    if (!options.follow) return;
+    await components.clock.sleep(tailPollMs, signal).catch(() => undefined);
+  }
+}

@@ -1,0 +1,59 @@
+import { auditHistory } from '../../commit/audit.ts';
+import type { Components } from '../components.ts';
+import type { AuditReport, OffsetRow } from '../app-commands.ts';
+import { partitionStatuses } from '../pipeline-status.ts';
+
+/** Where every partition stands: by the table (the truth), by the consumer group (a hint), and what the topic holds. */
+export async function listOffsets(components: Components): Promise<readonly OffsetRow[]> {
+  const { config, catalog, kafka } = components;
+  const rows: OffsetRow[] = [];
+  for (const table of config.tables) {
+    const snapshot = await catalog
+      .load(table.name)
+      .then((loaded) => loaded.refresh())
+      .catch(() => undefined);
+    for (const partition of await partitionStatuses(components, table.name, snapshot, undefined)) {
+      const { topic } = partition;
+      const [held, group] = await Promise.all([
+        kafka.admin.offsets(topic),
+        kafka.admin.groupOffsets(`${config.ingest.groupId}-${table.name}`, topic).catch(() => []),
+      ]);
+      rows.push({
+        table: table.name,
+        topic,
+        partition: partition.partition,
+        tableOffset: partition.committedOffset,
+        groupOffset: group.find((entry) => entry.partition === partition.partition)?.offset,
+        earliest: held.find((entry) => entry.partition === partition.partition)?.earliest,
+        end: partition.endOffset,
+      });
+    }
+  }
+  return rows;
+}
+
+/** The ledger of each table, checked from its history alone. */
+export async function auditTables(components: Components, only: string | undefined): Promise<readonly AuditReport[]> {
+  const { config, catalog } = components;
+  const names = only === undefined ? config.tables.map((table) => table.name) : [only];
+  return Promise.all(
+    names.map(async (name) => {
+      const table = await catalog.load(name);
+      const history = [...(await table.history({}))].reverse();
+      const { versions, records, rows, deadLettered, filtered, findings } = auditHistory(history, config.pipeline);
+      return {
+        table: name,
+        versions,
+        records,
+        rows,
+        deadLettered,
+        filtered,
+        findings: findings.map(({ level, version, rule, text }) => ({
+          table: name,
+          severity: level === 'error' ? ('error' as const) : ('note' as const),
+          message: `version ${version}, ${rule}: ${text}`,
+        })),
+      };
+    }),
+  );
+}

@@ -1,0 +1,26 @@
+import type { Clock } from '../base/clock.ts';
+import type { Failpoint } from '../base/failpoint.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { Random } from '../base/random.ts';
+import type { Config } from '../config/settings.ts';
+import type { KafkaClient } from '../kafka/client.ts';
+import type { HealthRegistry } from '../observability/health.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { TableEvents } from '../protocol/table-events.ts';
+import type { TableCatalog } from '../table/table.ts';
+
+/** What every role of a process shares. */
+export interface Components {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: IdSource;
+  readonly failpoint: Failpoint;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly health: HealthRegistry;
+  readonly kafka: KafkaClient;
+  readonly catalog: TableCatalog;
+  readonly events: TableEvents;
+}

@@ -1,0 +1,1 @@
+export async function runDemo(_x: unknown): Promise<number> { return 0; }

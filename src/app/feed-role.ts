@@ -1,0 +1,115 @@
+import { describeError, isServiceError } from '../base/errors.ts';
+import { Feed, type FeedStatus } from '../cdf/feed.ts';
+import type { FeedObserver } from '../cdf/feed-observer.ts';
+import type { FeedSpec } from '../cdf/feed-spec.ts';
+import type { HealthReporter } from '../observability/health.ts';
+import { toVersion } from '../table/version.ts';
+import type { Components } from './components.ts';
+import { observeFeed } from './observe/observe-feed.ts';
+import { supervise } from './supervise.ts';
+import { pooledEncoder } from './workers/pooled.ts';
+import type { WorkerSetup } from './workers/worker-messages.ts';
+import { WorkerPool } from './workers/worker-pool.ts';
+
+const restartBackoff = { initialMs: 500, maxMs: 30_000 };
+const maxTasksPerThread = 5_000;
+/** The encoder caches the file it reads, so one thread serves all feeds of the process in turn. */
+const threads = 1;
+const idleMs = 120_000;
+
+/** The change feeds of this process, each under its own supervision. */
+export class FeedRole {
+  readonly #components: Components;
+  readonly #pool: WorkerPool;
+  readonly #feeds = new Map<string, Feed>();
+
+  constructor(components: Components) {
+    this.#components = components;
+    const workerData: WorkerSetup = { maxNestingDepth: components.config.ingest.maxNestingDepth };
+    this.#pool = new WorkerPool({ size: threads, workerData, idleMs, maxTasksPerThread });
+  }
+
+  get statuses(): readonly FeedStatus[] {
+    return [...this.#feeds.values()].map((feed) => feed.status());
+  }
+
+  /** Runs until `signal` fires; a transaction that has begun is finished first. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { feeds, pipeline } = this.#components.config;
+    try {
+      await Promise.all(feeds.map((feed) => this.#superviseFeed({ ...feed, pipeline }, signal)));
+    } finally {
+      await this.#pool.close();
+    }
+  }
+
+  /** Resolves when every feed has published the newest version of its table as of the call, or has ended. */
+  async drain(): Promise<void> {
+    await Promise.all(
+      [...this.#feeds.values()].map(async (feed) => {
+        const table = await this.#components.catalog.load(feed.spec.table);
+        const { version } = await table.refresh();
+        await feed.drain(toVersion(version)).catch((error: unknown) => {
+          this.#components.logger.warn('feed not drained', { table: feed.spec.table, error });
+        });
+      }),
+    );
+  }
+
+  #superviseFeed(spec: FeedSpec, signal: AbortSignal): Promise<void> {
+    const { clock, random, logger, health } = this.#components;
+    const name = `feed:${spec.table}`;
+    const reporter = health.component(name);
+    return supervise({
+      name,
+      signal,
+      clock,
+      random,
+      backoff: restartBackoff,
+      run: (runSignal) => this.#runFeed(spec, reporter, runSignal),
+      onRestart: (error, waitMs) => {
+        reporter.report('degraded', describeError(error));
+        logger.warn('feed stopped and starts again', { table: spec.table, topic: spec.topic, waitMs, error });
+      },
+      onGivenUp: (error) => {
+        reporter.report('failed', describeError(error));
+        logger.error('feed stands still until somebody acts', { table: spec.table, topic: spec.topic, error });
+      },
+    });
+  }
+
+  async #runFeed(spec: FeedSpec, reporter: HealthReporter, signal: AbortSignal): Promise<void> {
+    const { catalog, kafka, events, clock, random, ids, failpoint } = this.#components;
+    const table = await catalog.loadOrCreate(spec.table, signal);
+    const feed = new Feed({
+      spec,
+      table,
+      client: kafka,
+      encoder: pooledEncoder(this.#pool),
+      events,
+      observer: this.#observer(spec, reporter),
+      clock,
+      random,
+      ids,
+      failpoint,
+    });
+    this.#feeds.set(`${spec.table}/${spec.topic}`, feed);
+    const status = await feed.run(signal);
+    if (status.state === 'stopped' || (signal.aborted && isServiceError(status.error, 'aborted'))) return;
+    throw status.error;
+  }
+
+  #observer(spec: FeedSpec, reporter: HealthReporter): FeedObserver {
+    const { metrics, logger } = this.#components;
+    const observer = observeFeed(spec, metrics.feed, logger);
+    return {
+      ...observer,
+      state: (state) => {
+        observer.state(state);
+        const failed = state === 'gap' || state === 'failed' || state === 'fenced';
+        if (failed) reporter.report('failed', `feed is in state ${state}`);
+        else reporter.report(state === 'opening' ? 'starting' : 'running');
+      },
+    };
+  }
+}

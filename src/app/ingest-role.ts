@@ -1,0 +1,168 @@
+import { ServiceError } from '../base/errors.ts';
+import { CommitPipeline } from '../commit/commit-pipeline.ts';
+import { TableCommitter } from '../commit/table-committer.ts';
+import type { TableSettings } from '../config/table-settings.ts';
+import { DeadLetterTopic } from '../ingest/dead-letter-topic.ts';
+import { type IngestStatus, TableIngest } from '../ingest/table-ingest.ts';
+import type { KafkaProducer } from '../kafka/client.ts';
+import type { HealthReporter } from '../observability/health.ts';
+import type { DecodeSpec } from '../protocol/sealed-batch.ts';
+import type { WriteSpec } from '../table/staged-file.ts';
+import type { Components } from './components.ts';
+import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
+import { givenUpDetail, supervise } from './supervise.ts';
+import { TopicIdentities } from './topic-identities.ts';
+import { pooledStager } from './workers/pooled.ts';
+import type { WorkerSetup } from './workers/worker-messages.ts';
+import { WorkerPool } from './workers/worker-pool.ts';
+
+const restartBackoff = { initialMs: 500, maxMs: 30_000 };
+/** Threads are replaced after this many batches: WebAssembly memory never shrinks. */
+const maxTasksPerThread = 5_000;
+
+/** The ingest of every routed table, each under its own supervision. */
+export class IngestRole {
+  readonly #components: Components;
+  readonly #pool: WorkerPool;
+  readonly #running = new Map<string, TableIngest>();
+  #producer: Promise<KafkaProducer> | undefined;
+
+  constructor(components: Components) {
+    this.#components = components;
+    const { workers, maxNestingDepth } = components.config.ingest;
+    const workerData: WorkerSetup = { maxNestingDepth };
+    this.#pool = new WorkerPool({ size: workers, workerData, idleMs: undefined, maxTasksPerThread });
+  }
+
+  get statuses(): ReadonlyMap<string, IngestStatus> {
+    return new Map([...this.#running].map(([table, ingest]) => [table, ingest.status]));
+  }
+
+  /** Runs until `signal` fires and everything accepted is committed. */
+  async run(signal: AbortSignal): Promise<void> {
+    const warmed = this.#pool.warm();
+    // A thread that cannot load says so again at its first task, where it is handled.
+    warmed.catch(() => undefined);
+    try {
+      await Promise.all(this.#routedTables().map(([table, topics]) => this.#superviseTable(table, topics, signal)));
+    } finally {
+      const producer = await this.#producer?.catch(() => undefined);
+      await producer?.close();
+      await this.#pool.close();
+    }
+  }
+
+  #routedTables(): readonly (readonly [table: TableSettings, topics: readonly string[]])[] {
+    const { tables, ingest } = this.#components.config;
+    return tables.flatMap((table) => {
+      const topics = ingest.routes.filter((route) => route.table === table.name).flatMap((route) => route.topics);
+      return topics.length === 0 ? [] : [[table, [...new Set(topics)]] as const];
+    });
+  }
+
+  #superviseTable(table: TableSettings, topics: readonly string[], signal: AbortSignal): Promise<void> {
+    const { clock, random, logger, health } = this.#components;
+    const name = `ingest:${table.name}`;
+    const reporter = health.component(name);
+    return supervise({
+      name,
+      signal,
+      clock,
+      random,
+      backoff: restartBackoff,
+      run: (runSignal) => this.#runTable(table, topics, reporter, runSignal),
+      onRestart: (error, waitMs) => {
+        reporter.report('degraded', givenUpDetail(error));
+        logger.warn('ingest stopped and starts again', { table: table.name, waitMs, error });
+      },
+      onGivenUp: (error) => {
+        reporter.report('failed', givenUpDetail(error));
+        logger.error('ingest stands still until somebody acts', { table: table.name, error });
+      },
+    });
+  }
+
+  async #runTable(settings: TableSettings, topics: readonly string[], reporter: HealthReporter, signal: AbortSignal): Promise<void> {
+    const { config, kafka, clock, random, ids, failpoint, events, logger, metrics, catalog } = this.#components;
+    const { ingest, commit, pipeline } = config;
+    const table = await catalog.loadOrCreate(settings.name, signal);
+    const identities = new TopicIdentities({ admin: kafka.admin, pipeline });
+    const observer = observeCommits(settings.name, metrics, logger);
+    const committer = new TableCommitter({ table, clock, random, observer, settings: commit });
+    const sink = new CommitPipeline({
+      table,
+      committer,
+      stager: pooledStager(this.#pool),
+      deadLetters: this.#deadLetters(),
+      decodeSpecFor: (write) => decodeSpecOf(settings, write),
+      identities,
+      pipeline,
+      ids,
+      clock,
+      failpoint,
+      observer,
+      events,
+    });
+    const ingestObserver = observeIngest(settings.name, metrics.ingest, logger);
+    const tableIngest = new TableIngest({
+      settings: { ...ingest, pipeline, table: settings.name, topics, groupId: `${ingest.groupId}-${settings.name}` },
+      kafka,
+      sink,
+      identities,
+      clock,
+      failpoint,
+      observer: {
+        ...ingestObserver,
+        state: (state, detail) => {
+          ingestObserver.state(state, detail);
+          reporter.report(healthOf(state), detail);
+        },
+      },
+    });
+    this.#running.set(settings.name, tableIngest);
+    await tableIngest.run(signal);
+  }
+
+  #deadLetters(): DeadLetterTopic {
+    const { config, kafka, clock } = this.#components;
+    const { topic, partitions, onReject } = config.ingest.deadLetters;
+    const producer = async (): Promise<KafkaProducer> => {
+      this.#producer ??= kafka.admin.ensureTopics([{ topic, partitions }]).then(() => kafka.producer());
+      try {
+        return await this.#producer;
+      } catch (error) {
+        this.#producer = undefined;
+        throw error;
+      }
+    };
+    return new DeadLetterTopic({ policy: onReject, topic, partitions, pipeline: config.pipeline, producer, clock });
+  }
+}
+
+function healthOf(state: IngestStatus['state']): 'starting' | 'running' | 'failed' {
+  if (state === 'joining') return 'starting';
+  return state === 'failed' || state === 'discontinuity' ? 'failed' : 'running';
+}
+
+/**
+ * How payloads fill the table as it is: its columns in its order, each from where the configuration says; a column that the
+ * configuration does not name takes the payload's member of the same name.
+ *
+ * @throws ServiceError `TABLE_SCHEMA_MISMATCH` (kind invalid) when the table lacks a configured column.
+ */
+export function decodeSpecOf(settings: TableSettings, write: WriteSpec): DecodeSpec {
+  const inTable = new Set(write.schema.fields.map((field) => field.name));
+  const missing = [...settings.sources.keys()].filter((name) => !inTable.has(name));
+  if (missing.length > 0) throw schemaMismatch(settings.name, `it lacks the configured columns ${missing.join(', ')}`);
+  const sources = write.schema.fields.map((field) => settings.sources.get(field.name) ?? ({ kind: 'value', name: field.name } as const));
+  return { sources, unknownMembers: settings.unknownMembers };
+}
+
+function schemaMismatch(table: string, what: string): ServiceError {
+  return new ServiceError({
+    code: 'TABLE_SCHEMA_MISMATCH',
+    kind: 'invalid',
+    message: `table "${table}" does not fit its configuration: ${what}`,
+    hint: 'make tables[].columns name the columns the table has',
+  });
+}

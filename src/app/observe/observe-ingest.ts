@@ -1,0 +1,105 @@
+import type { CommitObserver } from '../../commit/commit-observer.ts';
+import type { IngestObserver } from '../../ingest/ingest-observer.ts';
+import type { CommitMetrics, IngestMetrics } from '../../observability/area-metrics.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { StageResult } from '../../protocol/sealed-batch.ts';
+
+/** What one table's ingest does, as metrics and log lines. */
+export function observeIngest(table: string, metrics: IngestMetrics, logger: Logger): IngestObserver {
+  const labels = { table };
+  return {
+    fetched: ({ topic, partition, bytes, lag }) => {
+      metrics.bytes.add(bytes, { table, topic });
+      metrics.consumerLagRecords.set(Number(lag), { table, topic, partition: String(partition) });
+    },
+    sealed: ({ by }) => {
+      metrics.batchesSealed.add(1, { table, reason: by });
+    },
+    visible: ({ freshnessMs }) => {
+      metrics.freshnessSeconds.observe(freshnessMs / 1000, labels);
+    },
+    buffered: (bytes) => {
+      metrics.bufferBytes.set(bytes, labels);
+    },
+    paused: (paused) => {
+      metrics.paused.set(paused ? 1 : 0, labels);
+      logger.debug(paused ? 'fetching paused, the buffer is full' : 'fetching goes on', labels);
+    },
+    assigned: ({ generation, partitions }) => {
+      metrics.rebalances.add(1, labels);
+      metrics.partitionsAssigned.set(partitions, labels);
+      metrics.offsetDiscontinuities.set(0, labels);
+      logger.info('partitions assigned', { table, generation, partitions });
+    },
+    discontinuity: (entry) => {
+      metrics.offsetDiscontinuities.set(1, labels);
+      logger.error('offset discontinuity, the partition stands still', { table, code: 'OFFSET_DISCONTINUITY', ...entry });
+    },
+    state: (state, detail) => {
+      logger.info('ingest state', { table, state, detail });
+    },
+    warning: (message, fields) => {
+      logger.warn(message, { table, ...fields });
+    },
+  };
+}
+
+/** What one table's commits do, as metrics and log lines; holds the balance of consumed and settled records. */
+export function observeCommits(
+  table: string,
+  metrics: { readonly ingest: IngestMetrics; readonly commit: CommitMetrics },
+  logger: Logger,
+): CommitObserver {
+  const { ingest, commit } = metrics;
+  const labels = { table };
+  let inFlight = 0;
+  const settle = (records: number): void => {
+    inFlight -= records;
+    ingest.recordsInFlight.set(inFlight, labels);
+  };
+  return {
+    staged: (result) => {
+      for (const [topic, records] of Object.entries(result.recordsByTopic)) ingest.recordsConsumed.add(records, { table, topic });
+      settle(-recordsOf(result));
+    },
+    committed: ({ version, staged, deadLettered, filtered, commitMs }) => {
+      settle(recordsOf(staged));
+      ingest.recordsCommitted.add(staged.rowCount, labels);
+      if (deadLettered > 0) countReasons(staged, (reason) => ingest.recordsDeadLettered.add(1, { table, reason }));
+      if (filtered > 0) ingest.recordsFiltered.add(filtered, { table, reason: 'skipped-by-policy' });
+      const { decodeMs, encodeMs, storeMs } = staged.timings;
+      for (const [phase, durationMs] of Object.entries({ decode: decodeMs, encode: encodeMs, put: storeMs, commit: commitMs })) {
+        commit.durationSeconds.observe(durationMs / 1000, { table, phase });
+      }
+      commit.rows.observe(staged.rowCount, labels);
+      commit.files.observe(staged.files.length, labels);
+      commit.bytes.add(
+        staged.files.reduce((sum, file) => sum + file.sizeBytes, 0),
+        labels,
+      );
+      commit.tableVersion.set(version, labels);
+      logger.debug('version committed', { table, version, rows: staged.rowCount, deadLettered, filtered, commitMs });
+    },
+    discarded: (result) => {
+      settle(recordsOf(result));
+      ingest.recordsFiltered.add(recordsOf(result), { table, reason: 'discarded' });
+      logger.info('batch discarded, its records are read again', { table, records: recordsOf(result) });
+    },
+    attempt: (result) => {
+      commit.commits.add(1, { table, result });
+      if (result === 'unknown' || result === 'unavailable') logger.warn('commit attempt', { table, result });
+    },
+    resolved: (as) => {
+      commit.ambiguous.add(1, { table, resolved: as });
+      logger.info('unknown commit outcome resolved', { table, as });
+    },
+  };
+}
+
+function recordsOf(result: StageResult): number {
+  return result.rowCount + result.rejects.length;
+}
+
+function countReasons(result: StageResult, count: (reason: string) => void): void {
+  for (const { reason } of result.rejects) count(reason);
+}

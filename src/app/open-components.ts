@@ -1,0 +1,108 @@
+import { inertFailpoint } from '../base/failpoint.ts';
+import { HealthRegistry } from '../observability/health.ts';
+import { createLogger, type Logger } from '../observability/logger.ts';
+import { createMetrics } from '../observability/metrics.ts';
+import { RandomIdSource } from '../base/ids.ts';
+import { SystemClock } from '../base/system-clock.ts';
+import { SystemRandom } from '../base/system-random.ts';
+import { FileSystemCatalog } from '../catalog/file-system-catalog.ts';
+import type { Config } from '../config/settings.ts';
+import { DeltaTables } from '../delta/delta-tables.ts';
+import type { KafkaClient } from '../kafka/client.ts';
+import { KafkajsClient } from '../kafka/kafkajs-client.ts';
+import type { KafkaLog } from '../kafka/kafkajs-door.ts';
+import { openObjectStore } from '../storage/open-object-store.ts';
+import { RetryingObjectStore } from '../storage/retrying-object-store.ts';
+import type { Components } from './components.ts';
+import { failpointFromEnv } from './failpoint-from-env.ts';
+import { FailpointObjectStore } from './failpoint-object-store.ts';
+import { LocalTableEvents } from './local-table-events.ts';
+import { productVersion } from './product-version.ts';
+import { pooledRewriter } from './workers/pooled.ts';
+import { WorkerPool } from './workers/worker-pool.ts';
+
+export interface OpenOptions {
+  readonly config: Config;
+  readonly role: string;
+  /** `host:port` each; the configuration's, or the embedded broker's. */
+  readonly brokers: readonly string[];
+}
+
+export interface OpenedComponents extends Components {
+  close(): Promise<void>;
+}
+
+/** Compaction rewrites a few large files at a time; the thread gives its memory back when there is nothing to do. */
+const rewriterPool = { size: 1, idleMs: 30_000, maxTasksPerThread: 50 };
+
+/** The components of a process, as the configuration asks for them. Connects to nothing before the first use. */
+export function openComponents(options: OpenOptions): OpenedComponents {
+  const { config } = options;
+  const clock = new SystemClock();
+  const random = new SystemRandom();
+  const ids = new RandomIdSource(random);
+  const failpoint = failpointFromEnv(process.env['FAILPOINT']);
+  const logger = processLogger(config);
+  const rewriters = new WorkerPool({ ...rewriterPool, workerData: { maxNestingDepth: config.ingest.maxNestingDepth } });
+  const openStore = (location: string) => {
+    const store = new RetryingObjectStore(openObjectStore(location), { clock, random });
+    return failpoint === inertFailpoint ? store : new FailpointObjectStore(store, failpoint);
+  };
+  const delta = new DeltaTables({ openStore, clock, random, ids, version: productVersion, rewriter: pooledRewriter(rewriters), failpoint });
+  const catalog = new FileSystemCatalog(
+    config.tables.map(({ name, format, location, definition }) => ({ name, format, location, definition })),
+    { delta },
+  );
+  const kafka = openKafka(options, { clock, random, logger, failpoint });
+  return {
+    config,
+    clock,
+    random,
+    ids,
+    failpoint,
+    logger,
+    metrics: createMetrics({ pipeline: config.pipeline, version: productVersion, role: options.role }),
+    health: new HealthRegistry(clock),
+    kafka,
+    catalog,
+    events: new LocalTableEvents(clock),
+    close: async () => {
+      await kafka.close();
+      await rewriters.close();
+    },
+  };
+}
+
+function processLogger(config: Config): Logger {
+  const { level, format } = config.logging;
+  const terminal = process.stderr.isTTY;
+  return createLogger({
+    level,
+    format: format === 'auto' ? (terminal ? 'pretty' : 'json') : format,
+    clock: new SystemClock(),
+    write: (line) => {
+      process.stderr.write(line);
+    },
+    colour: terminal && process.env['NO_COLOR'] === undefined,
+    fields: { pipeline: config.pipeline },
+  });
+}
+
+function openKafka(options: OpenOptions, parts: Pick<Components, 'clock' | 'random' | 'logger' | 'failpoint'>): KafkaClient {
+  const { clock, random, logger, failpoint } = parts;
+  return new KafkajsClient({
+    settings: { ...options.config.kafka, brokers: options.brokers },
+    clock,
+    random,
+    failpoint,
+    log: kafkaLog(logger.child({ component: 'kafka' })),
+  });
+}
+
+/** The connection layer speaks of every hiccup it recovers from: what it calls an error is a warning here. */
+function kafkaLog(logger: Logger): KafkaLog {
+  return (level, message, fields) => {
+    if (level === 'error' || level === 'warn') logger.warn(message, fields);
+    else logger.debug(message, fields);
+  };
+}

@@ -1,0 +1,116 @@
+import type { FeedStatus, PartitionStatus, PipelineStatus, QueueStatus, TableStatus } from '../admin/status.ts';
+import { describeError, isServiceError } from '../base/errors.ts';
+import type { IngestStatus } from '../ingest/table-ingest.ts';
+import type { PartitionOffsets } from '../kafka/client.ts';
+import { parseWriterId } from '../protocol/source-offsets.ts';
+import type { Snapshot } from '../table/table.ts';
+import type { Components } from './components.ts';
+import type { FeedRole } from './feed-role.ts';
+import type { IngestRole } from './ingest-role.ts';
+import { productVersion } from './product-version.ts';
+
+export interface StatusSources {
+  readonly components: Components;
+  readonly role: string;
+  readonly startedAt: string;
+  readonly ingest: IngestRole | undefined;
+  readonly feeds: FeedRole | undefined;
+  readonly queues: () => readonly QueueStatus[];
+}
+
+/** How far every table, feed and queue is, from the tables and the broker themselves. */
+export async function pipelineStatus(sources: StatusSources, signal: AbortSignal): Promise<PipelineStatus> {
+  const { config } = sources.components;
+  const tables = await Promise.all(config.tables.map((table) => tableStatus(sources, table.name, signal)));
+  return {
+    pipeline: config.pipeline,
+    role: sources.role,
+    version: productVersion,
+    startedAt: sources.startedAt,
+    tables,
+    feeds: (sources.feeds?.statuses ?? []).map(
+      (feed): FeedStatus => ({
+        table: feed.table,
+        topic: feed.topic,
+        state: feed.state,
+        detail: feed.error === undefined ? undefined : describeError(feed.error),
+        publishedVersion: feed.position?.version,
+        ordinal: feed.position?.ordinal,
+        lagVersions: feed.lagVersions,
+      }),
+    ),
+    queues: sources.queues(),
+  };
+}
+
+async function tableStatus(sources: StatusSources, name: string, signal: AbortSignal): Promise<TableStatus> {
+  const { catalog, config } = sources.components;
+  const settings = config.tables.find((table) => table.name === name);
+  const ingest = sources.ingest?.statuses.get(name);
+  const snapshot = await newestSnapshot(sources, name, signal);
+  return {
+    name,
+    format: settings?.format ?? 'delta',
+    location: settings?.location ?? catalog.names.join(),
+    version: snapshot?.version,
+    rowCount: snapshot?.rowCount,
+    fileCount: snapshot?.fileCount,
+    sizeBytes: snapshot?.sizeBytes,
+    ingest: ingest?.state,
+    detail: ingest?.detail,
+    partitions: await partitionStatuses(sources.components, name, snapshot, ingest),
+  };
+}
+
+async function newestSnapshot(sources: StatusSources, name: string, signal: AbortSignal): Promise<Snapshot | undefined> {
+  try {
+    return await (await sources.components.catalog.load(name, signal)).refresh(signal);
+  } catch (error) {
+    if (isServiceError(error, 'not-found')) return undefined;
+    throw error;
+  }
+}
+
+/** Every partition of the topics routed to the table: what the table holds of it, and where it ends. */
+export async function partitionStatuses(
+  components: Components,
+  table: string,
+  snapshot: Snapshot | undefined,
+  ingest: IngestStatus | undefined,
+): Promise<readonly PartitionStatus[]> {
+  const { config, kafka } = components;
+  const topics = [...new Set(config.ingest.routes.filter((route) => route.table === table).flatMap((route) => route.topics))];
+  const marks = snapshot?.progressStartingWith(`${config.pipeline}:`) ?? new Map<string, bigint>();
+  const perTopic = await Promise.all(
+    topics.map(async (topic) => {
+      const held = await offsetsOrNone(components, topic);
+      const topicId = await kafka.admin.topicId(topic).catch(() => undefined);
+      return held.map(({ partition, latest }): PartitionStatus => {
+        const problem = ingest?.partitions.find((entry) => entry.topic === topic && entry.partition === partition)?.discontinuity;
+        return { topic, partition, committedOffset: committedOffset(marks, { pipeline: config.pipeline, topic, partition, topicId }), endOffset: latest, problem };
+      });
+    }),
+  );
+  return perTopic.flat();
+}
+
+async function offsetsOrNone(components: Components, topic: string): Promise<readonly PartitionOffsets[]> {
+  try {
+    return await components.kafka.admin.offsets(topic);
+  } catch (error) {
+    if (isServiceError(error)) return [];
+    throw error;
+  }
+}
+
+function committedOffset(
+  marks: ReadonlyMap<string, bigint>,
+  wanted: { readonly pipeline: string; readonly topic: string; readonly partition: number; readonly topicId: string | undefined },
+): bigint | undefined {
+  for (const [writerId, value] of marks) {
+    const source = parseWriterId(writerId, wanted.pipeline);
+    const matches = source?.topic === wanted.topic && source.partition === wanted.partition;
+    if (matches && (wanted.topicId === undefined || source.topicId === wanted.topicId)) return value;
+  }
+  return undefined;
+}

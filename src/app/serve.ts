@@ -1,0 +1,91 @@
+import { createAdminServer } from '../admin/admin-server.ts';
+import { describeError } from '../base/errors.ts';
+import type { CommandContext, ServeOptions } from './app-commands.ts';
+import { runDemo } from './demo.ts';
+import { openComponents, type OpenedComponents } from './open-components.ts';
+import { PipelineProcess } from './pipeline-process.ts';
+import { pipelineStatus } from './pipeline-status.ts';
+import { openServers, type Servers } from './servers.ts';
+
+/**
+ * Runs the roles until the context's signal fires (or, with `once`, until the sample is through), then drains: everything accepted is
+ * committed, everything committed is published. Resolves with the exit code.
+ */
+export async function serve(context: CommandContext, options: ServeOptions): Promise<number> {
+  const { config } = context.loaded;
+  const { role } = options;
+  const needsRedis = config.maintenance.enabled && (role === 'all' || role === 'maintenance');
+  const tell = (message: string): void => {
+    process.stderr.write(`${message}\n`);
+  };
+  const servers = await openServers({ config, needsKafka: true, needsRedis, log: tell, signal: context.signal });
+  try {
+    const components = openComponents({ config, role, brokers: servers.brokers });
+    try {
+      return await servePipeline({ context, options, components, servers, tell });
+    } finally {
+      await components.close();
+    }
+  } finally {
+    await servers.stop();
+  }
+}
+
+interface Serving {
+  readonly context: CommandContext;
+  readonly options: ServeOptions;
+  readonly components: OpenedComponents;
+  readonly servers: Servers;
+  readonly tell: (message: string) => void;
+}
+
+async function servePipeline(serving: Serving): Promise<number> {
+  const { context, options, components, servers } = serving;
+  const { config, clock, logger, metrics, health } = components;
+  const pipeline = new PipelineProcess(components, { role: options.role, redisUrl: servers.redisUrl });
+  const startedAt = new Date(clock.now()).toISOString();
+  metrics.start();
+  const admin = createAdminServer(config.server, {
+    health: () => health.report(),
+    status: (signal) =>
+      pipelineStatus(
+        { components, role: options.role, startedAt, ingest: pipeline.ingest, feeds: pipeline.feeds, queues: () => pipeline.queues },
+        signal,
+      ),
+    metrics,
+    eventLoopDelayMs: () => metrics.process.eventLoopDelay().max * 1_000,
+    clock,
+    logger,
+  });
+  const { url } = await admin.start();
+  logger.info('serving', { role: options.role, url });
+  pipeline.start();
+  let code = 0;
+  try {
+    if (options.demo) code = await runDemo({ ...serving, pipeline, url });
+    else await untilAborted(context.signal);
+  } catch (error) {
+    serving.tell(describeError(error));
+    code = 1;
+  } finally {
+    await pipeline.drain();
+    await admin.stop();
+    metrics.stop();
+  }
+  logger.info('stopped');
+  return code;
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else
+      signal.addEventListener(
+        'abort',
+        () => {
+          resolve();
+        },
+        { once: true },
+      );
+  });
+}

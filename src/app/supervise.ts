@@ -1,0 +1,56 @@
+import { type BackoffPolicy, backoffMs } from '../base/backoff.ts';
+import type { Clock } from '../base/clock.ts';
+import { describeError, isServiceError } from '../base/errors.ts';
+import type { Random } from '../base/random.ts';
+
+export interface SupervisionOptions {
+  readonly name: string;
+  /** Runs until the signal fires; a rejection is a reason to start again or to give up. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly backoff: BackoffPolicy;
+  readonly onRestart: (error: unknown, waitMs: number) => void;
+  /** The part stands still until an operator acts; the process and its other parts go on. */
+  readonly onGivenUp: (error: unknown) => void;
+}
+
+/** A run of this length counts as health: the next failure waits briefly again. */
+const healthyRunMs = 60_000;
+
+/**
+ * Keeps one part of the process running: starts it again after failures that time may cure, and gives it up after those that only an
+ * operator can. Resolves when the signal fired and the part has drained, or when it is given up.
+ */
+export async function supervise(options: SupervisionOptions): Promise<void> {
+  const { signal, clock, random, backoff } = options;
+  for (let attempt = 0; !signal.aborted; attempt += 1) {
+    const startedMs = clock.monotonicMs();
+    try {
+      await options.run(signal);
+      return;
+    } catch (error) {
+      if (signal.aborted && isServiceError(error, 'aborted')) return;
+      if (!curable(error)) {
+        options.onGivenUp(error);
+        return;
+      }
+      if (clock.monotonicMs() - startedMs > healthyRunMs) attempt = 0;
+      const waitMs = backoffMs(backoff, attempt, random);
+      options.onRestart(error, waitMs);
+      await clock.sleep(waitMs, signal).catch(() => undefined);
+    }
+  }
+}
+
+/** Whether the same part, started anew from what the table and the topics say, may get on. */
+function curable(error: unknown): boolean {
+  return isServiceError(error, 'unavailable', 'unknown-outcome', 'conflict', 'internal', 'aborted', 'not-found');
+}
+
+/** For a status page: why a part is not running. */
+export function givenUpDetail(error: unknown): string {
+  const hint = isServiceError(error) && error.hint !== undefined ? `; ${error.hint}` : '';
+  return describeError(error) + hint;
+}

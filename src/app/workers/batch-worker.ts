@@ -1,0 +1,58 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { assert, assertNever } from '../../base/assert.ts';
+import { isServiceError } from '../../base/errors.ts';
+import { SystemClock } from '../../base/system-clock.ts';
+import { ParquetChangeEncoder } from '../../cdf/change-encoder.ts';
+import { loadParquet } from '../../codec/parquet/wasm.ts';
+import { ParquetFileRewriter } from '../../maintenance/file-rewriter.ts';
+import { openObjectStore } from '../../storage/open-object-store.ts';
+import { failpointFromEnv } from '../failpoint-from-env.ts';
+import { InThreadBatchStager } from './batch-stager.ts';
+import { type TaskKind, toPlainError, type WorkerRequest, type WorkerSetup, type WorkerTasks } from './worker-messages.ts';
+
+// The entry of a worker thread: joins ingest's decoder, commit's file writer, the feed's encoder and maintenance's rewriter.
+const { maxNestingDepth } = workerData as WorkerSetup;
+const clock = new SystemClock();
+const failpoint = failpointFromEnv(process.env['FAILPOINT']);
+const openStore = openObjectStore;
+const stager = new InThreadBatchStager({ openStore, clock, failpoint, maxNestingDepth });
+const encoder = new ParquetChangeEncoder({ openStore });
+const rewriter = new ParquetFileRewriter({ openStore });
+
+async function perform(kind: TaskKind, task: unknown): Promise<unknown> {
+  switch (kind) {
+    case 'stage':
+      return stager.stage(task as WorkerTasks['stage']['task']);
+    case 'encode':
+      return encoder.encode(task as WorkerTasks['encode']['task']);
+    case 'rewrite':
+      return rewriter.rewrite(task as WorkerTasks['rewrite']['task']);
+    case 'warm':
+      await loadParquet();
+      return undefined;
+    default:
+      return assertNever(kind);
+  }
+}
+
+/** Buffers of a result that move instead of being copied. */
+function transferable(kind: TaskKind, result: unknown): readonly ArrayBuffer[] {
+  if (kind !== 'encode') return [];
+  const buffers = (result as WorkerTasks['encode']['result']).batches.map((batch) => batch.bytes.buffer);
+  return [...new Set(buffers)].filter((buffer) => buffer instanceof ArrayBuffer);
+}
+
+const port = parentPort;
+assert(port !== null, 'batch-worker runs as a worker thread');
+port.on('message', (request: WorkerRequest) => {
+  perform(request.kind, request.task).then(
+    (result) => {
+      port.postMessage({ id: request.id, ok: true, result }, [...transferable(request.kind, result)]);
+    },
+    (error: unknown) => {
+      if (!isServiceError(error))
+        process.stderr.write(`worker: unexpected ${error instanceof Error ? String(error.stack) : String(error)}\n`);
+      port.postMessage({ id: request.id, ok: false, error: toPlainError(error) });
+    },
+  );
+});

@@ -1,0 +1,125 @@
+import { ServiceError } from '../base/errors.ts';
+import type { Table, TableCatalog, TableDefinition, TableFormat } from '../table/table.ts';
+
+/** One name of the catalog. */
+export interface CatalogEntry {
+  readonly name: string;
+  readonly format: TableFormat;
+  /** Where the table lies, as `OpenObjectStore` takes it. */
+  readonly location: string;
+  /** How to create it; without one the table must exist. */
+  readonly definition?: TableDefinition | undefined;
+}
+
+/** Opens and creates tables of one format. */
+export interface TableOpener {
+  /** The table, or `undefined` when nothing exists at the location. */
+  open(name: string, location: string, signal?: AbortSignal): Promise<Table | undefined>;
+  /** Creates the table. Of several racing creators one wins and the others get the winner's table. */
+  create(name: string, location: string, definition: TableDefinition, signal?: AbortSignal): Promise<Table>;
+}
+
+/**
+ * Names to tables that lie at fixed locations, as the configuration lists them. A table is opened once and shared, so that all its users
+ * profit from one incrementally refreshed snapshot.
+ *
+ * @throws ServiceError `CATALOG_INVALID` (kind invalid) when two entries share a name or a location.
+ */
+export class FileSystemCatalog implements TableCatalog {
+  readonly names: readonly string[];
+  readonly #entries: ReadonlyMap<string, CatalogEntry>;
+  readonly #openers: Readonly<Partial<Record<TableFormat, TableOpener>>>;
+  readonly #open = new Map<string, Table>();
+
+  constructor(entries: readonly CatalogEntry[], openers: Readonly<Partial<Record<TableFormat, TableOpener>>>) {
+    refuseDuplicates(entries);
+    this.names = entries.map((entry) => entry.name);
+    this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
+    this.#openers = openers;
+  }
+
+  /** @throws ServiceError `TABLE_NOT_FOUND` (not-found), `FORMAT_UNSUPPORTED` (unsupported). */
+  async load(name: string, signal?: AbortSignal): Promise<Table> {
+    const entry = this.#entry(name);
+    const table = await this.#find(entry, signal);
+    if (table === undefined) throw nothingAt(entry);
+    return table;
+  }
+
+  /** @throws ServiceError `TABLE_NOT_FOUND` when nothing exists and the entry has no definition, `FORMAT_UNSUPPORTED`. */
+  async loadOrCreate(name: string, signal?: AbortSignal): Promise<Table> {
+    const entry = this.#entry(name);
+    const existing = await this.#find(entry, signal);
+    if (existing !== undefined) return existing;
+    if (entry.definition === undefined) throw nothingAt(entry);
+    return this.#share(name, await this.#opener(entry).create(name, entry.location, entry.definition, signal));
+  }
+
+  async #find(entry: CatalogEntry, signal: AbortSignal | undefined): Promise<Table | undefined> {
+    const shared = this.#open.get(entry.name);
+    if (shared !== undefined) return shared;
+    const table = await this.#opener(entry).open(entry.name, entry.location, signal);
+    return table === undefined ? undefined : this.#share(entry.name, table);
+  }
+
+  /** Whoever opened first provides the shared table; a second one opened meanwhile is dropped, it holds nothing that must be closed. */
+  #share(name: string, table: Table): Table {
+    const first = this.#open.get(name) ?? table;
+    this.#open.set(name, first);
+    return first;
+  }
+
+  #entry(name: string): CatalogEntry {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) {
+      throw new ServiceError({
+        code: 'TABLE_NOT_FOUND',
+        kind: 'not-found',
+        message: `table "${name}" is not in the catalog, which has ${this.names.map((known) => `"${known}"`).join(', ') || 'no tables'}`,
+        hint: 'check the name, or add the table to "tables" in the configuration',
+      });
+    }
+    return entry;
+  }
+
+  #opener(entry: CatalogEntry): TableOpener {
+    const opener = this.#openers[entry.format];
+    if (opener === undefined) {
+      throw new ServiceError({
+        code: 'FORMAT_UNSUPPORTED',
+        kind: 'unsupported',
+        message: `table "${entry.name}" has format "${entry.format}", which this version does not open`,
+        hint: `supported formats: ${Object.keys(this.#openers).join(', ')}`,
+      });
+    }
+    return opener;
+  }
+}
+
+function nothingAt(entry: CatalogEntry): ServiceError {
+  return new ServiceError({
+    code: 'TABLE_NOT_FOUND',
+    kind: 'not-found',
+    message: `table "${entry.name}": no ${entry.format} table at ${entry.location}`,
+    hint: entry.definition === undefined ? 'check the path, or give the table columns so that it can be created' : 'create it first',
+  });
+}
+
+function refuseDuplicates(entries: readonly CatalogEntry[]): void {
+  const names = new Set<string>();
+  const locations = new Map<string, string>();
+  for (const { name, location } of entries) {
+    const other = names.has(name) ? name : locations.get(location);
+    if (other !== undefined) {
+      const what = other === name ? `table "${name}" is listed twice` : `tables "${other}" and "${name}" share the location ${location}`;
+      throw new ServiceError({
+        code: 'CATALOG_INVALID',
+        kind: 'invalid',
+        message: what,
+        hint: 'give each table one name and a place of its own',
+      });
+    }
+    names.add(name);
+    locations.set(location, name);
+  }
+}

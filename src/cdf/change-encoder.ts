@@ -1,0 +1,202 @@
+import { throwIfAborted } from '../base/abort.ts';
+import { assert } from '../base/assert.ts';
+import type { ChangeEncoder, EncodedChanges, EncodeTask } from '../protocol/change-event.ts';
+import type { OpenObjectStore } from '../storage/object-store.ts';
+import type { ChangeFile } from '../table/changes.ts';
+import { ChangeFileReader, type OpenChangeFile } from './change-file-reader.ts';
+import { changeTypes, deleteCode, insertCode, postimageCode, preimageCode } from './change-order.ts';
+import { DebeziumEnvelope, FlatEnvelope } from './envelope.ts';
+import { EventHeaders } from './event-headers.ts';
+import { JsonBuffer } from './json-buffer.ts';
+import { partitionOfKey } from './murmur2.ts';
+import { PartitionedBatches } from './partitioned-batches.ts';
+import { type Phase, segmentsOf } from './version-segments.ts';
+
+interface PhaseCounts {
+  readonly removals: number;
+  readonly additions: number;
+}
+
+/** Reads change files and prints their rows as record batches. One at a time: the caller serialises calls. */
+export class ParquetChangeEncoder implements ChangeEncoder {
+  readonly #reader: ChangeFileReader;
+  // Rows by phase of the files of the version at hand, so that a resumed run skips files without reading them again.
+  #counts: { readonly version: string; readonly byPath: Map<string, PhaseCounts> } | undefined;
+
+  constructor(options: { readonly openStore: OpenObjectStore }) {
+    this.#reader = new ChangeFileReader(options.openStore);
+  }
+
+  /** @throws ServiceError as `ChangeFileReader.open`, `CDF_KEY_COLUMN_UNKNOWN`, `CDF_PARTITION_VALUE_INVALID`, `CDF_ROW_TOO_LARGE`. */
+  async encode(task: EncodeTask, signal?: AbortSignal): Promise<EncodedChanges> {
+    assert(task.maxRows > 0 && task.fromOrdinal >= 0, `a run takes rows from ${task.fromOrdinal} on, at most ${task.maxRows}`);
+    const run = new EncodingRun(task);
+    let firstOrdinal = 0;
+    let complete = true;
+    for (const segment of segmentsOf(task.changes.files)) {
+      throwIfAborted(signal);
+      const count = (await this.#countsOf(task, segment.file, signal))[segment.phase];
+      const skipped = Math.max(0, run.ordinal - firstOrdinal);
+      if (skipped < count) {
+        if (run.full) {
+          complete = false;
+          break;
+        }
+        const rest = run.append(await this.#open(task, segment.file, signal), segment.phase, skipped);
+        if (rest > 0) {
+          complete = false;
+          break;
+        }
+      }
+      firstOrdinal += count;
+    }
+    return run.finish(complete);
+  }
+
+  async #countsOf(task: EncodeTask, file: ChangeFile, signal: AbortSignal | undefined): Promise<PhaseCounts> {
+    if (file.rowCount !== undefined && file.kind === 'insert') return { removals: 0, additions: file.rowCount };
+    if (file.rowCount !== undefined && file.kind === 'delete') return { removals: file.rowCount, additions: 0 };
+    const version = [task.spec.location, task.changes.version, ...task.spec.keyColumns].join('\u0000');
+    if (this.#counts?.version !== version) this.#counts = { version, byPath: new Map() };
+    const { byPath } = this.#counts;
+    const known = byPath.get(file.path);
+    if (known !== undefined) return known;
+    const { order } = await this.#open(task, file, signal);
+    const counts = { removals: order.removals.length, additions: order.additions.length };
+    byPath.set(file.path, counts);
+    return counts;
+  }
+
+  #open(task: EncodeTask, file: ChangeFile, signal: AbortSignal | undefined): Promise<OpenChangeFile> {
+    const { spec, changes } = task;
+    return this.#reader.open({ location: spec.location, changes, file, keyColumns: spec.keyColumns }, signal);
+  }
+}
+
+/** The records of one run, as they are made. */
+class EncodingRun {
+  readonly #task: EncodeTask;
+  readonly #text: JsonBuffer = new JsonBuffer();
+  readonly #batches: PartitionedBatches;
+  readonly #headers: EventHeaders;
+  readonly #tombstoneHeaders: EventHeaders;
+  readonly #debezium: DebeziumEnvelope;
+  readonly #flat: FlatEnvelope;
+  readonly #keyed: boolean;
+  readonly #events = { c: 0, u: 0, d: 0, r: 0 };
+  readonly #flatRows: [number, number, number, number] = [0, 0, 0, 0];
+  #ordinal: number;
+
+  constructor(task: EncodeTask) {
+    this.#task = task;
+    this.#ordinal = task.fromOrdinal;
+    this.#keyed = task.spec.keyColumns.length > 0;
+    this.#batches = new PartitionedBatches(task.spec);
+    const common = { version: task.changes.version, committedAtMs: task.changes.committedAt, snapshot: task.snapshot };
+    this.#headers = new EventHeaders({ ...common, tombstone: false });
+    this.#tombstoneHeaders = new EventHeaders({ ...common, tombstone: true });
+    this.#debezium = new DebeziumEnvelope(task);
+    this.#flat = new FlatEnvelope(task.changes);
+  }
+
+  /** Ordinal of the next row. */
+  get ordinal(): number {
+    return this.#ordinal;
+  }
+
+  get full(): boolean {
+    const { fromOrdinal, maxRows, maxBytes } = this.#task;
+    return this.#ordinal - fromOrdinal >= maxRows || (this.#ordinal > fromOrdinal && this.#batches.sizeBytes >= maxBytes);
+  }
+
+  /** Appends the rows of one phase of a file from position `skipped` on until the run is full; answers how many are left. */
+  append(file: OpenChangeFile, phase: Phase, skipped: number): number {
+    const rows = file.order[phase];
+    let position = skipped;
+    while (position < rows.length && !this.full) {
+      const row = rows[position] ?? 0;
+      if (phase === 'additions' && file.order.pairStarts[position] === 1) {
+        this.#appendPair(file, row, rows[position + 1] ?? 0);
+        position += 2;
+      } else {
+        this.#appendOne(file, row);
+        position += 1;
+      }
+    }
+    return rows.length - position;
+  }
+
+  finish(complete: boolean): EncodedChanges {
+    const sizeBytes = this.#batches.sizeBytes;
+    const byType = Object.fromEntries(changeTypes.map((type, code) => [type, this.#flatRows[code] ?? 0]));
+    return {
+      batches: this.#batches.finish(),
+      untilOrdinal: this.#ordinal,
+      complete,
+      rowsByOperation: this.#task.spec.envelope === 'flat' ? byType : { ...this.#events },
+      sizeBytes,
+    };
+  }
+
+  #appendPair(file: OpenChangeFile, before: number, after: number): void {
+    if (this.#task.spec.envelope === 'flat') {
+      this.#appendFlat(file, before, preimageCode);
+      this.#appendFlat(file, after, postimageCode);
+      return;
+    }
+    const keyEnd = this.#openRecord(file, after);
+    this.#debezium.append(this.#text, file.rows, { operation: 'u', before, after, ordinal: this.#ordinal });
+    this.#events.u += 1;
+    this.#closeRecord(keyEnd);
+    this.#ordinal += 2;
+  }
+
+  #appendOne(file: OpenChangeFile, row: number): void {
+    const code = file.codes[row] ?? insertCode;
+    if (this.#task.spec.envelope === 'flat') {
+      this.#appendFlat(file, row, code);
+      return;
+    }
+    const removed = code === deleteCode || code === preimageCode;
+    const operation = removed ? 'd' : this.#task.snapshot ? 'r' : 'c';
+    const keyEnd = this.#openRecord(file, row);
+    const images = removed ? { before: row, after: -1 } : { before: -1, after: row };
+    this.#debezium.append(this.#text, file.rows, { operation, ...images, ordinal: this.#ordinal });
+    this.#events[operation] += 1;
+    this.#closeRecord(keyEnd);
+    if (removed && this.#keyed && this.#task.spec.tombstones) this.#appendTombstone(keyEnd);
+    this.#ordinal += 1;
+  }
+
+  #appendFlat(file: OpenChangeFile, row: number, code: number): void {
+    const keyEnd = this.#openRecord(file, row);
+    this.#flat.append(this.#text, file.rows, { row, code });
+    this.#flatRows[code] = (this.#flatRows[code] ?? 0) + 1;
+    this.#closeRecord(keyEnd);
+    this.#ordinal += 1;
+  }
+
+  /** Starts the text of a record with its key; answers where the key ends, -1 without one. */
+  #openRecord(file: OpenChangeFile, row: number): number {
+    this.#text.clear();
+    if (!this.#keyed) return -1;
+    file.rows.key(this.#text, row);
+    return this.#text.length;
+  }
+
+  #closeRecord(keyEnd: number): void {
+    const headers = this.#headers.at(this.#ordinal);
+    this.#batches.append(this.#text, { ...this.#address(keyEnd), keyEnd, valueEnd: this.#text.length, headers });
+  }
+
+  #appendTombstone(keyEnd: number): void {
+    const headers = this.#tombstoneHeaders.at(this.#ordinal);
+    this.#batches.append(this.#text, { ...this.#address(keyEnd), keyEnd, valueEnd: -1, headers });
+  }
+
+  #address(keyEnd: number): { readonly partition: number; readonly timestampMs: number } {
+    const { spec, changes } = this.#task;
+    const partition = keyEnd < 0 ? this.#ordinal % spec.partitions : partitionOfKey(this.#text.bytes, keyEnd, spec.partitions);
+    return { partition, timestampMs: changes.committedAt };
+  }
+}

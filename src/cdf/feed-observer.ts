@@ -1,0 +1,34 @@
+import type { Version } from '../table/version.ts';
+import type { FeedState } from './feed-state.ts';
+
+/** What a feed tells about its work; every method has a counterpart among the metrics. */
+export interface FeedObserver {
+  state(state: FeedState): void;
+  /** A transaction is visible to consumers. */
+  published(run: {
+    readonly version: Version;
+    readonly rowsByOperation: Readonly<Record<string, number>>;
+    readonly recordCount: number;
+    readonly sizeBytes: number;
+  }): void;
+  /** Versions that are not completely published. */
+  lag(versions: number): void;
+  /** How one transaction ended as the broker told it. */
+  transaction(result: 'committed' | 'aborted' | 'unknown' | 'fenced' | 'refused'): void;
+  /** What the position said about a transaction with an unknown outcome. */
+  resolved(as: 'landed' | 'absent'): void;
+  /** Versions are missing and the policy was applied. */
+  gap(gap: { readonly version: Version; readonly policy: 'fail' | 'resnapshot' | 'skip' }): void;
+  /** A step failed and is tried again. */
+  retried(error: unknown): void;
+}
+
+export const silentFeedObserver: FeedObserver = {
+  state: () => undefined,
+  published: () => undefined,
+  lag: () => undefined,
+  transaction: () => undefined,
+  resolved: () => undefined,
+  gap: () => undefined,
+  retried: () => undefined,
+};

@@ -1,0 +1,43 @@
+import { isJsonObject, parseJson, printJson } from '../base/bigint-json.ts';
+import { ServiceError } from '../base/errors.ts';
+import type { FeedPosition } from '../protocol/change-event.ts';
+import { nextVersion, toVersion, type Version } from '../table/version.ts';
+
+/** The position as it is stored in the positions topic (docs/spec/change-event.md, "Positions"). */
+export function printPosition(position: FeedPosition): string {
+  const { version, ordinal, complete, snapshot, tableId, order } = position;
+  return printJson({ version, ordinal, complete, snapshot, tableId, order });
+}
+
+/** @throws ServiceError `FEED_POSITION_INVALID` (kind corrupt) naming the feed. */
+export function parsePosition(text: string, feedId: string): FeedPosition {
+  const root = parseJson(text, `position of feed "${feedId}"`);
+  const { version, ordinal, complete, snapshot, tableId, order } = isJsonObject(root) ? root : {};
+  const whole = isCount(version, -1) && isCount(ordinal, 0) && typeof complete === 'boolean' && typeof snapshot === 'boolean';
+  if (!whole || typeof tableId !== 'string' || typeof order !== 'string') {
+    throw new ServiceError({
+      code: 'FEED_POSITION_INVALID',
+      kind: 'corrupt',
+      message: `position of feed "${feedId}" is not one: ${text.slice(0, 200)}`,
+    });
+  }
+  return { version: toVersion(version), ordinal, complete, snapshot, tableId, order };
+}
+
+export function samePosition(left: FeedPosition, right: FeedPosition): boolean {
+  return printPosition(left) === printPosition(right);
+}
+
+/** The oldest version whose changes (or rows) the feed still has to read. */
+export function firstNeededVersion(position: FeedPosition): Version {
+  return position.complete ? nextVersion(position.version) : position.version;
+}
+
+/** Versions not completely published, up to `latest`. */
+export function versionsBehind(position: FeedPosition, latest: Version): number {
+  return Math.max(0, latest - (position.complete ? position.version : position.version - 1));
+}
+
+function isCount(value: unknown, min: number): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= min;
+}

@@ -1,0 +1,22 @@
+import { printJson } from '../base/bigint-json.ts';
+import type { FeedSettings } from './settings.ts';
+
+/** One feed with the pipeline it belongs to. */
+export interface FeedSpec extends FeedSettings {
+  readonly pipeline: string;
+}
+
+/** Stable identity of a feed: the key of its position. None of the parts can hold a slash. */
+export function feedIdOf(spec: Pick<FeedSpec, 'pipeline' | 'table' | 'topic'>): string {
+  return `${spec.pipeline}/${spec.table}/${spec.topic}`;
+}
+
+/** The same for every instance of the feed: opening it fences the one before. */
+export function transactionalIdOf(spec: Pick<FeedSpec, 'pipeline' | 'table' | 'topic'>): string {
+  return `tidewater-${spec.pipeline}-${spec.table}-${spec.topic}`;
+}
+
+/** What decides the row order inside a version: which rows pair up depends on the key. */
+export function rowOrderOf(spec: Pick<FeedSpec, 'keyColumns'>): string {
+  return printJson(spec.keyColumns);
+}

@@ -1,0 +1,59 @@
+import { ServiceError } from '../base/errors.ts';
+
+/** docs/spec/feed-state-machine.md; the table below is that page's table. */
+export type FeedState = 'opening' | 'bootstrapping' | 'following' | 'publishing' | 'gap' | 'fenced' | 'failed' | 'stopped';
+
+export type FeedEvent =
+  /** The position is known and lies inside a snapshot (or a snapshot is to begin). */
+  | 'at-snapshot'
+  /** The position is known and changes are next. */
+  | 'at-changes'
+  /** A run is encoded and its transaction begins. */
+  | 'run'
+  /** The broker refused the transaction or did not say what became of it. */
+  | 'rejected'
+  /** Versions the feed needs are gone. */
+  | 'gap'
+  /** A newer instance of the feed took over. */
+  | 'fenced'
+  /** An error that retrying does not cure. */
+  | 'failed'
+  /** The operator stopped the feed. */
+  | 'stop';
+
+const ends = { fenced: 'fenced', failed: 'failed', stop: 'stopped' } as const;
+
+/** Total: a forgotten cell is a compile error. `undefined` marks what cannot happen. */
+const transitions: Readonly<Record<FeedState, Readonly<Record<FeedEvent, FeedState | undefined>>>> = {
+  opening: cells({ 'at-snapshot': 'bootstrapping', 'at-changes': 'following', gap: 'gap', ...ends }),
+  bootstrapping: cells({ 'at-snapshot': 'bootstrapping', run: 'publishing', gap: 'gap', ...ends }),
+  following: cells({ 'at-changes': 'following', run: 'publishing', gap: 'gap', ...ends }),
+  publishing: cells({ 'at-snapshot': 'bootstrapping', 'at-changes': 'following', rejected: 'opening', ...ends }),
+  // With the policy `fail` the feed stays here until an operator changes the policy or the feed.
+  gap: cells({ 'at-snapshot': 'bootstrapping', 'at-changes': 'following', ...ends }),
+  fenced: cells({}),
+  failed: cells({}),
+  stopped: cells({}),
+};
+
+function cells(known: Partial<Record<FeedEvent, FeedState>>): Record<FeedEvent, FeedState | undefined> {
+  return {
+    'at-snapshot': known['at-snapshot'],
+    'at-changes': known['at-changes'],
+    run: known.run,
+    rejected: known.rejected,
+    gap: known.gap,
+    fenced: known.fenced,
+    failed: known.failed,
+    stop: known.stop,
+  };
+}
+
+/** @throws ServiceError `FEED_STATE_INVALID` (kind internal) for a cell that cannot happen. */
+export function nextFeedState(state: FeedState, event: FeedEvent): FeedState {
+  const next = transitions[state][event];
+  if (next === undefined) {
+    throw new ServiceError({ code: 'FEED_STATE_INVALID', kind: 'internal', message: `feed state ${state} has no transition for ${event}` });
+  }
+  return next;
+}

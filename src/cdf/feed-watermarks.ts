@@ -1,0 +1,51 @@
+import type { FeedPosition } from '../protocol/change-event.ts';
+import type { FeedWatermarks } from '../protocol/table-events.ts';
+import { toVersion, type Version } from '../table/version.ts';
+import { firstNeededVersion } from './feed-position.ts';
+import { type FeedSpec, feedIdOf } from './feed-spec.ts';
+import type { PositionStore } from './position-store.ts';
+
+/**
+ * The low watermark of the configured feeds, from the positions topics: what every instance of the service sees, wherever the feeds
+ * run. A position may be seen late, never early, so the watermark errs towards keeping.
+ */
+export class StoredFeedWatermarks implements FeedWatermarks {
+  readonly #feeds: readonly FeedSpec[];
+  readonly #openStore: (topic: string) => Pick<PositionStore, 'readAll'>;
+
+  constructor(options: { readonly feeds: readonly FeedSpec[]; readonly openStore: (topic: string) => Pick<PositionStore, 'readAll'> }) {
+    this.#feeds = options.feeds;
+    this.#openStore = options.openStore;
+  }
+
+  /**
+   * The first version one of the table's feeds still has to read. A feed without a position holds what its start asks for: `snapshot`
+   * nothing, `earliest` everything.
+   *
+   * @throws ServiceError kind `unavailable` when the broker does not answer: nothing may be deleted then.
+   */
+  async lowWatermark(table: string): Promise<Version | undefined> {
+    const feeds = this.#feeds.filter((feed) => feed.table === table);
+    const needed: Version[] = [];
+    for (const topic of new Set(feeds.map((feed) => feed.positionsTopic))) {
+      const positions = await this.#openStore(topic).readAll();
+      for (const feed of feeds.filter((candidate) => candidate.positionsTopic === topic)) {
+        const version = neededBy(feed, positions.get(feedIdOf(feed)));
+        if (version !== undefined) needed.push(version);
+      }
+    }
+    return needed.length === 0 ? undefined : toVersion(Math.min(...needed));
+  }
+}
+
+function neededBy(feed: FeedSpec, position: FeedPosition | undefined): Version | undefined {
+  if (position !== undefined) return firstNeededVersion(position);
+  switch (feed.start.kind) {
+    case 'snapshot':
+      return undefined;
+    case 'version':
+      return toVersion(feed.start.version);
+    case 'earliest':
+      return toVersion(0);
+  }
+}

@@ -1,0 +1,191 @@
+import { ServiceError } from '../base/errors.ts';
+import type { EncodedRecordBatch } from '../kafka/client.ts';
+import type { ChangeEncoder, EncodedChanges, EncodeSpec, FeedPosition } from '../protocol/change-event.ts';
+import type { VersionChanges } from '../table/changes.ts';
+import { nextVersion, type Version } from '../table/version.ts';
+import { samePosition, versionsBehind } from './feed-position.ts';
+import { rowOrderOf } from './feed-spec.ts';
+import { isGap, type TableTailer } from './table-tailer.ts';
+
+/** Versions one transaction may span, so that a long stretch of versions without rows is stored bit by bit. */
+const maxVersionsPerRun = 1000;
+
+/** Rows to publish in one transaction, with the position they reach. `batches` is empty when only versions without rows were passed. */
+export interface FeedRun {
+  readonly kind: 'run';
+  readonly batches: readonly EncodedRecordBatch[];
+  readonly until: FeedPosition;
+  readonly rowsByOperation: Readonly<Record<string, number>>;
+  readonly recordCount: number;
+  readonly sizeBytes: number;
+}
+
+export type Prepared =
+  | FeedRun
+  /** The table has nothing after the position. */
+  | { readonly kind: 'idle' }
+  /** What comes after `at` cannot be read any more. */
+  | { readonly kind: 'gap'; readonly at: FeedPosition; readonly error: ServiceError };
+
+export interface RunLimits {
+  readonly maxRows: number;
+  readonly maxBytes: number;
+}
+
+/** Reads and encodes what follows a position: the next run, bounded, over as many small versions as fit. */
+export class RunPreparer {
+  readonly #tailer: TableTailer;
+  readonly #encoder: ChangeEncoder;
+  readonly #spec: EncodeSpec;
+  readonly #limits: RunLimits;
+  readonly #order: string;
+  readonly #onLag: (versions: number, latest: Version) => void;
+  #latest: Version | undefined;
+
+  constructor(options: {
+    readonly tailer: TableTailer;
+    readonly encoder: ChangeEncoder;
+    readonly spec: EncodeSpec;
+    readonly limits: RunLimits;
+    readonly onLag: (versions: number, latest: Version) => void;
+  }) {
+    this.#tailer = options.tailer;
+    this.#encoder = options.encoder;
+    this.#spec = options.spec;
+    this.#limits = options.limits;
+    this.#order = rowOrderOf(options.spec);
+    this.#onLag = options.onLag;
+  }
+
+  /**
+   * Deterministic for a given table: the records between two positions do not depend on how often the way was walked.
+   *
+   * @throws ServiceError `FEED_TABLE_REPLACED` (kind discontinuity) when the table is not the one the position belongs to.
+   */
+  async prepare(from: FeedPosition, signal?: AbortSignal): Promise<Prepared> {
+    const run = new OpenRun(from);
+    for (let versions = 0; versions < maxVersionsPerRun && run.roomIn(this.#limits); versions++) {
+      if (run.at.complete && !(await this.#hasVersionAfter(run.at, signal))) break;
+      try {
+        const changes = await this.#tailer.rowsAfter(run.at, signal);
+        run.add(changes, await this.#encode(run, changes, signal), this.#order);
+      } catch (error) {
+        if (!isGap(error)) throw error;
+        // What was read before the gap is published first; the next call meets the gap at once.
+        if (run.moved) break;
+        return { kind: 'gap', at: from, error };
+      }
+    }
+    return run.moved ? run.finish() : { kind: 'idle' };
+  }
+
+  #encode(run: OpenRun, changes: VersionChanges, signal: AbortSignal | undefined): Promise<EncodedChanges> {
+    const { at } = run;
+    const task = {
+      spec: this.#spec,
+      changes,
+      snapshot: at.snapshot && !at.complete,
+      fromOrdinal: at.complete ? 0 : at.ordinal,
+      maxRows: this.#limits.maxRows - run.rows,
+      maxBytes: this.#limits.maxBytes - run.sizeBytes,
+    };
+    return this.#encoder.encode(task, signal);
+  }
+
+  async #hasVersionAfter(at: FeedPosition, signal: AbortSignal | undefined): Promise<boolean> {
+    if (this.#latest !== undefined && this.#latest > at.version) return true;
+    const latest = await this.#tailer.latest(signal);
+    refuseReplaced(at, latest.tableId, this.#spec.table);
+    this.#latest = latest.version;
+    this.#onLag(versionsBehind(at, latest.version), latest.version);
+    return latest.version > at.version;
+  }
+}
+
+/** @throws ServiceError `FEED_TABLE_REPLACED` (kind discontinuity). */
+export function refuseReplaced(position: FeedPosition, tableId: string, table: string): void {
+  if (position.tableId === tableId) return;
+  throw new ServiceError({
+    code: 'FEED_TABLE_REPLACED',
+    kind: 'discontinuity',
+    message: `table "${table}" is ${tableId}, the feed's position belongs to ${position.tableId}`,
+    hint: 'publish the table that took its place to another topic',
+  });
+}
+
+/** A run while it is put together. */
+class OpenRun {
+  readonly #from: FeedPosition;
+  readonly #batches: EncodedRecordBatch[] = [];
+  readonly #operations = new Map<string, number>();
+  #at: FeedPosition;
+  #rows = 0;
+  #sizeBytes = 0;
+
+  constructor(from: FeedPosition) {
+    this.#from = from;
+    this.#at = from;
+  }
+
+  get at(): FeedPosition {
+    return this.#at;
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  get moved(): boolean {
+    return !samePosition(this.#from, this.#at);
+  }
+
+  /** False as well when the last version was cut short: the cut is a limit that was reached. */
+  roomIn(limits: RunLimits): boolean {
+    const cut = this.moved && !this.#at.complete;
+    return !cut && this.#rows < limits.maxRows && this.#sizeBytes < limits.maxBytes;
+  }
+
+  add(changes: VersionChanges, encoded: EncodedChanges, order: string): void {
+    const fromOrdinal = this.#at.complete ? 0 : this.#at.ordinal;
+    const snapshot = this.#at.snapshot && !this.#at.complete;
+    const { untilOrdinal, complete } = encoded;
+    this.#at = { ...this.#at, version: changes.version, ordinal: untilOrdinal, complete, snapshot, order };
+    this.#batches.push(...encoded.batches);
+    this.#rows += untilOrdinal - fromOrdinal;
+    this.#sizeBytes += encoded.sizeBytes;
+    for (const [operation, count] of Object.entries(encoded.rowsByOperation)) {
+      this.#operations.set(operation, (this.#operations.get(operation) ?? 0) + count);
+    }
+  }
+
+  finish(): FeedRun {
+    return {
+      kind: 'run',
+      batches: this.#batches,
+      until: this.#at,
+      rowsByOperation: Object.fromEntries(this.#operations),
+      recordCount: this.#batches.reduce((sum, batch) => sum + batch.recordCount, 0),
+      sizeBytes: this.#sizeBytes,
+    };
+  }
+}
+
+/** The position at which a fresh snapshot of `version` begins. */
+export function snapshotStart(identity: Pick<FeedPosition, 'tableId' | 'order'>, version: Version): FeedPosition {
+  return { ...identity, version, ordinal: 0, complete: false, snapshot: true };
+}
+
+/** The position after which the changes of `version` follow. */
+export function changesStart(identity: Pick<FeedPosition, 'tableId' | 'order'>, version: Version): FeedPosition {
+  return { ...identity, version, ordinal: 0, complete: true, snapshot: false };
+}
+
+/** The position with the version it cannot read left out. */
+export function skipVersion(position: FeedPosition): FeedPosition {
+  const version = position.complete ? nextVersion(position.version) : position.version;
+  return { ...position, version, complete: true, snapshot: false };
+}

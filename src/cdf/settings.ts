@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import {
+  booleanField,
+  byteSizeField,
+  choiceField,
+  durationField,
+  integerField,
+  textField,
+  textListField,
+  textMapField,
+} from '../base/setting-fields.ts';
+import { topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
+import type { Envelope } from '../protocol/change-event.ts';
+
+const maxFeeds = 256;
+const maxKeyColumns = 32;
+
+/** Where a feed without a stored position starts: `version` publishes the changes of that version first. */
+export type FeedStart =
+  | { readonly kind: 'snapshot' }
+  | { readonly kind: 'earliest' }
+  | { readonly kind: 'version'; readonly version: number };
+
+/** When versions a feed needs are gone: stop, publish a fresh snapshot, or go on at the oldest version there is. */
+export type GapPolicy = 'fail' | 'resnapshot' | 'skip';
+
+/** One change feed, complete: what the file leaves out is filled in from `feedDefaults`. */
+export interface FeedSettings {
+  readonly table: string;
+  readonly topic: string;
+  readonly positionsTopic: string;
+  readonly envelope: Envelope;
+  /** Columns of the record key, empty: no key. */
+  readonly keyColumns: readonly string[];
+  /** Partitions of the topic when it has to be created. */
+  readonly partitions: number;
+  /** `undefined`: the broker's default. */
+  readonly replicationFactor: number | undefined;
+  /** Configuration of the topic when it has to be created. */
+  readonly topicConfig: Readonly<Record<string, string>>;
+  readonly start: FeedStart;
+  readonly onGap: GapPolicy;
+  readonly compression: 'none' | 'lz4' | 'gzip';
+  readonly maxTransactionRows: number;
+  readonly maxTransactionBytes: number;
+  readonly pollIntervalMs: number;
+  /** A delete of a keyed row is followed by a record with a null value, so that compacted topics forget the key. */
+  readonly tombstones: boolean;
+}
+
+/** What a feed takes over when it says nothing itself. */
+export interface FeedDefaults extends Omit<FeedSettings, 'table' | 'topic' | 'keyColumns' | 'positionsTopic'> {
+  readonly topicPrefix: string;
+  /** `undefined`: `<topicPrefix>._positions`. */
+  readonly positionsTopic: string | undefined;
+}
+
+type Partially<T> = { readonly [K in keyof T]?: T[K] | undefined };
+
+/** A feed as the file has it; completed by `completeFeed`. */
+export interface FeedEntry extends Partially<Omit<FeedSettings, 'table' | 'keyColumns' | 'positionsTopic'>> {
+  readonly table: string;
+  readonly keyColumns: readonly string[];
+}
+
+const versionStart = z.strictObject({
+  version: integerField({ description: 'First version to publish.', min: 0, max: Number.MAX_SAFE_INTEGER }),
+});
+
+const start = (fallback: FeedStart['kind'] | undefined): z.ZodType<FeedStart> => {
+  const field = z
+    .union([z.enum(['snapshot', 'earliest']), versionStart], { error: 'expected snapshot, earliest or {version: <number>}' })
+    .transform((raw): FeedStart => (typeof raw === 'string' ? { kind: raw } : { kind: 'version', version: raw.version }));
+  const description =
+    'Where a feed without a stored position starts: `snapshot` publishes the rows of the newest version, then changes; `earliest` the changes of every version there is; `{version: n}` the changes from version n on.';
+  return fallback === undefined ? field.meta({ description }) : field.prefault('snapshot').meta({ description, default: fallback });
+};
+
+const topicName = (description: string): z.ZodType<string> =>
+  textField({ description, maxLength: 249, pattern: topicNamePattern, patternHint: topicNameHint });
+
+/** The settings a feed and the defaults share; without defaults where a feed leaves them out. */
+function sharedFields(withDefaults: boolean) {
+  const or = <T>(value: T): { readonly default?: T } => (withDefaults ? { default: value } : {});
+  return {
+    envelope: choiceField(['debezium', 'flat'], {
+      description:
+        'Shape of the records: `debezium` has before, after and source; `flat` is the row with `_change_type`, `_commit_version`, `_commit_timestamp`.',
+      ...or('debezium' as const),
+    }),
+    partitions: integerField({ description: 'Partitions of the feed’s topic when it has to be created.', ...or(1), min: 1, max: 10_000 }),
+    topicConfig: textMapField({
+      description: 'Kafka configuration of the topic when it has to be created, such as `cleanup.policy`.',
+      ...or({}),
+    }),
+    start: start(withDefaults ? 'snapshot' : undefined),
+    onGap: choiceField(['fail', 'resnapshot', 'skip'], {
+      description:
+        'When versions the feed still needs are gone: `fail` stops it in state CDF_GAP, `resnapshot` publishes the newest version as a snapshot, `skip` goes on at the oldest version there is.',
+      ...or('fail' as const),
+    }),
+    compression: choiceField(['none', 'lz4', 'gzip'], { description: 'Compression of the records.', ...or('lz4' as const) }),
+    maxTransactionRows: integerField({
+      description: 'Rows of one Kafka transaction.',
+      ...or(50_000),
+      min: 1,
+      max: 10_000_000,
+      unit: 'rows',
+    }),
+    maxTransactionBytes: byteSizeField({
+      description: 'Encoded bytes of one Kafka transaction.',
+      ...or('16MiB'),
+      min: '64KiB',
+      max: '1GiB',
+    }),
+    pollInterval: durationField({ description: 'Longest wait before looking for a further version.', ...or('1s'), min: '10ms', max: '1h' }),
+    tombstones: booleanField({ description: 'Follow each delete of a keyed row by a record with a null value.', ...or(true) }),
+  };
+}
+
+const replicationFactor = (): z.ZodType<number | undefined> =>
+  integerField({ description: 'Replicas of the topic when it has to be created. Default: the broker’s.', min: 1, max: 32 }).optional();
+
+export const feedDefaults: z.ZodType<FeedDefaults> = z
+  .strictObject({
+    topicPrefix: topicName('A feed’s topic is `<topicPrefix>.<table>` unless it names one.').prefault('cdf').meta({ default: 'cdf' }),
+    positionsTopic: topicName('Compacted topic that holds the positions of the feeds. Default: `<topicPrefix>._positions`.').optional(),
+    replicationFactor: replicationFactor(),
+    ...sharedFields(true),
+  })
+  .transform(({ pollInterval, positionsTopic, replicationFactor: replicas, ...same }) => ({
+    ...same,
+    positionsTopic,
+    replicationFactor: replicas,
+    pollIntervalMs: pollInterval,
+  }));
+
+const optionalFields = z.strictObject(sharedFields(false)).partial();
+
+const feed: z.ZodType<FeedEntry> = z
+  .strictObject({
+    table: textField({ description: 'Table whose changes are published; a name from `tables`.', maxLength: 255 }),
+    topic: topicName('Topic to publish to. Default: `<topicPrefix>.<table>`.').optional(),
+    keyColumns: textListField({
+      description: 'Columns that identify a row; they become the record key and choose the partition. Empty: no key.',
+      default: [],
+      maxItems: maxKeyColumns,
+    }),
+    replicationFactor: replicationFactor(),
+    ...optionalFields.shape,
+  })
+  .transform(({ pollInterval, ...same }) => ({ ...same, pollIntervalMs: pollInterval }));
+
+export const feedList: z.ZodType<readonly FeedEntry[]> = z
+  .array(feed)
+  .max(maxFeeds)
+  .prefault([])
+  .meta({ description: 'Change feeds: every row change of a table, to a topic, exactly once.', default: [], maxItems: maxFeeds });
+
+/** The feed with everything it leaves out taken from the defaults. */
+export function completeFeed(entry: FeedEntry, defaults: FeedDefaults): FeedSettings {
+  return {
+    table: entry.table,
+    keyColumns: entry.keyColumns,
+    topic: entry.topic ?? `${defaults.topicPrefix}.${entry.table}`,
+    positionsTopic: defaults.positionsTopic ?? `${defaults.topicPrefix}._positions`,
+    envelope: entry.envelope ?? defaults.envelope,
+    partitions: entry.partitions ?? defaults.partitions,
+    replicationFactor: entry.replicationFactor ?? defaults.replicationFactor,
+    topicConfig: entry.topicConfig ?? defaults.topicConfig,
+    start: entry.start ?? defaults.start,
+    onGap: entry.onGap ?? defaults.onGap,
+    compression: entry.compression ?? defaults.compression,
+    maxTransactionRows: entry.maxTransactionRows ?? defaults.maxTransactionRows,
+    maxTransactionBytes: entry.maxTransactionBytes ?? defaults.maxTransactionBytes,
+    pollIntervalMs: entry.pollIntervalMs ?? defaults.pollIntervalMs,
+    tombstones: entry.tombstones ?? defaults.tombstones,
+  };
+}

@@ -1,0 +1,88 @@
+import { isServiceError, ServiceError } from '../base/errors.ts';
+import type { FeedPosition } from '../protocol/change-event.ts';
+import type { TableEvents } from '../protocol/table-events.ts';
+import type { VersionChanges } from '../table/changes.ts';
+import type { Snapshot, Table } from '../table/table.ts';
+import { nextVersion, toVersion, type Version } from '../table/version.ts';
+
+/** The codes by which a table says that what a feed needs is no longer (or was never) there. */
+const gapCodes: readonly string[] = ['CDF_GAP', 'CDF_NOT_ENABLED', 'TABLE_VERSION_NOT_FOUND'];
+
+/** True for an error that only the feed's gap policy can answer. */
+export function isGap(error: unknown): error is ServiceError {
+  return isServiceError(error) && gapCodes.includes(error.code);
+}
+
+/** Follows one table: which version is newest, what comes after a position, and when to look again. */
+export class TableTailer {
+  readonly #table: Table;
+  readonly #events: TableEvents;
+  readonly #pollIntervalMs: number;
+  #cached: { readonly version: Version; readonly snapshot: boolean; readonly changes: VersionChanges } | undefined;
+
+  constructor(options: { readonly table: Table; readonly events: TableEvents; readonly pollIntervalMs: number }) {
+    this.#table = options.table;
+    this.#events = options.events;
+    this.#pollIntervalMs = options.pollIntervalMs;
+  }
+
+  latest(signal?: AbortSignal): Promise<Snapshot> {
+    return this.#table.refresh(signal);
+  }
+
+  /** Resolves when the table is past `version`, at the latest after one poll interval. */
+  async waitPast(version: Version, signal: AbortSignal): Promise<void> {
+    const enough = new AbortController();
+    // Listening starts before looking: a commit in between would otherwise cost a poll interval.
+    const commit = this.#events.waitForCommit(this.#table.name, this.#pollIntervalMs, AbortSignal.any([signal, enough.signal]));
+    const ended = commit.then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    try {
+      const latest = await this.#table.refresh(signal);
+      if (latest.version > version) enough.abort();
+    } catch (error) {
+      enough.abort();
+      throw error;
+    }
+    const rejected = await ended;
+    if (rejected !== undefined && !enough.signal.aborted) throw rejected.error;
+  }
+
+  /** The rows the feed needs next: the rest of the position's version, or the changes of the version after it. */
+  async rowsAfter(position: FeedPosition, signal?: AbortSignal): Promise<VersionChanges> {
+    const version = position.complete ? nextVersion(position.version) : position.version;
+    const snapshot = position.snapshot && !position.complete;
+    const cached = this.#cached;
+    if (cached?.version === version && cached.snapshot === snapshot) return cached.changes;
+    const changes = await (snapshot ? this.#table.rowsAt(version, signal) : this.#table.changesOf(version, signal));
+    this.#cached = { version, snapshot, changes };
+    return changes;
+  }
+
+  /**
+   * The oldest version whose changes can be read.
+   *
+   * @throws ServiceError `CDF_GAP` (kind not-found) when there is none.
+   */
+  async earliestReadable(signal?: AbortSignal): Promise<Version> {
+    const history = await this.#table.history({}, signal);
+    const oldest = history.at(-1)?.version ?? 0;
+    const newest = history[0]?.version ?? -1;
+    for (let version = oldest; version <= newest; version++) {
+      try {
+        await this.#table.changesOf(toVersion(version), signal);
+        return toVersion(version);
+      } catch (error) {
+        if (!isGap(error)) throw error;
+      }
+    }
+    throw new ServiceError({
+      code: 'CDF_GAP',
+      kind: 'not-found',
+      message: `table "${this.#table.name}": no version from ${oldest} to ${newest} has readable changes`,
+      hint: 'enable the change feed of the table, or start the feed with a snapshot',
+    });
+  }
+}

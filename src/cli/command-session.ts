@@ -1,0 +1,95 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { AppCommands, CommandContext } from '../app/app-commands.ts';
+import { isServiceError, ServiceError } from '../base/errors.ts';
+import { parseDuration } from '../base/quantities.ts';
+import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What the process around the command line gives it. */
+export interface CliEnvironment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly workingDir: string;
+  readonly readText: (path: string) => string;
+  readonly signal: AbortSignal;
+  readonly out: (text: string) => Promise<void>;
+  readonly err: (text: string) => Promise<void>;
+  readonly outIsTerminal: boolean;
+  readonly errIsTerminal: boolean;
+  /** Makes the application's commands; called only by commands that need them, so that `config print` stays quick. */
+  readonly loadApp: () => Promise<AppCommands>;
+  readonly version: string;
+}
+
+/** Options every command has. */
+interface GlobalOptions {
+  readonly config?: readonly string[] | undefined;
+  readonly set?: readonly string[] | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** Used when neither `--config` nor TIDEWATER_CONFIG names a file. */
+const defaultConfigFile = 'tidewater.yaml';
+
+/** One run of one command: its global options, its terminal, its configuration. */
+export class CommandSession {
+  readonly environment: CliEnvironment;
+  readonly terminal: Terminal;
+  readonly #options: GlobalOptions;
+
+  constructor(command: Command, environment: CliEnvironment) {
+    this.environment = environment;
+    this.#options = command.optsWithGlobals<GlobalOptions>();
+    this.terminal = terminalOf(environment, this.#options.json === true);
+  }
+
+  loadConfig(): LoadedConfig {
+    const { env, workingDir, readText } = this.environment;
+    const fromEnvironment = env['TIDEWATER_CONFIG']?.split(',').filter((file) => file !== '');
+    const files = this.#options.config ?? fromEnvironment ?? [defaultConfigFile];
+    return loadConfig({ files, env, overrides: this.#options.set ?? [], workingDir, readText });
+  }
+
+  context(): CommandContext {
+    return { loaded: this.loadConfig(), signal: this.environment.signal };
+  }
+
+  app(): Promise<AppCommands> {
+    return this.environment.loadApp();
+  }
+}
+
+/** `NO_COLOR` (https://no-color.org) and `TERM=dumb` turn colours off. */
+export function terminalOf(environment: CliEnvironment, json: boolean): Terminal {
+  const { env, out, err, outIsTerminal, errIsTerminal } = environment;
+  const wanted = (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb' && !json;
+  return { out, err, json, colour: wanted && outIsTerminal, errorColour: wanted && errIsTerminal };
+}
+
+/** For commander: a whole number from `min` up. */
+export function wholeNumber(min: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < min)
+      throw new InvalidArgumentError(`expected a whole number from ${min} up`);
+    return value;
+  };
+}
+
+/** For commander: a duration such as `7d`, as milliseconds. */
+export function duration(text: string): number {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    throw new InvalidArgumentError(isServiceError(error) ? `${error.message}; ${error.hint ?? ''}` : String(error));
+  }
+}
+
+/** For commander: an option that may be given again and again. */
+export function collect(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value];
+}
+
+/** The command line is wrong. */
+export function usageError(message: string, hint?: string): ServiceError {
+  return new ServiceError({ code: 'USAGE_INVALID', kind: 'invalid', message, hint });
+}

@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import { type JsonValue, printJson } from '../../base/bigint-json.ts';
+import { explainConfig, printConfig, redactConfig, type SettingExplanation } from '../../config/explain-config.ts';
+import { printConfigSchema } from '../../config/json-schema.ts';
+import type { CommandSession } from '../command-session.ts';
+import { exitCodes } from '../exit-code.ts';
+import { type Column, writeRows } from '../terminal.ts';
+import type { AddCommand } from './add-command.ts';
+
+export function addConfigCommand(program: Command, add: AddCommand): void {
+  const config = program.command('config').description('the configuration');
+  const print = config
+    .command('print')
+    .description('the settings in effect, defaults filled in, secrets masked')
+    .option('--explain', 'with the place each value comes from');
+  add<{ readonly explain?: boolean | undefined }>(print, (session, flags) => printSettings(session, flags.explain === true));
+  add(config.command('validate').description('check the configuration without connecting to anything'), (session) => validate(session));
+  add(config.command('schema').description('the JSON Schema of the configuration file'), (session) => schema(session));
+}
+
+const explanationColumns: readonly Column<SettingExplanation>[] = [
+  { title: 'SETTING', text: ({ path }) => path },
+  { title: 'VALUE', text: ({ value }) => (typeof value === 'string' ? value : printJson(value)) },
+  { title: 'SOURCE', text: ({ source }) => source },
+];
+
+async function printSettings(session: CommandSession, explain: boolean): Promise<number> {
+  const loaded = session.loadConfig();
+  const { terminal } = session;
+  if (explain) {
+    await writeRows(terminal, explainConfig(loaded), {
+      columns: explanationColumns,
+      json: ({ path, value, source }): JsonValue => ({ path, value, source }),
+      empty: '',
+    });
+  } else {
+    await terminal.out(terminal.json ? `${printJson(redactConfig(loaded))}\n` : printConfig(loaded));
+  }
+  return exitCodes.ok;
+}
+
+async function validate(session: CommandSession): Promise<number> {
+  const { config } = session.loadConfig();
+  const facts = {
+    pipeline: config.pipeline,
+    tables: config.tables.length,
+    routes: config.ingest.routes.length,
+    feeds: config.feeds.length,
+  };
+  const text = `valid: pipeline "${facts.pipeline}", ${facts.tables} tables, ${facts.routes} routes, ${facts.feeds} feeds\n`;
+  await session.terminal.out(session.terminal.json ? `${printJson({ valid: true, ...facts })}\n` : text);
+  return exitCodes.ok;
+}
+
+async function schema(session: CommandSession): Promise<number> {
+  await session.terminal.out(printConfigSchema());
+  return exitCodes.ok;
+}

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import type { MaintainOptions, MaintainReport, MaintenanceVerb } from '../../app/app-commands.ts';
+import { type CommandSession, duration, usageError } from '../command-session.ts';
+import { exitCodes } from '../exit-code.ts';
+import { bytesText, countText, orAbsent } from '../humane.ts';
+import { writeRows } from '../terminal.ts';
+import type { AddCommand } from './add-command.ts';
+
+interface MaintainFlags {
+  readonly dryRun?: boolean | undefined;
+  readonly yes?: boolean | undefined;
+  readonly retain?: number | undefined;
+  readonly allowShortRetention?: boolean | undefined;
+}
+
+const verbs: readonly (readonly [MaintenanceVerb, string])[] = [
+  ['compact', 'combine small data files; rows stay the same'],
+  ['vacuum', 'delete files that no version references any more'],
+  ['checkpoint', 'write a summary of the table’s log and clean the log up'],
+];
+
+const maxPathsShown = 20;
+
+export function addMaintainCommand(program: Command, add: AddCommand): void {
+  const maintain = program.command('maintain').description('run a maintenance operation here and now, without the queues');
+  for (const [verb, description] of verbs) {
+    const command = maintain
+      .command(verb)
+      .description(description)
+      .argument('<table>')
+      .option('--dry-run', 'say what would be done and do nothing');
+    if (verb === 'vacuum') {
+      command
+        .option('--yes', 'delete; without it vacuum only says what it would delete')
+        .option('--retain <duration>', 'keep files younger than this (default: the table’s retention)', duration)
+        .option('--allow-short-retention', 'allow --retain below the table’s retention: readers and feeds may break');
+    }
+    add<MaintainFlags>(command, (session, flags, args) => run(session, verb, flags, args[0] ?? ''));
+  }
+}
+
+async function run(session: CommandSession, verb: MaintenanceVerb, flags: MaintainFlags, table: string): Promise<number> {
+  if (flags.dryRun === true && flags.yes === true) throw usageError('--dry-run and --yes exclude each other');
+  const dryRun = flags.dryRun === true || (verb === 'vacuum' && flags.yes !== true);
+  const options: MaintainOptions = { table, dryRun, retentionMs: flags.retain, allowShortRetention: flags.allowShortRetention === true };
+  const app = await session.app();
+  const report = await app.maintain(session.context(), verb, options);
+  const { terminal } = session;
+  if (terminal.json) await writeRows(terminal, [report], { columns: [], json: reportJson, empty: '' });
+  else await terminal.out(reportText(report, { confirmable: verb === 'vacuum' && dryRun && flags.dryRun !== true }));
+  return report.outcome === 'conflicted' ? exitCodes.conflict : exitCodes.ok;
+}
+
+function reportJson({ table, verb, outcome, version, details, paths }: MaintainReport) {
+  return { table, verb, outcome, version: version ?? null, ...details, paths };
+}
+
+function reportText(report: MaintainReport, how: { readonly confirmable: boolean }): string {
+  const head: Readonly<Record<MaintainReport['outcome'], string>> = {
+    done: `done, version ${orAbsent(report.version)}`,
+    planned: 'dry run, nothing was changed',
+    'nothing-to-do': 'nothing to do',
+    conflicted: 'lost against another writer, nothing was changed; run it again',
+  };
+  const lines = [`${report.verb} ${report.table}: ${head[report.outcome]}`];
+  lines.push(
+    ...Object.entries(report.details).map(([name, value]) => `  ${name}: ${/bytes$/i.test(name) ? bytesText(value) : countText(value)}`),
+  );
+  lines.push(...report.paths.slice(0, maxPathsShown).map((path) => `  ${path}`));
+  if (report.paths.length > maxPathsShown) lines.push(`  … and ${countText(report.paths.length - maxPathsShown)} more (--json lists them)`);
+  if (how.confirmable && report.outcome === 'planned') lines.push('run it again with --yes to delete');
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,43 @@
+import { type JsonValue, printJson } from '../base/bigint-json.ts';
+import { isServiceError } from '../base/errors.ts';
+import { exitCodeOf } from './exit-code.ts';
+import { paint, type Terminal } from './terminal.ts';
+
+const maxCauses = 5;
+
+/** Tells the person what went wrong and what to do; with `--json` as one object on standard error. Resolves with the exit code. */
+export async function printError(error: unknown, terminal: Terminal): Promise<number> {
+  await terminal.err(terminal.json ? `${printJson({ error: errorJson(error) })}\n` : errorText(error, terminal.errorColour));
+  return exitCodeOf(error);
+}
+
+function errorText(error: unknown, colour: boolean): string {
+  if (!isServiceError(error)) {
+    // Not foreseen: the stack is what helps.
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return `${paint('error', 'red', colour)} ${text}\n`;
+  }
+  const { code, message, hint, kind, stack } = error;
+  const [first = '', ...more] = message.split('\n');
+  const lines = [`${paint('error', 'red', colour)} ${paint(code, 'bold', colour)}: ${first}`, ...more.map((line) => `  ${line}`)];
+  lines.push(...causesOf(error).map((cause) => paint(`  caused by: ${cause}`, 'faint', colour)));
+  if (hint !== undefined) lines.push(`${paint('hint', 'yellow', colour)}  ${hint}`);
+  if (kind === 'internal' && stack !== undefined) lines.push(paint(stack, 'faint', colour));
+  return `${lines.join('\n')}\n`;
+}
+
+function errorJson(error: unknown): JsonValue {
+  if (!isServiceError(error))
+    return { code: 'INTERNAL', kind: 'internal', message: error instanceof Error ? error.message : String(error) };
+  const { code, kind, message, hint, context } = error;
+  return { code, kind, message, hint, context, causes: causesOf(error) };
+}
+
+/** Messages of the causes that say more than the error itself. */
+function causesOf(error: Error): readonly string[] {
+  const causes: string[] = [];
+  for (let cause = error.cause; cause instanceof Error && causes.length < maxCauses; cause = cause.cause) {
+    if (!error.message.includes(cause.message)) causes.push(isServiceError(cause) ? `${cause.code}: ${cause.message}` : cause.message);
+  }
+  return causes;
+}

@@ -1,0 +1,78 @@
+import { type RecordBatch, type Schema, tableFromIPC } from 'apache-arrow';
+import type { ColumnBatch } from '../../schema/columns.ts';
+import type { StructType } from '../../schema/types.ts';
+import { structChildren } from './arrow-columns.ts';
+import { fromArrowSchema } from './arrow-schema.ts';
+import { withInt96AsMicros } from './int96.ts';
+import { insideParquet, loadParquet, type ParquetModule } from './wasm.ts';
+
+export interface ReadParquetOptions {
+  /** What to read, by name: columns the file lacks are null (required ones too), others are cast where nothing is lost. */
+  readonly schema?: StructType | undefined;
+  /** Without `schema`: the top-level columns to read; names the file lacks are ignored. */
+  readonly columns?: readonly string[] | undefined;
+  /** Rows per batch. */
+  readonly batchRows?: number | undefined;
+}
+
+/** The rows of a file: `batches` in order, each with `schema`; no batch when there are no rows. */
+export interface ParquetRows {
+  readonly schema: StructType;
+  readonly batches: readonly ColumnBatch[];
+}
+
+const defaultBatchRows = 131_072;
+const corrupt = { code: 'PARQUET_CORRUPT', kind: 'corrupt' } as const;
+
+/**
+ * The rows of a Parquet file held in memory.
+ *
+ * @throws ServiceError `PARQUET_CORRUPT` (kind corrupt) when the bytes are no Parquet file; `PARQUET_TYPE_UNSUPPORTED`,
+ * `PARQUET_TYPE_MISMATCH` (kind unsupported); `PARQUET_WRITER_TRAPPED` (kind internal): the thread must be replaced.
+ */
+export async function readParquet(bytes: Uint8Array, options: ReadParquetOptions = {}): Promise<ParquetRows> {
+  const parquet = await loadParquet();
+  const { file, stored } = prepared(parquet, bytes);
+  const names = stored.fields.map((field) => field.name);
+  const wanted = options.schema?.fields.map((field) => field.name) ?? options.columns ?? names;
+  const selected = names.filter((name) => wanted.includes(name));
+  // With nothing in common one column is still read, for the number of rows.
+  const columns = selected.length === 0 ? names.slice(0, 1) : selected;
+  const batches = recordBatches(parquet, file, columns, columns.length === names.length, options.batchRows ?? defaultBatchRows);
+  const schema = options.schema ?? projected(stored, selected);
+  return { schema, batches: batches.filter((batch) => batch.numRows > 0).map((batch) => toBatch(batch, schema)) };
+}
+
+/** The schema of a Parquet file held in memory. */
+export async function readParquetSchema(bytes: Uint8Array): Promise<StructType> {
+  return fromArrowSchema(prepared(await loadParquet(), bytes).stored);
+}
+
+function prepared(parquet: ParquetModule, bytes: Uint8Array): { readonly file: Uint8Array; readonly stored: Schema } {
+  const stored = storedSchema(parquet, bytes);
+  const file = withInt96AsMicros(bytes, stored);
+  return { file, stored: file === bytes ? stored : storedSchema(parquet, file) };
+}
+
+function storedSchema(parquet: ParquetModule, bytes: Uint8Array): Schema {
+  return insideParquet(corrupt, () => tableFromIPC(parquet.readSchema(bytes).intoIPCStream()).schema);
+}
+
+function projected(stored: Schema, names: readonly string[]): StructType {
+  return fromArrowSchema(stored.select([...names]));
+}
+
+function recordBatches(
+  parquet: ParquetModule,
+  bytes: Uint8Array,
+  columns: readonly string[],
+  all: boolean,
+  batchSize: number,
+): readonly RecordBatch[] {
+  const options = all ? { batchSize } : { batchSize, columns: [...columns] };
+  return insideParquet(corrupt, () => tableFromIPC(parquet.readParquet(bytes, options).intoIPCStream()).batches);
+}
+
+function toBatch(batch: RecordBatch, schema: StructType): ColumnBatch {
+  return { schema, rowCount: batch.numRows, columns: structChildren(batch.data, schema, '') };
+}

@@ -1,0 +1,177 @@
+import { throwIfAborted } from '../base/abort.ts';
+import { assert } from '../base/assert.ts';
+import type { Clock } from '../base/clock.ts';
+import { ServiceError } from '../base/errors.ts';
+import type { Failpoint } from '../base/failpoint.ts';
+import { writeParquet } from '../codec/parquet/write-parquet.ts';
+import { columnStatistics } from '../codec/statistics.ts';
+import type { Column, ColumnBatch } from '../schema/columns.ts';
+import { takeRows } from '../schema/take.ts';
+import type { Field } from '../schema/types.ts';
+import type { ObjectStore } from '../storage/object-store.ts';
+import type { PartitionValues, StagedFile, WriteSpec } from '../table/staged-file.ts';
+import { splitByPartition } from './partition-split.ts';
+import { partitionDirectory, partitionText, refusePartitionType } from './partition-values.ts';
+
+export interface WriteDataFilesTask {
+  /** Rows with all columns of `spec.schema`. */
+  readonly batch: ColumnBatch;
+  readonly spec: WriteSpec;
+  /** Rooted at the table's location. */
+  readonly store: ObjectStore;
+  /** Unique for ever: file names are made of it, and no file is ever written twice. */
+  readonly fileNameStem: string;
+  readonly clock: Clock;
+  readonly failpoint: Failpoint;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WrittenDataFiles {
+  readonly files: readonly StagedFile[];
+  readonly encodeMs: number;
+  /** Time spent waiting for the store, beyond what encoding covered. */
+  readonly storeMs: number;
+}
+
+const maxPutsInFlight = 4;
+
+/**
+ * Writes the rows as data files, one per partition, none for zero rows. When it resolves all files are durable and nothing refers to
+ * them; when it rejects some may exist, and only vacuum removes them.
+ *
+ * @throws ServiceError `TOO_MANY_PARTITIONS`, `PARTITION_VALUE_MISSING`, `PARTITION_TYPE_UNSUPPORTED`, `PARTITION_COLUMNS_ALL`, `STAGED_FILE_INCOMPLETE`
+ * (kind unavailable), and what codec and store throw.
+ */
+export async function writeDataFiles(task: WriteDataFilesTask): Promise<WrittenDataFiles> {
+  refuseUnsupported(task.spec);
+  const { batch, clock } = task;
+  const files: StagedFile[] = [];
+  let [encodeMs, storeMs] = [0, 0];
+  const partitionColumns = task.spec.partitionColumns.map((name) => columnNamed(batch, name));
+  const groups = splitByPartition(partitionColumns, batch.rowCount);
+  for (let first = 0; first < groups.length; first += maxPutsInFlight) {
+    const puts: Promise<StagedFile>[] = [];
+    for (const [position, rows] of groups.slice(first, first + maxPutsInFlight).entries()) {
+      throwIfAborted(task.signal);
+      const startedMs = clock.monotonicMs();
+      const encoded = await encodeFile(task, rows, first + position).catch((error: unknown) => abandon(puts, error));
+      encodeMs += clock.monotonicMs() - startedMs;
+      puts.push(storeFile(task, encoded));
+    }
+    const waitingMs = clock.monotonicMs();
+    files.push(...(await settled(puts)));
+    storeMs += clock.monotonicMs() - waitingMs;
+  }
+  return { files, encodeMs, storeMs };
+}
+
+interface EncodedFile {
+  readonly bytes: Uint8Array;
+  readonly file: Omit<StagedFile, 'modifiedMs'>;
+}
+
+async function encodeFile(task: WriteDataFilesTask, rows: Int32Array, fileIndex: number): Promise<EncodedFile> {
+  const { batch, spec } = task;
+  const firstRow = rows[0];
+  assert(firstRow !== undefined, 'a partition without rows');
+  const partitionValues = valuesAt(batch, spec, firstRow);
+  const stored = spec.partitionColumnsInFile ? batch : withoutColumns(batch, spec.partitionColumns);
+  const part = rows.length === batch.rowCount ? stored : takeRows(stored, rows);
+  const bytes = await writeParquet([part], { compression: spec.compression });
+  const statistics = columnStatistics(part, { indexedColumns: spec.statisticsColumns });
+  const path = partitionDirectory(spec.partitionColumns, partitionValues) + fileName(task, fileIndex);
+  return { bytes, file: { path, partitionValues, sizeBytes: bytes.length, rowCount: part.rowCount, statistics } };
+}
+
+async function storeFile(task: WriteDataFilesTask, { bytes, file }: EncodedFile): Promise<StagedFile> {
+  const { store, failpoint, signal } = task;
+  await failpoint('F2');
+  await store.put(file.path, bytes, signal);
+  await failpoint('F3');
+  const info = await store.head(file.path, signal);
+  if (info?.sizeBytes === bytes.length) return { ...file, modifiedMs: Math.trunc(info.modifiedMs) };
+  throw new ServiceError({
+    code: 'STAGED_FILE_INCOMPLETE',
+    kind: 'unavailable',
+    message: `${store.root}: file "${file.path}" has ${info?.sizeBytes ?? 'no'} bytes after ${bytes.length} were written`,
+    hint: 'check the storage (full disk, quota); nothing refers to the file',
+  });
+}
+
+/** All results, or the first error once every put has come to its end: no write goes on behind the caller's back. */
+async function settled(puts: readonly Promise<StagedFile>[]): Promise<StagedFile[]> {
+  const results = await Promise.allSettled(puts);
+  return results.map((result) => {
+    if (result.status === 'fulfilled') return result.value;
+    throw result.reason;
+  });
+}
+
+async function abandon(puts: readonly Promise<StagedFile>[], error: unknown): Promise<never> {
+  await Promise.allSettled(puts);
+  throw error;
+}
+
+function valuesAt(batch: ColumnBatch, spec: WriteSpec, row: number): PartitionValues {
+  const values: Record<string, string | undefined> = {};
+  for (const name of spec.partitionColumns) {
+    const text = partitionText(columnNamed(batch, name), row, name);
+    if (text === undefined && fieldNamed(batch.schema.fields, name)?.nullable === false) throw missingValue(name);
+    values[name] = text;
+  }
+  return values;
+}
+
+function withoutColumns(batch: ColumnBatch, names: readonly string[]): ColumnBatch {
+  if (names.length === 0) return batch;
+  const kept = [...batch.schema.fields.entries()].filter(([, field]) => !names.includes(field.name));
+  const columns = kept.map(([, field]) => columnNamed(batch, field.name));
+  return { schema: { kind: 'struct', fields: kept.map(([, field]) => field) }, rowCount: batch.rowCount, columns };
+}
+
+function columnNamed(batch: ColumnBatch, name: string): Column {
+  const column = batch.columns[batch.schema.fields.findIndex((field) => field.name === name)];
+  assert(column !== undefined, `the batch has no column "${name}"`);
+  return column;
+}
+
+function fieldNamed(fields: readonly Field[], name: string): Field | undefined {
+  return fields.find((field) => field.name === name);
+}
+
+/** `part-00000-<stem>.c000.zstd.parquet`, as Spark names its files. */
+function fileName(task: WriteDataFilesTask, fileIndex: number): string {
+  const codec = task.spec.compression === 'uncompressed' ? '' : `.${task.spec.compression}`;
+  return `part-${fileIndex.toString().padStart(5, '0')}-${task.fileNameStem}.c000${codec}.parquet`;
+}
+
+function refuseUnsupported(spec: WriteSpec): void {
+  for (const name of spec.partitionColumns) {
+    const field = fieldNamed(spec.schema.fields, name);
+    assert(field !== undefined, `partition column "${name}" is not in the schema`);
+    refusePartitionType(field.type, name);
+  }
+  if (spec.partitionColumns.length > 0 && spec.partitionColumns.length === spec.schema.fields.length) {
+    throw new ServiceError({
+      code: 'PARTITION_COLUMNS_ALL',
+      kind: 'unsupported',
+      message: `all ${spec.schema.fields.length} columns are partition columns: data files would be empty`,
+      hint: 'keep at least one column that does not partition the table',
+    });
+  }
+  if (spec.partitionColumns.length === 0 || spec.partitionPathStyle === 'hive-delta') return;
+  throw new ServiceError({
+    code: 'PARTITION_PATH_STYLE_UNSUPPORTED',
+    kind: 'unsupported',
+    message: `data files in the partition path style "${spec.partitionPathStyle}" cannot be written`,
+  });
+}
+
+function missingValue(name: string): ServiceError {
+  return new ServiceError({
+    code: 'PARTITION_VALUE_MISSING',
+    kind: 'invalid',
+    message: `partition column "${name}" is required but a row has null or the empty string, which the log cannot tell apart`,
+    hint: 'make the column nullable or keep empty values out of it',
+  });
+}

@@ -1,0 +1,76 @@
+import type { ConfigIssue } from './config-issues.ts';
+import type { ConfigPath } from './config-node.ts';
+import type { Config } from './settings.ts';
+
+/** What can only be seen by looking at several settings together. */
+export function crossChecks(config: Config): readonly ConfigIssue[] {
+  return [...duplicateTables(config), ...routeIssues(config), ...feedIssues(config), ...limitIssues(config)];
+}
+
+function duplicateTables({ tables }: Config): readonly ConfigIssue[] {
+  return tables.flatMap(({ name, location }, index) => [
+    ...(tables.findIndex((other) => other.name === name) < index
+      ? [issue(['tables', index, 'name'], `a second table is called "${name}"`)]
+      : []),
+    ...(tables.findIndex((other) => other.location === location) < index
+      ? [issue(['tables', index, 'path'], `a second table lies at ${location}`)]
+      : []),
+  ]);
+}
+
+function routeIssues({ ingest, tables, positionsTopic }: Config): readonly ConfigIssue[] {
+  const { routes, deadLetters } = ingest;
+  return routes.flatMap((route, index) => {
+    const path = ['ingest', 'routes', index];
+    const found: ConfigIssue[] = [];
+    if (!tables.some(({ name }) => name === route.table)) found.push(issue([...path, 'table'], `no table is called "${route.table}"`));
+    if (routes.findIndex(({ table }) => table === route.table) < index) {
+      found.push(issue([...path, 'table'], `table "${route.table}" has a route already; list all its topics there`));
+    }
+    if (new Set(route.topics).size < route.topics.length) found.push(issue([...path, 'topics'], 'names a topic twice'));
+    for (const topic of route.topics) {
+      if (topic === deadLetters.topic) found.push(issue([...path, 'topics'], `"${topic}" is the dead-letter topic`));
+      if (topic === positionsTopic) found.push(issue([...path, 'topics'], `"${topic}" is the topic of the feeds’ positions`));
+    }
+    return found;
+  });
+}
+
+function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly ConfigIssue[] {
+  const ingested = new Set([...ingest.routes.flatMap(({ topics }) => topics), ingest.deadLetters.topic, positionsTopic]);
+  return feeds.flatMap((feed, index) => {
+    const path = ['feeds', index];
+    const found: ConfigIssue[] = [];
+    const table = tables.find(({ name }) => name === feed.table);
+    if (table === undefined) found.push(issue([...path, 'table'], `no table is called "${feed.table}"`));
+    if (feeds.findIndex(({ topic }) => topic === feed.topic) < index)
+      found.push(issue([...path, 'topic'], `a second feed publishes to "${feed.topic}"`));
+    if (ingested.has(feed.topic))
+      found.push(issue([...path, 'topic'], `"${feed.topic}" is read by ingest or holds dead letters or positions`));
+    for (const column of table === undefined ? [] : feed.keyColumns) {
+      const type = table?.definition.schema.fields.find(({ name }) => name === column)?.type;
+      if (type === undefined) found.push(issue([...path, 'keyColumns'], `table "${feed.table}" has no column "${column}"`));
+      else if (['struct', 'list', 'map'].includes(type.kind))
+        found.push(issue([...path, 'keyColumns'], `"${column}" has type ${type.kind}, which no key can have`));
+    }
+    return found;
+  });
+}
+
+function limitIssues({ ingest, commit }: Config): readonly ConfigIssue[] {
+  const found: ConfigIssue[] = [];
+  if (ingest.maxBatchBytes > ingest.maxBufferBytes) {
+    found.push(
+      issue(
+        ['ingest', 'maxBatchBytes'],
+        `${ingest.maxBatchBytes} bytes exceed ingest.maxBufferBytes (${ingest.maxBufferBytes}): no batch would ever fill`,
+      ),
+    );
+  }
+  if (commit.backoff.initialMs > commit.backoff.maxMs) found.push(issue(['commit', 'backoff', 'initial'], 'exceeds commit.backoff.max'));
+  return found;
+}
+
+function issue(path: ConfigPath, message: string): ConfigIssue {
+  return { code: 'CONFIG_INVALID', path, message };
+}

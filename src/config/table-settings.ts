@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { isServiceError } from '../base/errors.ts';
+import { booleanField, choiceField, textField, textListField, textMapField } from '../base/setting-fields.ts';
+import type { ColumnSource } from '../protocol/sealed-batch.ts';
+import type { DataType } from '../schema/types.ts';
+import type { TableDefinition, TableFormat } from '../table/table.ts';
+import { parseColumnType, printColumnType } from './column-type.ts';
+
+const maxTables = 256;
+const maxColumns = 2_000;
+const maxPartitionColumns = 16;
+
+/** A table the pipeline writes, publishes or maintains. */
+export interface TableSettings {
+  readonly name: string;
+  readonly format: TableFormat;
+  /** A URI with a scheme, an absolute directory, or (until `config/` resolves it) a directory below `dataDir`. */
+  readonly location: string;
+  /** What the table is created with when it does not exist; its columns are also what payloads are decoded to. */
+  readonly definition: TableDefinition;
+  /** Where each column's values come from, by column name. */
+  readonly sources: ReadonlyMap<string, ColumnSource>;
+  readonly unknownMembers: 'ignore' | 'reject';
+}
+
+interface ColumnSettings {
+  readonly name: string;
+  readonly type: DataType;
+  readonly nullable: boolean;
+  readonly source: ColumnSource;
+}
+
+/** Types a column may have that is filled from the record rather than from its payload. */
+const metadataTypes: Readonly<Record<Exclude<ColumnSource['kind'], 'value'>, readonly string[]>> = {
+  key: ['string', 'binary'],
+  headers: ['map<string,binary>', 'map<string,string>'],
+  topic: ['string'],
+  partition: ['integer'],
+  offset: ['long'],
+  timestamp: ['timestamp'],
+};
+
+const columnType: z.ZodType<DataType> = z
+  .string({ error: 'expected a column type such as long or struct<a:long,b:string>' })
+  .transform((text, context) => {
+    try {
+      return parseColumnType(text);
+    } catch (error) {
+      if (!isServiceError(error, 'invalid')) throw error;
+      context.addIssue({ code: 'custom', message: `${error.message}; ${error.hint ?? ''}` });
+      return z.NEVER;
+    }
+  })
+  .meta({
+    description:
+      'Type: boolean, byte, short, integer, long, float, double, decimal(p,s), string, binary, date, timestamp, timestamp_ntz, array<t>, map<k,v>, struct<name:t,…>; `not null` after a nested type makes it required.',
+    examples: ['long', 'decimal(12,2)', 'struct<a:long,b:string>', 'array<string>', 'map<string,long>'],
+  });
+
+const column: z.ZodType<ColumnSettings> = z
+  .strictObject({
+    name: textField({ description: 'Column name.', maxLength: 255 }),
+    type: columnType,
+    nullable: booleanField({ description: 'False: a record without the value is a dead letter.', default: true }),
+    from: choiceField(['value', 'key', 'headers', 'topic', 'partition', 'offset', 'timestamp'], {
+      description:
+        'What of the record fills the column: a member of its JSON value, or the record’s key, headers, topic, partition, offset or timestamp.',
+      default: 'value',
+    }),
+    member: textField({ description: 'Member of the JSON value, when it is not called like the column.', maxLength: 255 }).optional(),
+  })
+  .transform((raw, context): ColumnSettings => {
+    const { name, type, nullable, from, member } = raw;
+    if (from === 'value') return { name, type, nullable, source: { kind: 'value', name: member ?? name } };
+    if (member !== undefined) context.addIssue({ code: 'custom', path: ['member'], message: `a column from the ${from} has no member` });
+    const allowed = metadataTypes[from];
+    const actual = printColumnType(type).replaceAll(' not null', '');
+    if (!allowed.includes(actual)) {
+      context.addIssue({
+        code: 'custom',
+        path: ['type'],
+        message: `a column from the ${from} has type ${allowed.join(' or ')}, not ${actual}`,
+      });
+    }
+    return { name, type, nullable, source: { kind: from } };
+  });
+
+const table: z.ZodType<TableSettings> = z
+  .strictObject({
+    name: textField({
+      description: 'Name of the table in this pipeline, on the command line, in metrics and in topic names.',
+      maxLength: 200,
+      pattern: /^[a-zA-Z0-9_][a-zA-Z0-9._-]*$/,
+      patternHint: 'is no table name (letters, digits, dots, underscores and hyphens)',
+    }),
+    format: choiceField(['delta', 'iceberg'], { description: 'Table format.', default: 'delta' }),
+    path: textField({
+      description: 'Where it lies: a directory below `dataDir`, an absolute directory, or a URI (`file:///…`). Default: `tables/<name>`.',
+      maxLength: 4_096,
+    }).optional(),
+    columns: z
+      .array(column)
+      .min(1, { error: 'must have at least one column' })
+      .max(maxColumns)
+      .meta({ description: 'Columns in order. The table is created with them when it does not exist.' }),
+    partitionBy: textListField({ description: 'Columns the table is partitioned by.', default: [], maxItems: maxPartitionColumns }),
+    properties: textMapField({ description: 'Properties the table is created with, such as `delta.enableChangeDataFeed`.', default: {} }),
+    unknownMembers: choiceField(['ignore', 'reject'], {
+      description: 'A member of the JSON value that no column takes: `ignore` it, or `reject` the record to the dead letters.',
+      default: 'ignore',
+    }),
+  })
+  .transform((raw, context): TableSettings => {
+    checkColumns(raw.columns, raw.partitionBy, (path, message) => {
+      context.addIssue({ code: 'custom', path: [...path], message });
+    });
+    return {
+      name: raw.name,
+      format: raw.format,
+      location: raw.path ?? `tables/${raw.name}`,
+      definition: {
+        schema: { kind: 'struct', fields: raw.columns.map(({ name, type, nullable }) => ({ name, type, nullable })) },
+        partitionColumns: raw.partitionBy,
+        properties: raw.properties,
+      },
+      sources: new Map(raw.columns.map(({ name, source }) => [name, source])),
+      unknownMembers: raw.unknownMembers,
+    };
+  });
+
+export const tableList: z.ZodType<readonly TableSettings[]> = z
+  .array(table)
+  .max(maxTables)
+  .prefault([])
+  .meta({ description: 'The tables of the pipeline.', default: [], maxItems: maxTables });
+
+type Report = (path: readonly (string | number)[], message: string) => void;
+
+function checkColumns(columns: readonly ColumnSettings[], partitionBy: readonly string[], report: Report): void {
+  const seen = new Map<string, string>();
+  columns.forEach(({ name }, index) => {
+    const earlier = seen.get(name.toLowerCase());
+    // Delta compares column names without regard to case.
+    if (earlier !== undefined) report(['columns', index, 'name'], `"${name}" repeats the column "${earlier}"`);
+    seen.set(name.toLowerCase(), name);
+  });
+  partitionBy.forEach((name, index) => {
+    const type = columns.find((candidate) => candidate.name === name)?.type;
+    if (type === undefined) report(['partitionBy', index], `"${name}" is no column of the table`);
+    else if (['struct', 'list', 'map', 'binary'].includes(type.kind))
+      report(['partitionBy', index], `"${name}" has type ${type.kind}, which no partition can have`);
+  });
+  if (new Set(partitionBy).size !== partitionBy.length) report(['partitionBy'], 'names a column twice');
+  if (partitionBy.length > 0 && partitionBy.length >= columns.length) report(['partitionBy'], 'leaves no column for the data files');
+}

@@ -1,0 +1,328 @@
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../base/bigint-json.ts';
+import { ServiceError } from '../base/errors.ts';
+import type { PartitionValues } from '../table/staged-file.ts';
+import type { Action, AddFile, DeletionVector, RemoveFile } from './actions.ts';
+import { decodePath } from './paths.ts';
+
+/** Where an action was read: named in errors, and the root that relative paths are relative to. */
+export interface ActionSource {
+  readonly file: string;
+  readonly root: string;
+}
+
+/**
+ * The actions of a commit file, in order. Lines with actions this code does not know are left out.
+ *
+ * @throws ServiceError `DELTA_LOG_CORRUPT` (kind corrupt) naming file and line.
+ */
+export function parseActions(bytes: Uint8Array, source: ActionSource): readonly Action[] {
+  const actions: Action[] = [];
+  for (const [index, line] of textOf(bytes, source).split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const where = `${source.file} line ${index + 1}`;
+    const value = jsonOf(line, where);
+    if (!isJsonObject(value)) throw corrupt(where, 'the line is not an object');
+    for (const [name, body] of Object.entries(value)) {
+      const action = isJsonObject(body) ? actionOf(name, body, where, source.root) : undefined;
+      if (action !== undefined) actions.push(action);
+    }
+  }
+  return actions;
+}
+
+/** The action a log calls `name`, or `undefined` when it is none that counts. `body` has the members of the JSON form. */
+export function actionOf(name: string, body: JsonObject, where: string, root: string): Action | undefined {
+  const read = new Reader(body, `${where}: ${name}`);
+  switch (name) {
+    case 'protocol':
+      return {
+        kind: 'protocol',
+        minReaderVersion: read.integer('minReaderVersion'),
+        minWriterVersion: read.integer('minWriterVersion'),
+        readerFeatures: read.texts('readerFeatures'),
+        writerFeatures: read.texts('writerFeatures'),
+      };
+    case 'metaData': {
+      const format = new Reader(read.object('format') ?? {}, `${where}: format`);
+      return {
+        kind: 'metaData',
+        id: read.text('id'),
+        name: read.optionalText('name'),
+        description: read.optionalText('description'),
+        formatProvider: format.optionalText('provider') ?? 'parquet',
+        formatOptions: definedTexts(format.map('options')),
+        schemaString: read.text('schemaString'),
+        partitionColumns: read.texts('partitionColumns') ?? [],
+        configuration: definedTexts(read.map('configuration')),
+        createdTimeMs: read.optionalInteger('createdTime'),
+      };
+    }
+    case 'add':
+      return addOf(read, root);
+    case 'remove':
+      return removeFileOf(read, root);
+    case 'cdc':
+      return {
+        kind: 'cdc',
+        ...pathsOf(read, root),
+        partitionValues: read.map('partitionValues') ?? {},
+        sizeBytes: read.integer('size'),
+        tags: read.map('tags'),
+      };
+    case 'txn':
+      return { kind: 'txn', appId: read.text('appId'), version: read.long('version'), lastUpdatedMs: read.optionalInteger('lastUpdated') };
+    case 'domainMetadata':
+      return {
+        kind: 'domainMetadata',
+        domain: read.text('domain'),
+        configuration: read.optionalText('configuration') ?? '',
+        removed: read.flag('removed') ?? false,
+      };
+    case 'commitInfo':
+      return { kind: 'commitInfo', body };
+    default:
+      return undefined;
+  }
+}
+
+/** A commit file: one action a line, `\n` after each. */
+export function printActions(actions: readonly Action[]): Uint8Array {
+  return new TextEncoder().encode(actions.map((action) => `${printJson({ [action.kind]: bodyOf(action) })}\n`).join(''));
+}
+
+/** The JSON form of an action's members. */
+export function bodyOf(action: Action): JsonObject {
+  switch (action.kind) {
+    case 'protocol':
+      return {
+        minReaderVersion: action.minReaderVersion,
+        minWriterVersion: action.minWriterVersion,
+        readerFeatures: action.readerFeatures,
+        writerFeatures: action.writerFeatures,
+      };
+    case 'metaData':
+      return {
+        id: action.id,
+        name: action.name,
+        description: action.description,
+        format: { provider: action.formatProvider, options: action.formatOptions },
+        schemaString: action.schemaString,
+        partitionColumns: action.partitionColumns,
+        configuration: action.configuration,
+        createdTime: action.createdTimeMs,
+      };
+    case 'add':
+    case 'remove':
+      return fileBodyOf(action);
+    case 'cdc':
+      return {
+        path: action.path,
+        partitionValues: mapOf(action.partitionValues),
+        size: action.sizeBytes,
+        dataChange: false,
+        tags: mapOf(action.tags),
+      };
+    case 'txn':
+      return { appId: action.appId, version: action.version, lastUpdated: action.lastUpdatedMs };
+    case 'domainMetadata':
+      return { domain: action.domain, configuration: action.configuration, removed: action.removed };
+    case 'commitInfo':
+      return action.body;
+  }
+}
+
+function fileBodyOf(action: AddFile | RemoveFile): JsonObject {
+  const shared = {
+    partitionValues: mapOf(action.partitionValues),
+    size: action.sizeBytes,
+    stats: action.stats,
+    tags: mapOf(action.tags),
+    deletionVector: action.deletionVector === undefined ? undefined : { ...action.deletionVector },
+    baseRowId: action.baseRowId,
+    defaultRowCommitVersion: action.defaultRowCommitVersion,
+  };
+  return action.kind === 'add'
+    ? {
+        path: action.path,
+        ...shared,
+        modificationTime: action.modifiedMs,
+        dataChange: action.dataChange,
+        clusteringProvider: action.clusteringProvider,
+      }
+    : {
+        path: action.path,
+        deletionTimestamp: action.deletedMs,
+        dataChange: action.dataChange,
+        extendedFileMetadata: action.extendedFileMetadata,
+        ...shared,
+      };
+}
+
+function addOf(read: Reader, root: string): AddFile {
+  return {
+    kind: 'add',
+    ...pathsOf(read, root),
+    partitionValues: read.map('partitionValues') ?? {},
+    sizeBytes: read.integer('size'),
+    modifiedMs: read.integer('modificationTime'),
+    dataChange: read.flag('dataChange') ?? true,
+    stats: read.optionalText('stats'),
+    ...fileExtrasOf(read),
+    clusteringProvider: read.optionalText('clusteringProvider'),
+  };
+}
+
+function removeFileOf(read: Reader, root: string): RemoveFile {
+  return {
+    kind: 'remove',
+    ...pathsOf(read, root),
+    dataChange: read.flag('dataChange') ?? true,
+    deletedMs: read.optionalInteger('deletionTimestamp'),
+    extendedFileMetadata: read.flag('extendedFileMetadata'),
+    partitionValues: read.map('partitionValues'),
+    sizeBytes: read.optionalInteger('size'),
+    stats: read.optionalText('stats'),
+    ...fileExtrasOf(read),
+  };
+}
+
+function fileExtrasOf(read: Reader): Pick<AddFile, 'tags' | 'deletionVector' | 'baseRowId' | 'defaultRowCommitVersion'> {
+  return {
+    tags: read.map('tags'),
+    deletionVector: vectorOf(read),
+    baseRowId: read.optionalLong('baseRowId'),
+    defaultRowCommitVersion: read.optionalLong('defaultRowCommitVersion'),
+  };
+}
+
+function vectorOf(read: Reader): DeletionVector | undefined {
+  const body = read.object('deletionVector');
+  if (body === undefined) return undefined;
+  const vector = new Reader(body, `${read.where}: deletionVector`);
+  return {
+    storageType: vector.text('storageType'),
+    pathOrInlineDv: vector.text('pathOrInlineDv'),
+    offset: vector.optionalInteger('offset'),
+    sizeInBytes: vector.integer('sizeInBytes'),
+    cardinality: vector.integer('cardinality'),
+  };
+}
+
+function pathsOf(read: Reader, root: string): { readonly path: string; readonly storedPath: string } {
+  const path = read.text('path');
+  return { path, storedPath: decodePath(path, root) };
+}
+
+/** Null stays visible in the log: every partition column must be there. */
+function mapOf(values: PartitionValues | undefined): JsonObject | undefined {
+  if (values === undefined) return undefined;
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, value ?? null]));
+}
+
+function definedTexts(values: PartitionValues | undefined): Readonly<Record<string, string>> {
+  const entries = Object.entries(values ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries(entries);
+}
+
+/** Typed access to the members of one action; a wrong type is a damaged log. */
+class Reader {
+  readonly where: string;
+  readonly #body: JsonObject;
+
+  constructor(body: JsonObject, where: string) {
+    this.#body = body;
+    this.where = where;
+  }
+
+  text(key: string): string {
+    return this.optionalText(key) ?? this.#wrong(key, 'text');
+  }
+
+  optionalText(key: string): string | undefined {
+    const value = this.#value(key);
+    return value === undefined || typeof value === 'string' ? value : this.#wrong(key, 'text');
+  }
+
+  integer(key: string): number {
+    return this.optionalInteger(key) ?? this.#wrong(key, 'an integer');
+  }
+
+  optionalInteger(key: string): number | undefined {
+    const value = this.#value(key);
+    if (value === undefined) return undefined;
+    const number = typeof value === 'bigint' ? Number(value) : value;
+    return typeof number === 'number' && Number.isSafeInteger(number) ? number : this.#wrong(key, 'an integer');
+  }
+
+  long(key: string): bigint {
+    return this.optionalLong(key) ?? this.#wrong(key, 'an integer');
+  }
+
+  optionalLong(key: string): bigint | undefined {
+    const value = this.#value(key);
+    if (value === undefined || typeof value === 'bigint') return value;
+    return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : this.#wrong(key, 'an integer');
+  }
+
+  flag(key: string): boolean | undefined {
+    const value = this.#value(key);
+    return value === undefined || typeof value === 'boolean' ? value : this.#wrong(key, 'a boolean');
+  }
+
+  object(key: string): JsonObject | undefined {
+    const value = this.#value(key);
+    return value === undefined || isJsonObject(value) ? value : this.#wrong(key, 'an object');
+  }
+
+  texts(key: string): readonly string[] | undefined {
+    const value = this.#value(key);
+    if (value === undefined) return undefined;
+    if (!Array.isArray(value)) return this.#wrong(key, 'a list of text');
+    return value.map((entry: JsonValue) => (typeof entry === 'string' ? entry : this.#wrong(key, 'a list of text')));
+  }
+
+  map(key: string): PartitionValues | undefined {
+    const value = this.object(key);
+    if (value === undefined) return undefined;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, entry]) => [
+        name,
+        entry === null || entry === undefined ? undefined : typeof entry === 'string' ? entry : this.#wrong(`${key}.${name}`, 'text'),
+      ]),
+    );
+  }
+
+  #value(key: string): Exclude<JsonValue, null> | undefined {
+    return this.#body[key] ?? undefined;
+  }
+
+  #wrong(key: string, expected: string): never {
+    throw corrupt(this.where, `"${key}" is missing or not ${expected}`);
+  }
+}
+
+function textOf(bytes: Uint8Array, source: ActionSource): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw corrupt(source.file, 'the file is not UTF-8', cause);
+  }
+}
+
+function jsonOf(line: string, where: string): JsonValue {
+  try {
+    return parseJson(line, where);
+  } catch (cause) {
+    throw corrupt(where, 'the line is not JSON', cause);
+  }
+}
+
+function corrupt(where: string, what: string, cause?: unknown): ServiceError {
+  return new ServiceError({
+    code: 'DELTA_LOG_CORRUPT',
+    kind: 'corrupt',
+    message: `${where}: ${what}`,
+    hint: 'restore the file from a copy; nothing is read past it',
+    cause,
+  });
+}

@@ -1,0 +1,147 @@
+import { isServiceError, ServiceError } from '../../base/errors.ts';
+import type { ChangeFile, SnapshotRows, VersionChanges } from '../../table/changes.ts';
+import { toVersion, type Version } from '../../table/version.ts';
+import { type AddFile, fileKey, type RemoveFile } from '../actions.ts';
+import type { DeltaCommit, DeltaSnapshot } from '../delta-snapshot.ts';
+import { eachBounded } from '../operations/each-bounded.ts';
+import type { OperationContext } from '../operations/operation-context.ts';
+import { checkReadable } from '../table-features.ts';
+import { changeFilesOf, inOrder, liveFile } from './change-files.ts';
+
+const headConcurrency = 8;
+
+/** Log errors that mean: the history of that version is gone. */
+const historyGone: ReadonlySet<string> = new Set([
+  'TABLE_VERSION_NOT_FOUND',
+  'DELTA_VERSIONS_NOT_CONTIGUOUS',
+  'DELTA_TRUNCATED_TRANSACTION_LOG',
+  'STORAGE_NOT_FOUND',
+]);
+
+/**
+ * Reads the changes of single versions of one table. Versions asked for in ascending order cost one read of their own commit each; any
+ * other version is replayed from the log. Calls must not overlap for the memory of the last version to help; they are right anyway.
+ */
+export class ChangeReader {
+  readonly #context: OperationContext;
+  #last: DeltaSnapshot | undefined;
+
+  constructor(context: OperationContext) {
+    this.#context = context;
+  }
+
+  /**
+   * The changes of exactly one version, files in the order their rows are numbered.
+   *
+   * @throws ServiceError `CDF_GAP` (not-found) when the version's commit, the history before it or one of the files is gone;
+   * `CDF_NOT_ENABLED` (invalid) when the feed is off at that version (the version that turns it on has it on); `CDF_UNSUPPORTED`
+   * (unsupported) naming the feature; `TABLE_VERSION_NOT_FOUND` (not-found) beyond the newest version.
+   */
+  async changesOf(version: Version, signal?: AbortSignal): Promise<VersionChanges> {
+    const commit = await this.#context.readCommit(version, signal);
+    if (commit === undefined) throw await this.#absent(version, signal);
+    const previous = this.#last;
+    const snapshot = await this.#snapshotAt(commit, previous, signal);
+    const { name } = this.#context;
+    checkReadable(snapshot.protocol, snapshot.metadata, name);
+    if (!snapshot.settings.changeDataFeed) throw notEnabled(name, version);
+    const files = await changeFilesOf(commit.actions, { table: name, version }, (file) => this.#removedAt(file, version, previous, signal));
+    await this.#requireStored(files, version, signal);
+    this.#last = snapshot;
+    return changesAt(snapshot, files);
+  }
+
+  /**
+   * The live rows of one version, every file an `insert` file, by path.
+   *
+   * @throws ServiceError `CDF_GAP` when the version or one of its files is gone, `CDF_UNSUPPORTED` for files with deletion vectors.
+   */
+  async rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows> {
+    const snapshot = await this.#replayed(version, signal);
+    const { name } = this.#context;
+    checkReadable(snapshot.protocol, snapshot.metadata, name);
+    const files = inOrder(Array.from(snapshot.files(), (file) => liveFile(file, { table: name, version })));
+    await this.#requireStored(files, version, signal);
+    // The feed goes on with the changes of the version after it.
+    this.#last = snapshot;
+    return changesAt(snapshot, files);
+  }
+
+  /** The snapshot that shows which metadata is in force: cheap when the version before was read last. */
+  #snapshotAt(commit: DeltaCommit, previous: DeltaSnapshot | undefined, signal: AbortSignal | undefined): Promise<DeltaSnapshot> {
+    if (previous?.version === commit.version) return Promise.resolve(previous);
+    if (previous?.version === commit.version - 1) return Promise.resolve(previous.apply(commit, this.#context.name));
+    return this.#replayed(commit.version, signal);
+  }
+
+  async #replayed(version: Version, signal: AbortSignal | undefined): Promise<DeltaSnapshot> {
+    try {
+      return await this.#context.snapshotAt(version, signal);
+    } catch (error) {
+      if (!isServiceError(error) || !historyGone.has(error.code)) throw error;
+      throw await this.#absent(version, signal, error);
+    }
+  }
+
+  async #removedAt(
+    file: RemoveFile,
+    version: Version,
+    previous: DeltaSnapshot | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<AddFile | undefined> {
+    if (version === 0) return undefined;
+    const before = previous?.version === version - 1 ? previous : await this.#replayed(toVersion(version - 1), signal);
+    return before.file(fileKey(file));
+  }
+
+  async #requireStored(files: readonly ChangeFile[], version: Version, signal: AbortSignal | undefined): Promise<void> {
+    const requireOne = async (file: ChangeFile): Promise<void> => {
+      if ((await this.#context.store.head(file.path, signal)) !== undefined) return;
+      throw gap(this.#context.name, version, `file "${file.path}" is gone (vacuumed)`);
+    };
+    await eachBounded(files, headConcurrency, requireOne, signal);
+  }
+
+  async #absent(version: Version, signal: AbortSignal | undefined, cause?: unknown): Promise<ServiceError> {
+    const { name } = this.#context;
+    const latest = (await this.#context.refresh(signal)).version;
+    if (version <= latest) return gap(name, version, `the log no longer has it (newest version ${latest})`, cause);
+    return new ServiceError({
+      code: 'TABLE_VERSION_NOT_FOUND',
+      kind: 'not-found',
+      message: `table "${name}": version ${version} not found, latest is ${latest}`,
+      cause,
+    });
+  }
+}
+
+function changesAt(snapshot: DeltaSnapshot, files: readonly ChangeFile[]): VersionChanges {
+  return {
+    version: snapshot.version,
+    committedAt: snapshot.committedAt,
+    schema: snapshot.schema,
+    partitionColumns: snapshot.partitionColumns,
+    files,
+  };
+}
+
+function gap(table: string, version: Version, what: string, cause?: unknown): ServiceError {
+  return new ServiceError({
+    code: 'CDF_GAP',
+    kind: 'not-found',
+    message: `table "${table}": the changes of version ${version} are not available: ${what}`,
+    hint: 'choose how the feed goes on: "onGap: resnapshot" publishes the current rows again, "onGap: skip" goes on with the oldest readable version, "onGap: fail" waits for a restored log',
+    context: { version },
+    cause,
+  });
+}
+
+function notEnabled(table: string, version: Version): ServiceError {
+  return new ServiceError({
+    code: 'CDF_NOT_ENABLED',
+    kind: 'invalid',
+    message: `table "${table}": the change feed is off at version ${version}`,
+    hint: 'set "delta.enableChangeDataFeed" to "true" and start the feed at that version or later',
+    context: { version },
+  });
+}

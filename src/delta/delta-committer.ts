@@ -1,0 +1,198 @@
+import { throwIfAborted } from '../base/abort.ts';
+import { assert } from '../base/assert.ts';
+import { type JsonObject, printJson } from '../base/bigint-json.ts';
+import type { Clock } from '../base/clock.ts';
+import { isServiceError, ServiceError } from '../base/errors.ts';
+import type { AppendIntent, CommitConflict, CommitId, CommitOutcome, ProgressAdvance } from '../table/commit.ts';
+import type { StagedFile } from '../table/staged-file.ts';
+import { nextVersion } from '../table/version.ts';
+import { bodyOf, printActions } from './action-json.ts';
+import { type Action, type AddFile, fileKey, type TxnAction } from './actions.ts';
+import type { DeltaLog } from './delta-log.ts';
+import type { DeltaSnapshot } from './delta-snapshot.ts';
+import { commitPath } from './log/log-names.ts';
+import { encodePath } from './paths.ts';
+import { statsText } from './stats-text.ts';
+import { checkWritable } from './table-features.ts';
+
+/** Anything that becomes one version of the table. */
+export interface DeltaCommitRequest {
+  readonly commitId: CommitId;
+  readonly operation: string;
+  readonly operationParameters: JsonObject;
+  /** All values are text, as other engines write them. */
+  readonly operationMetrics: Readonly<Record<string, string>>;
+  /** Without `commitInfo`, which is written first. */
+  readonly actions: readonly Action[];
+  readonly isBlindAppend: boolean;
+  /** Marks that must stand where they are expected; the advances themselves are among `actions`. */
+  readonly progress?: readonly ProgressAdvance[] | undefined;
+  readonly userMetadata?: string | undefined;
+}
+
+/** Makes versions: one conditional put each. Does not retry, rebase or verify. */
+export class DeltaCommitter {
+  readonly #log: DeltaLog;
+  readonly #clock: Clock;
+  readonly #engineInfo: string;
+
+  constructor(parts: { readonly log: DeltaLog; readonly clock: Clock; readonly engineInfo: string }) {
+    this.#log = parts.log;
+    this.#clock = parts.clock;
+    this.#engineInfo = parts.engineInfo;
+  }
+
+  /** Rows and the progress they carry, as one version. */
+  tryAppend(base: DeltaSnapshot, intent: AppendIntent, signal?: AbortSignal): Promise<CommitOutcome> {
+    const adds = intent.files.map((file) => addFileOf(file, base, { dataChange: true }));
+    const txns = intent.progress.map((advance): TxnAction => ({ kind: 'txn', appId: advance.writerId, version: advance.until }));
+    return this.tryCommit(
+      base,
+      {
+        commitId: intent.commitId,
+        operation: 'STREAMING UPDATE',
+        operationParameters: {
+          outputMode: 'Append',
+          queryId: intent.progress[0]?.writerId.split(':', 1)[0] ?? base.tableId,
+          epochId: String(nextVersion(base.version)),
+        },
+        operationMetrics: {
+          numRemovedFiles: '0',
+          numOutputRows: String(sum(intent.files, (file) => file.rowCount)),
+          numOutputBytes: String(sum(intent.files, (file) => file.sizeBytes)),
+          numAddedFiles: String(intent.files.length),
+        },
+        actions: [...txns, ...adds],
+        isBlindAppend: true,
+        progress: intent.progress,
+        userMetadata: intent.userMetadata,
+      },
+      signal,
+    );
+  }
+
+  /**
+   * One attempt at the version after `base`. What came of it is a value; thrown is only what leaves the table unchanged.
+   *
+   * @throws ServiceError kind `unavailable` (nothing was changed), `DELTA_UNSUPPORTED_FEATURES_FOR_WRITE`,
+   * `DELTA_CANNOT_MODIFY_APPEND_ONLY`, `ABORTED`.
+   */
+  async tryCommit(base: DeltaSnapshot, request: DeltaCommitRequest, signal?: AbortSignal): Promise<CommitOutcome> {
+    throwIfAborted(signal);
+    const moved = movedMark(base, request.progress ?? []);
+    if (moved !== undefined) return { kind: 'conflicted', conflict: moved };
+    checkWritable(base.protocol, base.metadata, base.schema, this.#log.name);
+    checkAppendOnly(base, request.actions, this.#log.name);
+    if (await this.#log.isNewest(base, signal)) {
+      const version = nextVersion(base.version);
+      const path = commitPath(version);
+      const actions = [this.#commitInfo(base, request), ...request.actions];
+      try {
+        // No signal: once the put has begun, only its own answer tells what happened.
+        if ((await this.#log.store.putIfAbsent(path, printActions(actions))) === 'created') {
+          await this.#log.accept(base, actions, path);
+          return { kind: 'committed', version };
+        }
+      } catch (cause) {
+        if (isServiceError(cause, 'unknown-outcome')) return { kind: 'unknown', cause };
+        throw cause;
+      }
+    }
+    return this.#taken(base, request, signal);
+  }
+
+  /** The version is not free: ours already, or what stands against trying again. */
+  async #taken(base: DeltaSnapshot, request: DeltaCommitRequest, signal: AbortSignal | undefined): Promise<CommitOutcome> {
+    const latest = await this.#log.refresh(signal);
+    const own = await this.#log.findCommit(request.commitId, base.version, signal);
+    if (own !== undefined) return { kind: 'already-committed', version: own };
+    return { kind: 'conflicted', conflict: conflictBetween(base, latest, request) };
+  }
+
+  #commitInfo(base: DeltaSnapshot, request: DeltaCommitRequest): Action {
+    const nowMs = this.#clock.now();
+    const rewrite = request.actions.every((action) => !('dataChange' in action) || !action.dataChange);
+    const touchesFiles = request.actions.some((action) => action.kind === 'add' || action.kind === 'remove');
+    return {
+      kind: 'commitInfo',
+      body: {
+        timestamp: nowMs,
+        inCommitTimestamp: base.settings.inCommitTimestamps ? Math.max(nowMs, base.committedAt + 1) : undefined,
+        operation: request.operation,
+        operationParameters: request.operationParameters,
+        readVersion: base.version,
+        isolationLevel: rewrite && touchesFiles ? 'SnapshotIsolation' : 'Serializable',
+        isBlindAppend: request.isBlindAppend,
+        operationMetrics: request.operationMetrics,
+        userMetadata: request.userMetadata,
+        engineInfo: this.#engineInfo,
+        txnId: request.commitId,
+      },
+    };
+  }
+}
+
+/** The `add` that makes a staged file live. */
+export function addFileOf(file: StagedFile, snapshot: DeltaSnapshot, options: { readonly dataChange: boolean }): AddFile {
+  for (const column of snapshot.partitionColumns) {
+    assert(column in file.partitionValues, `staged file "${file.path}" has no value for partition column "${column}"`);
+  }
+  return {
+    kind: 'add',
+    path: encodePath(file.path),
+    storedPath: file.path,
+    partitionValues: file.partitionValues,
+    sizeBytes: file.sizeBytes,
+    modifiedMs: file.modifiedMs,
+    dataChange: options.dataChange,
+    stats: statsText(file, snapshot.schema, snapshot.partitionColumns),
+  };
+}
+
+/** What stands against repeating the request on `latest`; `version-taken` when nothing does. */
+export function conflictBetween(
+  base: DeltaSnapshot,
+  latest: DeltaSnapshot,
+  request: Pick<DeltaCommitRequest, 'actions' | 'progress'>,
+): CommitConflict {
+  const moved = movedMark(latest, request.progress ?? []);
+  if (moved !== undefined) return moved;
+  const detail = metadataChange(base, latest);
+  if (detail !== undefined) return { kind: 'metadata-changed', latest: latest.version, detail };
+  for (const action of request.actions) {
+    if (action.kind === 'remove' && latest.file(fileKey(action)) === undefined) {
+      return { kind: 'files-removed', latest: latest.version, path: action.storedPath };
+    }
+  }
+  return { kind: 'version-taken', latest: latest.version };
+}
+
+function movedMark(snapshot: DeltaSnapshot, progress: readonly ProgressAdvance[]): CommitConflict | undefined {
+  for (const { writerId, from } of progress) {
+    const found = snapshot.progressOf(writerId);
+    if (found !== from) return { kind: 'progress-moved', writerId, expected: from, found, latest: snapshot.version };
+  }
+  return undefined;
+}
+
+function metadataChange(base: DeltaSnapshot, latest: DeltaSnapshot): string | undefined {
+  if (latest.metadata !== base.metadata && printJson(bodyOf(latest.metadata)) !== printJson(bodyOf(base.metadata))) {
+    return latest.tableId === base.tableId ? 'schema, partitioning or properties changed' : `the table was replaced (id ${latest.tableId})`;
+  }
+  const sameProtocol = latest.protocol === base.protocol || printJson(bodyOf(latest.protocol)) === printJson(bodyOf(base.protocol));
+  return sameProtocol ? undefined : 'the protocol changed';
+}
+
+function checkAppendOnly(base: DeltaSnapshot, actions: readonly Action[], table: string): void {
+  if (!base.settings.appendOnly || !actions.some((action) => action.kind === 'remove' && action.dataChange)) return;
+  throw new ServiceError({
+    code: 'DELTA_CANNOT_MODIFY_APPEND_ONLY',
+    kind: 'invalid',
+    message: `table "${table}" is append-only: its rows cannot be removed`,
+    hint: 'set the property delta.appendOnly to false first',
+  });
+}
+
+function sum<Item>(items: readonly Item[], valueOf: (item: Item) => number): number {
+  return items.reduce((total, item) => total + valueOf(item), 0);
+}

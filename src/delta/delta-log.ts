@@ -1,0 +1,190 @@
+import type { Clock } from '../base/clock.ts';
+import { ServiceError } from '../base/errors.ts';
+import type { ObjectStore } from '../storage/object-store.ts';
+import type { CommitId } from '../table/commit.ts';
+import { nextVersion, type Version } from '../table/version.ts';
+import { commitInfoOf, type DeltaCommit, type DeltaSnapshot } from './delta-snapshot.ts';
+import type { ParquetRowCodec } from './log/codec.ts';
+import { loadSnapshot } from './log/load-snapshot.ts';
+import { listLog } from './log/log-listing.ts';
+import { readCommit } from './log/read-commit.ts';
+import { checkReadable } from './table-features.ts';
+
+/** Snapshots kept for `snapshotAt`. They share almost all of their memory. */
+const maxKeptSnapshots = 64;
+/** A version this close behind a kept snapshot is reached by reading the commits between. */
+const maxCommitsForward = 100;
+/** Commit ids remembered for `findCommit`. */
+const maxKeptCommitIds = 1024;
+/** For so long it is taken for granted that nobody cleaned up or replaced the log behind the last version seen. */
+const trustedForMs = 60_000;
+
+/**
+ * The log of one table as this process knows it: the newest snapshot seen, moved forward by reading only what was committed since.
+ * Safe to be used by several callers at once.
+ */
+export class DeltaLog {
+  readonly name: string;
+  readonly store: ObjectStore;
+  readonly codec: ParquetRowCodec;
+  readonly #clock: Clock;
+  readonly #kept = new Map<Version, DeltaSnapshot>();
+  readonly #commitIds = new Map<Version, string>();
+  #current: DeltaSnapshot | undefined;
+  #confirmedAtMs = 0;
+
+  constructor(parts: { readonly name: string; readonly store: ObjectStore; readonly codec: ParquetRowCodec; readonly clock: Clock }) {
+    this.name = parts.name;
+    this.store = parts.store;
+    this.codec = parts.codec;
+    this.#clock = parts.clock;
+  }
+
+  /** The newest version seen, without looking. */
+  get current(): DeltaSnapshot | undefined {
+    return this.#current;
+  }
+
+  /** The newest version, or `undefined` when there is no table. */
+  async find(signal?: AbortSignal): Promise<DeltaSnapshot | undefined> {
+    const known = this.#current;
+    if (known !== undefined) {
+      const forward = await this.#moveForward(known, undefined, signal);
+      if (await this.#trusts(forward, signal)) return this.#adopt(forward);
+    }
+    this.#forget();
+    const loaded = await loadSnapshot(this, undefined, signal);
+    return loaded === undefined ? undefined : this.#adopt(loaded);
+  }
+
+  /**
+   * The newest version.
+   *
+   * @throws ServiceError `TABLE_NOT_FOUND` (not-found), what `loadSnapshot` and `checkReadable` throw.
+   */
+  async refresh(signal?: AbortSignal): Promise<DeltaSnapshot> {
+    const found = await this.find(signal);
+    if (found !== undefined) return found;
+    throw new ServiceError({
+      code: 'TABLE_NOT_FOUND',
+      kind: 'not-found',
+      message: `table "${this.name}": there is no Delta table at ${this.store.root}`,
+      hint: 'check the path, or create the table first',
+    });
+  }
+
+  /** @throws ServiceError `TABLE_VERSION_NOT_FOUND` (not-found) naming the available range. */
+  async snapshotAt(version: Version, signal?: AbortSignal): Promise<DeltaSnapshot> {
+    const newest = this.#current?.version === version ? this.#current : await this.refresh(signal);
+    if (newest.version === version) return newest;
+    const near = version < newest.version ? this.#nearestKept(version) : undefined;
+    const reached = near === undefined ? undefined : await this.#moveForward(near, version, signal);
+    const snapshot = reached?.version === version ? reached : await loadSnapshot(this, version, signal);
+    if (snapshot === undefined) return this.refresh(signal);
+    checkReadable(snapshot.protocol, snapshot.metadata, this.name);
+    return this.#keep(snapshot);
+  }
+
+  /** One commit of the log, or `undefined` when it is not there (not yet, or not any more). */
+  async readCommit(version: Version, signal?: AbortSignal): Promise<DeltaCommit | undefined> {
+    const commit = await readCommit(this.store, version, {}, signal);
+    if (commit !== undefined) this.#remember(commit);
+    return commit;
+  }
+
+  /** The version after `afterVersion` that carries the commit id. */
+  async findCommit(commitId: CommitId, afterVersion: Version, signal?: AbortSignal): Promise<Version | undefined> {
+    const newest = await this.refresh(signal);
+    for (let version = nextVersion(afterVersion); version <= newest.version; version = nextVersion(version)) {
+      if (!this.#commitIds.has(version)) await this.readCommit(version, signal);
+      if (this.#commitIds.get(version) === commitId) return version;
+    }
+    return undefined;
+  }
+
+  /**
+   * Whether `base` is, as far as can be known without trying, the newest version of the table that is there now. Costs no request while
+   * the base was seen a moment ago.
+   *
+   * Why: log cleanup by others frees old version numbers, and a deleted table frees them all. A writer that slept through that would
+   * otherwise create a version in the past of the table.
+   */
+  async isNewest(base: DeltaSnapshot, signal?: AbortSignal): Promise<boolean> {
+    return base === this.#current && (await this.#trusts(base, signal));
+  }
+
+  /** Takes over a commit this process made on top of `base`. Never throws: the next refresh would read it anyway. */
+  async accept(base: DeltaSnapshot, actions: DeltaCommit['actions'], path: string): Promise<void> {
+    try {
+      const info = await this.store.head(path);
+      if (info === undefined || this.#current !== base) return;
+      const commit: DeltaCommit = { version: nextVersion(base.version), actions, modifiedMs: info.modifiedMs };
+      this.#remember(commit);
+      this.#adopt(base.apply(commit, this.name));
+    } catch {
+      // The commit is in the log whatever happened here; what is known in memory stays as it was.
+    }
+  }
+
+  async #moveForward(from: DeltaSnapshot, until: Version | undefined, signal: AbortSignal | undefined): Promise<DeltaSnapshot> {
+    let snapshot = from;
+    while (until === undefined || snapshot.version < until) {
+      const commit = await this.readCommit(nextVersion(snapshot.version), signal);
+      if (commit === undefined) break;
+      snapshot = snapshot.apply(commit, this.name);
+      if (until === undefined) this.#confirmedAtMs = this.#clock.monotonicMs();
+    }
+    return snapshot;
+  }
+
+  /** Looks, at most once in a while, that the log still has the version and nothing beyond a gap after it. */
+  async #trusts(snapshot: DeltaSnapshot, signal: AbortSignal | undefined): Promise<boolean> {
+    if (this.#clock.monotonicMs() - this.#confirmedAtMs < trustedForMs) return true;
+    const listing = await listLog(this.store, snapshot.version, signal);
+    const newest = listing.objects.findLast((object) => object.kind !== 'checksum' && object.kind !== 'compacted');
+    if (newest?.version !== snapshot.version) return false;
+    this.#confirmedAtMs = this.#clock.monotonicMs();
+    return true;
+  }
+
+  #adopt(snapshot: DeltaSnapshot): DeltaSnapshot {
+    const known = this.#current;
+    if (known !== undefined && known.version >= snapshot.version) return known;
+    if (known?.protocol !== snapshot.protocol || known.metadata !== snapshot.metadata) {
+      checkReadable(snapshot.protocol, snapshot.metadata, this.name);
+    }
+    this.#current = this.#keep(snapshot);
+    this.#confirmedAtMs = this.#clock.monotonicMs();
+    return this.#current;
+  }
+
+  #keep(snapshot: DeltaSnapshot): DeltaSnapshot {
+    this.#kept.delete(snapshot.version);
+    this.#kept.set(snapshot.version, snapshot);
+    const oldest = this.#kept.keys().next().value;
+    if (this.#kept.size > maxKeptSnapshots && oldest !== undefined) this.#kept.delete(oldest);
+    return snapshot;
+  }
+
+  #nearestKept(version: Version): DeltaSnapshot | undefined {
+    let nearest: DeltaSnapshot | undefined;
+    for (const snapshot of this.#kept.values()) {
+      if (snapshot.version > version || version - snapshot.version > maxCommitsForward) continue;
+      if (nearest === undefined || snapshot.version > nearest.version) nearest = snapshot;
+    }
+    return nearest;
+  }
+
+  #remember(commit: DeltaCommit): void {
+    const id = commitInfoOf(commit.actions)?.body['txnId'];
+    this.#commitIds.set(commit.version, typeof id === 'string' ? id : '');
+    const oldest = this.#commitIds.keys().next().value;
+    if (this.#commitIds.size > maxKeptCommitIds && oldest !== undefined) this.#commitIds.delete(oldest);
+  }
+
+  #forget(): void {
+    this.#current = undefined;
+    this.#kept.clear();
+    this.#commitIds.clear();
+  }
+}

@@ -1,0 +1,22 @@
+import { buildBatch, type InputRow } from '../../codec/build-columns.ts';
+import { readParquet } from '../../codec/parquet/read-parquet.ts';
+import { writeParquet } from '../../codec/parquet/write-parquet.ts';
+import { type PlainRow, rowsOf } from '../../codec/rows.ts';
+import type { ColumnBatch } from '../../schema/columns.ts';
+import type { StructType } from '../../schema/types.ts';
+import type { ParquetRowCodec } from './codec.ts';
+
+/** Rows made or read at a time. */
+const batchRows = 8192;
+
+/** The Parquet codec of this process, in the shape the log uses. */
+export const parquetRows: ParquetRowCodec = {
+  async read(bytes: Uint8Array, columns: readonly string[]): Promise<Iterable<PlainRow>> {
+    return rowsOf((await readParquet(bytes, { columns, batchRows })).batches);
+  },
+  write(schema: StructType, rows: readonly InputRow[]): Promise<Uint8Array> {
+    const rest: ColumnBatch[] = [];
+    for (let from = batchRows; from < rows.length; from += batchRows) rest.push(buildBatch(schema, rows.slice(from, from + batchRows)));
+    return writeParquet([buildBatch(schema, rows.slice(0, batchRows)), ...rest], { compression: 'snappy' });
+  },
+};

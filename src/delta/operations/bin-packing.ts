@@ -1,0 +1,63 @@
+import { comparePaths } from '../../storage/path.ts';
+
+/** What packing needs to know of a file. */
+export interface Packable {
+  readonly path: string;
+  readonly sizeBytes: number;
+}
+
+export interface PackingOptions {
+  /** No bin gets larger than this; files of this size or more are left alone. */
+  readonly targetFileBytes: number;
+  /** A bin with fewer files is dropped; at least 2. */
+  readonly minInputFiles: number;
+}
+
+/** A bin never holds more files than this, so that one group stays a bounded piece of work. */
+export const maxFilesPerBin = 1_000;
+
+/** A file this much larger than all others of its bin together gains nothing from being rewritten with them. */
+const maxSkew = 4;
+
+/** Below this size rewriting costs next to nothing and skew is not looked at. */
+const alwaysWorthMergingBytes = 1 << 20;
+
+/**
+ * Packs files into bins that become one file each: smallest first (ties by path), greedily up to the target size.
+ *
+ * Traded: fewer files against bytes written. A file far larger than the rest of its bin is taken out of it, else a table that gets a few
+ * tiny files per run would have its one large file rewritten every time; so a byte is rewritten a logarithmic number of times.
+ */
+export function packBins<File extends Packable>(files: readonly File[], options: PackingOptions): readonly (readonly File[])[] {
+  const minFiles = Math.max(2, options.minInputFiles);
+  const smallestFirst = files
+    .filter((file) => file.sizeBytes < options.targetFileBytes)
+    .sort((a, b) => a.sizeBytes - b.sizeBytes || comparePaths(a.path, b.path));
+  const bins: File[][] = [];
+  let bin: File[] = [];
+  let binBytes = 0;
+  for (const file of smallestFirst) {
+    if (bin.length === maxFilesPerBin || binBytes + file.sizeBytes > options.targetFileBytes) {
+      bins.push(bin);
+      bin = [];
+      binBytes = 0;
+    }
+    bin.push(file);
+    binBytes += file.sizeBytes;
+  }
+  bins.push(bin);
+  return bins.map(withoutSkewedTail).filter((candidate) => candidate.length >= minFiles);
+}
+
+/** Files come smallest first, so only the tail can be out of proportion. */
+function withoutSkewedTail<File extends Packable>(bin: readonly File[]): readonly File[] {
+  let kept = bin.length;
+  let othersBytes = bin.reduce((sum, file) => sum + file.sizeBytes, 0);
+  while (kept > 1) {
+    const largest = bin[kept - 1]?.sizeBytes ?? 0;
+    othersBytes -= largest;
+    if (largest < alwaysWorthMergingBytes || largest <= maxSkew * othersBytes) break;
+    kept -= 1;
+  }
+  return bin.slice(0, kept);
+}

@@ -1,0 +1,45 @@
+import type { JsonObject } from '../../base/bigint-json.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Failpoint } from '../../base/failpoint.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { Random } from '../../base/random.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import type { CommitId, CommitOutcome } from '../../table/commit.ts';
+import type { StagedFile, WriteSpec } from '../../table/staged-file.ts';
+import type { Version } from '../../table/version.ts';
+import type { Action, AddFile } from '../actions.ts';
+import type { DeltaCommit, DeltaSnapshot } from '../delta-snapshot.ts';
+
+/** A commit of a table operation: its actions and what the history says about it. */
+export interface OperationCommit {
+  readonly operation: 'OPTIMIZE' | 'VACUUM START' | 'VACUUM END';
+  readonly operationParameters: JsonObject;
+  /** All values are text, as other engines write them. */
+  readonly operationMetrics: Readonly<Record<string, string>>;
+  readonly isBlindAppend: boolean;
+  /** Without `commitInfo`, which the committer writes first. May be empty. */
+  readonly actions: readonly Action[];
+}
+
+/** What operations and the change reader need of one table: its log, its store and the outside world. */
+export interface OperationContext {
+  /** The table's name, for messages. */
+  readonly name: string;
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: IdSource;
+  readonly failpoint: Failpoint;
+  /** The newest version, incrementally. */
+  refresh(signal?: AbortSignal): Promise<DeltaSnapshot>;
+  /** @throws ServiceError `TABLE_VERSION_NOT_FOUND`, or what the log says when the version cannot be replayed any more. */
+  snapshotAt(version: Version, signal?: AbortSignal): Promise<DeltaSnapshot>;
+  /** One version's own actions; `undefined` when the log does not have its commit file. */
+  readCommit(version: Version, signal?: AbortSignal): Promise<DeltaCommit | undefined>;
+  writeSpec(snapshot: DeltaSnapshot): WriteSpec;
+  /** The `add` that makes a staged file live, with its statistics as the format spells them. */
+  addOf(file: StagedFile, snapshot: DeltaSnapshot, options: { readonly dataChange: boolean }): AddFile;
+  /** One attempt at the version after `base`; no retry, no verification. Kind `unavailable` is thrown when nothing was changed. */
+  tryCommit(base: DeltaSnapshot, commit: OperationCommit, commitId: CommitId): Promise<CommitOutcome>;
+  findCommit(commitId: CommitId, afterVersion: Version, signal?: AbortSignal): Promise<Version | undefined>;
+}

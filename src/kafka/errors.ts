@@ -1,0 +1,77 @@
+import { ServiceError } from '../base/errors.ts';
+
+// The errors that every KafkaClient adapter raises, so that callers see one vocabulary whatever stands behind the port.
+
+/** The broker was not reached or could not answer; nothing happened. */
+export function kafkaUnavailable(what: string, cause?: unknown): ServiceError {
+  return new ServiceError({ code: 'KAFKA_UNAVAILABLE', kind: 'unavailable', message: what, cause });
+}
+
+/** The request went out and no answer came: it may have been applied. */
+export function kafkaOutcomeUnknown(what: string, cause?: unknown): ServiceError {
+  return new ServiceError({ code: 'KAFKA_OUTCOME_UNKNOWN', kind: 'unknown-outcome', message: what, cause });
+}
+
+export function kafkaFenced(transactionalId: string, cause?: unknown): ServiceError {
+  return new ServiceError({
+    code: 'KAFKA_FENCED',
+    kind: 'fenced',
+    message: `transactional id "${transactionalId}": a newer producer took over, or the transaction timed out`,
+    hint: 'run one instance per transactional id; this one stops by itself',
+    cause,
+  });
+}
+
+/** A producer that was used after a failed `publish`. */
+export function kafkaProducerDead(transactionalId: string): ServiceError {
+  return new ServiceError({
+    code: 'KAFKA_PRODUCER_DEAD',
+    kind: 'internal',
+    message: `transactional id "${transactionalId}": the producer was closed or failed before; open another`,
+  });
+}
+
+export function kafkaTopicNotFound(topic: string, cause?: unknown): ServiceError {
+  return new ServiceError({
+    code: 'KAFKA_TOPIC_NOT_FOUND',
+    kind: 'not-found',
+    message: `topic "${topic}" or the partition asked for does not exist`,
+    hint: 'create the topic or correct its name',
+    cause,
+  });
+}
+
+/** Records for a topic or partition that does not exist. */
+export function kafkaNoSuchDestination(topic: string, cause?: unknown): ServiceError {
+  return new ServiceError({
+    code: 'KAFKA_DESTINATION_NOT_FOUND',
+    kind: 'invalid',
+    message: `records cannot be produced: topic "${topic}" or the partition asked for does not exist`,
+    hint: 'create the topic or correct its name',
+    cause,
+  });
+}
+
+export function kafkaRecordTooLarge(topic: string, bytes: number, cause?: unknown): ServiceError {
+  return new ServiceError({
+    code: 'KAFKA_RECORD_TOO_LARGE',
+    kind: 'invalid',
+    message: `topic "${topic}" refused a record batch of ${bytes} bytes as too large`,
+    hint: 'raise max.message.bytes of the topic or make the records smaller',
+    cause,
+  });
+}
+
+export function kafkaOffsetOutOfRange(
+  position: { readonly topic: string; readonly partition: number; readonly offset: bigint },
+  held: { readonly earliest: bigint; readonly latest: bigint },
+): ServiceError {
+  return new ServiceError({
+    code: 'KAFKA_OFFSET_OUT_OF_RANGE',
+    kind: 'discontinuity',
+    message:
+      `${position.topic}/${position.partition}: offset ${String(position.offset)} is not held, ` +
+      `the broker has ${String(held.earliest)} until ${String(held.latest)}`,
+    hint: 'decide where to continue: records were deleted by retention, or the topic was made anew',
+  });
+}

@@ -1,0 +1,260 @@
+import { createRequire } from 'node:module';
+import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
+import { ServiceError } from '../base/errors.ts';
+import type { KafkaSettings } from './settings.ts';
+import { WireReader, type WireWriter } from './wire.ts';
+
+/**
+ * The only place that reaches behind kafkajs's public face. kafkajs carries connections, TLS, SASL, metadata and the group protocol's
+ * messages; what the product reads and writes by the megabyte (Fetch, Produce) goes through its connections in our own
+ * encoding. Pinned to one version; `checkKafkajs` says so at start.
+ */
+export const SUPPORTED_KAFKAJS_VERSION = '2.2.4';
+
+/** Receives kafkajs's log lines. */
+export type KafkaLog = (level: 'error' | 'warn' | 'info' | 'debug', message: string, fields: Readonly<Record<string, unknown>>) => void;
+
+/** What is used of kafkajs's `Broker`. Errors carry kafkajs's `type`, see `kafkajs-errors.ts`. */
+export interface Broker {
+  readonly nodeId: number | null;
+  readonly versions: Readonly<Record<number, { readonly minVersion: number; readonly maxVersion: number }>> | null;
+  metadata(topics: readonly string[]): Promise<{ readonly clusterId: string }>;
+  findGroupCoordinator(options: {
+    readonly groupId: string;
+    readonly coordinatorType: number;
+  }): Promise<{ readonly coordinator: { readonly nodeId: number } }>;
+  joinGroup(options: {
+    readonly groupId: string;
+    readonly sessionTimeout: number;
+    readonly rebalanceTimeout: number;
+    readonly memberId: string;
+    readonly groupProtocols: readonly { readonly name: string; readonly metadata: Buffer }[];
+  }): Promise<{
+    readonly generationId: number;
+    readonly leaderId: string;
+    readonly memberId: string;
+    readonly members: readonly { readonly memberId: string; readonly memberMetadata: Buffer }[];
+  }>;
+  syncGroup(options: {
+    readonly groupId: string;
+    readonly generationId: number;
+    readonly memberId: string;
+    readonly groupAssignment: readonly { readonly memberId: string; readonly memberAssignment: Buffer }[];
+  }): Promise<{ readonly memberAssignment: Buffer }>;
+  heartbeat(options: { readonly groupId: string; readonly groupGenerationId: number; readonly memberId: string }): Promise<unknown>;
+  leaveGroup(options: { readonly groupId: string; readonly memberId: string }): Promise<unknown>;
+  offsetCommit(options: {
+    readonly groupId: string;
+    readonly groupGenerationId: number;
+    readonly memberId: string;
+    readonly topics: readonly {
+      readonly topic: string;
+      readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
+    }[];
+  }): Promise<unknown>;
+  initProducerId(options: {
+    readonly transactionalId: string | null;
+    readonly transactionTimeout: number;
+  }): Promise<{ readonly producerId: string; readonly producerEpoch: number }>;
+  addPartitionsToTxn(options: {
+    readonly transactionalId: string;
+    readonly producerId: string;
+    readonly producerEpoch: number;
+    readonly topics: readonly { readonly topic: string; readonly partitions: readonly number[] }[];
+  }): Promise<unknown>;
+  endTxn(options: {
+    readonly transactionalId: string;
+    readonly producerId: string;
+    readonly producerEpoch: number;
+    readonly transactionResult: boolean;
+  }): Promise<unknown>;
+}
+
+/** What is used of kafkajs's `Cluster`: one set of connections and metadata. */
+export interface Cluster {
+  connect(): Promise<void>;
+  disconnect(): Promise<void>;
+  refreshMetadata(): Promise<void>;
+  refreshMetadataIfNecessary(): Promise<void>;
+  addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
+  findBroker(options: { readonly nodeId: string }): Promise<Broker>;
+  getNodeIds(): readonly string[];
+  removeBroker(address: { readonly host: string; readonly port: number }): void;
+  findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number }[];
+  fetchTopicsOffset(
+    topics: readonly {
+      readonly topic: string;
+      readonly partitions: readonly { readonly partition: number }[];
+      readonly fromBeginning: boolean;
+    }[],
+  ): Promise<
+    readonly { readonly topic: string; readonly partitions: readonly { readonly partition: number; readonly offset: string }[] }[]
+  >;
+}
+
+/**
+ * @throws ServiceError `KAFKA_CLIENT_UNSUPPORTED` when another kafkajs is installed than the one this adapter was written for.
+ */
+export function checkKafkajs(): void {
+  const found: unknown = createRequire(import.meta.url)('kafkajs/package.json');
+  const version = typeof found === 'object' && found !== null && 'version' in found ? String(found.version) : 'none';
+  if (version !== SUPPORTED_KAFKAJS_VERSION) throw foreignKafkajs(`version ${version} is installed`);
+}
+
+/** A kafkajs client for the settings; connects to nothing yet. */
+export function makeKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
+  const { ssl, sasl } = settings;
+  const config: KafkaConfig = {
+    brokers: [...settings.brokers],
+    clientId: settings.clientId,
+    connectionTimeout: settings.connectionTimeoutMs,
+    authenticationTimeout: settings.connectionTimeoutMs,
+    requestTimeout: settings.requestTimeoutMs,
+    // The callers of this adapter retry; inside, only what a connection attempt needs.
+    retry: { initialRetryTime: 50, maxRetryTime: 1000, retries: 3 },
+    logLevel: logLevel.WARN,
+    logCreator: () => (entry) => {
+      forwardLog(entry, log);
+    },
+    ...(ssl === undefined
+      ? {}
+      : {
+          ssl: {
+            rejectUnauthorized: ssl.rejectUnauthorized,
+            ...(ssl.ca === undefined ? {} : { ca: [ssl.ca] }),
+            ...(ssl.cert === undefined ? {} : { cert: ssl.cert }),
+            ...(ssl.key === undefined ? {} : { key: ssl.key.reveal() }),
+            ...(ssl.passphrase === undefined ? {} : { passphrase: ssl.passphrase.reveal() }),
+            ...(ssl.serverName === undefined ? {} : { servername: ssl.serverName }),
+          },
+        }),
+    ...(sasl === undefined ? {} : { sasl: saslOptions(sasl) }),
+  };
+  return new Kafka(config);
+}
+
+/** A set of connections of its own. Kafka answers a connection's requests in order, so whoever may wait long gets one. */
+export function makeCluster(kafka: Kafka, options: { readonly readCommitted: boolean } = { readCommitted: true }): Cluster {
+  const create = privateMethod(kafka, 'private:Kafka:createCluster');
+  const made: unknown = create.call(kafka, {
+    allowAutoTopicCreation: false,
+    metadataMaxAge: metadataMaxAgeMs,
+    isolationLevel: options.readCommitted ? 1 : 0,
+  });
+  if (!isCluster(made)) throw foreignKafkajs('its cluster has another shape');
+  return made;
+}
+
+/** A request in our own encoding. */
+export interface WireRequest<T> {
+  readonly apiKey: number;
+  readonly apiName: string;
+  readonly apiVersion: number;
+  readonly body: WireWriter;
+  readonly parse: (reader: WireReader) => T;
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Sends a request over one of the broker's connections.
+ *
+ * @throws ServiceError `KAFKA_BROKER_TOO_OLD` when the broker does not speak the version.
+ */
+export async function sendTo<T>(broker: Broker, request: WireRequest<T>): Promise<T> {
+  const range = broker.versions?.[request.apiKey];
+  if (range !== undefined && (request.apiVersion < range.minVersion || request.apiVersion > range.maxVersion)) {
+    throw new ServiceError({
+      code: 'KAFKA_BROKER_TOO_OLD',
+      kind: 'unsupported',
+      message: `${request.apiName} version ${request.apiVersion} is outside the broker's range ${range.minVersion} to ${range.maxVersion}`,
+      hint: 'use a broker of Kafka 2.1 or later',
+    });
+  }
+  const send = privateMethod(broker, 'private:Broker:sendRequest');
+  const body = request.body.toBuffer();
+  const { apiKey, apiName, apiVersion } = request;
+  const answer: { value?: T } = {};
+  await send.call(broker, {
+    request: { apiKey, apiName, apiVersion, encode: () => Promise.resolve({ buf: body, buffer: body }) },
+    response: {
+      decode: (payload: Uint8Array) => {
+        answer.value = request.parse(new WireReader(payload));
+        return Promise.resolve({});
+      },
+      parse: () => Promise.resolve({}),
+    },
+    requestTimeout: request.timeoutMs ?? null,
+    logResponseError: false,
+  });
+  if (!('value' in answer)) throw foreignKafkajs(`it answered ${apiName} without decoding`);
+  return answer.value;
+}
+
+const metadataMaxAgeMs = 60_000;
+const warnLevel: number = logLevel.WARN;
+
+// These answers are part of normal work and are retried; kafkajs logs each as an error.
+const expectedAnswers =
+  /another transaction|concurrent|coordinator is loading|rebalance is in progress|rebalancing|coordinator is not (available|aware)|not the (correct|leader)|does not host this topic/i;
+
+function forwardLog(
+  entry: { readonly level: number; readonly namespace: string; readonly log: Readonly<Record<string, unknown>> },
+  log: KafkaLog,
+): void {
+  const { message, error, broker, clientId, groupId } = entry.log;
+  const said = [message, error].filter((part) => typeof part === 'string').join(': ');
+  if (expectedAnswers.test(said)) return;
+  // What is an error to kafkajs is retried or raised here, so nobody needs waking by the line itself.
+  log(entry.level <= warnLevel ? 'warn' : 'debug', 'kafka client', { said, namespace: entry.namespace, broker, clientId, groupId });
+}
+
+function saslOptions(sasl: NonNullable<KafkaSettings['sasl']>): SASLOptions {
+  return { mechanism: sasl.mechanism, username: sasl.username, password: sasl.password.reveal() };
+}
+
+type PrivateMethod = (this: object, options: unknown) => unknown;
+
+function privateMethod(owner: object, description: string): PrivateMethod {
+  for (let at: object | null = owner; at !== null; at = prototypeOf(at)) {
+    for (const symbol of Object.getOwnPropertySymbols(at)) {
+      if (symbol.description !== description) continue;
+      const found: unknown = Reflect.get(owner, symbol);
+      if (typeof found === 'function')
+        return function (this: object, options: unknown) {
+          return Reflect.apply(found, this, [options]) as unknown;
+        };
+    }
+  }
+  throw foreignKafkajs(`it has no "${description}"`);
+}
+
+function prototypeOf(value: object): object | null {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return typeof prototype === 'object' ? prototype : null;
+}
+
+const clusterMethods = [
+  'connect',
+  'disconnect',
+  'refreshMetadata',
+  'refreshMetadataIfNecessary',
+  'addMultipleTargetTopics',
+  'findBroker',
+  'getNodeIds',
+  'removeBroker',
+  'findTopicPartitionMetadata',
+  'fetchTopicsOffset',
+] as const;
+
+function isCluster(value: unknown): value is Cluster {
+  return typeof value === 'object' && value !== null && clusterMethods.every((name) => typeof Reflect.get(value, name) === 'function');
+}
+
+function foreignKafkajs(what: string): ServiceError {
+  return new ServiceError({
+    code: 'KAFKA_CLIENT_UNSUPPORTED',
+    kind: 'unsupported',
+    message: `the installed kafkajs does not fit: ${what}`,
+    hint: `install kafkajs ${SUPPORTED_KAFKAJS_VERSION}`,
+  });
+}

@@ -1,0 +1,170 @@
+import { isServiceError, ServiceError } from '../base/errors.ts';
+import { kafkaTopicNotFound, kafkaUnavailable } from './errors.ts';
+
+/** Error codes of the Kafka protocol that this adapter reacts to. */
+export const kafkaCode = {
+  none: 0,
+  offsetOutOfRange: 1,
+  unknownTopicOrPartition: 3,
+  leaderNotAvailable: 5,
+  notLeader: 6,
+  requestTimedOut: 7,
+  messageTooLarge: 10,
+  coordinatorLoading: 14,
+  coordinatorNotAvailable: 15,
+  notCoordinator: 16,
+  invalidTopic: 17,
+  recordListTooLarge: 18,
+  notEnoughReplicas: 19,
+  notEnoughReplicasAfterAppend: 20,
+  illegalGeneration: 22,
+  unknownMember: 25,
+  rebalanceInProgress: 27,
+  topicAuthorizationFailed: 29,
+  groupAuthorizationFailed: 30,
+  clusterAuthorizationFailed: 31,
+  unsupportedVersion: 35,
+  outOfOrderSequence: 45,
+  duplicateSequence: 46,
+  invalidProducerEpoch: 47,
+  invalidTxnState: 48,
+  invalidProducerIdMapping: 49,
+  concurrentTransactions: 51,
+  transactionCoordinatorFenced: 52,
+  transactionalIdAuthorizationFailed: 53,
+  saslAuthenticationFailed: 58,
+  unknownProducerId: 59,
+  invalidRecord: 87,
+  producerFenced: 90,
+} as const;
+
+/** The protocol's error code inside a kafkajs error; `undefined` when the trouble was not an answer of the broker. */
+export function kafkaCodeOf(error: unknown): number | undefined {
+  for (const each of chainOf(error)) {
+    if ('code' in each && typeof each.code === 'number' && 'type' in each && typeof each.type === 'string') {
+      if (each.code !== unknownToKafkajs) return each.code;
+      // kafkajs keeps a code it has no name for in the message only.
+      const digits = /-?\d+$/.exec(each.message);
+      return digits === null ? undefined : Number(digits[0]);
+    }
+  }
+  return undefined;
+}
+
+/** Whether the request may have been applied although it failed: it went out, or may have, and no answer came. */
+export function isUnheard(error: unknown): boolean {
+  if (kafkaCodeOf(error) !== undefined || isServiceError(error)) return false;
+  return true;
+}
+
+/** The code means: the coordinator moved or starts; ask for it again. */
+export function isCoordinatorMove(code: number | undefined): boolean {
+  return code === kafkaCode.coordinatorLoading || code === kafkaCode.coordinatorNotAvailable || code === kafkaCode.notCoordinator;
+}
+
+/** The code means: a newer producer owns the id. */
+export function isFencing(code: number | undefined): boolean {
+  return (
+    code === kafkaCode.invalidProducerEpoch ||
+    code === kafkaCode.producerFenced ||
+    code === kafkaCode.invalidProducerIdMapping ||
+    code === kafkaCode.transactionCoordinatorFenced
+  );
+}
+
+const authorization: ReadonlyMap<number, string> = new Map([
+  [kafkaCode.topicAuthorizationFailed, 'topic'],
+  [kafkaCode.groupAuthorizationFailed, 'consumer group'],
+  [kafkaCode.clusterAuthorizationFailed, 'cluster'],
+  [kafkaCode.transactionalIdAuthorizationFailed, 'transactional id'],
+]);
+
+/** The error as the port's callers know it. `what` says what was being done, for the message. */
+export function toServiceError(error: unknown, what: string, topic?: string): ServiceError {
+  if (isServiceError(error)) return error;
+  const code = kafkaCodeOf(error);
+  if (code !== undefined) return answerError(code, what, topic, error);
+  const names = chainOf(error).map((each) => each.name);
+  const message = chainOf(error).at(-1)?.message ?? String(error);
+  if (names.includes('KafkaJSSASLAuthenticationError')) return authenticationFailed(message, error);
+  if (chainOf(error).some(isTlsError)) return tlsFailed(message, error);
+  return kafkaUnavailable(`${what}: ${message}`, error);
+}
+
+/** An error the broker answered with. */
+export function answerError(code: number, what: string, topic: string | undefined, cause?: unknown): ServiceError {
+  const resource = authorization.get(code);
+  if (resource !== undefined) return notAuthorized(what, resource, cause);
+  if (code === kafkaCode.saslAuthenticationFailed) return authenticationFailed(what, cause);
+  if (code === kafkaCode.unknownTopicOrPartition || code === kafkaCode.invalidTopic) return kafkaTopicNotFound(topic ?? what, cause);
+  if (code === kafkaCode.unsupportedVersion) {
+    return new ServiceError({
+      code: 'KAFKA_BROKER_TOO_OLD',
+      kind: 'unsupported',
+      message: `${what}: the broker does not speak this version`,
+      hint: 'use a broker of Kafka 2.1 or later',
+      cause,
+    });
+  }
+  if (refused.has(code)) {
+    return new ServiceError({
+      code: 'KAFKA_REFUSED',
+      kind: 'invalid',
+      message: `${what}: the broker refused with error ${code}${cause instanceof Error ? ` (${cause.message})` : ''}`,
+      cause,
+    });
+  }
+  return kafkaUnavailable(`${what}: the broker answered with error ${code}`, cause);
+}
+
+/** Whether trying again can never help without somebody changing something. */
+export function isPermanent(error: ServiceError): boolean {
+  return error.kind !== 'unavailable' && error.kind !== 'unknown-outcome' && error.kind !== 'aborted';
+}
+
+const unknownToKafkajs = -99;
+
+// invalid: required acks, group id, session timeout, commit size, timestamp, partitions, replication factor, replica assignment,
+// config, request, policy, transaction timeout, record; unsupported: message format, compression.
+const refused: ReadonlySet<number> = new Set([21, 23, 24, 26, 28, 32, 37, 38, 39, 40, 42, 43, 44, 50, 76, 87]);
+
+function chainOf(error: unknown): readonly Error[] {
+  const chain: Error[] = [];
+  for (let at = error; at instanceof Error && chain.length < 8; at = at.cause) chain.push(at);
+  return chain;
+}
+
+function isTlsError(error: Error): boolean {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return /CERT|SIGNATURE|SELF_SIGNED|TLS|SSL/.test(code) || /certificate|ssl routines|wrong version number/i.test(error.message);
+}
+
+function notAuthorized(what: string, resource: string, cause: unknown): ServiceError {
+  return new ServiceError({
+    code: 'KAFKA_NOT_AUTHORIZED',
+    kind: 'invalid',
+    message: `${what}: the user may not use this ${resource}`,
+    hint: 'grant the ACLs: Read on source topics and the group, Write on target topics, Write and Describe on the transactional id',
+    cause,
+  });
+}
+
+function authenticationFailed(what: string, cause: unknown): ServiceError {
+  return new ServiceError({
+    code: 'KAFKA_AUTHENTICATION_FAILED',
+    kind: 'invalid',
+    message: `the broker refused the log-in: ${what}`,
+    hint: 'check mechanism, user name and password',
+    cause,
+  });
+}
+
+function tlsFailed(what: string, cause: unknown): ServiceError {
+  return new ServiceError({
+    code: 'KAFKA_TLS_FAILED',
+    kind: 'invalid',
+    message: `no trusted TLS connection to the broker: ${what}`,
+    hint: 'check the certificate authority, the server name and whether the listener speaks TLS',
+    cause,
+  });
+}

@@ -1,0 +1,101 @@
+import { throwIfAborted } from '../base/abort.ts';
+import { ServiceError } from '../base/errors.ts';
+import { readParquet } from '../codec/parquet/read-parquet.ts';
+import { writeParquet } from '../codec/parquet/write-parquet.ts';
+import { columnStatistics } from '../codec/statistics.ts';
+import type { ColumnBatch } from '../schema/columns.ts';
+import { concatBatches } from '../schema/concat.ts';
+import type { StructType } from '../schema/types.ts';
+import type { ObjectStore, OpenObjectStore } from '../storage/object-store.ts';
+import type { FileRewriter, FileToRewrite, RewriteTask } from '../table/operations.ts';
+import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
+
+/** One group's inputs are held in memory while it is written: more bytes than this are refused. */
+export const maxRewriteBytes: number = 1 << 30;
+
+/**
+ * Rewrites a group in this thread: reads the inputs one after the other, projects each to the table's columns (absent ones are null), and
+ * writes all rows in order as one file whose statistics come from the rows. Safe to repeat: the output path is the caller's, and an
+ * output that was written twice holds the same rows.
+ */
+export class ParquetFileRewriter implements FileRewriter {
+  readonly #openStore: OpenObjectStore;
+
+  constructor(options: { readonly openStore: OpenObjectStore }) {
+    this.#openStore = options.openStore;
+  }
+
+  /**
+   * @throws ServiceError `STORAGE_NOT_FOUND` when an input is gone, `REWRITE_TOO_LARGE` (invalid), `REWRITE_ROWS_DIFFER` (corrupt) when an
+   * input does not hold the rows the log promises, and what codec and store throw. No referenced file is ever touched.
+   */
+  async rewrite(task: RewriteTask, signal?: AbortSignal): Promise<StagedFile> {
+    refuseTooLarge(task);
+    const store = this.#openStore(task.spec.location);
+    const schema = fileSchema(task.spec);
+    const batches: ColumnBatch[] = [];
+    for (const input of task.group.inputs) {
+      throwIfAborted(signal);
+      batches.push(...(await readInput(store, input, schema, signal)));
+    }
+    const rows = concatBatches(schema, batches);
+    const bytes = await writeParquet([rows], { compression: task.spec.compression });
+    throwIfAborted(signal);
+    await store.put(task.outputPath, bytes, signal);
+    return {
+      path: task.outputPath,
+      partitionValues: task.group.partitionValues,
+      sizeBytes: bytes.length,
+      rowCount: rows.rowCount,
+      modifiedMs: await storedAt(store, task.outputPath, bytes.length, signal),
+      statistics: columnStatistics(rows, { indexedColumns: task.spec.statisticsColumns }),
+    };
+  }
+}
+
+function fileSchema(spec: WriteSpec): StructType {
+  if (spec.partitionColumnsInFile) return spec.schema;
+  return { kind: 'struct', fields: spec.schema.fields.filter((field) => !spec.partitionColumns.includes(field.name)) };
+}
+
+async function readInput(
+  store: ObjectStore,
+  input: FileToRewrite,
+  schema: StructType,
+  signal: AbortSignal | undefined,
+): Promise<readonly ColumnBatch[]> {
+  const { batches } = await readParquet(await store.read(input.path, signal), { schema });
+  const found = batches.reduce((sum, batch) => sum + batch.rowCount, 0);
+  if (input.rowCount !== undefined && input.rowCount !== found) {
+    throw new ServiceError({
+      code: 'REWRITE_ROWS_DIFFER',
+      kind: 'corrupt',
+      message: `${store.root}: file "${input.path}" holds ${found} rows, the log says ${input.rowCount}`,
+      hint: 'the file or its statistics are damaged; compare with another reader before anything rewrites it',
+    });
+  }
+  return batches;
+}
+
+/** The storage time of the file; also proof that all of it arrived before anything refers to it. */
+async function storedAt(store: ObjectStore, path: string, sizeBytes: number, signal: AbortSignal | undefined): Promise<number> {
+  const stored = await store.head(path, signal);
+  if (stored?.sizeBytes === sizeBytes) return stored.modifiedMs;
+  throw new ServiceError({
+    code: 'STAGED_FILE_INCOMPLETE',
+    kind: 'unavailable',
+    message: `${store.root}: file "${path}" has ${stored?.sizeBytes ?? 'no'} bytes after ${sizeBytes} were written`,
+    hint: 'check the storage (full disk, quota); nothing refers to the file',
+  });
+}
+
+function refuseTooLarge(task: RewriteTask): void {
+  const bytes = task.group.inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+  if (bytes <= maxRewriteBytes) return;
+  throw new ServiceError({
+    code: 'REWRITE_TOO_LARGE',
+    kind: 'invalid',
+    message: `rewriting ${task.group.inputs.length} files of ${bytes} bytes into one exceeds ${maxRewriteBytes} bytes`,
+    hint: 'lower the target file size of compaction',
+  });
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { booleanField, byteSizeField, durationField, integerField, textField } from '../base/setting-fields.ts';
+
+export interface CompactionSettings {
+  readonly enabled: boolean;
+  readonly targetFileBytes: number;
+  /** A partition is compacted when it holds at least so many files to combine. */
+  readonly minInputFiles: number;
+  /** Groups (output files) of one job. */
+  readonly maxGroups: number;
+}
+
+export interface VacuumSettings {
+  readonly enabled: boolean;
+  /** `undefined`: the table's own retention. */
+  readonly retentionMs: number | undefined;
+  readonly intervalMs: number;
+}
+
+export interface CheckpointSettings {
+  readonly enabled: boolean;
+  /** A log checkpoint is written when so many versions follow the newest one. */
+  readonly minVersions: number;
+}
+
+/** Keeping the tables healthy, through BullMQ queues in Redis. */
+export interface MaintenanceSettings {
+  readonly enabled: boolean;
+  readonly sweepIntervalMs: number;
+  readonly queuePrefix: string;
+  /** Jobs this process runs side by side. */
+  readonly concurrency: number;
+  readonly maxAttempts: number;
+  readonly jobTimeoutMs: number;
+  readonly compaction: CompactionSettings;
+  readonly vacuum: VacuumSettings;
+  readonly checkpoint: CheckpointSettings;
+}
+
+/** The settings as the file has them; completed by `completeMaintenance`. */
+export interface MaintenanceEntry extends Omit<MaintenanceSettings, 'queuePrefix'> {
+  readonly queuePrefix: string | undefined;
+}
+
+/** Names that the file leaves out are made from the pipeline's. */
+export function completeMaintenance(entry: MaintenanceEntry, pipeline: string): MaintenanceSettings {
+  return { ...entry, queuePrefix: entry.queuePrefix ?? `tidewater:${pipeline}` };
+}
+
+const compaction: z.ZodType<CompactionSettings> = z
+  .strictObject({
+    enabled: booleanField({ description: 'Plan compaction jobs.', default: true }),
+    targetFileSize: byteSizeField({ description: 'Size compacted files aim at.', default: '128MiB', min: '1MiB', max: '4GiB' }),
+    minInputFiles: integerField({
+      description: 'A partition is compacted when it has at least so many small files to combine.',
+      default: 8,
+      min: 2,
+      max: 10_000,
+      unit: 'files',
+    }),
+    maxGroups: integerField({
+      description: 'Output files of one job: the bound of its length.',
+      default: 16,
+      min: 1,
+      max: 1_000,
+      unit: 'files',
+    }),
+  })
+  .transform(({ targetFileSize, ...same }) => ({ ...same, targetFileBytes: targetFileSize }));
+
+const vacuum: z.ZodType<VacuumSettings> = z
+  .strictObject({
+    enabled: booleanField({ description: 'Plan vacuum jobs.', default: true }),
+    retention: durationField({
+      description:
+        'Age at which files no version references are deleted. Default: the table’s own retention (7 days in Delta). A shorter one is refused.',
+      min: '1h',
+      max: '3650d',
+    }).optional(),
+    interval: durationField({ description: 'Time between two vacuums of a table.', default: '1d', min: '1m', max: '365d' }),
+  })
+  .transform((raw) => ({ enabled: raw.enabled, retentionMs: raw.retention, intervalMs: raw.interval }));
+
+const checkpoint: z.ZodType<CheckpointSettings> = z.strictObject({
+  enabled: booleanField({ description: 'Plan log checkpoint jobs.', default: true }),
+  minVersions: integerField({
+    description:
+      'A log checkpoint is written when so many versions follow the newest one. Ingest writes its own; this catches up after other writers.',
+    default: 100,
+    min: 1,
+    max: 1_000_000,
+    unit: 'versions',
+  }),
+});
+
+export const maintenanceSettings: z.ZodType<MaintenanceEntry> = z
+  .strictObject({
+    enabled: booleanField({ description: 'Run maintenance; without it no Redis is needed.', default: true }),
+    sweepInterval: durationField({
+      description: 'Time between two looks at the health of all tables.',
+      default: '1m',
+      min: '100ms',
+      max: '1d',
+    }),
+    queuePrefix: textField({
+      description:
+        'Prefix of the queues’ keys in Redis. Pipelines that share a Redis need different ones. Default: `tidewater:<pipeline>`.',
+      maxLength: 200,
+    }).optional(),
+    concurrency: integerField({ description: 'Jobs this process runs side by side.', default: 1, min: 1, max: 64, unit: 'jobs' }),
+    maxAttempts: integerField({
+      description: 'Attempts of one job before it is given up and planned anew by a later sweep.',
+      default: 3,
+      min: 1,
+      max: 100,
+    }),
+    jobTimeout: durationField({ description: 'Longest run of one job.', default: '30m', min: '1s', max: '1d' }),
+    compaction: compaction.prefault({}).meta({ description: 'Fewer, larger files; rows stay the same.' }),
+    vacuum: vacuum.prefault({}).meta({ description: 'Deleting files no version references. Never passes the slowest change feed.' }),
+    checkpoint: checkpoint.prefault({}).meta({ description: 'Summaries of the table’s log.' }),
+  })
+  .transform(({ sweepInterval, jobTimeout, queuePrefix, ...same }) => ({
+    ...same,
+    queuePrefix,
+    sweepIntervalMs: sweepInterval,
+    jobTimeoutMs: jobTimeout,
+  }));

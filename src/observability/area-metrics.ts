@@ -1,0 +1,233 @@
+import type { Count, Distribution, InstrumentMaker, Level } from './instruments.ts';
+
+const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const freshnessBuckets = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 5, 10, 30, 60, 300, 1_800];
+const jobSecondsBuckets = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600];
+const rowBuckets = [1, 10, 100, 1_000, 10_000, 50_000, 100_000, 250_000, 500_000, 1_000_000];
+const fileBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 1_024];
+
+/** Why a record was taken from the topic and is neither in the table nor a dead letter by this reading of it. */
+export type FilterReason =
+  /** The policy for records that do not fit is `skip`. */
+  | 'skipped-by-policy'
+  /** Below the table's offset: it is in the table already. */
+  | 'already-committed'
+  /** Its batch was given up before the commit (rebalance, another writer); it is read again, here or elsewhere. */
+  | 'discarded';
+
+/**
+ * Kafka to batches. The balance holds at any time, for each table:
+ * `records_consumed = records_committed + records_dead_lettered + records_filtered + records_in_flight`.
+ */
+export interface IngestMetrics {
+  readonly recordsConsumed: Count<'table' | 'topic'>;
+  readonly recordsCommitted: Count<'table'>;
+  readonly recordsDeadLettered: Count<'table' | 'reason'>;
+  readonly recordsFiltered: Count<'table' | 'reason'>;
+  readonly recordsInFlight: Level<'table'>;
+  readonly bytes: Count<'table' | 'topic'>;
+  readonly batchesSealed: Count<'table' | 'reason'>;
+  readonly bufferBytes: Level<'table'>;
+  /** 1 while fetching is held back. */
+  readonly paused: Level<'table'>;
+  readonly partitionsAssigned: Level<'table'>;
+  readonly consumerLagRecords: Level<'table' | 'topic' | 'partition'>;
+  readonly eventLagSeconds: Level<'table'>;
+  readonly freshnessSeconds: Distribution<'table'>;
+  readonly rebalances: Count<'table'>;
+  readonly offsetDiscontinuities: Level<'table'>;
+}
+
+/** Batches to table versions. */
+export interface CommitMetrics {
+  /** `phase`: decode, encode, put, commit, resolve. */
+  readonly durationSeconds: Distribution<'table' | 'phase'>;
+  /** `result`: committed, already-committed, conflicted, unknown, unavailable. */
+  readonly commits: Count<'table' | 'result'>;
+  /** Commits of unknown outcome, by what they turned out to be: own, absent. */
+  readonly ambiguous: Count<'table' | 'resolved'>;
+  readonly rows: Distribution<'table'>;
+  readonly files: Distribution<'table'>;
+  readonly bytes: Count<'table'>;
+  readonly tableVersion: Level<'table'>;
+  readonly tableFiles: Level<'table'>;
+  readonly tableSmallFiles: Level<'table'>;
+  readonly tableSizeBytes: Level<'table'>;
+}
+
+/** Table versions to Kafka. */
+export interface FeedMetrics {
+  readonly publishedVersion: Level<'table' | 'topic'>;
+  readonly lagVersions: Level<'table' | 'topic'>;
+  readonly lagSeconds: Level<'table' | 'topic'>;
+  /** `op`: insert, update, delete, snapshot. */
+  readonly records: Count<'table' | 'topic' | 'op'>;
+  readonly bytes: Count<'table' | 'topic'>;
+  /** `result`: committed, aborted, unknown, fenced, refused. */
+  readonly transactions: Count<'table' | 'topic' | 'result'>;
+  readonly transactionSeconds: Distribution<'table' | 'topic'>;
+  /** 1 for the state the feed is in, 0 for the others. */
+  readonly state: Level<'table' | 'topic' | 'state'>;
+}
+
+/** Queued jobs. */
+export interface MaintenanceMetrics {
+  /** `job`: compact, vacuum, checkpoint; `result`: done, nothing-to-do, conflicted, failed. */
+  readonly jobs: Count<'table' | 'job' | 'result'>;
+  readonly jobSeconds: Distribution<'job'>;
+  /** `direction`: removed, added. */
+  readonly bytes: Count<'table' | 'job' | 'direction'>;
+  readonly files: Count<'table' | 'job' | 'direction'>;
+  /** `state`: waiting, active, delayed, completed, failed. */
+  readonly queueJobs: Level<'queue' | 'state'>;
+  /** 1 while Redis answers. */
+  readonly queueUp: Level;
+}
+
+/** Requests to the object store. */
+export interface StorageMetrics {
+  /** `code`: ok, exists, or the error's code. */
+  readonly requests: Count<'op' | 'code'>;
+  readonly requestSeconds: Distribution<'op'>;
+  readonly bytes: Count<'direction'>;
+}
+
+export function createIngestMetrics(make: InstrumentMaker): IngestMetrics {
+  const table = ['table'] as const;
+  const byTopic = ['table', 'topic'] as const;
+  const byReason = ['table', 'reason'] as const;
+  return {
+    recordsConsumed: make.count({ name: 'ingest_records_consumed_total', help: 'Records taken from Kafka.', labels: byTopic }),
+    recordsCommitted: make.count({
+      name: 'ingest_records_committed_total',
+      help: 'Records that are rows of a committed table version.',
+      labels: table,
+    }),
+    recordsDeadLettered: make.count({
+      name: 'ingest_records_dead_lettered_total',
+      help: 'Records in the dead-letter topic, by why they did not fit.',
+      labels: byReason,
+    }),
+    recordsFiltered: make.count({
+      name: 'ingest_records_filtered_total',
+      help: 'Records counted and left out: skipped-by-policy, already-committed, discarded (to be read again).',
+      labels: byReason,
+    }),
+    recordsInFlight: make.level({ name: 'ingest_records_in_flight', help: 'Records consumed whose fate is not settled.', labels: table }),
+    bytes: make.count({ name: 'ingest_bytes_total', help: 'Bytes taken from Kafka, compressed as stored there.', labels: byTopic }),
+    batchesSealed: make.count({
+      name: 'ingest_batches_sealed_total',
+      help: 'Batches closed, by what closed them: rows, bytes, age, drain.',
+      labels: byReason,
+    }),
+    bufferBytes: make.level({ name: 'ingest_buffer_bytes', help: 'Bytes fetched and not yet committed.', labels: table }),
+    paused: make.level({ name: 'ingest_paused', help: '1 while fetching is held back because the buffer is full.', labels: table }),
+    partitionsAssigned: make.level({
+      name: 'ingest_partitions_assigned',
+      help: 'Partitions the consumer group gave this process.',
+      labels: table,
+    }),
+    consumerLagRecords: make.level({
+      name: 'consumer_lag_records',
+      help: 'Records of the partition that are not fetched yet.',
+      labels: ['table', 'topic', 'partition'],
+    }),
+    eventLagSeconds: make.level({
+      name: 'event_lag_seconds',
+      help: 'Age of the newest record in the newest commit, at the commit.',
+      labels: table,
+    }),
+    freshnessSeconds: make.distribution(
+      { name: 'ingest_freshness_seconds', help: 'From the first fetch of a batch to the version that holds it.', labels: table },
+      freshnessBuckets,
+    ),
+    rebalances: make.count({ name: 'rebalances_total', help: 'Generations of the consumer group this process saw.', labels: table }),
+    offsetDiscontinuities: make.level({
+      name: 'ingest_offset_discontinuities',
+      help: 'Partitions that stand still because the table’s offset does not fit the topic.',
+      labels: table,
+    }),
+  };
+}
+
+export function createCommitMetrics(make: InstrumentMaker): CommitMetrics {
+  const table = ['table'] as const;
+  return {
+    durationSeconds: make.distribution(
+      {
+        name: 'commit_duration_seconds',
+        help: 'Time of each phase of a batch: decode, encode, put, commit, resolve.',
+        labels: ['table', 'phase'],
+      },
+      secondsBuckets,
+    ),
+    commits: make.count({ name: 'commits_total', help: 'Attempts to commit, by outcome.', labels: ['table', 'result'] }),
+    ambiguous: make.count({
+      name: 'commit_ambiguous_total',
+      help: 'Commits of unknown outcome, by what the log said later: own, absent.',
+      labels: ['table', 'resolved'],
+    }),
+    rows: make.distribution({ name: 'commit_rows', help: 'Rows of one commit.', labels: table }, rowBuckets),
+    files: make.distribution({ name: 'commit_files', help: 'Data files of one commit.', labels: table }, fileBuckets),
+    bytes: make.count({ name: 'commit_bytes_total', help: 'Bytes of committed data files.', labels: table }),
+    tableVersion: make.level({ name: 'table_version', help: 'Newest version seen.', labels: table }),
+    tableFiles: make.level({ name: 'table_files', help: 'Live data files.', labels: table }),
+    tableSmallFiles: make.level({ name: 'table_small_files', help: 'Live data files far below the compaction target.', labels: table }),
+    tableSizeBytes: make.level({ name: 'table_size_bytes', help: 'Bytes of the live data files.', labels: table }),
+  };
+}
+
+export function createFeedMetrics(make: InstrumentMaker): FeedMetrics {
+  const feed = ['table', 'topic'] as const;
+  return {
+    publishedVersion: make.level({ name: 'cdf_published_version', help: 'Newest version that is published completely.', labels: feed }),
+    lagVersions: make.level({ name: 'cdf_lag_versions', help: 'Versions of the table that are not published yet.', labels: feed }),
+    lagSeconds: make.level({
+      name: 'cdf_lag_seconds',
+      help: 'Age of the oldest version that is not published; 0 when there is none.',
+      labels: feed,
+    }),
+    records: make.count({ name: 'cdf_records_total', help: 'Change records published, by operation.', labels: [...feed, 'op'] }),
+    bytes: make.count({ name: 'cdf_bytes_total', help: 'Bytes of published record batches.', labels: feed }),
+    transactions: make.count({ name: 'cdf_txn_total', help: 'Kafka transactions, by how they ended.', labels: [...feed, 'result'] }),
+    transactionSeconds: make.distribution(
+      { name: 'cdf_txn_duration_seconds', help: 'Time of one Kafka transaction.', labels: feed },
+      secondsBuckets,
+    ),
+    state: make.level({ name: 'cdf_state', help: '1 for the state the feed is in, 0 for the others.', labels: [...feed, 'state'] }),
+  };
+}
+
+export function createMaintenanceMetrics(make: InstrumentMaker): MaintenanceMetrics {
+  const byDirection = ['table', 'job', 'direction'] as const;
+  return {
+    jobs: make.count({
+      name: 'maintenance_jobs_total',
+      help: 'Jobs run, by result: done, nothing-to-do, conflicted, failed.',
+      labels: ['table', 'job', 'result'],
+    }),
+    jobSeconds: make.distribution(
+      { name: 'maintenance_job_duration_seconds', help: 'Time of one job.', labels: ['job'] },
+      jobSecondsBuckets,
+    ),
+    bytes: make.count({ name: 'maintenance_bytes_total', help: 'Bytes of files removed and added by jobs.', labels: byDirection }),
+    files: make.count({ name: 'maintenance_files_total', help: 'Files removed and added by jobs.', labels: byDirection }),
+    queueJobs: make.level({ name: 'queue_jobs', help: 'Jobs in each state of each queue.', labels: ['queue', 'state'] }),
+    queueUp: make.level({ name: 'queue_up', help: '1 while Redis answers.', labels: [] }),
+  };
+}
+
+export function createStorageMetrics(make: InstrumentMaker): StorageMetrics {
+  return {
+    requests: make.count({
+      name: 'storage_requests_total',
+      help: 'Requests to the object store, by operation and outcome.',
+      labels: ['op', 'code'],
+    }),
+    requestSeconds: make.distribution(
+      { name: 'storage_request_duration_seconds', help: 'Time of one request to the object store.', labels: ['op'] },
+      secondsBuckets,
+    ),
+    bytes: make.count({ name: 'storage_bytes_total', help: 'Bytes read and written.', labels: ['direction'] }),
+  };
+}

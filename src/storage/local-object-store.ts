@@ -1,0 +1,256 @@
+import { constants } from 'node:fs';
+import { type FileHandle, link, lstat, mkdir, open, realpath, rename, unlink } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { throwIfAborted } from '../base/abort.ts';
+import { ServiceError } from '../base/errors.ts';
+import type { IdSource } from '../base/ids.ts';
+import { listFolder, temporaryPrefix } from './local-listing.ts';
+import type { ObjectInfo, ObjectStore, PutIfAbsentResult } from './object-store.ts';
+import { checkPath, notFound } from './path.ts';
+
+/**
+ * Objects as files below a directory of a POSIX file system with hard links.
+ *
+ * A write goes to a temporary file beside its target, is synced, and is then linked (`putIfAbsent`) or renamed (`put`) into place and
+ * the directory synced. `rename` would replace a winner silently and `open` with O_EXCL would show half a file, so neither serves
+ * `putIfAbsent`. Symbolic links are not followed out of the root and never listed.
+ */
+export class LocalObjectStore implements ObjectStore {
+  readonly root: string;
+  readonly #directory: string;
+  readonly #ids: IdSource;
+  #realRoot: string | undefined;
+
+  constructor(options: { readonly directory: string; readonly ids: IdSource }) {
+    this.#directory = resolve(options.directory);
+    this.root = pathToFileURL(this.#directory).href;
+    this.#ids = options.ids;
+  }
+
+  async read(path: string, signal?: AbortSignal): Promise<Uint8Array> {
+    return this.#withFile(path, signal, async (file) => {
+      const bytes = await file.readFile();
+      return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    });
+  }
+
+  async readRange(path: string, range: { readonly from: number; readonly until: number }, signal?: AbortSignal): Promise<Uint8Array> {
+    return this.#withFile(path, signal, async (file) => {
+      const sizeBytes = (await file.stat()).size;
+      const length = Math.max(0, Math.min(range.until, sizeBytes) - range.from);
+      const bytes = new Uint8Array(length);
+      let filled = 0;
+      while (filled < length) {
+        const { bytesRead } = await file.read(bytes, filled, length - filled, range.from + filled);
+        if (bytesRead === 0) break;
+        filled += bytesRead;
+      }
+      return bytes.subarray(0, filled);
+    });
+  }
+
+  async head(path: string, signal?: AbortSignal): Promise<ObjectInfo | undefined> {
+    try {
+      const stat = await lstat(await this.#locate(path, signal));
+      return stat.isFile() ? { path, sizeBytes: stat.size, modifiedMs: Math.floor(stat.mtimeMs) } : undefined;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw translated(this.root, path, error);
+    }
+  }
+
+  async *list(
+    options: { readonly prefix: string; readonly startAfter?: string | undefined },
+    signal?: AbortSignal,
+  ): AsyncIterable<ObjectInfo> {
+    try {
+      yield* listFolder(this.#directory, options, signal);
+    } catch (error) {
+      throw translated(this.root, options.prefix, error);
+    }
+  }
+
+  async put(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
+    await this.#write(path, bytes, signal, async (temporary, target) => {
+      await rename(temporary, target);
+      return 'created';
+    });
+  }
+
+  async putIfAbsent(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<PutIfAbsentResult> {
+    return this.#write(path, bytes, signal, async (temporary, target) => {
+      try {
+        await link(temporary, target);
+        return 'created';
+      } catch (error) {
+        if (codeOf(error) === 'EEXIST') return 'exists';
+        throw error;
+      }
+    });
+  }
+
+  async delete(path: string, signal?: AbortSignal): Promise<void> {
+    try {
+      const target = await this.#locate(path, signal);
+      await unlink(target);
+      await syncDirectory(dirname(target));
+    } catch (error) {
+      if (!isMissing(error)) throw translated(this.root, path, error);
+    }
+  }
+
+  async #write(
+    path: string,
+    bytes: Uint8Array,
+    signal: AbortSignal | undefined,
+    place: (temporary: string, target: string) => Promise<PutIfAbsentResult>,
+  ): Promise<PutIfAbsentResult> {
+    checkPath(path);
+    throwIfAborted(signal);
+    const target = join(this.#directory, path);
+    const temporary = join(dirname(target), `${temporaryPrefix}${this.#ids.uuid()}`);
+    let result: PutIfAbsentResult;
+    try {
+      await makeDirectory(dirname(target));
+      await this.#locate(path, signal);
+      await writeSynced(temporary, bytes);
+      throwIfAborted(signal);
+      result = await this.#place(path, () => place(temporary, target));
+    } catch (error) {
+      throw translated(this.root, path, error);
+    } finally {
+      // After a rename it is gone already; a leftover is never listed.
+      await unlink(temporary).catch(() => undefined);
+    }
+    if (result === 'created') await this.#makeDurable(path, target);
+    return result;
+  }
+
+  /** @throws ServiceError `STORAGE_OUTCOME_UNKNOWN` for failures that do not say whether the name was made. */
+  async #place(path: string, place: () => Promise<PutIfAbsentResult>): Promise<PutIfAbsentResult> {
+    try {
+      return await place();
+    } catch (cause) {
+      const code = codeOf(cause);
+      if (code !== 'EIO' && code !== 'ESTALE' && code !== 'ETIMEDOUT') throw cause;
+      throw new ServiceError({
+        code: 'STORAGE_OUTCOME_UNKNOWN',
+        kind: 'unknown-outcome',
+        message: `${this.root}: "${path}" may or may not be written: ${code}`,
+        cause,
+      });
+    }
+  }
+
+  /** The object is visible from here on: when its directory cannot be synced, nobody knows whether it outlives a crash. */
+  async #makeDurable(path: string, target: string): Promise<void> {
+    try {
+      await syncDirectory(dirname(target));
+    } catch (cause) {
+      throw new ServiceError({
+        code: 'STORAGE_OUTCOME_UNKNOWN',
+        kind: 'unknown-outcome',
+        message: `${this.root}: "${path}" was written but its directory could not be synced`,
+        cause,
+      });
+    }
+  }
+
+  async #withFile<Result>(path: string, signal: AbortSignal | undefined, use: (file: FileHandle) => Promise<Result>): Promise<Result> {
+    let file: FileHandle | undefined;
+    try {
+      file = await open(await this.#locate(path, signal), constants.O_RDONLY | constants.O_NOFOLLOW);
+      return await use(file);
+    } catch (error) {
+      throw translated(this.root, path, error);
+    } finally {
+      await file?.close();
+    }
+  }
+
+  /** The file of a path, after its directory turned out to lie under the root with all links followed. */
+  async #locate(path: string, signal: AbortSignal | undefined): Promise<string> {
+    checkPath(path);
+    throwIfAborted(signal);
+    const target = join(this.#directory, path);
+    this.#realRoot ??= await realpath(this.#directory);
+    const directory = await realpath(dirname(target));
+    if (directory !== this.#realRoot && !directory.startsWith(this.#realRoot.replace(/\/?$/, sep))) {
+      throw new ServiceError({
+        code: 'STORAGE_PATH_INVALID',
+        kind: 'invalid',
+        message: `${this.root}: "${path}" leads out of the table through a symbolic link`,
+        hint: 'move the files into the table, or replace the link',
+      });
+    }
+    return target;
+  }
+}
+
+async function writeSynced(file: string, bytes: Uint8Array): Promise<void> {
+  const handle = await open(file, 'wx', 0o644);
+  try {
+    await handle.writeFile(bytes);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Creates missing directories and makes their names durable. */
+async function makeDirectory(directory: string): Promise<void> {
+  const first = await mkdir(directory, { recursive: true });
+  if (first === undefined) return;
+  for (let made = directory; made.length >= first.length; made = dirname(made)) await syncDirectory(dirname(made));
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function translated(root: string, path: string, error: unknown): unknown {
+  if (error instanceof ServiceError) return error;
+  const code = codeOf(error);
+  if (isMissing(error) || code === 'EISDIR') return notFound(root, path, error);
+  if (code === 'ELOOP') {
+    return new ServiceError({
+      code: 'STORAGE_PATH_INVALID',
+      kind: 'invalid',
+      message: `${root}: "${path}" is a symbolic link`,
+      cause: error,
+    });
+  }
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new ServiceError({
+      code: 'STORAGE_FULL',
+      kind: 'unavailable',
+      message: `${root}: no space left to write "${path}"`,
+      hint: 'free space on the file system or raise the quota; nothing was written',
+      cause: error,
+    });
+  }
+  return new ServiceError({
+    code: 'STORAGE_UNAVAILABLE',
+    kind: 'unavailable',
+    message: `${root}: "${path}" failed with ${code ?? String(error)}`,
+    hint:
+      code === 'EACCES' || code === 'EPERM' || code === 'EROFS' ? 'give the process the right to read and write the directory' : undefined,
+    cause: error,
+  });
+}
+
+function isMissing(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

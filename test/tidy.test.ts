@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = new URL('..', import.meta.url).pathname;
+const skipped = new Set(['node_modules', 'dist', '.git', '.tidewater', 'coverage']);
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    if (skipped.has(entry.name)) return [];
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const sources = filesBelow('src').filter((path) => path.endsWith('.ts'));
+
+describe('the repository', () => {
+  it('has no file of source past 400 lines', () => {
+    const long = sources.map((path) => [path, read(path).split('\n').length] as const).filter(([, lines]) => lines > 440);
+    expect(long).toEqual([]);
+  });
+
+  it('has no unfinished marks in the source', () => {
+    const mark = new RegExp(['TO', 'DO|FIX', 'ME|X', 'XX'].join(''));
+    expect(sources.filter((path) => mark.test(read(path)))).toEqual([]);
+  });
+
+  it('names no package registry host and no download address in the lockfile', () => {
+    expect(read('package-lock.json')).not.toMatch(/"resolved":\s*"https?:/);
+  });
+
+  it('has a fresh reference of error codes', async () => {
+    const generator = (await import(join(root, 'scripts/generate-error-reference.mjs'))) as { renderErrorReference(): string };
+    expect(read('docs/reference/errors.md')).toBe(generator.renderErrorReference());
+  });
+
+  it('names every failpoint of the code in its page', () => {
+    const names = [...read('src/base/failpoint.ts').matchAll(/\| '([A-Z]\d)'/g)].map((match) => match[1]);
+    const page = read('docs/spec/failpoints.md');
+    expect(names.length).toBeGreaterThan(10);
+    expect(names.filter((name) => !page.includes(`| ${String(name)} |`))).toEqual([]);
+  });
+
+  it('resolves every relative link of its pages', () => {
+    const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...filesBelow('docs')].filter((path) => path.endsWith('.md'));
+    const all = new Set(filesBelow('.').map((path) => path.replace(/^\.\//, '')));
+    const broken = pages.flatMap((page) =>
+      [...read(page).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
+        .map((match) => join(page, '..', match[1] ?? ''))
+        .filter((target) => !all.has(target) && ![...all].some((path) => path.startsWith(`${target}/`)))
+        .map((target) => `${page} -> ${target}`),
+    );
+    expect(broken).toEqual([]);
+  });
+});

@@ -1,0 +1,199 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type AdminPorts, type AdminServer, createAdminServer } from '../../../src/admin/admin-server.ts';
+import type { ServerSettings } from '../../../src/admin/settings.ts';
+import type { PipelineStatus } from '../../../src/admin/status.ts';
+import { toEpochMs } from '../../../src/base/clock.ts';
+import { ServiceError } from '../../../src/base/errors.ts';
+import { SystemClock } from '../../../src/base/system-clock.ts';
+import type { HealthReport } from '../../../src/observability/health.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+
+const settings: ServerSettings = { host: '127.0.0.1', port: 0, allowRemote: false, maxEventLoopDelayMs: 1_000, requestTimeoutMs: 200 };
+
+const healthy: HealthReport = {
+  ready: true,
+  started: true,
+  draining: false,
+  components: [{ name: 'maintenance', state: 'degraded', detail: 'redis is away', since: toEpochMs(0), requiredForReadiness: false }],
+};
+
+const status: PipelineStatus = {
+  pipeline: 'demo',
+  role: 'all',
+  version: '1',
+  startedAt: '2026-01-01T00:00:00Z',
+  tables: [
+    {
+      name: 'flights',
+      format: 'delta',
+      location: '/t',
+      version: 3,
+      rowCount: 10,
+      fileCount: 1,
+      sizeBytes: 5,
+      ingest: 'running',
+      detail: undefined,
+      partitions: [{ topic: 'f', partition: 0, committedOffset: 9007199254740993n, endOffset: 9007199254740995n, problem: undefined }],
+    },
+  ],
+  feeds: [],
+  queues: [{ name: 'compact', connected: true, jobs: { waiting: 1 } }],
+};
+
+const running: AdminServer[] = [];
+
+async function start(ports: Partial<AdminPorts> = {}): Promise<(path: string, init?: RequestInit) => Promise<Response>> {
+  const server = createAdminServer(settings, {
+    health: () => healthy,
+    status: () => Promise.resolve(status),
+    metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', exposition: () => Promise.resolve('tidewater_x 1\n') },
+    eventLoopDelayMs: () => 5,
+    clock: new SystemClock(),
+    logger: silentLogger,
+    ...ports,
+  });
+  running.push(server);
+  const { url } = await server.start();
+  return (path, init) => fetch(`${url}${path}`, init);
+}
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.stop()));
+});
+
+describe('probes', () => {
+  test('a healthy process answers 200, with detail about what is degraded', async () => {
+    const get = await start();
+    for (const path of ['/livez', '/readyz', '/startupz']) expect((await get(path)).status).toBe(200);
+    expect(await (await get('/readyz')).json()).toEqual({
+      status: 'ready',
+      components: [
+        { name: 'maintenance', state: 'degraded', detail: 'redis is away', since: '1970-01-01T00:00:00.000Z', requiredForReadiness: false },
+      ],
+    });
+  });
+
+  test('liveness depends on the event loop and on nothing else', async () => {
+    const get = await start({ health: () => ({ ...healthy, ready: false, started: false }), eventLoopDelayMs: () => 999 });
+    expect((await get('/livez')).status).toBe(200);
+    const hung = await start({ eventLoopDelayMs: () => 1_001 });
+    expect((await hung('/livez')).status).toBe(503);
+  });
+
+  test('a process that is starting, draining or broken answers 503', async () => {
+    const starting = await start({ health: () => ({ ...healthy, ready: false, started: false }) });
+    expect([(await starting('/readyz')).status, (await starting('/startupz')).status]).toEqual([503, 503]);
+    const draining = await start({ health: () => ({ ...healthy, ready: false, draining: true }) });
+    expect(await (await draining('/readyz')).json()).toMatchObject({ status: 'draining' });
+  });
+});
+
+describe('reports', () => {
+  test('/metrics is the exposition with its content type', async () => {
+    const response = await (await start())('/metrics');
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(await response.text()).toBe('tidewater_x 1\n');
+  });
+
+  test('/status shows offsets with all their digits and the lag', async () => {
+    const text = await (await (await start())('/status')).text();
+    expect(text).toContain('"committedOffset":9007199254740993,"endOffset":9007199254740995,"lag":2');
+    expect(JSON.parse(text)).toMatchObject({
+      pipeline: 'demo',
+      tables: [{ name: 'flights', version: 3 }],
+      queues: [{ name: 'compact', jobs: { waiting: 1 } }],
+    });
+  });
+
+  test('/ lists what there is', async () => {
+    expect(await (await (await start())('/')).json()).toMatchObject({ links: ['/livez', '/readyz', '/startupz', '/metrics', '/status'] });
+  });
+});
+
+describe('errors', () => {
+  test('are problem documents with code and hint', async () => {
+    const failed = () =>
+      Promise.reject(new ServiceError({ code: 'KAFKA_UNAVAILABLE', kind: 'unavailable', message: 'no broker', hint: 'wait' }));
+    const response = await (await start({ status: failed }))('/status');
+    expect(response.status).toBe(503);
+    expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+    expect(await response.json()).toEqual({
+      type: 'about:blank',
+      status: 503,
+      title: 'unavailable',
+      code: 'KAFKA_UNAVAILABLE',
+      detail: 'no broker',
+      hint: 'wait',
+    });
+  });
+
+  test('show nothing of an error that is not ours', async () => {
+    const response = await (await start({ status: () => Promise.reject(new TypeError('secret detail')) }))('/status');
+    expect([response.status, await response.text()]).toEqual([
+      500,
+      '{"type":"about:blank","status":500,"title":"internal","code":"INTERNAL"}',
+    ]);
+  });
+
+  test('a report that takes too long is given up and its work told so', async () => {
+    let told = false;
+    const slow = (signal: AbortSignal): Promise<PipelineStatus> => {
+      signal.addEventListener('abort', () => {
+        told = true;
+      });
+      return new Promise(() => undefined);
+    };
+    const response = await (await start({ status: slow }))('/status');
+    expect([response.status, told]).toEqual([503, true]);
+    expect(await response.json()).toMatchObject({ code: 'ADMIN_TIMEOUT' });
+  });
+
+  test('an unknown page is 404, another method too', async () => {
+    const get = await start();
+    expect((await get('/none')).status).toBe(404);
+    expect((await get('/status', { method: 'DELETE' })).status).toBe(404);
+    expect(await (await get('/none')).json()).toMatchObject({ code: 'PAGE_NOT_FOUND', status: 404 });
+  });
+});
+
+describe('the address', () => {
+  const create = (host: string, allowRemote: boolean) => () =>
+    createAdminServer(
+      { ...settings, host, allowRemote },
+      {
+        health: () => healthy,
+        status: () => Promise.resolve(status),
+        metrics: { contentType: '', exposition: () => Promise.resolve('') },
+        eventLoopDelayMs: () => 0,
+        clock: new SystemClock(),
+        logger: silentLogger,
+      },
+    );
+
+  test.each(['0.0.0.0', '::', '10.0.0.1', 'example.org', '127.0.0.1.example.org'])('%s is refused unless allowed', (host) => {
+    expect(create(host, false)).toThrow(expect.objectContaining({ code: 'ADMIN_REMOTE_REFUSED' }));
+    expect(create(host, true)).not.toThrow();
+  });
+
+  test.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost'])('%s is always allowed', (host) => {
+    expect(create(host, false)).not.toThrow();
+  });
+
+  test('a port that is taken is an error that says so', async () => {
+    const get = await start();
+    const port = Number(new URL((await get('/')).url).port);
+    const second = createAdminServer(
+      { ...settings, port },
+      {
+        health: () => healthy,
+        status: () => Promise.resolve(status),
+        metrics: { contentType: '', exposition: () => Promise.resolve('') },
+        eventLoopDelayMs: () => 0,
+        clock: new SystemClock(),
+        logger: silentLogger,
+      },
+    );
+    running.push(second);
+    await expect(second.start()).rejects.toMatchObject({ code: 'ADMIN_PORT_UNAVAILABLE' });
+  });
+});

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../../../src/base/bigint-json.ts';
+import type { FailpointName } from '../../../src/base/failpoint.ts';
+import { type Random, randomInt } from '../../../src/base/random.ts';
+import { SeededRandom } from '../../../src/base/seeded-random.ts';
+import { SystemClock } from '../../../src/base/system-clock.ts';
+import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
+import type { KafkaRecord } from '../../../src/kafka/client.ts';
+import type { FileRows } from './change-table.ts';
+import { FeedHarness, text } from './feed-harness.ts';
+
+const seeds = Array.from({ length: 25 }, (_, index) => 1000 + index);
+const failpoints: readonly FailpointName[] = ['C1', 'C2', 'C3', 'C4', 'C5'];
+
+interface Row {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** One random version over the model's rows, which it changes: keys stay unique, as an upsert keeps them. */
+function randomVersion(random: Random, model: Map<number, Row>, label: string): readonly FileRows[] {
+  const choice = randomInt(random, 4);
+  if (choice === 0) return [];
+  const existing = [...model.values()];
+  const touched = existing.filter(() => random.next() < 0.3);
+  const added = Array.from({ length: randomInt(random, 4) }, (_, index) => ({
+    id: 1000 * model.size + randomInt(random, 1000),
+    name: `${label}+${index}`,
+  }));
+  const fresh = added.filter((row, index) => !model.has(row.id) && added.findIndex((other) => other.id === row.id) === index);
+  if (choice === 1) {
+    for (const row of fresh) model.set(row.id, row);
+    return [{ kind: 'insert', rows: fresh.map(plain), counted: random.next() < 0.5 }];
+  }
+  const updated = touched.filter(() => random.next() < 0.7);
+  const removed = touched.filter((row) => !updated.includes(row));
+  const after = updated.map((row) => ({ ...row, name: `${label}:${row.id}` }));
+  for (const row of removed) model.delete(row.id);
+  for (const row of [...after, ...fresh]) model.set(row.id, row);
+  if (choice === 2) {
+    // A rewrite without recorded changes: the files' rows go away, what is left of them comes back.
+    return [
+      { kind: 'delete', rows: touched.map(plain) },
+      { kind: 'insert', rows: [...after, ...fresh].map(plain) },
+    ];
+  }
+  const images = updated.flatMap((row, index) => [changed(row, 'update_preimage'), changed(after[index] ?? row, 'update_postimage')]);
+  const rows = [...images, ...removed.map((row) => changed(row, 'delete')), ...fresh.map((row) => changed(row, 'insert'))];
+  return spread(random, random.next() < 0.5 ? rows : shuffled(random, rows));
+}
+
+function plain(row: Row): { readonly id: number; readonly name: string } {
+  return { id: row.id, name: row.name };
+}
+
+function changed(row: Row, changeType: string): Row & { readonly _change_type: string } {
+  return { ...row, _change_type: changeType };
+}
+
+function shuffled<T>(random: Random, items: readonly T[]): readonly T[] {
+  return items
+    .map((item) => ({ item, order: random.next() }))
+    .toSorted((left, right) => left.order - right.order)
+    .map(({ item }) => item);
+}
+
+function spread(random: Random, rows: readonly (Row & { readonly _change_type: string })[]): readonly FileRows[] {
+  const cut = randomInt(random, rows.length + 1);
+  return [rows.slice(0, cut), rows.slice(cut)]
+    .filter((part) => part.length > 0)
+    .map((part) => ({ kind: 'recorded', rows: part.map((row) => ({ ...row })) }));
+}
+
+async function publishWithCrashes(harness: FeedHarness, random: Random, spec: Partial<FeedSpec>): Promise<void> {
+  for (let crashes = randomInt(random, 4); crashes > 0; crashes--) {
+    const armed = failpoints[randomInt(random, failpoints.length)];
+    let visitsLeft = randomInt(random, 3);
+    const die = (name: FailpointName): Promise<void> => {
+      if (name !== armed || visitsLeft-- > 0) return Promise.resolve();
+      harness.crashNewest();
+      return Promise.reject(new Error(`crash at ${name}`));
+    };
+    harness.brokerFailpoint = die;
+    const running = harness.start(spec, die);
+    const drained = running.feed.drain(harness.table.latestVersion).catch(() => undefined);
+    await Promise.race([drained, running.ended, new SystemClock().sleep(200)]);
+    harness.brokerFailpoint = () => Promise.resolve();
+    await harness.catchUp(spec);
+    await running.stop();
+  }
+  await harness.catchUp(spec);
+}
+
+function eventOf(record: KafkaRecord): JsonObject | undefined {
+  if (record.value === undefined) return undefined;
+  const event = parseJson(text(record.value), 'event');
+  return isJsonObject(event) ? event : undefined;
+}
+
+/** What a consumer of a compacted topic ends up with. */
+function foldByKey(records: readonly KafkaRecord[]): ReadonlyMap<string, JsonValue> {
+  const rows = new Map<string, JsonValue>();
+  for (const record of records) {
+    const after = eventOf(record)?.['after'] ?? null;
+    if (after === null) rows.delete(text(record.key));
+    else rows.set(text(record.key), after);
+  }
+  return rows;
+}
+
+/** What a consumer without keys ends up with: each event takes one row away or adds one, or both. */
+function foldRows(records: readonly KafkaRecord[]): readonly string[] {
+  const counts = new Map<string, number>();
+  const add = (row: JsonValue | undefined, count: number): void => {
+    if (row === undefined || row === null) return;
+    counts.set(printJson(row), (counts.get(printJson(row)) ?? 0) + count);
+  };
+  for (const record of records) {
+    const event = eventOf(record);
+    add(event?.['before'], -1);
+    add(event?.['after'], 1);
+  }
+  return [...counts].flatMap(([row, count]) => Array.from({ length: count }, () => row)).toSorted();
+}
+
+describe('the published topic', () => {
+  for (const seed of seeds) {
+    it(`folds to the table after random versions and crashes, each row once (seed ${seed})`, async () => {
+      const random = new SeededRandom(seed);
+      const harness = new FeedHarness();
+      const model = new Map<number, Row>();
+      const keyed = random.next() < 0.7;
+      const spec = { keyColumns: keyed ? ['id'] : [], maxTransactionRows: 1 + randomInt(random, 6), partitions: 1 + randomInt(random, 3) };
+      for (let round = 0; round < 3; round++) {
+        for (let versions = 1 + randomInt(random, 4); versions > 0; versions--) {
+          await harness.table.commit(randomVersion(random, model, `${round}.${versions}`));
+        }
+        await publishWithCrashes(harness, random, spec);
+      }
+      const records = await harness.published();
+      const rows = [...model.values()].map((row) => printJson({ id: row.id, name: row.name })).toSorted();
+      if (keyed) expect([...foldByKey(records).values()].map(printJson).toSorted()).toEqual(rows);
+      expect(foldRows(records)).toEqual(rows);
+      const identities = records.map((record) => record.headers.map(([name, value]) => `${name}=${text(value)}`).join(' '));
+      expect(new Set(identities).size).toBe(identities.length);
+    });
+  }
+});

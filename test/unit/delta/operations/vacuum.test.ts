@@ -1,0 +1,205 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { toEpochMs } from '../../../../src/base/clock.ts';
+import { ServiceError } from '../../../../src/base/errors.ts';
+import type { Failpoint, FailpointName } from '../../../../src/base/failpoint.ts';
+import { removeOf } from '../../../../src/delta/actions.ts';
+import { ChangeReader } from '../../../../src/delta/changes/change-reader.ts';
+import { commitInfoOf } from '../../../../src/delta/delta-snapshot.ts';
+import { vacuum } from '../../../../src/delta/operations/vacuum.ts';
+import { filesRemovedSince } from '../../../../src/delta/operations/vacuum-keep-set.ts';
+import { toVersion } from '../../../../src/table/version.ts';
+import { DeltaBench, dayMs, hourMs, metadataOf } from '../../../support/delta-bench.ts';
+import { intercepted } from '../../../support/intercepted-store.ts';
+import { StepClock } from '../../../support/step-clock.ts';
+
+const at =
+  (name: FailpointName, action: () => Promise<unknown>): Failpoint =>
+  async (reached) => {
+    if (reached === name) await action();
+  };
+const run = { dryRun: false };
+
+describe('vacuum', () => {
+  let bench: DeltaBench;
+
+  beforeEach(async () => {
+    bench = new DeltaBench();
+    await bench.create({ configuration: { 'delta.enableChangeDataFeed': 'true' } });
+  });
+
+  it('deletes orphans and expired tombstones, keeps live files, and writes both ends into the history', async () => {
+    const live = await bench.append(['a']);
+    const gone = await bench.append(['bb']);
+    const orphan = await bench.file(['ccc']);
+    await bench.remove([gone]);
+    bench.clock.advance(8 * dayMs);
+    const result = await vacuum(bench.process(), run);
+    expect(result).toEqual({ paths: [gone.storedPath, orphan.storedPath], fileCount: 2, sizeBytes: 5, heldByFeeds: 0 });
+    expect(await bench.paths()).toEqual([live.storedPath]);
+    expect((await bench.operations()).slice(-2)).toEqual(['VACUUM START', 'VACUUM END']);
+    const infoOf = async (version: number) => commitInfoOf((await bench.process().readCommit(toVersion(version)))?.actions ?? [])?.body;
+    expect(await infoOf(4)).toMatchObject({
+      operationParameters: { retentionCheckEnabled: 'true', defaultRetentionMillis: '604800000' },
+      operationMetrics: { numFilesToDelete: '2', sizeOfDataToDelete: '5' },
+    });
+    expect(await infoOf(5)).toMatchObject({ operationParameters: { status: 'COMPLETED' }, operationMetrics: { numDeletedFiles: '2' } });
+  });
+
+  it('keeps a tombstone within the retention however old its file is', async () => {
+    const old = await bench.append(['a']);
+    bench.clock.advance(30 * dayMs);
+    await bench.remove([old]);
+    bench.clock.advance(6 * dayMs);
+    expect((await vacuum(bench.process(), run)).fileCount).toBe(0);
+    expect(await bench.rowsAt(toVersion(1))).toEqual(['a']);
+    bench.clock.advance(2 * dayMs);
+    expect((await vacuum(bench.process(), run)).paths).toEqual([old.storedPath]);
+  });
+
+  it('keeps files of a commit in flight, which only their age protects', async () => {
+    await bench.append(['a']);
+    bench.clock.advance(30 * dayMs);
+    const inFlight = await bench.file(['b']);
+    bench.clock.advance(6 * dayMs);
+    expect((await vacuum(bench.process(), run)).fileCount).toBe(0);
+    await bench.commit('WRITE', [inFlight]);
+    expect(await bench.rowsAt()).toEqual(['a', 'b']);
+  });
+
+  it('commits nothing and deletes nothing in a dry run, or when there is nothing to delete', async () => {
+    const orphan = await bench.file(['a']);
+    bench.clock.advance(8 * dayMs);
+    expect((await vacuum(bench.process(), { dryRun: true })).paths).toEqual([orphan.storedPath]);
+    expect(await bench.paths()).toEqual([orphan.storedPath]);
+    await vacuum(bench.process(), run);
+    const version = (await bench.process().refresh()).version;
+    expect(await vacuum(bench.process(), run)).toEqual({ paths: [], fileCount: 0, sizeBytes: 0, heldByFeeds: 0 });
+    expect((await bench.process().refresh()).version).toBe(version);
+  });
+
+  it('lets recorded changes go by age, and only by age', async () => {
+    const recorded = await bench.recordedChanges('cdc-0', ['a']);
+    const version = await bench.commit('UPDATE', [recorded]);
+    bench.clock.advance(6 * dayMs);
+    expect((await vacuum(bench.process(), run)).fileCount).toBe(0);
+    bench.clock.advance(2 * dayMs);
+    expect((await vacuum(bench.process(), run)).paths).toEqual([recorded.storedPath]);
+    await expect(new ChangeReader(bench.process()).changesOf(version)).rejects.toMatchObject({ code: 'CDF_GAP' });
+  });
+
+  it('keeps what the slowest feed still needs, whatever its age, and says how much that is', async () => {
+    const before = await bench.append(['a']);
+    await bench.remove([before]);
+    const old = await bench.append(['b']);
+    const deletes = await bench.remove([old]);
+    const recorded = await bench.recordedChanges('cdc-0', ['c']);
+    await bench.commit('UPDATE', [recorded]);
+    const rewritten = await bench.append(['d']);
+    const same = { ...(await bench.file(['d'])), dataChange: false };
+    await bench.commit('OPTIMIZE', [removeOf(rewritten, { deletedMs: bench.clock.now(), dataChange: false }), same]);
+    bench.clock.advance(30 * dayMs);
+    const result = await vacuum(bench.process(), { ...run, keepChangesFrom: deletes });
+    expect(result).toMatchObject({ paths: [before.storedPath], heldByFeeds: 3 });
+    const reader = new ChangeReader(bench.process());
+    const { version } = await bench.process().refresh();
+    for (let feed: number = deletes; feed <= version; feed++) await expect(reader.changesOf(toVersion(feed))).resolves.toBeDefined();
+    expect((await vacuum(bench.process(), run)).fileCount).toBe(3);
+  });
+
+  it('leaves hidden names alone, except recorded changes and folders of partition columns', async () => {
+    await bench.commit('SET TBLPROPERTIES', [metadataOf({ partitionColumns: ['_p'] })]);
+    const garbage = ['_change_data/x', '_p=1/x', 'sub/x', 'x'];
+    for (const path of [...garbage, '_delta_log/_sidecars/x', '_staging/x', '.x', 'sub/.x', 'sub/_y/x', '_q=1/x'])
+      await bench.store.put(path, new Uint8Array(1));
+    bench.clock.advance(8 * dayMs);
+    expect((await vacuum(bench.process(), run)).paths).toEqual(garbage);
+  });
+
+  it('refuses a retention below the table’s own unless it is allowed, and impossible ones', async () => {
+    const old = await bench.append(['a']);
+    await bench.remove([old]);
+    bench.clock.advance(2 * hourMs);
+    const context = bench.process();
+    await expect(vacuum(context, { ...run, retentionHours: 1 })).rejects.toMatchObject({
+      code: 'VACUUM_RETENTION_TOO_SHORT',
+      kind: 'invalid',
+    });
+    await expect(vacuum(context, { ...run, retentionHours: -1 })).rejects.toMatchObject({ code: 'VACUUM_RETENTION_INVALID' });
+    await expect(vacuum(context, { ...run, retentionHours: Number.NaN })).rejects.toMatchObject({ code: 'VACUUM_RETENTION_INVALID' });
+    expect((await vacuum(context, { ...run, retentionHours: 1, allowShortRetention: true })).paths).toEqual([old.storedPath]);
+  });
+
+  it('follows the retention the table asks for', async () => {
+    await bench.commit('SET TBLPROPERTIES', [metadataOf({ configuration: { 'delta.deletedFileRetentionDuration': 'interval 2 hours' } })]);
+    const orphan = await bench.file(['a']);
+    bench.clock.advance(3 * hourMs);
+    expect((await vacuum(bench.process(), run)).paths).toEqual([orphan.storedPath]);
+  });
+
+  it('keeps a deletion vector’s file for as long as its data file', async () => {
+    const file = await bench.append(['a', 'b']);
+    const vectorPath = 'ab/deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin';
+    await bench.store.put(vectorPath, new Uint8Array(1));
+    // The example of the protocol's description of deletion vectors.
+    const vector = { storageType: 'u', pathOrInlineDv: 'ab^-aqEH.-t@S}K{vb[*k^', offset: 4, sizeInBytes: 40, cardinality: 1 };
+    await bench.commit('DELETE', [removeOf(file, { deletedMs: 0, dataChange: true }), { ...file, deletionVector: vector }]);
+    bench.clock.advance(30 * dayMs);
+    expect((await vacuum(bench.process(), run)).fileCount).toBe(0);
+  });
+
+  it('looks at the newest version again just before deleting', async () => {
+    const orphan = await bench.file(['a']);
+    bench.clock.advance(8 * dayMs);
+    const context = bench.process({ failpoint: at('V1', () => bench.commit('RESTORE', [orphan])) });
+    expect((await vacuum(context, run)).fileCount).toBe(0);
+    expect(await bench.rowsAt()).toEqual(['a']);
+  });
+
+  it('does not let a clock that runs ahead of the storage shorten the retention', async () => {
+    const orphan = await bench.file(['a']);
+    bench.clock.advance(6 * dayMs);
+    const skewed = bench.process({ clock: new StepClock(bench.clock.now() + 3 * dayMs) });
+    expect((await vacuum(skewed, run)).fileCount).toBe(0);
+    expect(await bench.paths()).toEqual([orphan.storedPath]);
+  });
+
+  it('writes a failed end into the history, and goes on from there the next time', async () => {
+    for (const row of ['a', 'b', 'c', 'd']) await bench.file([row]);
+    bench.clock.advance(8 * dayMs);
+    const broken = new ServiceError({ code: 'STORAGE_UNAVAILABLE', kind: 'unavailable', message: 'down' });
+    let deletes = 0;
+    const store = intercepted(bench.store, { delete: (path) => (++deletes > 2 ? Promise.reject(broken) : bench.store.delete(path)) });
+    await expect(vacuum(bench.process({ store }), run)).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
+    const { version } = await bench.process().refresh();
+    const info = commitInfoOf((await bench.process().readCommit(version))?.actions ?? [])?.body;
+    expect(info).toMatchObject({
+      operation: 'VACUUM END',
+      operationParameters: { status: 'FAILED' },
+      operationMetrics: { numDeletedFiles: '2' },
+    });
+    expect((await vacuum(bench.process(), run)).fileCount).toBe(2);
+    expect(await bench.paths()).toEqual([]);
+  });
+
+  it('reaches V2 with half of the files deleted', async () => {
+    for (const row of ['a', 'b', 'c', 'd']) await bench.file([row]);
+    bench.clock.advance(8 * dayMs);
+    let left = 0;
+    await vacuum(bench.process({ failpoint: at('V2', async () => (left = (await bench.paths()).length)) }), run);
+    expect(left).toBe(2);
+  });
+
+  it('honours a longer retention than the table’s for removed files, although checkpoints forget their tombstones', async () => {
+    const old = await bench.append(['a']);
+    bench.clock.advance(20 * dayMs);
+    await bench.remove([old]);
+    bench.clock.advance(10 * dayMs);
+    const context = bench.process();
+    const { version } = await context.refresh();
+    const since = (days: number) => filesRemovedSince(context, version, toEpochMs(bench.clock.now() - days * dayMs));
+    expect(await since(14)).toEqual(new Set([old.storedPath]));
+    expect(await since(7)).toEqual(new Set());
+    expect((await vacuum(context, { dryRun: true, retentionHours: 24 * 14 })).fileCount).toBe(0);
+    expect((await vacuum(context, { dryRun: true })).fileCount).toBe(1);
+  });
+});
