@@ -1,4 +1,3 @@
-/* eslint-disable no-console -- a benchmark prints */
 import { printJson } from '../src/base/bigint-json.ts';
 import { SystemClock } from '../src/base/system-clock.ts';
 import type { Compression } from '../src/kafka/compression.ts';

@@ -6,8 +6,17 @@ import { ServiceError } from '../base/errors.ts';
 import type { HealthReport } from '../observability/health.ts';
 import type { Logger } from '../observability/logger.ts';
 import { makeProblem, problemContentType, problemOf } from './problem.ts';
-import type { ServerSettings } from './settings.ts';
 import { type PipelineStatus, statusJson } from './status.ts';
+
+/** Where and how it listens; `config.server` has this shape. */
+export interface AdminSettings {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly allowRemote: boolean;
+  readonly maxEventLoopDelayMs: number;
+  readonly requestTimeoutMs: number;
+}
 
 /** What the server shows; handed in, so that it knows no service. */
 export interface AdminPorts {
@@ -37,7 +46,7 @@ const jsonType = 'application/json; charset=utf-8';
  *
  * @throws ServiceError `ADMIN_REMOTE_REFUSED` (invalid) when the host is no loopback address and `allowRemote` is not set.
  */
-export function createAdminServer(settings: ServerSettings, ports: AdminPorts): AdminServer {
+export function createAdminServer(settings: AdminSettings, ports: AdminPorts): AdminServer {
   if (!settings.allowRemote && !isLoopback(settings.host)) {
     throw new ServiceError({
       code: 'ADMIN_REMOTE_REFUSED',
@@ -63,7 +72,7 @@ export function createAdminServer(settings: ServerSettings, ports: AdminPorts): 
   };
 }
 
-function addProbes(app: FastifyInstance, settings: ServerSettings, ports: AdminPorts): void {
+function addProbes(app: FastifyInstance, settings: AdminSettings, ports: AdminPorts): void {
   app.get('/livez', (_request, reply) => {
     const delayMs = ports.eventLoopDelayMs();
     const alive = delayMs <= settings.maxEventLoopDelayMs;
@@ -79,7 +88,7 @@ function addProbes(app: FastifyInstance, settings: ServerSettings, ports: AdminP
   });
 }
 
-function addReports(app: FastifyInstance, settings: ServerSettings, ports: AdminPorts): void {
+function addReports(app: FastifyInstance, settings: AdminSettings, ports: AdminPorts): void {
   app.get('/', (_request, reply) =>
     send(reply, 200, { name: 'tidewater', links: ['/livez', '/readyz', '/startupz', '/metrics', '/status'] }),
   );
@@ -106,7 +115,7 @@ function addErrorPages(app: FastifyInstance, logger: Logger): void {
   });
 }
 
-async function listen(app: FastifyInstance, settings: ServerSettings): Promise<{ url: string; host: string; port: number }> {
+async function listen(app: FastifyInstance, settings: AdminSettings): Promise<{ url: string; host: string; port: number }> {
   try {
     await app.listen({ host: settings.host, port: settings.port });
   } catch (cause) {

@@ -1,5 +1,5 @@
-import { changeLines } from '../cdf/change-rows.ts';
 import { isJsonObject, parseJson } from '../base/bigint-json.ts';
+import { changeLines } from '../cdf/change-rows.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { nextVersion, toVersion } from '../table/version.ts';
 import type { AppCommands, ChangeRow, CommandContext, TailOptions } from './app-commands.ts';

@@ -1,8 +1,74 @@
 import type { QueueStatus } from '../admin/status.ts';
+import { describeError } from '../base/errors.ts';
+import { BullJobQueue } from '../maintenance/bull-queue.ts';
+import { type JobQueue, maintenanceKinds, type QueueCounts } from '../maintenance/job-queue.ts';
+import { MaintenanceService } from '../maintenance/maintenance-service.ts';
+import type { HealthReporter } from '../observability/health.ts';
 import type { Components } from './components.ts';
+import { feedWatermarks } from './feed-watermarks.ts';
+import { observeMaintenance } from './observe/observe-maintenance.ts';
 
+const countIntervalMs = 5_000;
+
+/** Maintenance of all tables of the configuration. The process counts as ready without it: a missing Redis hurts no table. */
 export class MaintenanceRole {
-  readonly queues: readonly QueueStatus[] = [];
-  constructor(_components: Components, _redisUrl: string) {}
-  async run(_signal: AbortSignal): Promise<void> {}
+  readonly #components: Components;
+  readonly #queue: JobQueue;
+  readonly #reporter: HealthReporter;
+  #counts: ReadonlyMap<string, QueueCounts> = new Map();
+
+  constructor(components: Components, redisUrl: string) {
+    const { config, health, logger, metrics } = components;
+    const { queuePrefix, maxAttempts } = config.maintenance;
+    this.#components = components;
+    this.#reporter = health.component('maintenance', { requiredForReadiness: false });
+    this.#queue = new BullJobQueue({
+      url: redisUrl,
+      prefix: queuePrefix,
+      maxAttempts,
+      onConnection: (connected, detail) => {
+        metrics.maintenance.queueUp.set(connected ? 1 : 0, {});
+        this.#reporter.report(connected ? 'running' : 'degraded', detail);
+        if (connected) logger.info('job queue connected');
+        else logger.warn('job queue away, maintenance waits', { detail });
+      },
+    });
+  }
+
+  get queues(): readonly QueueStatus[] {
+    const { connected } = this.#queue;
+    return maintenanceKinds.map((kind) => ({ name: kind, connected, jobs: this.#counts.get(kind) ?? {} }));
+  }
+
+  /** Runs until `signal` fires and the jobs under way are done. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { config, catalog, clock, logger, metrics } = this.#components;
+    const service = new MaintenanceService({
+      queue: this.#queue,
+      catalog,
+      watermarks: feedWatermarks(this.#components),
+      settings: config.maintenance,
+      clock,
+      observer: observeMaintenance(metrics, logger),
+    });
+    await Promise.all([service.run(signal), this.#countJobs(signal)]);
+    this.#reporter.report('stopped');
+  }
+
+  async #countJobs(signal: AbortSignal): Promise<void> {
+    const { clock, metrics, logger } = this.#components;
+    while (!signal.aborted) {
+      try {
+        const counts = await Promise.all(maintenanceKinds.map(async (kind) => [kind, await this.#queue.counts(kind)] as const));
+        this.#counts = new Map(counts);
+        for (const [queue, states] of counts) {
+          for (const [state, jobs] of Object.entries(states)) metrics.maintenance.queueJobs.set(jobs, { queue, state });
+        }
+      } catch (error) {
+        // Redis is away: the connection state tells it, the last counts stay.
+        logger.debug('jobs not counted', { detail: describeError(error) });
+      }
+      await clock.sleep(countIntervalMs, signal).catch(() => undefined);
+    }
+  }
 }

@@ -1,7 +1,4 @@
 import { inertFailpoint } from '../base/failpoint.ts';
-import { HealthRegistry } from '../observability/health.ts';
-import { createLogger, type Logger } from '../observability/logger.ts';
-import { createMetrics } from '../observability/metrics.ts';
 import { RandomIdSource } from '../base/ids.ts';
 import { SystemClock } from '../base/system-clock.ts';
 import { SystemRandom } from '../base/system-random.ts';
@@ -11,6 +8,9 @@ import { DeltaTables } from '../delta/delta-tables.ts';
 import type { KafkaClient } from '../kafka/client.ts';
 import { KafkajsClient } from '../kafka/kafkajs-client.ts';
 import type { KafkaLog } from '../kafka/kafkajs-door.ts';
+import { HealthRegistry } from '../observability/health.ts';
+import { createLogger, type Logger } from '../observability/logger.ts';
+import { createMetrics } from '../observability/metrics.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../storage/retrying-object-store.ts';
 import type { Components } from './components.ts';

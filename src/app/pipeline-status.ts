@@ -87,7 +87,13 @@ export async function partitionStatuses(
       const topicId = await kafka.admin.topicId(topic).catch(() => undefined);
       return held.map(({ partition, latest }): PartitionStatus => {
         const problem = ingest?.partitions.find((entry) => entry.topic === topic && entry.partition === partition)?.discontinuity;
-        return { topic, partition, committedOffset: committedOffset(marks, { pipeline: config.pipeline, topic, partition, topicId }), endOffset: latest, problem };
+        return {
+          topic,
+          partition,
+          committedOffset: committedOffset(marks, { pipeline: config.pipeline, topic, partition, topicId }),
+          endOffset: latest,
+          problem,
+        };
       });
     }),
   );

@@ -1,8 +1,9 @@
 import { createAdminServer } from '../admin/admin-server.ts';
+import { untilAborted } from '../base/abort.ts';
 import { describeError } from '../base/errors.ts';
 import type { CommandContext, ServeOptions } from './app-commands.ts';
-import { runDemo } from './demo.ts';
-import { openComponents, type OpenedComponents } from './open-components.ts';
+import { prepareDemo, runDemo } from './demo.ts';
+import { type OpenedComponents, openComponents } from './open-components.ts';
 import { PipelineProcess } from './pipeline-process.ts';
 import { pipelineStatus } from './pipeline-status.ts';
 import { openServers, type Servers } from './servers.ts';
@@ -59,6 +60,7 @@ async function servePipeline(serving: Serving): Promise<number> {
   });
   const { url } = await admin.start();
   logger.info('serving', { role: options.role, url });
+  if (options.demo) await prepareDemo(components);
   pipeline.start();
   let code = 0;
   try {
@@ -74,18 +76,4 @@ async function servePipeline(serving: Serving): Promise<number> {
   }
   logger.info('stopped');
   return code;
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else
-      signal.addEventListener(
-        'abort',
-        () => {
-          resolve();
-        },
-        { once: true },
-      );
-  });
 }

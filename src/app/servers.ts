@@ -29,7 +29,9 @@ export async function openServers(options: ServersOptions): Promise<Servers> {
   const configured = config.kafka.brokers;
   const [kafka, redis] = await Promise.all([
     options.needsKafka && configured.length === 0 ? startEmbeddedKafka({ dir: join(config.dataDir, 'kafka'), log, signal }) : undefined,
-    options.needsRedis && config.redis.url === undefined ? startEmbeddedRedis({ dir: join(config.dataDir, 'redis'), log, signal }) : undefined,
+    options.needsRedis && config.redis.url === undefined
+      ? startEmbeddedRedis({ dir: join(config.dataDir, 'redis'), log, signal })
+      : undefined,
   ]);
   return {
     brokers: kafka?.brokers ?? configured,

@@ -8,3 +8,14 @@ export function abortedError(signal?: AbortSignal): ServiceError {
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw abortedError(signal);
 }
+
+/** Resolves when the signal fires. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      resolve();
+    };
+    if (signal.aborted) done();
+    else signal.addEventListener('abort', done, { once: true });
+  });
+}

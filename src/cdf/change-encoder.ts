@@ -160,8 +160,8 @@ class EncodingRun {
     const removed = code === deleteCode || code === preimageCode;
     const operation = removed ? 'd' : this.#task.snapshot ? 'r' : 'c';
     const keyEnd = this.#openRecord(file, row);
-    const images = removed ? { before: row, after: -1 } : { before: -1, after: row };
-    this.#debezium.append(this.#text, file.rows, { operation, ...images, ordinal: this.#ordinal });
+    const [before, after] = removed ? [row, -1] : [-1, row];
+    this.#debezium.append(this.#text, file.rows, { operation, before, after, ordinal: this.#ordinal });
     this.#events[operation] += 1;
     this.#closeRecord(keyEnd);
     if (removed && this.#keyed && this.#task.spec.tombstones) this.#appendTombstone(keyEnd);
@@ -185,18 +185,21 @@ class EncodingRun {
   }
 
   #closeRecord(keyEnd: number): void {
-    const headers = this.#headers.at(this.#ordinal);
-    this.#batches.append(this.#text, { ...this.#address(keyEnd), keyEnd, valueEnd: this.#text.length, headers });
+    this.#append(keyEnd, this.#text.length, this.#headers);
   }
 
   #appendTombstone(keyEnd: number): void {
-    const headers = this.#tombstoneHeaders.at(this.#ordinal);
-    this.#batches.append(this.#text, { ...this.#address(keyEnd), keyEnd, valueEnd: -1, headers });
+    this.#append(keyEnd, -1, this.#tombstoneHeaders);
   }
 
-  #address(keyEnd: number): { readonly partition: number; readonly timestampMs: number } {
+  #append(keyEnd: number, valueEnd: number, headers: EventHeaders): void {
     const { spec, changes } = this.#task;
-    const partition = keyEnd < 0 ? this.#ordinal % spec.partitions : partitionOfKey(this.#text.bytes, keyEnd, spec.partitions);
-    return { partition, timestampMs: changes.committedAt };
+    this.#batches.append(this.#text, {
+      partition: keyEnd < 0 ? this.#ordinal % spec.partitions : partitionOfKey(this.#text.bytes, keyEnd, spec.partitions),
+      keyEnd,
+      valueEnd,
+      timestampMs: changes.committedAt,
+      headers: headers.at(this.#ordinal),
+    });
   }
 }

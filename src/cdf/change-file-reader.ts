@@ -12,7 +12,7 @@ import { JsonBuffer } from './json-buffer.ts';
 import { RowWriters } from './row-writers.ts';
 
 /** Larger change files are refused: a file is held in memory while its rows are published. */
-export const maxChangeFileBytes = 1024 * 1024 * 1024;
+export const maxChangeFileBytes: number = 1024 * 1024 * 1024;
 
 const changeTypeColumn = '_change_type';
 

@@ -1,4 +1,5 @@
 import { encodeHeaders, type RecordHeaders } from '../kafka/record-batch-builder.ts';
+import { digitCount } from './json-buffer.ts';
 
 /**
  * The headers of a version's records in wire form: `version`, `committed_at` (epoch milliseconds), `ordinal`, and `snapshot` or
@@ -6,7 +7,7 @@ import { encodeHeaders, type RecordHeaders } from '../kafka/record-batch-builder
  */
 export class EventHeaders {
   readonly #before: RecordHeaders;
-  readonly #byDigits = new Map<number, Uint8Array>();
+  readonly #byDigits: (Uint8Array | undefined)[] = [];
 
   constructor(options: {
     readonly version: number;
@@ -25,15 +26,19 @@ export class EventHeaders {
 
   /** Valid until the next call. */
   at(ordinal: number): Uint8Array {
-    const digits = String(ordinal);
-    let bytes = this.#byDigits.get(digits.length);
+    const digits = digitCount(ordinal);
+    let bytes = this.#byDigits[digits];
     if (bytes === undefined) {
       // The ordinal is the last header, so that its digits are the array's end.
-      bytes = encodeHeaders([...this.#before, ['ordinal', text(digits)]]);
-      this.#byDigits.set(digits.length, bytes);
+      bytes = encodeHeaders([...this.#before, ['ordinal', text(String(ordinal))]]);
+      this.#byDigits[digits] = bytes;
     }
-    const from = bytes.length - digits.length;
-    for (let i = 0; i < digits.length; i++) bytes[from + i] = digits.charCodeAt(i);
+    let rest = ordinal;
+    for (let at = bytes.length - 1; at >= bytes.length - digits; at--) {
+      const tenth = Math.floor(rest / 10);
+      bytes[at] = 0x30 + (rest - tenth * 10);
+      rest = tenth;
+    }
     return bytes;
   }
 }

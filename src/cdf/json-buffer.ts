@@ -2,7 +2,7 @@ import { ServiceError } from '../base/errors.ts';
 
 const initialCapacityBytes = 4096;
 /** Largest text one buffer may hold: far above what any broker takes for one record. */
-export const maxJsonBufferBytes = 256 * 1024 * 1024;
+export const maxJsonBufferBytes: number = 256 * 1024 * 1024;
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -143,7 +143,8 @@ export class JsonBuffer {
   }
 }
 
-function digitCount(value: number): number {
+/** Decimal digits of a non-negative integer. */
+export function digitCount(value: number): number {
   let count = 1;
   for (let limit = 10; value >= limit; limit *= 10) count++;
   return count;

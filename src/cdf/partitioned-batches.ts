@@ -5,7 +5,7 @@ import type { EncodeSpec } from '../protocol/change-event.ts';
 import type { JsonBuffer } from './json-buffer.ts';
 
 /** A batch is closed at this size before compression: well below what brokers take by default (1 MiB). */
-export const maxRecordBatchBytes = 512 * 1024;
+export const maxRecordBatchBytes: number = 512 * 1024;
 
 /** Collects records by partition, in order, into record batches. */
 export class PartitionedBatches {

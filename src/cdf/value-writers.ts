@@ -141,9 +141,11 @@ function structWriter(column: StructColumn): ValueWriter {
   const writers = column.children.map(valueWriterOf);
   return (out, index) => {
     if (writers.length === 0) out.byte(0x7b);
-    for (const [position, write] of writers.entries()) {
-      out.chunk(prefixes[position] ?? new Uint8Array(0));
-      write(out, index);
+    for (let position = 0; position < writers.length; position++) {
+      const prefix = prefixes[position];
+      const write = writers[position];
+      if (prefix !== undefined) out.chunk(prefix);
+      if (write !== undefined) write(out, index);
     }
     out.byte(0x7d);
   };

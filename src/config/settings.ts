@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { type ServerSettings, serverSettings } from '../admin/settings.ts';
 import type { Secret } from '../base/secret.ts';
 import { secretField, textField } from '../base/setting-fields.ts';
 import { type FeedDefaults, type FeedEntry, type FeedSettings, feedDefaults, feedList } from '../cdf/settings.ts';
@@ -8,6 +7,7 @@ import { type IngestEntry, type IngestSettings, ingestSettings } from '../ingest
 import { type KafkaSettings, kafkaSettings } from '../kafka/settings.ts';
 import { type MaintenanceEntry, type MaintenanceSettings, maintenanceSettings } from '../maintenance/settings.ts';
 import { type LoggingSettings, loggingSettings } from '../observability/settings.ts';
+import { type ServerSettings, serverSettings } from './server-settings.ts';
 import { type TableSettings, tableList } from './table-settings.ts';
 
 export interface RedisSettings {

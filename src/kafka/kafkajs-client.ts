@@ -50,7 +50,7 @@ export class KafkajsClient implements KafkaClient {
   constructor(options: KafkajsClientOptions) {
     checkKafkajs();
     this.#options = options;
-    this.#kafka = makeKafka(options.settings, options.log ?? (() => undefined));
+    this.#kafka = makeKafka(options.settings, options.log ?? (() => undefined), options.clock);
     this.#shared = this.#connection();
     this.#admin = new KafkajsAdmin(this.#kafka.admin(), this.#shared);
   }

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
+import type { Clock } from '../base/clock.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { KafkaSettings } from './settings.ts';
 import { WireReader, type WireWriter } from './wire.ts';
@@ -102,7 +103,8 @@ export function checkKafkajs(): void {
 }
 
 /** A kafkajs client for the settings; connects to nothing yet. */
-export function makeKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
+export function makeKafka(settings: KafkaSettings, log: KafkaLog, clock: Clock): Kafka {
+  const heard = new Map<string, number>();
   const { ssl, sasl } = settings;
   const config: KafkaConfig = {
     brokers: [...settings.brokers],
@@ -114,7 +116,15 @@ export function makeKafka(settings: KafkaSettings, log: KafkaLog): Kafka {
     retry: { initialRetryTime: 50, maxRetryTime: 1000, retries: 3 },
     logLevel: logLevel.WARN,
     logCreator: () => (entry) => {
-      forwardLog(entry, log);
+      forwardLog(entry, (level, message, fields) => {
+        // A broker that is down is reported at every attempt; one line per saying and interval is enough.
+        const key = String(fields['said']);
+        const now = clock.monotonicMs();
+        if (now - (heard.get(key) ?? Number.NEGATIVE_INFINITY) < repeatedLogMs) return;
+        if (heard.size >= maxRememberedLines) heard.clear();
+        heard.set(key, now);
+        log(level, message, fields);
+      });
     },
     ...(ssl === undefined
       ? {}
@@ -191,6 +201,8 @@ export async function sendTo<T>(broker: Broker, request: WireRequest<T>): Promis
 }
 
 const metadataMaxAgeMs = 60_000;
+const repeatedLogMs = 30_000;
+const maxRememberedLines = 200;
 const warnLevel: number = logLevel.WARN;
 
 // These answers are part of normal work and are retried; kafkajs logs each as an error.

@@ -73,7 +73,9 @@ export class KafkajsTransactionalProducer implements TransactionalProducer {
       this.#state = 'ready';
     } catch (error) {
       this.#state = 'dead';
-      throw error;
+      throw isServiceError(error)
+        ? error
+        : kafkaOutcomeUnknown(`transactional id "${this.#options.transactionalId}": the answer was lost`, error);
     }
   }
 

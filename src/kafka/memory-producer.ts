@@ -1,7 +1,7 @@
 import { isServiceError } from '../base/errors.ts';
 import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import type { EncodedRecordBatch, KafkaProducer, TopicPartition, TransactionalProducer } from './client.ts';
-import { kafkaProducerDead, kafkaUnavailable } from './errors.ts';
+import { kafkaOutcomeUnknown, kafkaProducerDead, kafkaUnavailable } from './errors.ts';
 import type { ClientLink, MemoryCluster, ProducerIdentity } from './memory-cluster.ts';
 
 /** Producer of the memory broker without transactions. */
@@ -58,7 +58,9 @@ export class MemoryTransactionalProducer implements TransactionalProducer {
     } catch (error) {
       this.#dead = true;
       this.#abortIfReachable();
-      throw isServiceError(error, 'unknown-outcome') ? kafkaUnavailable('the transaction was given up before its end', error) : error;
+      // Before the end was sent nothing can become visible, whatever happened to single requests.
+      if (isServiceError(error) && error.kind !== 'unknown-outcome') throw error;
+      throw kafkaUnavailable('the transaction was given up before its end', error);
     }
     try {
       await this.#end();
@@ -66,7 +68,7 @@ export class MemoryTransactionalProducer implements TransactionalProducer {
     } catch (error) {
       this.#dead = true;
       if (isServiceError(error, 'unavailable')) this.#abortIfReachable();
-      throw error;
+      throw isServiceError(error) ? error : kafkaOutcomeUnknown('the answer to the end of the transaction was lost', error);
     }
   }
 

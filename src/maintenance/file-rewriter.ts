@@ -1,7 +1,7 @@
 import { throwIfAborted } from '../base/abort.ts';
 import { ServiceError } from '../base/errors.ts';
+import { ParquetFileWriter } from '../codec/parquet/parquet-file-writer.ts';
 import { readParquet } from '../codec/parquet/read-parquet.ts';
-import { writeParquet } from '../codec/parquet/write-parquet.ts';
 import { columnStatistics } from '../codec/statistics.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import { concatBatches } from '../schema/concat.ts';
@@ -9,14 +9,15 @@ import type { StructType } from '../schema/types.ts';
 import type { ObjectStore, OpenObjectStore } from '../storage/object-store.ts';
 import type { FileRewriter, FileToRewrite, RewriteTask } from '../table/operations.ts';
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
+import { mergeStatistics, type PartialStatistics } from './merge-statistics.ts';
 
-/** One group's inputs are held in memory while it is written: more bytes than this are refused. */
+/** A group with more bytes than this is refused: the output is held in memory until it is stored. */
 export const maxRewriteBytes: number = 1 << 30;
 
 /**
  * Rewrites a group in this thread: reads the inputs one after the other, projects each to the table's columns (absent ones are null), and
- * writes all rows in order as one file whose statistics come from the rows. Safe to repeat: the output path is the caller's, and an
- * output that was written twice holds the same rows.
+ * writes all rows in order as one file whose statistics come from the rows. Memory holds one input's rows and the open row group, beside
+ * the output's bytes. Safe to repeat: the output path is the caller's, and an output that was written twice holds the same rows.
  */
 export class ParquetFileRewriter implements FileRewriter {
   readonly #openStore: OpenObjectStore;
@@ -33,22 +34,26 @@ export class ParquetFileRewriter implements FileRewriter {
     refuseTooLarge(task);
     const store = this.#openStore(task.spec.location);
     const schema = fileSchema(task.spec);
-    const batches: ColumnBatch[] = [];
+    const writer = new ParquetFileWriter(schema, { compression: task.spec.compression });
+    let statistics: PartialStatistics = { rowCount: 0, columns: columnStatistics(concatBatches(schema, []), { indexedColumns: 0 }) };
     for (const input of task.group.inputs) {
       throwIfAborted(signal);
-      batches.push(...(await readInput(store, input, schema, signal)));
+      for (const batch of await readInput(store, input, schema, signal)) {
+        await writer.append(batch);
+        const columns = columnStatistics(batch, { indexedColumns: task.spec.statisticsColumns });
+        statistics = mergeStatistics(statistics, { rowCount: batch.rowCount, columns });
+      }
     }
-    const rows = concatBatches(schema, batches);
-    const bytes = await writeParquet([rows], { compression: task.spec.compression });
+    const bytes = await writer.finish();
     throwIfAborted(signal);
     await store.put(task.outputPath, bytes, signal);
     return {
       path: task.outputPath,
       partitionValues: task.group.partitionValues,
       sizeBytes: bytes.length,
-      rowCount: rows.rowCount,
+      rowCount: statistics.rowCount,
       modifiedMs: await storedAt(store, task.outputPath, bytes.length, signal),
-      statistics: columnStatistics(rows, { indexedColumns: task.spec.statisticsColumns }),
+      statistics: statistics.columns,
     };
   }
 }

@@ -6,15 +6,6 @@ const jobSecondsBuckets = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600];
 const rowBuckets = [1, 10, 100, 1_000, 10_000, 50_000, 100_000, 250_000, 500_000, 1_000_000];
 const fileBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 1_024];
 
-/** Why a record was taken from the topic and is neither in the table nor a dead letter by this reading of it. */
-export type FilterReason =
-  /** The policy for records that do not fit is `skip`. */
-  | 'skipped-by-policy'
-  /** Below the table's offset: it is in the table already. */
-  | 'already-committed'
-  /** Its batch was given up before the commit (rebalance, another writer); it is read again, here or elsewhere. */
-  | 'discarded';
-
 /**
  * Kafka to batches. The balance holds at any time, for each table:
  * `records_consumed = records_committed + records_dead_lettered + records_filtered + records_in_flight`.
@@ -23,6 +14,10 @@ export interface IngestMetrics {
   readonly recordsConsumed: Count<'table' | 'topic'>;
   readonly recordsCommitted: Count<'table'>;
   readonly recordsDeadLettered: Count<'table' | 'reason'>;
+  /**
+   * Taken from the topic and, by this reading, neither a row nor a dead letter. `reason`: `skipped-by-policy` (does not fit and the policy
+   * says skip), `already-committed` (below the table's offset), `discarded` (its batch was given up before the commit; it is read again).
+   */
   readonly recordsFiltered: Count<'table' | 'reason'>;
   readonly recordsInFlight: Level<'table'>;
   readonly bytes: Count<'table' | 'topic'>;

@@ -27,7 +27,7 @@ export const dayMs: number = 24 * hourMs;
  * everything that looks at the log and moves whole files.
  */
 export class DeltaBench {
-  readonly clock = new StepClock();
+  readonly clock: StepClock = new StepClock();
   readonly store: MemoryObjectStore = new MemoryObjectStore({ name: 'bench', clock: this.clock });
   #files = 0;
   #version = -1;

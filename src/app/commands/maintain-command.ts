@@ -1,5 +1,5 @@
-import type { Components } from '../components.ts';
 import type { MaintainOptions, MaintainReport, MaintenanceVerb } from '../app-commands.ts';
+import type { Components } from '../components.ts';
 import { feedWatermarks } from '../feed-watermarks.ts';
 
 const msPerHour = 3_600_000;
@@ -22,7 +22,15 @@ async function compactTable(components: Components, { table: name, dryRun }: Mai
   const plan = await table.planCompaction({ targetFileBytes, minInputFiles: 2, maxGroups });
   const inputs = plan.groups.flatMap((group) => group.inputs);
   const planned = { groups: plan.groups.length, files: inputs.length, bytes: inputs.reduce((sum, file) => sum + file.sizeBytes, 0) };
-  if (dryRun) return { table: name, verb: 'compact', outcome: 'planned', version: undefined, details: planned, paths: inputs.map((file) => file.path) };
+  if (dryRun)
+    return {
+      table: name,
+      verb: 'compact',
+      outcome: 'planned',
+      version: undefined,
+      details: planned,
+      paths: inputs.map((file) => file.path),
+    };
   const { outcome, version, ...details } = await table.compact(plan);
   return { table: name, verb: 'compact', outcome: outcome === 'committed' ? 'done' : outcome, version, details, paths: [] };
 }

@@ -1,6 +1,6 @@
 import { auditHistory } from '../../commit/audit.ts';
-import type { Components } from '../components.ts';
 import type { AuditReport, OffsetRow } from '../app-commands.ts';
+import type { Components } from '../components.ts';
 import { partitionStatuses } from '../pipeline-status.ts';
 
 /** Where every partition stands: by the table (the truth), by the consumer group (a hint), and what the topic holds. */

@@ -1,9 +1,9 @@
-import { describeType } from '../../schema/describe-type.ts';
 import { isServiceError } from '../../base/errors.ts';
 import { parseAccounting } from '../../protocol/commit-accounting.ts';
+import { describeType } from '../../schema/describe-type.ts';
 import type { Snapshot, Table } from '../../table/table.ts';
-import type { Components } from '../components.ts';
 import type { HistoryRow, TableDescription, TableSummary } from '../app-commands.ts';
+import type { Components } from '../components.ts';
 
 /** Every table of the configuration, existing or not. */
 export function listTables(components: Components): Promise<readonly TableSummary[]> {

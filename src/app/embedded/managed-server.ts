@@ -212,13 +212,15 @@ async function endProcess(pid: number, mark: string): Promise<void> {
     ['SIGKILL', killTimeoutMs],
   ] as const) {
     if (!runsWith(pid, mark)) return;
+    const birth = processBirth(pid);
     try {
       process.kill(pid, signal);
     } catch {
       return;
     }
     const deadline = clock.monotonicMs() + timeoutMs;
-    while (clock.monotonicMs() < deadline && runsWith(pid, mark)) await clock.sleep(stopPollMs);
+    // A dying process loses its command line first and its files later.
+    while (clock.monotonicMs() < deadline && birth !== undefined && processBirth(pid) === birth) await clock.sleep(stopPollMs);
   }
 }
 

@@ -50,9 +50,9 @@ export class InThreadBatchStager implements BatchStager {
   }
 
   #decoderFor(task: StageTask): RecordDecoder {
-    const { schema } = task.write;
+    const { schema, partitionColumns } = task.write;
     const sources = task.decode.sources.map((source) => `${source.kind}:${'name' in source ? source.name : ''}`);
-    const layout = [describeFields(schema.fields), task.decode.unknownMembers, ...sources].join('\0');
+    const layout = [describeFields(schema.fields), task.decode.unknownMembers, partitionColumns.join('\u0001'), ...sources].join('\0');
     const known = this.#decoders.get(layout);
     if (known !== undefined) {
       // A task that failed half-way may have left rows behind.
@@ -60,7 +60,7 @@ export class InThreadBatchStager implements BatchStager {
       return known;
     }
     if (this.#decoders.size >= maxDecoders) this.#decoders.clear();
-    const decoder = new RecordDecoder(schema, task.decode, { maxDepth: this.#options.maxNestingDepth });
+    const decoder = new RecordDecoder(schema, task.decode, { maxDepth: this.#options.maxNestingDepth, partitionColumns });
     this.#decoders.set(layout, decoder);
     return decoder;
   }

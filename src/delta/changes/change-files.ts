@@ -6,13 +6,13 @@ import { type Action, type AddFile, type CdcFile, physicalRows, type RemoveFile 
 import { commitInfoOf } from '../delta-snapshot.ts';
 
 /** Where change files come from, for messages. */
-export interface ChangeSource {
+interface ChangeSource {
   readonly table: string;
   readonly version: number;
 }
 
 /** The live file a `remove` ends, as the version before knew it; asked for only when the `remove` itself does not say enough. */
-export type FindRemoved = (file: RemoveFile) => Promise<AddFile | undefined>;
+type FindRemoved = (file: RemoveFile) => Promise<AddFile | undefined>;
 
 /**
  * The files that hold the row changes of one commit, in the order their rows are numbered. Recorded changes are all changes of a commit that

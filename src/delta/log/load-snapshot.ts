@@ -144,7 +144,7 @@ function notContiguous(name: string, what: string): ServiceError {
   });
 }
 
-export function versionNotFound(name: string, version: number, listing: LogListing): ServiceError {
+function versionNotFound(name: string, version: number, listing: LogListing): ServiceError {
   const first = listing.commits[0]?.version === 0 ? 0 : listing.checkpoints[0]?.version;
   const last = Math.max(listing.commits.at(-1)?.version ?? -1, listing.checkpoints.at(-1)?.version ?? -1);
   return new ServiceError({

@@ -1,7 +1,7 @@
 import { toVersion, type Version } from '../../table/version.ts';
 
-export const logFolder = '_delta_log/';
-export const lastCheckpointPath = `${logFolder}_last_checkpoint`;
+export const logFolder: string = '_delta_log/';
+export const lastCheckpointPath: string = `${logFolder}_last_checkpoint`;
 
 /** What the name of an object in the log folder says. Names that are none of these are somebody else's. */
 export type LogName =
@@ -22,10 +22,6 @@ export function checksumPath(version: number): string {
 
 export function checkpointPath(version: number): string {
   return `${logFolder}${padded(version)}.checkpoint.parquet`;
-}
-
-export function checkpointPartPath(version: number, part: number, parts: number): string {
-  return `${logFolder}${padded(version)}.checkpoint.${String(part).padStart(10, '0')}.${String(parts).padStart(10, '0')}.parquet`;
 }
 
 /** The greatest path that sorts before everything of `version`. */

@@ -1,12 +1,14 @@
 import { comparePaths } from '../../storage/path.ts';
 
 /** What packing needs to know of a file. */
-export interface Packable {
+interface Packable {
   readonly path: string;
   readonly sizeBytes: number;
+  /** Rows, when they are known. */
+  readonly rowCount?: number | undefined;
 }
 
-export interface PackingOptions {
+interface PackingOptions {
   /** No bin gets larger than this; files of this size or more are left alone. */
   readonly targetFileBytes: number;
   /** A bin with fewer files is dropped; at least 2. */
@@ -15,6 +17,12 @@ export interface PackingOptions {
 
 /** A bin never holds more files than this, so that one group stays a bounded piece of work. */
 export const maxFilesPerBin = 1_000;
+
+/**
+ * Nor more rows: compressed bytes say little about the memory that decoded rows take, and a file of so many rows is not small whatever
+ * its size.
+ */
+export const maxRowsPerBin = 5_000_000;
 
 /** A file this much larger than all others of its bin together gains nothing from being rewritten with them. */
 const maxSkew = 4;
@@ -31,22 +39,29 @@ const alwaysWorthMergingBytes = 1 << 20;
 export function packBins<File extends Packable>(files: readonly File[], options: PackingOptions): readonly (readonly File[])[] {
   const minFiles = Math.max(2, options.minInputFiles);
   const smallestFirst = files
-    .filter((file) => file.sizeBytes < options.targetFileBytes)
+    .filter((file) => file.sizeBytes < options.targetFileBytes && rowsOf(file) < maxRowsPerBin)
     .sort((a, b) => a.sizeBytes - b.sizeBytes || comparePaths(a.path, b.path));
   const bins: File[][] = [];
   let bin: File[] = [];
-  let binBytes = 0;
+  let [binBytes, binRows] = [0, 0];
   for (const file of smallestFirst) {
-    if (bin.length === maxFilesPerBin || binBytes + file.sizeBytes > options.targetFileBytes) {
+    const full =
+      bin.length === maxFilesPerBin || binBytes + file.sizeBytes > options.targetFileBytes || binRows + rowsOf(file) > maxRowsPerBin;
+    if (full) {
       bins.push(bin);
       bin = [];
-      binBytes = 0;
+      [binBytes, binRows] = [0, 0];
     }
     bin.push(file);
     binBytes += file.sizeBytes;
+    binRows += rowsOf(file);
   }
   bins.push(bin);
   return bins.map(withoutSkewedTail).filter((candidate) => candidate.length >= minFiles);
+}
+
+function rowsOf(file: Packable): number {
+  return file.rowCount ?? 0;
 }
 
 /** Files come smallest first, so only the tail can be out of proportion. */

@@ -11,7 +11,7 @@ import type { OperationCommit, OperationContext } from './operation-context.ts';
 const maxAttempts = 60;
 const backoff: BackoffPolicy = { initialMs: 20, maxMs: 2_000 };
 
-export interface OperationRequest {
+interface OperationRequest {
   readonly base: DeltaSnapshot;
   readonly commitId: CommitId;
   /** The same for every attempt. */
@@ -20,7 +20,7 @@ export interface OperationRequest {
   conflictWith(fresh: DeltaSnapshot): CommitConflict | undefined;
 }
 
-export type OperationOutcome =
+type OperationOutcome =
   | { readonly kind: 'committed'; readonly version: Version }
   /** Certain: no version holds the commit, and none ever will. */
   | { readonly kind: 'conflicted'; readonly conflict: CommitConflict };
@@ -66,13 +66,7 @@ export async function commitOperation(
     break;
   }
   if (doubt === undefined) return { kind: 'conflicted', conflict };
-  throw new ServiceError({
-    code: 'COMMIT_OUTCOME_UNKNOWN',
-    kind: 'unknown-outcome',
-    message: `${context.store.root}: ${request.commit.operation} may or may not be version ${doubt.target}: ${describeError(doubt.cause)}`,
-    hint: 'nothing was deleted; the next run sees in the log whether it landed, and vacuum removes what did not',
-    cause: doubt.cause,
-  });
+  throw outcomeUnknown(context, request, doubt, doubt.cause);
 }
 
 interface Doubt {
@@ -103,8 +97,9 @@ async function attemptOn(
         return assertNever(outcome);
     }
   } catch (error) {
-    // The store says that nothing changed by this try; an earlier one may still be in doubt.
-    if (doubt === undefined || !isServiceError(error, 'unavailable')) throw error;
+    // This try changed nothing; an earlier one may still be in doubt.
+    if (doubt === undefined) throw error;
+    if (!isServiceError(error, 'unavailable')) throw outcomeUnknown(context, request, doubt, error);
     return doubt;
   }
 }
@@ -120,7 +115,18 @@ async function look(context: OperationContext, request: OperationRequest, doubt:
     const fresh = await context.refresh();
     return { fresh, found: doubt === undefined ? undefined : await context.findCommit(request.commitId, request.base.version) };
   } catch (error) {
-    if (doubt === undefined || !isServiceError(error, 'unavailable')) throw error;
+    if (doubt === undefined) throw error;
+    if (!isServiceError(error, 'unavailable')) throw outcomeUnknown(context, request, doubt, error);
     return undefined;
   }
+}
+
+function outcomeUnknown(context: OperationContext, request: OperationRequest, doubt: Doubt, cause: unknown): ServiceError {
+  return new ServiceError({
+    code: 'COMMIT_OUTCOME_UNKNOWN',
+    kind: 'unknown-outcome',
+    message: `table "${context.name}": ${request.commit.operation} may or may not be version ${doubt.target}: ${describeError(cause)}`,
+    hint: 'nothing was deleted; the log tells at the next run whether it landed, and vacuum removes what did not',
+    cause,
+  });
 }

@@ -30,7 +30,7 @@ export function planCompaction(snapshot: DeltaSnapshot, options: CompactionPlanO
   const groups = [...partitions.values()]
     .flatMap((files) =>
       packBins(
-        files.map((file) => ({ path: file.storedPath, sizeBytes: file.sizeBytes, file })),
+        files.map((file) => ({ path: file.storedPath, sizeBytes: file.sizeBytes, rowCount: physicalRows(file.stats), file })),
         options,
       ),
     )

@@ -32,7 +32,7 @@ export async function* vacuumCandidates(
  * Names that start with `_` or `.` belong to somebody else, in any folder: other than recorded changes, index files and partition
  * folders of a column whose name starts that way.
  */
-export function isHidden(path: string, partitionColumns: readonly string[]): boolean {
+function isHidden(path: string, partitionColumns: readonly string[]): boolean {
   return path.split('/').some((name, depth) => {
     if (!name.startsWith('_') && !name.startsWith('.')) return false;
     if (depth === 0 && visibleFolders.has(name)) return false;

@@ -14,7 +14,7 @@ import { vacuumCandidates } from './vacuum-listing.ts';
 import { vacuumRetentionMs } from './vacuum-retention.ts';
 
 /** One run deletes at most so many files, which bounds its memory; the next run goes on. */
-export const maxFilesPerVacuum = 200_000;
+const maxFilesPerVacuum = 200_000;
 const maxReportedPaths = 10_000;
 const deleteConcurrency = 8;
 

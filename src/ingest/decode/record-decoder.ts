@@ -10,6 +10,7 @@ import { OPEN_BRACE } from './json-bytes.ts';
 import { JsonCursor } from './json-cursor.ts';
 import { createMetadataColumn, type MetadataColumn, type RecordOrigin } from './metadata-columns.ts';
 import { type Member, ObjectReader } from './object-reader.ts';
+import { FilledTextWriter, filledKeyColumn, refusesEmptyText } from './partition-text.ts';
 import { type Rejection, rejectionOf } from './rejection.ts';
 import type { SourceRecord } from './source-record.ts';
 
@@ -21,6 +22,8 @@ export const highestMaxDepth = 512;
 export interface RecordDecoderOptions {
   /** Default 64, at most 512. */
   readonly maxDepth?: number | undefined;
+  /** Columns that partition the table: a required one of text takes no empty string. Default: none. */
+  readonly partitionColumns?: readonly string[] | undefined;
 }
 
 /**
@@ -56,13 +59,16 @@ export class RecordDecoder {
     schema.fields.forEach((field, index) => {
       const source = spec.sources[index];
       assert(source !== undefined, 'there are as many sources as fields');
+      const filled = refusesEmptyText(field, options.partitionColumns ?? []);
       if (source.kind === 'value') {
-        const writer = createWriter(field.type, spec.unknownMembers);
+        const plain = createWriter(field.type, spec.unknownMembers);
+        const writer = filled ? new FilledTextWriter(plain) : plain;
         if (members.some((member) => member.name === source.name)) throw invalidSpec(`two columns take the member "${source.name}"`);
         members.push({ name: source.name, label: field.name, nullable: field.nullable, writer });
         writers.push(writer);
       } else {
-        const column = createMetadataColumn(source, field);
+        const made = createMetadataColumn(source, field);
+        const column = filled && source.kind === 'key' ? filledKeyColumn(made, field) : made;
         metadata.push(column);
         writers.push(column.writer);
       }

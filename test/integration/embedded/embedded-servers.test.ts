@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEmbeddedKafka } from '../../../src/app/embedded/kafka-server.ts';
 import { serverMark } from '../../../src/app/embedded/managed-server.ts';
 import { kafkaReady, redisReady } from '../../../src/app/embedded/probe.ts';
-import { runsWith } from '../../../src/app/embedded/process-identity.ts';
+import { processBirth, runsWith } from '../../../src/app/embedded/process-identity.ts';
 import { startEmbeddedRedis } from '../../../src/app/embedded/redis-server.ts';
 import { startSecuredKafka } from '../../support/secured-kafka.ts';
 import { privateKafka, privateRedis, removeDirectory, temporaryDirectory } from '../../support/servers.ts';
@@ -103,7 +103,7 @@ describe('embedded kafka', () => {
     const { pid, port } = kafka.server;
     await kafka.stop();
     expect(await kafkaReady(port)).toBe(false);
-    expect(() => process.kill(pid, 0)).toThrow();
+    expect(processBirth(pid)).toBeUndefined();
   });
 
   it('gives up when cancelled, leaving no process', async () => {

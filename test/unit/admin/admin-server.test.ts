@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type AdminPorts, type AdminServer, createAdminServer } from '../../../src/admin/admin-server.ts';
-import type { ServerSettings } from '../../../src/admin/settings.ts';
+import { type AdminPorts, type AdminServer, type AdminSettings, createAdminServer } from '../../../src/admin/admin-server.ts';
 import type { PipelineStatus } from '../../../src/admin/status.ts';
 import { toEpochMs } from '../../../src/base/clock.ts';
 import { ServiceError } from '../../../src/base/errors.ts';
@@ -8,7 +7,7 @@ import { SystemClock } from '../../../src/base/system-clock.ts';
 import type { HealthReport } from '../../../src/observability/health.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 
-const settings: ServerSettings = { host: '127.0.0.1', port: 0, allowRemote: false, maxEventLoopDelayMs: 1_000, requestTimeoutMs: 200 };
+const settings: AdminSettings = { host: '127.0.0.1', port: 0, allowRemote: false, maxEventLoopDelayMs: 1_000, requestTimeoutMs: 200 };
 
 const healthy: HealthReport = {
   ready: true,

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { LocalTableEvents } from '../../../src/app/local-table-events.ts';
+import { TopicIdentities } from '../../../src/app/topic-identities.ts';
+import { InThreadBatchStager } from '../../../src/app/workers/batch-stager.ts';
 import { toEpochMs } from '../../../src/base/clock.ts';
 import { inertFailpoint } from '../../../src/base/failpoint.ts';
 import { RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { LocalTableEvents } from '../../../src/app/local-table-events.ts';
-import { TopicIdentities } from '../../../src/app/topic-identities.ts';
-import { InThreadBatchStager } from '../../../src/app/workers/batch-stager.ts';
+import { auditHistory } from '../../../src/commit/audit.ts';
 import { silentCommitObserver } from '../../../src/commit/commit-observer.ts';
 import { CommitPipeline } from '../../../src/commit/commit-pipeline.ts';
 import { TableCommitter } from '../../../src/commit/table-committer.ts';
-import { auditHistory } from '../../../src/commit/audit.ts';
 import { DeltaTables } from '../../../src/delta/delta-tables.ts';
 import { DeadLetterTopic } from '../../../src/ingest/dead-letter-topic.ts';
 import { silentIngestObserver } from '../../../src/ingest/ingest-observer.ts';
@@ -70,7 +70,14 @@ describe('the way of a record from topic to table', () => {
         table: own,
         committer: new TableCommitter({ table: own, clock, random, observer: silentCommitObserver, settings }),
         stager: new InThreadBatchStager({ openStore, clock, failpoint: inertFailpoint, maxNestingDepth: 64 }),
-        deadLetters: new DeadLetterTopic({ policy: 'dead-letter', topic: 'dlq', partitions: 1, pipeline: 'p', producer: () => Promise.resolve(producer), clock }),
+        deadLetters: new DeadLetterTopic({
+          policy: 'dead-letter',
+          topic: 'dlq',
+          partitions: 1,
+          pipeline: 'p',
+          producer: () => Promise.resolve(producer),
+          clock,
+        }),
         decodeSpecFor: () => ({
           sources: [
             { kind: 'value', name: 'id' },

@@ -127,15 +127,15 @@ export class ChangeTable implements Table {
     return Promise.resolve(entries.toReversed());
   }
 
-  writeSpec = unused;
-  tryAppend = unused;
-  findCommit = unused;
-  afterCommit = unused;
-  health = unused;
-  planCompaction = unused;
-  compact = unused;
-  vacuum = unused;
-  checkpoint = unused;
+  writeSpec: () => never = unused;
+  tryAppend: () => never = unused;
+  findCommit: () => never = unused;
+  afterCommit: () => never = unused;
+  health: () => never = unused;
+  planCompaction: () => never = unused;
+  compact: () => never = unused;
+  vacuum: () => never = unused;
+  checkpoint: () => never = unused;
 
   #found(version: Version, changes: VersionChanges | undefined): Promise<VersionChanges> {
     const code = this.#gone.get(version);

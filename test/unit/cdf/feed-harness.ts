@@ -10,7 +10,6 @@ import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { KafkaClient, KafkaRecord } from '../../../src/kafka/client.ts';
 import { MemoryBroker } from '../../../src/kafka/memory-broker.ts';
 import type { TableEvents } from '../../../src/protocol/table-events.ts';
-import type { Version } from '../../../src/table/version.ts';
 import { StepClock } from '../../support/step-clock.ts';
 import { ChangeTable } from './change-table.ts';
 
@@ -45,7 +44,7 @@ class YieldingClock extends StepClock {
 class CommitEvents implements TableEvents {
   readonly #waiters = new Set<() => void>();
 
-  committed(_table: string, _version: Version): void {
+  committed(): void {
     for (const wake of this.#waiters) wake();
     this.#waiters.clear();
   }
@@ -74,7 +73,7 @@ export interface RunningFeed {
 export class FeedHarness {
   readonly table: ChangeTable = new ChangeTable();
   readonly clock: StepClock = new YieldingClock();
-  readonly events: CommitEvents = new CommitEvents();
+  readonly events: TableEvents = new CommitEvents();
   readonly broker: MemoryBroker;
   readonly reader: KafkaClient;
   brokerFailpoint: Failpoint = inertFailpoint;

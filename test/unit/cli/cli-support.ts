@@ -1,5 +1,5 @@
+import type { AppCommands } from '../../../src/app/app-commands.ts';
 import { ServiceError } from '../../../src/base/errors.ts';
-import type { AppCommands } from '../../../src/cli/app-commands.ts';
 import { runCli } from '../../../src/cli/run-cli.ts';
 
 export interface CliRun {

@@ -1,8 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { abortedError } from '../../../src/base/abort.ts';
-import type { JsonObject } from '../../../src/base/bigint-json.ts';
-import { toEpochMs } from '../../../src/base/clock.ts';
-import { ServiceError } from '../../../src/base/errors.ts';
 import type {
   AuditReport,
   MaintainOptions,
@@ -10,7 +6,11 @@ import type {
   ServeOptions,
   TableSummary,
   TailOptions,
-} from '../../../src/cli/app-commands.ts';
+} from '../../../src/app/app-commands.ts';
+import { abortedError } from '../../../src/base/abort.ts';
+import type { JsonObject } from '../../../src/base/bigint-json.ts';
+import { toEpochMs } from '../../../src/base/clock.ts';
+import { ServiceError } from '../../../src/base/errors.ts';
 import { cli, minimalFile } from './cli-support.ts';
 
 const escape = '\u001b';

@@ -195,6 +195,38 @@ describe('tryAppend', () => {
   });
 });
 
+describe('afterCommit', () => {
+  async function atVersionTen(): Promise<{ readonly bench: Bench; readonly table: Table }> {
+    const bench = new Bench();
+    const table = await bench.table();
+    for (let version = 1; version <= 10; version++) {
+      const from = version === 1 ? undefined : BigInt(version - 1);
+      await table.tryAppend(await table.refresh(), bench.intent(from, BigInt(version)));
+    }
+    return { bench, table };
+  }
+
+  it('writes checkpoint, hint and checksum when they are due, and removes the stale checksum file of the hint', async () => {
+    const { bench, table } = await atVersionTen();
+    await bench.store.put('_delta_log/._last_checkpoint.crc', new Uint8Array(1));
+    await table.afterCommit(toVersion(9));
+    expect(await bench.store.head('_delta_log/_last_checkpoint')).toBeUndefined();
+    await table.afterCommit(toVersion(10));
+    expect(new TextDecoder().decode(await bench.store.read('_delta_log/_last_checkpoint'))).toContain('"version":10');
+    expect(await bench.store.head('_delta_log/00000000000000000010.checkpoint.parquet')).toBeDefined();
+    expect(await bench.store.head('_delta_log/00000000000000000010.crc')).toBeDefined();
+    expect(await bench.store.head('_delta_log/._last_checkpoint.crc')).toBeUndefined();
+    expect(await (await bench.table()).refresh()).toMatchObject({ version: 10, fileCount: 10, rowCount: 50 });
+  });
+
+  it('never throws, and leaves no hint to a checkpoint that is not there', async () => {
+    const { bench, table } = await atVersionTen();
+    bench.store.failNext('put', 'before', '_delta_log/00000000000000000010.checkpoint');
+    await table.afterCommit(toVersion(10));
+    expect(await bench.store.head('_delta_log/_last_checkpoint')).toBeUndefined();
+  });
+});
+
 async function race(bench: Bench, options: { readonly writers: number; readonly batches: number }): Promise<void> {
   const tables = await Promise.all(Array.from({ length: options.writers }, () => bench.table()));
   await Promise.all(

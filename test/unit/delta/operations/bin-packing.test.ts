@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maxFilesPerBin, packBins } from '../../../../src/delta/operations/bin-packing.ts';
+import { maxFilesPerBin, maxRowsPerBin, packBins } from '../../../../src/delta/operations/bin-packing.ts';
 
 const mib = 1 << 20;
 const files = (...sizes: readonly number[]) =>
@@ -35,6 +35,15 @@ describe('packBins', () => {
 
   it('merges small files of any proportion', () => {
     expect(sizesOf(packBins(files(900_000, 10), { targetFileBytes: 128 * mib, minInputFiles: 2 }))).toEqual([[10, 900_000]]);
+  });
+
+  it('bounds the rows of a bin, and takes a file of so many rows for large enough', () => {
+    const rows = [maxRowsPerBin, maxRowsPerBin / 2, maxRowsPerBin / 2, 1, undefined];
+    const some = files(1, 2, 3, 4, 5).map((file, index) => ({ ...file, rowCount: rows[index] }));
+    expect(sizesOf(packBins(some, { targetFileBytes: 100, minInputFiles: 2 }))).toEqual([
+      [2, 3],
+      [4, 5],
+    ]);
   });
 
   it('orders files of one size by path, so that the same files always give the same plan', () => {

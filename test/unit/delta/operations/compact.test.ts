@@ -5,6 +5,7 @@ import { SeededRandom } from '../../../../src/base/seeded-random.ts';
 import type { AddFile } from '../../../../src/delta/actions.ts';
 import { ChangeReader } from '../../../../src/delta/changes/change-reader.ts';
 import { commitInfoOf } from '../../../../src/delta/delta-snapshot.ts';
+import { commitPath } from '../../../../src/delta/log/log-names.ts';
 import { compact } from '../../../../src/delta/operations/compact.ts';
 import { planCompaction } from '../../../../src/delta/operations/plan-compaction.ts';
 import type { PutIfAbsentResult } from '../../../../src/storage/object-store.ts';
@@ -211,6 +212,21 @@ describe('compact', () => {
     const plan = await planOf(context);
     await expect(compact(context, rewriter, plan)).rejects.toMatchObject({ code: 'COMMIT_OUTCOME_UNKNOWN', kind: 'unknown-outcome' });
     expect(await bench.rowsAt()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('deletes nothing when the log turns out damaged while its commit is in doubt', async () => {
+    const store = intercepted(bench.store, {
+      putIfAbsent: async (path, bytes): Promise<PutIfAbsentResult> => {
+        await bench.store.putIfAbsent(path, bytes);
+        await bench.store.put(commitPath(5), new TextEncoder().encode('{"add":'));
+        throw unknownOutcome();
+      },
+    });
+    const context = bench.process({ store });
+    const plan = await planOf(context);
+    const before = await bench.paths();
+    await expect(compact(context, rewriter, plan)).rejects.toMatchObject({ code: 'COMMIT_OUTCOME_UNKNOWN' });
+    expect(await bench.paths()).toHaveLength(before.length + 1);
   });
 
   it('cleans up after a rewrite that failed, and after one that was cancelled', async () => {

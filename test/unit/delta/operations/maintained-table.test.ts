@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { inertFailpoint } from '../../../../src/base/failpoint.ts';
 import { RandomIdSource } from '../../../../src/base/ids.ts';
@@ -73,7 +74,7 @@ class World {
     const rows: string[] = [];
     for (const file of files) {
       const { batches } = await readParquet(await this.store.read(file.path), { schema: stored });
-      for (const row of rowsOf(batches)) rows.push(`${String(row['id'])} ${String(row['at'])} ${file.partitionValues['place'] ?? 'null'}`);
+      for (const row of rowsOf(batches)) rows.push(`${inspect(row)} in ${file.partitionValues['place'] ?? 'null'}`);
     }
     return rows.sort();
   }

@@ -1,0 +1,33 @@
+// `npm test`: prepare the checkout, run everything that needs no servers, then the short proof with real ones. Flags go to vitest.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { bootstrap, root } from './bootstrap.mjs';
+
+const given = process.argv.slice(2);
+const suites = [
+  ['--project', 'fast'],
+  ['--project', 'e2e', 'test/e2e/smoke.test.ts'],
+];
+
+await bootstrap();
+for (const suite of suites) {
+  const code = await vitest([...suite, ...given]);
+  if (code !== 0) process.exit(code);
+}
+
+async function vitest(args) {
+  return await new Promise((done) => {
+    const child = spawn(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...args], {
+      cwd: root,
+      stdio: 'inherit',
+    });
+    // Ctrl-C reaches the child by itself; a signal to this process alone is passed on, and its end waited for.
+    const pass = () => child.kill('SIGTERM');
+    const wait = () => undefined;
+    process.on('SIGTERM', pass).on('SIGINT', wait);
+    child.once('close', (code, signal) => {
+      process.off('SIGTERM', pass).off('SIGINT', wait);
+      done(code ?? (signal === null ? 1 : 130));
+    });
+  });
+}

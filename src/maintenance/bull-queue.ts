@@ -1,0 +1,149 @@
+import { type Job, Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { ServiceError } from '../base/errors.ts';
+import type { MaintenanceKind } from '../table/table.ts';
+import { type EnqueueResult, type JobHandler, type JobQueue, maintenanceKinds, type QueueCounts } from './job-queue.ts';
+import { type JobSpec, jobIdentity, parseJobSpec, printJobSpec } from './job-spec.ts';
+
+export interface BullQueueOptions {
+  readonly url: string;
+  /** In front of every key and queue name. */
+  readonly prefix: string;
+  readonly maxAttempts: number;
+  /** Told when the server goes away and comes back. */
+  readonly onConnection: (connected: boolean, detail: string | undefined) => void;
+}
+
+/** A worker that dies is noticed after its lock ran out and the next look: within these two together. */
+const lockMs = 6_000;
+const stalledCheckMs = 4_000;
+/** A long compaction may lose several workers; each loss is one stall and no attempt. */
+const maxStalls = 5;
+const keptJobs = 50;
+const retryWaitMs = 2_000;
+const maxReconnectWaitMs = 2_000;
+const commandTimeoutMs = 5_000;
+
+/** Jobs in Redis, by BullMQ. The only place that knows either. */
+export class BullJobQueue implements JobQueue {
+  readonly #options: BullQueueOptions;
+  readonly #connections: Redis[] = [];
+  readonly #queues: ReadonlyMap<MaintenanceKind, Queue<string, unknown>>;
+  readonly #workers: Worker<string, unknown>[] = [];
+  readonly #stop = new AbortController();
+  #connected = false;
+
+  constructor(options: BullQueueOptions) {
+    this.#options = options;
+    // A command while the server is away fails at once instead of waiting in memory: the next sweep asks again.
+    const connection = this.#connect({ enableOfflineQueue: false, commandTimeout: commandTimeoutMs, maxRetriesPerRequest: 1 });
+    connection.on('ready', () => {
+      this.#report(true, undefined);
+    });
+    connection.on('close', () => {
+      this.#report(false, 'the connection to redis is closed');
+    });
+    const { prefix } = options;
+    this.#queues = new Map(
+      maintenanceKinds.map((kind) => {
+        const queue = new Queue<string, unknown>(kind, { connection, prefix, skipVersionCheck: true, skipWaitingForReady: true });
+        queue.on('error', ignoreConnectionTrouble);
+        return [kind, queue];
+      }),
+    );
+  }
+
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  /** @throws ServiceError `QUEUE_UNAVAILABLE` (kind unavailable) while Redis does not answer. */
+  async enqueue(spec: JobSpec): Promise<EnqueueResult> {
+    const queue = this.#queue(spec.kind);
+    const id = jobIdentity(spec);
+    return this.#asking(async () => {
+      const known = await queue.getDeduplicationJobId(id);
+      if (known !== null) return 'already-queued';
+      await queue.add(spec.kind, printJobSpec(spec), {
+        deduplication: { id },
+        attempts: this.#options.maxAttempts,
+        backoff: { type: 'exponential', delay: retryWaitMs },
+        removeOnComplete: { count: keptJobs },
+        removeOnFail: { count: keptJobs },
+      });
+      return 'queued';
+    });
+  }
+
+  work(handler: JobHandler, concurrency: number): void {
+    for (const kind of maintenanceKinds) {
+      const worker = new Worker<string, unknown>(kind, (job: Job<string>) => handler(parseJobSpec(job.data), this.#stop.signal), {
+        connection: this.#connect({ maxRetriesPerRequest: null }),
+        prefix: this.#options.prefix,
+        concurrency,
+        lockDuration: lockMs,
+        stalledInterval: stalledCheckMs,
+        maxStalledCount: maxStalls,
+        skipVersionCheck: true,
+      });
+      worker.on('error', ignoreConnectionTrouble);
+      this.#workers.push(worker);
+    }
+  }
+
+  async counts(kind: MaintenanceKind): Promise<QueueCounts> {
+    const counts = await this.#asking(() => this.#queue(kind).getJobCounts('waiting', 'active', 'delayed', 'completed', 'failed'));
+    const of = (state: string): number => counts[state] ?? 0;
+    return { waiting: of('waiting'), active: of('active'), delayed: of('delayed'), completed: of('completed'), failed: of('failed') };
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    // Without a server there is nobody to say goodbye to; a forced close keeps the lock until it runs out.
+    const force = !this.#connected;
+    await Promise.allSettled(this.#workers.map((worker) => worker.close(force)));
+    await Promise.allSettled([...this.#queues.values()].map((queue) => queue.close()));
+    for (const connection of this.#connections) connection.disconnect();
+  }
+
+  #queue(kind: MaintenanceKind): Queue<string, unknown> {
+    const queue = this.#queues.get(kind);
+    if (queue === undefined) throw new ServiceError({ code: 'ASSERTION_FAILED', kind: 'internal', message: `no queue for ${kind}` });
+    return queue;
+  }
+
+  #connect(options: { readonly maxRetriesPerRequest: number | null; readonly enableOfflineQueue?: boolean; readonly commandTimeout?: number }): Redis {
+    const connection = new Redis(this.#options.url, {
+      ...options,
+      retryStrategy: (attempt) => Math.min(100 * 2 ** Math.min(attempt, 10), maxReconnectWaitMs),
+    });
+    connection.on('error', ignoreConnectionTrouble);
+    this.#connections.push(connection);
+    return connection;
+  }
+
+  async #asking<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (cause) {
+      throw new ServiceError({
+        code: 'QUEUE_UNAVAILABLE',
+        kind: 'unavailable',
+        message: `redis does not answer: ${cause instanceof Error ? cause.message : String(cause)}`,
+        hint: 'ingest and feeds go on; jobs are planned again from the tables when redis is back',
+        cause,
+      });
+    }
+  }
+
+  #report(connected: boolean, detail: string | undefined): void {
+    if (this.#connected === connected) return;
+    this.#connected = connected;
+    this.#options.onConnection(connected, detail);
+  }
+}
+
+/** Connection trouble is reported once, by the state of the producing connection; the clients reconnect by themselves. */
+function ignoreConnectionTrouble(): void {
+  // An error event without a listener would end the process.
+}

@@ -1,0 +1,31 @@
+import type { MaintenanceKind } from '../table/table.ts';
+import type { JobSpec } from './job-spec.ts';
+
+export type EnqueueResult = 'queued' | 'already-queued';
+
+/** How many jobs of a kind are in which state. */
+export type QueueCounts = Readonly<Record<'waiting' | 'active' | 'delayed' | 'completed' | 'failed', number>>;
+
+/** Runs one attempt; a rejection is retried with a wait, until the queue's attempts are used up. */
+export type JobHandler = (spec: JobSpec, signal: AbortSignal) => Promise<void>;
+
+/**
+ * Jobs that outlive a process, one queue a kind. What it guarantees:
+ * - at most one job of an identity (table and kind) waits or runs; `enqueue` of another is `already-queued`;
+ * - a job whose worker died is run again by another one, so a job may run twice, even at the same time for a moment: what it does must
+ *   be safe to repeat (here the table's conditional commit sees to it);
+ * - while the server is away `enqueue` rejects with kind `unavailable` at once and workers wait; nothing else of the process is hurt.
+ *   Jobs that were lost with the server are planned again from the table.
+ */
+export interface JobQueue {
+  enqueue(spec: JobSpec): Promise<EnqueueResult>;
+  /** Runs jobs of all kinds, at most `concurrency` at once, until `close`. To be called once. */
+  work(handler: JobHandler, concurrency: number): void;
+  counts(kind: MaintenanceKind): Promise<QueueCounts>;
+  /** Whether the server answers at present. */
+  readonly connected: boolean;
+  /** Waits for jobs under way and leaves. */
+  close(): Promise<void>;
+}
+
+export const maintenanceKinds: readonly MaintenanceKind[] = ['checkpoint', 'compact', 'vacuum'];

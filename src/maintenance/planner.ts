@@ -1,0 +1,50 @@
+import type { TableHealth } from '../table/operations.ts';
+import type { Capabilities } from '../table/table.ts';
+import type { JobSpec } from './job-spec.ts';
+import type { MaintenanceSettings } from './settings.ts';
+
+export interface PlanFacts {
+  readonly table: string;
+  readonly capabilities: Capabilities;
+  readonly health: TableHealth;
+  readonly settings: Pick<MaintenanceSettings, 'compaction' | 'vacuum' | 'checkpoint'>;
+  /** When this process last saw the table vacuumed; `undefined`: never. */
+  readonly lastVacuumMs: number | undefined;
+  readonly nowMs: number;
+}
+
+/** Which jobs a table's measured debt asks for, most urgent first. Pure: same facts, same jobs. */
+export function planJobs(facts: PlanFacts): readonly JobSpec[] {
+  const can = (kind: JobSpec['kind']): boolean => facts.capabilities.maintenance.includes(kind);
+  const jobs: JobSpec[] = [];
+  const { table } = facts;
+  const checkpointReason = checkpointDebt(facts);
+  if (checkpointReason !== undefined && can('checkpoint')) jobs.push({ table, kind: 'checkpoint', reason: checkpointReason });
+  const compactionReason = compactionDebt(facts);
+  if (compactionReason !== undefined && can('compact')) jobs.push({ table, kind: 'compact', reason: compactionReason });
+  const vacuumReason = vacuumDebt(facts);
+  if (vacuumReason !== undefined && can('vacuum')) jobs.push({ table, kind: 'vacuum', reason: vacuumReason });
+  return jobs;
+}
+
+function checkpointDebt({ health, settings }: PlanFacts): string | undefined {
+  const { enabled, minVersions } = settings.checkpoint;
+  if (!enabled || health.versionsSinceCheckpoint < minVersions) return undefined;
+  return `${health.versionsSinceCheckpoint} versions since the last log checkpoint`;
+}
+
+function compactionDebt({ health, settings }: PlanFacts): string | undefined {
+  const { enabled, minInputFiles } = settings.compaction;
+  const due = health.smallFilesByPartition.filter((partition) => partition.smallFiles >= minInputFiles);
+  if (!enabled || due.length === 0) return undefined;
+  const files = due.reduce((sum, partition) => sum + partition.smallFiles, 0);
+  return `${files} small files in ${due.length} ${due.length === 1 ? 'partition' : 'partitions'}`;
+}
+
+function vacuumDebt({ health, settings, lastVacuumMs, nowMs }: PlanFacts): string | undefined {
+  const { enabled, intervalMs } = settings.vacuum;
+  if (!enabled || (lastVacuumMs !== undefined && nowMs - lastVacuumMs < intervalMs)) return undefined;
+  return lastVacuumMs === undefined
+    ? `first vacuum by this process, ${health.tombstoneCount} tombstones`
+    : `${health.tombstoneCount} tombstones`;
+}

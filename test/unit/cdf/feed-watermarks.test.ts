@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { StoredFeedWatermarks } from '../../../src/cdf/feed-watermarks.ts';
+import { PositionStore } from '../../../src/cdf/position-store.ts';
+import { toVersion } from '../../../src/table/version.ts';
+import { FeedHarness, feedSpec } from './feed-harness.ts';
+
+function watermarksOf(harness: FeedHarness, feeds: ConstructorParameters<typeof StoredFeedWatermarks>[0]['feeds']): StoredFeedWatermarks {
+  const openStore = (topic: string): PositionStore => new PositionStore({ client: harness.reader, clock: harness.clock, topic });
+  return new StoredFeedWatermarks({ feeds, openStore });
+}
+
+it('answers the first version the slowest feed of the table still needs, read from the broker', async () => {
+  const harness = new FeedHarness();
+  await harness.table.commit([{ kind: 'insert', rows: [{ id: 1 }] }]);
+  await harness.catchUp({ topic: 'slow' });
+  await harness.table.commit([{ kind: 'insert', rows: [{ id: 2 }] }]);
+  await harness.catchUp({ topic: 'fast' });
+  const feeds = [
+    { ...feedSpec, topic: 'slow' },
+    { ...feedSpec, topic: 'fast' },
+  ];
+  expect(await watermarksOf(harness, feeds).lowWatermark('orders')).toBe(toVersion(1));
+  expect(await watermarksOf(harness, feeds.slice(1)).lowWatermark('orders')).toBe(toVersion(2));
+});
+
+it('lets a feed without a position hold what its start asks for', async () => {
+  const harness = new FeedHarness();
+  const earliest = { ...feedSpec, topic: 'a', start: { kind: 'earliest' } } as const;
+  const later = { ...feedSpec, topic: 'b', start: { kind: 'version', version: 7 } } as const;
+  const snapshot = { ...feedSpec, topic: 'c', start: { kind: 'snapshot' } } as const;
+  expect(await watermarksOf(harness, [earliest, later]).lowWatermark('orders')).toBe(toVersion(0));
+  expect(await watermarksOf(harness, [later, snapshot]).lowWatermark('orders')).toBe(toVersion(7));
+  expect(await watermarksOf(harness, [snapshot]).lowWatermark('orders')).toBeUndefined();
+  expect(await watermarksOf(harness, [later]).lowWatermark('customers')).toBeUndefined();
+});

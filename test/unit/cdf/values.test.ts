@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { parseJson } from '../../../src/base/bigint-json.ts';
+import { parseIsoTimestamp } from '../../../src/cdf/iso-time.ts';
+import { JsonBuffer } from '../../../src/cdf/json-buffer.ts';
+import { partitionConstant } from '../../../src/cdf/partition-constant.ts';
+import { valueWriterOf } from '../../../src/cdf/value-writers.ts';
+import type { InputValue } from '../../../src/codec/build-columns.ts';
+import { buildColumn } from '../../../src/codec/build-columns.ts';
+import { formatDecimal } from '../../../src/codec/decimal-text.ts';
+import type { DataType } from '../../../src/schema/types.ts';
+
+function printed(type: DataType, value: InputValue): string {
+  const out = new JsonBuffer();
+  valueWriterOf(buildColumn(type, [value], 'value'))(out, 0);
+  return out.text();
+}
+
+it('prints text that reads back the same', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(parseJson(printed({ kind: 'string' }, text), 'text')).toBe(text);
+    }),
+  );
+});
+
+it('prints all digits of any long', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (value) => {
+      expect(printed({ kind: 'long' }, value)).toBe(value.toString());
+    }),
+  );
+  for (const value of [0n, 999_999_999n, 1_000_000_000n, 2n ** 53n - 1n, 2n ** 53n, -(2n ** 53n), -(2n ** 53n) - 1n]) {
+    expect(printed({ kind: 'long' }, value)).toBe(value.toString());
+  }
+});
+
+it('prints decimals with all digits of their scale', () => {
+  const type = (scale: number): DataType => ({ kind: 'decimal', precision: 38, scale });
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(10n ** 38n) + 1n, max: 10n ** 38n - 1n }), fc.nat(38), fc.nat(38), (wide, shrink, scale) => {
+      const text = formatDecimal(wide / 10n ** BigInt(shrink), scale);
+      expect(printed(type(scale), text)).toBe(`"${text}"`);
+    }),
+  );
+});
+
+it('prints doubles and floats that read back the same', () => {
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+      expect(Number(printed({ kind: 'double' }, value))).toBe(value);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.float({ noNaN: true, noDefaultInfinity: true }), (value) => {
+      expect(Math.fround(Number(printed({ kind: 'float' }, value)))).toBe(value);
+    }),
+  );
+});
+
+it('prints timestamps as the platform does, to the microsecond', () => {
+  const range = { min: Date.UTC(1, 0, 1) - 6e13, max: 253_402_300_799_999 };
+  fc.assert(
+    fc.property(fc.integer(range), fc.nat(999), (epochMs, micros) => {
+      fc.pre(new Date(epochMs).getUTCFullYear() >= 0);
+      const iso = new Date(epochMs).toISOString().replace('Z', `${micros.toString().padStart(3, '0')}Z`);
+      const value = BigInt(epochMs) * 1000n + BigInt(micros);
+      expect(printed({ kind: 'timestamp' }, value)).toBe(`"${iso}"`);
+      expect(parseIsoTimestamp(iso)).toBe(value);
+    }),
+  );
+});
+
+it('refuses partition text that is no value of its type', () => {
+  const field = (type: DataType): { name: string; type: DataType; nullable: boolean } => ({ name: 'p', type, nullable: true });
+  expect(Buffer.from(partitionConstant(field({ kind: 'decimal', precision: 5, scale: 2 }), '1.5')).toString()).toBe('"1.50"');
+  for (const [type, text] of [
+    [{ kind: 'integer' }, '1x'],
+    [{ kind: 'date' }, '2024-02-30'],
+    [{ kind: 'timestamp' }, 'yesterday'],
+    [{ kind: 'boolean' }, '1'],
+  ] as const) {
+    expect(() => partitionConstant(field(type), text)).toThrow(`"${text}" is not a ${type.kind}`);
+  }
+});
