@@ -49,9 +49,12 @@ async function installPackages() {
   const npm = process.env.npm_execpath;
   const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
   // Not `ci`: it refuses a lock file that lists the binaries of fewer platforms than the packages offer. `install` takes the locked versions
-  // and checksums too, and leaves the lock file as it is. Some environments set NODE_ENV=production; the compiler is needed all the same.
+  // and checksums too; what it would tidy in the lock file is put back. Some environments set NODE_ENV=production; the compiler is needed all the same.
   const args = [...first, 'install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  const lockPath = join(root, 'package-lock.json');
+  const lock = readFileSync(lockPath);
   await run('installing packages (a minute or so, once)', command, args);
+  if (!readFileSync(lockPath).equals(lock)) writeFileSync(lockPath, lock);
   writeFileSync(packagesStamp, packagesKey());
 }
 

@@ -69,11 +69,11 @@ export class FeedRole {
       run: (runSignal) => this.#runFeed(spec, reporter, runSignal),
       onRestart: (error, waitMs) => {
         reporter.report('degraded', describeError(error));
-        logger.warn('feed stopped and starts again', { table: spec.table, topic: spec.topic, waitMs, error });
+        logger.warn('feed stopped and starts again', { table: spec.table, topic: spec.topic, waitMs, err: error });
       },
       onGivenUp: (error) => {
         reporter.report('failed', describeError(error));
-        logger.error('feed stands still until somebody acts', { table: spec.table, topic: spec.topic, error });
+        logger.error('feed stands still until somebody acts', { table: spec.table, topic: spec.topic, err: error });
       },
     });
   }

@@ -73,11 +73,11 @@ export class IngestRole {
       run: (runSignal) => this.#runTable(table, topics, reporter, runSignal),
       onRestart: (error, waitMs) => {
         reporter.report('degraded', givenUpDetail(error));
-        logger.warn('ingest stopped and starts again', { table: table.name, waitMs, error });
+        logger.warn('ingest stopped and starts again', { table: table.name, waitMs, err: error });
       },
       onGivenUp: (error) => {
         reporter.report('failed', givenUpDetail(error));
-        logger.error('ingest stands still until somebody acts', { table: table.name, error });
+        logger.error('ingest stands still until somebody acts', { table: table.name, err: error });
       },
     });
   }

@@ -11,12 +11,15 @@ import type { KafkaLog } from '../kafka/kafkajs-door.ts';
 import { HealthRegistry } from '../observability/health.ts';
 import { createLogger, type Logger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
+import { MeteredObjectStore } from '../storage/metered-object-store.ts';
+import type { ObjectStore } from '../storage/object-store.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../storage/retrying-object-store.ts';
 import type { Components } from './components.ts';
 import { failpointFromEnv } from './failpoint-from-env.ts';
 import { FailpointObjectStore } from './failpoint-object-store.ts';
 import { LocalTableEvents } from './local-table-events.ts';
+import { observeStorage } from './observe/observe-storage.ts';
 import { productVersion } from './product-version.ts';
 import { pooledRewriter } from './workers/pooled.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
@@ -44,11 +47,22 @@ export function openComponents(options: OpenOptions): OpenedComponents {
   const failpoint = failpointFromEnv(process.env['FAILPOINT']);
   const logger = processLogger(config);
   const rewriters = new WorkerPool({ ...rewriterPool, workerData: { maxNestingDepth: config.ingest.maxNestingDepth } });
-  const openStore = (location: string) => {
-    const store = new RetryingObjectStore(openObjectStore(location), { clock, random });
+  const metrics = createMetrics({ pipeline: config.pipeline, version: productVersion, role: options.role });
+  const openStore = (location: string): ObjectStore => {
+    const metered = new MeteredObjectStore(openObjectStore(location), { clock, onRequest: observeStorage(metrics.storage) });
+    const store = new RetryingObjectStore(metered, { clock, random });
     return failpoint === inertFailpoint ? store : new FailpointObjectStore(store, failpoint);
   };
-  const delta = new DeltaTables({ openStore, clock, random, ids, version: productVersion, rewriter: pooledRewriter(rewriters), failpoint });
+  const delta = new DeltaTables({
+    openStore,
+    clock,
+    random,
+    ids,
+    version: productVersion,
+    rewriter: pooledRewriter(rewriters),
+    failpoint,
+    compression: config.commit.compression,
+  });
   const catalog = new FileSystemCatalog(
     config.tables.map(({ name, format, location, definition }) => ({ name, format, location, definition })),
     { delta },
@@ -61,7 +75,7 @@ export function openComponents(options: OpenOptions): OpenedComponents {
     ids,
     failpoint,
     logger,
-    metrics: createMetrics({ pipeline: config.pipeline, version: productVersion, role: options.role }),
+    metrics,
     health: new HealthRegistry(clock),
     kafka,
     catalog,

@@ -1,6 +1,7 @@
 import { createAdminServer } from '../admin/admin-server.ts';
 import { untilAborted } from '../base/abort.ts';
 import { describeError } from '../base/errors.ts';
+import { EventLoopMonitor } from '../observability/event-loop-delay.ts';
 import type { CommandContext, ServeOptions } from './app-commands.ts';
 import { prepareDemo, runDemo } from './demo.ts';
 import { type OpenedComponents, openComponents } from './open-components.ts';
@@ -32,6 +33,8 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
   }
 }
 
+const livenessWindowMs = 15_000;
+
 interface Serving {
   readonly context: CommandContext;
   readonly options: ServeOptions;
@@ -46,6 +49,7 @@ async function servePipeline(serving: Serving): Promise<number> {
   const pipeline = new PipelineProcess(components, { role: options.role, redisUrl: servers.redisUrl });
   const startedAt = new Date(clock.now()).toISOString();
   metrics.start();
+  const liveness = watchLiveness();
   const admin = createAdminServer(config.server, {
     health: () => health.report(),
     status: (signal) =>
@@ -54,7 +58,7 @@ async function servePipeline(serving: Serving): Promise<number> {
         signal,
       ),
     metrics,
-    eventLoopDelayMs: () => metrics.process.eventLoopDelay().max * 1_000,
+    eventLoopDelayMs: () => liveness.read().max * 1_000,
     clock,
     logger,
   });
@@ -73,7 +77,18 @@ async function servePipeline(serving: Serving): Promise<number> {
     await pipeline.drain();
     await admin.stop();
     metrics.stop();
+    liveness.stop();
   }
   logger.info('stopped');
   return code;
+}
+
+/** How late the event loop was lately: forgets after every window, so that one stall does not end the process long after it. */
+function watchLiveness(): EventLoopMonitor {
+  const monitor = new EventLoopMonitor();
+  monitor.start();
+  setInterval(() => {
+    monitor.reset();
+  }, livenessWindowMs).unref();
+  return monitor;
 }

@@ -31,7 +31,7 @@ export async function supervise(options: SupervisionOptions): Promise<void> {
       await options.run(signal);
       return;
     } catch (error) {
-      if (signal.aborted && isServiceError(error, 'aborted')) return;
+      if (isServiceError(error, 'aborted')) return;
       if (!curable(error)) {
         options.onGivenUp(error);
         return;
@@ -46,7 +46,7 @@ export async function supervise(options: SupervisionOptions): Promise<void> {
 
 /** Whether the same part, started anew from what the table and the topics say, may get on. */
 function curable(error: unknown): boolean {
-  return isServiceError(error, 'unavailable', 'unknown-outcome', 'conflict', 'internal', 'aborted', 'not-found');
+  return isServiceError(error, 'unavailable', 'unknown-outcome', 'conflict', 'internal', 'not-found');
 }
 
 /** For a status page: why a part is not running. */

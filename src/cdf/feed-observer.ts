@@ -14,7 +14,7 @@ export interface FeedObserver {
   /** Versions that are not completely published. */
   lag(versions: number): void;
   /** How one transaction ended as the broker told it. */
-  transaction(result: 'committed' | 'aborted' | 'unknown' | 'fenced' | 'refused'): void;
+  transaction(result: 'committed' | 'aborted' | 'unknown' | 'fenced' | 'refused', durationMs: number): void;
   /** What the position said about a transaction with an unknown outcome. */
   resolved(as: 'landed' | 'absent'): void;
   /** Versions are missing and the policy was applied. */

@@ -176,19 +176,20 @@ export class Feed {
 
   /** False when the outcome must be looked up after opening again. */
   async #publish(run: FeedRun): Promise<boolean> {
-    const { observer } = this.#parts;
+    const { observer, clock } = this.#parts;
+    const startedMs = clock.monotonicMs();
     try {
       await this.#publisher.publish(run);
     } catch (error) {
       if (!isServiceError(error)) throw error;
-      observer.transaction(transactionResult(error));
+      observer.transaction(transactionResult(error), clock.monotonicMs() - startedMs);
       if (!isTransient(error)) throw error;
       this.#error = error;
       observer.retried(error);
       this.#step('rejected');
       return false;
     }
-    observer.transaction('committed');
+    observer.transaction('committed', clock.monotonicMs() - startedMs);
     this.#published(run);
     return true;
   }

@@ -36,6 +36,8 @@ export interface DeltaTableParts {
   /** Stands in every version made: name and version of this program. */
   readonly engineInfo: string;
   readonly rewriter: FileRewriter;
+  /** For a table that does not say it itself. Default zstd. */
+  readonly compression?: WriteSpec['compression'] | undefined;
   readonly failpoint?: Failpoint | undefined;
 }
 
@@ -47,6 +49,7 @@ export class DeltaTable implements Table {
   readonly #log: DeltaLog;
   readonly #clock: Clock;
   readonly #rewriter: FileRewriter;
+  readonly #compression: WriteSpec['compression'] | undefined;
   readonly #committer: DeltaCommitter;
   readonly #context: OperationContext;
   readonly #changes: ChangeReader;
@@ -57,6 +60,7 @@ export class DeltaTable implements Table {
     this.#log = parts.log;
     this.#clock = parts.clock;
     this.#rewriter = parts.rewriter;
+    this.#compression = parts.compression;
     this.#committer = new DeltaCommitter({ log: parts.log, clock: parts.clock, engineInfo: parts.engineInfo });
     this.#context = contextOf(parts, this.#committer);
     this.#changes = new ChangeReader(this.#context);
@@ -77,7 +81,7 @@ export class DeltaTable implements Table {
   }
 
   writeSpec(snapshot: Snapshot): WriteSpec {
-    return writeSpecOf(asDeltaSnapshot(snapshot), this.#log.store.root);
+    return writeSpecOf(asDeltaSnapshot(snapshot), { location: this.#log.store.root, fallback: this.#compression });
   }
 
   async tryAppend(base: Snapshot, intent: AppendIntent, signal?: AbortSignal): Promise<CommitOutcome> {
@@ -180,21 +184,25 @@ function contextOf(parts: DeltaTableParts, committer: DeltaCommitter): Operation
     refresh: (signal) => log.refresh(signal),
     snapshotAt: (version, signal) => log.snapshotAt(version, signal),
     readCommit: (version, signal) => log.readCommit(version, signal),
-    writeSpec: (snapshot) => writeSpecOf(snapshot, log.store.root),
+    writeSpec: (snapshot) => writeSpecOf(snapshot, { location: log.store.root, fallback: parts.compression }),
     addOf: addFileOf,
     tryCommit: (base, commit, commitId) => committer.tryCommit(base, { ...commit, commitId }),
     findCommit: (commitId, afterVersion, signal) => log.findCommit(commitId, afterVersion, signal),
   };
 }
 
-function writeSpecOf(snapshot: DeltaSnapshot, location: string): WriteSpec {
+function writeSpecOf(
+  snapshot: DeltaSnapshot,
+  options: { readonly location: string; readonly fallback: WriteSpec['compression'] | undefined },
+): WriteSpec {
   const { compression } = snapshot.settings;
+  const supported = compression === 'snappy' || compression === 'uncompressed' || compression === 'zstd' ? compression : undefined;
   return {
-    location,
+    location: options.location,
     schema: snapshot.schema,
     partitionColumns: snapshot.partitionColumns,
     partitionColumnsInFile: false,
-    compression: compression === 'snappy' || compression === 'uncompressed' ? compression : 'zstd',
+    compression: supported ?? options.fallback ?? 'zstd',
     partitionPathStyle: 'hive-delta',
     statisticsColumns: snapshot.settings.statisticsColumns,
   };

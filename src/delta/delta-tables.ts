@@ -6,6 +6,7 @@ import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { FileRewriter } from '../table/operations.ts';
+import type { WriteSpec } from '../table/staged-file.ts';
 import type { Table, TableDefinition } from '../table/table.ts';
 import { printActions } from './action-json.ts';
 import { DeltaLog } from './delta-log.ts';
@@ -24,6 +25,8 @@ export interface DeltaTablesParts {
   /** Version of this program, for the history of tables. */
   readonly version: string;
   readonly rewriter: FileRewriter;
+  /** For tables that do not say it themselves (`delta.parquet.compression.codec`). Default zstd. */
+  readonly compression?: WriteSpec['compression'] | undefined;
   /** Default: the Parquet codec of this process. */
   readonly codec?: ParquetRowCodec | undefined;
   readonly failpoint?: Failpoint | undefined;
@@ -89,8 +92,8 @@ export class DeltaTables {
   }
 
   #table(log: DeltaLog, location: string): Table {
-    const { clock, random, ids, rewriter, failpoint } = this.#parts;
-    return new DeltaTable({ log, location, clock, random, ids, engineInfo: this.#engineInfo(), rewriter, failpoint });
+    const { clock, random, ids, rewriter, failpoint, compression } = this.#parts;
+    return new DeltaTable({ log, location, clock, random, ids, engineInfo: this.#engineInfo(), rewriter, failpoint, compression });
   }
 
   #engineInfo(): string {

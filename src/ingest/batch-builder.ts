@@ -27,6 +27,7 @@ export class BatchBuilder {
   #recordCount = 0;
   #sequence = 0;
   #openedAtMs: number | undefined;
+  #maxTimestampMs = 0;
 
   constructor(table: string) {
     this.#table = table;
@@ -84,6 +85,7 @@ export class BatchBuilder {
       track.until = batch.untilOffset;
       track.hasRecords = true;
       this.#openedAtMs ??= nowMs;
+      this.#maxTimestampMs = Math.max(this.#maxTimestampMs, batch.maxTimestampMs);
     }
     if (fetched.untilOffset > track.until) track.until = fetched.untilOffset;
   }
@@ -106,6 +108,7 @@ export class BatchBuilder {
       recordBatches: this.#recordBatches,
       ranges,
       recordCount: this.#recordCount,
+      maxTimestampMs: this.#maxTimestampMs,
       sealedBy,
       openedAtMs: this.#openedAtMs,
     };
@@ -119,6 +122,7 @@ export class BatchBuilder {
     this.#recordBatches = [];
     this.#byteCount = 0;
     this.#recordCount = 0;
+    this.#maxTimestampMs = 0;
     this.#openedAtMs = undefined;
   }
 

@@ -9,7 +9,12 @@ export interface IngestObserver {
   }): void;
   sealed(what: { readonly records: number; readonly bytes: number; readonly by: string }): void;
   /** From the first fetch of a batch to the version that holds it. */
-  visible(what: { readonly rowCount: number; readonly freshnessMs: number }): void;
+  visible(what: {
+    readonly rowCount: number;
+    readonly freshnessMs: number;
+    /** Age of the newest record of the batch, by its timestamp. */
+    readonly eventLagMs: number;
+  }): void;
   buffered(bytes: number): void;
   paused(paused: boolean): void;
   assigned(what: { readonly generation: number; readonly partitions: number }): void;

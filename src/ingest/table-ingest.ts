@@ -22,6 +22,7 @@ export interface TableIngestSettings {
   readonly maxBufferBytes: number;
   readonly maxFetchBytes: number;
   readonly maxFetchWaitMs: number;
+  readonly sessionTimeoutMs: number;
   readonly onOffsetDiscontinuity: DiscontinuityPolicy;
   readonly startFrom: StartFrom;
 }
@@ -79,6 +80,7 @@ export class TableIngest implements ConsumerHandler {
       handler: this,
       maxFetchBytes: settings.maxFetchBytes,
       maxWaitMs: settings.maxFetchWaitMs,
+      sessionTimeoutMs: settings.sessionTimeoutMs,
     });
   }
 
@@ -205,7 +207,11 @@ export class TableIngest implements ConsumerHandler {
       return;
     }
     const { clock, observer, failpoint } = this.#dependencies;
-    observer.visible({ rowCount: outcome.rowCount, freshnessMs: clock.monotonicMs() - batch.openedAtMs });
+    observer.visible({
+      rowCount: outcome.rowCount,
+      freshnessMs: clock.monotonicMs() - batch.openedAtMs,
+      eventLagMs: clock.now() - batch.maxTimestampMs,
+    });
     if (!revoked.aborted) await this.#publishGroupOffsets(batch);
     await failpoint('F7');
   }

@@ -112,7 +112,11 @@ export class BullJobQueue implements JobQueue {
     return queue;
   }
 
-  #connect(options: { readonly maxRetriesPerRequest: number | null; readonly enableOfflineQueue?: boolean; readonly commandTimeout?: number }): Redis {
+  #connect(options: {
+    readonly maxRetriesPerRequest: number | null;
+    readonly enableOfflineQueue?: boolean;
+    readonly commandTimeout?: number;
+  }): Redis {
     const connection = new Redis(this.#options.url, {
       ...options,
       retryStrategy: (attempt) => Math.min(100 * 2 ** Math.min(attempt, 10), maxReconnectWaitMs),

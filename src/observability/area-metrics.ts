@@ -54,7 +54,6 @@ export interface CommitMetrics {
 export interface FeedMetrics {
   readonly publishedVersion: Level<'table' | 'topic'>;
   readonly lagVersions: Level<'table' | 'topic'>;
-  readonly lagSeconds: Level<'table' | 'topic'>;
   /** `op`: insert, update, delete, snapshot. */
   readonly records: Count<'table' | 'topic' | 'op'>;
   readonly bytes: Count<'table' | 'topic'>;
@@ -177,11 +176,6 @@ export function createFeedMetrics(make: InstrumentMaker): FeedMetrics {
   return {
     publishedVersion: make.level({ name: 'cdf_published_version', help: 'Newest version that is published completely.', labels: feed }),
     lagVersions: make.level({ name: 'cdf_lag_versions', help: 'Versions of the table that are not published yet.', labels: feed }),
-    lagSeconds: make.level({
-      name: 'cdf_lag_seconds',
-      help: 'Age of the oldest version that is not published; 0 when there is none.',
-      labels: feed,
-    }),
     records: make.count({ name: 'cdf_records_total', help: 'Change records published, by operation.', labels: [...feed, 'op'] }),
     bytes: make.count({ name: 'cdf_bytes_total', help: 'Bytes of published record batches.', labels: feed }),
     transactions: make.count({ name: 'cdf_txn_total', help: 'Kafka transactions, by how they ended.', labels: [...feed, 'result'] }),

@@ -48,6 +48,8 @@ export interface SealedBatch {
   readonly ranges: readonly BatchRange[];
   /** Records the batch headers announce (an upper bound of the rows). */
   readonly recordCount: number;
+  /** Newest record timestamp, epoch milliseconds. */
+  readonly maxTimestampMs: number;
   readonly sealedBy: 'rows' | 'bytes' | 'age' | 'drain';
   /** When the oldest of its records was fetched, `Clock.monotonicMs`. */
   readonly openedAtMs: number;

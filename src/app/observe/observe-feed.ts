@@ -27,7 +27,8 @@ export function observeFeed(spec: Pick<FeedSpec, 'table' | 'topic'>, metrics: Fe
     lag: (versions) => {
       metrics.lagVersions.set(versions, labels);
     },
-    transaction: (result) => {
+    transaction: (result, durationMs) => {
+      metrics.transactionSeconds.observe(durationMs / 1000, labels);
       metrics.transactions.add(1, { ...labels, result });
     },
     resolved: (as) => {
@@ -37,7 +38,7 @@ export function observeFeed(spec: Pick<FeedSpec, 'table' | 'topic'>, metrics: Fe
       logger.error('changes of a version are gone', { ...labels, code: 'CDF_GAP', version, policy });
     },
     retried: (error) => {
-      logger.warn('feed step failed and is tried again', { ...labels, error });
+      logger.warn('feed step failed and is tried again', { ...labels, err: error });
     },
   };
 }

@@ -15,7 +15,8 @@ export function observeIngest(table: string, metrics: IngestMetrics, logger: Log
     sealed: ({ by }) => {
       metrics.batchesSealed.add(1, { table, reason: by });
     },
-    visible: ({ freshnessMs }) => {
+    visible: ({ freshnessMs, eventLagMs }) => {
+      metrics.eventLagSeconds.set(eventLagMs / 1000, labels);
       metrics.freshnessSeconds.observe(freshnessMs / 1000, labels);
     },
     buffered: (bytes) => {
@@ -32,7 +33,7 @@ export function observeIngest(table: string, metrics: IngestMetrics, logger: Log
       logger.info('partitions assigned', { table, generation, partitions });
     },
     discontinuity: (entry) => {
-      metrics.offsetDiscontinuities.set(1, labels);
+      metrics.offsetDiscontinuities.add(1, labels);
       logger.error('offset discontinuity, the partition stands still', { table, code: 'OFFSET_DISCONTINUITY', ...entry });
     },
     state: (state, detail) => {
@@ -65,7 +66,11 @@ export function observeCommits(
     committed: ({ version, staged, deadLettered, filtered, commitMs }) => {
       settle(recordsOf(staged));
       ingest.recordsCommitted.add(staged.rowCount, labels);
-      if (deadLettered > 0) countReasons(staged, (reason) => ingest.recordsDeadLettered.add(1, { table, reason }));
+      if (deadLettered > 0) {
+        countReasons(staged, (reason) => {
+          ingest.recordsDeadLettered.add(1, { table, reason });
+        });
+      }
       if (filtered > 0) ingest.recordsFiltered.add(filtered, { table, reason: 'skipped-by-policy' });
       const { decodeMs, encodeMs, storeMs } = staged.timings;
       for (const [phase, durationMs] of Object.entries({ decode: decodeMs, encode: encodeMs, put: storeMs, commit: commitMs })) {

@@ -28,7 +28,7 @@ export function observeMaintenance(
     failed: ({ table, kind }, error, durationMs) => {
       maintenance.jobs.add(1, { table, job: kind, result: 'failed' });
       maintenance.jobSeconds.observe(durationMs / 1000, { job: kind });
-      logger.warn('job failed', { table, job: kind, error });
+      logger.warn('job failed', { table, job: kind, err: error });
     },
     health: (table, { version, files, smallFiles, sizeBytes }) => {
       commit.tableVersion.set(version, { table });
@@ -37,7 +37,7 @@ export function observeMaintenance(
       commit.tableSizeBytes.set(sizeBytes, { table });
     },
     sweepFailed: (table, error) => {
-      logger.warn('table not looked at, the next sweep tries again', { table, error });
+      logger.warn('table not looked at, the next sweep tries again', { table, err: error });
     },
   };
 }

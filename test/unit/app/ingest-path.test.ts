@@ -105,6 +105,7 @@ describe('the way of a record from topic to table', () => {
           maxBufferBytes: 1 << 20,
           maxFetchBytes: 1 << 20,
           maxFetchWaitMs: 50,
+          sessionTimeoutMs: 30_000,
           onOffsetDiscontinuity: 'fail',
           startFrom: 'earliest',
         },

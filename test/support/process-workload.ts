@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Admin, CompressionTypes, Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
+import { kafkaBrokers, redisUrl } from './servers.ts';
+
+export const partitionCount = 4;
+
+/** A record of the workload is poison when its number is a multiple of this. */
+const poisonEvery = 97;
+const poisons: readonly (string | null)[] = ['{"id": 1, "kind"', '{"kind":"a"}', '{"id":"many","kind":"b"}', null];
+
+/** Settings tests vary; everything else is the same for all. */
+export interface PipelineOptions {
+  readonly maintenance?: string | undefined;
+  readonly ingest?: readonly string[] | undefined;
+  readonly brokers?: readonly string[] | undefined;
+  readonly redis?: string | undefined;
+  readonly partitions?: number | undefined;
+  /** Directory of the table; default: below the case's directory. */
+  readonly dataDir?: string | undefined;
+}
+
+/** One pipeline with topic, table, feed and dead letters of its own names. */
+export interface PipelineCase {
+  readonly name: string;
+  readonly config: string;
+  readonly tableDir: string;
+  readonly topic: string;
+  readonly feedTopic: string;
+  readonly deadLetterTopic: string;
+  readonly partitions: number;
+}
+
+/** Writes the configuration of a pipeline named after `label` below `dir`. */
+export function pipelineCase(dir: string, label: string, options: PipelineOptions = {}): PipelineCase {
+  const name = `${label}-${randomUUID().slice(0, 8)}`;
+  const dataDir = options.dataDir ?? join(dir, name);
+  mkdirSync(join(dir, name), { recursive: true });
+  const found = { name, config: join(dir, name, 'pipeline.yaml'), tableDir: join(dataDir, 'events'), partitions: options.partitions ?? 4 };
+  const topics = { topic: `${name}.in`, feedTopic: `${name}.out`, deadLetterTopic: `${name}.dlq` };
+  writeFileSync(found.config, configText({ ...found, ...topics, dataDir, options }));
+  return { ...found, ...topics };
+}
+
+interface ConfigParts {
+  readonly name: string;
+  readonly topic: string;
+  readonly feedTopic: string;
+  readonly deadLetterTopic: string;
+  readonly dataDir: string;
+  readonly options: PipelineOptions;
+}
+
+function configText({ name, topic, feedTopic, deadLetterTopic, dataDir, options }: ConfigParts): string {
+  return `pipeline: ${name}
+dataDir: ${dataDir}
+kafka: { brokers: [${(options.brokers ?? kafkaBrokers()).join(', ')}] }
+redis: { url: "${options.redis ?? redisUrl()}" }
+tables:
+  - name: events
+    path: ${join(dataDir, 'events')}
+    partitionBy: [kind]
+    properties: { delta.enableChangeDataFeed: "true" }
+    columns:
+      - { name: id, type: long, nullable: false }
+      - { name: kind, type: string, nullable: false }
+      - { name: name, type: string }
+      - { name: amount, type: "decimal(12,2)" }
+      - { name: price, type: double }
+      - { name: at, type: timestamp }
+      - { name: kafka_partition, type: integer, from: partition }
+      - { name: kafka_offset, type: long, from: offset }
+ingest:
+  maxBatchAge: 150ms
+  maxBatchRows: 500
+  maxFetchWait: 50ms
+${(options.ingest ?? []).map((line) => `  ${line}\n`).join('')}  routes: [{ topics: [${topic}], table: events }]
+  deadLetters: { topic: ${deadLetterTopic} }
+feeds:
+  - { table: events, topic: ${feedTopic}, keyColumns: [id], start: earliest, partitions: 3, pollInterval: 100ms, maxTransactionRows: 700 }
+feedDefaults: { positionsTopic: ${name}.positions }
+maintenance: ${options.maintenance ?? '{ enabled: false }'}
+server: { port: 0 }
+logging: { format: json, level: info }
+`;
+}
+
+/** Produces the records of cases and remembers what must become of each. */
+export class Workload {
+  readonly #brokers: readonly string[];
+  readonly #producer: Producer;
+  readonly admin: Admin;
+  readonly kafka: Kafka;
+
+  constructor(brokers: readonly string[] = kafkaBrokers()) {
+    this.#brokers = brokers;
+    this.kafka = new Kafka({ brokers: [...brokers], clientId: 'workload', logLevel: logLevel.NOTHING, retry: { retries: 12 } });
+    this.#producer = this.kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner, idempotent: true, maxInFlightRequests: 1 });
+    this.admin = this.kafka.admin();
+  }
+
+  async connect(): Promise<void> {
+    await Promise.all([this.#producer.connect(), this.admin.connect()]);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#producer.disconnect(), this.admin.disconnect()]);
+  }
+
+  get brokers(): readonly string[] {
+    return this.#brokers;
+  }
+
+  async createTopic({ topic, partitions }: PipelineCase): Promise<void> {
+    await this.admin.createTopics({ topics: [{ topic, numPartitions: partitions }] });
+  }
+
+  /** Appends `count` records, number `produced.count` onwards, spread over the partitions. */
+  async produce(to: PipelineCase, produced: Produced, count: number): Promise<void> {
+    const messages = Array.from({ length: count }, (_, index) => produced.next(index, to.partitions));
+    const written = await this.#producer.send({ topic: to.topic, compression: CompressionTypes.GZIP, messages });
+    for (const { partition, baseOffset } of written) produced.landed(messages, partition, BigInt(baseOffset ?? '-1'));
+  }
+}
+
+interface Message {
+  readonly key: string;
+  readonly value: string | null;
+  readonly partition: number;
+}
+
+/** What was produced to one topic, and which of it is poison. */
+export class Produced {
+  count = 0;
+  readonly poison = new Set<string>();
+  /** Next offset by partition. */
+  readonly ends = new Map<number, bigint>();
+
+  next(index: number, partitions: number): Message {
+    const number = this.count + index;
+    return { key: String(number), value: valueOf(number), partition: number % partitions };
+  }
+
+  landed(messages: readonly Message[], partition: number, baseOffset: bigint): void {
+    const own = messages.filter((message) => message.partition === partition);
+    own.forEach((message, index) => {
+      if (Number(message.key) % poisonEvery === 0) this.poison.add(`${partition}:${baseOffset + BigInt(index)}`);
+    });
+    this.count += own.length;
+    this.ends.set(partition, baseOffset + BigInt(own.length));
+  }
+
+  get rowCount(): number {
+    return this.count - this.poison.size;
+  }
+}
+
+function valueOf(number: number): string | null {
+  if (number % poisonEvery === 0) return poisons[(number / poisonEvery) % poisons.length] ?? null;
+  const at = new Date(Date.UTC(2024, 0, 1) + number * 1_234).toISOString();
+  return JSON.stringify({
+    id: number,
+    kind: number % 3 === 0 ? 'blue' : 'green',
+    name: number % 11 === 0 ? null : `name ${(number * 7919) % 1000} ${'x'.repeat(number % 60)}`,
+    amount: `${number % 5000}.${String(number % 100).padStart(2, '0')}`,
+    price: number / 8,
+    at: at.replace('Z', '567Z'),
+  });
+}

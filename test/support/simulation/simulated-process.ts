@@ -1,0 +1,297 @@
+import { LocalTableEvents } from '../../../src/app/local-table-events.ts';
+import { supervise } from '../../../src/app/supervise.ts';
+import { TopicIdentities } from '../../../src/app/topic-identities.ts';
+import { InThreadBatchStager } from '../../../src/app/workers/batch-stager.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import { describeError, isServiceError } from '../../../src/base/errors.ts';
+import { inertFailpoint } from '../../../src/base/failpoint.ts';
+import type { IdSource } from '../../../src/base/ids.ts';
+import type { Random } from '../../../src/base/random.ts';
+import { FileSystemCatalog } from '../../../src/catalog/file-system-catalog.ts';
+import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
+import { Feed } from '../../../src/cdf/feed.ts';
+import { silentFeedObserver } from '../../../src/cdf/feed-observer.ts';
+import { StoredFeedWatermarks } from '../../../src/cdf/feed-watermarks.ts';
+import { PositionStore } from '../../../src/cdf/position-store.ts';
+import { type CommitObserver, silentCommitObserver } from '../../../src/commit/commit-observer.ts';
+import { CommitPipeline } from '../../../src/commit/commit-pipeline.ts';
+import { TableCommitter } from '../../../src/commit/table-committer.ts';
+import { DeltaTables } from '../../../src/delta/delta-tables.ts';
+import { DeadLetterTopic } from '../../../src/ingest/dead-letter-topic.ts';
+import { silentIngestObserver } from '../../../src/ingest/ingest-observer.ts';
+import { TableIngest } from '../../../src/ingest/table-ingest.ts';
+import type { KafkaClient } from '../../../src/kafka/client.ts';
+import { ParquetFileRewriter } from '../../../src/maintenance/file-rewriter.ts';
+import { type MaintenanceObserver, silentMaintenanceObserver } from '../../../src/maintenance/maintenance-observer.ts';
+import { MaintenanceService } from '../../../src/maintenance/maintenance-service.ts';
+import { MemoryJobQueue } from '../../../src/maintenance/memory-queue.ts';
+import type { MaintenanceSettings } from '../../../src/maintenance/settings.ts';
+import type { DeadLetterSink } from '../../../src/protocol/dead-letters.ts';
+import type { DecodeSpec } from '../../../src/protocol/sealed-batch.ts';
+import { FaultyObjectStore } from '../../../src/storage/faulty-object-store.ts';
+import type { ObjectStore } from '../../../src/storage/object-store.ts';
+import { RetryingObjectStore } from '../../../src/storage/retrying-object-store.ts';
+import type { WriteSpec } from '../../../src/table/staged-file.ts';
+import type { Table } from '../../../src/table/table.ts';
+import { HashedIds } from './hashed-ids.ts';
+import { Power } from './power.ts';
+import { poweredClock, poweredKafka, poweredStore } from './powered-ports.ts';
+import { blindTable, forgetfulKafka, lossyDeadLetters } from './sabotage.ts';
+import { deadLetterTopic, pipeline, type SimulatedWorld, sourceTopic, tableLocation, tableName } from './simulated-world.ts';
+
+const restartBackoff = { initialMs: 50, maxMs: 1_000 };
+
+const maintenance: MaintenanceSettings = {
+  enabled: true,
+  sweepIntervalMs: 900,
+  queuePrefix: 'sim',
+  concurrency: 2,
+  maxAttempts: 2,
+  jobTimeoutMs: 30_000,
+  compaction: { enabled: true, targetFileBytes: 1 << 20, minInputFiles: 4, maxGroups: 4 },
+  vacuum: { enabled: true, retentionMs: undefined, intervalMs: 20_000 },
+  checkpoint: { enabled: true, minVersions: 5 },
+};
+
+/** One process of the service with all its roles, on ports that can be cut off from the world. */
+export class SimulatedProcess {
+  readonly name: string;
+  readonly power: Power = new Power();
+  /** The way to the storage; its fault rates may be changed at any time. */
+  readonly faults: FaultyObjectStore;
+  readonly #world: SimulatedWorld;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #ids: IdSource;
+  readonly #kafka: KafkaClient;
+  readonly #openStore: () => ObjectStore;
+  readonly #catalog: FileSystemCatalog;
+  readonly #events: LocalTableEvents;
+  readonly #stop = new AbortController();
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(world: SimulatedWorld, name: string) {
+    this.#world = world;
+    this.name = name;
+    this.#random = world.fork();
+    const skewMs = Math.round((world.random.next() * 2 - 1) * world.shape.maxSkewMs);
+    this.#clock = poweredClock(world.clock, this.power, skewMs);
+    this.#ids = new HashedIds(`${world.seed}/${name}`);
+    this.#kafka = poweredKafka(world.broker.client(name), this.power);
+    this.faults = new FaultyObjectStore(world.store, { clock: world.clock, random: world.fork() });
+    const store = new RetryingObjectStore(poweredStore(this.faults, this.power), { clock: this.#clock, random: this.#random });
+    this.#openStore = () => store;
+    this.#events = new LocalTableEvents(this.#clock);
+    const [openStore, clock] = [this.#openStore, this.#clock];
+    const rewriter = new ParquetFileRewriter({ openStore });
+    const delta = new DeltaTables({ openStore, clock, random: this.#random, ids: this.#ids, version: 'sim', rewriter });
+    const { definition } = world;
+    this.#catalog = new FileSystemCatalog([{ name: tableName, format: 'delta', location: tableLocation, definition }], { delta });
+  }
+
+  start(roles: { readonly feed: boolean }): void {
+    const signal = this.#stop.signal;
+    const parts = [
+      this.#supervised('ingest', (stop) => this.#ingest(stop)),
+      this.#supervised('maintenance', (stop) => this.#maintain(stop)),
+    ];
+    if (roles.feed) parts.push(this.#supervised('feed', (stop) => this.#feed(stop)));
+    this.#running = Promise.all(parts);
+    signal.throwIfAborted();
+  }
+
+  /** Drains and ends, as at SIGTERM. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  crash(): void {
+    this.power.cut();
+    this.#world.broker.crashClient(this.name);
+  }
+
+  /** The process stands still and the group gives its partitions to others; what it has begun is held. */
+  suspend(): void {
+    this.power.suspend();
+    this.#world.broker.isolateClient(this.name);
+  }
+
+  /** It wakes up and does not know: what was held goes on; only then the broker tells. */
+  async resume(unawareMs: number): Promise<void> {
+    this.power.resume();
+    await this.#world.clock.sleep(unawareMs);
+    // It may have crashed meanwhile.
+    if (this.power.state !== 'off') await this.#world.broker.healClient(this.name);
+  }
+
+  #supervised(role: string, run: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const world = this.#world;
+    return supervise({
+      name: role,
+      run,
+      signal: this.#stop.signal,
+      clock: this.#clock,
+      random: this.#random,
+      backoff: restartBackoff,
+      onRestart: (error) => {
+        world.count(`${role} restarted`);
+        // A broken assertion is a mistake of ours however well the restart cures it.
+        if (isServiceError(error, 'internal')) world.unexpected.push(`${this.name}: ${role}: ${describeError(error)}`);
+      },
+      onGivenUp: (error) => {
+        if (role === 'feed' && isServiceError(error, 'fenced')) world.count('feed fenced');
+        else world.unexpected.push(`${this.name}: ${role} given up: ${describeError(error)}`);
+      },
+    });
+  }
+
+  async #ingest(signal: AbortSignal): Promise<void> {
+    const { shape } = this.#world;
+    const [kafka, clock, random] = [this.#kafka, this.#clock, this.#random];
+    const table = await this.#table(signal);
+    const identities = new TopicIdentities({ admin: kafka.admin, pipeline });
+    const observer = this.#commitObserver();
+    const settings = { maxRebaseAttempts: 50, verifyTimeoutMs: 5_000, backoff: { initialMs: 5, maxMs: 200 } };
+    const sink = new CommitPipeline({
+      table,
+      committer: new TableCommitter({ table, clock, random, observer, settings }),
+      stager: new InThreadBatchStager({ openStore: this.#openStore, clock, failpoint: inertFailpoint, maxNestingDepth: 16 }),
+      deadLetters: this.#deadLetters(),
+      decodeSpecFor,
+      identities,
+      pipeline,
+      ids: this.#ids,
+      clock,
+      failpoint: inertFailpoint,
+      observer,
+      events: this.#events,
+    });
+    const ingest = new TableIngest({
+      settings: {
+        pipeline,
+        table: tableName,
+        topics: [sourceTopic],
+        groupId: 'sim-orders',
+        maxBatchRows: shape.maxBatchRows,
+        maxBatchBytes: 1 << 16,
+        maxBatchAgeMs: shape.maxBatchAgeMs,
+        maxBufferBytes: 1 << 14,
+        maxFetchBytes: 1 << 12,
+        maxFetchWaitMs: 50,
+        onOffsetDiscontinuity: 'fail',
+        startFrom: 'earliest',
+      },
+      kafka,
+      sink,
+      identities,
+      clock,
+      failpoint: inertFailpoint,
+      observer: {
+        ...silentIngestObserver,
+        discontinuity: ({ detail }) => this.#world.unexpected.push(`${this.name}: discontinuity: ${detail}`),
+      },
+    });
+    await ingest.run(signal);
+  }
+
+  async #feed(signal: AbortSignal): Promise<void> {
+    const world = this.#world;
+    const feed = new Feed({
+      spec: world.feedSpec,
+      table: await this.#catalog.loadOrCreate(tableName, signal),
+      client: world.sabotage === 'forget-feed-positions' ? forgetfulKafka(this.#kafka, world) : this.#kafka,
+      encoder: new ParquetChangeEncoder({ openStore: this.#openStore }),
+      events: this.#events,
+      observer: {
+        ...silentFeedObserver,
+        gap: ({ version }) => world.unexpected.push(`${this.name}: the feed found a gap at version ${version}`),
+        resolved: (as) => {
+          world.count(`feed resolved ${as}`);
+        },
+      },
+      clock: this.#clock,
+      random: this.#random,
+      ids: this.#ids,
+      failpoint: inertFailpoint,
+    });
+    const status = await feed.run(signal);
+    if (status.state !== 'stopped' && !(signal.aborted && isServiceError(status.error, 'aborted'))) throw status.error;
+  }
+
+  async #maintain(signal: AbortSignal): Promise<void> {
+    const kafka = this.#kafka;
+    const openStore = (topic: string): PositionStore => new PositionStore({ client: kafka, clock: this.#clock, topic });
+    const service = new MaintenanceService({
+      queue: new MemoryJobQueue({ maxAttempts: maintenance.maxAttempts }),
+      catalog: this.#catalog,
+      watermarks: new StoredFeedWatermarks({ feeds: [this.#world.feedSpec], openStore }),
+      settings: maintenance,
+      clock: this.#clock,
+      observer: this.#maintenanceObserver(),
+    });
+    await service.run(signal);
+  }
+
+  async #table(signal: AbortSignal): Promise<Table> {
+    const table = await this.#catalog.loadOrCreate(tableName, signal);
+    return this.#world.sabotage === 'skip-mark-check' ? blindTable(table) : table;
+  }
+
+  #deadLetters(): DeadLetterSink {
+    const sink = new DeadLetterTopic({
+      policy: 'dead-letter',
+      topic: deadLetterTopic,
+      partitions: 1,
+      pipeline,
+      producer: () => this.#kafka.producer(),
+      clock: this.#clock,
+    });
+    return this.#world.sabotage === 'lose-dead-letters' ? lossyDeadLetters(sink) : sink;
+  }
+
+  #commitObserver(): CommitObserver {
+    const world = this.#world;
+    return {
+      ...silentCommitObserver,
+      committed: ({ version, staged }) => {
+        world.reported.push({ process: this.name, version, rows: staged.rowCount });
+      },
+      attempt: (result) => {
+        world.count(`commit ${result}`);
+      },
+      resolved: (as) => {
+        world.count(`commit resolved ${as}`);
+      },
+      discarded: () => {
+        world.count('batch discarded');
+      },
+    };
+  }
+
+  #maintenanceObserver(): MaintenanceObserver {
+    const world = this.#world;
+    return {
+      ...silentMaintenanceObserver,
+      finished: ({ kind }, { result }) => {
+        world.count(`${kind} ${result}`);
+      },
+      failed: ({ kind }, error) => {
+        world.count(`${kind} failed`);
+        if (!isServiceError(error, 'unavailable', 'unknown-outcome', 'aborted', 'conflict', 'not-found')) {
+          world.unexpected.push(`${this.name}: ${kind}: ${describeError(error)}`);
+        }
+      },
+    };
+  }
+}
+
+function decodeSpecFor(write: WriteSpec): DecodeSpec {
+  return {
+    sources: write.schema.fields.map(({ name }) => {
+      if (name === 'source_partition') return { kind: 'partition' };
+      return name === 'source_offset' ? { kind: 'offset' } : { kind: 'value', name };
+    }),
+    unknownMembers: 'ignore',
+  };
+}

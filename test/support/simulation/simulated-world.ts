@@ -1,0 +1,153 @@
+import { type Random, randomInt } from '../../../src/base/random.ts';
+import { SeededRandom } from '../../../src/base/seeded-random.ts';
+import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
+import type { KafkaClient } from '../../../src/kafka/client.ts';
+import { MemoryBroker } from '../../../src/kafka/memory-broker.ts';
+import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
+import type { TableDefinition } from '../../../src/table/table.ts';
+import { SimulatedClock } from '../simulated-clock.ts';
+import { RecordingStore } from './recording-store.ts';
+
+/** A fault in the product itself, to show that the checkers see it. */
+export type Sabotage = 'skip-mark-check' | 'lose-dead-letters' | 'forget-feed-positions';
+
+/** What a process said it had committed. */
+export interface ReportedCommit {
+  readonly process: string;
+  readonly version: number;
+  readonly rows: number;
+}
+
+export const pipeline = 'sim';
+export const tableName = 'orders';
+export const sourceTopic = 'orders';
+export const deadLetterTopic = 'orders.dead';
+export const changesTopic = 'orders.changes';
+export const tableLocation = 'memory://orders';
+/** Of removed files and of the log: longer than any process is suspended, as in life. */
+export const retentionMs = 300_000;
+
+/** One run's shape, drawn from its seed. */
+export interface Shape {
+  readonly partitions: number;
+  readonly partitioned: boolean;
+  readonly processes: number;
+  readonly maxBatchRows: number;
+  readonly maxBatchAgeMs: number;
+  readonly maxTransactionRows: number;
+  readonly keyed: boolean;
+  readonly maxSkewMs: number;
+  readonly brokerLatencyMs: number;
+}
+
+/** Everything outside the processes: time, storage, broker, and notes for the checkers. All of it follows from one seed. */
+export class SimulatedWorld {
+  readonly seed: number;
+  readonly sabotage: Sabotage | undefined;
+  readonly clock: SimulatedClock = new SimulatedClock();
+  readonly random: Random;
+  readonly shape: Shape;
+  readonly store: RecordingStore;
+  readonly broker: MemoryBroker;
+  /** Never meets a fault. */
+  readonly observer: KafkaClient;
+  readonly reported: ReportedCommit[] = [];
+  /** What must never happen and did. */
+  readonly unexpected: string[] = [];
+  /** How often each thing happened, to see that a run was worth something. */
+  readonly counts: Map<string, number> = new Map();
+  /** Probability that a request, or its answer, of a worker gets lost. */
+  brokerFaultRate = 0;
+
+  constructor(options: { readonly seed: number; readonly sabotage?: Sabotage | undefined }) {
+    this.seed = options.seed;
+    this.sabotage = options.sabotage;
+    this.random = new SeededRandom(options.seed);
+    this.shape = drawShape(this.random);
+    this.store = new RecordingStore(new MemoryObjectStore({ name: 'orders', clock: this.clock }), this.clock);
+    const faults = this.fork();
+    this.broker = new MemoryBroker({
+      clock: this.clock,
+      random: this.fork(),
+      latencyMs: this.shape.brokerLatencyMs,
+      faultPolicy: ({ clientId }) => this.brokerFaultRate > 0 && clientId.startsWith('w') && faults.next() < this.brokerFaultRate,
+    });
+    this.observer = this.broker.client('observer');
+  }
+
+  /** Randomness of its own for one part, so that what one part draws does not depend on the others. */
+  fork(): Random {
+    return new SeededRandom(randomInt(this.random, 0x1_0000_0000));
+  }
+
+  chance(probability: number): boolean {
+    return this.random.next() < probability;
+  }
+
+  between(fromMs: number, untilMs: number): number {
+    return fromMs + randomInt(this.random, untilMs - fromMs);
+  }
+
+  count(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  }
+
+  get definition(): TableDefinition {
+    const { partitioned } = this.shape;
+    return {
+      schema: {
+        kind: 'struct',
+        fields: [
+          { name: 'id', type: { kind: 'long' }, nullable: false },
+          { name: 'city', type: { kind: 'string' }, nullable: !partitioned },
+          { name: 'amount', type: { kind: 'decimal', precision: 12, scale: 2 }, nullable: true },
+          { name: 'source_partition', type: { kind: 'integer' }, nullable: false },
+          { name: 'source_offset', type: { kind: 'long' }, nullable: false },
+        ],
+      },
+      partitionColumns: partitioned ? ['city'] : [],
+      properties: {
+        'delta.enableChangeDataFeed': 'true',
+        'delta.checkpointInterval': '7',
+        'delta.deletedFileRetentionDuration': `interval ${retentionMs} milliseconds`,
+        'delta.logRetentionDuration': `interval ${retentionMs} milliseconds`,
+      },
+    };
+  }
+
+  get feedSpec(): FeedSpec {
+    return {
+      pipeline,
+      table: tableName,
+      topic: changesTopic,
+      positionsTopic: 'positions',
+      envelope: 'debezium',
+      keyColumns: this.shape.keyed ? ['city'] : [],
+      partitions: 2,
+      replicationFactor: undefined,
+      topicConfig: {},
+      start: { kind: 'earliest' },
+      onGap: 'fail',
+      compression: 'none',
+      maxTransactionRows: this.shape.maxTransactionRows,
+      maxTransactionBytes: 1 << 20,
+      pollIntervalMs: 200,
+      tombstones: false,
+    };
+  }
+}
+
+function drawShape(random: Random): Shape {
+  const pick = <T>(...choices: readonly [T, ...T[]]): T => choices[randomInt(random, choices.length)] ?? choices[0];
+  return {
+    partitions: pick(1, 2, 3, 4),
+    partitioned: pick(true, false),
+    processes: pick(1, 2, 2, 3),
+    maxBatchRows: pick(5, 40, 200),
+    maxBatchAgeMs: pick(60, 200, 500),
+    maxTransactionRows: pick(3, 30, 500),
+    keyed: pick(true, false),
+    maxSkewMs: pick(0, 0, 3_600_000),
+    brokerLatencyMs: pick(0, 2, 10),
+  };
+}

@@ -1,0 +1,122 @@
+import { randomInt, type Random } from '../../../src/base/random.ts';
+import { buildBatch } from '../../../src/codec/build-columns.ts';
+import { inertFailpoint } from '../../../src/base/failpoint.ts';
+import { isServiceError } from '../../../src/base/errors.ts';
+import { SeededRandom } from '../../../src/base/seeded-random.ts';
+import { writeDataFiles } from '../../../src/commit/file-writer.ts';
+import { DeltaTables } from '../../../src/delta/delta-tables.ts';
+import type { EncodedRecordBatch, KafkaProducer, OutgoingRecord, TransactionalProducer } from '../../../src/kafka/client.ts';
+import { encodeRecordBatch } from '../../../src/kafka/record-batch.ts';
+import { ParquetFileRewriter } from '../../../src/maintenance/file-rewriter.ts';
+import type { RejectReason } from '../../../src/protocol/sealed-batch.ts';
+import { toCommitId } from '../../../src/table/commit.ts';
+import type { Table } from '../../../src/table/table.ts';
+import { HashedIds } from './hashed-ids.ts';
+import { type SimulatedWorld, sourceTopic, tableLocation, tableName } from './simulated-world.ts';
+
+const text = (value: string): Uint8Array => Buffer.from(value);
+const cities = ['ams', 'ber', 'öre bro', 'a/b=c', 'x'.repeat(90)];
+
+/** Writes records of all kinds to the source topic, in and out of transactions, some of them aborted. */
+export class Workload {
+  readonly #world: SimulatedWorld;
+  readonly #random: Random;
+  #plain: KafkaProducer | undefined;
+  #transactional: TransactionalProducer | undefined;
+  #nextId = 0;
+
+  constructor(world: SimulatedWorld) {
+    this.#world = world;
+    this.#random = world.fork();
+  }
+
+  async run(until: () => boolean): Promise<void> {
+    const client = this.#world.broker.client('producer');
+    while (!until()) {
+      await this.#world.clock.sleep(5 + randomInt(this.#random, 150));
+      if (this.#random.next() < 0.7) {
+        this.#plain ??= await client.producer();
+        await this.#plain.send([this.#batch()]);
+      } else {
+        this.#transactional ??= await client.openTransactional({ transactionalId: 'producer' });
+        await this.#transaction(this.#transactional);
+      }
+    }
+  }
+
+  async #transaction(producer: TransactionalProducer): Promise<void> {
+    const fate = this.#random.next();
+    if (fate < 0.4) {
+      const operation = fate < 0.2 ? 'end-transaction' : 'produce';
+      this.#world.broker.inject({ operation, when: fate < 0.1 ? 'after' : 'before', clientId: 'producer' });
+    }
+    const batches = Array.from({ length: 1 + randomInt(this.#random, 3) }, () => this.#batch());
+    try {
+      await producer.publish(batches);
+    } catch (error) {
+      if (!isServiceError(error, 'unavailable', 'unknown-outcome')) throw error;
+      this.#world.count('source transaction aborted or unknown');
+      this.#transactional = undefined;
+    }
+  }
+
+  #batch(): EncodedRecordBatch {
+    const records = Array.from({ length: 1 + randomInt(this.#random, 25) }, () => this.#record());
+    return encodeRecordBatch({ topic: sourceTopic, partition: randomInt(this.#random, this.#world.shape.partitions), records });
+  }
+
+  /** The header says what must become of the record. */
+  #record(): OutgoingRecord {
+    const id = this.#nextId++;
+    const [expected, value] = this.#random.next() < 0.93 ? (['row', this.#valid(id)] as const) : this.#poison(id);
+    const headers = [['expect', text(expected)]] as const;
+    return { key: text(`k${id}`), value: value === undefined ? undefined : text(value), timestampMs: this.#world.clock.now(), headers };
+  }
+
+  #valid(id: number): string {
+    const city = cities[randomInt(this.#random, cities.length)] ?? 'ams';
+    const amount = this.#random.next() < 0.2 ? 'null' : `${randomInt(this.#random, 100_000)}.${10 + randomInt(this.#random, 90)}`;
+    return `{"id":${id},"city":"${city}","amount":${amount}}`;
+  }
+
+  #poison(id: number): readonly [RejectReason, string | undefined] {
+    const kinds: readonly (readonly [RejectReason, string | undefined])[] = [
+      ['invalid-json', `{"id":${id},"city":"ams"`],
+      ['missing-required', `{"city":"ber"}`],
+      ['wrong-type', `{"id":"x${id}","city":"ber"}`],
+      ['out-of-range', `{"id":${id},"city":"ber","amount":0.001}`],
+      ['null-value', undefined],
+      ...(this.#world.shape.partitioned ? ([['missing-required', `{"id":${id},"city":""}`]] as const) : []),
+    ];
+    return kinds[randomInt(this.#random, kinds.length)] ?? ['null-value', undefined];
+  }
+}
+
+/** Another program that appends rows to the table now and then and knows nothing of marks. */
+export class ForeignWriter {
+  readonly #world: SimulatedWorld;
+  readonly #ids = new HashedIds('foreign');
+  #table: Table | undefined;
+  #nextOffset = 0;
+
+  constructor(world: SimulatedWorld) {
+    this.#world = world;
+  }
+
+  async append(): Promise<void> {
+    const { clock, store } = this.#world;
+    const openStore = (): typeof store => store;
+    const parts = { openStore, clock, random: new SeededRandom(1), ids: this.#ids, version: 'foreign' };
+    this.#table ??= await new DeltaTables({ ...parts, rewriter: new ParquetFileRewriter({ openStore }) }).open(tableName, tableLocation);
+    const table = this.#table;
+    if (table === undefined) return;
+    let base = await table.refresh();
+    const spec = table.writeSpec(base);
+    const rows = [0, 1].map(() => ({ id: -1, city: 'foreign', amount: undefined, source_partition: -1, source_offset: this.#nextOffset++ }));
+    const batch = buildBatch(spec.schema, rows);
+    const { files } = await writeDataFiles({ batch, spec, store, fileNameStem: this.#ids.uuid(), clock, failpoint: inertFailpoint });
+    const intent = { commitId: toCommitId(this.#ids.uuid()), files, progress: [], userMetadata: 'foreign' };
+    while ((await table.tryAppend(base, intent)).kind === 'conflicted') base = await table.refresh();
+    this.#world.count('foreign append');
+  }
+}
