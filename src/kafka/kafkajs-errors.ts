@@ -51,12 +51,6 @@ export function kafkaCodeOf(error: unknown): number | undefined {
   return undefined;
 }
 
-/** Whether the request may have been applied although it failed: it went out, or may have, and no answer came. */
-export function isUnheard(error: unknown): boolean {
-  if (kafkaCodeOf(error) !== undefined || isServiceError(error)) return false;
-  return true;
-}
-
 /** The code means: the coordinator moved or starts; ask for it again. */
 export function isCoordinatorMove(code: number | undefined): boolean {
   return code === kafkaCode.coordinatorLoading || code === kafkaCode.coordinatorNotAvailable || code === kafkaCode.notCoordinator;

@@ -10,15 +10,10 @@ export function toCommitId(uuid: string): CommitId {
 }
 
 /**
- * Progress a writer stores with a commit: Delta's `txn`, Iceberg's summary entry. For Kafka sources the writer id names pipeline,
- * cluster, topic and partition and the value is the *next* offset (exclusive end of what the table holds).
+ * An advance of one writer's progress mark: what a writer stores with a commit (Delta's `txn`, Iceberg's summary entry). For Kafka
+ * sources the writer id names pipeline, topic, partition and incarnation, and the mark is the *next* offset. The commit holds only if the
+ * table's mark equals `from` when it lands: the fence.
  */
-export interface ProgressMark {
-  readonly writerId: string;
-  readonly value: bigint;
-}
-
-/** An advance of one writer's mark. The commit holds only if the table's mark equals `from` when it lands: the fence. */
 export interface ProgressAdvance {
   readonly writerId: string;
   /** `undefined`: the table must have no mark of this writer. */

@@ -43,11 +43,6 @@ export async function readParquet(bytes: Uint8Array, options: ReadParquetOptions
   return { schema, batches: batches.filter((batch) => batch.numRows > 0).map((batch) => toBatch(batch, schema)) };
 }
 
-/** The schema of a Parquet file held in memory. */
-export async function readParquetSchema(bytes: Uint8Array): Promise<StructType> {
-  return fromArrowSchema(prepared(await loadParquet(), bytes).stored);
-}
-
 function prepared(parquet: ParquetModule, bytes: Uint8Array): { readonly file: Uint8Array; readonly stored: Schema } {
   const stored = storedSchema(parquet, bytes);
   const file = withInt96AsMicros(bytes, stored);

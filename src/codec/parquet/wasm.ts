@@ -17,11 +17,6 @@ export function loadParquet(): Promise<ParquetModule> {
   return loading;
 }
 
-/** True once the library trapped in this thread: its memory cannot be trusted any more, and the thread must be replaced. */
-export function parquetTrapped(): boolean {
-  return trapped;
-}
-
 /**
  * Runs one synchronous piece of work inside the library.
  *

@@ -2,7 +2,7 @@
 export const powersOfTen: Float64Array = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 
 /** Largest exponent in `powersOfTen`. */
-export const maxExactPower = 22;
+const maxExactPower = 22;
 
 /** Any number of up to this many decimal digits is exact as a double. */
 export const maxExactDigits = 15;

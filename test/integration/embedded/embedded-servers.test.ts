@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { Kafka, logLevel, type SASLOptions } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEmbeddedKafka } from '../../../src/app/embedded/kafka-server.ts';
 import { serverMark } from '../../../src/app/embedded/managed-server.ts';
@@ -131,16 +131,25 @@ describe('secured kafka', () => {
     await secured[Symbol.asyncDispose]();
   });
 
-  it('offers a TLS listener whose certificate its authority signed', () => {
-    const answer = execFileSync('openssl', ['s_client', '-connect', secured.securedBrokers[0] ?? '', '-CAfile', secured.caFile, '-brief'], {
-      encoding: 'utf8',
-      input: '',
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    expect(answer).toBeDefined();
-    expect(secured.ca).toContain('BEGIN CERTIFICATE');
-    expect(existsSync(secured.caFile)).toBe(true);
-    expect(readFileSync(secured.caFile, 'utf8')).toBe(secured.ca);
+  it.each([
+    ['scram-sha-256', 'alice', 'alice-secret', 'in'],
+    ['scram-sha-512', 'admin', 'admin-secret', 'in'],
+    ['plain', 'alice', 'alice-secret', 'in'],
+    ['scram-sha-256', 'bob', 'wrong', 'KafkaJSSASLAuthenticationError'],
+  ] as const)('with %s lets %s with password "%s": %s', async (mechanism, username, password, expected) => {
+    const admin = new Kafka({
+      brokers: [...secured.securedBrokers],
+      logLevel: logLevel.NOTHING,
+      retry: { retries: 0 },
+      ssl: { ca: [secured.ca] },
+      sasl: { mechanism, username, password } as SASLOptions,
+    }).admin();
+    const outcome = await admin.connect().then(
+      () => 'in',
+      (error: unknown) => (error instanceof Error ? error.name : 'unknown'),
+    );
+    await admin.disconnect();
+    expect(outcome).toBe(expected);
   });
 });
 
@@ -148,7 +157,7 @@ describe('secured kafka', () => {
 async function orphanedRedis(dir: string, orphanGraceMs: number): Promise<number> {
   const owner = spawn(
     process.execPath,
-    ['--import', './test/support/run-typescript.mjs', 'test/integration/embedded/redis-owner.ts', dir, String(orphanGraceMs)],
+    ['--import', './test/support/run-typescript.mjs', 'test/support/redis-owner.ts', dir, String(orphanGraceMs)],
     { cwd: resolve(import.meta.dirname, '..', '..', '..'), stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const pid = Number(String(await new Promise((settled) => owner.stdout.once('data', settled))));

@@ -105,26 +105,23 @@ export class Scenario {
   #suspend(): void {
     const world = this.#world;
     const victim = this.#anyone();
-    if (victim?.power.state !== 'on') return;
+    if (victim === undefined || victim.disturbed) return;
     world.count('suspension');
     victim.suspend();
     // Somebody takes over, or the zombie would wake up to an unchanged world.
     if (this.#live.every((process) => process.power.state !== 'on')) this.#startProcess(true);
     const [sleepMs, unawareMs] = [world.between(100, 6_000), world.between(0, 600)];
     this.#waking.push(world.clock.sleep(sleepMs).then(() => victim.resume(unawareMs)));
-    if (this.#live.length > 5) this.#live = this.#live.filter((process) => process !== this.#retire(process));
-  }
-
-  /** Too many processes make a run slow: one that runs is stopped, whenever it is done. */
-  #retire(process: SimulatedProcess): SimulatedProcess | undefined {
-    if (process.power.state !== 'on' || this.#live.length <= 3) return undefined;
-    this.#waking.push(process.stop());
-    return process;
+    // Too many processes make a run slow.
+    const surplus = this.#live.length > 5 ? this.#live.find((process) => !process.disturbed) : undefined;
+    if (surplus === undefined) return;
+    this.#live = this.#live.filter((process) => process !== surplus);
+    this.#waking.push(surplus.stop());
   }
 
   async #replace(): Promise<void> {
     const leaving = this.#anyone();
-    if (leaving?.power.state !== 'on') return;
+    if (leaving === undefined || leaving.disturbed) return;
     this.#world.count('rolling restart');
     this.#live = this.#live.filter((process) => process !== leaving);
     this.#startProcess(true);

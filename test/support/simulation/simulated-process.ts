@@ -69,6 +69,7 @@ export class SimulatedProcess {
   readonly #events: LocalTableEvents;
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
+  #disturbed = false;
 
   constructor(world: SimulatedWorld, name: string) {
     this.#world = world;
@@ -90,14 +91,17 @@ export class SimulatedProcess {
   }
 
   start(roles: { readonly feed: boolean }): void {
-    const signal = this.#stop.signal;
     const parts = [
       this.#supervised('ingest', (stop) => this.#ingest(stop)),
       this.#supervised('maintenance', (stop) => this.#maintain(stop)),
     ];
     if (roles.feed) parts.push(this.#supervised('feed', (stop) => this.#feed(stop)));
     this.#running = Promise.all(parts);
-    signal.throwIfAborted();
+  }
+
+  /** Stands still, is gone, or does not know yet that it was away. */
+  get disturbed(): boolean {
+    return this.#disturbed;
   }
 
   /** Drains and ends, as at SIGTERM. */
@@ -107,12 +111,14 @@ export class SimulatedProcess {
   }
 
   crash(): void {
+    this.#disturbed = true;
     this.power.cut();
     this.#world.broker.crashClient(this.name);
   }
 
   /** The process stands still and the group gives its partitions to others; what it has begun is held. */
   suspend(): void {
+    this.#disturbed = true;
     this.power.suspend();
     this.#world.broker.isolateClient(this.name);
   }
@@ -122,7 +128,9 @@ export class SimulatedProcess {
     this.power.resume();
     await this.#world.clock.sleep(unawareMs);
     // It may have crashed meanwhile.
-    if (this.power.state !== 'off') await this.#world.broker.healClient(this.name);
+    if (this.power.state === 'off') return;
+    this.#disturbed = false;
+    await this.#world.broker.healClient(this.name);
   }
 
   #supervised(role: string, run: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -181,6 +189,7 @@ export class SimulatedProcess {
         maxFetchWaitMs: 50,
         onOffsetDiscontinuity: 'fail',
         startFrom: 'earliest',
+        sessionTimeoutMs: 30_000,
       },
       kafka,
       sink,

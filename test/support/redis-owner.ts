@@ -1,4 +1,4 @@
-import { startEmbeddedRedis } from '../../../src/app/embedded/redis-server.ts';
+import { startEmbeddedRedis } from '../../src/app/embedded/redis-server.ts';
 
 // Starts a server, tells its process id, and waits to be killed.
 const [dir, orphanGraceMs] = process.argv.slice(2);

@@ -1,0 +1,68 @@
+import { type FoldedFeed, consume, foldFeed, header, type Received } from './checks-feed.ts';
+import { missingFiles, type Orphan, orphans, readLog, type TableLog } from './checks-log.ts';
+import { offsetFindings, rewriteFindings, rowTexts, sourceOffsets, statisticsFindings, withDuckDb } from './checks-table.ts';
+import type { PipelineCase, Produced, Workload } from './process-workload.ts';
+
+/** What the checks of a drained pipeline found. The invariants are those of the design: I1 exactly once … I13 statistics are true. */
+export interface Verdict {
+  /** Violations, by invariant; empty when everything holds. */
+  readonly findings: readonly string[];
+  readonly orphans: readonly Orphan[];
+  readonly log: TableLog;
+  readonly feed: FoldedFeed;
+  readonly deadLetters: readonly Received[];
+}
+
+/** Checks table, feed and dead letters of a drained pipeline against what was produced. Nothing here is shared with the product. */
+export async function judge(workload: Workload, pipeline: PipelineCase, produced: Produced): Promise<Verdict> {
+  const { tableDir, feedTopic, deadLetterTopic } = pipeline;
+  const log = readLog(tableDir);
+  const table = await withDuckDb(async (db) => ({
+    sources: await sourceOffsets(db, tableDir, log),
+    rows: await rowTexts(db, tableDir, [...log.live.values()]),
+    findings: [
+      ...(await offsetFindings(db, tableDir, log)),
+      ...(await rewriteFindings(db, tableDir, log)),
+      ...(await statisticsFindings(db, tableDir, log)),
+    ],
+  }));
+  const topics = produced.poison.size > 0 ? [feedTopic, deadLetterTopic] : [feedTopic];
+  const received = await consume(workload.kafka, topics, (so) => {
+    const rejected = new Set(so.filter(({ topic }) => topic === deadLetterTopic).map(sourceOf));
+    return rejected.size >= produced.poison.size && so.filter(({ topic }) => topic === feedTopic).length >= table.rows.length;
+  });
+  const deadLetters = received.filter(({ topic }) => topic === deadLetterTopic);
+  const feed = foldFeed(received.filter(({ topic }) => topic === feedTopic));
+  const findings = [
+    ...log.findings,
+    ...missingFiles(tableDir, log),
+    ...table.findings,
+    ...exactlyOnce(table.sources, deadLetters, produced),
+    ...feed.findings,
+    ...(feed.rows.join('\n') === table.rows.join('\n') ? [] : [`I8: the feed folds to ${feed.rows.length} rows, not the table's ${table.rows.length}`]),
+  ];
+  return { findings, orphans: orphans(tableDir, log), log, feed, deadLetters };
+}
+
+/** I1, I10: every produced record is a row, or a dead letter, and a row only once. */
+function exactlyOnce(sources: readonly string[], deadLetters: readonly Received[], produced: Produced): string[] {
+  const findings: string[] = [];
+  const rows = new Set(sources);
+  if (rows.size !== sources.length) findings.push(`I1: ${sources.length - rows.size} rows are there more than once`);
+  const rejected = new Set(deadLetters.map(sourceOf));
+  for (const [partition, end] of produced.ends) {
+    for (let offset = 0n; offset < end; offset += 1n) {
+      const source = `${partition}:${offset}`;
+      const poison = produced.poison.has(source);
+      if (rows.has(source) === poison) findings.push(`I1: ${source} is ${poison ? 'poison and' : 'no poison and not'} in the table`);
+      if (rejected.has(source) !== poison) findings.push(`I10: ${source} is ${poison ? 'poison and not' : 'no poison and'} among the dead letters`);
+      rows.delete(source);
+    }
+  }
+  for (const source of rows) findings.push(`I1: ${source} is in the table and was never produced`);
+  return findings;
+}
+
+function sourceOf(message: Received): string {
+  return `${header(message, '__connect.errors.partition') ?? ''}:${header(message, '__connect.errors.offset') ?? ''}`;
+}
