@@ -1,8 +1,10 @@
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
-const project = (name: string, include: readonly string[], timeoutMs: number) => ({
-  test: { name, include: [...include], testTimeout: timeoutMs, hookTimeout: timeoutMs, pool: 'forks' as const },
+const project = (name: string, include: readonly string[], timeoutMs: number, options: { readonly globalSetup?: string[] } = {}) => ({
+  test: { name, include: [...include], testTimeout: timeoutMs, hookTimeout: timeoutMs, pool: 'forks' as const, ...options },
 });
+/** Starts the broker and the Redis that the environment does not name. */
+const servers = { globalSetup: ['test/support/global-servers.ts'] };
 
 /** Projects by what they need: `fast` nothing, `integration` real servers, `engines` other engines, `e2e` a built product. */
 const config: ViteUserConfig = defineConfig({
@@ -10,9 +12,9 @@ const config: ViteUserConfig = defineConfig({
     maxWorkers: 2,
     projects: [
       project('fast', ['test/{unit,conformance,golden,simulation}/**/*.test.ts', 'test/*.test.ts'], 30_000),
-      project('integration', ['test/integration/**/*.test.ts'], 180_000),
+      project('integration', ['test/integration/**/*.test.ts'], 180_000, servers),
       project('engines', ['test/engines/**/*.test.ts'], 300_000),
-      project('e2e', ['test/e2e/**/*.test.ts'], 600_000),
+      project('e2e', ['test/e2e/**/*.test.ts'], 600_000, servers),
     ],
   },
 });

@@ -23,27 +23,41 @@ const names: ReadonlySet<string> = new Set<FailpointName>([
 const delayMs = 2_000;
 
 /**
- * Arms at most one failpoint from `FAILPOINT=<name>:<kill|pause|error|delay>[:<nth>]`; inert without the variable.
+ * Arms failpoints from `FAILPOINT=<name>:<kill|pause|error|delay>[:<nth>]`, several separated by commas; inert without the variable.
  * `kill` is SIGKILL to this process, `pause` is SIGSTOP, `error` throws `FAILPOINT` (unavailable), `delay` waits two seconds.
  * `nth` (default 1) is which passing of the point acts.
+ *
+ * @throws ServiceError `CONFIG_INVALID` (invalid) when the variable is not of that form.
  */
 export function failpointFromEnv(setting: string | undefined): Failpoint {
   if (setting === undefined || setting === '') return inertFailpoint;
-  const [name, action, nthText] = setting.split(':');
+  const armed = setting.split(',').map(parseArmed);
+  return async (passed) => {
+    for (const point of armed) {
+      if (passed !== point.name) continue;
+      point.passesLeft -= 1;
+      if (point.passesLeft === 0) await act(point.name, point.action);
+    }
+  };
+}
+
+interface Armed {
+  readonly name: string;
+  readonly action: string;
+  passesLeft: number;
+}
+
+function parseArmed(text: string): Armed {
+  const [name, action, nthText] = text.split(':');
   if (name === undefined || !names.has(name) || action === undefined) {
     throw new ServiceError({
       code: 'CONFIG_INVALID',
       kind: 'invalid',
-      message: `FAILPOINT="${setting}" is not <name>:<kill|pause|error|delay>[:<nth>]`,
+      message: `FAILPOINT="${text}" is not <name>:<kill|pause|error|delay>[:<nth>]`,
       hint: `names: ${[...names].join(' ')}`,
     });
   }
-  let passesLeft = Number(nthText ?? '1');
-  return async (passed) => {
-    if (passed !== name) return;
-    passesLeft -= 1;
-    if (passesLeft === 0) await act(name, action);
-  };
+  return { name, action, passesLeft: Number(nthText ?? '1') };
 }
 
 async function act(name: string, action: string): Promise<void> {

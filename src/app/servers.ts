@@ -27,12 +27,18 @@ export interface ServersOptions {
 export async function openServers(options: ServersOptions): Promise<Servers> {
   const { config, log, signal } = options;
   const configured = config.kafka.brokers;
-  const [kafka, redis] = await Promise.all([
+  const [kafkaStart, redisStart] = await Promise.allSettled([
     options.needsKafka && configured.length === 0 ? startEmbeddedKafka({ dir: join(config.dataDir, 'kafka'), log, signal }) : undefined,
     options.needsRedis && config.redis.url === undefined
       ? startEmbeddedRedis({ dir: join(config.dataDir, 'redis'), log, signal })
       : undefined,
   ]);
+  // One that started must not stay behind when the other did not.
+  if (kafkaStart.status === 'rejected' || redisStart.status === 'rejected') {
+    for (const start of [kafkaStart, redisStart]) if (start.status === 'fulfilled') await start.value?.stop();
+    throw kafkaStart.status === 'rejected' ? kafkaStart.reason : (redisStart as PromiseRejectedResult).reason;
+  }
+  const [kafka, redis] = [kafkaStart.value, redisStart.value];
   return {
     brokers: kafka?.brokers ?? configured,
     redisUrl: redis?.url ?? config.redis.url?.reveal(),

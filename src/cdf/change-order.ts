@@ -3,6 +3,12 @@ import type { BytesColumn } from '../schema/columns.ts';
 import type { ChangeType } from '../table/changes.ts';
 
 /** Change types as small numbers: the position in `changeTypes`. */
+export const changeTypes: readonly [ChangeType, ChangeType, ChangeType, ChangeType] = [
+  'insert',
+  'delete',
+  'update_preimage',
+  'update_postimage',
+];
 export const insertCode = 0;
 export const deleteCode = 1;
 export const preimageCode = 2;
