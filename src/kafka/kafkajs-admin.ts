@@ -1,19 +1,26 @@
 import type { Admin } from 'kafkajs';
+import type { Clock } from '../base/clock.ts';
 import type { KafkaAdmin, PartitionOffsets, StartPosition, TopicPartition, TopicSpec } from './client.ts';
 import { kafkaTopicNotFound } from './errors.ts';
 import type { KafkaConnection } from './kafkajs-connection.ts';
 import { answerError, kafkaCode, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
 import { tellsTopicIds, topicIdFrom } from './topic-id-request.ts';
 
+/** How long a topic may take to be known by all brokers after its creation. */
+const createdTopicTimeoutMs = 10_000;
+const createdTopicPollMs = 50;
+
 /** Administration through kafkajs's admin; connects at the first use. */
 export class KafkajsAdmin implements KafkaAdmin {
   readonly #admin: Admin;
   readonly #connection: KafkaConnection;
+  readonly #clock: Clock;
   #connected: Promise<void> | undefined;
 
-  constructor(admin: Admin, connection: KafkaConnection) {
+  constructor(admin: Admin, connection: KafkaConnection, clock: Clock) {
     this.#admin = admin;
     this.#connection = connection;
+    this.#clock = clock;
   }
 
   clusterId(): Promise<string> {
@@ -28,7 +35,8 @@ export class KafkajsAdmin implements KafkaAdmin {
         `create topic "${spec.topic}"`,
         (admin) =>
           admin.createTopics({
-            waitForLeaders: true,
+            // Asked for below: kafkajs gives up at a broker that has not heard of the topic yet.
+            waitForLeaders: false,
             topics: [
               {
                 topic: spec.topic,
@@ -40,9 +48,32 @@ export class KafkajsAdmin implements KafkaAdmin {
           }),
         spec.topic,
       );
-      if (made) created.push(spec.topic);
+      if (made) {
+        await this.#untilLed(spec);
+        created.push(spec.topic);
+      }
     }
     return created;
+  }
+
+  /** A topic is made before every broker knows it; whoever asks in between is told it does not exist. */
+  async #untilLed(spec: TopicSpec): Promise<void> {
+    const deadline = this.#clock.monotonicMs() + createdTopicTimeoutMs;
+    while (this.#clock.monotonicMs() < deadline) {
+      if (await this.#isLed(spec)) return;
+      await this.#clock.sleep(createdTopicPollMs);
+    }
+  }
+
+  async #isLed(spec: TopicSpec): Promise<boolean> {
+    try {
+      const { topics } = await this.#admin.fetchTopicMetadata({ topics: [spec.topic] });
+      const partitions = topics.find((each) => each.name === spec.topic)?.partitions ?? [];
+      return partitions.length >= spec.partitions && partitions.every((partition) => partition.leader >= 0);
+    } catch (error) {
+      if (kafkaCodeOf(error) === kafkaCode.unknownTopicOrPartition) return false;
+      throw error;
+    }
   }
 
   partitionCount(topic: string): Promise<number | undefined> {

@@ -52,7 +52,7 @@ export class KafkajsClient implements KafkaClient {
     this.#options = options;
     this.#kafka = makeKafka(options.settings, options.log ?? (() => undefined), options.clock);
     this.#shared = this.#connection();
-    this.#admin = new KafkajsAdmin(this.#kafka.admin(), this.#shared);
+    this.#admin = new KafkajsAdmin(this.#kafka.admin(), this.#shared, options.clock);
   }
 
   get admin(): KafkaAdmin {

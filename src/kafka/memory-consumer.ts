@@ -60,7 +60,7 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
   async rejoin(): Promise<void> {
     if (this.#state !== 'running') return;
     await this.revoke(this.#generation);
-    await this.#join();
+    while (this.#isRunning() && !(await this.#joined())) await this.#cluster.clock.sleep(retryMs);
     this.#change();
   }
 
@@ -118,6 +118,18 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
         this.#change();
       }),
     );
+  }
+
+  /** False when the request got lost: a member that was there before asks again until it is heard. */
+  async #joined(): Promise<boolean> {
+    try {
+      await this.#join();
+      return true;
+    } catch (error) {
+      if (isServiceError(error) && isTransient(error) && this.#link.state !== 'crashed') return false;
+      this.#fail(error);
+      return true;
+    }
   }
 
   async #join(): Promise<void> {

@@ -21,6 +21,8 @@ export class MemoryGroup {
   /** Members that hold an assignment of the current generation. */
   readonly #assigned = new Set<string>();
   readonly #offsets = new Map<string, StartPosition>();
+  /** Wakes a rebalance that waits for a member when the member is gone: it may never answer. */
+  readonly #departures = new Map<string, () => void>();
   #generation = 0;
   #rebalancing: Promise<void> | undefined;
   #stale = false;
@@ -47,6 +49,7 @@ export class MemoryGroup {
 
   /** Removes a member and gives its partitions to the others; does not wait for them. */
   leave(memberId: string): void {
+    this.#departures.get(memberId)?.();
     this.#assigned.delete(memberId);
     if (this.#members.delete(memberId)) void this.rebalance();
   }
@@ -83,7 +86,8 @@ export class MemoryGroup {
   async #run(): Promise<void> {
     while (this.#stale) {
       const holders = [...this.#assigned].flatMap((memberId) => this.#members.get(memberId) ?? []);
-      await Promise.all(holders.map((member) => member.revoke(this.#generation)));
+      await Promise.all(holders.map((member) => Promise.race([member.revoke(this.#generation), this.#departure(member.memberId)])));
+      this.#departures.clear();
       this.#stale = false;
       this.#assigned.clear();
       this.#generation += 1;
@@ -92,6 +96,12 @@ export class MemoryGroup {
         member.assign(partitions, this.#generation);
       }
     }
+  }
+
+  #departure(memberId: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#departures.set(memberId, resolve);
+    });
   }
 
   /** Partition i of a topic goes to member i modulo their number, members in order of their ids. */

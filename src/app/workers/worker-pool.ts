@@ -1,7 +1,14 @@
 import { type Transferable as NodeTransferable, Worker } from 'node:worker_threads';
 import { abortedError } from '../../base/abort.ts';
 import { ServiceError } from '../../base/errors.ts';
-import { fromPlainError, type TaskKind, type WorkerRequest, type WorkerResponse, type WorkerTasks } from './worker-messages.ts';
+import {
+  fromPlainError,
+  type TaskKind,
+  toPlainError,
+  type WorkerRequest,
+  type WorkerResponse,
+  type WorkerTasks,
+} from './worker-messages.ts';
 
 export interface WorkerPoolOptions {
   /** Threads at most; started when there is work, and at once by `warm`. */
@@ -66,23 +73,24 @@ export class WorkerPool {
         reject(abortedError(signal));
         return;
       }
+      const onAbort = (): void => {
+        this.#cancel(job, signal);
+      };
       const job: Job = {
         request: { id: this.#nextId++, kind, task },
         transfer: options.transfer ?? [],
         resolve: (result) => {
+          signal?.removeEventListener('abort', onAbort);
           resolve(result as WorkerTasks[Kind]['result']);
         },
-        reject,
+        reject: (error) => {
+          signal?.removeEventListener('abort', onAbort);
+          reject(error instanceof Error ? error : fromPlainError(toPlainError(error)));
+        },
       };
       this.#queue.push(job);
       // A task that runs is seen through; one that waits leaves the queue.
-      signal?.addEventListener(
-        'abort',
-        () => {
-          this.#cancel(job, signal);
-        },
-        { once: true },
-      );
+      signal?.addEventListener('abort', onAbort, { once: true });
       this.#dispatch();
     });
   }
@@ -94,7 +102,7 @@ export class WorkerPool {
     await Promise.all([...this.#threads].map((thread) => thread.worker.terminate()));
   }
 
-  #cancel(job: Job, signal: AbortSignal): void {
+  #cancel(job: Job, signal: AbortSignal | undefined): void {
     const index = this.#queue.indexOf(job);
     if (index < 0) return;
     this.#queue.splice(index, 1);

@@ -26,14 +26,17 @@ const quiesceLimitMs = 120_000;
 export class Scenario {
   readonly #world: SimulatedWorld;
   readonly #foreign: ForeignWriter;
+  readonly #workload: Workload;
   #live: SimulatedProcess[] = [];
   #waking: Promise<void>[] = [];
   #started = 0;
   #producing = true;
+  #nightMs = 0;
 
   constructor(world: SimulatedWorld) {
     this.#world = world;
     this.#foreign = new ForeignWriter(world);
+    this.#workload = new Workload(world);
   }
 
   async run(activeMs: number): Promise<void> {
@@ -43,9 +46,9 @@ export class Scenario {
       { topic: deadLetterTopic, partitions: 1 },
     ]);
     for (let index = 0; index < world.shape.processes; index += 1) this.#startProcess(index === 0);
-    const workload = new Workload(world).run(() => !this.#producing);
+    const workload = this.#workload.run(() => !this.#producing);
     const untilMs = world.clock.monotonicMs() + activeMs;
-    while (world.clock.monotonicMs() < untilMs) {
+    while (world.clock.monotonicMs() < untilMs + this.#nightMs) {
       await world.clock.sleep(world.between(20, 500));
       await this.#act();
     }
@@ -171,10 +174,13 @@ export class Scenario {
   async #night(): Promise<void> {
     const { clock } = this.#world;
     this.#world.count('night');
+    this.#workload.paused = true;
     await this.#wakeAll();
     await Promise.all(this.#live.map((process) => process.stop()));
     this.#live = [];
     await clock.sleep(retentionMs + 1_000);
+    this.#nightMs += retentionMs + 1_000;
+    this.#workload.paused = false;
     for (let index = 0; index < this.#world.shape.processes; index += 1) this.#startProcess(index === 0);
   }
 

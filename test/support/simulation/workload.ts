@@ -24,6 +24,8 @@ export class Workload {
   #plain: KafkaProducer | undefined;
   #transactional: TransactionalProducer | undefined;
   #nextId = 0;
+  /** Nothing is produced meanwhile. */
+  paused = false;
 
   constructor(world: SimulatedWorld) {
     this.#world = world;
@@ -33,7 +35,8 @@ export class Workload {
   async run(until: () => boolean): Promise<void> {
     const client = this.#world.broker.client('producer');
     while (!until()) {
-      await this.#world.clock.sleep(5 + randomInt(this.#random, 150));
+      await this.#world.clock.sleep(this.paused ? 5_000 : 5 + randomInt(this.#random, 150));
+      if (this.paused) continue;
       if (this.#random.next() < 0.7) {
         this.#plain ??= await client.producer();
         await this.#plain.send([this.#batch()]);

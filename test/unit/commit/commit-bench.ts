@@ -1,4 +1,4 @@
-import { RandomIdSource } from '../../../src/base/ids.ts';
+import { type IdSource, RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { CommitObserver } from '../../../src/commit/commit-observer.ts';
 import { silentCommitObserver } from '../../../src/commit/commit-observer.ts';
@@ -22,9 +22,9 @@ const definition: TableDefinition = {
 
 /** A Delta table in faulty storage, seen by any number of writers. */
 export class CommitBench {
-  readonly clock = new StepClock();
-  readonly ids = new RandomIdSource(new SeededRandom(1));
-  readonly memory = new MemoryObjectStore({ name: 't', clock: this.clock });
+  readonly clock: StepClock = new StepClock();
+  readonly ids: IdSource = new RandomIdSource(new SeededRandom(1));
+  readonly memory: MemoryObjectStore = new MemoryObjectStore({ name: 't', clock: this.clock });
   readonly store: FaultyObjectStore;
   /** What the committer told its observer. */
   readonly log: string[] = [];

@@ -10,7 +10,9 @@ import { CommitBench, writer } from './commit-bench.ts';
 
 const never = new AbortController().signal;
 
-function batch(from: bigint, until: bigint, expectedMark: bigint | undefined = from): SealedBatch {
+/** The batch of `[from, until)`; the one from 0 expects a table without a mark. */
+function batch(from: bigint, until: bigint): SealedBatch {
+  const expectedMark = from === 0n ? undefined : from;
   return {
     table: 'orders',
     sequence: 0,
@@ -20,6 +22,7 @@ function batch(from: bigint, until: bigint, expectedMark: bigint | undefined = f
     recordCount: Number(until - from),
     sealedBy: 'rows',
     openedAtMs: 0,
+    maxTimestampMs: 0,
   };
 }
 
@@ -100,7 +103,7 @@ describe('the commit pipeline', () => {
     const stager = new HeldStager();
     const pipeline = await pipelineOn(bench, stager);
     const release = stager.hold(0n);
-    const first = pipeline.submit(batch(0n, 5n, undefined), never);
+    const first = pipeline.submit(batch(0n, 5n), never);
     const second = pipeline.submit(batch(5n, 6n), never);
     release();
     expect(await Promise.all([first, second])).toEqual([
@@ -113,10 +116,9 @@ describe('the commit pipeline', () => {
   it('discards with a stale batch all that were submitted before its end was known, and takes those submitted after it', async () => {
     const bench = new CommitBench();
     const pipeline = await pipelineOn(bench, new HeldStager());
-    bench.beforePut = () => Promise.resolve();
     await bench.foreignVersion({ from: undefined, until: 4n });
     const outcomes = await Promise.all([
-      pipeline.submit(batch(0n, 5n, undefined), never),
+      pipeline.submit(batch(0n, 5n), never),
       pipeline.submit(batch(5n, 6n), never),
       pipeline.submit(batch(6n, 7n), never),
     ]);
@@ -132,7 +134,7 @@ describe('the commit pipeline', () => {
     const stager = new HeldStager();
     const pipeline = await pipelineOn(bench, stager);
     const release = stager.hold(0n);
-    const submitted = pipeline.submit(batch(0n, 5n, undefined), never);
+    const submitted = pipeline.submit(batch(0n, 5n), never);
     const marks = pipeline.progressStartingWith('p:');
     release();
     expect([...(await marks)]).toEqual([[writer, 5n]]);
@@ -145,7 +147,7 @@ describe('the commit pipeline', () => {
     const pipeline = await pipelineOn(bench, stager);
     const release = stager.hold(0n);
     const revoked = new AbortController();
-    const submitted = pipeline.submit(batch(0n, 5n, undefined), revoked.signal);
+    const submitted = pipeline.submit(batch(0n, 5n), revoked.signal);
     revoked.abort();
     release();
     expect(await submitted).toEqual({ kind: 'discarded', reason: 'revoked' });
@@ -160,7 +162,7 @@ describe('the commit pipeline', () => {
       revoked.abort();
       return Promise.resolve();
     };
-    expect(await pipeline.submit(batch(0n, 5n, undefined), revoked.signal)).toMatchObject({ kind: 'committed', version: 1 });
+    expect(await pipeline.submit(batch(0n, 5n), revoked.signal)).toMatchObject({ kind: 'committed', version: 1 });
   });
 
   it('stores dead letters before the commit that covers them, and counts them in it', async () => {
@@ -168,10 +170,6 @@ describe('the commit pipeline', () => {
     const stager = new HeldStager();
     stager.rejects = [reject];
     const order: string[] = [];
-    bench.beforePut = () => {
-      order.push('commit');
-      return Promise.resolve();
-    };
     const deadLetters: CommitPipelineDependencies['deadLetters'] = {
       write: async (_table, rejects) => {
         await Promise.resolve();
@@ -180,7 +178,11 @@ describe('the commit pipeline', () => {
       },
     };
     const pipeline = await pipelineOn(bench, stager, { deadLetters });
-    expect(await pipeline.submit(batch(0n, 5n, undefined), never)).toMatchObject({ kind: 'committed', rowCount: 4, rejectedCount: 1 });
+    bench.beforePut = () => {
+      order.push('commit');
+      return Promise.resolve();
+    };
+    expect(await pipeline.submit(batch(0n, 5n), never)).toMatchObject({ kind: 'committed', rowCount: 4, rejectedCount: 1 });
     expect(order).toEqual(['dead letter 3', 'commit']);
     const [newest] = await (await bench.other()).history({ limit: 1 });
     expect(parseAccounting(newest?.userMetadata)).toMatchObject({ records: 5, rows: 4, deadLettered: 1, filtered: 0 });
@@ -192,7 +194,7 @@ describe('the commit pipeline', () => {
     stager.rejects = [reject];
     const lost = new ServiceError({ code: 'KAFKA_UNAVAILABLE', kind: 'unavailable', message: 'no broker' });
     const pipeline = await pipelineOn(bench, stager, { deadLetters: { write: () => Promise.reject(lost) } });
-    await expect(pipeline.submit(batch(0n, 5n, undefined), never)).rejects.toBe(lost);
+    await expect(pipeline.submit(batch(0n, 5n), never)).rejects.toBe(lost);
     expect(await rangesInTable(bench)).toEqual([]);
   });
 
@@ -203,7 +205,7 @@ describe('the commit pipeline', () => {
     const producer = (): Promise<never> => Promise.reject(new TypeError('nothing is written'));
     const options = { policy: 'suspend', topic: 'dead', partitions: 1, pipeline: 'p', producer, clock: bench.clock } as const;
     const pipeline = await pipelineOn(bench, stager, { deadLetters: new DeadLetterTopic(options) });
-    await expect(pipeline.submit(batch(0n, 5n, undefined), never)).rejects.toMatchObject({ code: 'INGEST_SUSPENDED', context: { offset: 3n } });
+    await expect(pipeline.submit(batch(0n, 5n), never)).rejects.toMatchObject({ code: 'INGEST_SUSPENDED', context: { offset: 3n } });
     expect(await rangesInTable(bench)).toEqual([]);
   });
 
@@ -216,7 +218,7 @@ describe('the commit pipeline', () => {
     let calls = 0;
     const stager: BatchStager = { stage: (task, signal) => ((calls += 1) === 1 ? failing : good).stage(task, signal) };
     const pipeline = await pipelineOn(bench, stager);
-    const first = pipeline.submit(batch(0n, 5n, undefined), never);
+    const first = pipeline.submit(batch(0n, 5n), never);
     const second = pipeline.submit(batch(5n, 6n), never);
     await expect(first).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
     expect(await second).toEqual({ kind: 'discarded', reason: 'progress-moved' });
@@ -229,9 +231,9 @@ describe('the commit pipeline', () => {
       passed.push(name);
       return Promise.resolve();
     };
-    bench.beforePut = () => failpoint('F5');
     const pipeline = await pipelineOn(bench, new HeldStager(), { failpoint });
-    await pipeline.submit(batch(0n, 5n, undefined), never);
+    bench.beforePut = () => failpoint('F5');
+    await pipeline.submit(batch(0n, 5n), never);
     expect(passed).toEqual(['F4', 'F5', 'F6']);
   });
 });

@@ -1,0 +1,39 @@
+// Produces orders at a steady rate, each stamped with the clock of its moment:
+//   node live-orders.mjs BROKERS TOPIC RATE SECONDS FIRST_INDEX
+// Prints one JSON line at the end. A process of its own, so that the driver's work does not delay it.
+import { kafkaClient, RecordBatchBuilder } from './dist.mjs';
+import { orderJson } from './orders.mjs';
+import { partitions } from './topics.mjs';
+import { sleep } from './util.mjs';
+
+const tickMs = 5;
+const [brokers, topic, ...numbers] = process.argv.slice(2);
+const [rate, seconds, first] = numbers.map(Number);
+const utf8 = new TextEncoder();
+const client = kafkaClient(brokers.split(','));
+const producer = await client.producer();
+const builders = Array.from({ length: partitions }, () => new RecordBatchBuilder({ compression: 'lz4' }));
+
+const total = Math.round(rate * seconds);
+const startedMs = performance.now();
+let done = 0;
+let latestMs = 0;
+let sending = Promise.resolve();
+while (done < total) {
+  const due = Math.min(total, Math.floor(((performance.now() - startedMs) / 1000) * rate));
+  const timestampMs = Date.now();
+  for (; done < due; done += 1) {
+    const index = first + done;
+    builders[index % partitions].append({ value: utf8.encode(orderJson(index, timestampMs)), timestampMs });
+  }
+  latestMs = Math.max(latestMs, performance.now() - startedMs - (done / rate) * 1000);
+  const batches = builders.flatMap((builder, partition) =>
+    builder.recordCount === 0 ? [] : [{ topic, partition, ...builder.finish() }],
+  );
+  await sending;
+  if (batches.length > 0) sending = producer.send(batches);
+  await sleep(tickMs);
+}
+await sending;
+await client.close();
+console.log(JSON.stringify({ produced: total, seconds: (performance.now() - startedMs) / 1000, latestMs }));

@@ -1,0 +1,77 @@
+// Fills topics with orders, packed as librdkafka packs them with batch.size 256 KB: about 1,100 records a batch, lz4.
+import { kafkaClient, RecordBatchBuilder } from './dist.mjs';
+import { firstOrderMs, orderJson } from './orders.mjs';
+import { sleep } from './util.mjs';
+
+export const partitions = 4;
+const recordsPerBatch = 1_100;
+const batchesPerSend = 16;
+const utf8 = new TextEncoder();
+
+/** Makes sure the topic holds the orders 0 to count - 1, order i in partition i mod 4; a topic that does already is left alone. */
+export async function ensureOrders(brokers, topic, count, log) {
+  const client = kafkaClient(brokers);
+  try {
+    const held = await heldRecords(client, topic);
+    if (held === count) return;
+    log(`loading ${count.toLocaleString('en')} orders into topic ${topic}`);
+    await recreate(client, topic);
+    const producer = await client.producer();
+    await produceOrders(producer, topic, count);
+    await producer.close();
+  } finally {
+    await client.close();
+  }
+}
+
+/** An empty topic of this name, whatever there was before. */
+export async function emptyTopic(brokers, topic) {
+  const client = kafkaClient(brokers);
+  try {
+    await recreate(client, topic);
+  } finally {
+    await client.close();
+  }
+}
+
+export async function deleteTopics(brokers, topics) {
+  const client = kafkaClient(brokers);
+  try {
+    for (const topic of topics) if ((await client.admin.partitionCount(topic)) !== undefined) await client.admin.deleteTopic(topic);
+  } finally {
+    await client.close();
+  }
+}
+
+async function heldRecords(client, topic) {
+  if ((await client.admin.partitionCount(topic)) === undefined) return undefined;
+  const offsets = await client.admin.offsets(topic);
+  return offsets.reduce((sum, { earliest, latest }) => sum + Number(latest - earliest), 0);
+}
+
+async function recreate(client, topic) {
+  if ((await client.admin.partitionCount(topic)) !== undefined) {
+    await client.admin.deleteTopic(topic);
+    while ((await client.admin.partitionCount(topic)) !== undefined) await sleep(100);
+  }
+  await client.admin.ensureTopics([{ topic, partitions, config: { 'retention.ms': '-1', 'retention.bytes': '-1' } }]);
+}
+
+async function produceOrders(producer, topic, count) {
+  const builders = Array.from({ length: partitions }, () => new RecordBatchBuilder({ compression: 'lz4' }));
+  let ready = [];
+  const close = (partition) => {
+    if (builders[partition].recordCount > 0) ready.push({ topic, partition, ...builders[partition].finish() });
+  };
+  for (let index = 0; index < count; index += 1) {
+    const partition = index % partitions;
+    const timestampMs = firstOrderMs + index;
+    builders[partition].append({ value: utf8.encode(orderJson(index, timestampMs)), timestampMs });
+    if (builders[partition].recordCount === recordsPerBatch) close(partition);
+    if (ready.length < batchesPerSend) continue;
+    await producer.send(ready);
+    ready = [];
+  }
+  for (let partition = 0; partition < partitions; partition += 1) close(partition);
+  if (ready.length > 0) await producer.send(ready);
+}
