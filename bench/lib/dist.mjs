@@ -1,15 +1,19 @@
 // The compiled program is what is measured; its own modules also serve the driver: broker, Kafka client, table.
+// `BENCH_DIST` names another build, to compare two of them.
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
-export const programPath = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const distPath = resolve(process.env.BENCH_DIST ?? fileURLToPath(new URL('../../dist', import.meta.url)));
+
+export const programPath = join(distPath, 'cli', 'main.js');
 
 if (!existsSync(programPath)) {
-  console.error('bench: there is no dist/cli/main.js; run npm run build first');
+  console.error(`bench: there is no ${programPath}; run npm run build first`);
   process.exit(2);
 }
 
-const load = (path) => import(new URL(`../../dist/${path}`, import.meta.url).href);
+const load = (path) => import(pathToFileURL(join(distPath, path)).href);
 
 const [clock, random, ids, client, builder, kafka, cache, library, version] = await Promise.all([
   load('base/system-clock.js'),

@@ -166,15 +166,16 @@ function welcome({ components, options, url }: Demo, target: Target, total: numb
     `  status    ${url}/status`,
     '',
     'Try next, in another terminal:',
-    `  npm run -s tidewater -- history ${target.table}`,
-    `  npm run -s tidewater -- changes tail ${target.table} --limit 3`,
-    '  npm run -s tidewater -- audit',
+    `  npx tidewater -c config/development.yaml history ${target.table}`,
+    `  npx tidewater -c config/development.yaml changes tail ${target.table} --limit 3`,
+    '  npx tidewater -c config/development.yaml audit',
     '',
   ].join('\n');
 }
 
 async function showProgress(demo: Demo, target: Target, progress: () => ReplayProgress, signal: AbortSignal): Promise<void> {
   const { clock, catalog } = demo.components;
+  let shown = '';
   for (;;) {
     await clock.sleep(progressMs, signal).catch(() => undefined);
     if (signal.aborted) return;
@@ -185,6 +186,8 @@ async function showProgress(demo: Demo, target: Target, progress: () => ReplayPr
       .catch(() => undefined);
     const feeds = (demo.pipeline.feeds?.statuses ?? []).map((feed) => `${feed.topic} at version ${String(feed.position?.version ?? '-')}`);
     const rows = `table at version ${String(snapshot?.version ?? '-')} with ${String(snapshot?.rowCount ?? 0)} rows`;
-    demo.tell([`${found + sent} of ${total} records in ${target.topic}`, rows, ...feeds].join('; '));
+    const line = [`${found + sent} of ${total} records in ${target.topic}`, rows, ...feeds].join('; ');
+    if (line !== shown) demo.tell(line);
+    shown = line;
   }
 }

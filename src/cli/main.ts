@@ -8,11 +8,16 @@ import { runCli } from './run-cli.ts';
 /** Exit code of a process ended by a second interrupt, as shells count it. */
 const interruptedCode = 130;
 
+/** A parent such as npm passes on the interrupt that the terminal has sent already: signals this close are one. */
+const sameSignalMs = 1_000;
+
 const stop = new AbortController();
+let askedAtMs = 0;
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.on(name, () => {
     // The first asks to finish what is under way, the second insists.
-    if (stop.signal.aborted) process.exit(interruptedCode);
+    if (!stop.signal.aborted) askedAtMs = performance.now();
+    else if (performance.now() - askedAtMs > sameSignalMs) process.exit(interruptedCode);
     stop.abort(name);
   });
 }

@@ -297,6 +297,7 @@ export class TableIngest implements ConsumerHandler {
   }
 
   #enter(state: IngestState, detail: string | undefined): void {
+    if (state === this.#state && detail === this.#detail) return;
     this.#state = state;
     this.#detail = detail;
     this.#dependencies.observer.state(state, detail);

@@ -141,7 +141,7 @@ export class BullJobQueue implements JobQueue {
   }
 
   #report(connected: boolean, detail: string | undefined): void {
-    if (this.#connected === connected) return;
+    if (this.#connected === connected || this.#stop.signal.aborted) return;
     this.#connected = connected;
     this.#options.onConnection(connected, detail);
   }

@@ -1,0 +1,49 @@
+// The figures of bench/README.md:
+//   npm run bench -- w1|w2|feed|commit-cost|start|all [--runs 3] [--rows 2000000] [--seconds 60] [--workers 1] [--no-peer] [--out file]
+// JSON lines on stdout, a table for people on stderr. Linux only: CPU and memory come from /proc.
+import { parseArgs } from 'node:util';
+
+const workloads = {
+  w1: async (context) => (await import('./workloads/w1.mjs')).runW1(context),
+  start: async (context) => (await import('./workloads/start.mjs')).runStart(context),
+  feed: async (context) => (await import('./workloads/feed.mjs')).runFeed(context),
+  w2: async (context) => (await import('./workloads/w2.mjs')).runW2(context),
+  'commit-cost': async (context) => (await import('./workloads/commit-cost.mjs')).runCommitCost(context),
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    runs: { type: 'string', default: '3' },
+    rows: { type: 'string', default: '2000000' },
+    seconds: { type: 'string', default: '60' },
+    workers: { type: 'string', default: '1' },
+    'no-peer': { type: 'boolean', default: false },
+    out: { type: 'string' },
+  },
+});
+
+const chosen = positionals.length === 0 || positionals.includes('all') ? Object.keys(workloads) : positionals;
+const unknown = chosen.filter((name) => !(name in workloads));
+if (unknown.length > 0 || process.platform !== 'linux') {
+  console.error(unknown.length > 0 ? `bench: no workload ${unknown.join(', ')}; there are ${Object.keys(workloads).join(', ')}, all` : 'bench: needs /proc');
+  process.exit(2);
+}
+
+const { BenchContext } = await import('./workloads/context.mjs');
+const context = new BenchContext({
+  runs: Number(values.runs),
+  rows: Number(values.rows),
+  seconds: Number(values.seconds),
+  workers: Number(values.workers),
+  peer: !values['no-peer'],
+  out: values.out,
+});
+try {
+  for (const name of chosen) {
+    context.log(name);
+    await workloads[name](context);
+  }
+} finally {
+  await context.close();
+}

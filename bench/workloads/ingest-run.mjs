@@ -1,0 +1,56 @@
+// One run over a loaded topic: from process start until the table holds all of it.
+import { DeltaWatch } from '../lib/delta-watch.mjs';
+import { expectedSums } from '../lib/orders.mjs';
+import { holdsExactly } from '../lib/table-check.mjs';
+import { megabytes, round, sleep } from '../lib/util.mjs';
+
+const pollMs = 50;
+const settleMs = 300;
+const limitMs = 300_000;
+
+/** Waits until the table at `location` holds `rows` rows, ends the program, and says what it took. */
+export async function measureIngest({ process, location, rows, whileRunning = () => undefined }) {
+  const watch = new DeltaWatch(location);
+  const deadline = Date.now() + limitMs;
+  while (watch.poll() < rows && process.running && Date.now() < deadline) await sleep(pollMs);
+  const during = await whileRunning();
+  const surroundings = process.surroundings();
+  await sleep(settleMs);
+  const exit = await process.stop();
+  watch.poll();
+  if (watch.commits.length === 0) return { failed: `no commit, exit ${exit}` };
+  const first = watch.commits[0];
+  const last = watch.commits.at(-1);
+  const seconds = (last.atMs - process.startedMs) / 1000;
+  const cpuSeconds = process.cpuSecondsAt(last.atMs);
+  return {
+    rows: watch.rows,
+    seconds: round(seconds, 2),
+    rowsPerSecond: Math.round(watch.rows / seconds),
+    cpuSeconds: round(cpuSeconds, 2),
+    rowsPerCpuSecond: Math.round(watch.rows / cpuSeconds),
+    ...steadyState(process, watch.commits),
+    firstCommitSeconds: round((first.atMs - process.startedMs) / 1000, 2),
+    peakRssMb: megabytes(process.peakRssBytes),
+    ...during,
+    commits: watch.commits.length,
+    files: watch.files.length,
+    tableMb: megabytes(watch.bytes),
+    exact: await holdsExactly(watch.files, expectedSums(rows)),
+    exit,
+    brokerCores: round(surroundings.brokerCores, 2),
+    foreignCores: round(surroundings.foreignCores, 2),
+    load1: surroundings.load1,
+  };
+}
+
+/** Between the first commit and the last but one: without start-up, and without the last batch's wait for its age. */
+function steadyState(process, commits) {
+  if (commits.length < 3) return {};
+  const from = commits[0];
+  const until = commits.at(commits.length > 3 ? -2 : -1);
+  const rows = until.rows - from.rows;
+  const seconds = (until.atMs - from.atMs) / 1000;
+  const cpuSeconds = process.cpuSecondsAt(until.atMs) - process.cpuSecondsAt(from.atMs);
+  return { steadyRowsPerSecond: Math.round(rows / seconds), steadyRowsPerCpuSecond: Math.round(rows / cpuSeconds) };
+}
