@@ -1,6 +1,7 @@
 // The figures of bench/README.md:
-//   npm run bench -- w1|w2|feed|commit-cost|start|all [--runs 3] [--rows 2000000] [--seconds 60] [--workers 1] [--no-peer] [--out file]
-// JSON lines on stdout, a table for people on stderr. Linux only: CPU and memory come from /proc.
+//   npm run bench -- w1|w2|feed|commit-cost|start|all [--runs 3] [--rows 2000000] [--seconds 60] [--workers 1]
+//     [--patience 60] [--no-peer] [--out file]
+// `--patience`: seconds to wait, before each run, for the rest of the machine to be idle. JSON lines on stdout, a table for people on stderr. Linux only: CPU and memory come from /proc.
 import { parseArgs } from 'node:util';
 
 const workloads = {
@@ -18,6 +19,7 @@ const { values, positionals } = parseArgs({
     rows: { type: 'string', default: '2000000' },
     seconds: { type: 'string', default: '60' },
     workers: { type: 'string', default: '1' },
+    patience: { type: 'string', default: '60' },
     'no-peer': { type: 'boolean', default: false },
     out: { type: 'string' },
   },
@@ -36,6 +38,7 @@ const context = new BenchContext({
   rows: Number(values.rows),
   seconds: Number(values.seconds),
   workers: Number(values.workers),
+  patienceSeconds: Number(values.patience),
   peer: !values['no-peer'],
   out: values.out,
 });

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { cpuUsage } from 'node:process';
-import { sleep } from './util.mjs';
+import { round, sleep } from './util.mjs';
 
 const ticksPerSecond = 100;
 const pageBytes = 4096;
@@ -28,6 +28,11 @@ export class MeasuredProcess {
     this.#exited = new Promise((resolve) => this.#child.once('exit', (code, signal) => resolve(code ?? signal)));
     this.#timer = setInterval(() => this.sample(), sampleMs);
     this.sample();
+  }
+
+  /** Resolves with the exit code or signal. */
+  get exited() {
+    return this.#exited;
   }
 
   get running() {
@@ -72,8 +77,8 @@ export class MeasuredProcess {
     const used = (key) => after[key] - this.#othersBefore[key];
     const own = this.sample().cpuSeconds;
     return {
-      brokerCores: used('broker') / seconds,
-      foreignCores: Math.max(0, (used('busy') - used('broker') - used('driver') - own) / seconds),
+      brokerCores: round(used('broker') / seconds, 2),
+      foreignCores: round(Math.max(0, (used('busy') - used('broker') - used('driver') - own) / seconds), 2),
       load1: Number(readFileSync('/proc/loadavg', 'utf8').split(' ')[0]),
     };
   }
@@ -135,7 +140,8 @@ function highWaterBytes(pid) {
   }
 }
 
-function machineUse(brokerPid) {
+/** Everything the machine's processors did so far, and of it the broker's and this driver's part, in CPU-seconds. */
+export function machineUse(brokerPid) {
   const [user, nice, system, , , irq, softirq] = readFileSync('/proc/stat', 'utf8').split('\n')[0].split(/\s+/).slice(1).map(Number);
   const { user: driverUser, system: driverSystem } = cpuUsage();
   return {

@@ -6,8 +6,8 @@ import { ordersColumns } from './orders.mjs';
 import { MeasuredProcess } from './process-tree.mjs';
 import { freePort } from './util.mjs';
 
-/** Writes the configuration and starts the program. `ingest` and `feeds` are laid over the bench's own settings. */
-export async function startTidewater({ dir, brokers, brokerPid, topic, role = 'ingest', ingest = {}, feeds = [] }) {
+/** Writes the configuration and starts the program. `ingest`, `feeds` and `feedDefaults` are laid over the bench's own settings. */
+export async function startTidewater({ dir, brokers, brokerPid, topic, role = 'ingest', ingest = {}, feeds = [], feedDefaults = {} }) {
   mkdirSync(dir, { recursive: true });
   const port = await freePort();
   const config = {
@@ -17,6 +17,7 @@ export async function startTidewater({ dir, brokers, brokerPid, topic, role = 'i
     tables: [{ name: 'orders', path: 'tables/orders', columns: ordersColumns }],
     ingest: { routes: topic === undefined ? [] : [{ topics: [topic], table: 'orders' }], ...ingest },
     feeds,
+    feedDefaults,
     maintenance: { enabled: false },
     server: { port },
     logging: { format: 'json' },

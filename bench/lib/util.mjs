@@ -21,12 +21,20 @@ export function median(values) {
   return known.length === 0 ? undefined : known[(known.length - 1) >> 1];
 }
 
-/** One figure a key: the median over the runs where it is a number, else the last run's value. */
-export function medians(runs) {
+const disturbedCores = 0.5;
+
+/**
+ * One figure a key: the median over the runs where it is a number, else the last run's value. Runs beside which the rest of the machine
+ * used more than half a core are left out, unless all are.
+ */
+export function medians(all) {
+  const calm = all.filter((run) => (run.foreignCores ?? 0) <= disturbedCores);
+  const runs = calm.length > 0 ? calm : all;
   const last = runs.at(-1);
-  return Object.fromEntries(
+  const figures = Object.fromEntries(
     Object.keys(last).map((key) => [key, typeof last[key] === 'number' ? median(runs.map((run) => run[key])) : last[key]]),
   );
+  return { ...figures, runs: all.length, calmRuns: calm.length };
 }
 
 export function round(value, digits = 0) {

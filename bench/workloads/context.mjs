@@ -3,8 +3,13 @@ import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { startEmbeddedKafka } from '../lib/dist.mjs';
 import { findPeer } from '../lib/peer.mjs';
+import { machineUse } from '../lib/process-tree.mjs';
+import { sleep } from '../lib/util.mjs';
 
 const root = resolve('.tidewater', 'bench');
+const quietCores = 0.35;
+const quietSampleMs = 1_500;
+const quietSamples = 2;
 
 /** Opened once a bench run. The broker starts when a workload first needs it; its data, once loaded, stay for the next time. */
 export class BenchContext {
@@ -39,6 +44,18 @@ export class BenchContext {
     rmSync(dir, { recursive: true, force: true });
     mkdirSync(dir, { recursive: true });
     return dir;
+  }
+
+  /** Waits until the rest of the machine is idle, at most `--patience` seconds. */
+  async quiet() {
+    const deadline = Date.now() + this.options.patienceSeconds * 1000;
+    for (let calm = 0; calm < quietSamples && Date.now() < deadline; ) {
+      const before = machineUse();
+      await sleep(quietSampleMs);
+      const after = machineUse();
+      const cores = (after.busy - before.busy - (after.driver - before.driver)) / ((after.atMs - before.atMs) / 1000);
+      calm = cores < quietCores ? calm + 1 : 0;
+    }
   }
 
   /** One JSON line on stdout, and in the file of `--out`. */

@@ -38,9 +38,7 @@ export async function measureIngest({ process, location, rows, whileRunning = ()
     tableMb: megabytes(watch.bytes),
     exact: await holdsExactly(watch.files, expectedSums(rows)),
     exit,
-    brokerCores: round(surroundings.brokerCores, 2),
-    foreignCores: round(surroundings.foreignCores, 2),
-    load1: surroundings.load1,
+    ...surroundings,
   };
 }
 

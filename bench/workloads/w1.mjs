@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { createPeerTable, startPeer } from '../lib/peer.mjs';
 import { loopDelayP99, startTidewater } from '../lib/tidewater.mjs';
 import { ensureOrders } from '../lib/topics.mjs';
-import { medians, round, sleep } from '../lib/util.mjs';
+import { medians, round } from '../lib/util.mjs';
 import { measureIngest } from './ingest-run.mjs';
 
 const topic = 'orders';
 const flushSeconds = 5;
 const peerFlushRows = 500_000;
-const restMs = 1_500;
 
 export async function runW1(context) {
   const { rows, runs, workers } = context.options;
@@ -20,12 +19,10 @@ export async function runW1(context) {
   for (let run = 1; run <= runs; run += 1) {
     ours.push(await ourRun(context, { brokers, brokerPid, rows, workers }));
     context.emit({ workload: 'w1', contender: 'tidewater', run, workers, ...ours.at(-1) });
-    await sleep(restMs);
     const python = context.peer();
     if (python === undefined) continue;
     theirs.push(await peerRun(context, { python, brokers, brokerPid, rows }));
     context.emit({ workload: 'w1', contender: 'loop', run, ...theirs.at(-1) });
-    await sleep(restMs);
   }
   report(context, ours, theirs);
 }
@@ -33,6 +30,7 @@ export async function runW1(context) {
 async function ourRun(context, { brokers, brokerPid, rows, workers }) {
   const dir = context.freshDir('w1');
   const ingest = { maxBatchAge: `${flushSeconds}s`, workers };
+  await context.quiet();
   const { process, table, metrics } = await startTidewater({ dir, brokers, brokerPid, topic, ingest });
   const whileRunning = async () => ({ loopDelayP99Ms: round((loopDelayP99(await metrics()) ?? Number.NaN) * 1000, 1) });
   return await measureIngest({ process, location: table, rows, whileRunning });
@@ -42,6 +40,7 @@ async function peerRun(context, { python, brokers, brokerPid, rows }) {
   const dir = context.freshDir('w1-peer');
   const table = join(dir, 'table');
   createPeerTable(python, table);
+  await context.quiet();
   const args = ['run', brokers.join(','), topic, table, String(flushSeconds), String(peerFlushRows)];
   const process = startPeer({ python, script: 'loop.py', args, dir, brokerPid });
   return await measureIngest({ process, location: table, rows });
@@ -49,7 +48,7 @@ async function peerRun(context, { python, brokers, brokerPid, rows }) {
 
 function report(context, ours, theirs) {
   const [we, they] = [medians(ours), theirs.length === 0 ? undefined : medians(theirs)];
-  context.emit({ workload: 'w1', contender: 'tidewater', median: true, runs: ours.length, ...we });
+  context.emit({ workload: 'w1', contender: 'tidewater', median: true, ...we });
   const row = (contender, result) => ({
     contender,
     'rows/s': result.rowsPerSecond,
@@ -61,14 +60,14 @@ function report(context, ours, theirs) {
     files: result.files,
     MB: result.tableMb,
     exact: result.exact,
-    load: result.load1,
+    foreign: result.foreignCores,
   });
   if (they === undefined) return context.table([row('tidewater', we)]);
   const ratio = (key) => round(we[key] / they[key], 2);
   const ratios = Object.fromEntries(
     ['rowsPerSecond', 'rowsPerCpuSecond', 'steadyRowsPerSecond', 'firstCommitSeconds', 'peakRssMb', 'tableMb'].map((key) => [key, ratio(key)]),
   );
-  context.emit({ workload: 'w1', contender: 'loop', median: true, runs: theirs.length, ...they });
+  context.emit({ workload: 'w1', contender: 'loop', median: true, ...they });
   context.emit({ workload: 'w1', ratio: 'tidewater / loop', ...ratios });
   context.table([row('tidewater', we), row('loop', they), row('ratio', ratios)]);
 }

@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { ServiceError } from '../base/errors.ts';
 import { type Failpoint, type FailpointName, inertFailpoint } from '../base/failpoint.ts';
 
@@ -61,7 +62,8 @@ function parseArmed(text: string): Armed {
 }
 
 async function act(name: string, action: string): Promise<void> {
-  process.stderr.write(`failpoint ${name}: ${action}\n`);
+  // Not `process.stderr`: a worker thread's goes through the main thread, which a kill would end first.
+  writeSync(2, `failpoint ${name}: ${action}\n`);
   switch (action) {
     case 'kill':
       process.kill(process.pid, 'SIGKILL');

@@ -52,11 +52,13 @@ export async function writeDataFiles(task: WriteDataFilesTask): Promise<WrittenD
   for (let first = 0; first < groups.length; first += maxPutsInFlight) {
     const puts: Promise<StagedFile>[] = [];
     for (const [position, rows] of groups.slice(first, first + maxPutsInFlight).entries()) {
-      throwIfAborted(task.signal);
       const startedMs = clock.monotonicMs();
       const encoded = await encodeFile(task, rows, first + position).catch((error: unknown) => abandon(puts, error));
       encodeMs += clock.monotonicMs() - startedMs;
-      puts.push(storeFile(task, encoded));
+      const put = storeFile(task, encoded);
+      // A put may fail while the next file is encoded, before anybody waits for it.
+      put.catch(() => undefined);
+      puts.push(put);
     }
     const waitingMs = clock.monotonicMs();
     files.push(...(await settled(puts)));
@@ -71,6 +73,7 @@ interface EncodedFile {
 }
 
 async function encodeFile(task: WriteDataFilesTask, rows: Int32Array, fileIndex: number): Promise<EncodedFile> {
+  throwIfAborted(task.signal);
   const { batch, spec } = task;
   const firstRow = rows[0];
   assert(firstRow !== undefined, 'a partition without rows');

@@ -78,7 +78,9 @@ describe('killed at a failpoint, the product loses nothing and doubles nothing',
   ])('at %s, in a vacuum, which another attempt completes', async (point, nth) => {
     const strays = 5;
     const gone = (tableDir: string): boolean =>
-      Array.from({ length: strays }, (_, index) => index).every((index) => !existsSync(join(tableDir, 'kind=blue', `stray-${index}.parquet`)));
+      Array.from({ length: strays }, (_, index) => index).every(
+        (index) => !existsSync(join(tableDir, 'kind=blue', `stray-${index}.parquet`)),
+      );
     await expectSound(await killAndRecover({ workload, dir, point, nth, maintenance: vacuum, strays, until: gone }));
   });
 

@@ -42,7 +42,9 @@ describe('the product on real servers', () => {
     expect(ready.body).toMatchObject({ status: 'ready' });
     const metrics = await first.metrics();
     const count = (name: string): number => metrics.sum(`tidewater_ingest_records_${name}`);
-    expect(count('consumed_total')).toBe(count('committed_total') + count('dead_lettered_total') + count('filtered_total') + count('in_flight'));
+    expect(count('consumed_total')).toBe(
+      count('committed_total') + count('dead_lettered_total') + count('filtered_total') + count('in_flight'),
+    );
     expect(count('committed_total')).toBe(produced.rowCount);
     expect(count('dead_lettered_total')).toBe(produced.poison.size);
     expect(metrics.sum('tidewater_cdf_records_total')).toBe(produced.rowCount);

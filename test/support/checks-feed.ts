@@ -19,7 +19,11 @@ export type Received = KafkaMessage & { readonly topic: string; readonly partiti
  * Reads topics from their beginning as a `read_committed` consumer, until `done` says that everything expected is there and nothing
  * more comes.
  */
-export async function consume(kafka: Kafka, topics: readonly string[], done: (received: readonly Received[]) => boolean): Promise<readonly Received[]> {
+export async function consume(
+  kafka: Kafka,
+  topics: readonly string[],
+  done: (received: readonly Received[]) => boolean,
+): Promise<readonly Received[]> {
   const received: Received[] = [];
   const consumer = kafka.consumer({ groupId: `check-${randomUUID()}`, readUncommitted: false, maxWaitTimeInMs: 100 });
   await consumer.connect();
@@ -73,7 +77,8 @@ export function foldFeed(received: readonly Received[]): FoldedFeed {
     apply(message, rows);
   }
   for (const [version, seen] of ordinals) {
-    if (Math.max(...seen) !== seen.size - 1) findings.push(`I9: version ${version} has ${seen.size} changes, the last is ${Math.max(...seen)}`);
+    if (Math.max(...seen) !== seen.size - 1)
+      findings.push(`I9: version ${version} has ${seen.size} changes, the last is ${Math.max(...seen)}`);
   }
   return { events: received.length, rows: [...rows.values()].sort(), findings };
 }

@@ -95,7 +95,8 @@ export async function rewriteFindings(db: DuckDBConnection, tableDir: string, lo
     if (before.join('\n') !== after.join('\n')) {
       findings.push(`I7: version ${version} (${operation}) turns ${before.length} rows into ${after.length} others`);
     }
-    if ([...adds, ...removes].some(({ dataChange }) => dataChange)) findings.push(`I7: version ${version} (${operation}) claims a data change`);
+    if ([...adds, ...removes].some(({ dataChange }) => dataChange))
+      findings.push(`I7: version ${version} (${operation}) claims a data change`);
   }
   return findings;
 }

@@ -1,4 +1,4 @@
-import { type FoldedFeed, consume, foldFeed, header, type Received } from './checks-feed.ts';
+import { consume, type FoldedFeed, foldFeed, header, type Received } from './checks-feed.ts';
 import { missingFiles, type Orphan, orphans, readLog, type TableLog } from './checks-log.ts';
 import { offsetFindings, rewriteFindings, rowTexts, sourceOffsets, statisticsFindings, withDuckDb } from './checks-table.ts';
 import type { PipelineCase, Produced, Workload } from './process-workload.ts';
@@ -39,7 +39,9 @@ export async function judge(workload: Workload, pipeline: PipelineCase, produced
     ...table.findings,
     ...exactlyOnce(table.sources, deadLetters, produced),
     ...feed.findings,
-    ...(feed.rows.join('\n') === table.rows.join('\n') ? [] : [`I8: the feed folds to ${feed.rows.length} rows, not the table's ${table.rows.length}`]),
+    ...(feed.rows.join('\n') === table.rows.join('\n')
+      ? []
+      : [`I8: the feed folds to ${feed.rows.length} rows, not the table's ${table.rows.length}`]),
   ];
   return { findings, orphans: orphans(tableDir, log), log, feed, deadLetters };
 }
@@ -55,7 +57,8 @@ function exactlyOnce(sources: readonly string[], deadLetters: readonly Received[
       const source = `${partition}:${offset}`;
       const poison = produced.poison.has(source);
       if (rows.has(source) === poison) findings.push(`I1: ${source} is ${poison ? 'poison and' : 'no poison and not'} in the table`);
-      if (rejected.has(source) !== poison) findings.push(`I10: ${source} is ${poison ? 'poison and not' : 'no poison and'} among the dead letters`);
+      if (rejected.has(source) !== poison)
+        findings.push(`I10: ${source} is ${poison ? 'poison and not' : 'no poison and'} among the dead letters`);
       rows.delete(source);
     }
   }

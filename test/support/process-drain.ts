@@ -2,7 +2,12 @@ import { eventually, type ProductProcess } from './process.ts';
 import type { PipelineCase, Produced } from './process-workload.ts';
 
 /** Waits until the table holds everything that was produced and the feed everything the table holds. */
-export async function untilThrough(running: ProductProcess, pipeline: PipelineCase, produced: Produced, deadlineMs = 90_000): Promise<void> {
+export async function untilThrough(
+  running: ProductProcess,
+  pipeline: PipelineCase,
+  produced: Produced,
+  deadlineMs = 90_000,
+): Promise<void> {
   let last = '';
   try {
     await eventually(
@@ -15,7 +20,9 @@ export async function untilThrough(running: ProductProcess, pipeline: PipelineCa
         const committed = [...produced.ends].every(
           ([partition, end]) => table?.partitions.find((entry) => entry.partition === partition)?.committedOffset === Number(end),
         );
-        return committed && status.feeds.every(({ lagVersions, publishedVersion }) => lagVersions === 0 && publishedVersion === table?.version);
+        return (
+          committed && status.feeds.every(({ lagVersions, publishedVersion }) => lagVersions === 0 && publishedVersion === table?.version)
+        );
       },
       deadlineMs,
     );

@@ -75,6 +75,7 @@ ingest:
   maxBatchAge: 150ms
   maxBatchRows: 500
   maxFetchWait: 50ms
+  sessionTimeout: 6s
 ${(options.ingest ?? []).map((line) => `  ${line}\n`).join('')}  routes: [{ topics: [${topic}], table: events }]
   deadLetters: { topic: ${deadLetterTopic} }
 feeds:
@@ -133,9 +134,9 @@ interface Message {
 /** What was produced to one topic, and which of it is poison. */
 export class Produced {
   count = 0;
-  readonly poison = new Set<string>();
+  readonly poison: Set<string> = new Set();
   /** Next offset by partition. */
-  readonly ends = new Map<number, bigint>();
+  readonly ends: Map<number, bigint> = new Map();
 
   next(index: number, partitions: number): Message {
     const number = this.count + index;

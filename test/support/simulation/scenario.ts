@@ -1,23 +1,15 @@
-import type { FaultRates } from '../../../src/storage/faulty-object-store.ts';
-import { parseWriterId } from '../../../src/protocol/source-offsets.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { DeltaTables } from '../../../src/delta/delta-tables.ts';
-import { PositionStore } from '../../../src/cdf/position-store.ts';
-import { feedIdOf } from '../../../src/cdf/feed-spec.ts';
 import { firstNeededVersion } from '../../../src/cdf/feed-position.ts';
+import { feedIdOf } from '../../../src/cdf/feed-spec.ts';
+import { PositionStore } from '../../../src/cdf/position-store.ts';
+import { DeltaTables } from '../../../src/delta/delta-tables.ts';
 import { ParquetFileRewriter } from '../../../src/maintenance/file-rewriter.ts';
+import { parseWriterId } from '../../../src/protocol/source-offsets.ts';
+import type { FaultRates } from '../../../src/storage/faulty-object-store.ts';
 import type { Table } from '../../../src/table/table.ts';
 import { HashedIds } from './hashed-ids.ts';
 import { SimulatedProcess } from './simulated-process.ts';
-import {
-  deadLetterTopic,
-  pipeline,
-  retentionMs,
-  type SimulatedWorld,
-  sourceTopic,
-  tableLocation,
-  tableName,
-} from './simulated-world.ts';
+import { deadLetterTopic, pipeline, retentionMs, type SimulatedWorld, sourceTopic, tableLocation, tableName } from './simulated-world.ts';
 import { ForeignWriter, Workload } from './workload.ts';
 
 const quiesceLimitMs = 120_000;

@@ -15,7 +15,9 @@ export interface TableEvidence {
 
 /** I3: versions are dense and never rewritten. */
 export function checkLog({ versions, store }: TableEvidence): readonly string[] {
-  const gaps = versions.flatMap(({ version }, index) => (version === index ? [] : [`I3: version ${index} is missing, ${version} is there`]));
+  const gaps = versions.flatMap(({ version }, index) =>
+    version === index ? [] : [`I3: version ${index} is missing, ${version} is there`],
+  );
   const changed = store.overwritten
     .filter((path) => !path.endsWith('_last_checkpoint') && !path.includes('.checkpoint.'))
     .map((path) => `I3: ${path} was written again with other bytes`);
@@ -55,7 +57,8 @@ export async function checkMarks({ versions, files }: TableEvidence): Promise<re
       for (const { partition, offset } of await files.rows(file)) {
         if (partition < 0) continue;
         const [from, until] = [before.get(partition) ?? 0n, marks.get(partition) ?? 0n];
-        if (offset < from || offset >= until) found.push(`I2: version ${version} holds ${partition}:${offset}, outside of ${from} to ${until}`);
+        if (offset < from || offset >= until)
+          found.push(`I2: version ${version} holds ${partition}:${offset}, outside of ${from} to ${until}`);
       }
     }
   }
@@ -67,7 +70,8 @@ export async function checkFiles({ versions, files, store }: TableEvidence): Pro
   const found: string[] = [];
   for (const file of replay(versions).values()) {
     const stored = await store.head(file.path);
-    if (stored?.sizeBytes !== file.size) found.push(`I5: live file ${file.path} has ${stored?.sizeBytes ?? 'no'} bytes, the log says ${file.size}`);
+    if (stored?.sizeBytes !== file.size)
+      found.push(`I5: live file ${file.path} has ${stored?.sizeBytes ?? 'no'} bytes, the log says ${file.size}`);
   }
   for (const { adds } of versions) for (const file of adds) found.push(...checkStatistics(file, await files.rows(file)));
   return found;
@@ -126,7 +130,8 @@ export async function checkRewrites({ versions, files }: TableEvidence): Promise
     else if (before.join('\n') !== after.join('\n')) found.push(`I7: version ${version} (${operation}) changed rows`);
   }
   const live = await texts([...replay(versions).values()], files);
-  if (changes.sort().join('\n') !== live.join('\n')) found.push(`I8: ${changes.length} changed rows do not add up to the ${live.length} rows of the table`);
+  if (changes.sort().join('\n') !== live.join('\n'))
+    found.push(`I8: ${changes.length} changed rows do not add up to the ${live.length} rows of the table`);
   return found;
 }
 
@@ -139,11 +144,16 @@ async function texts(list: readonly RawFile[], files: RawFiles): Promise<string[
 }
 
 /** I12: what a process said it committed is in that version; and the ledger audit agrees. */
-export function checkLedger({ versions }: TableEvidence, reported: readonly ReportedCommit[], history: readonly HistoryEntry[]): readonly string[] {
+export function checkLedger(
+  { versions }: TableEvidence,
+  reported: readonly ReportedCommit[],
+  history: readonly HistoryEntry[],
+): readonly string[] {
   const found: string[] = [];
   for (const { process, version, rows } of reported) {
     const accounting = parseAccounting(versions[version]?.userMetadata);
-    if (accounting?.rows !== rows) found.push(`I12: ${process} reported ${rows} rows in version ${version}, which says ${accounting?.rows ?? 'nothing'}`);
+    if (accounting?.rows !== rows)
+      found.push(`I12: ${process} reported ${rows} rows in version ${version}, which says ${accounting?.rows ?? 'nothing'}`);
   }
   const versionsReported = reported.map(({ version }) => version);
   if (new Set(versionsReported).size !== versionsReported.length) found.push('I12: two commits reported one version');

@@ -75,8 +75,13 @@ export async function checkChanges(world: SimulatedWorld, { versions, files }: T
     const events = (published.get(version) ?? []).sort((left, right) => left.ordinal - right.ordinal);
     published.delete(version);
     const dense = events.every(({ ordinal }, index) => ordinal === index);
-    const same = events.map(({ text }) => text).sort().join('\n') === expected.sort().join('\n');
-    if (!dense || !same) found.push(`I9: version ${version} has ${expected.length} changes, published are ${events.length}, dense: ${dense}, same: ${same}`);
+    const same =
+      events
+        .map(({ text }) => text)
+        .sort()
+        .join('\n') === expected.sort().join('\n');
+    if (!dense || !same)
+      found.push(`I9: version ${version} has ${expected.length} changes, published are ${events.length}, dense: ${dense}, same: ${same}`);
   }
   for (const version of published.keys()) found.push(`I9: version ${version} was published and does not exist`);
   return found;

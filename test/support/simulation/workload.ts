@@ -1,8 +1,8 @@
-import { randomInt, type Random } from '../../../src/base/random.ts';
-import { buildBatch } from '../../../src/codec/build-columns.ts';
-import { inertFailpoint } from '../../../src/base/failpoint.ts';
 import { isServiceError } from '../../../src/base/errors.ts';
+import { inertFailpoint } from '../../../src/base/failpoint.ts';
+import { type Random, randomInt } from '../../../src/base/random.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
+import { buildBatch } from '../../../src/codec/build-columns.ts';
 import { writeDataFiles } from '../../../src/commit/file-writer.ts';
 import { DeltaTables } from '../../../src/delta/delta-tables.ts';
 import type { EncodedRecordBatch, KafkaProducer, OutgoingRecord, TransactionalProducer } from '../../../src/kafka/client.ts';
@@ -115,7 +115,13 @@ export class ForeignWriter {
     if (table === undefined) return;
     let base = await table.refresh();
     const spec = table.writeSpec(base);
-    const rows = [0, 1].map(() => ({ id: -1, city: 'foreign', amount: undefined, source_partition: -1, source_offset: this.#nextOffset++ }));
+    const rows = [0, 1].map(() => ({
+      id: -1,
+      city: 'foreign',
+      amount: undefined,
+      source_partition: -1,
+      source_offset: this.#nextOffset++,
+    }));
     const batch = buildBatch(spec.schema, rows);
     const { files } = await writeDataFiles({ batch, spec, store, fileNameStem: this.#ids.uuid(), clock, failpoint: inertFailpoint });
     const intent = { commitId: toCommitId(this.#ids.uuid()), files, progress: [], userMetadata: 'foreign' };

@@ -26,7 +26,12 @@ function entry(version: number, accounting: Partial<CommitAccounting> | undefine
   };
 }
 
-const range = (partition: number, from: bigint, until: bigint): CommitAccounting['ranges'][number] => ({ topic: 'orders', partition, from, until });
+const range = (partition: number, from: bigint, until: bigint): CommitAccounting['ranges'][number] => ({
+  topic: 'orders',
+  partition,
+  from,
+  until,
+});
 const rulesOf = (history: readonly HistoryEntry[]): readonly string[] =>
   auditHistory(history, 'p').findings.map(({ level, version, rule }) => `${level} ${rule} at ${version}`);
 

@@ -11,7 +11,12 @@ function specifiedCells(): ReadonlyMap<string, string> {
   const rows = page
     .split('\n')
     .filter((line) => line.startsWith('| '))
-    .map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()));
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
   const header = rows.find(([first]) => first === 'state \\ event') ?? [];
   const cells = rows.flatMap(([names = '', ...row]) =>
     names.split(', ').flatMap((state) => row.map((next, index) => [`${state}/${header[index + 1] ?? ''}`, next] as const)),
@@ -27,7 +32,8 @@ describe('the commit state machine', () => {
         const cell = `${state}/${event}`;
         const expected = specified.get(cell);
         expect(expected, cell).toBeDefined();
-        if (expected === '') expect(() => nextCommitState(state, event), cell).toThrow(expect.objectContaining({ code: 'COMMIT_STATE_INVALID' }));
+        if (expected === '')
+          expect(() => nextCommitState(state, event), cell).toThrow(expect.objectContaining({ code: 'COMMIT_STATE_INVALID' }));
         else expect(nextCommitState(state, event), cell).toBe(expected);
       }
     }

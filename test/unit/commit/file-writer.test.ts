@@ -196,3 +196,27 @@ describe('writing data files', () => {
     await expect(writeDataFiles({ ...task, signal: AbortSignal.abort() })).rejects.toMatchObject({ kind: 'aborted' });
   });
 });
+
+describe('a write that is cancelled', () => {
+  // A put failed while the file after it was being encoded; nobody had begun to wait for the put, and the process ended.
+  test('reports the failure once, to its caller only', async () => {
+    const task = taskFor(
+      schemaOf({ kind: 'string' }),
+      ['a', 'b', 'c'].map((p) => ({ p, n: 1 })),
+    );
+    const stop = new AbortController();
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => {
+      unhandled.push(reason);
+    };
+    process.on('unhandledRejection', note);
+    const failpoint = (name: string): Promise<void> => {
+      if (name === 'F2') stop.abort();
+      return Promise.resolve();
+    };
+    await expect(writeDataFiles({ ...task, failpoint, signal: stop.signal })).rejects.toMatchObject({ kind: 'aborted' });
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+  });
+});

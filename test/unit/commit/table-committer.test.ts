@@ -172,7 +172,10 @@ describe('a commit that meets other writers', () => {
     const { table, committer } = await bench.committer({ maxRebaseAttempts: 3 });
     const spec = table.writeSpec(await committer.base());
     bench.beforePut = () => bench.foreignVersion();
-    await expect(committer.commit(bench.intent(undefined, 5n), spec)).rejects.toMatchObject({ code: 'COMMIT_CONTENTION', kind: 'conflict' });
+    await expect(committer.commit(bench.intent(undefined, 5n), spec)).rejects.toMatchObject({
+      code: 'COMMIT_CONTENTION',
+      kind: 'conflict',
+    });
     expect(bench.log).toEqual(['conflicted', 'conflicted', 'conflicted', 'conflicted']);
   });
 });
