@@ -1,9 +1,11 @@
 import { type Job, Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
+import { throwIfAborted } from '../base/abort.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { MaintenanceKind } from '../table/table.ts';
 import { type EnqueueResult, type JobHandler, type JobQueue, maintenanceKinds, type QueueCounts } from './job-queue.ts';
 import { type JobSpec, jobIdentity, parseJobSpec, printJobSpec } from './job-spec.ts';
+import { Slots } from './slots.ts';
 
 export interface BullQueueOptions {
   readonly url: string;
@@ -76,8 +78,11 @@ export class BullJobQueue implements JobQueue {
   }
 
   work(handler: JobHandler, concurrency: number): void {
+    // Each kind has a worker of its own; the limit is for all of them together.
+    const slots = new Slots(concurrency);
+    const run = (job: Job<string>): Promise<void> => slots.run(() => this.#handle(handler, job));
     for (const kind of maintenanceKinds) {
-      const worker = new Worker<string, unknown>(kind, (job: Job<string>) => handler(parseJobSpec(job.data), this.#stop.signal), {
+      const worker = new Worker<string, unknown>(kind, run, {
         connection: this.#connect({ maxRetriesPerRequest: null }),
         prefix: this.#options.prefix,
         concurrency,
@@ -104,6 +109,11 @@ export class BullJobQueue implements JobQueue {
     await Promise.allSettled(this.#workers.map((worker) => worker.close(force)));
     await Promise.allSettled([...this.#queues.values()].map((queue) => queue.close()));
     for (const connection of this.#connections) connection.disconnect();
+  }
+
+  async #handle(handler: JobHandler, job: Job<string>): Promise<void> {
+    throwIfAborted(this.#stop.signal);
+    await handler(parseJobSpec(job.data), this.#stop.signal);
   }
 
   #queue(kind: MaintenanceKind): Queue<string, unknown> {

@@ -88,8 +88,9 @@ function optimizeCommit(
   inputs: readonly AddFile[],
   outputs: readonly StagedFile[],
 ): OperationCommit {
-  // A clock that went back must not make a tombstone look older than the version that made it.
-  const deletedMs = Math.max(context.clock.now(), base.committedAt);
+  // A clock that is behind must not make a tombstone look older than it is, or vacuum would take the file from under its readers. The
+  // outputs carry the storage's own time of a moment ago.
+  const deletedMs = Math.max(context.clock.now(), base.committedAt, ...outputs.map((file) => file.modifiedMs));
   return {
     operation: 'OPTIMIZE',
     operationParameters: { predicate: '[]', zOrderBy: '[]', clusterBy: '[]', auto: 'false' },

@@ -1,0 +1,155 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+import { describe, expect, it } from 'vitest';
+import { BullJobQueue } from '../../../src/maintenance/bull-queue.ts';
+import type { JobSpec } from '../../../src/maintenance/job-spec.ts';
+import { describeJobQueue, eventually } from '../../conformance/job-queue.ts';
+import { privateRedis, redisUrl } from '../../support/servers.ts';
+
+let opened = 0;
+const freshPrefix = (): string => `test-${process.pid}-${(opened += 1)}`;
+const job: JobSpec = { table: 'orders', kind: 'compact', reason: 'a test' };
+
+class OpenQueue extends BullJobQueue {
+  constructor(url: string, prefix: string, maxAttempts = 2) {
+    super({ url, prefix, maxAttempts, onConnection: () => undefined });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Commands fail at once before the first connection. */
+  async ready(): Promise<this> {
+    await eventually(() => this.connected);
+    return this;
+  }
+}
+
+describeJobQueue('BullMQ', () => new OpenQueue(redisUrl(), freshPrefix()).ready());
+
+describe('jobs in redis', () => {
+  it('go to another process soon after the one that ran them was killed', async () => {
+    const prefix = freshPrefix();
+    await using queue = await new OpenQueue(redisUrl(), prefix).ready();
+    const [loader, script] = ['../../support/run-typescript.mjs', './hanging-worker.ts'].map((name) =>
+      fileURLToPath(new URL(name, import.meta.url)),
+    );
+    const worker = spawn(process.execPath, ['--import', loader ?? '', script ?? '', redisUrl(), prefix]);
+    try {
+      await queue.enqueue(job);
+      const [said] = (await once(worker.stdout, 'data')) as [Buffer];
+      expect(said.toString()).toContain('working on orders');
+    } finally {
+      worker.kill('SIGKILL');
+    }
+    const killedMs = performance.now();
+    const seen: JobSpec[] = [];
+    queue.work((spec) => {
+      seen.push(spec);
+      return Promise.resolve();
+    }, 1);
+    await eventually(() => seen.length > 0);
+    expect(performance.now() - killedMs).toBeLessThan(20_000);
+    await eventually(async () => (await queue.counts('compact')).completed === 1);
+    expect(seen).toEqual([job]);
+  });
+
+  it('outlive the process that asked for them', async () => {
+    const prefix = freshPrefix();
+    {
+      await using asking = await new OpenQueue(redisUrl(), prefix).ready();
+      await asking.enqueue(job);
+    }
+    await using working = await new OpenQueue(redisUrl(), prefix).ready();
+    expect(await working.enqueue(job)).toBe('already-queued');
+    working.work(() => Promise.resolve(), 1);
+    await eventually(async () => (await working.counts('compact')).completed === 1);
+  });
+
+  it('are dropped when what is stored is no job, and do not stop others', async () => {
+    const prefix = freshPrefix();
+    await using queue = await new OpenQueue(redisUrl(), prefix, 1).ready();
+    const { Queue } = await import('bullmq');
+    const foreign = new Queue<string, unknown>('compact', { connection: { url: redisUrl() }, prefix });
+    await foreign.add('compact', '{"v":99}');
+    await foreign.close();
+    const seen: JobSpec[] = [];
+    queue.work((spec) => {
+      seen.push(spec);
+      return Promise.resolve();
+    }, 1);
+    await queue.enqueue(job);
+    await eventually(async () => {
+      const { completed, failed } = await queue.counts('compact');
+      return completed === 1 && failed === 1;
+    });
+    expect(seen).toEqual([job]);
+  });
+
+  it('that redis forgot can be asked for again, while workers go on', async () => {
+    await using redis = await privateRedis();
+    await using queue = await new OpenQueue(redis.server.url, freshPrefix()).ready();
+    expect(await queue.enqueue(job)).toBe('queued');
+    const operator = new Redis(redis.server.url);
+    await operator.flushall();
+    expect(await queue.enqueue(job)).toBe('queued');
+    const seen: string[] = [];
+    queue.work(({ reason }) => {
+      seen.push(reason);
+      return Promise.resolve();
+    }, 1);
+    await eventually(() => seen.length === 1);
+    await operator.flushall();
+    operator.disconnect();
+    expect(await queue.enqueue({ ...job, reason: 'after the flush' })).toBe('queued');
+    await eventually(() => seen.length === 2);
+    expect(seen).toEqual(['a test', 'after the flush']);
+  });
+
+  it('are refused at once while redis is away, and worked on when it is back', async () => {
+    await using redis = await privateRedis();
+    const told: boolean[] = [];
+    const onConnection = (connected: boolean): void => {
+      told.push(connected);
+    };
+    const queue = new BullJobQueue({ url: redis.server.url, prefix: freshPrefix(), maxAttempts: 2, onConnection });
+    try {
+      await eventually(() => queue.connected);
+      const seen: string[] = [];
+      queue.work(({ reason }) => {
+        seen.push(reason);
+        return Promise.resolve();
+      }, 1);
+      const url = redis.server.url;
+      await redis.stop();
+      await eventually(() => !queue.connected);
+      const askedMs = performance.now();
+      await expect(queue.enqueue(job)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE', kind: 'unavailable' });
+      await expect(queue.counts('compact')).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' });
+      expect(performance.now() - askedMs).toBeLessThan(8_000);
+      await redis.start();
+      expect(redis.server.url).toBe(url);
+      await eventually(() => queue.connected);
+      await queue.enqueue({ ...job, reason: 'redis is back' });
+      await eventually(() => seen.length === 1);
+      expect(seen).toEqual(['redis is back']);
+      expect(told).toEqual([true, false, true]);
+    } finally {
+      await queue.close();
+    }
+  });
+
+  it('do not keep a process from leaving while redis is away', async () => {
+    await using redis = await privateRedis();
+    const queue = await new OpenQueue(redis.server.url, freshPrefix()).ready();
+    queue.work(() => Promise.resolve(), 1);
+    await redis.stop();
+    await eventually(() => !queue.connected);
+    const leavingMs = performance.now();
+    await queue.close();
+    expect(performance.now() - leavingMs).toBeLessThan(10_000);
+  });
+});
