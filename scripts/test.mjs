@@ -10,9 +10,15 @@ const suites = [
 ];
 
 await bootstrap();
-for (const suite of suites) {
-  const code = await vitest([...suite, ...given]);
+for (const [index, suite] of suites.entries()) {
+  const code = await vitest([...suite, ...given, ...reporting(`npm-test-${index}`)]);
   if (code !== 0) process.exit(code);
+}
+
+// Continuous integration adds the counts of all runs up.
+function reporting(name) {
+  const folder = process.env.TIDEWATER_TEST_REPORTS;
+  return folder === undefined ? [] : ['--reporter=default', '--reporter=json', `--outputFile.json=${join(folder, `${name}.json`)}`];
 }
 
 async function vitest(args) {

@@ -14,7 +14,7 @@ export async function startTidewater({ dir, brokers, brokerPid, topic, role = 'i
     pipeline: 'bench',
     dataDir: dir,
     kafka: { brokers },
-    tables: [{ name: 'orders', path: 'tables/orders', columns: ordersColumns }],
+    tables: [{ name: 'orders', path: 'tables/orders', columns: ordersColumns, properties: { 'delta.enableChangeDataFeed': 'true' } }],
     ingest: { routes: topic === undefined ? [] : [{ topics: [topic], table: 'orders' }], ...ingest },
     feeds,
     feedDefaults,

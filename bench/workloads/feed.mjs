@@ -12,7 +12,7 @@ const prefix = 'bench-feed';
 const target = `${prefix}.orders`;
 const peerTarget = `${prefix}-peer.orders`;
 const pollMs = 100;
-const limitMs = 300_000;
+const limitMs = 120_000;
 const fillRowsPerVersion = 250_000;
 
 export async function runFeed(context) {

@@ -68,7 +68,7 @@ export class FeedRole {
       backoff: restartBackoff,
       run: (runSignal) => this.#runFeed(spec, reporter, runSignal),
       onRestart: (error, waitMs) => {
-        reporter.report('degraded', describeError(error));
+        reporter.report('starting', describeError(error));
         logger.warn('feed stopped and starts again', { table: spec.table, topic: spec.topic, waitMs, err: error });
       },
       onGivenUp: (error) => {

@@ -72,7 +72,7 @@ export class IngestRole {
       backoff: restartBackoff,
       run: (runSignal) => this.#runTable(table, topics, reporter, runSignal),
       onRestart: (error, waitMs) => {
-        reporter.report('degraded', givenUpDetail(error));
+        reporter.report('starting', givenUpDetail(error));
         logger.warn('ingest stopped and starts again', { table: table.name, waitMs, err: error });
       },
       onGivenUp: (error) => {

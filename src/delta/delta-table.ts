@@ -158,7 +158,10 @@ export class DeltaTable implements Table {
 
   async #checkpoint(snapshot: DeltaSnapshot, signal: AbortSignal | undefined): Promise<void> {
     if (!canCheckpoint(snapshot)) return;
-    await writeCheckpoint(this.#log, snapshot, { nowMs: this.#clock.now() }, signal);
+    // Not later than the storage's own time: a clock that is ahead must not forget removed files that readers may still use, for vacuum
+    // deletes what the checkpoint does not name.
+    const nowMs = Math.min(this.#clock.now(), snapshot.committedAt);
+    await writeCheckpoint(this.#log, snapshot, { nowMs }, signal);
     await writeVersionChecksum(this.#log.store, snapshot, signal).catch((error: unknown) => {
       // Optional for every reader, and never replaced.
       if (isServiceError(error, 'aborted')) throw error;

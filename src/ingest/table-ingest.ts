@@ -245,6 +245,8 @@ export class TableIngest implements ConsumerHandler {
     this.#revocation.abort();
     this.#revocation = new AbortController();
     this.#builder.reset([]);
+    // What was given up may have been what held fetching back, and nothing else would say so.
+    this.#balance();
   }
 
   async #startPositions(): Promise<readonly StartPosition[]> {
@@ -292,8 +294,9 @@ export class TableIngest implements ConsumerHandler {
     await this.#settled();
   }
 
+  /** Batches have their outcome, and no repositioning of an assignment that ended can reach into the next one. */
   async #settled(): Promise<void> {
-    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+    while (this.#inFlight.size > 0 || this.#repositioning !== undefined) await Promise.all([...this.#inFlight, this.#repositioning]);
   }
 
   #enter(state: IngestState, detail: string | undefined): void {

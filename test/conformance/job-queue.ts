@@ -88,7 +88,8 @@ export function describeJobQueue(name: string, open: () => Promise<JobQueue & As
       await using queue = await open();
       const jobs = new HeldJobs();
       queue.work(jobs.handler, 2);
-      for (const kind of ['compact', 'vacuum', 'checkpoint'] as const) for (const table of ['a', 'b']) await queue.enqueue(spec(table, kind));
+      for (const kind of ['compact', 'vacuum', 'checkpoint'] as const)
+        for (const table of ['a', 'b']) await queue.enqueue(spec(table, kind));
       await eventually(() => jobs.running === 2);
       await pause(200);
       jobs.release();

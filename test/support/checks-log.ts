@@ -182,7 +182,7 @@ export class LogWatch {
   constructor(tableDir: string) {
     this.#tableDir = tableDir;
     this.#timer = setInterval(() => {
-      this.#look();
+      this.look();
     }, 50);
   }
 
@@ -190,7 +190,7 @@ export class LogWatch {
   finish(): readonly string[] {
     clearInterval(this.#timer);
     const before = new Map(this.#hashes);
-    this.#look();
+    this.look();
     return [...before].flatMap(([name, hash]) => {
       const file = join(this.#tableDir, '_delta_log', name);
       if (!existsSync(file)) return [`I3: log entry ${name} is gone`];
@@ -198,7 +198,8 @@ export class LogWatch {
     });
   }
 
-  #look(): void {
+  /** Looks for entries that came since; also done by itself, many times a second. */
+  look(): void {
     for (const name of commitNames(this.#tableDir)) {
       if (!this.#hashes.has(name)) this.#hashes.set(name, hashOf(join(this.#tableDir, '_delta_log', name)));
     }

@@ -56,7 +56,10 @@ export async function rowTexts(db: DuckDBConnection, tableDir: string, adds: rea
 
 /** One form for a row, whether it came from a file or from an event. */
 export function rowText(row: Readonly<Record<string, unknown>>): string {
-  const text = (name: string): unknown => (row[name] === null || row[name] === undefined ? null : String(row[name]));
+  const text = (name: string): string | null => {
+    const value = row[name];
+    return value === null || value === undefined ? null : textOf(value);
+  };
   return JSON.stringify(['id', 'kind', 'name', 'amount', 'price', 'at', 'kafka_partition', 'kafka_offset'].map(text));
 }
 
@@ -73,10 +76,11 @@ export async function offsetFindings(db: DuckDBConnection, tableDir: string, log
       db,
       `select kafka_partition::varchar p, min(kafka_offset)::varchar lo, max(kafka_offset)::varchar hi from ${scan(tableDir, added)} group by 1`,
     );
-    for (const { p, lo, hi } of ranges) {
-      const from = before.get(String(p)) ?? 0n;
-      const until = marks.get(String(p)) ?? -1n;
-      if (BigInt(String(lo)) < from || BigInt(String(hi)) >= until) {
+    for (const range of ranges) {
+      const [p, lo, hi] = [textOf(range['p']), textOf(range['lo']), textOf(range['hi'])];
+      const from = before.get(p) ?? 0n;
+      const until = marks.get(p) ?? -1n;
+      if (BigInt(lo) < from || BigInt(hi) >= until) {
         findings.push(`I2: version ${version} holds offsets ${lo} to ${hi} of partition ${p}, its marks say [${from}, ${until})`);
       }
     }
@@ -130,12 +134,12 @@ function checkStatistics({ path, stats }: Add, actual: Row): string[] {
       findings.push(`I13: ${path} ${name} says ${nulls} nulls, it has ${String(actual[`nulls_${name}`])}`);
     }
     const [low, high] = [actual[`min_${name}`], actual[`max_${name}`]];
-    if (low === null || low === undefined || high === null || high === undefined) continue;
-    if (name in stats.minValues && above(name, stats.minValues[name], String(low))) {
-      findings.push(`I13: ${path} ${name} has minimum ${String(low)}, its bound is ${String(stats.minValues[name])}`);
+    if (typeof low !== 'string' || typeof high !== 'string') continue;
+    if (name in stats.minValues && above(name, stats.minValues[name], low)) {
+      findings.push(`I13: ${path} ${name} has minimum ${low}, its bound is ${String(stats.minValues[name])}`);
     }
-    if (name in stats.maxValues && above(name, String(high), stats.maxValues[name])) {
-      findings.push(`I13: ${path} ${name} has maximum ${String(high)}, its bound is ${String(stats.maxValues[name])}`);
+    if (name in stats.maxValues && above(name, high, stats.maxValues[name])) {
+      findings.push(`I13: ${path} ${name} has maximum ${high}, its bound is ${String(stats.maxValues[name])}`);
     }
   }
   return findings;
@@ -158,6 +162,13 @@ function comparable(name: string): string {
 }
 
 type Row = Readonly<Record<string, unknown>>;
+
+/** Text of a value of DuckDB or of an event: numbers, 64-bit ones too, and texts; nothing else occurs. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return value.toString();
+  throw new TypeError(`no text for ${typeof value}`);
+}
 
 async function rows(db: DuckDBConnection, sql: string): Promise<readonly Row[]> {
   const result = await db.runAndReadAll(sql);

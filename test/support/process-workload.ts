@@ -7,7 +7,7 @@ import { kafkaBrokers, redisUrl } from './servers.ts';
 export const partitionCount = 4;
 
 /** A record of the workload is poison when its number is a multiple of this. */
-const poisonEvery = 97;
+const usualPoisonEvery = 97;
 const poisons: readonly (string | null)[] = ['{"id": 1, "kind"', '{"kind":"a"}', '{"id":"many","kind":"b"}', null];
 
 /** Settings tests vary; everything else is the same for all. */
@@ -133,20 +133,26 @@ interface Message {
 
 /** What was produced to one topic, and which of it is poison. */
 export class Produced {
+  readonly #poisonEvery: number;
   count = 0;
   readonly poison: Set<string> = new Set();
   /** Next offset by partition. */
   readonly ends: Map<number, bigint> = new Map();
 
+  /** `poisonEvery`: 1 makes every record poison. */
+  constructor(poisonEvery: number = usualPoisonEvery) {
+    this.#poisonEvery = poisonEvery;
+  }
+
   next(index: number, partitions: number): Message {
     const number = this.count + index;
-    return { key: String(number), value: valueOf(number), partition: number % partitions };
+    return { key: String(number), value: this.#isPoison(number) ? poisonOf(number) : valueOf(number), partition: number % partitions };
   }
 
   landed(messages: readonly Message[], partition: number, baseOffset: bigint): void {
     const own = messages.filter((message) => message.partition === partition);
     own.forEach((message, index) => {
-      if (Number(message.key) % poisonEvery === 0) this.poison.add(`${partition}:${baseOffset + BigInt(index)}`);
+      if (this.#isPoison(Number(message.key))) this.poison.add(`${partition}:${baseOffset + BigInt(index)}`);
     });
     this.count += own.length;
     this.ends.set(partition, baseOffset + BigInt(own.length));
@@ -155,10 +161,17 @@ export class Produced {
   get rowCount(): number {
     return this.count - this.poison.size;
   }
+
+  #isPoison(number: number): boolean {
+    return number % this.#poisonEvery === 0;
+  }
 }
 
-function valueOf(number: number): string | null {
-  if (number % poisonEvery === 0) return poisons[(number / poisonEvery) % poisons.length] ?? null;
+function poisonOf(number: number): string | null {
+  return poisons[number % poisons.length] ?? null;
+}
+
+function valueOf(number: number): string {
   const at = new Date(Date.UTC(2024, 0, 1) + number * 1_234).toISOString();
   return JSON.stringify({
     id: number,

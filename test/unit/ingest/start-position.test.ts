@@ -45,6 +45,10 @@ describe('the start position of a partition', () => {
   });
 
   it('begins a ledger of its own for a new incarnation the operator accepted', () => {
-    expect(decideStart(facts({ policy: 'accept', otherIncarnation: true }))).toEqual({ kind: 'start', offset: 10n, expectedMark: undefined });
+    expect(decideStart(facts({ policy: 'accept', otherIncarnation: true }))).toEqual({
+      kind: 'start',
+      offset: 10n,
+      expectedMark: undefined,
+    });
   });
 });

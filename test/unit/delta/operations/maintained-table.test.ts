@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { toEpochMs } from '../../../../src/base/clock.ts';
 import { inertFailpoint } from '../../../../src/base/failpoint.ts';
 import { RandomIdSource } from '../../../../src/base/ids.ts';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
@@ -37,15 +38,25 @@ class World {
   readonly #random = new SeededRandom(7);
   readonly #ids = new RandomIdSource(this.#random);
   readonly #openStore = (): MemoryObjectStore => this.store;
-  readonly tables = new DeltaTables({
-    openStore: this.#openStore,
-    clock: this.clock,
-    random: this.#random,
-    ids: this.#ids,
-    version: '0',
-    rewriter: new ParquetFileRewriter({ openStore: this.#openStore }),
-  });
+  readonly tables = this.tablesBy(0);
   #rows = 0;
+
+  /** The same storage as a process sees it whose clock is wrong by so much. */
+  tablesBy(skewMs: number): DeltaTables {
+    const { clock } = this;
+    return new DeltaTables({
+      openStore: this.#openStore,
+      clock: {
+        now: () => toEpochMs(clock.now() + skewMs),
+        monotonicMs: () => clock.monotonicMs(),
+        sleep: (ms, signal) => clock.sleep(ms, signal),
+      },
+      random: this.#random,
+      ids: this.#ids,
+      version: '0',
+      rewriter: new ParquetFileRewriter({ openStore: this.#openStore }),
+    });
+  }
 
   async append(table: Table, places: readonly (string | undefined)[]): Promise<Version> {
     for (;;) {
@@ -113,6 +124,27 @@ describe('a maintained table', () => {
     expect(await reopened.vacuum({ dryRun: false })).toMatchObject({ fileCount: 7, heldByFeeds: 0 });
     expect(await world.rowsAt(reopened, toVersion(7))).toEqual(rows);
     await expect(reopened.changesOf(toVersion(1))).rejects.toMatchObject({ code: 'CDF_GAP' });
+  });
+
+  // The tombstones of a compaction whose clock was behind were as old as the version before it, after a quiet week old enough for vacuum.
+  it('keeps compacted files for their readers although the clock of the compaction was behind', async () => {
+    world.clock.advance(8 * dayMs);
+    const late = (await world.tablesBy(-9 * dayMs).open('orders', 'memory://orders')) ?? table;
+    expect((await late.compact(await late.planCompaction(compaction))).outcome).toBe('committed');
+    expect((await table.vacuum({ dryRun: false })).fileCount).toBe(0);
+  });
+
+  // A checkpoint by a clock that was ahead left out tombstones, and vacuum deletes what nothing names.
+  it('keeps compacted files for their readers although the clock of the log checkpoint was ahead', async () => {
+    world.clock.advance(8 * dayMs);
+    await table.compact(await table.planCompaction(compaction));
+    const early = (await world.tablesBy(9 * dayMs).open('orders', 'memory://orders')) ?? table;
+    expect(await early.checkpoint({ dryRun: false })).toEqual({ version: 5, written: true });
+    const rows = await world.rowsAt(table, toVersion(4));
+    world.clock.advance(3_600_000);
+    const fromCheckpoint = (await world.tablesBy(9 * dayMs).open('orders', 'memory://orders')) ?? table;
+    await fromCheckpoint.vacuum({ dryRun: false });
+    expect(await world.rowsAt(table, toVersion(4))).toEqual(rows);
   });
 
   it('appends and compacts at the same time without either failing', async () => {

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { type PlanFacts, planJobs } from '../../../src/maintenance/planner.ts';
+import type { TableHealth } from '../../../src/table/operations.ts';
+import { toVersion } from '../../../src/table/version.ts';
+
+const healthy: TableHealth = {
+  version: toVersion(9),
+  fileCount: 3,
+  sizeBytes: 100,
+  smallFileCount: 0,
+  smallFilesByPartition: [],
+  tombstoneCount: 0,
+  versionsSinceCheckpoint: 0,
+};
+const settings: PlanFacts['settings'] = {
+  compaction: { enabled: true, targetFileBytes: 1000, minInputFiles: 4, maxGroups: 2 },
+  vacuum: { enabled: true, retentionMs: undefined, intervalMs: 1000 },
+  checkpoint: { enabled: true, minVersions: 10 },
+};
+
+function planned(facts: Partial<PlanFacts>): readonly string[] {
+  const capabilities = { changeFeed: 'none', rowLevel: 'none', maintenance: ['compact', 'vacuum', 'checkpoint'] } as const;
+  const jobs = planJobs({ table: 't', capabilities, health: healthy, settings, lastVacuumMs: 5_000, nowMs: 5_999, ...facts });
+  return jobs.map(({ table, kind, reason }) => `${table} ${kind}: ${reason}`);
+}
+
+const indebted: TableHealth = {
+  ...healthy,
+  versionsSinceCheckpoint: 10,
+  tombstoneCount: 7,
+  smallFilesByPartition: [
+    { partitionValues: { p: 'a' }, smallFiles: 6 },
+    { partitionValues: { p: 'b' }, smallFiles: 4 },
+    { partitionValues: { p: 'c' }, smallFiles: 3 },
+  ],
+};
+
+describe('planning maintenance', () => {
+  it('asks for nothing while a table has no debt', () => {
+    expect(planned({})).toEqual([]);
+    expect(planned({ health: { ...healthy, versionsSinceCheckpoint: 9, tombstoneCount: 1_000 } })).toEqual([]);
+  });
+
+  it('asks for what is due, log checkpoint first, and says why', () => {
+    expect(planned({ health: indebted, nowMs: 6_000 })).toEqual([
+      't checkpoint: 10 versions since the last log checkpoint',
+      't compact: 10 small files in 2 partitions',
+      't vacuum: 7 tombstones',
+    ]);
+  });
+
+  it('vacuums a table this process has not seen vacuumed, then once an interval', () => {
+    expect(planned({ lastVacuumMs: undefined })).toEqual(['t vacuum: first vacuum by this process, 0 tombstones']);
+    expect(planned({ nowMs: 5_999 })).toEqual([]);
+    expect(planned({ nowMs: 6_000 })).toEqual(['t vacuum: 0 tombstones']);
+  });
+
+  it('leaves out what is switched off and what the table cannot do', () => {
+    const off = {
+      compaction: { ...settings.compaction, enabled: false },
+      vacuum: { ...settings.vacuum, enabled: false },
+      checkpoint: { ...settings.checkpoint, enabled: false },
+    };
+    expect(planned({ health: indebted, lastVacuumMs: undefined, settings: off })).toEqual([]);
+    const capabilities = { changeFeed: 'none', rowLevel: 'none', maintenance: ['vacuum'] } as const;
+    expect(planned({ health: indebted, lastVacuumMs: undefined, capabilities })).toHaveLength(1);
+  });
+});
