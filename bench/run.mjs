@@ -1,7 +1,7 @@
 // The figures of bench/README.md:
 //   npm run bench -- w1|w2|feed|commit-cost|start|all [--runs 3] [--rows 2000000] [--seconds 60] [--workers 1]
-//     [--patience 60] [--no-peer] [--out file]
-// `--patience`: seconds to wait, before each run, for the rest of the machine to be idle. JSON lines on stdout, a table for people on stderr. Linux only: CPU and memory come from /proc.
+//     [--patience 60] [--ingest '{"maxBatchRows":100000}'] [--no-peer] [--out file]
+// `--ingest`: settings to try, laid over the bench's own. `--patience`: seconds to wait, before each run, for the rest of the machine to be idle. JSON lines on stdout, a table for people on stderr. Linux only: CPU and memory come from /proc.
 import { parseArgs } from 'node:util';
 
 const workloads = {
@@ -20,6 +20,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '60' },
     workers: { type: 'string', default: '1' },
     patience: { type: 'string', default: '60' },
+    ingest: { type: 'string', default: '{}' },
     'no-peer': { type: 'boolean', default: false },
     out: { type: 'string' },
   },
@@ -39,6 +40,7 @@ const context = new BenchContext({
   seconds: Number(values.seconds),
   workers: Number(values.workers),
   patienceSeconds: Number(values.patience),
+  ingest: JSON.parse(values.ingest),
   peer: !values['no-peer'],
   out: values.out,
 });

@@ -1,7 +1,11 @@
 // Runs the seeded simulation with random seeds for a while: `node scripts/soak.mjs --minutes 5 [--active-ms 10000] [--seed 7]`.
 // Ends with code 1 after a failing seed, and says how to replay it.
 import '../test/support/run-typescript.mjs';
+import events from 'node:events';
 import { parseArgs } from 'node:util';
+
+// A dozen calls of one process wait on one signal at the same simulated moment.
+events.defaultMaxListeners = 100;
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string' }, 'active-ms': { type: 'string' }, seed: { type: 'string' } },

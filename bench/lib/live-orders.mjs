@@ -36,4 +36,5 @@ while (done < total) {
 }
 await sending;
 await client.close();
-console.log(JSON.stringify({ produced: total, seconds: (performance.now() - startedMs) / 1000, latestMs }));
+const { user, system } = process.cpuUsage();
+console.log(JSON.stringify({ produced: total, seconds: (performance.now() - startedMs) / 1000, latestMs, cpuSeconds: (user + system) / 1e6 }));

@@ -18,7 +18,7 @@ export async function runW1(context) {
   const theirs = [];
   for (let run = 1; run <= runs; run += 1) {
     ours.push(await ourRun(context, { brokers, brokerPid, rows, workers }));
-    context.emit({ workload: 'w1', contender: 'tidewater', run, workers, ...ours.at(-1) });
+    context.emit({ workload: 'w1', contender: 'tidewater', run, workers, ...context.options.ingest, ...ours.at(-1) });
     const python = context.peer();
     if (python === undefined) continue;
     theirs.push(await peerRun(context, { python, brokers, brokerPid, rows }));
@@ -29,7 +29,7 @@ export async function runW1(context) {
 
 async function ourRun(context, { brokers, brokerPid, rows, workers }) {
   const dir = context.freshDir('w1');
-  const ingest = { maxBatchAge: `${flushSeconds}s`, workers };
+  const ingest = { maxBatchAge: `${flushSeconds}s`, workers, ...context.options.ingest };
   await context.quiet();
   const { process, table, metrics } = await startTidewater({ dir, brokers, brokerPid, topic, ingest });
   const whileRunning = async () => ({ loopDelayP99Ms: round((loopDelayP99(await metrics()) ?? Number.NaN) * 1000, 1) });

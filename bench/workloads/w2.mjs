@@ -42,7 +42,7 @@ async function oneRun(context, contender) {
   const watch = new DeltaWatch(table);
   // Start-up is another workload: the clock runs once the first records are visible.
   const warmed = rate * warmSeconds;
-  await produce(brokers, { seconds: warmSeconds, first: 0 });
+  const warming = await produce(brokers, { seconds: warmSeconds, first: 0 });
   await until(() => watch.poll() >= warmed, process);
   const before = process.sample();
   const startedMs = Date.now();
@@ -50,7 +50,8 @@ async function oneRun(context, contender) {
   const after = process.sample();
   const total = warmed + rate * seconds;
   await until(() => watch.poll() >= total, process);
-  const { load1 } = process.surroundings();
+  const { foreignCores, load1 } = process.surroundings();
+  const runSeconds = (Date.now() - process.startedMs) / 1000;
   const exit = await process.stop();
   const fresh = await freshness(watch.files, startedMs);
   return {
@@ -63,6 +64,8 @@ async function oneRun(context, contender) {
     exact: watch.rows === total && fresh.rows === rate * seconds,
     producerLateMs: round(produced.latestMs),
     exit,
+    // The producer is part of the experiment.
+    foreignCores: round(Math.max(0, foreignCores - (warming.cpuSeconds + produced.cpuSeconds) / runSeconds), 2),
     load1,
   };
 }

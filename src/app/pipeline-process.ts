@@ -3,7 +3,7 @@ import type { Role } from './app-commands.ts';
 import type { Components } from './components.ts';
 import { FeedRole } from './feed-role.ts';
 import { IngestRole } from './ingest-role.ts';
-import { MaintenanceRole } from './maintenance-role.ts';
+import type { MaintenanceRole } from './maintenance-role.ts';
 
 /** How long the drain waits for the feeds to publish what is committed. */
 const feedDrainMs = 60_000;
@@ -12,7 +12,8 @@ const feedDrainMs = 60_000;
 export class PipelineProcess {
   readonly ingest: IngestRole | undefined;
   readonly feeds: FeedRole | undefined;
-  readonly maintenance: MaintenanceRole | undefined;
+  #maintenance: MaintenanceRole | undefined;
+  readonly #redisUrl: string | undefined;
   readonly #components: Components;
   readonly #stopIngest = new AbortController();
   readonly #stopFeeds = new AbortController();
@@ -29,21 +30,27 @@ export class PipelineProcess {
     this.#components = components;
     if (runs('ingest') && ingest.routes.length > 0) this.ingest = new IngestRole(components);
     if (runs('cdf') && feeds.length > 0) this.feeds = new FeedRole(components);
-    if (runs('maintenance') && maintenance.enabled && options.redisUrl !== undefined) {
-      this.maintenance = new MaintenanceRole(components, options.redisUrl);
-    }
+    if (runs('maintenance') && maintenance.enabled) this.#redisUrl = options.redisUrl;
   }
 
   get queues(): readonly QueueStatus[] {
-    return this.maintenance?.queues ?? [];
+    return this.#maintenance?.queues ?? [];
   }
 
   start(): void {
     if (this.ingest !== undefined) this.#running.ingest = this.ingest.run(this.#stopIngest.signal);
     if (this.feeds !== undefined) this.#running.feeds = this.feeds.run(this.#stopFeeds.signal);
-    if (this.maintenance !== undefined) this.#running.maintenance = this.maintenance.run(this.#stopMaintenance.signal);
+    if (this.#redisUrl !== undefined) this.#running.maintenance = this.#maintain(this.#redisUrl);
     // Each is awaited at the drain; until then a rejection must not take the process down.
     for (const running of Object.values(this.#running)) running.catch(() => undefined);
+  }
+
+  /** The queue's library takes a third of the whole start: it is loaded here, while the other roles are at work, and only if needed. */
+  async #maintain(redisUrl: string): Promise<void> {
+    const { MaintenanceRole } = await import('./maintenance-role.ts');
+    if (this.#stopMaintenance.signal.aborted) return;
+    this.#maintenance = new MaintenanceRole(this.#components, redisUrl);
+    await this.#maintenance.run(this.#stopMaintenance.signal);
   }
 
   /** Stops taking, commits what was taken, publishes what was committed, ends the jobs under way. */

@@ -30,7 +30,7 @@ export interface AuditReport {
  */
 export function auditHistory(history: readonly HistoryEntry[], pipeline: string): AuditReport {
   const findings: AuditFinding[] = [];
-  const offsets = new Map<string, bigint>();
+  const ends = new Map<string, LedgerEnd>();
   const totals = { commits: 0, records: 0, rows: 0, deadLettered: 0, filtered: 0 };
   for (const entry of history) {
     const accounting = parseAccounting(entry.userMetadata);
@@ -46,10 +46,17 @@ export function auditHistory(history: readonly HistoryEntry[], pipeline: string)
     findings.push(
       ...checkBalance(entry, accounting),
       ...checkMarks(entry, accounting, pipeline),
-      ...checkRanges(entry, accounting, offsets),
+      ...checkRanges(entry, accounting, ends, pipeline),
     );
   }
+  const offsets = new Map([...ends.values()].map(({ partition, until }) => [partition, until]));
   return { versions: history.length, ...totals, offsets, findings };
+}
+
+/** Where the ledger of one incarnation of a partition ends. */
+interface LedgerEnd {
+  readonly partition: string;
+  readonly until: bigint;
 }
 
 function checkBalance(entry: HistoryEntry, accounting: CommitAccounting): AuditFinding[] {
@@ -70,33 +77,42 @@ function checkBalance(entry: HistoryEntry, accounting: CommitAccounting): AuditF
   return findings;
 }
 
-function checkRanges(entry: HistoryEntry, accounting: CommitAccounting, offsets: Map<string, bigint>): AuditFinding[] {
+/** `offsets` goes by writer id: offsets of a topic that was created again follow nothing. */
+function checkRanges(entry: HistoryEntry, accounting: CommitAccounting, offsets: Map<string, LedgerEnd>, pipeline: string): AuditFinding[] {
   const findings: AuditFinding[] = [];
+  const marks = marksOf(entry, pipeline);
   for (const range of accounting.ranges) {
-    const key = `${range.topic}:${range.partition}`;
-    const expected = offsets.get(key);
+    const partition = `${range.topic}:${range.partition}`;
+    const key = marks.get(partition)?.writerId ?? partition;
+    const expected = offsets.get(key)?.until;
     if (expected !== undefined && range.from !== expected) {
       const rule = range.from > expected ? 'gap' : 'overlap';
-      const text = `${key} begins at ${range.from}, the version before it ended at ${expected}`;
+      const text = `${partition} begins at ${range.from}, the version before it ended at ${expected}`;
       findings.push({ level: 'error', version: entry.version, rule, text });
     }
-    offsets.set(key, range.until);
+    offsets.set(key, { partition, until: range.until });
   }
   return findings;
 }
 
 function checkMarks(entry: HistoryEntry, accounting: CommitAccounting, pipeline: string): AuditFinding[] {
-  const marks = new Map<string, bigint>();
-  for (const [writerId, value] of entry.progress) {
-    const source = parseWriterId(writerId, pipeline);
-    if (source !== undefined) marks.set(`${source.topic}:${source.partition}`, value);
-  }
+  const marks = marksOf(entry, pipeline);
   return accounting.ranges.flatMap((range): AuditFinding[] => {
-    const mark = marks.get(`${range.topic}:${range.partition}`);
+    const mark = marks.get(`${range.topic}:${range.partition}`)?.value;
     if (mark === range.until) return [];
     const text = `${range.topic}:${range.partition} ends at ${range.until}, the stored mark is ${String(mark)}`;
     return [{ level: 'error', version: entry.version, rule: 'mark', text }];
   });
+}
+
+/** The marks of ours a version moved, by `topic:partition`. */
+function marksOf(entry: HistoryEntry, pipeline: string): ReadonlyMap<string, { readonly writerId: string; readonly value: bigint }> {
+  const marks = new Map<string, { readonly writerId: string; readonly value: bigint }>();
+  for (const [writerId, value] of entry.progress) {
+    const source = parseWriterId(writerId, pipeline);
+    if (source !== undefined) marks.set(`${source.topic}:${source.partition}`, { writerId, value });
+  }
+  return marks;
 }
 
 /** A version that moved our marks without saying what it read. */

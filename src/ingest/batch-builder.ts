@@ -24,6 +24,8 @@ export class BatchBuilder {
   #view = new Uint8Array(this.#buffer);
   #recordBatches: PackedRecordBatch[] = [];
   #byteCount = 0;
+  /** Size of the batch sealed last: under load the next one needs as much, and growing straight to it saves copying by doubling. */
+  #usualBytes = 0;
   #recordCount = 0;
   #sequence = 0;
   #openedAtMs: number | undefined;
@@ -112,6 +114,7 @@ export class BatchBuilder {
       sealedBy,
       openedAtMs: this.#openedAtMs,
     };
+    this.#usualBytes = this.#byteCount;
     this.#buffer = new ArrayBuffer(initialBytes);
     this.#view = new Uint8Array(this.#buffer);
     this.#clearBatch();
@@ -129,7 +132,7 @@ export class BatchBuilder {
   #copy(bytes: Uint8Array): void {
     const needed = this.#byteCount + bytes.byteLength;
     if (needed > this.#view.byteLength) {
-      const larger = new ArrayBuffer(Math.max(needed, this.#view.byteLength * 2));
+      const larger = new ArrayBuffer(Math.max(needed, this.#view.byteLength * 2, this.#usualBytes));
       const view = new Uint8Array(larger);
       view.set(this.#view.subarray(0, this.#byteCount));
       this.#buffer = larger;

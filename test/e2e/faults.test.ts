@@ -92,7 +92,7 @@ describe('the product survives', () => {
     await produceParts(pipeline, produced, 10);
     await untilThrough(heir, pipeline, produced);
     // What it held at F4 was read and committed by the heir meanwhile.
-    expect(zombie.said('batch discarded')).toBe(point === 'F4');
+    if (point === 'F4') expect(zombie.said('batch discarded')).toBe(true);
     expect((await zombie.terminate()).code, zombie.log).toBe(0);
     expect((await heir.terminate()).code, heir.log).toBe(0);
     expect((await judge(workload, pipeline, produced)).findings).toEqual([]);

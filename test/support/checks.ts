@@ -17,6 +17,10 @@ export interface Verdict {
 export async function judge(workload: Workload, pipeline: PipelineCase, produced: Produced): Promise<Verdict> {
   const { tableDir, feedTopic, deadLetterTopic } = pipeline;
   const log = readLog(tableDir);
+  const missing = missingFiles(tableDir, log);
+  // Nothing can be read then, and nothing else needs to be known.
+  if (missing.length > 0)
+    return { findings: [...log.findings, ...missing], orphans: orphans(tableDir, log), log, feed: foldFeed([]), deadLetters: [] };
   const table = await withDuckDb(async (db) => ({
     sources: await sourceOffsets(db, tableDir, log),
     rows: await rowTexts(db, tableDir, [...log.live.values()]),
@@ -35,7 +39,6 @@ export async function judge(workload: Workload, pipeline: PipelineCase, produced
   const feed = foldFeed(received.filter(({ topic }) => topic === feedTopic));
   const findings = [
     ...log.findings,
-    ...missingFiles(tableDir, log),
     ...table.findings,
     ...exactlyOnce(table.sources, deadLetters, produced),
     ...feed.findings,

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../../src/base/bigint-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../../../src/base/bigint-json.ts';
 import { readParquet } from '../../../src/codec/parquet/read-parquet.ts';
 import { type PlainValue, rowsOf } from '../../../src/codec/rows.ts';
 import type { RecordingStore } from './recording-store.ts';
@@ -80,7 +80,8 @@ export function replay(versions: readonly RawVersion[]): Map<string, RawFile> {
 }
 
 export function shown(value: PlainValue | undefined): string {
-  return value === null || value === undefined ? 'null' : String(value as string | number | bigint | boolean);
+  if (value === null || value === undefined) return 'null';
+  return typeof value === 'object' ? 'nested' : String(value);
 }
 
 function rawVersion(version: number, atMs: number, body: string): RawVersion {
@@ -94,7 +95,7 @@ function rawVersion(version: number, atMs: number, body: string): RawVersion {
     if (action['remove'] !== undefined) removes.push(rawFile(object(action['remove'])));
     if (action['txn'] !== undefined) {
       const { appId, version: value } = object(action['txn']);
-      marks.push({ writerId: textOf(appId), value: BigInt(String(value as number)) });
+      marks.push({ writerId: textOf(appId), value: BigInt(printJson(value ?? null)) });
     }
     if (action['commitInfo'] !== undefined) {
       const info = object(action['commitInfo']);

@@ -55,14 +55,39 @@ export class Scenario {
     world.broker.sweep(world.clock.monotonicMs());
     const actions: readonly (readonly [weight: number, act: () => Promise<void> | void])[] = [
       [3, () => this.#crash()],
-      [3, () => this.#suspend()],
+      [
+        3,
+        () => {
+          this.#suspend();
+        },
+      ],
       [2, () => this.#replace()],
       [2, () => world.broker.rebalance('sim-orders')],
-      [4, () => this.#storageTrouble()],
-      [4, () => this.#brokerTrouble()],
-      [3, () => this.#losePublishAnswer()],
+      [
+        4,
+        () => {
+          this.#storageTrouble();
+        },
+      ],
+      [
+        4,
+        () => {
+          this.#brokerTrouble();
+        },
+      ],
+      [
+        3,
+        () => {
+          this.#losePublishAnswer();
+        },
+      ],
       [2, () => this.#foreign.append()],
-      [1, () => this.#moveFeed()],
+      [
+        1,
+        () => {
+          this.#moveFeed();
+        },
+      ],
       [0.5, () => this.#night()],
       [4, () => undefined],
     ];

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/base/bigint-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../../../src/base/bigint-json.ts';
 import { auditHistory } from '../../../src/commit/audit.ts';
 import { parseAccounting } from '../../../src/protocol/commit-accounting.ts';
 import { parseWriterId } from '../../../src/protocol/source-offsets.ts';
@@ -80,7 +80,7 @@ export async function checkFiles({ versions, files, store }: TableEvidence): Pro
 function checkStatistics(file: RawFile, rows: readonly RawRow[]): readonly string[] {
   const found: string[] = [];
   if (file.stats['numRecords'] !== rows.length) {
-    found.push(`I5: ${file.path} holds ${rows.length} rows, its statistics say ${String(file.stats['numRecords'] as number)}`);
+    found.push(`I5: ${file.path} holds ${rows.length} rows, its statistics say ${printJson(file.stats['numRecords'] ?? null)}`);
   }
   for (const column of ['id', 'source_offset', 'amount']) {
     const values = rows.map((row) => row.values[column]);
@@ -90,7 +90,7 @@ function checkStatistics(file: RawFile, rows: readonly RawRow[]): readonly strin
     const [low, high] = [member(file.stats, 'minValues', column), member(file.stats, 'maxValues', column)];
     for (const value of numbers) {
       if (low === undefined || high === undefined || value < Number(low) || value > Number(high)) {
-        found.push(`I13: ${file.path}: ${column} ${value} is outside of ${String(low as number)} to ${String(high as number)}`);
+        found.push(`I13: ${file.path}: ${column} ${value} is outside of ${printJson(low ?? null)} to ${printJson(high ?? null)}`);
       }
     }
   }

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from '../../../src/base/bigint-json.ts';
+import { isJsonObject, parseJson, printJson } from '../../../src/base/bigint-json.ts';
 import type { KafkaClient, KafkaRecord } from '../../../src/kafka/client.ts';
 import { changesTopic, deadLetterTopic, type SimulatedWorld, sourceTopic } from './simulated-world.ts';
 import { expectedText, liveRows, type TableEvidence } from './table-checks.ts';
@@ -91,7 +91,7 @@ function changedRow(record: KafkaRecord): string {
   const event = parseJson(textOf(record.value), 'event');
   const after = isJsonObject(event) ? event['after'] : undefined;
   if (after === undefined || !isJsonObject(after)) return `no row: ${textOf(record.value)}`;
-  const [partition, offset] = [Number(after['source_partition']), BigInt(String(after['source_offset'] as number))];
+  const [partition, offset] = [Number(after['source_partition']), BigInt(printJson(after['source_offset'] ?? null))];
   const amount = after['amount'];
   return expectedText(partition, offset, { ...after, amount: amount === null || amount === undefined ? null : Number(amount) });
 }

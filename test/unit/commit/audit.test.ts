@@ -57,6 +57,13 @@ describe('the audit of a ledger', () => {
     expect(rulesOf([...sound, entry(4, { ranges: [range(0, 11n, 14n)], records: 3, rows: 3 })])).toEqual(['error overlap at 4']);
   });
 
+  it('does not compare offsets of a topic that was deleted and created again', () => {
+    const again = entry(4, { ranges: [range(0, 0n, 3n)], records: 3, rows: 3 }, { progress: new Map([['p:orders:0:c:another', 3n]]) });
+    const report = auditHistory([...sound, again], 'p');
+    expect(report.findings).toEqual([]);
+    expect(report.offsets.get('orders:0')).toBe(3n);
+  });
+
   it('goes on from the range that broke the line, so that one fault is one finding', () => {
     const broken = [...sound, entry(4, { ranges: [range(0, 13n, 14n)] }), entry(5, { ranges: [range(0, 14n, 15n)] })];
     expect(rulesOf(broken)).toEqual(['error gap at 4']);

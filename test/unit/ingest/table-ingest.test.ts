@@ -1,0 +1,431 @@
+import { describe, expect, it } from 'vitest';
+import { TopicIdentities } from '../../../src/app/topic-identities.ts';
+import { toEpochMs } from '../../../src/base/clock.ts';
+import { ServiceError } from '../../../src/base/errors.ts';
+import { inertFailpoint } from '../../../src/base/failpoint.ts';
+import { SeededRandom } from '../../../src/base/seeded-random.ts';
+import { type IngestObserver, silentIngestObserver } from '../../../src/ingest/ingest-observer.ts';
+import { TableIngest, type TableIngestSettings } from '../../../src/ingest/table-ingest.ts';
+import type { FetchedPartition, KafkaClient } from '../../../src/kafka/client.ts';
+import { MemoryBroker } from '../../../src/kafka/memory-broker.ts';
+import { encodeRecordBatch } from '../../../src/kafka/record-batch.ts';
+import type { BatchOutcome, BatchSink } from '../../../src/protocol/batch-sink.ts';
+import type { SealedBatch } from '../../../src/protocol/sealed-batch.ts';
+import { toVersion } from '../../../src/table/version.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
+
+/** Takes batches and keeps marks as a table does; commits wait while `held`. */
+class MarkKeeper implements BatchSink {
+  readonly batches: SealedBatch[] = [];
+  readonly marks = new Map<string, bigint>();
+  held: Promise<void> | undefined;
+  answer: ((batch: SealedBatch) => BatchOutcome | undefined) | undefined;
+  #tail: Promise<unknown> = Promise.resolve();
+
+  async progressStartingWith(): Promise<ReadonlyMap<string, bigint>> {
+    await this.#tail;
+    return new Map(this.marks);
+  }
+
+  submit(batch: SealedBatch, revoked: AbortSignal): Promise<BatchOutcome> {
+    this.batches.push(batch);
+    const turn = this.#tail.then(() => this.#commit(batch, revoked));
+    this.#tail = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #commit(batch: SealedBatch, revoked: AbortSignal): Promise<BatchOutcome> {
+    await this.held;
+    const answer = this.answer?.(batch);
+    if (answer !== undefined) return answer;
+    if (revoked.aborted) return { kind: 'discarded', reason: 'revoked' };
+    for (const range of batch.ranges) this.marks.set(`${range.partition}`, range.until);
+    return { kind: 'committed', version: toVersion(1), rowCount: batch.recordCount, rejectedCount: 0 };
+  }
+
+  get sealed(): readonly string[] {
+    return this.batches.map(
+      ({ sealedBy, ranges }) => `${sealedBy} ${ranges.map(({ partition, from, until }) => `${partition}:${from}-${until}`).join(' ')}`,
+    );
+  }
+}
+
+class Bench {
+  readonly clock: SimulatedClock = new SimulatedClock();
+  readonly broker: MemoryBroker = new MemoryBroker({ clock: this.clock, random: new SeededRandom(1) });
+  readonly kafka: KafkaClient = this.broker.client('worker');
+  readonly sink: MarkKeeper = new MarkKeeper();
+  readonly log: string[] = [];
+  readonly #stop = new AbortController();
+  #ended: Promise<void> = Promise.resolve();
+  #done = false;
+
+  async start(settings: Partial<TableIngestSettings> = {}, kafka: KafkaClient = this.kafka): Promise<TableIngest> {
+    const identities = new TopicIdentities({ admin: kafka.admin, pipeline: 'p' });
+    const clusterId = await this.kafka.admin.clusterId();
+    const topicId = await this.kafka.admin.topicId('orders');
+    // The keeper's marks carry the partition only; the table's carry the whole name.
+    const sink: BatchSink = {
+      progressStartingWith: async () =>
+        new Map(
+          [...(await this.sink.progressStartingWith())].map(([partition, mark]) => [`p:orders:${partition}:${clusterId}:${topicId}`, mark]),
+        ),
+      submit: (batch, revoked) => this.sink.submit(batch, revoked),
+    };
+    const ingest = new TableIngest({
+      settings: {
+        pipeline: 'p',
+        table: 'orders',
+        topics: ['orders'],
+        groupId: 'g',
+        maxBatchRows: 1_000,
+        maxBatchBytes: 1 << 20,
+        maxBatchAgeMs: 10_000,
+        maxBufferBytes: 1 << 20,
+        maxFetchBytes: 1 << 20,
+        maxFetchWaitMs: 50,
+        sessionTimeoutMs: 30_000,
+        onOffsetDiscontinuity: 'fail',
+        startFrom: 'earliest',
+        ...settings,
+      },
+      kafka,
+      sink,
+      identities,
+      clock: this.clock,
+      failpoint: inertFailpoint,
+      observer: this.#observer(),
+    });
+    this.#ended = ingest.run(this.#stop.signal).finally(() => {
+      this.#done = true;
+    });
+    this.#ended.catch(() => undefined);
+    await this.pass(1);
+    return ingest;
+  }
+
+  #observer(): IngestObserver {
+    return {
+      ...silentIngestObserver,
+      paused: (paused) => this.log.push(paused ? 'paused' : 'resumed'),
+      state: (state) => this.log.push(state),
+      discontinuity: ({ partition, detail }) => this.log.push(`discontinuity ${partition}: ${detail}`),
+      warning: (message) => this.log.push(message),
+    };
+  }
+
+  async topic(partitions = 1): Promise<void> {
+    await this.kafka.admin.ensureTopics([{ topic: 'orders', partitions }]);
+  }
+
+  async produce(count: number, partition = 0): Promise<void> {
+    const producer = await this.broker.client('producer').producer();
+    const records = Array.from({ length: count }, () => ({ value: Buffer.from('{"id":1}'), timestampMs: toEpochMs(0) }));
+    await producer.send([encodeRecordBatch({ topic: 'orders', partition, records })]);
+  }
+
+  /** Lets so much simulated time pass. */
+  async pass(durationMs: number): Promise<void> {
+    await this.clock.runUntil(() => this.#done, this.clock.monotonicMs() + durationMs);
+  }
+
+  /** How the run ended, after the signal when it still goes on. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.clock.runUntil(() => this.#done, this.clock.monotonicMs() + 60_000);
+    await this.#ended;
+  }
+
+  get failure(): Promise<void> {
+    return this.#ended;
+  }
+}
+
+function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+describe('sealing batches', () => {
+  it('happens when enough rows, or enough bytes, are there', async () => {
+    for (const [limit, by] of [
+      [{ maxBatchRows: 10 }, 'rows'],
+      [{ maxBatchBytes: 250 }, 'bytes'],
+    ] as const) {
+      const bench = new Bench();
+      await bench.topic();
+      await bench.start(limit);
+      await bench.produce(9);
+      await bench.produce(1);
+      await bench.pass(10);
+      expect(bench.sink.sealed).toEqual([`${by} 0:0-10`]);
+      await bench.stop();
+    }
+  });
+
+  it('happens when the oldest record of the batch has waited long enough', async () => {
+    const bench = new Bench();
+    await bench.topic(2);
+    await bench.start({ maxBatchAgeMs: 500 });
+    await bench.produce(3, 0);
+    await bench.pass(400);
+    await bench.produce(2, 1);
+    expect(bench.sink.sealed).toEqual([]);
+    await bench.pass(150);
+    expect(bench.sink.sealed).toEqual(['age 0:0-3 1:0-2']);
+    await bench.stop();
+  });
+
+  it('happens at the end: what was fetched is committed before the group is left', async () => {
+    const bench = new Bench();
+    await bench.topic();
+    await bench.start();
+    await bench.produce(3);
+    await bench.pass(100);
+    await bench.stop();
+    expect(bench.sink.sealed).toEqual(['drain 0:0-3']);
+    expect(bench.sink.marks.get('0')).toBe(3n);
+    expect(bench.log.slice(-2)).toEqual(['draining', 'stopped']);
+    expect(await bench.kafka.admin.groupOffsets('g', 'orders')).toEqual([{ topic: 'orders', partition: 0, offset: 3n }]);
+  });
+});
+
+describe('back-pressure', () => {
+  it('holds fetching back while too many bytes are under way, and lets it go on below half of that', async () => {
+    const bench = new Bench();
+    await bench.topic();
+    const held = gate();
+    bench.sink.held = held.opened;
+    const ingest = await bench.start({ maxBatchRows: 5, maxBufferBytes: 400 });
+    for (let batch = 0; batch < 10; batch += 1) {
+      await bench.produce(5);
+      await bench.pass(50);
+    }
+    const { bufferedBytes, batchesInFlight } = ingest.status;
+    expect(bufferedBytes).toBeGreaterThan(400);
+    expect(batchesInFlight).toBeLessThan(10);
+    expect(bench.log).toContain('paused');
+    held.open();
+    await bench.pass(500);
+    expect(bench.sink.marks.get('0')).toBe(50n);
+    expect(bench.log.filter((entry) => entry === 'paused').length).toBe(bench.log.filter((entry) => entry === 'resumed').length);
+    expect(ingest.status).toMatchObject({ bufferedBytes: 0, batchesInFlight: 0 });
+    await bench.stop();
+  });
+});
+
+describe('back-pressure that was given up', () => {
+  // What held fetching back was thrown away by a repositioning, and nothing was left to let it go on.
+  it('ends with the bytes that caused it', async () => {
+    const bench = new Bench();
+    await bench.topic();
+    const ingest = await bench.start({ maxBufferBytes: 10 });
+    await bench.produce(4);
+    await bench.pass(50);
+    expect(bench.log.at(-1)).toBe('paused');
+    ingest.onOutOfRange();
+    await bench.pass(50);
+    expect(ingest.status.partitions[0]?.nextOffset).toBe(4n);
+    await bench.stop();
+    expect(bench.sink.marks.get('0')).toBe(4n);
+  });
+});
+
+describe('the place to read from', () => {
+  it('is the mark of the table, whatever the group has published', async () => {
+    const bench = new Bench();
+    await bench.topic();
+    await bench.produce(10);
+    bench.sink.marks.set('0', 7n);
+    await bench.start({ maxBatchAgeMs: 100 });
+    await bench.pass(300);
+    expect(bench.sink.sealed).toEqual(['age 0:7-10']);
+    expect(bench.sink.batches[0]?.ranges[0]?.expectedMark).toBe(7n);
+    await bench.stop();
+  });
+
+  it('is sought again when a fetch starts somewhere else, and nothing of that fetch is used', async () => {
+    const bench = new Bench();
+    await bench.topic();
+    const ingest = await bench.start({ maxBatchAgeMs: 100 });
+    const astray: FetchedPartition = { topic: 'orders', partition: 0, fetchOffset: 4n, untilOffset: 9n, highWatermark: 9n, batches: [] };
+    ingest.onFetched(astray);
+    expect(ingest.status.partitions).toEqual([{ topic: 'orders', partition: 0, nextOffset: 0n, discontinuity: undefined }]);
+    await bench.produce(2);
+    await bench.pass(300);
+    expect(bench.sink.sealed).toEqual(['age 0:0-2']);
+    await bench.stop();
+  });
+
+  it('is read from the table again after a batch was discarded', async () => {
+    const bench = new Bench();
+    await bench.topic();
+    await bench.start({ maxBatchRows: 5 });
+    let discards = 1;
+    bench.sink.answer = () => {
+      if (discards-- <= 0) return undefined;
+      // Another process committed a part of it.
+      bench.sink.marks.set('0', 3n);
+      return { kind: 'discarded', reason: 'progress-moved' };
+    };
+    await bench.produce(5);
+    await bench.pass(100);
+    await bench.produce(4);
+    await bench.pass(100);
+    await bench.stop();
+    expect(bench.sink.sealed).toEqual(['rows 0:0-5', 'rows 0:3-5', 'drain 0:5-9']);
+    expect(bench.sink.marks.get('0')).toBe(9n);
+  });
+});
+
+describe('an assignment that ends', () => {
+  it('discards what is not committed, and goes on at the mark in the next generation', async () => {
+    const bench = new Bench();
+    await bench.topic();
+    const held = gate();
+    bench.sink.held = held.opened;
+    await bench.start({ maxBatchRows: 5 });
+    await bench.produce(5);
+    await bench.pass(50);
+    const rebalanced = bench.broker.rebalance('g');
+    held.open();
+    await bench.pass(50);
+    await rebalanced;
+    bench.sink.held = undefined;
+    await bench.pass(100);
+    expect(bench.sink.sealed).toEqual(['rows 0:0-5', 'rows 0:0-5']);
+    expect(bench.sink.marks.get('0')).toBe(5n);
+    await bench.stop();
+  });
+
+  // A repositioning that was slower than the rebalance put the positions of the old assignment over those of the next one, whose
+  // fetches were then dropped for ever.
+  it('waits for a repositioning under way, which must not reach into the next one', async () => {
+    const bench = new Bench();
+    await bench.topic(2);
+    const slow = gate();
+    let [asked, slowFrom] = [0, Number.POSITIVE_INFINITY];
+    const admin = {
+      ...bench.kafka.admin,
+      offsets: async (topic: string) => {
+        asked += 1;
+        const held = await bench.kafka.admin.offsets(topic);
+        if (asked === slowFrom) await slow.opened;
+        return held;
+      },
+    };
+    const kafka: KafkaClient = {
+      admin,
+      consumer: (options) => bench.kafka.consumer(options),
+      producer: () => bench.kafka.producer(),
+      openTransactional: (options) => bench.kafka.openTransactional(options),
+      readPartition: (options) => bench.kafka.readPartition(options),
+      close: () => bench.kafka.close(),
+    };
+    const other = bench.broker.client('another').consumer({
+      groupId: 'g',
+      topics: ['orders'],
+      handler: {
+        onAssigned: () => Promise.resolve([]),
+        onRevoked: () => Promise.resolve(),
+        onFetched: () => undefined,
+        onFailed: () => undefined,
+      },
+    });
+    await other.start();
+    await bench.start({ maxBatchRows: 5 }, kafka);
+    let discards = 1;
+    bench.sink.answer = () => (discards-- > 0 ? { kind: 'discarded', reason: 'progress-moved' } : undefined);
+    slowFrom = asked + 1;
+    for (const partition of [0, 1]) await bench.produce(5, partition);
+    await bench.pass(50);
+    const left = other.stop();
+    await bench.pass(50);
+    slow.open();
+    await bench.pass(200);
+    await left;
+    await bench.pass(200);
+    await bench.stop();
+    expect(Object.fromEntries(bench.sink.marks)).toEqual({ 0: 5n, 1: 5n });
+  });
+});
+
+describe('a discontinuity', () => {
+  it('keeps its partition from being read and shows in the state, while other partitions go on', async () => {
+    const bench = new Bench();
+    await bench.topic(2);
+    await bench.produce(5, 0);
+    await bench.produce(5, 1);
+    bench.sink.marks.set('0', 9n);
+    const ingest = await bench.start({ maxBatchAgeMs: 100 });
+    await bench.pass(300);
+    expect(bench.sink.sealed).toEqual(['age 1:0-5']);
+    expect(ingest.status.state).toBe('discontinuity');
+    expect(ingest.status.detail).toContain("the table's next offset is 9");
+    expect(ingest.status.partitions.map(({ discontinuity }) => discontinuity !== undefined)).toEqual([true, false]);
+    await bench.stop();
+  });
+
+  it('is passed as the operator chose, in one commit with the mark that is left behind', async () => {
+    const bench = new Bench();
+    await bench.topic();
+    await bench.produce(5);
+    bench.sink.marks.set('0', 9n);
+    await bench.start({ maxBatchAgeMs: 100, onOffsetDiscontinuity: 'reset-to-earliest' });
+    await bench.pass(300);
+    expect(bench.sink.batches[0]?.ranges).toEqual([{ topic: 'orders', partition: 0, from: 0n, until: 5n, expectedMark: 9n }]);
+    await bench.stop();
+  });
+
+  it('is found while reading, when retention overtakes the reader', async () => {
+    const bench = new Bench();
+    await bench.topic();
+    await bench.produce(4);
+    const held = gate();
+    bench.sink.held = held.opened;
+    const ingest = await bench.start({ maxBatchRows: 4, maxBufferBytes: 10 });
+    await bench.produce(6);
+    bench.broker.deleteRecords({ topic: 'orders', partition: 0 }, 8n);
+    held.open();
+    await bench.pass(500);
+    expect(ingest.status.state).toBe('discontinuity');
+    expect(bench.log).toContainEqual(expect.stringContaining("discontinuity 0: the table's next offset is 4"));
+    await bench.stop();
+    expect(bench.sink.marks.get('0')).toBe(4n);
+  });
+});
+
+describe('the end of an ingest', () => {
+  it('is its failure when the table cannot take a batch; nothing is submitted after it', async () => {
+    const bench = new Bench();
+    await bench.topic();
+    const ingest = await bench.start({ maxBatchRows: 5 });
+    bench.sink.answer = () => {
+      throw new ServiceError({ code: 'INGEST_SUSPENDED', kind: 'invalid', message: 'a record does not fit' });
+    };
+    await bench.produce(5);
+    await bench.pass(200);
+    await expect(bench.failure).rejects.toMatchObject({ code: 'INGEST_SUSPENDED' });
+    expect(ingest.status).toMatchObject({ state: 'failed', detail: 'INGEST_SUSPENDED: a record does not fit' });
+    await bench.produce(5);
+    await bench.pass(200);
+    expect(bench.sink.batches).toHaveLength(1);
+  });
+
+  it('does not come from group offsets that cannot be published', async () => {
+    const bench = new Bench();
+    await bench.topic();
+    await bench.start({ maxBatchRows: 5 });
+    bench.broker.inject({ operation: 'commit-offsets', when: 'before' });
+    await bench.produce(5);
+    await bench.pass(100);
+    await bench.produce(5);
+    await bench.pass(100);
+    expect(bench.log).toContain('group offsets not published');
+    expect(bench.sink.marks.get('0')).toBe(10n);
+    await bench.stop();
+  });
+});
