@@ -1,9 +1,9 @@
 import { printJson } from '../src/base/bigint-json.ts';
 import { SystemClock } from '../src/base/system-clock.ts';
-import type { Compression } from '../src/kafka/compression.ts';
-import { crc32c } from '../src/kafka/crc32c.ts';
-import { RecordBatchBuilder } from '../src/kafka/record-batch-builder.ts';
-import { RecordCursor } from '../src/kafka/record-cursor.ts';
+import type { Compression } from '../src/kafka/records/compression.ts';
+import { crc32c } from '../src/kafka/records/crc32c.ts';
+import { RecordBatchBuilder } from '../src/kafka/records/record-batch-builder.ts';
+import { RecordCursor } from '../src/kafka/records/record-cursor.ts';
 
 /** Question: how many 230-byte records per second does one core encode into record batches and walk through again? */
 const clock = new SystemClock();

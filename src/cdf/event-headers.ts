@@ -1,4 +1,4 @@
-import { encodeHeaders, type RecordHeaders } from '../kafka/record-batch-builder.ts';
+import { encodeHeaders, type RecordHeaders } from '../kafka/records/record-batch-builder.ts';
 import { digitCount } from './json-buffer.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { present } from '../base/assert.ts';
 import type { EncodedRecordBatch } from '../kafka/client.ts';
-import { RecordBatchBuilder } from '../kafka/record-batch-builder.ts';
+import { RecordBatchBuilder } from '../kafka/records/record-batch-builder.ts';
 import type { EncodeSpec } from '../protocol/change-event.ts';
 import type { JsonBuffer } from './json-buffer.ts';
 

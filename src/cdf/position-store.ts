@@ -2,7 +2,7 @@ import { isJsonObject, parseJson, printJson } from '../base/bigint-json.ts';
 import type { Clock } from '../base/clock.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { EncodedRecordBatch, KafkaClient, KafkaRecord } from '../kafka/client.ts';
-import { encodeRecordBatch } from '../kafka/record-batch.ts';
+import { encodeRecordBatch } from '../kafka/records/record-batch.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import { parsePosition, printPosition } from './feed-position.ts';
 

@@ -24,7 +24,7 @@ export class BatchBuilder {
   #view = new Uint8Array(this.#buffer);
   #recordBatches: PackedRecordBatch[] = [];
   #byteCount = 0;
-  /** Size of the batch sealed last: under load the next one needs as much, and growing straight to it saves copying by doubling. */
+  /** The size of the batch sealed last and an eighth: under load the next one needs as much, and growing straight to it saves copying. */
   #usualBytes = 0;
   #recordCount = 0;
   #sequence = 0;
@@ -114,7 +114,7 @@ export class BatchBuilder {
       sealedBy,
       openedAtMs: this.#openedAtMs,
     };
-    this.#usualBytes = this.#byteCount;
+    this.#usualBytes = this.#byteCount + (this.#byteCount >> 3);
     this.#buffer = new ArrayBuffer(initialBytes);
     this.#view = new Uint8Array(this.#buffer);
     this.#clearBatch();

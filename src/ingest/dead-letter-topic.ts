@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { toEpochMs } from '../base/clock.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { EncodedRecordBatch, KafkaProducer, OutgoingRecord } from '../kafka/client.ts';
-import { encodeRecordBatch } from '../kafka/record-batch.ts';
+import { encodeRecordBatch } from '../kafka/records/record-batch.ts';
 import type { DeadLetterSink, RejectAccounting } from '../protocol/dead-letters.ts';
 import type { RejectedRecord } from '../protocol/sealed-batch.ts';
 import type { RejectPolicy } from './settings.ts';

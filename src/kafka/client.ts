@@ -176,7 +176,7 @@ export interface KafkaAdmin {
 }
 
 /**
- * The broker, as the product sees it. Adapters: `kafkajs-client.ts` and, for tests and simulation, `memory-broker.ts`.
+ * The broker, as the product sees it. Adapters: `kafkajs/` and, for tests and simulation, `memory/`.
  * One conformance suite runs on both (test/conformance/kafka-client.ts).
  */
 export interface KafkaClient {

@@ -1,7 +1,7 @@
 import { toEpochMs } from '../base/clock.ts';
-import { splitRecordBatches } from './batch-header.ts';
 import type { RawRecordBatch } from './client.ts';
-import { RecordCursor } from './record-cursor.ts';
+import { splitRecordBatches } from './records/batch-header.ts';
+import { RecordCursor } from './records/record-cursor.ts';
 
 /** A transaction that a fetch response names as aborted. */
 export interface AbortedTransaction {

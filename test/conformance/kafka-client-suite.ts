@@ -8,8 +8,8 @@ import type {
   OutgoingRecord,
   TopicPartition,
 } from '../../src/kafka/client.ts';
-import type { Compression } from '../../src/kafka/compression.ts';
-import { encodeRecordBatch } from '../../src/kafka/record-batch.ts';
+import type { Compression } from '../../src/kafka/records/compression.ts';
+import { encodeRecordBatch } from '../../src/kafka/records/record-batch.ts';
 import { RecordingHandler } from '../support/recording-handler.ts';
 
 /** What a test run of the suite needs from an adapter. */

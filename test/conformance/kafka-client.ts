@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/base/clock.ts';
 import type { KafkaClient, OutgoingRecord } from '../../src/kafka/client.ts';
-import { encodeRecordBatch } from '../../src/kafka/record-batch.ts';
+import { encodeRecordBatch } from '../../src/kafka/records/record-batch.ts';
 import { until } from '../support/recording-handler.ts';
 import { describeConsumers, describeGroups } from './kafka-client-consumers.ts';
 import { batchOf, collect, consume, type KafkaRig, readAll, readValues, record, type Suite, text, topicOf } from './kafka-client-suite.ts';

@@ -70,7 +70,8 @@ describe('the product survives', () => {
 
   it.each(['F4', 'F5'])('a worker that is stopped at %s, replaced, and wakes up again', async (point) => {
     const pipeline = pipelineCase(dir, `zombie-${point.toLowerCase()}`);
-    const produced = new Produced();
+    // No poison but the first record: writing dead letters would give the zombie time to hear that it was replaced.
+    const produced = new Produced(Number.MAX_SAFE_INTEGER);
     await workload.createTopic(pipeline);
     const zombie = serve(pipeline, { args: ['--role', 'ingest'], env: { FAILPOINT: `${point}:pause:4` } });
     await eventually('the worker stands still', async () => {

@@ -7,7 +7,7 @@ import type {
   StartPosition,
   TopicPartition,
 } from '../../src/kafka/client.ts';
-import { decodeRecords } from '../../src/kafka/record-batch.ts';
+import { decodeRecords } from '../../src/kafka/records/record-batch.ts';
 
 /** A fetch as a test wants to look at it: with its records decoded. */
 export interface SeenFetch extends TopicPartition {

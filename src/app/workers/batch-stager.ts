@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Failpoint } from '../../base/failpoint.ts';
 import { writeDataFiles } from '../../commit/file-writer.ts';
 import { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
-import { RecordCursor } from '../../kafka/record-cursor.ts';
+import { RecordCursor } from '../../kafka/records/record-cursor.ts';
 import type { BatchStager, PackedRecordBatch, RejectedRecord, StageResult, StageTask } from '../../protocol/sealed-batch.ts';
 import { describeFields } from '../../schema/describe-type.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';

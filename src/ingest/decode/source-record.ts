@@ -1,4 +1,4 @@
-/** One record as byte positions; `kafka/record-cursor.ts` is one. Read during the call only, never kept. */
+/** One record as byte positions; `kafka/records/record-cursor.ts` is one. Read during the call only, never kept. */
 export interface SourceRecord {
   /** What the positions point into. */
   readonly data: Uint8Array;

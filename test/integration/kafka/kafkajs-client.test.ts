@@ -2,7 +2,7 @@ import { Kafka } from 'kafkajs';
 import { describe, it } from 'vitest';
 import { SystemClock } from '../../../src/base/system-clock.ts';
 import { SystemRandom } from '../../../src/base/system-random.ts';
-import { KafkajsClient } from '../../../src/kafka/kafkajs-client.ts';
+import { KafkajsClient } from '../../../src/kafka/kafkajs/kafkajs-client.ts';
 import { describeKafkaClient } from '../../conformance/kafka-client.ts';
 
 // KAFKA_BROKERS names a broker that the tests may fill with topics of their own names; nothing is deleted that they did not make.

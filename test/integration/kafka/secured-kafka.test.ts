@@ -3,8 +3,8 @@ import { toEpochMs } from '../../../src/base/clock.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { SystemClock } from '../../../src/base/system-clock.ts';
 import { SystemRandom } from '../../../src/base/system-random.ts';
-import { KafkajsClient } from '../../../src/kafka/kafkajs-client.ts';
-import { encodeRecordBatch } from '../../../src/kafka/record-batch.ts';
+import { KafkajsClient } from '../../../src/kafka/kafkajs/kafkajs-client.ts';
+import { encodeRecordBatch } from '../../../src/kafka/records/record-batch.ts';
 import type { KafkaSettings, SaslMechanism } from '../../../src/kafka/settings.ts';
 import { type SecuredKafka, startSecuredKafka } from '../../support/secured-kafka.ts';
 

@@ -2,7 +2,7 @@ import { type Random, randomInt } from '../../../src/base/random.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
-import { MemoryBroker } from '../../../src/kafka/memory-broker.ts';
+import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
 import type { TableDefinition } from '../../../src/table/table.ts';
 import { SimulatedClock } from '../simulated-clock.ts';

@@ -6,7 +6,7 @@ import { buildBatch } from '../../../src/codec/build-columns.ts';
 import { writeDataFiles } from '../../../src/commit/file-writer.ts';
 import { DeltaTables } from '../../../src/delta/delta-tables.ts';
 import type { EncodedRecordBatch, KafkaProducer, OutgoingRecord, TransactionalProducer } from '../../../src/kafka/client.ts';
-import { encodeRecordBatch } from '../../../src/kafka/record-batch.ts';
+import { encodeRecordBatch } from '../../../src/kafka/records/record-batch.ts';
 import { ParquetFileRewriter } from '../../../src/maintenance/file-rewriter.ts';
 import type { RejectReason } from '../../../src/protocol/sealed-batch.ts';
 import { toCommitId } from '../../../src/table/commit.ts';

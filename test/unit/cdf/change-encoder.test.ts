@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson } from '../../../src/base/bigint-json.ts';
 import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
-import { decodeRecords } from '../../../src/kafka/record-batch.ts';
+import { decodeRecords } from '../../../src/kafka/records/record-batch.ts';
 import type { EncodedChanges, EncodeSpec, EncodeTask } from '../../../src/protocol/change-event.ts';
 import type { StructType } from '../../../src/schema/types.ts';
 import type { VersionChanges } from '../../../src/table/changes.ts';

@@ -8,7 +8,7 @@ import { Feed, type FeedStatus } from '../../../src/cdf/feed.ts';
 import { type FeedObserver, silentFeedObserver } from '../../../src/cdf/feed-observer.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { KafkaClient, KafkaRecord } from '../../../src/kafka/client.ts';
-import { MemoryBroker } from '../../../src/kafka/memory-broker.ts';
+import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
 import type { TableEvents } from '../../../src/protocol/table-events.ts';
 import { StepClock } from '../../support/step-clock.ts';
 import { ChangeTable } from './change-table.ts';

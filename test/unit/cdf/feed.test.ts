@@ -3,7 +3,7 @@ import type { FailpointName } from '../../../src/base/failpoint.ts';
 import { SystemClock } from '../../../src/base/system-clock.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import { PositionStore } from '../../../src/cdf/position-store.ts';
-import type { BrokerOperation } from '../../../src/kafka/memory-faults.ts';
+import type { BrokerOperation } from '../../../src/kafka/memory/memory-faults.ts';
 import { toVersion } from '../../../src/table/version.ts';
 import { FeedHarness, feedSpec, text } from './feed-harness.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { type DeadLetterOptions, DeadLetterTopic } from '../../../src/ingest/dead-letter-topic.ts';
 import type { KafkaClient, KafkaRecord } from '../../../src/kafka/client.ts';
-import { MemoryBroker } from '../../../src/kafka/memory-broker.ts';
+import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
 import type { RejectedRecord } from '../../../src/protocol/sealed-batch.ts';
 import { StepClock } from '../../support/step-clock.ts';
 

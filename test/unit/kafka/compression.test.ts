@@ -1,8 +1,8 @@
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { type Compression, compress, decompress } from '../../../src/kafka/compression.ts';
-import { lz4FrameSize } from '../../../src/kafka/lz4-frame-size.ts';
+import { type Compression, compress, decompress } from '../../../src/kafka/records/compression.ts';
+import { lz4FrameSize } from '../../../src/kafka/records/lz4-frame-size.ts';
 
 const text = new TextEncoder().encode('the quick brown fox jumps over the lazy dog, '.repeat(400));
 const writable: readonly Compression[] = ['none', 'gzip', 'snappy', 'lz4'];

@@ -4,8 +4,8 @@ import type { Failpoint, FailpointName } from '../../../src/base/failpoint.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { SystemClock } from '../../../src/base/system-clock.ts';
 import type { EncodedRecordBatch, KafkaClient } from '../../../src/kafka/client.ts';
-import { MemoryBroker } from '../../../src/kafka/memory-broker.ts';
-import { encodeRecordBatch } from '../../../src/kafka/record-batch.ts';
+import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
+import { encodeRecordBatch } from '../../../src/kafka/records/record-batch.ts';
 import { describeKafkaClient } from '../../conformance/kafka-client.ts';
 import { RecordingHandler, until } from '../../support/recording-handler.ts';
 

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/base/clock.ts';
-import { readBatchHeader, splitRecordBatches } from '../../../src/kafka/batch-header.ts';
 import type { OutgoingRecord } from '../../../src/kafka/client.ts';
-import type { Compression } from '../../../src/kafka/compression.ts';
-import { crc32c } from '../../../src/kafka/crc32c.ts';
-import { decodeRecords, encodeRecordBatch, forEachRecord } from '../../../src/kafka/record-batch.ts';
-import { encodeHeaders, RecordBatchBuilder, stampRecordBatch } from '../../../src/kafka/record-batch-builder.ts';
-import { RecordCursor } from '../../../src/kafka/record-cursor.ts';
+import { readBatchHeader, splitRecordBatches } from '../../../src/kafka/records/batch-header.ts';
+import type { Compression } from '../../../src/kafka/records/compression.ts';
+import { crc32c } from '../../../src/kafka/records/crc32c.ts';
+import { decodeRecords, encodeRecordBatch, forEachRecord } from '../../../src/kafka/records/record-batch.ts';
+import { encodeHeaders, RecordBatchBuilder, stampRecordBatch } from '../../../src/kafka/records/record-batch-builder.ts';
+import { RecordCursor } from '../../../src/kafka/records/record-cursor.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const at = { topic: 'orders', partition: 3 };

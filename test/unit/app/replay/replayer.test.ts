@@ -4,7 +4,7 @@ import { type ReplayOptions, type ReplayProgress, replay } from '../../../../src
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
 import { partitionOfKey } from '../../../../src/cdf/murmur2.ts';
 import type { KafkaClient } from '../../../../src/kafka/client.ts';
-import { MemoryBroker } from '../../../../src/kafka/memory-broker.ts';
+import { MemoryBroker } from '../../../../src/kafka/memory/memory-broker.ts';
 import { SimulatedClock } from '../../../support/simulated-clock.ts';
 
 const partitions = 3;

@@ -3,7 +3,7 @@ import { InThreadBatchStager } from '../../../../src/app/workers/batch-stager.ts
 import { toEpochMs } from '../../../../src/base/clock.ts';
 import { inertFailpoint } from '../../../../src/base/failpoint.ts';
 import { SystemClock } from '../../../../src/base/system-clock.ts';
-import { encodeRecordBatch } from '../../../../src/kafka/record-batch.ts';
+import { encodeRecordBatch } from '../../../../src/kafka/records/record-batch.ts';
 import type { SealedBatch } from '../../../../src/protocol/sealed-batch.ts';
 import { MemoryObjectStore } from '../../../../src/storage/memory-object-store.ts';
 import { decode, decoderOf, field, recordOf, rowsOf, struct } from './decoding.ts';

@@ -1,4 +1,4 @@
-import type { ServiceError } from '../base/errors.ts';
+import type { ServiceError } from '../../base/errors.ts';
 
 /** What a client asks of the memory broker; the places where faults strike. */
 export type BrokerOperation =

@@ -1,8 +1,8 @@
-import { present } from '../base/assert.ts';
-import type { Clock } from '../base/clock.ts';
-import type { ServiceError } from '../base/errors.ts';
-import type { Random } from '../base/random.ts';
-import type { EncodedRecordBatch, PartitionOffsets, TopicPartition, TopicSpec } from './client.ts';
+import { present } from '../../base/assert.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ServiceError } from '../../base/errors.ts';
+import type { Random } from '../../base/random.ts';
+import type { EncodedRecordBatch, PartitionOffsets, TopicPartition, TopicSpec } from '../client.ts';
 import {
   kafkaFenced,
   kafkaNoSuchDestination,
@@ -10,11 +10,11 @@ import {
   kafkaRecordTooLarge,
   kafkaTopicNotFound,
   kafkaUnavailable,
-} from './errors.ts';
+} from '../errors.ts';
+import { stampRecordBatch } from '../records/record-batch-builder.ts';
 import type { BrokerOperation, FaultQueue } from './memory-faults.ts';
 import { MemoryGroup } from './memory-group.ts';
 import { MemoryLog } from './memory-log.ts';
-import { stampRecordBatch } from './record-batch-builder.ts';
 
 /** A client's connection, as the broker sees it. */
 export interface ClientLink {

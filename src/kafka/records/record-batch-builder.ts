@@ -1,4 +1,4 @@
-import { assert } from '../base/assert.ts';
+import { assert } from '../../base/assert.ts';
 import { BATCH_HEADER_BYTES, batchField, batchFlag, codecNumber } from './batch-header.ts';
 import { type Compression, compress } from './compression.ts';
 import { crc32c } from './crc32c.ts';

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
-import type { Clock } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
-import type { KafkaSettings } from './settings.ts';
+import type { Clock } from '../../base/clock.ts';
+import { ServiceError } from '../../base/errors.ts';
+import type { KafkaSettings } from '../settings.ts';
 import { WireReader, type WireWriter } from './wire.ts';
 
 /**

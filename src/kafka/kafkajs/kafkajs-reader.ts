@@ -1,11 +1,11 @@
-import { throwIfAborted } from '../base/abort.ts';
-import type { KafkaRecord } from './client.ts';
-import { kafkaOffsetOutOfRange, kafkaTopicNotFound, kafkaUnavailable } from './errors.ts';
+import { throwIfAborted } from '../../base/abort.ts';
+import type { KafkaRecord } from '../client.ts';
+import { kafkaOffsetOutOfRange, kafkaTopicNotFound, kafkaUnavailable } from '../errors.ts';
+import { visibleBatches } from '../isolation.ts';
+import { decodeRecords } from '../records/record-batch.ts';
 import { type FetchAnswer, fetchFrom } from './fetch-request.ts';
-import { visibleBatches } from './isolation.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { answerError, isPermanent, kafkaCode, toServiceError } from './kafkajs-errors.ts';
-import { decodeRecords } from './record-batch.ts';
 
 export interface ReadOptions {
   readonly topic: string;

@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { ServiceError } from '../../base/errors.ts';
 import type { Compression } from './compression.ts';
 
 /** Bytes of a record batch before its records (magic 2). */

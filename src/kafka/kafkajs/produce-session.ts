@@ -1,11 +1,11 @@
-import type { ServiceError } from '../base/errors.ts';
-import { isServiceError } from '../base/errors.ts';
-import type { EncodedRecordBatch } from './client.ts';
-import { kafkaFenced, kafkaNoSuchDestination, kafkaOutcomeUnknown, kafkaRecordTooLarge, kafkaUnavailable } from './errors.ts';
+import type { ServiceError } from '../../base/errors.ts';
+import { isServiceError } from '../../base/errors.ts';
+import type { EncodedRecordBatch } from '../client.ts';
+import { kafkaFenced, kafkaNoSuchDestination, kafkaOutcomeUnknown, kafkaRecordTooLarge, kafkaUnavailable } from '../errors.ts';
+import { stampRecordBatch } from '../records/record-batch-builder.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { answerError, isFencing, kafkaCode, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
 import { produceTo } from './produce-request.ts';
-import { stampRecordBatch } from './record-batch-builder.ts';
 
 // Brokers take requests of up to 100 MB; smaller ones keep memory and retries small.
 const maxRequestBytes = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import { isServiceError, ServiceError } from '../base/errors.ts';
-import { kafkaTopicNotFound, kafkaUnavailable } from './errors.ts';
+import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { kafkaTopicNotFound, kafkaUnavailable } from '../errors.ts';
 
 /** Error codes of the Kafka protocol that this adapter reacts to. */
 export const kafkaCode = {

@@ -1,9 +1,9 @@
-import type { EpochMs } from '../base/clock.ts';
-import { toEpochMs } from '../base/clock.ts';
-import { type BatchHeader, batchField, batchFlag, readBatchHeader } from './batch-header.ts';
-import type { RawRecordBatch } from './client.ts';
-import { crc32c } from './crc32c.ts';
-import { RecordBatchBuilder, stampRecordBatch } from './record-batch-builder.ts';
+import type { EpochMs } from '../../base/clock.ts';
+import { toEpochMs } from '../../base/clock.ts';
+import type { RawRecordBatch } from '../client.ts';
+import { type BatchHeader, batchField, batchFlag, readBatchHeader } from '../records/batch-header.ts';
+import { crc32c } from '../records/crc32c.ts';
+import { RecordBatchBuilder, stampRecordBatch } from '../records/record-batch-builder.ts';
 
 interface StoredBatch {
   readonly header: BatchHeader;

@@ -1,7 +1,7 @@
 import type { Admin } from 'kafkajs';
-import type { Clock } from '../base/clock.ts';
-import type { KafkaAdmin, PartitionOffsets, StartPosition, TopicPartition, TopicSpec } from './client.ts';
-import { kafkaTopicNotFound } from './errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { KafkaAdmin, PartitionOffsets, StartPosition, TopicPartition, TopicSpec } from '../client.ts';
+import { kafkaTopicNotFound } from '../errors.ts';
 import type { KafkaConnection } from './kafkajs-connection.ts';
 import { answerError, kafkaCode, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
 import { tellsTopicIds, topicIdFrom } from './topic-id-request.ts';

@@ -1,6 +1,6 @@
-import { assert } from '../base/assert.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
-import type { ConsumerOptions, KafkaConsumer, PartitionOffsets, StartPosition, TopicPartition } from './client.ts';
+import { assert } from '../../base/assert.ts';
+import { isServiceError, ServiceError } from '../../base/errors.ts';
+import type { ConsumerOptions, KafkaConsumer, PartitionOffsets, StartPosition, TopicPartition } from '../client.ts';
 import { type Deferred, deferred } from './deferred.ts';
 import { GroupMembership, type Membership } from './group-membership.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';

@@ -1,9 +1,9 @@
-import { isServiceError } from '../base/errors.ts';
-import type { ConsumerHandler, PartitionOffsets, StartPosition, TopicPartition } from './client.ts';
+import { isServiceError } from '../../base/errors.ts';
+import type { ConsumerHandler, PartitionOffsets, StartPosition, TopicPartition } from '../client.ts';
+import { kafkaOffsetOutOfRange, kafkaTopicNotFound } from '../errors.ts';
+import { visibleBatches } from '../isolation.ts';
 import { deferred } from './deferred.ts';
-import { kafkaOffsetOutOfRange, kafkaTopicNotFound } from './errors.ts';
 import { type FetchAnswer, fetchFrom } from './fetch-request.ts';
-import { visibleBatches } from './isolation.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { answerError, isPermanent, kafkaCode, toServiceError } from './kafkajs-errors.ts';
 

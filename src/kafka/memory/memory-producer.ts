@@ -1,7 +1,7 @@
-import { isServiceError } from '../base/errors.ts';
-import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
-import type { EncodedRecordBatch, KafkaProducer, TopicPartition, TransactionalProducer } from './client.ts';
-import { kafkaOutcomeUnknown, kafkaProducerDead, kafkaUnavailable } from './errors.ts';
+import { isServiceError } from '../../base/errors.ts';
+import { type Failpoint, inertFailpoint } from '../../base/failpoint.ts';
+import type { EncodedRecordBatch, KafkaProducer, TopicPartition, TransactionalProducer } from '../client.ts';
+import { kafkaOutcomeUnknown, kafkaProducerDead, kafkaUnavailable } from '../errors.ts';
 import type { ClientLink, MemoryCluster, ProducerIdentity } from './memory-cluster.ts';
 
 /** Producer of the memory broker without transactions. */

@@ -1,9 +1,9 @@
-import { throwIfAborted } from '../base/abort.ts';
-import { type BackoffPolicy, backoffMs } from '../base/backoff.ts';
-import type { Clock } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
-import type { Random } from '../base/random.ts';
-import { kafkaUnavailable } from './errors.ts';
+import { throwIfAborted } from '../../base/abort.ts';
+import { type BackoffPolicy, backoffMs } from '../../base/backoff.ts';
+import type { Clock } from '../../base/clock.ts';
+import { ServiceError } from '../../base/errors.ts';
+import type { Random } from '../../base/random.ts';
+import { kafkaUnavailable } from '../errors.ts';
 import type { Broker, Cluster } from './kafkajs-door.ts';
 import { isCoordinatorMove, isPermanent, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
 

@@ -1,4 +1,4 @@
-import type { EncodedRecordBatch } from './client.ts';
+import type { EncodedRecordBatch } from '../client.ts';
 import { type Broker, sendTo } from './kafkajs-door.ts';
 import { type WireReader, WireWriter } from './wire.ts';
 

@@ -1,7 +1,7 @@
 import type { Kafka } from 'kafkajs';
-import type { Clock } from '../base/clock.ts';
-import type { Failpoint } from '../base/failpoint.ts';
-import type { Random } from '../base/random.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Failpoint } from '../../base/failpoint.ts';
+import type { Random } from '../../base/random.ts';
 import type {
   ConsumerOptions,
   KafkaAdmin,
@@ -10,7 +10,8 @@ import type {
   KafkaProducer,
   KafkaRecord,
   TransactionalProducer,
-} from './client.ts';
+} from '../client.ts';
+import type { KafkaSettings } from '../settings.ts';
 import { KafkajsAdmin } from './kafkajs-admin.ts';
 import { KafkaConnection } from './kafkajs-connection.ts';
 import { KafkajsConsumer } from './kafkajs-consumer.ts';
@@ -18,7 +19,6 @@ import { checkKafkajs, type KafkaLog, makeCluster, makeKafka } from './kafkajs-d
 import { KafkajsProducer } from './kafkajs-producer.ts';
 import { type ReadOptions, readPartition } from './kafkajs-reader.ts';
 import { KafkajsTransactionalProducer } from './kafkajs-transactional-producer.ts';
-import type { KafkaSettings } from './settings.ts';
 
 export interface KafkajsClientOptions {
   readonly settings: KafkaSettings;

@@ -2,8 +2,8 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { Decompress as ZstdStream } from 'fzstd';
 import { compressFrameSync, decompressFrameSync } from 'lz4-napi';
 import { compressSync as snappyCompress, uncompressSync as snappyUncompress } from 'snappy';
-import { assertNever } from '../base/assert.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { assertNever } from '../../base/assert.ts';
+import { isServiceError, ServiceError } from '../../base/errors.ts';
 import { lz4FrameSize } from './lz4-frame-size.ts';
 
 /** What the records of a batch are compressed with. `zstd` is read, not written. */

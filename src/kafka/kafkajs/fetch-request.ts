@@ -1,4 +1,4 @@
-import type { AbortedTransaction } from './isolation.ts';
+import type { AbortedTransaction } from '../isolation.ts';
 import { type Broker, sendTo } from './kafkajs-door.ts';
 import { type WireReader, WireWriter } from './wire.ts';
 

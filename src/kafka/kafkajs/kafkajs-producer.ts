@@ -1,6 +1,6 @@
-import { isServiceError, type ServiceError } from '../base/errors.ts';
-import type { EncodedRecordBatch, KafkaProducer } from './client.ts';
-import { kafkaProducerDead } from './errors.ts';
+import { isServiceError, type ServiceError } from '../../base/errors.ts';
+import type { EncodedRecordBatch, KafkaProducer } from '../client.ts';
+import { kafkaProducerDead } from '../errors.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { isPermanent, toServiceError } from './kafkajs-errors.ts';
 import { ProduceSession } from './produce-session.ts';

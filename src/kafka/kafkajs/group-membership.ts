@@ -1,7 +1,7 @@
 import { AssignerProtocol } from 'kafkajs';
-import { assert } from '../base/assert.ts';
-import { ServiceError } from '../base/errors.ts';
-import type { StartPosition, TopicPartition } from './client.ts';
+import { assert } from '../../base/assert.ts';
+import { ServiceError } from '../../base/errors.ts';
+import type { StartPosition, TopicPartition } from '../client.ts';
 import type { KafkaConnection } from './kafkajs-connection.ts';
 import { kafkaCode, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
 

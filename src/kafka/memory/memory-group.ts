@@ -1,6 +1,6 @@
-import { ServiceError } from '../base/errors.ts';
-import type { StartPosition, TopicPartition } from './client.ts';
-import { kafkaTopicNotFound } from './errors.ts';
+import { ServiceError } from '../../base/errors.ts';
+import type { StartPosition, TopicPartition } from '../client.ts';
+import { kafkaTopicNotFound } from '../errors.ts';
 
 /** What a consumer is to its group. */
 export interface GroupMember {

@@ -1,5 +1,5 @@
-import { toEpochMs } from '../base/clock.ts';
-import type { EncodedRecordBatch, KafkaRecord, OutgoingRecord, TopicPartition } from './client.ts';
+import { toEpochMs } from '../../base/clock.ts';
+import type { EncodedRecordBatch, KafkaRecord, OutgoingRecord, TopicPartition } from '../client.ts';
 import type { Compression } from './compression.ts';
 import { RecordBatchBuilder } from './record-batch-builder.ts';
 import { RecordCursor, type RecordCursorOptions } from './record-cursor.ts';

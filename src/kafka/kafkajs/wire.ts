@@ -1,4 +1,4 @@
-import { corruptBatch } from './batch-header.ts';
+import { corruptBatch } from '../records/batch-header.ts';
 
 /** Reads the big-endian fields of a broker's answer, one after the other. */
 export class WireReader {

@@ -1,15 +1,15 @@
-import { throwIfAborted } from '../base/abort.ts';
-import { assert } from '../base/assert.ts';
-import type { Clock } from '../base/clock.ts';
-import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
-import type { Random } from '../base/random.ts';
-import type { ConsumerOptions, KafkaAdmin, KafkaClient, KafkaConsumer, KafkaRecord, TopicPartition } from './client.ts';
-import { kafkaOffsetOutOfRange } from './errors.ts';
+import { throwIfAborted } from '../../base/abort.ts';
+import { assert } from '../../base/assert.ts';
+import type { Clock } from '../../base/clock.ts';
+import { type Failpoint, inertFailpoint } from '../../base/failpoint.ts';
+import type { Random } from '../../base/random.ts';
+import type { ConsumerOptions, KafkaAdmin, KafkaClient, KafkaConsumer, KafkaRecord, TopicPartition } from '../client.ts';
+import { kafkaOffsetOutOfRange } from '../errors.ts';
+import { decodeRecords } from '../records/record-batch.ts';
 import { type ClientLink, MemoryCluster } from './memory-cluster.ts';
 import { MemoryConsumer } from './memory-consumer.ts';
 import { type BrokerFault, type BrokerMoment, FaultQueue } from './memory-faults.ts';
 import { MemoryProducer, MemoryTransactionalProducer } from './memory-producer.ts';
-import { decodeRecords } from './record-batch.ts';
 
 export interface MemoryBrokerOptions {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
-import { isServiceError, type ServiceError } from '../base/errors.ts';
-import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
-import type { EncodedRecordBatch, TransactionalProducer } from './client.ts';
-import { kafkaFenced, kafkaOutcomeUnknown, kafkaProducerDead, kafkaUnavailable } from './errors.ts';
+import { isServiceError, type ServiceError } from '../../base/errors.ts';
+import { type Failpoint, inertFailpoint } from '../../base/failpoint.ts';
+import type { EncodedRecordBatch, TransactionalProducer } from '../client.ts';
+import { kafkaFenced, kafkaOutcomeUnknown, kafkaProducerDead, kafkaUnavailable } from '../errors.ts';
 import { busyBackoff, type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import type { Broker } from './kafkajs-door.ts';
 import { isCoordinatorMove, isFencing, kafkaCode, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
