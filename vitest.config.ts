@@ -1,6 +1,11 @@
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
-const project = (name: string, include: readonly string[], timeoutMs: number, options: { readonly globalSetup?: string[] } = {}) => ({
+interface ProjectOptions {
+  readonly globalSetup?: string[];
+  readonly fileParallelism?: boolean;
+}
+
+const project = (name: string, include: readonly string[], timeoutMs: number, options: ProjectOptions = {}) => ({
   test: { name, include: [...include], testTimeout: timeoutMs, hookTimeout: timeoutMs, pool: 'forks' as const, ...options },
 });
 /** Starts the broker and the Redis that the environment does not name. */
@@ -14,7 +19,7 @@ const config: ViteUserConfig = defineConfig({
       project('fast', ['test/{unit,conformance,golden,simulation}/**/*.test.ts', 'test/*.test.ts'], 30_000),
       project('integration', ['test/integration/**/*.test.ts'], 180_000, servers),
       project('engines', ['test/engines/**/*.test.ts'], 300_000),
-      project('e2e', ['test/e2e/**/*.test.ts'], 600_000, servers),
+      project('e2e', ['test/e2e/**/*.test.ts'], 600_000, { ...servers, fileParallelism: false }),
     ],
   },
 });

@@ -35,6 +35,10 @@ export class MeasuredProcess {
     return this.#exited;
   }
 
+  get pid() {
+    return this.#child.pid;
+  }
+
   get running() {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }

@@ -6,6 +6,7 @@ import { sleep } from './util.mjs';
 export const partitions = 4;
 const recordsPerBatch = 1_100;
 const batchesPerSend = 16;
+const maxAttempts = 20;
 const utf8 = new TextEncoder();
 
 /** Makes sure the topic holds the orders 0 to count - 1, order i in partition i mod 4; a topic that does already is left alone. */
@@ -45,8 +46,20 @@ export async function deleteTopics(brokers, topics) {
 
 async function heldRecords(client, topic) {
   if ((await client.admin.partitionCount(topic)) === undefined) return undefined;
-  const offsets = await client.admin.offsets(topic);
+  const offsets = await patiently(() => client.admin.offsets(topic));
   return offsets.reduce((sum, { earliest, latest }) => sum + Number(latest - earliest), 0);
+}
+
+/** A broker that has just started leads its partitions a moment later. */
+async function patiently(action) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await action();
+    } catch (error) {
+      if (error.retryable !== true || attempt === maxAttempts) throw error;
+      await sleep(500);
+    }
+  }
 }
 
 async function recreate(client, topic) {

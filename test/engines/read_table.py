@@ -6,12 +6,14 @@ Writes rows.jsonl (of VERSION, default the newest), and where the engine can, ch
 one JSON object a line, in no particular order. Timestamps are ISO 8601 with six digits and Z, decimals text, binary hex; longs outside +-(2^53-1) text.
 """
 
+import atexit
 import datetime
 import decimal
 import glob
 import importlib
 import json
 import os
+import shutil
 import sys
 import tempfile
 
@@ -75,6 +77,7 @@ def duckdb(path, out, version):
 
 def spark_session():
     work = tempfile.mkdtemp(prefix="tidewater-spark-")
+    atexit.register(shutil.rmtree, work, ignore_errors=True)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.pop("SPARK_HOME", None)
     os.environ["LC_ALL"] = os.environ["LANG"] = "C.UTF-8"
