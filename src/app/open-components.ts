@@ -15,6 +15,7 @@ import { MeteredObjectStore } from '../storage/metered-object-store.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../storage/retrying-object-store.ts';
+import type { TableDefinition, TableFormat } from '../table/table.ts';
 import type { Components } from './components.ts';
 import { failpointFromEnv } from './failpoint-from-env.ts';
 import { FailpointObjectStore } from './failpoint-object-store.ts';
@@ -64,7 +65,7 @@ export function openComponents(options: OpenOptions): OpenedComponents {
     compression: config.commit.compression,
   });
   const catalog = new FileSystemCatalog(
-    config.tables.map(({ name, format, location, definition }) => ({ name, format, location, definition })),
+    config.tables.map(({ name, format, location, definition }) => ({ name, format, location, definition: withFeed(format, definition) })),
     { delta },
   );
   const kafka = openKafka(options, { clock, random, logger, failpoint });
@@ -85,6 +86,12 @@ export function openComponents(options: OpenOptions): OpenedComponents {
       await rewriters.close();
     },
   };
+}
+
+/** A table the pipeline creates can be fed from its first version on, unless its properties say otherwise. */
+function withFeed(format: TableFormat, definition: TableDefinition): TableDefinition {
+  if (format !== 'delta') return definition;
+  return { ...definition, properties: { 'delta.enableChangeDataFeed': 'true', ...definition.properties } };
 }
 
 function processLogger(config: Config): Logger {
