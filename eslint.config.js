@@ -52,6 +52,11 @@ export default tseslint.config(
   {
     // Tests and benches arrange the world: they own real time, processes and plain JSON.
     files: ['test/**', 'bench/**', 'examples/**'],
-    rules: { ...outsideIo, 'no-restricted-syntax': 'off', 'max-lines-per-function': 'off', '@typescript-eslint/no-non-null-assertion': 'off' },
+    rules: {
+      ...outsideIo,
+      'no-restricted-syntax': 'off',
+      'max-lines-per-function': 'off',
+      '@typescript-eslint/no-non-null-assertion': 'off',
+    },
   },
 );

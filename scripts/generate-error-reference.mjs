@@ -42,10 +42,12 @@ export function collectErrorCodes() {
 }
 
 export function renderErrorReference() {
-  const rows = [...collectErrorCodes()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([code, { kinds, areas }]) => {
-    const reaction = [...kinds].map((kind) => reactions[kind]).join('; ');
-    return `| \`${code}\` | ${[...kinds].join(', ')} | ${[...areas].sort().join(', ')} | ${reaction} |`;
-  });
+  const rows = [...collectErrorCodes()]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([code, { kinds, areas }]) => {
+      const reaction = [...kinds].map((kind) => reactions[kind]).join('; ');
+      return `| \`${code}\` | ${[...kinds].join(', ')} | ${[...areas].sort().join(', ')} | ${reaction} |`;
+    });
   return [
     '# Error codes',
     '',

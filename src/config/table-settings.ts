@@ -104,7 +104,10 @@ const table: z.ZodType<TableSettings> = z
       .max(maxColumns)
       .meta({ description: 'Columns in order. The table is created with them when it does not exist.' }),
     partitionBy: textListField({ description: 'Columns the table is partitioned by.', default: [], maxItems: maxPartitionColumns }),
-    properties: textMapField({ description: 'Properties the table is created with. `delta.enableChangeDataFeed` is true unless it is set here.', default: {} }),
+    properties: textMapField({
+      description: 'Properties the table is created with. `delta.enableChangeDataFeed` is true unless it is set here.',
+      default: {},
+    }),
     unknownMembers: choiceField(['ignore', 'reject'], {
       description: 'A member of the JSON value that no column takes: `ignore` it, or `reject` the record to the dead letters.',
       default: 'ignore',
