@@ -19,6 +19,8 @@ export interface ReadOptions {
 const maxBytes = 4 * 1024 * 1024;
 const maxWaitMs = 100;
 const giveUpAfterMs = 30_000;
+/** A broker that is just finishing a transaction says "out of range" of an offset it holds: only a repeated answer is believed. */
+const doubtedAnswers = 3;
 
 /** Reads a partition without a group. Ends at `until` or where the readable part ends; retries for half a minute, then rejects. */
 export async function* readPartition(connection: KafkaConnection, options: ReadOptions): AsyncIterable<KafkaRecord> {
@@ -56,7 +58,8 @@ async function fetchOne(connection: KafkaConnection, options: ReadOptions, at: b
     } catch (error) {
       failure = toServiceError(error, `read ${topic}/${partition}`, topic);
     }
-    if (isPermanent(failure) || connection.clock.monotonicMs() >= deadline) throw failure;
+    const doubted = failure.code === 'KAFKA_OFFSET_OUT_OF_RANGE' && attempt < doubtedAnswers;
+    if ((isPermanent(failure) && !doubted) || connection.clock.monotonicMs() >= deadline) throw failure;
     await connection.pause(movedBackoff, attempt, options.signal);
     await connection.refresh().catch((error: unknown) => {
       const refreshing = toServiceError(error, `read ${topic}/${partition}`, topic);

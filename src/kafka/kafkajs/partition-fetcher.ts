@@ -165,8 +165,7 @@ export class PartitionFetcher {
     const { topic, partition } = cursor;
     const { handler, connection, readCommitted } = this.#options;
     if (answer.errorCode === kafkaCode.offsetOutOfRange) {
-      await this.#outOfRange(cursor, offset);
-      return true;
+      return this.#outOfRange(cursor, offset);
     }
     if (answer.errorCode === kafkaCode.unknownTopicOrPartition) {
       cursor.unknownSinceMs ??= connection.clock.monotonicMs();
@@ -187,14 +186,18 @@ export class PartitionFetcher {
     return true;
   }
 
-  async #outOfRange(cursor: Cursor, offset: bigint): Promise<void> {
+  /** False when the answer is doubtful and is to be asked for again. */
+  async #outOfRange(cursor: Cursor, offset: bigint): Promise<boolean> {
     const { handler, heldOffsets } = this.#options;
     const position = { topic: cursor.topic, partition: cursor.partition, offset };
     const held = await heldOffsets(cursor);
-    if (!this.#isCurrent(cursor, offset)) return;
+    if (!this.#isCurrent(cursor, offset)) return true;
+    // A broker that is just finishing a transaction may refuse an offset it holds.
+    if (held.earliest <= offset && offset <= held.latest) return false;
     cursor.offset = undefined;
     if (handler.onOutOfRange === undefined) throw kafkaOffsetOutOfRange(position, held);
     handler.onOutOfRange(position, held);
+    return true;
   }
 
   /** Waits a little and asks for the leaders again; trouble with that is met by the next fetch. */
