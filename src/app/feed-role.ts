@@ -6,12 +6,11 @@ import type { HealthReporter } from '../observability/health.ts';
 import { toVersion } from '../table/version.ts';
 import type { Components } from './components.ts';
 import { observeFeed } from './observe/observe-feed.ts';
-import { supervise } from './supervise.ts';
+import { restartBackoff, supervise } from './supervise.ts';
 import { pooledEncoder } from './workers/pooled.ts';
 import type { WorkerSetup } from './workers/worker-messages.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
 
-const restartBackoff = { initialMs: 500, maxMs: 30_000 };
 const maxTasksPerThread = 5_000;
 /** The encoder caches the file it reads, so one thread serves all feeds of the process in turn. */
 const threads = 1;
@@ -58,10 +57,8 @@ export class FeedRole {
 
   #superviseFeed(spec: FeedSpec, signal: AbortSignal): Promise<void> {
     const { clock, random, logger, health } = this.#components;
-    const name = `feed:${spec.table}`;
-    const reporter = health.component(name);
+    const reporter = health.component(`feed:${spec.table}`);
     return supervise({
-      name,
       signal,
       clock,
       random,

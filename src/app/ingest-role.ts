@@ -10,13 +10,12 @@ import type { DecodeSpec } from '../protocol/sealed-batch.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { Components } from './components.ts';
 import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
-import { givenUpDetail, supervise } from './supervise.ts';
+import { givenUpDetail, restartBackoff, supervise } from './supervise.ts';
 import { TopicIdentities } from './topic-identities.ts';
 import { pooledStager } from './workers/pooled.ts';
 import type { WorkerSetup } from './workers/worker-messages.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
 
-const restartBackoff = { initialMs: 500, maxMs: 30_000 };
 /** Threads are replaced after this many batches: WebAssembly memory never shrinks. */
 const maxTasksPerThread = 5_000;
 
@@ -62,10 +61,8 @@ export class IngestRole {
 
   #superviseTable(table: TableSettings, topics: readonly string[], signal: AbortSignal): Promise<void> {
     const { clock, random, logger, health } = this.#components;
-    const name = `ingest:${table.name}`;
-    const reporter = health.component(name);
+    const reporter = health.component(`ingest:${table.name}`);
     return supervise({
-      name,
       signal,
       clock,
       random,

@@ -1,5 +1,6 @@
 import type { FeedStatus, PartitionStatus, PipelineStatus, QueueStatus, TableStatus } from '../admin/status.ts';
 import { describeError, isServiceError } from '../base/errors.ts';
+import type { TableSettings } from '../config/table-settings.ts';
 import type { IngestStatus } from '../ingest/table-ingest.ts';
 import type { PartitionOffsets } from '../kafka/client.ts';
 import { parseWriterId } from '../protocol/source-offsets.ts';
@@ -21,7 +22,7 @@ export interface StatusSources {
 /** How far every table, feed and queue is, from the tables and the broker themselves. */
 export async function pipelineStatus(sources: StatusSources, signal: AbortSignal): Promise<PipelineStatus> {
   const { config } = sources.components;
-  const tables = await Promise.all(config.tables.map((table) => tableStatus(sources, table.name, signal)));
+  const tables = await Promise.all(config.tables.map((table) => tableStatus(sources, table, signal)));
   return {
     pipeline: config.pipeline,
     role: sources.role,
@@ -43,15 +44,14 @@ export async function pipelineStatus(sources: StatusSources, signal: AbortSignal
   };
 }
 
-async function tableStatus(sources: StatusSources, name: string, signal: AbortSignal): Promise<TableStatus> {
-  const { catalog, config } = sources.components;
-  const settings = config.tables.find((table) => table.name === name);
+async function tableStatus(sources: StatusSources, settings: TableSettings, signal: AbortSignal): Promise<TableStatus> {
+  const { name, format, location } = settings;
   const ingest = sources.ingest?.statuses.get(name);
   const snapshot = await newestSnapshot(sources, name, signal);
   return {
     name,
-    format: settings?.format ?? 'delta',
-    location: settings?.location ?? catalog.names.join(),
+    format,
+    location,
     version: snapshot?.version,
     rowCount: snapshot?.rowCount,
     fileCount: snapshot?.fileCount,

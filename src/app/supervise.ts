@@ -4,7 +4,6 @@ import { describeError, isServiceError } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
 
 export interface SupervisionOptions {
-  readonly name: string;
   /** Runs until the signal fires; a rejection is a reason to start again or to give up. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly signal: AbortSignal;
@@ -15,6 +14,9 @@ export interface SupervisionOptions {
   /** The part stands still until an operator acts; the process and its other parts go on. */
   readonly onGivenUp: (error: unknown) => void;
 }
+
+/** How every part of the process is started again. */
+export const restartBackoff: BackoffPolicy = { initialMs: 500, maxMs: 30_000 };
 
 /** A run of this length counts as health: the next failure waits briefly again. */
 const healthyRunMs = 60_000;

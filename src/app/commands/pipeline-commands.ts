@@ -12,21 +12,23 @@ export async function listOffsets(components: Components): Promise<readonly Offs
       .load(table.name)
       .then((loaded) => loaded.refresh())
       .catch(() => undefined);
-    for (const partition of await partitionStatuses(components, table.name, snapshot, undefined)) {
-      const { topic } = partition;
+    const partitions = await partitionStatuses(components, table.name, snapshot, undefined);
+    for (const topic of new Set(partitions.map((partition) => partition.topic))) {
       const [held, group] = await Promise.all([
         kafka.admin.offsets(topic),
         kafka.admin.groupOffsets(`${config.ingest.groupId}-${table.name}`, topic).catch(() => []),
       ]);
-      rows.push({
-        table: table.name,
-        topic,
-        partition: partition.partition,
-        tableOffset: partition.committedOffset,
-        groupOffset: group.find((entry) => entry.partition === partition.partition)?.offset,
-        earliest: held.find((entry) => entry.partition === partition.partition)?.earliest,
-        end: partition.endOffset,
-      });
+      for (const { partition, committedOffset, endOffset } of partitions.filter((each) => each.topic === topic)) {
+        rows.push({
+          table: table.name,
+          topic,
+          partition,
+          tableOffset: committedOffset,
+          groupOffset: group.find((entry) => entry.partition === partition)?.offset,
+          earliest: held.find((entry) => entry.partition === partition)?.earliest,
+          end: endOffset,
+        });
+      }
     }
   }
   return rows;

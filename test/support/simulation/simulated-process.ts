@@ -136,7 +136,6 @@ export class SimulatedProcess {
   #supervised(role: string, run: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const world = this.#world;
     return supervise({
-      name: role,
       run,
       signal: this.#stop.signal,
       clock: this.#clock,

@@ -15,7 +15,6 @@ async function run(
   const seen = { runs: 0, restarts: [] as number[], givenUp: undefined as unknown };
   let ended = false;
   const supervised = supervise({
-    name: 'part',
     signal: stop.signal,
     clock,
     random: new SeededRandom(1),
