@@ -87,7 +87,7 @@ export class KafkajsClient implements KafkaClient {
   }
 
   readPartition(options: ReadOptions): AsyncIterable<KafkaRecord> {
-    return readPartition(this.#shared, options);
+    return readPartition({ connection: this.#shared, heldOffsets: (at) => this.#admin.heldOffsets(at) }, options);
   }
 
   async close(): Promise<void> {

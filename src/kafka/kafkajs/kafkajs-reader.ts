@@ -1,11 +1,19 @@
 import { throwIfAborted } from '../../base/abort.ts';
-import type { KafkaRecord } from '../client.ts';
+import type { ServiceError } from '../../base/errors.ts';
+import type { KafkaRecord, PartitionOffsets, TopicPartition } from '../client.ts';
 import { kafkaOffsetOutOfRange, kafkaTopicNotFound, kafkaUnavailable } from '../errors.ts';
 import { visibleBatches } from '../isolation.ts';
 import { decodeRecords } from '../records/record-batch.ts';
 import { type FetchAnswer, fetchFrom } from './fetch-request.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { answerError, isPermanent, kafkaCode, toServiceError } from './kafkajs-errors.ts';
+
+/** How a reader reaches the brokers. */
+export interface ReaderRoute {
+  readonly connection: KafkaConnection;
+  /** Asks for the offsets that a partition holds. */
+  readonly heldOffsets: (at: TopicPartition) => Promise<PartitionOffsets>;
+}
 
 export interface ReadOptions {
   readonly topic: string;
@@ -19,16 +27,14 @@ export interface ReadOptions {
 const maxBytes = 4 * 1024 * 1024;
 const maxWaitMs = 100;
 const giveUpAfterMs = 30_000;
-/** A broker that is just finishing a transaction says "out of range" of an offset it holds: only a repeated answer is believed. */
-const doubtedAnswers = 3;
 
 /** Reads a partition without a group. Ends at `until` or where the readable part ends; retries for half a minute, then rejects. */
-export async function* readPartition(connection: KafkaConnection, options: ReadOptions): AsyncIterable<KafkaRecord> {
+export async function* readPartition(route: ReaderRoute, options: ReadOptions): AsyncIterable<KafkaRecord> {
   const readCommitted = options.readCommitted ?? true;
   let at = options.from;
   while (at < options.until) {
     throwIfAborted(options.signal);
-    const answer = await fetchOne(connection, options, at);
+    const answer = await fetchOne(route, options, at);
     const { batches, untilOffset } = visibleBatches(answer.records, readCommitted ? answer.aborted : []);
     for (const batch of batches) {
       for (const record of decodeRecords(batch.bytes, options)) {
@@ -45,7 +51,8 @@ export async function* readPartition(connection: KafkaConnection, options: ReadO
   }
 }
 
-async function fetchOne(connection: KafkaConnection, options: ReadOptions, at: bigint): Promise<FetchAnswer> {
+async function fetchOne(route: ReaderRoute, options: ReadOptions, at: bigint): Promise<FetchAnswer> {
+  const { connection } = route;
   const { topic, partition } = options;
   const deadline = connection.clock.monotonicMs() + giveUpAfterMs;
   for (let attempt = 0; ; attempt += 1) {
@@ -54,12 +61,12 @@ async function fetchOne(connection: KafkaConnection, options: ReadOptions, at: b
     try {
       const answer = await fetchOnce(connection, options, at);
       if (answer.errorCode === kafkaCode.none) return answer;
-      failure = answerError(answer.errorCode, `read ${topic}/${partition}`, topic);
+      if (answer.errorCode === kafkaCode.offsetOutOfRange) failure = await outOfRange(route, { topic, partition, offset: at });
+      else failure = answerError(answer.errorCode, `read ${topic}/${partition}`, topic);
     } catch (error) {
       failure = toServiceError(error, `read ${topic}/${partition}`, topic);
     }
-    const doubted = failure.code === 'KAFKA_OFFSET_OUT_OF_RANGE' && attempt < doubtedAnswers;
-    if ((isPermanent(failure) && !doubted) || connection.clock.monotonicMs() >= deadline) throw failure;
+    if (isPermanent(failure) || connection.clock.monotonicMs() >= deadline) throw failure;
     await connection.pause(movedBackoff, attempt, options.signal);
     await connection.refresh().catch((error: unknown) => {
       const refreshing = toServiceError(error, `read ${topic}/${partition}`, topic);
@@ -82,8 +89,14 @@ async function fetchOnce(connection: KafkaConnection, options: ReadOptions, at: 
   });
   const [answer] = answers;
   if (answer === undefined) throw kafkaUnavailable(`${topic}/${partition}: the broker left the partition out of its answer`);
-  if (answer.errorCode === kafkaCode.offsetOutOfRange) {
-    throw kafkaOffsetOutOfRange({ topic, partition, offset: at }, { earliest: -1n, latest: answer.highWatermark });
-  }
   return answer;
+}
+
+/** A broker that is just finishing a transaction calls an offset it holds out of range: what it holds decides. */
+async function outOfRange(route: ReaderRoute, position: TopicPartition & { readonly offset: bigint }): Promise<ServiceError> {
+  const held = await route.heldOffsets(position);
+  if (position.offset < held.earliest || position.offset > held.latest) return kafkaOffsetOutOfRange(position, held);
+  return kafkaUnavailable(
+    `${position.topic}/${position.partition}: the broker refuses offset ${String(position.offset)} though it holds it`,
+  );
 }
