@@ -1,19 +1,27 @@
+import { fileURLToPath } from 'node:url';
+import { AnalysisException } from '../base/analysis-exception.ts';
 import type { Clock } from '../base/clock.ts';
 import { isServiceError } from '../base/errors.ts';
 import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
+import type { OpenEngine } from '../engine/engine.ts';
 import type { SnapshotRows, VersionChanges } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
+import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
 import type { CompactionPlan, CompactionResult, FileRewriter, TableHealth, VacuumOptions, VacuumResult } from '../table/operations.ts';
+import type { RowOperations } from '../table/row-operations.ts';
+import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
-import type { Capabilities, HistoryEntry, Snapshot, Table } from '../table/table.ts';
+import type { Capabilities, HistoryEntry, QueryableTable, Snapshot } from '../table/table.ts';
 import type { Version } from '../table/version.ts';
 import { ChangeReader } from './changes/change-reader.ts';
+import { changeScans } from './changes/change-scans.ts';
 import { writeVersionChecksum } from './checkpoint/version-checksum.ts';
 import { writeCheckpoint } from './checkpoint/write-checkpoint.ts';
 import { addFileOf, DeltaCommitter } from './delta-committer.ts';
 import type { DeltaLog } from './delta-log.ts';
+import { deltaOperations } from './delta-operations.ts';
 import { asDeltaSnapshot, type DeltaSnapshot } from './delta-snapshot.ts';
 import { historyOf } from './history.ts';
 import { cleanUpHorizon, cleanUpLog } from './log/clean-up-log.ts';
@@ -24,6 +32,10 @@ import type { OperationContext } from './operations/operation-context.ts';
 import { type CompactionPlanOptions, planCompaction } from './operations/plan-compaction.ts';
 import { tableHealth } from './operations/table-health.ts';
 import { vacuum } from './operations/vacuum.ts';
+import { fileScanOf } from './scan/file-scan.ts';
+import { selectFiles } from './scan/select-files.ts';
+import { tableDetail } from './table-detail.ts';
+import { versionAt } from './version-at.ts';
 
 /** What a Delta table is made of. */
 export interface DeltaTableParts {
@@ -36,13 +48,15 @@ export interface DeltaTableParts {
   /** Stands in every version made: name and version of this program. */
   readonly engineInfo: string;
   readonly rewriter: FileRewriter;
+  /** For row operations and queries; without it they are refused. */
+  readonly engine?: OpenEngine | undefined;
   /** For a table that does not say it itself. Default zstd. */
   readonly compression?: WriteSpec['compression'] | undefined;
   readonly failpoint?: Failpoint | undefined;
 }
 
 /** A Delta Lake table behind the neutral contract. */
-export class DeltaTable implements Table {
+export class DeltaTable implements QueryableTable {
   readonly name: string;
   readonly format = 'delta';
   readonly location: string;
@@ -121,6 +135,28 @@ export class DeltaTable implements Table {
     return this.#changes.rowsAt(version, signal);
   }
 
+  versionAt(timestampMs: number, signal?: AbortSignal): Promise<Version> {
+    return versionAt(this.#context, timestampMs, signal);
+  }
+
+  async scan(snapshot: Snapshot, request: ScanRequest = {}, signal?: AbortSignal): Promise<FileScan> {
+    const delta = asDeltaSnapshot(snapshot);
+    signal?.throwIfAborted();
+    return Promise.resolve(fileScanOf(this.#context, delta, selectFiles(delta, request.filter)));
+  }
+
+  changeScans(range: { readonly from: Version; readonly until: Version }, signal?: AbortSignal): AsyncIterable<ChangeScan> {
+    return changeScans(this.#context, range, signal);
+  }
+
+  get operations(): RowOperations & DefinitionOperations {
+    return deltaOperations(this.#context);
+  }
+
+  async detail(signal?: AbortSignal): Promise<TableDetail> {
+    return tableDetail(await this.#log.refresh(signal), this.location);
+  }
+
   async health(signal?: AbortSignal): Promise<TableHealth> {
     const snapshot = await this.#log.refresh(signal);
     return tableHealth(snapshot, await readCheckpointHint(this.#log.store, signal));
@@ -184,6 +220,8 @@ function contextOf(parts: DeltaTableParts, committer: DeltaCommitter): Operation
     random: parts.random,
     ids: parts.ids,
     failpoint: parts.failpoint ?? inertFailpoint,
+    engine: parts.engine ?? (() => Promise.reject(noEngine(log.name))),
+    localRoot: () => localRootOf(log),
     refresh: (signal) => log.refresh(signal),
     snapshotAt: (version, signal) => log.snapshotAt(version, signal),
     readCommit: (version, signal) => log.readCommit(version, signal),
@@ -209,4 +247,23 @@ function writeSpecOf(
     partitionPathStyle: 'hive-delta',
     statisticsColumns: snapshot.settings.statisticsColumns,
   };
+}
+
+function localRootOf(log: DeltaLog): string {
+  if (log.store.root.startsWith('file://')) return fileURLToPath(log.store.root);
+  throw new AnalysisException({
+    errorClass: 'ENGINE_NEEDS_LOCAL_FILES',
+    kind: 'unsupported',
+    message: `table "${log.name}" lies at ${log.store.root}, and queries and row operations need local files`,
+    hint: 'keep the table on a local or mounted file system',
+  });
+}
+
+function noEngine(table: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'ENGINE_NOT_AVAILABLE',
+    kind: 'unsupported',
+    message: `table "${table}" was opened without the query engine`,
+    hint: 'open it through a Session, or pass an engine',
+  });
 }

@@ -4,10 +4,11 @@ import { isServiceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
+import type { OpenEngine } from '../engine/engine.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { FileRewriter } from '../table/operations.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
-import type { Table, TableDefinition } from '../table/table.ts';
+import type { QueryableTable, TableDefinition } from '../table/table.ts';
 import { printActions } from './action-json.ts';
 import { DeltaLog } from './delta-log.ts';
 import { DeltaTable } from './delta-table.ts';
@@ -25,6 +26,8 @@ export interface DeltaTablesParts {
   /** Version of this program, for the history of tables. */
   readonly version: string;
   readonly rewriter: FileRewriter;
+  /** For row operations and queries; without it they are refused. */
+  readonly engine?: OpenEngine | undefined;
   /** For tables that do not say it themselves (`delta.parquet.compression.codec`). Default zstd. */
   readonly compression?: WriteSpec['compression'] | undefined;
   /** Default: the Parquet codec of this process. */
@@ -41,7 +44,7 @@ export class DeltaTables {
   }
 
   /** The table, or `undefined` when nothing exists at the location. */
-  async open(name: string, location: string, signal?: AbortSignal): Promise<Table | undefined> {
+  async open(name: string, location: string, signal?: AbortSignal): Promise<QueryableTable | undefined> {
     const log = this.#log(name, location);
     return (await log.find(signal)) === undefined ? undefined : this.#table(log, location);
   }
@@ -51,7 +54,7 @@ export class DeltaTables {
    *
    * @throws ServiceError what `firstActions` throws for a definition that no table can have.
    */
-  async create(name: string, location: string, definition: TableDefinition, signal?: AbortSignal): Promise<Table> {
+  async create(name: string, location: string, definition: TableDefinition, signal?: AbortSignal): Promise<QueryableTable> {
     const log = this.#log(name, location);
     if ((await log.find(signal)) === undefined) await this.#putFirstVersion(log, definition);
     await log.refresh(signal);
@@ -91,9 +94,9 @@ export class DeltaTables {
     return new DeltaLog({ name, store: openStore(location), clock, codec: codec ?? parquetRows });
   }
 
-  #table(log: DeltaLog, location: string): Table {
-    const { clock, random, ids, rewriter, failpoint, compression } = this.#parts;
-    return new DeltaTable({ log, location, clock, random, ids, engineInfo: this.#engineInfo(), rewriter, failpoint, compression });
+  #table(log: DeltaLog, location: string): QueryableTable {
+    const { clock, random, ids, rewriter, engine, failpoint, compression } = this.#parts;
+    return new DeltaTable({ log, location, clock, random, ids, engineInfo: this.#engineInfo(), rewriter, engine, failpoint, compression });
   }
 
   #engineInfo(): string {

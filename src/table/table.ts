@@ -2,7 +2,10 @@ import type { EpochMs } from '../base/clock.ts';
 import type { StructType } from '../schema/types.ts';
 import type { SnapshotRows, VersionChanges } from './changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from './commit.ts';
+import type { DefinitionOperations, TableDetail } from './definition-changes.ts';
 import type { CompactionPlan, CompactionResult, TableHealth, VacuumOptions, VacuumResult } from './operations.ts';
+import type { RowOperations } from './row-operations.ts';
+import type { ChangeScan, FileScan, ScanRequest } from './scan.ts';
 import type { WriteSpec } from './staged-file.ts';
 import type { Version } from './version.ts';
 
@@ -102,6 +105,23 @@ export interface Table {
     options: { readonly dryRun: boolean; readonly keepVersionsFrom?: Version | undefined },
     signal?: AbortSignal,
   ): Promise<{ readonly version: Version; readonly written: boolean }>;
+}
+
+/** A table that also answers queries and takes row operations, through the embedded engine. */
+export interface QueryableTable extends Table {
+  /** The version in force at a time: the newest one committed at or before it. @throws AnalysisException when the time is outside the table's history. */
+  versionAt(timestampMs: number, signal?: AbortSignal): Promise<Version>;
+  /** The files of a snapshot that may hold rows of the filter. */
+  scan(snapshot: Snapshot, request?: ScanRequest, signal?: AbortSignal): Promise<FileScan>;
+  /**
+   * The row changes of versions `from` to `until`, both included, in order, rows in the schema of `until`.
+   * @throws AnalysisException `DELTA_MISSING_CHANGE_DATA`, `DELTA_INVALID_CDC_RANGE`, `DELTA_CDC_START_VERSION_AFTER_LATEST`,
+   * `DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE`.
+   */
+  changeScans(range: { readonly from: Version; readonly until: Version }, signal?: AbortSignal): AsyncIterable<ChangeScan>;
+  /** @throws AnalysisException when there is no engine. */
+  readonly operations: RowOperations & DefinitionOperations;
+  detail(signal?: AbortSignal): Promise<TableDetail>;
 }
 
 /** Names to tables; the only place that knows both formats. */

@@ -156,6 +156,14 @@ export class BenchProcess implements OperationContext {
     this.#committer = new DeltaCommitter({ log: this.log, clock: options.clock, engineInfo: 'bench' });
   }
 
+  engine(): Promise<never> {
+    return Promise.reject(new TypeError('the bench has no engine'));
+  }
+
+  localRoot(): string {
+    throw new TypeError('the bench has no directory');
+  }
+
   refresh(signal?: AbortSignal): Promise<DeltaSnapshot> {
     return this.log.refresh(signal);
   }

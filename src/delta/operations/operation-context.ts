@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Failpoint } from '../../base/failpoint.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Random } from '../../base/random.ts';
+import type { OpenEngine } from '../../engine/engine.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import type { CommitId, CommitOutcome } from '../../table/commit.ts';
 import type { StagedFile, WriteSpec } from '../../table/staged-file.ts';
@@ -12,11 +13,12 @@ import type { DeltaCommit, DeltaSnapshot } from '../delta-snapshot.ts';
 
 /** A commit of a table operation: its actions and what the history says about it. */
 export interface OperationCommit {
-  readonly operation: 'OPTIMIZE' | 'VACUUM START' | 'VACUUM END';
+  readonly operation: string;
   readonly operationParameters: JsonObject;
   /** All values are text, as other engines write them. */
   readonly operationMetrics: Readonly<Record<string, string>>;
   readonly isBlindAppend: boolean;
+  readonly userMetadata?: string | undefined;
   /** Without `commitInfo`, which the committer writes first. May be empty. */
   readonly actions: readonly Action[];
 }
@@ -30,6 +32,10 @@ export interface OperationContext {
   readonly random: Random;
   readonly ids: IdSource;
   readonly failpoint: Failpoint;
+  /** @throws AnalysisException `ENGINE_NOT_AVAILABLE` where the process has none. */
+  readonly engine: OpenEngine;
+  /** Absolute directory of the table's files. @throws AnalysisException `ENGINE_NEEDS_LOCAL_FILES` for other stores. */
+  localRoot(): string;
   /** The newest version, incrementally. */
   refresh(signal?: AbortSignal): Promise<DeltaSnapshot>;
   /** @throws ServiceError `TABLE_VERSION_NOT_FOUND`, or what the log says when the version cannot be replayed any more. */

@@ -1,0 +1,89 @@
+import type { ColumnBatch } from '../schema/columns.ts';
+import type { ColumnStatistics } from '../schema/statistics.ts';
+import type { StructType } from '../schema/types.ts';
+import type { Relation } from '../table/relation.ts';
+import type { FileScan } from '../table/scan.ts';
+
+/** A relation that holds engine memory (or disk) until it is disposed; its text is invalid afterwards. */
+export interface HeldRelation extends Relation {
+  dispose(): Promise<void>;
+}
+
+/** Columns a scan adds behind the table's own when asked for: which file, which row of it (physical position from 0), row tracking. */
+export const scanColumns = {
+  /** BIGINT: index into `FileScan.files`. */
+  fileIndex: '__file_index',
+  /** BIGINT: physical position in the file. */
+  rowPosition: '__row_position',
+} as const;
+
+export interface ScanOptions {
+  /** Adds `scanColumns` as the last columns (they are not in `schema`). */
+  readonly withPositions?: boolean | undefined;
+  /** Ignores `deletedRows`. */
+  readonly withDeletedRows?: boolean | undefined;
+}
+
+/** How Parquet files are written. */
+export interface ParquetTarget {
+  /** Directory that exists or is made; absolute local path. */
+  readonly directory: string;
+  /** Path of the file relative to the directory for a partition tuple (values as text, `undefined` null) and a running number. */
+  readonly pathOf: (file: { readonly partitionValues: readonly (string | undefined)[]; readonly index: number }) => string;
+  /** Columns of the relation that divide the rows; left out of the files unless `keepPartitionColumns`. */
+  readonly partitionBy: readonly string[];
+  readonly keepPartitionColumns?: boolean | undefined;
+  readonly compression: 'zstd' | 'snappy' | 'uncompressed' | 'gzip' | 'lz4_raw' | 'brotli';
+  /** Physical shape of the files: names and field ids (`Field.id`), in the relation's column order without partition columns. Default: the relation's. */
+  readonly storedSchema?: StructType | undefined;
+  /** A file is closed when it has about this many bytes. Default: no limit. */
+  readonly targetFileBytes?: number | undefined;
+}
+
+/** A file the engine wrote and synced. */
+export interface WrittenFile {
+  /** Relative to the target's directory, `/` separated. */
+  readonly path: string;
+  readonly partitionValues: readonly (string | undefined)[];
+  readonly sizeBytes: number;
+  readonly rowCount: number;
+  readonly modifiedMs: number;
+  /** By stored names; exact bounds or none. */
+  readonly statistics: readonly ColumnStatistics[];
+}
+
+/** A value handed to a query apart from its text. */
+export type QueryParameter = string | number | bigint | boolean | null;
+
+/**
+ * The embedded query engine: executes relations over Parquet files and held rows, with a memory limit and spill to disk. All text is SQL
+ * of the engine, made with `quoteName`, `sqlLiteral` and `expressionSql`.
+ *
+ * Errors: `ENGINE_OUT_OF_MEMORY` (unavailable), `ENGINE_DISK_FULL` (unavailable), `ENGINE_FILE_MISSING` (not-found: a data file is gone),
+ * `ENGINE_FILE_CORRUPT` (corrupt), `ENGINE_QUERY_FAILED` (invalid: a value cannot be computed, such as a malformed cast), `ABORTED`.
+ */
+export interface Engine {
+  /** Reads a scan's files as rows of the table: partition values, deleted rows, nested renames and widened types applied. */
+  scan(scan: FileScan, options?: ScanOptions, signal?: AbortSignal): Promise<HeldRelation>;
+  /** Evaluates once and keeps the rows (spills). */
+  materialize(relation: Relation, signal?: AbortSignal): Promise<HeldRelation>;
+  /** Keeps given rows. */
+  hold(schema: StructType, batches: Iterable<ColumnBatch> | AsyncIterable<ColumnBatch>, signal?: AbortSignal): Promise<HeldRelation>;
+  /** Streams rows in batches of at most 2,048 rows, in the query's order, with back-pressure. */
+  read(relation: Relation, signal?: AbortSignal): AsyncIterable<ColumnBatch>;
+  /** The columns a query would have. @throws ServiceError `ENGINE_QUERY_INVALID` (invalid) with the engine's reason. */
+  describe(sql: string, signal?: AbortSignal): Promise<StructType>;
+  /** Runs a query whose few rows are plain values: bigint for 64-bit numbers, text for decimals. For plans and counts. */
+  rows(sql: string, signal?: AbortSignal): Promise<readonly (readonly unknown[])[]>;
+  /** Writes the rows as Parquet files; no file for a partition without rows. On failure the written files are deleted (nothing refers to them). */
+  writeParquet(relation: Relation, target: ParquetTarget, signal?: AbortSignal): Promise<readonly WrittenFile[]>;
+  /** The engine's own plan of a query, as text. */
+  explain(relation: Relation, signal?: AbortSignal): Promise<string>;
+  /** The tree of a SELECT as the engine parses it, and back. @throws ServiceError `ENGINE_QUERY_INVALID` with the 0-based position. */
+  parse(sql: string): Promise<unknown>;
+  print(tree: unknown): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Opens the engine when it is first needed. */
+export type OpenEngine = () => Promise<Engine>;

@@ -1,0 +1,166 @@
+import type { Expression } from '../expr/expression.ts';
+import type { StructType } from '../schema/types.ts';
+import type { Relation } from './relation.ts';
+import type { Version } from './version.ts';
+
+/** What every write may carry. */
+export interface CommitOptions {
+  /** Free text kept in the history. */
+  readonly userMetadata?: string | undefined;
+  /** Writes once: a table that already has this version (or a later one) of the application is left as it is. */
+  readonly idempotency?: { readonly appId: string; readonly version: bigint } | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What of the table a write replaces. */
+export type WriteMode =
+  | { readonly kind: 'append' }
+  /** All rows, or the rows of `replaceWhere`, which all written rows must satisfy. */
+  | { readonly kind: 'overwrite'; readonly replaceWhere?: Expression | undefined }
+  /** The partitions that the written rows have. */
+  | { readonly kind: 'overwrite-partitions' };
+
+export interface WriteRequest extends CommitOptions {
+  readonly rows: Relation;
+  readonly mode: WriteMode;
+  /** Columns by name (default) or by place, as INSERT without a column list does. Missing columns are null, their default, or generated. */
+  readonly matchBy?: 'name' | 'position' | undefined;
+  /** Values are cast to the table's types by the rules of SQL INSERT (overflow and malformed text are errors); otherwise types must fit. */
+  readonly storeAssignment?: boolean | undefined;
+  /** Adds columns the table lacks. */
+  readonly mergeSchema?: boolean | undefined;
+  /** Replaces schema and partitioning; only with mode `overwrite` without `replaceWhere`, otherwise without effect. */
+  readonly overwriteSchema?: boolean | undefined;
+  /** Must be the table's when given, except with `overwriteSchema`. */
+  readonly partitionBy?: readonly string[] | undefined;
+  /** Few, large files for each partition. Default: the table's `delta.autoOptimize.optimizeWrite`. */
+  readonly optimizeWrite?: boolean | undefined;
+  /** Default: the table's `delta.autoOptimize.autoCompact`. */
+  readonly autoCompact?: boolean | undefined;
+  /** Name for the history; default `WRITE`. */
+  readonly operation?: string | undefined;
+}
+
+export interface WriteResult {
+  /** `undefined`: nothing was committed, because the idempotency mark was there or nothing changed. */
+  readonly version: Version | undefined;
+  readonly rowCount: number;
+  readonly fileCount: number;
+  readonly sizeBytes: number;
+}
+
+/** A column (or a member of a struct column: several parts) and its new value. */
+export interface Assignment {
+  readonly target: readonly string[];
+  readonly value: Expression;
+}
+
+export interface DeleteRequest extends CommitOptions {
+  /** Default: all rows. */
+  readonly condition?: Expression | undefined;
+  /** Name the condition may qualify columns with. */
+  readonly alias?: string | undefined;
+}
+
+export interface UpdateRequest extends CommitOptions {
+  readonly condition?: Expression | undefined;
+  readonly assignments: readonly Assignment[];
+  readonly alias?: string | undefined;
+}
+
+export type MergeClause =
+  | {
+      readonly on: 'matched';
+      readonly action: 'update';
+      readonly condition?: Expression | undefined;
+      /** `all`: every column from the source column of the same name. */
+      readonly assignments: readonly Assignment[] | 'all';
+    }
+  | { readonly on: 'matched'; readonly action: 'delete'; readonly condition?: Expression | undefined }
+  | {
+      readonly on: 'not-matched';
+      readonly action: 'insert';
+      readonly condition?: Expression | undefined;
+      readonly values: readonly Assignment[] | 'all';
+    }
+  | {
+      readonly on: 'not-matched-by-source';
+      readonly action: 'update';
+      readonly condition?: Expression | undefined;
+      readonly assignments: readonly Assignment[];
+    }
+  | { readonly on: 'not-matched-by-source'; readonly action: 'delete'; readonly condition?: Expression | undefined };
+
+export interface MergeRequest extends CommitOptions {
+  readonly source: Relation;
+  /** Names by which conditions and values tell the sides apart. */
+  readonly targetAlias: string | undefined;
+  readonly sourceAlias: string | undefined;
+  readonly condition: Expression;
+  readonly clauses: readonly MergeClause[];
+  /** Adds source columns that `all` clauses mention and the table lacks. */
+  readonly schemaEvolution?: boolean | undefined;
+}
+
+/** Rows touched by an UPDATE, DELETE or MERGE. */
+export interface RowOperationResult {
+  /** `undefined`: no row was concerned and nothing was committed. */
+  readonly version: Version | undefined;
+  readonly affectedRows: bigint;
+  readonly updatedRows: bigint;
+  readonly deletedRows: bigint;
+  readonly insertedRows: bigint;
+}
+
+export interface OptimizeRequest extends CommitOptions {
+  /** Over partition columns only. */
+  readonly where?: Expression | undefined;
+  /** Columns to cluster by along a Z-order curve; empty: bin packing. */
+  readonly zOrderBy?: readonly string[] | undefined;
+  /** Default 1 GiB. */
+  readonly targetFileBytes?: number | undefined;
+  /** `purge`: rewrites files with deletion vectors whatever their size (REORG TABLE … APPLY (PURGE)). */
+  readonly purge?: boolean | undefined;
+}
+
+/** Numbers of one side of a rewrite; `min`, `max` and `avg` in bytes, undefined without files. */
+export interface FileSizeMetrics {
+  readonly min: number | undefined;
+  readonly max: number | undefined;
+  readonly avg: number;
+  readonly totalFiles: number;
+  readonly totalSize: number;
+}
+
+export interface OptimizeResult {
+  /** `undefined`: there was nothing to do. */
+  readonly version: Version | undefined;
+  readonly filesAdded: FileSizeMetrics;
+  readonly filesRemoved: FileSizeMetrics;
+  readonly partitionsOptimized: number;
+  readonly filesConsidered: number;
+  readonly filesSkipped: number;
+  readonly bins: number;
+}
+
+export interface RestoreResult {
+  readonly version: Version;
+  readonly tableSizeAfterRestore: number;
+  readonly numOfFilesAfterRestore: number;
+  readonly numRemovedFiles: number;
+  readonly numRestoredFiles: number;
+  readonly removedFilesSize: number;
+  readonly restoredFilesSize: number;
+}
+
+/** Changes of rows and files, each one version (or none). Errors are `AnalysisException` (refused) or kind `conflict` (somebody else was first). */
+export interface RowOperations {
+  write(request: WriteRequest): Promise<WriteResult>;
+  delete(request: DeleteRequest): Promise<RowOperationResult>;
+  update(request: UpdateRequest): Promise<RowOperationResult>;
+  merge(request: MergeRequest): Promise<RowOperationResult>;
+  optimize(request: OptimizeRequest): Promise<OptimizeResult>;
+  restore(to: { readonly version: Version }, options?: CommitOptions): Promise<RestoreResult>;
+  /** The schema rows of `write` should have. */
+  readonly writableSchema?: StructType | undefined;
+}

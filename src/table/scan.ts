@@ -1,0 +1,68 @@
+import type { Expression } from '../expr/expression.ts';
+import type { DataType, Field, StructType } from '../schema/types.ts';
+import type { PartitionValues } from './staged-file.ts';
+
+export interface ScanRequest {
+  /**
+   * Condition over the table's columns, bound to its schema. Files that cannot hold a row of it are left out; rows are not filtered by the
+   * scan. Default: all files.
+   */
+  readonly filter?: Expression | undefined;
+}
+
+/** Where the files of a scan hold a column. */
+export interface StoredColumn {
+  /** The table's column, as users see it. */
+  readonly field: Field;
+  /** How it is found in a file: by the name it was written under, or by Parquet field id. Absent in a file: null. */
+  readonly match: { readonly by: 'name'; readonly name: string } | { readonly by: 'id'; readonly id: number };
+  /** The column's type with the names its nested members are stored under; same shape as `field.type`. */
+  readonly storedType: DataType;
+}
+
+/** One data file with the rows of it that count. */
+export interface ScanFile {
+  /** As opened: an absolute path or URI. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Rows in the file, deleted ones included; `undefined` when not known. */
+  readonly rowCount: number | undefined;
+  /**
+   * By the table's column name, as text that the column's type is read from: plain decimal numbers, `true`, `2024-02-29`,
+   * `2024-02-29 10:00:00.000001` (UTC for timestamps), strings as they are, binary as lower-case hex; `undefined` is null.
+   */
+  readonly partitionValues: PartitionValues;
+  /** Reads the ascending row positions that are deleted, when there are any. */
+  readonly deletedRows?: ((signal?: AbortSignal) => Promise<BigInt64Array>) | undefined;
+  /** First row id of the file and the version its rows count from, where the table tracks rows. */
+  readonly baseRowId?: bigint | undefined;
+  readonly defaultRowCommitVersion?: bigint | undefined;
+}
+
+/** What a scan looked at: `considered` = all live files, `selected` = those that remain after pruning. */
+export interface ScanStatistics {
+  readonly filesConsidered: number;
+  readonly bytesConsidered: number;
+  readonly filesSelected: number;
+  readonly bytesSelected: number;
+}
+
+/** The files and columns to read: plain data for the engine. */
+export interface FileScan {
+  /** The table's columns in order, partition columns included. */
+  readonly schema: StructType;
+  readonly storedColumns: readonly StoredColumn[];
+  /** Columns that come from `partitionValues`, by the table's name. */
+  readonly partitionColumns: readonly string[];
+  readonly files: readonly ScanFile[];
+  readonly statistics: ScanStatistics;
+}
+
+/** Change rows of one version: the files of `scan` hold them; `recorded` files carry `_change_type` themselves. */
+export interface ChangeScan {
+  readonly version: number;
+  /** Microseconds since the epoch. */
+  readonly committedAtMicros: bigint;
+  readonly kind: 'insert' | 'delete' | 'recorded';
+  readonly scan: FileScan;
+}

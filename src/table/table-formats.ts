@@ -1,0 +1,89 @@
+import type { EpochMs } from '../base/clock.ts';
+import type { Relation } from './relation.ts';
+import type { CommitOptions, WriteResult } from './row-operations.ts';
+import type { QueryableTable, TableDefinition, TableFormat } from './table.ts';
+import type { Version } from './version.ts';
+
+/** CREATE TABLE and its kin. */
+export interface CreateRequest extends CommitOptions {
+  readonly name: string;
+  readonly location: string;
+  readonly definition: TableDefinition;
+  readonly comment?: string | undefined;
+  /**
+   * `create` fails when there is a table, `create-if-absent` leaves it, `replace` fails when there is none, `create-or-replace` takes both.
+   * A replaced table keeps its identity and history.
+   */
+  readonly mode: 'create' | 'create-if-absent' | 'replace' | 'create-or-replace';
+  /** Rows of the first version (AS SELECT). The definition's schema is theirs. */
+  readonly rows?: Relation | undefined;
+  /** Whether the catalog chose the location. For the history. */
+  readonly managed?: boolean | undefined;
+}
+
+export interface CreateResult {
+  readonly table: QueryableTable;
+  /** False: `create-if-absent` found one. */
+  readonly created: boolean;
+  readonly written: WriteResult | undefined;
+}
+
+export interface CloneRequest extends CommitOptions {
+  readonly source: QueryableTable;
+  /** Default: the newest. */
+  readonly version?: Version | undefined;
+  readonly target: { readonly name: string; readonly location: string };
+  readonly mode: CreateRequest['mode'];
+  readonly properties?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface ConvertRequest extends CommitOptions {
+  /** A directory of Parquet files. */
+  readonly location: string;
+  /** Types of the columns in directory names, `col=value`. */
+  readonly partitionColumns: readonly { readonly name: string; readonly type: string }[];
+  readonly collectStatistics?: boolean | undefined;
+}
+
+/** Tables of one format by location. */
+export interface TableFormatDriver {
+  readonly format: TableFormat;
+  /** The table, or `undefined` when nothing exists at the location. */
+  open(name: string, location: string, signal?: AbortSignal): Promise<QueryableTable | undefined>;
+  createTable(request: CreateRequest): Promise<CreateResult>;
+  /** A table that refers to the files of another (shallow). */
+  clone(request: CloneRequest): Promise<QueryableTable>;
+  convert(request: ConvertRequest): Promise<QueryableTable>;
+}
+
+/** `database.table`; the namespace may have several parts. */
+export interface TableIdent {
+  readonly namespace: readonly string[];
+  readonly name: string;
+}
+
+/** Names to tables, with namespaces (databases). One session has several, by name. */
+export interface SessionCatalog {
+  readonly name: string;
+  namespaces(signal?: AbortSignal): Promise<readonly (readonly string[])[]>;
+  hasNamespace(namespace: readonly string[], signal?: AbortSignal): Promise<boolean>;
+  /** @throws AnalysisException `SCHEMA_ALREADY_EXISTS`. */
+  createNamespace(namespace: readonly string[], signal?: AbortSignal): Promise<void>;
+  /** @throws AnalysisException `SCHEMA_NOT_FOUND`, `SCHEMA_NOT_EMPTY`. */
+  dropNamespace(namespace: readonly string[], options: { readonly cascade: boolean }, signal?: AbortSignal): Promise<void>;
+  tables(namespace: readonly string[], signal?: AbortSignal): Promise<readonly TableIdent[]>;
+  load(ident: TableIdent, signal?: AbortSignal): Promise<QueryableTable | undefined>;
+  /** `location` undefined: the catalog chooses. @throws AnalysisException `TABLE_OR_VIEW_ALREADY_EXISTS`, `SCHEMA_NOT_FOUND`. */
+  create(
+    ident: TableIdent,
+    request: Omit<CreateRequest, 'name' | 'location' | 'managed'> & {
+      readonly format: TableFormat;
+      readonly location?: string | undefined;
+    },
+  ): Promise<CreateResult>;
+  /** Forgets the name; the files of a table whose location the catalog chose are deleted too. False: there was none. */
+  drop(ident: TableIdent, options: { readonly purge: boolean }, signal?: AbortSignal): Promise<boolean>;
+}
+
+/** The instant a session calls "now" for one statement. */
+export type StatementTime = EpochMs;
