@@ -18,6 +18,7 @@ const config: ViteUserConfig = defineConfig({
     projects: [
       project('fast', ['test/{unit,conformance,golden,simulation}/**/*.test.ts', 'test/*.test.ts'], 30_000),
       project('integration', ['test/integration/**/*.test.ts'], 180_000, servers),
+      project('parity', ['test/parity/**/*.test.ts'], 300_000),
       project('engines', ['test/engines/**/*.test.ts'], 300_000),
       project('e2e', ['test/e2e/**/*.test.ts'], 600_000, { ...servers, fileParallelism: false }),
     ],

@@ -36,6 +36,13 @@ describe('the repository', () => {
     expect(read('docs/reference/errors.md')).toBe(generator.renderErrorReference());
   });
 
+  it('has a fresh page of what works, and a test for each row', async () => {
+    const generator = (await import(join(root, 'scripts/generate-parity-reference.mjs'))) as { renderParityReference(): string };
+    const page = generator.renderParityReference();
+    expect(read('docs/reference/parity.md')).toBe(page);
+    expect(page).not.toContain('| missing |');
+  });
+
   it('names every failpoint of the code in its page', () => {
     const names = [...read('src/base/failpoint.ts').matchAll(/\| '([A-Z]\d)'/g)].map((match) => match[1]);
     const page = read('docs/spec/failpoints.md');

@@ -46,19 +46,25 @@ export interface VacuumOptions {
   readonly retentionHours?: number | undefined;
   /** Lists what would be deleted and deletes nothing. */
   readonly dryRun: boolean;
-  /** Allows a retention below the table's; without it such a call fails with `VACUUM_RETENTION_TOO_SHORT`. */
+  /** Allows a retention below the table's; without it such a call fails with `DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT`. */
   readonly allowShortRetention?: boolean | undefined;
+  /** `full` (default) lists the storage; `lite` looks only at what the log says was removed, and leaves files the log never knew. */
+  readonly mode?: 'full' | 'lite' | undefined;
+  /** Leaves nothing in the history when there is nothing to delete. Default: both ends of the run become versions, as in Spark. */
+  readonly quietWhenIdle?: boolean | undefined;
   /** Files that versions from this one on need for their changes are kept whatever their age: the slowest feed's guard. */
   readonly keepChangesFrom?: Version | undefined;
 }
 
 export interface VacuumResult {
-  /** Relative paths deleted, or that would be (dry run); at most 10,000 of them. */
+  /** Relative paths of files and folders deleted, or that would be (dry run); at most 10,000 of them. */
   readonly paths: readonly string[];
   readonly fileCount: number;
   readonly sizeBytes: number;
   /** Files kept only because of `keepChangesFrom`. */
   readonly heldByFeeds: number;
+  /** Empty folders deleted, or that would be. */
+  readonly folderCount: number;
 }
 
 /** Reads the inputs and writes their rows, in order, as one staged file with fresh statistics. Runs off the main thread. */

@@ -137,10 +137,17 @@ export interface OptimizeResult {
   readonly version: Version | undefined;
   readonly filesAdded: FileSizeMetrics;
   readonly filesRemoved: FileSizeMetrics;
+  /** Of the files removed. */
+  readonly deletionVectorsRemoved: number;
   readonly partitionsOptimized: number;
   readonly filesConsidered: number;
   readonly filesSkipped: number;
   readonly bins: number;
+}
+
+export interface RestoreOptions extends CommitOptions {
+  /** Restores although files of the version are gone; reading them fails. Default: such a restore is refused. */
+  readonly ignoreMissingFiles?: boolean | undefined;
 }
 
 export interface RestoreResult {
@@ -160,7 +167,15 @@ export interface RowOperations {
   update(request: UpdateRequest): Promise<RowOperationResult>;
   merge(request: MergeRequest): Promise<RowOperationResult>;
   optimize(request: OptimizeRequest): Promise<OptimizeResult>;
-  restore(to: { readonly version: Version }, options?: CommitOptions): Promise<RestoreResult>;
+  /** `timestamp`: the time the version was found by, as the caller wrote it, for the history. */
+  restore(to: { readonly version: Version; readonly timestamp?: string | undefined }, options?: RestoreOptions): Promise<RestoreResult>;
+  /** TRUNCATE: removes all rows by removing all files. */
+  truncate(options?: CommitOptions): Promise<RowOperationResult>;
+  /**
+   * GENERATE symlink_format_manifest: one text file for each partition that names the table's files, for engines that cannot read the log.
+   * @throws AnalysisException `DELTA_UNSUPPORTED_GENERATE_WITH_DELETION_VECTORS`, `DELTA_UNSUPPORTED_MANIFEST_GENERATION_WITH_COLUMN_MAPPING`.
+   */
+  generateManifest(signal?: AbortSignal): Promise<void>;
   /** The schema rows of `write` should have. */
   readonly writableSchema?: StructType | undefined;
 }

@@ -7,6 +7,7 @@ import type { CompactionPlan, CompactionResult, TableHealth, VacuumOptions, Vacu
 import type { RowOperations } from './row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from './scan.ts';
 import type { WriteSpec } from './staged-file.ts';
+import type { StreamOptions, StreamSource } from './stream.ts';
 import type { Version } from './version.ts';
 
 export type TableFormat = 'delta' | 'iceberg';
@@ -119,6 +120,8 @@ export interface QueryableTable extends Table {
    * `DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE`.
    */
   changeScans(range: { readonly from: Version; readonly until: Version }, signal?: AbortSignal): AsyncIterable<ChangeScan>;
+  /** The table as a stream of rows or row changes. */
+  openStream(options: StreamOptions, signal?: AbortSignal): Promise<StreamSource>;
   /** @throws AnalysisException when there is no engine. */
   readonly operations: RowOperations & DefinitionOperations;
   detail(signal?: AbortSignal): Promise<TableDetail>;

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -15,6 +15,8 @@ const pythons = ['python3.11', 'python3.12', 'python3.10', 'python3'];
 export interface Engines {
   /** Runs one of the scripts beside this file. Rejects with what it printed when it fails. */
   script(name: 'read_table.py' | 'check_table.py', args: readonly string[]): Promise<string>;
+  /** Starts one of the scripts with pipes. */
+  spawn(name: 'oracle_server.py'): ChildProcess;
 }
 
 /**
@@ -28,9 +30,10 @@ export async function obtainEngines(): Promise<Engines> {
     await install(dir);
     writeFileSync(ready, '');
   }
+  const env = { ...process.env, TIDEWATER_ENGINE_JARS: join(dir, 'jars'), PYTHONDONTWRITEBYTECODE: '1' };
   return {
+    spawn: (name) => spawn(join(dir, 'venv', 'bin', 'python'), [join(here, name)], { env, stdio: ['pipe', 'pipe', 'pipe'] }),
     script: async (name, args) => {
-      const env = { ...process.env, TIDEWATER_ENGINE_JARS: join(dir, 'jars'), PYTHONDONTWRITEBYTECODE: '1' };
       const { stdout } = await run(join(dir, 'venv', 'bin', 'python'), [join(here, name), ...args], { env, maxBuffer: maxOutputBytes });
       return stdout;
     },
