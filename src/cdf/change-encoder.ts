@@ -1,5 +1,6 @@
 import { throwIfAborted } from '../base/abort.ts';
 import { assert } from '../base/assert.ts';
+import { partitionOfKey } from '../kafka/murmur2.ts';
 import type { ChangeEncoder, EncodedChanges, EncodeTask } from '../protocol/change-event.ts';
 import type { OpenObjectStore } from '../storage/object-store.ts';
 import type { ChangeFile } from '../table/changes.ts';
@@ -8,7 +9,6 @@ import { changeTypes, deleteCode, insertCode, postimageCode, preimageCode } from
 import { DebeziumEnvelope, FlatEnvelope } from './envelope.ts';
 import { EventHeaders } from './event-headers.ts';
 import { JsonBuffer } from './json-buffer.ts';
-import { partitionOfKey } from './murmur2.ts';
 import { PartitionedBatches } from './partitioned-batches.ts';
 import { type Phase, segmentsOf } from './version-segments.ts';
 

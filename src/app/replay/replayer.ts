@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { ServiceError } from '../../base/errors.ts';
-import { partitionOfKey } from '../../cdf/murmur2.ts';
 import type { EncodedRecordBatch, KafkaClient } from '../../kafka/client.ts';
+import { partitionOfKey } from '../../kafka/murmur2.ts';
 import { RecordBatchBuilder } from '../../kafka/records/record-batch-builder.ts';
 import type { ReplayRecord } from './replay-source.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { murmur2, partitionOfKey } from '../../../src/cdf/murmur2.ts';
+import { murmur2, partitionOfKey } from '../../../src/kafka/murmur2.ts';
 
 // The values of Kafka's own UtilsTest.testMurmur2.
 it.each([
