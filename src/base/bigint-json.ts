@@ -37,6 +37,27 @@ export function parseJson(text: string, where: string): JsonValue {
   }
 }
 
+// As many digits with a point among them as a double does not hold either.
+const maybeLongNumber = /[\d.]{16}/;
+// A number of sixteen digits and more between the marks that may stand around a value.
+const longNumber = /([[:,]\s*)(-?(?=[\d.]{16})\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?=\s*[,}\]])/g;
+
+/**
+ * Parses JSON with every number of sixteen digits and more as its text: many times faster than `parseJson` on text that has such numbers,
+ * and exact for fractions too. For values whose type is known to whoever reads them.
+ *
+ * @throws ServiceError as `parseJson`.
+ */
+export function parseJsonWithLongNumbersAsText(text: string, where: string): JsonValue {
+  if (!maybeLongNumber.test(text)) return parseJson(text, where);
+  try {
+    // Quotes that end up inside a string end it before a digit, which is no JSON: nothing can be read wrongly.
+    return JSON.parse(text.replace(longNumber, '$1"$2"')) as JsonValue;
+  } catch {
+    return parseJson(text, where);
+  }
+}
+
 /** Compact JSON; `bigint` prints as a plain integer, `undefined` members are left out. */
 export function printJson(value: JsonValue): string {
   return stringifyLossless(value) ?? 'null';

@@ -11,8 +11,8 @@ export function nearestName(name: string, candidates: readonly string[]): string
   return best.distance <= Math.max(2, Math.floor(wanted.length / 3)) ? best.candidate : undefined;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn `left` into `right` (optimal string alignment). */
-function editDistance(left: string, right: string): number {
+/** How unlike two texts are: insertions, deletions, replacements and swaps of neighbours that turn `left` into `right` (optimal string alignment). */
+export function editDistance(left: string, right: string): number {
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 1; i <= left.length; i += 1) {

@@ -53,6 +53,8 @@ export type Expression =
       readonly kind: 'column';
       readonly path: readonly string[];
       readonly qualifier?: string | undefined;
+      /** Set by binding. */
+      readonly type?: DataType | undefined;
       readonly at?: TextPosition | undefined;
     }
   | { readonly kind: 'literal'; readonly literal: Literal }
@@ -94,6 +96,8 @@ export type Expression =
       /** `count(*)`. */
       readonly star?: boolean | undefined;
       readonly filter?: Expression | undefined;
+      /** `first(x) IGNORE NULLS`. */
+      readonly ignoreNulls?: boolean | undefined;
       readonly over?: Window | undefined;
       readonly at?: TextPosition | undefined;
     }
@@ -105,14 +109,33 @@ export type Expression =
   /** `:name`, or `?` by its 0-based place. */
   | { readonly kind: 'parameter'; readonly name: string | number; readonly at: TextPosition }
   /** Only at the top of a select list or an aggregation. */
-  | { readonly kind: 'alias'; readonly operand: Expression; readonly name: string }
+  | {
+      readonly kind: 'alias';
+      readonly operand: Expression;
+      readonly name: string;
+      /** Names of the second and later columns that a generator makes: `posexplode(list) AS (place, value)`. */
+      readonly otherNames?: readonly string[] | undefined;
+    }
   /** `*` or `t.*`, only in a select list. */
   | { readonly kind: 'star'; readonly qualifier?: string | undefined };
 
 export interface Window {
   readonly partitionBy: readonly Expression[];
   readonly orderBy: readonly SortKey[];
+  /** Default: from the first row of the partition to the current one and its equals when there is an order, else all rows. */
+  readonly frame?: WindowFrame | undefined;
 }
+
+export interface WindowFrame {
+  readonly unit: 'rows' | 'range';
+  readonly from: FrameBound;
+  readonly until: FrameBound;
+}
+
+/** `preceding` and `following` without rows are unbounded. */
+export type FrameBound =
+  | { readonly kind: 'current-row' }
+  | { readonly kind: 'preceding' | 'following'; readonly rows?: number | undefined };
 
 export interface SortKey {
   readonly expression: Expression;

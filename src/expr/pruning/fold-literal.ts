@@ -1,6 +1,6 @@
 import type { DataType } from '../../schema/types.ts';
 import type { Expression, Literal } from '../expression.ts';
-import { parseDateText, parseTimestampText } from '../temporal-text.ts';
+import { parseDateText, parseTimestampText } from '../parse/temporal-text.ts';
 
 const microsPerDay = 86_400_000_000n;
 
@@ -61,7 +61,7 @@ export function castLiteral(literal: Literal, type: DataType): Literal | undefin
       return dateOf(literal);
     case 'timestamp':
     case 'timestamp_ntz': {
-      const micros = microsOf(literal);
+      const micros = microsOf(literal, type.kind);
       return micros === undefined ? undefined : { type: type.kind, micros };
     }
     default:
@@ -83,10 +83,12 @@ function dateOf(literal: Literal): Literal | undefined {
   return days === undefined ? undefined : { type: 'date', days };
 }
 
-function microsOf(literal: Literal): bigint | undefined {
+function microsOf(literal: Literal, kind: 'timestamp' | 'timestamp_ntz'): bigint | undefined {
   if (literal.type === 'timestamp' || literal.type === 'timestamp_ntz') return literal.micros;
   if (literal.type === 'date') return BigInt(literal.days) * microsPerDay;
-  return literal.type === 'string' ? parseTimestampText(literal.value)?.micros : undefined;
+  const parsed = literal.type === 'string' ? parseTimestampText(literal.value) : undefined;
+  // What a zone means for a time without one is left to the engine.
+  return parsed === undefined || (parsed.zoned && kind === 'timestamp_ntz') ? undefined : parsed.micros;
 }
 
 function negated(literal: Literal | undefined): Literal | undefined {

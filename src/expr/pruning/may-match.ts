@@ -1,222 +1,212 @@
-import type { BoundValue } from '../../schema/statistics.ts';
-import type { DataType } from '../../schema/types.ts';
-import type { BinaryOperator, Expression, Literal } from '../expression.ts';
-import { boundOf, type Comparable, compare, literalFor } from './comparable.ts';
-import { anything, both, canBeFalse, canBeNull, canBeTrue, either, inverse, type Truth } from './truth.ts';
+import type { Expression } from '../expression.ts';
+import { childrenOf } from '../expression-tree.ts';
+import type { ColumnFacts, FileFacts } from './file-facts.ts';
+import { foldLiteral } from './fold-literal.ts';
+import { likePrefix } from './like-prefix.ts';
+import { type Comparison, compareOrdered, comparisonWith, type Ordered } from './ordered-values.ts';
+import { alwaysNull, andOutcome, anyOutcome, constantOutcome, notOutcome, type Outcome, orOutcome } from './outcome.ts';
+import { booleanColumn, columnIn, columnIsNull, columnStartsWith, compareColumn, type Relation } from './value-range.ts';
 
-/** What is known of the values of one column in one file. Everything may be missing. */
-export interface ColumnFacts {
-  readonly type: DataType;
-  /** No value is smaller; NaN counts as no value. */
-  readonly min?: BoundValue | boolean | undefined;
-  /** No value is greater, NaN aside. */
-  readonly max?: BoundValue | boolean | undefined;
-  readonly nullCount?: number | undefined;
-}
+export type { FileFacts } from './file-facts.ts';
 
-/** What is known of the rows of one file. */
-export interface FileFacts {
-  readonly rowCount?: number | undefined;
-  /** By the column's path in the table's schema; `undefined`: nothing is known. */
-  column(path: readonly string[]): ColumnFacts | undefined;
+/** Whether a file may hold a row of the condition. False is certain; what is not understood counts as may. */
+export type FilePruner = (facts: FileFacts) => boolean;
+
+/** With more floating columns than these in one condition their facts are not used. */
+const maxNaNColumns = 4;
+
+/** See `filePruner`; for one file. */
+export function mayMatch(condition: Expression, facts: FileFacts): boolean {
+  return filePruner(condition)(facts);
 }
 
 /**
- * Whether a row of the file may satisfy the bound condition. Conservative: whatever is not understood may. Floating point bounds never rule
- * out a `>`: writers disagree on whether NaN, which is greater than all numbers, takes part in them.
+ * Prepares a condition, bound to one relation, for many files. Conservative in three-valued logic: comparisons, IN, BETWEEN, IS NULL,
+ * LIKE 'prefix%', AND, OR and NOT over columns and literals are understood, everything else may be true, false or null.
  */
-export function mayMatch(condition: Expression, facts: FileFacts): boolean {
-  return (truthOf(condition, facts) & canBeTrue) !== 0;
+export function filePruner(condition: Expression): FilePruner {
+  const test = compile(condition);
+  const floating = floatingColumns(condition);
+  return (facts) => {
+    if (facts.rowCount === 0) return false;
+    if (floating.length > maxNaNColumns) return test(floating.reduce((world, key) => withColumn(world, key, undefined), facts)).mayBeTrue;
+    return worldsOf(facts, floating).some((world) => test(world).mayBeTrue);
+  };
 }
 
-function truthOf(condition: Expression, facts: FileFacts): Truth {
-  switch (condition.kind) {
-    case 'literal':
-      return literalTruth(condition.literal);
+type Test = (facts: FileFacts) => Outcome;
+type ColumnNode = Extract<Expression, { kind: 'column' }>;
+
+function compile(node: Expression): Test {
+  switch (node.kind) {
+    case 'literal': {
+      const { literal } = node;
+      const outcome = literal.type === 'boolean' ? constantOutcome(literal.value) : literal.type === 'null' ? alwaysNull : anyOutcome;
+      return () => outcome;
+    }
     case 'column':
-      return comparison('=', condition, { type: 'boolean', value: true }, facts);
-    case 'unary':
-      return condition.operator === 'not' ? inverse(truthOf(condition.operand, facts)) : anything;
+      return node.type?.kind === 'boolean' ? (facts) => booleanColumn(facts.column(node.path), facts) : () => anyOutcome;
+    case 'unary': {
+      if (node.operator !== 'not') return () => anyOutcome;
+      const operand = compile(node.operand);
+      return (facts) => notOutcome(operand(facts));
+    }
     case 'binary':
-      return binaryTruth(condition, facts);
+      return compileBinary(node);
     case 'is':
-      return isTruth(condition, facts);
+      return compileIs(node);
     case 'is-distinct': {
-      const same = binaryTruth({ kind: 'binary', operator: '<=>', left: condition.left, right: condition.right }, facts);
-      return condition.negated ? same : inverse(same);
+      const same = compileNullSafe(node.left, node.right);
+      return node.negated ? same : (facts) => notOutcome(same(facts));
     }
-    case 'in': {
-      const found = condition.options
-        .map((option) => binaryTruth({ kind: 'binary', operator: '=', left: condition.operand, right: option }, facts))
-        .reduce(either, canBeFalse);
-      return condition.negated ? inverse(found) : found;
-    }
+    case 'in':
+      return negatedIf(node.negated, compileIn(node.operand, node.options));
     case 'between': {
-      const low = binaryTruth({ kind: 'binary', operator: '>=', left: condition.operand, right: condition.low }, facts);
-      const high = binaryTruth({ kind: 'binary', operator: '<=', left: condition.operand, right: condition.high }, facts);
-      return condition.negated ? inverse(both(low, high)) : both(low, high);
+      const low = compileComparison('>=', node.operand, node.low);
+      const high = compileComparison('<=', node.operand, node.high);
+      return negatedIf(node.negated, (facts) => andOutcome(low(facts), high(facts)));
     }
     case 'like':
-      return likeTruth(condition, facts);
+      return node.form === 'like' ? negatedIf(node.negated, compilePrefix(node.operand, likePrefix(node))) : () => anyOutcome;
     case 'call':
-      return prefixCallTruth(condition, facts);
+      return ['startswith', 'starts_with'].includes(node.name.toLowerCase()) ? compileStartsWith(node) : () => anyOutcome;
     default:
-      return anything;
+      return () => anyOutcome;
   }
 }
 
-function literalTruth(literal: Literal): Truth {
-  if (literal.type === 'null') return canBeNull;
-  if (literal.type !== 'boolean') return anything;
-  return literal.value ? canBeTrue : canBeFalse;
-}
-
-function binaryTruth(condition: Expression & { readonly kind: 'binary' }, facts: FileFacts): Truth {
-  const { operator, left, right } = condition;
-  if (operator === 'and') return both(truthOf(left, facts), truthOf(right, facts));
-  if (operator === 'or') return either(truthOf(left, facts), truthOf(right, facts));
-  const [leftLiteral, rightLiteral] = [constantOf(left), constantOf(right)];
-  if (left.kind === 'column' && rightLiteral !== undefined) return comparison(operator, left, rightLiteral, facts);
-  const turned = mirrored.get(operator);
-  if (right.kind === 'column' && leftLiteral !== undefined && turned !== undefined) return comparison(turned, right, leftLiteral, facts);
-  return anything;
-}
-
-const mirrored: ReadonlyMap<BinaryOperator, BinaryOperator> = new Map([
-  ['=', '='],
-  ['<>', '<>'],
-  ['<=>', '<=>'],
-  ['<', '>'],
-  ['<=', '>='],
-  ['>', '<'],
-  ['>=', '<='],
-]);
-
-function comparison(operator: BinaryOperator, column: Expression & { readonly kind: 'column' }, literal: Literal, facts: FileFacts): Truth {
-  const known = facts.column(column.path);
-  if (known === undefined || !mirrored.has(operator)) return anything;
-  const nulls = nullsOf(known, facts);
-  if (literal.type === 'null') {
-    if (operator !== '<=>') return canBeNull;
-    return (nulls.some ? canBeTrue : 0) | (nulls.all ? 0 : canBeFalse);
-  }
-  const values = nulls.all ? 0 : valueTruth(operator === '<=>' ? '=' : operator, known, literal);
-  const ofNulls = operator === '<=>' ? canBeFalse : canBeNull;
-  return values | (nulls.some ? ofNulls : 0);
-}
-
-/** The outcomes for the values of a column that are not null. */
-function valueTruth(operator: BinaryOperator, known: ColumnFacts, literal: Literal): Truth {
-  const wanted = literalFor(literal, known.type);
-  if (wanted === undefined) return canBeTrue | canBeFalse;
-  const floating = known.type.kind === 'float' || known.type.kind === 'double';
-  const [min, max] = [widened(boundOf(known.min, known.type), known.type, -1), widened(boundOf(known.max, known.type), known.type, 1)];
-  const fromMin = min === undefined ? undefined : compare(wanted, min);
-  const fromMax = max === undefined ? undefined : compare(wanted, max);
-  const belowAll = fromMin !== undefined && fromMin < 0;
-  // A NaN may lie above the bound.
-  const aboveNumbers = fromMax !== undefined && fromMax > 0;
-  const aboveAll = aboveNumbers && !floating;
+function compileBinary({ operator, left, right }: Extract<Expression, { kind: 'binary' }>): Test {
   switch (operator) {
-    case '=':
-      return belowAll || aboveNumbers ? canBeFalse : constant(fromMin, fromMax, floating) ? canBeTrue : canBeTrue | canBeFalse;
-    case '<>':
-      return belowAll || aboveNumbers ? canBeTrue : constant(fromMin, fromMax, floating) ? canBeFalse : canBeTrue | canBeFalse;
-    case '<':
-      return outcome({ never: fromMin !== undefined && fromMin <= 0, always: aboveAll });
-    case '<=':
-      return outcome({ never: belowAll, always: fromMax !== undefined && fromMax >= 0 && !floating });
-    case '>':
-      return outcome({ never: fromMax !== undefined && fromMax >= 0 && !floating, always: belowAll });
-    case '>=':
-      return outcome({ never: aboveAll, always: fromMin !== undefined && fromMin <= 0 });
-    default:
-      return canBeTrue | canBeFalse;
-  }
-}
-
-/** All values are the literal. */
-function constant(fromMin: number | undefined, fromMax: number | undefined, floating: boolean): boolean {
-  return fromMin === 0 && fromMax === 0 && !floating;
-}
-
-function outcome(known: { readonly never: boolean; readonly always: boolean }): Truth {
-  return known.never ? canBeFalse : known.always ? canBeTrue : canBeTrue | canBeFalse;
-}
-
-/** Bounds of 32-bit floats are written with as few digits as tell them apart: widened by more than that can be off. */
-function widened(bound: Comparable | undefined, type: DataType, direction: 1 | -1): Comparable | undefined {
-  if (bound?.kind !== 'double' || type.kind !== 'float') return bound;
-  return { kind: 'double', value: bound.value + direction * (Math.abs(bound.value) * 1e-6 + 1e-44) };
-}
-
-function nullsOf(known: ColumnFacts, facts: FileFacts): { readonly some: boolean; readonly all: boolean } {
-  const { nullCount } = known;
-  return { some: nullCount !== 0, all: nullCount !== undefined && facts.rowCount !== undefined && nullCount >= facts.rowCount };
-}
-
-function isTruth(condition: Expression & { readonly kind: 'is' }, facts: FileFacts): Truth {
-  let holds: Truth = canBeTrue | canBeFalse;
-  if (condition.test === 'null') {
-    const known = condition.operand.kind === 'column' ? facts.column(condition.operand.path) : undefined;
-    if (known !== undefined) {
-      const nulls = nullsOf(known, facts);
-      holds = (nulls.some ? canBeTrue : 0) | (nulls.all ? 0 : canBeFalse);
+    case 'and': {
+      const [one, other] = [compile(left), compile(right)];
+      return (facts) => andOutcome(one(facts), other(facts));
     }
-  } else {
-    const truth = truthOf(condition.operand, facts);
-    const wanted = condition.test === 'true' ? canBeTrue : canBeFalse;
-    holds = (truth & wanted ? canBeTrue : 0) | (truth & ~wanted ? canBeFalse : 0);
+    case 'or': {
+      const [one, other] = [compile(left), compile(right)];
+      return (facts) => orOutcome(one(facts), other(facts));
+    }
+    case '=':
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return compileComparison(operator, left, right);
+    case '<>': {
+      const equal = compileComparison('=', left, right);
+      return (facts) => notOutcome(equal(facts));
+    }
+    case '<=>':
+      return compileNullSafe(left, right);
+    default:
+      return () => anyOutcome;
   }
-  return condition.negated ? inverse(holds) : holds;
 }
 
-/** `LIKE 'prefix%…'`: only files with values that begin so. */
-function likeTruth(condition: Expression & { readonly kind: 'like' }, facts: FileFacts): Truth {
-  const pattern = constantOf(condition.pattern);
-  if (condition.form !== 'like' || condition.negated || condition.escape !== undefined || pattern?.type !== 'string') return anything;
-  const prefix = /^[^%_\\]*/.exec(pattern.value)?.[0] ?? '';
-  return prefixTruth(condition.operand, prefix, facts);
+const mirrored = { '=': '=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
+
+function compileComparison(relation: Relation, left: Expression, right: Expression): Test {
+  if (left.kind !== 'column') return right.kind === 'column' ? compileComparison(mirrored[relation], right, left) : () => anyOutcome;
+  const literal = foldLiteral(right);
+  if (literal?.type === 'null') return () => alwaysNull;
+  const comparison = literal === undefined || left.type === undefined ? undefined : comparisonWith(left.type, literal);
+  if (comparison === undefined) return () => anyOutcome;
+  return (facts) => compareColumn(facts.column(left.path), facts, relation, comparison);
 }
 
-function prefixCallTruth(condition: Expression & { readonly kind: 'call' }, facts: FileFacts): Truth {
-  const [operand, prefix] = condition.arguments;
-  const text = prefix === undefined ? undefined : constantOf(prefix);
-  if (!/^starts_?with$/i.test(condition.name) || operand === undefined || text?.type !== 'string') return anything;
-  return prefixTruth(operand, text.value, facts);
+/** Never null: a missing value equals another. */
+function compileNullSafe(left: Expression, right: Expression): Test {
+  const column = left.kind === 'column' ? left : right.kind === 'column' ? right : undefined;
+  const literal = foldLiteral(column === left ? right : left);
+  if (column === undefined || literal === undefined) return () => ({ ...anyOutcome, mayBeNull: false });
+  if (literal.type === 'null') return (facts) => columnIsNull(facts.column(column.path), facts);
+  const equal = compileComparison('=', left, right);
+  return (facts) => {
+    const outcome = equal(facts);
+    return { mayBeTrue: outcome.mayBeTrue, mayBeFalse: outcome.mayBeFalse || outcome.mayBeNull, mayBeNull: false };
+  };
 }
 
-/** A value that begins with the prefix is not smaller than it, and cut to its length not greater. */
-function prefixTruth(operand: Expression, prefix: string, facts: FileFacts): Truth {
-  const known = operand.kind === 'column' ? facts.column(operand.path) : undefined;
-  if (known?.type.kind !== 'string' || prefix === '') return anything;
-  const wanted = Buffer.from(prefix);
-  const cut = (value: string): Buffer => Buffer.from(value).subarray(0, wanted.length);
-  const belowMin = typeof known.min === 'string' && Buffer.compare(wanted, cut(known.min)) < 0;
-  const aboveMax = typeof known.max === 'string' && Buffer.compare(wanted, cut(known.max)) > 0;
-  return belowMin || aboveMax ? canBeFalse | canBeNull : anything;
+function compileIs({ operand, test, negated }: Extract<Expression, { kind: 'is' }>): Test {
+  if (test === 'null' && operand.kind === 'column') return negatedIf(negated, (facts) => columnIsNull(facts.column(operand.path), facts));
+  const inner = compile(operand);
+  return negatedIf(negated, (facts) => {
+    const outcome = inner(facts);
+    const parts = { null: outcome.mayBeNull, true: outcome.mayBeTrue, false: outcome.mayBeFalse };
+    const others = (['null', 'true', 'false'] as const).some((value) => value !== test && parts[value]);
+    return { mayBeTrue: parts[test], mayBeFalse: others, mayBeNull: false };
+  });
 }
 
-/** A literal, a negated one, or a cast of one to a type that reads it in one way only. */
-function constantOf(expression: Expression): Literal | undefined {
-  if (expression.kind === 'literal') return expression.literal;
-  if (expression.kind === 'cast') {
-    const inner = constantOf(expression.operand);
-    return inner?.type === 'string' && ['date', 'timestamp', 'string'].includes(expression.type.kind)
-      ? temporalOf(inner, expression.type)
-      : undefined;
+function compileIn(operand: Expression, options: readonly Expression[]): Test {
+  const literals = options.map(foldLiteral);
+  const present = literals.flatMap((literal) => (literal === undefined || literal.type === 'null' ? [] : [literal]));
+  const [first] = present;
+  // One kind of literal gives one common form; a mixed list is tested option by option.
+  if (operand.kind === 'column' && operand.type !== undefined && first !== undefined && present.length === options.length) {
+    const { type } = operand;
+    const comparisons = present.map((literal) => (sameForm(first, literal) ? comparisonWith(type, literal) : undefined));
+    const known = comparisons.flatMap((comparison) => (comparison === undefined ? [] : [comparison]));
+    if (known.length === options.length) return sortedIn(operand, known);
   }
-  if (expression.kind !== 'unary' || expression.operator !== '-') return undefined;
-  const inner = constantOf(expression.operand);
-  if (inner?.type === 'integer') return { ...inner, value: -inner.value };
-  if (inner?.type === 'decimal') return { ...inner, unscaled: -inner.unscaled };
-  if (inner?.type === 'double' || inner?.type === 'float') return { ...inner, value: -inner.value };
-  return undefined;
+  const tests = options.map((option) => compileComparison('=', operand, option));
+  return (facts) => tests.reduce<Outcome>((outcome, test) => orOutcome(outcome, test(facts)), constantOutcome(false));
 }
 
-function temporalOf(literal: Literal & { readonly type: 'string' }, type: DataType): Literal | undefined {
-  if (type.kind === 'string') return literal;
-  const value = literalFor(literal, type);
-  if (value?.kind !== 'exact') return undefined;
-  return type.kind === 'date' ? { type: 'date', days: Number(value.unscaled) } : { type: 'timestamp', micros: value.unscaled };
+function sortedIn(column: ColumnNode, comparisons: readonly Comparison[]): Test {
+  const values: readonly Ordered[] = comparisons.map(({ value }) => value).toSorted(compareOrdered);
+  const [comparison] = comparisons;
+  if (comparison === undefined) return () => anyOutcome;
+  return (facts) => columnIn(facts.column(column.path), facts, values, comparison);
+}
+
+type FoldedLiteral = NonNullable<ReturnType<typeof foldLiteral>>;
+
+function sameForm(one: FoldedLiteral, other: FoldedLiteral): boolean {
+  return one.type === other.type && (one.type !== 'decimal' || (other.type === 'decimal' && one.scale === other.scale));
+}
+
+function compilePrefix(operand: Expression, prefix: string | undefined): Test {
+  if (operand.kind !== 'column' || operand.type?.kind !== 'string' || prefix === undefined) return () => anyOutcome;
+  return (facts) => columnStartsWith(facts.column(operand.path), facts, prefix);
+}
+
+function compileStartsWith({ arguments: [text, start] }: Extract<Expression, { kind: 'call' }>): Test {
+  const prefix = start === undefined ? undefined : foldLiteral(start);
+  return text === undefined || prefix?.type !== 'string' ? () => anyOutcome : compilePrefix(text, prefix.value);
+}
+
+function negatedIf(negated: boolean, test: Test): Test {
+  return negated ? (facts) => notOutcome(test(facts)) : test;
+}
+
+function floatingColumns(node: Expression): readonly string[] {
+  const own = node.kind === 'column' && (node.type?.kind === 'float' || node.type?.kind === 'double') ? [keyOf(node.path)] : [];
+  return [...new Set([...own, ...childrenOf(node).flatMap(floatingColumns)])];
+}
+
+/**
+ * A row's value of a floating column lies within the bounds or is NaN, which many writers leave out of them: the condition is tried with
+ * each such column either way. Otherwise `x > 5` could be pruned by the bounds of a file with a NaN, which is greater than 5.
+ */
+function worldsOf(facts: FileFacts, floating: readonly string[]): readonly FileFacts[] {
+  return floating.reduce<readonly FileFacts[]>(
+    (worlds, key) => (mayHoldNaN(facts, key) ? worlds.flatMap((world) => [world, withColumn(world, key, onlyNaN)]) : worlds),
+    [facts],
+  );
+}
+
+const onlyNaN: ColumnFacts = { min: Number.NaN, max: Number.NaN, nullCount: 0 };
+
+function mayHoldNaN(facts: FileFacts, key: string): boolean {
+  const column = facts.column(key.split('\0'));
+  const noValue = column?.allNull === true || (facts.rowCount !== undefined && column?.nullCount === facts.rowCount);
+  return column !== undefined && !noValue && column.mayHoldNaN !== false;
+}
+
+function withColumn(facts: FileFacts, key: string, column: ColumnFacts | undefined): FileFacts {
+  return { rowCount: facts.rowCount, column: (path) => (keyOf(path) === key ? column : facts.column(path)) };
+}
+
+function keyOf(path: readonly string[]): string {
+  return path.join('\0');
 }

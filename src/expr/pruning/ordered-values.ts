@@ -109,7 +109,8 @@ function floatingComparison(kind: 'float' | 'double', literal: Literal): Compari
   const value = numberOf(literal);
   // Engines differ in which of the two they compare as: certain only where it makes no difference.
   if (value === undefined || (kind === 'float' && !Number.isNaN(value) && Math.fround(value) !== value)) return undefined;
-  return { value, form: onlyOf('number') };
+  // A float's bound may be spelled with no more digits than tell it apart.
+  return { value, form: (bound) => (typeof bound !== 'number' ? undefined : kind === 'float' ? Math.fround(bound) : bound) };
 }
 
 function numberOf(literal: Literal): number | undefined {

@@ -1,0 +1,194 @@
+import { AnalysisException } from '../base/analysis-exception.ts';
+import { editDistance } from '../base/nearest-name.ts';
+import { describeType } from '../schema/describe-type.ts';
+import type { DataType, Field, StructType } from '../schema/types.ts';
+import type { Expression } from './expression.ts';
+import { mapChildren } from './expression-tree.ts';
+import { checkCall } from './functions.ts';
+
+/** Columns that an expression may name, with the name they may be qualified by. */
+export interface ScopeRelation {
+  readonly alias?: string | undefined;
+  readonly schema: StructType;
+}
+export type Scope = readonly ScopeRelation[];
+
+type ColumnNode = Extract<Expression, { kind: 'column' }>;
+
+const maxSuggestions = 5;
+
+/**
+ * The expression with every column in its schema's own spelling and typed, and every function known. Names match without regard to case;
+ * `qualifier` is the alias of the relation the column comes from. Members of structs stay part of the path; a member of a list of structs
+ * becomes `transform`, a key of a map an element access.
+ *
+ * @throws AnalysisException `UNRESOLVED_COLUMN.WITH_SUGGESTION` 42703, `AMBIGUOUS_REFERENCE` 42704, `FIELD_NOT_FOUND` 42704,
+ * `INVALID_EXTRACT_BASE_FIELD_TYPE` 42000, `UNRESOLVED_ROUTINE` 42883, `WRONG_NUM_ARGS` 42605.
+ */
+export function bindExpression(expression: Expression, scope: Scope): Expression {
+  return bindNode(expression, scope, new Map());
+}
+
+// `hidden`: parameters of enclosing lambdas by their name in lower case, in the spelling of their declaration.
+function bindNode(expression: Expression, scope: Scope, hidden: ReadonlyMap<string, string>): Expression {
+  switch (expression.kind) {
+    case 'column': {
+      const [first = '', ...members] = expression.path;
+      const parameter = expression.qualifier === undefined ? hidden.get(first.toLowerCase()) : undefined;
+      return parameter === undefined ? bindColumn(expression, scope) : { ...expression, path: [parameter, ...members] };
+    }
+    case 'lambda': {
+      const inner = new Map(hidden);
+      for (const name of expression.parameters) inner.set(name.toLowerCase(), name);
+      return mapChildren(expression, (child) => bindNode(child, scope, inner));
+    }
+    case 'call':
+      checkCall(expression);
+      return mapChildren(expression, (child) => bindNode(child, scope, hidden));
+    default:
+      return mapChildren(expression, (child) => bindNode(child, scope, hidden));
+  }
+}
+
+interface Match {
+  readonly relation: ScopeRelation;
+  readonly field: Field;
+  readonly members: readonly string[];
+}
+
+function bindColumn(column: ColumnNode, scope: Scope): Expression {
+  const qualified = scope.flatMap((relation) => qualifiedMatches(column, relation));
+  const matches =
+    qualified.length > 0 || column.qualifier !== undefined ? qualified : scope.flatMap((relation) => plainMatches(column, relation));
+  const [match] = matches;
+  if (match === undefined) throw unresolvedColumn(column.path, scope);
+  if (matches.length > 1) throw ambiguous(column, matches);
+  const root: ColumnNode = {
+    kind: 'column',
+    path: [match.field.name],
+    ...(match.relation.alias === undefined ? {} : { qualifier: match.relation.alias }),
+    type: match.field.type,
+    ...(column.at === undefined ? {} : { at: column.at }),
+  };
+  return extractMembers(root, match.field.type, match.members);
+}
+
+/** `t.a`, `catalog.db.t.a`, and columns that carry their qualifier already. */
+function qualifiedMatches(column: ColumnNode, relation: ScopeRelation): readonly Match[] {
+  const { alias } = relation;
+  if (alias === undefined) return [];
+  if (column.qualifier !== undefined) return sameName(column.qualifier, alias) ? fieldMatches(relation, column.path) : [];
+  for (let count = 1; count < column.path.length; count++) {
+    // The alias may itself have several parts: `db.t`.
+    const named = sameName(column.path.slice(0, count).join('.'), alias) || sameName(column.path[count - 1] ?? '', alias);
+    const matches = named ? fieldMatches(relation, column.path.slice(count)) : [];
+    if (matches.length > 0) return matches;
+  }
+  return [];
+}
+
+function plainMatches(column: ColumnNode, relation: ScopeRelation): readonly Match[] {
+  return fieldMatches(relation, column.path);
+}
+
+function fieldMatches(relation: ScopeRelation, path: readonly string[]): readonly Match[] {
+  const [name = '', ...members] = path;
+  return fieldsNamed(relation.schema, name).map((field) => ({ relation, field, members }));
+}
+
+/** Fields of a name; where several differ by case only, the exactly spelled one alone. */
+function fieldsNamed(schema: StructType, name: string): readonly Field[] {
+  const fields = schema.fields.filter((field) => sameName(field.name, name));
+  return fields.length > 1 && fields.some((field) => field.name === name) ? fields.filter((field) => field.name === name) : fields;
+}
+
+function extractMembers(root: ColumnNode, type: DataType, members: readonly string[]): Expression {
+  const [name, ...rest] = members;
+  if (name === undefined) return root;
+  switch (type.kind) {
+    case 'struct': {
+      const field = memberOf(type, name);
+      return extractMembers({ ...root, path: [...root.path, field.name], type: field.type }, field.type, rest);
+    }
+    case 'map': {
+      const index: Expression = { kind: 'literal', literal: { type: 'string', value: name } };
+      return rest.reduce<Expression>((operand, member) => ({ kind: 'member', operand, name: member }), {
+        kind: 'element',
+        operand: root,
+        index,
+      });
+    }
+    case 'list': {
+      if (type.element.kind !== 'struct') break;
+      const parameter = 'item';
+      const body = rest.reduce<Expression>((operand, member) => ({ kind: 'member', operand, name: member }), {
+        kind: 'member',
+        operand: { kind: 'column', path: [parameter] },
+        name: memberOf(type.element, name).name,
+      });
+      return { kind: 'call', name: 'transform', arguments: [root, { kind: 'lambda', parameters: [parameter], body }] };
+    }
+    default:
+      break;
+  }
+  throw new AnalysisException({
+    errorClass: 'INVALID_EXTRACT_BASE_FIELD_TYPE',
+    sqlState: '42000',
+    message: `Can't extract a value from "${root.path.join('.')}". Need a complex type [STRUCT, ARRAY, MAP] but got "${describeType(type).toUpperCase()}".`,
+    parameters: { base: root.path.join('.'), other: describeType(type).toUpperCase() },
+  });
+}
+
+function memberOf(type: StructType, name: string): Field {
+  const [field] = fieldsNamed(type, name);
+  if (field !== undefined) return field;
+  const fields = type.fields.map((candidate) => quoted(candidate.name)).join(', ');
+  throw new AnalysisException({
+    errorClass: 'FIELD_NOT_FOUND',
+    sqlState: '42704',
+    message: `No such struct field ${quoted(name)} in ${fields}.`,
+    parameters: { fieldName: quoted(name), fields },
+  });
+}
+
+/** The error for a name that no relation of the scope has; suggestions nearest first. */
+export function unresolvedColumn(path: readonly string[], scope: Scope): AnalysisException {
+  const objectName = path.map(quoted).join('.');
+  const several = scope.length > 1;
+  const proposals = scope
+    .flatMap(({ alias, schema }) => schema.fields.map((field) => (several && alias !== undefined ? [alias, field.name] : [field.name])))
+    .map((parts) => ({ parts, distance: editDistance(path.join('.'), parts.join('.')) }))
+    .toSorted((left, right) => left.distance - right.distance)
+    .slice(0, maxSuggestions)
+    .map(({ parts }) => parts.map(quoted).join('.'))
+    .join(', ');
+  const sentence = `A column, variable, or function parameter with name ${objectName} cannot be resolved.`;
+  return new AnalysisException({
+    errorClass: proposals === '' ? 'UNRESOLVED_COLUMN.WITHOUT_SUGGESTION' : 'UNRESOLVED_COLUMN.WITH_SUGGESTION',
+    sqlState: '42703',
+    message: proposals === '' ? sentence : `${sentence} Did you mean one of the following? [${proposals}].`,
+    parameters: { objectName, ...(proposals === '' ? {} : { proposal: proposals }) },
+  });
+}
+
+function ambiguous(column: ColumnNode, matches: readonly Match[]): AnalysisException {
+  const name = column.path.map(quoted).join('.');
+  const references = matches
+    .map(({ relation, field }) => (relation.alias === undefined ? quoted(field.name) : `${quoted(relation.alias)}.${quoted(field.name)}`))
+    .join(', ');
+  return new AnalysisException({
+    errorClass: 'AMBIGUOUS_REFERENCE',
+    sqlState: '42704',
+    message: `Reference ${name} is ambiguous, could be: [${references}].`,
+    hint: 'write the alias of the relation before the name',
+    parameters: { name, referenceNames: `[${references}]` },
+  });
+}
+
+function quoted(name: string): string {
+  return `\`${name.replaceAll('`', '``')}\``;
+}
+
+function sameName(left: string, right: string): boolean {
+  return left.length === right.length && (left === right || left.toLowerCase() === right.toLowerCase());
+}

@@ -1,0 +1,98 @@
+import type { DataType } from '../schema/types.ts';
+import type { Expression } from './expression.ts';
+
+export type CallExpression = Extract<Expression, { kind: 'call' }>;
+
+/** A call whose arguments are engine SQL already. */
+export interface EngineCall {
+  readonly call: CallExpression;
+  readonly args: readonly string[];
+  /** Types of the arguments; `undefined` where not known. */
+  readonly types: readonly (DataType | undefined)[];
+  /** Appends FILTER (joined with a further condition) and OVER to an aggregate. */
+  readonly modified: (sql: string, andFilter?: string) => string;
+}
+
+/** One function of Spark's dialect. */
+export interface FunctionSpec {
+  readonly kind: 'scalar' | 'aggregate' | 'window';
+  /** Number of arguments, both ends included. */
+  readonly least: number;
+  readonly most: number;
+  /** Another value for each call with the same arguments. */
+  readonly volatile?: boolean | undefined;
+  /** Why there is no such function here though Spark has one; a call is refused with it. */
+  readonly refused?: string | undefined;
+  /** The result's type; `undefined` when not known. */
+  readonly type?: ((types: readonly (DataType | undefined)[], call: CallExpression) => DataType | undefined) | undefined;
+  readonly sql: (call: EngineCall) => string;
+}
+
+export type FunctionTable = Readonly<Record<string, FunctionSpec>>;
+
+/** The `index`th argument's SQL; NULL beyond the last. */
+export function argument({ args }: EngineCall, index: number): string {
+  return args[index] ?? 'NULL';
+}
+
+type NamedTypes = Readonly<
+  Record<'boolean' | 'integer' | 'long' | 'double' | 'string' | 'binary' | 'date' | 'timestamp' | 'timestampNtz', DataType>
+>;
+
+export const types: NamedTypes = {
+  boolean: { kind: 'boolean' },
+  integer: { kind: 'integer' },
+  long: { kind: 'long' },
+  double: { kind: 'double' },
+  string: { kind: 'string' },
+  binary: { kind: 'binary' },
+  date: { kind: 'date' },
+  timestamp: { kind: 'timestamp' },
+  timestampNtz: { kind: 'timestamp_ntz' },
+};
+
+type Builder = (...args: readonly string[]) => string;
+
+/** A scalar function of `arity` arguments (one number, or least and most) whose text is made of its arguments' texts. */
+export function scalar(arity: number | readonly [number, number], build: Builder, type?: DataType | 'first'): FunctionSpec {
+  const [least, most] = typeof arity === 'number' ? [arity, arity] : arity;
+  return {
+    kind: 'scalar',
+    least,
+    most,
+    type: type === undefined ? undefined : type === 'first' ? (given) => given[0] : () => type,
+    sql: ({ args }) => build(...args),
+  };
+}
+
+/** A scalar function that the engine has under the same or another name. */
+export function renamed(name: string, arity: number | readonly [number, number], type?: DataType | 'first'): FunctionSpec {
+  return scalar(arity, (...args) => `${name}(${args.join(', ')})`, type);
+}
+
+/** A scalar function that needs more than the texts of its arguments. */
+export function built(
+  arity: number | readonly [number, number],
+  sql: FunctionSpec['sql'],
+  type?: DataType | FunctionSpec['type'],
+): FunctionSpec {
+  const [least, most] = typeof arity === 'number' ? [arity, arity] : arity;
+  return { kind: 'scalar', least, most, sql, type: typeof type === 'function' || type === undefined ? type : () => type };
+}
+
+/** A function that Spark has and this engine does not run. */
+export function refused(reason: string): FunctionSpec {
+  return { kind: 'scalar', least: 0, most: Number.POSITIVE_INFINITY, refused: reason, sql: () => 'NULL' };
+}
+
+/** The value of an argument that must be a string literal; `undefined` when it is something else. */
+export function literalText(call: CallExpression, index: number): string | undefined {
+  const given = call.arguments[index];
+  return given?.kind === 'literal' && given.literal.type === 'string' ? given.literal.value : undefined;
+}
+
+/** The value of an argument that must be an integer literal; `undefined` when it is something else. */
+export function literalInteger(call: CallExpression, index: number): bigint | undefined {
+  const given = call.arguments[index];
+  return given?.kind === 'literal' && given.literal.type === 'integer' ? given.literal.value : undefined;
+}

@@ -1,0 +1,170 @@
+import type { DataType } from '../../schema/types.ts';
+import { argument, type EngineCall, type FunctionSpec, type FunctionTable, types } from '../function-spec.ts';
+import { isIntegral } from '../sql/cast-sql.ts';
+import { typeSql } from '../sql/engine-text.ts';
+
+const many = Number.POSITIVE_INFINITY;
+const maxPrecision = 38;
+type TypeRule = FunctionSpec['type'];
+
+function aggregate(
+  arity: number | readonly [number, number],
+  sql: FunctionSpec['sql'],
+  type?: DataType | TypeRule | 'first',
+): FunctionSpec {
+  const [least, most] = typeof arity === 'number' ? [arity, arity] : arity;
+  const rule: TypeRule = type === 'first' ? (given) => given[0] : typeof type === 'function' || type === undefined ? type : () => type;
+  return { kind: 'aggregate', least, most, sql, type: rule };
+}
+
+function plain(name: string, arity: number | readonly [number, number], type?: DataType | TypeRule | 'first'): FunctionSpec {
+  return aggregate(arity, (call) => call.modified(`${name}(${distinct(call)}${call.args.join(', ')})`), type);
+}
+
+function window(name: string, arity: number | readonly [number, number], type?: DataType | 'first'): FunctionSpec {
+  return {
+    kind: 'window',
+    least: typeof arity === 'number' ? arity : arity[0],
+    most: typeof arity === 'number' ? arity : arity[1],
+    type: type === undefined ? undefined : type === 'first' ? (given) => given[0] : () => type,
+    sql: (call) => {
+      const sql = call.modified(`${name}(${call.args.join(', ')}${call.call.ignoreNulls === true ? ' IGNORE NULLS' : ''})`);
+      return type !== undefined && type !== 'first' && type.kind === 'integer' ? `CAST(${sql} AS INTEGER)` : sql;
+    },
+  };
+}
+
+function distinct({ call }: EngineCall): string {
+  return call.distinct === true ? 'DISTINCT ' : '';
+}
+
+/** Sums of integers are BIGINT (an overflow is an error), of decimals ten digits wider. */
+function sumType([type]: readonly (DataType | undefined)[]): DataType | undefined {
+  if (type?.kind === 'decimal') return { kind: 'decimal', precision: Math.min(maxPrecision, type.precision + 10), scale: type.scale };
+  if (type === undefined) return undefined;
+  return isIntegral(type) ? types.long : types.double;
+}
+
+function averageType([type]: readonly (DataType | undefined)[]): DataType {
+  if (type?.kind !== 'decimal') return types.double;
+  const scale = Math.min(type.scale + 4, maxPrecision);
+  return {
+    kind: 'decimal',
+    precision: Math.min(maxPrecision, type.precision + 4),
+    scale: Math.min(scale, maxPrecision - (type.precision - type.scale)),
+  };
+}
+
+function sumSql(call: EngineCall): string {
+  const sum = call.modified(`sum(${distinct(call)}${argument(call, 0)})`);
+  const type = sumType(call.types);
+  return type === undefined ? sum : `CAST(${sum} AS ${typeSql(type)})`;
+}
+
+function averageSql(call: EngineCall): string {
+  return `CAST(${call.modified(`avg(${distinct(call)}${argument(call, 0)})`)} AS ${typeSql(averageType(call.types))})`;
+}
+
+/** Of several arguments, counts the rows where none is null. */
+function countSql(call: EngineCall): string {
+  const [first] = call.args;
+  if (call.call.star === true || first === undefined) return call.modified('count(*)');
+  if (call.args.length === 1) return call.modified(`count(${distinct(call)}${first})`);
+  const present = call.args.map((value) => `${value} IS NOT NULL`).join(' AND ');
+  return call.modified(`count(${distinct(call)}CASE WHEN ${present} THEN row(${call.args.join(', ')}) END)`);
+}
+
+/** Lists leave out nulls; no row gives an empty list. */
+function collect(prefix: string): (call: EngineCall) => string {
+  return (call) => {
+    const value = argument(call, 0);
+    const unique = prefix === '' ? distinct(call) : prefix;
+    return `coalesce(${call.modified(`list(${unique}${value})`, `${value} IS NOT NULL`)}, [])`;
+  };
+}
+
+function oneOf(name: 'first' | 'last'): (call: EngineCall) => string {
+  return (call) => {
+    const value = argument(call, 0);
+    const skipNulls = call.call.ignoreNulls === true || call.args[1] === 'true';
+    if (call.call.over !== undefined) return call.modified(`${name}_value(${value}${skipNulls ? ' IGNORE NULLS' : ''})`);
+    return skipNulls ? call.modified(`${name}(${value})`, `${value} IS NOT NULL`) : call.modified(`${name}(${value})`);
+  };
+}
+
+function quantile(name: string): (call: EngineCall) => string {
+  return (call) =>
+    call.modified(`${name}(${argument(call, 0)}, CAST(${argument(call, 1)} AS ${call.types[1]?.kind === 'list' ? 'DOUBLE[]' : 'DOUBLE'}))`);
+}
+
+/** Deviations of a single row are NaN-free: NULL, as Spark 3 and later give. */
+const deviation = (name: string): FunctionSpec => plain(name, 1, types.double);
+const listType: TypeRule = ([element]) => (element === undefined ? undefined : { kind: 'list', element, elementNullable: false });
+const first = aggregate([1, 2], oneOf('first'), 'first');
+const last = aggregate([1, 2], oneOf('last'), 'first');
+const average = aggregate(1, averageSql, (given) => averageType(given));
+const every = plain('bool_and', 1, types.boolean);
+const some = plain('bool_or', 1, types.boolean);
+const countIf = aggregate(1, (call) => `CAST(${call.modified(`count_if(${argument(call, 0)})`)} AS BIGINT)`, types.long);
+const joined = aggregate(
+  [1, 2],
+  (call) => call.modified(`string_agg(${distinct(call)}${argument(call, 0)}, ${call.args[1] ?? "''"})`),
+  types.string,
+);
+
+/** Aggregates, which may stand in a window, and functions of windows alone. */
+export const aggregateFunctions: FunctionTable = {
+  count: aggregate([0, many], countSql, types.long),
+  sum: aggregate(1, sumSql, sumType),
+  avg: average,
+  mean: average,
+  min: plain('min', 1, 'first'),
+  max: plain('max', 1, 'first'),
+  first,
+  first_value: first,
+  last,
+  last_value: last,
+  any_value: aggregate([1, 2], oneOf('first'), 'first'),
+  max_by: plain('arg_max_null', 2, 'first'),
+  min_by: plain('arg_min_null', 2, 'first'),
+  collect_list: aggregate(1, collect(''), listType),
+  array_agg: aggregate(1, collect(''), listType),
+  collect_set: aggregate(1, collect('DISTINCT '), listType),
+  stddev: deviation('stddev_samp'),
+  std: deviation('stddev_samp'),
+  stddev_samp: deviation('stddev_samp'),
+  stddev_pop: deviation('stddev_pop'),
+  variance: deviation('var_samp'),
+  var_samp: deviation('var_samp'),
+  var_pop: deviation('var_pop'),
+  corr: plain('corr', 2, types.double),
+  covar_samp: plain('covar_samp', 2, types.double),
+  covar_pop: plain('covar_pop', 2, types.double),
+  median: plain('median', 1, types.double),
+  mode: plain('mode', 1, 'first'),
+  // Exact, which every accuracy allows.
+  percentile_approx: aggregate([2, 3], quantile('quantile_disc')),
+  approx_percentile: aggregate([2, 3], quantile('quantile_disc')),
+  percentile: aggregate(2, quantile('quantile_cont')),
+  approx_count_distinct: aggregate([1, 2], (call) => call.modified(`approx_count_distinct(${argument(call, 0)})`), types.long),
+  bool_and: every,
+  every,
+  bool_or: some,
+  some,
+  any: some,
+  bit_and: plain('bit_and', 1, 'first'),
+  bit_or: plain('bit_or', 1, 'first'),
+  bit_xor: plain('bit_xor', 1, 'first'),
+  count_if: countIf,
+  string_agg: joined,
+  listagg: joined,
+  row_number: window('row_number', 0, types.integer),
+  rank: window('rank', 0, types.integer),
+  dense_rank: window('dense_rank', 0, types.integer),
+  percent_rank: window('percent_rank', 0, types.double),
+  cume_dist: window('cume_dist', 0, types.double),
+  ntile: window('ntile', 1, types.integer),
+  lag: window('lag', [1, 3], 'first'),
+  lead: window('lead', [1, 3], 'first'),
+  nth_value: window('nth_value', 2, 'first'),
+};

@@ -1,0 +1,195 @@
+import type { DataType, Field } from '../../schema/types.ts';
+import {
+  argument,
+  built,
+  type CallExpression,
+  type EngineCall,
+  type FunctionSpec,
+  type FunctionTable,
+  literalText,
+  renamed,
+  scalar,
+  types,
+} from '../function-spec.ts';
+import { quoteName } from '../sql/engine-text.ts';
+
+const many = Number.POSITIVE_INFINITY;
+type Types = readonly (DataType | undefined)[];
+
+function listOf(element: DataType | undefined): DataType | undefined {
+  return element === undefined ? undefined : { kind: 'list', element, elementNullable: true };
+}
+
+function elementOf([type]: Types): DataType | undefined {
+  return type?.kind === 'list' ? type.element : type?.kind === 'map' ? type.value : undefined;
+}
+
+function isMap({ types: given }: EngineCall): boolean {
+  return given[0]?.kind === 'map';
+}
+
+function sizeSql(call: EngineCall): string {
+  const value = argument(call, 0);
+  return `CAST(${isMap(call) ? `cardinality(${value})` : `len(${value})`} AS INTEGER)`;
+}
+
+/** As `tryElementAtSql`; a place outside of the list is an error. */
+function elementAtSql(call: EngineCall): string {
+  if (isMap(call)) return tryElementAtSql(call);
+  const [list, place] = [argument(call, 0), argument(call, 1)];
+  const zero = `error('[INVALID_INDEX_OF_ZERO] The index 0 is invalid. An index shall be either < 0 or > 0 (the first element has index 1).')`;
+  const outside = `error('[INVALID_ARRAY_INDEX_IN_ELEMENT_AT] The index ' || ${place} || ' is out of bounds. The array has ' || len(${list}) || ' elements. Use \`try_element_at\` to tolerate accessing element at invalid index and return NULL instead.')`;
+  return `(CASE WHEN ${place} = 0 THEN ${zero} WHEN abs(${place}) > len(${list}) THEN ${outside} ELSE list_extract(${list}, ${place}) END)`;
+}
+
+/** The 1-based element of a list, from the end when negative; the value of a map's key. Nothing there is NULL. */
+function tryElementAtSql(call: EngineCall): string {
+  const value = argument(call, 0);
+  const key = argument(call, 1);
+  return isMap(call) ? `map_extract_value(${value}, ${key})` : `list_extract(${value}, ${key})`;
+}
+
+/** Each value once, in the order of first sight. */
+function distinctSql(list = 'NULL'): string {
+  return `list_filter(${list}, lambda "__item", "__place": "__place" = list_position(${list}, "__item"))`;
+}
+
+/** NULL, not false, when the value is missing among nulls. */
+function containsSql(list = 'NULL', value = 'NULL'): string {
+  return `CASE WHEN ${list} IS NULL OR ${value} IS NULL THEN NULL WHEN list_contains(${list}, ${value}) THEN true WHEN list_count(${list}) < len(${list}) THEN NULL ELSE false END`;
+}
+
+function existsSql(list = 'NULL', test = 'NULL'): string {
+  return `(CASE WHEN ${list} IS NULL THEN NULL ELSE len(list_filter(${list}, ${test})) > 0 END)`;
+}
+
+function forallSql(list = 'NULL', test = 'NULL'): string {
+  return `(CASE WHEN ${list} IS NULL THEN NULL ELSE len(list_filter(${list}, ${test})) = len(${list}) END)`;
+}
+
+function mapSql({ args }: EngineCall): string {
+  const keys = args.filter((_, index) => index % 2 === 0);
+  const values = args.filter((_, index) => index % 2 === 1);
+  return `map([${keys.join(', ')}], [${values.join(', ')}])`;
+}
+
+/** Members take the name of an alias or a column, else `col1`, `col2`, …. */
+function memberName(call: CallExpression, index: number): string {
+  const given = call.arguments[index];
+  if (given?.kind === 'alias') return given.name;
+  return (given?.kind === 'column' ? given.path.at(-1) : undefined) ?? `col${index + 1}`;
+}
+
+function structSql({ args, call }: EngineCall): string {
+  return `struct_pack(${args.map((value, index) => `${quoteName(memberName(call, index))} := ${value}`).join(', ')})`;
+}
+
+function namedStructSql({ args, call }: EngineCall): string {
+  const members = args.flatMap((value, index) =>
+    index % 2 === 0 ? [] : [`${quoteName(literalText(call, index - 1) ?? `col${(index + 1) / 2}`)} := ${value}`],
+  );
+  return `struct_pack(${members.join(', ')})`;
+}
+
+function structType(names: (index: number) => string, given: Types): DataType | undefined {
+  const fields = given.flatMap((type, index): Field[] => (type === undefined ? [] : [{ name: names(index), type, nullable: true }]));
+  return fields.length === given.length ? { kind: 'struct', fields } : undefined;
+}
+
+function sortSql(list = 'NULL', ascending?: string): string {
+  const up = `list_sort(${list}, 'ASC', 'NULLS FIRST')`;
+  const down = `list_sort(${list}, 'DESC', 'NULLS LAST')`;
+  return ascending === undefined
+    ? up
+    : ascending === 'true'
+      ? up
+      : ascending === 'false'
+        ? down
+        : `CASE WHEN ${ascending} THEN ${up} ELSE ${down} END`;
+}
+
+const transform: FunctionSpec = renamed('list_transform', 2);
+const filter: FunctionSpec = renamed('list_filter', 2, 'first');
+const size: FunctionSpec = built(1, sizeSql, types.integer);
+const reduce: FunctionSpec = scalar([3, 4], (list, start, merge) => `list_reduce(${list}, ${merge}, ${start})`);
+
+/** Functions of lists, maps and structs, those with lambdas among them. */
+export const collectionFunctions: FunctionTable = {
+  size,
+  cardinality: size,
+  array_size: size,
+  array: built(
+    [0, many],
+    ({ args }) => `[${args.join(', ')}]`,
+    (given) => listOf(given.find((type) => type !== undefined)),
+  ),
+  map: built([0, many], mapSql, (given) => {
+    const [key, value] = given;
+    return key === undefined || value === undefined ? undefined : { kind: 'map', key, value, valueNullable: true };
+  }),
+  struct: built([1, many], structSql, (given, call) => structType((index) => memberName(call, index), given)),
+  named_struct: built([2, many], namedStructSql, (given, call) =>
+    structType(
+      (index) => literalText(call, 2 * index) ?? `col${index + 1}`,
+      given.filter((_, index) => index % 2 === 1),
+    ),
+  ),
+  element_at: built(2, elementAtSql, elementOf),
+  try_element_at: built(2, tryElementAtSql, elementOf),
+  get: built(
+    2,
+    (call) => `CASE WHEN ${argument(call, 1)} >= 0 THEN list_extract(${argument(call, 0)}, ${argument(call, 1)} + 1) END`,
+    elementOf,
+  ),
+  array_contains: scalar(2, containsSql, types.boolean),
+  array_position: scalar(
+    2,
+    (list, value) =>
+      `CAST(CASE WHEN ${list} IS NULL OR ${value} IS NULL THEN NULL ELSE coalesce(list_position(${list}, ${value}), 0) END AS BIGINT)`,
+    types.long,
+  ),
+  array_distinct: scalar(1, distinctSql, 'first'),
+  array_sort: scalar(1, (list) => `list_sort(${list}, 'ASC', 'NULLS LAST')`, 'first'),
+  sort_array: scalar([1, 2], sortSql, 'first'),
+  array_max: built(1, ({ args }) => `list_max(${args.join('')})`, elementOf),
+  array_min: built(1, ({ args }) => `list_min(${args.join('')})`, elementOf),
+  array_join: scalar(
+    [2, 3],
+    (list = 'NULL', separator = 'NULL', replacement?: string) =>
+      replacement === undefined
+        ? `array_to_string(${list}, ${separator})`
+        : `array_to_string(list_transform(${list}, lambda "__part": coalesce(CAST("__part" AS VARCHAR), ${replacement})), ${separator})`,
+    types.string,
+  ),
+  array_union: scalar(2, (left, right) => distinctSql(`list_concat(${left}, ${right})`), 'first'),
+  array_intersect: scalar(
+    2,
+    (left, right) => distinctSql(`list_filter(${left}, lambda "__item": list_position(${right}, "__item") IS NOT NULL)`),
+    'first',
+  ),
+  array_except: scalar(
+    2,
+    (left, right) => distinctSql(`list_filter(${left}, lambda "__item": list_position(${right}, "__item") IS NULL)`),
+    'first',
+  ),
+  array_remove: scalar(2, (list, value) => `list_filter(${list}, lambda "__item": "__item" IS DISTINCT FROM ${value})`, 'first'),
+  array_append: renamed('list_append', 2, 'first'),
+  array_prepend: scalar(2, (list, value) => `list_prepend(${value}, ${list})`, 'first'),
+  array_repeat: built(
+    2,
+    ({ args: [value, count] }) => `list_transform(range(0, greatest(${count}, 0)), lambda "__index": ${value})`,
+    ([type]) => listOf(type),
+  ),
+  array_compact: scalar(1, (list) => `list_filter(${list}, lambda "__item": "__item" IS NOT NULL)`, 'first'),
+  reverse: built(
+    1,
+    (call) => (call.types[0]?.kind === 'list' ? `list_reverse(${argument(call, 0)})` : `reverse(${argument(call, 0)})`),
+    ([type]) => type,
+  ),
+  transform,
+  filter,
+  exists: scalar(2, existsSql, types.boolean),
+  forall: scalar(2, forallSql, types.boolean),
+  aggregate: reduce,
+  reduce,
+};

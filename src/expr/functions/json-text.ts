@@ -1,0 +1,83 @@
+import { assertNever } from '../../base/assert.ts';
+import { printJson } from '../../base/bigint-json.ts';
+import type { DataType } from '../../schema/types.ts';
+import { castSql } from '../sql/cast-sql.ts';
+import { sqlText } from '../sql/engine-text.ts';
+import { bindOnce } from './bind-once.ts';
+import { decimalText, floatText } from './java-number.ts';
+
+/**
+ * A struct, list or map as the JSON text Spark makes of it: members that are NULL are left out, elements and values that are NULL are
+ * `null`; instants have milliseconds and a zone, bytes are base64, numbers are printed as Java prints them. NULL for NULL.
+ */
+export function jsonTextSql(value: string, type: DataType): string {
+  return bindOnce(value, '__json', (root) => valueText(root, type, 0));
+}
+
+/** `value` is mentioned often: it must be cheap to repeat. */
+function valueText(value: string, type: DataType, depth: number): string {
+  switch (type.kind) {
+    case 'string':
+      return quoted(value);
+    case 'boolean':
+    case 'byte':
+    case 'short':
+    case 'integer':
+    case 'long':
+      return `CAST(${value} AS VARCHAR)`;
+    case 'float':
+    case 'double':
+      return bindOnce(
+        floatText(value),
+        '__text',
+        (text) => `CASE WHEN ${text} IN ('NaN', 'Infinity', '-Infinity') THEN '"' || ${text} || '"' ELSE ${text} END`,
+      );
+    case 'decimal':
+      return decimalText(value, type.scale);
+    case 'date':
+      return `('"' || CASE WHEN year(${value}) > 9999 THEN '+' ELSE '' END || CAST(${value} AS VARCHAR) || '"')`;
+    case 'timestamp':
+      return timeText(`CAST(${value} AS TIMESTAMP)`, 'Z');
+    case 'timestamp_ntz':
+      return timeText(value, '');
+    case 'binary':
+      return `('"' || to_base64(${value}) || '"')`;
+    case 'struct':
+      return structText(value, type, depth);
+    case 'list': {
+      const item = `"__item${depth}"`;
+      const element = `coalesce(${valueText(item, type.element, depth + 1)}, 'null')`;
+      return `CASE WHEN ${value} IS NOT NULL THEN '[' || array_to_string(list_transform(${value}, lambda ${item}: ${element}), ',') || ']' END`;
+    }
+    case 'map':
+      return mapText(value, type, depth);
+    default:
+      return assertNever(type);
+  }
+}
+
+function structText(value: string, type: Extract<DataType, { kind: 'struct' }>, depth: number): string {
+  const members = type.fields.map(({ name, type: member }) => {
+    const inner = valueText(`struct_extract(${value}, ${sqlText(name)})`, member, depth + 1);
+    return `${sqlText(`${printJson(name)}:`)} || ${inner}`;
+  });
+  // concat_ws skips the members that are NULL.
+  const body = members.length === 0 ? "''" : `concat_ws(',', ${members.join(', ')})`;
+  return `CASE WHEN ${value} IS NOT NULL THEN '{' || ${body} || '}' END`;
+}
+
+function mapText(value: string, type: Extract<DataType, { kind: 'map' }>, depth: number): string {
+  const entry = `"__entry${depth}"`;
+  const key = quoted(castSql(`struct_extract(${entry}, 'key')`, { from: type.key, to: { kind: 'string' }, safe: false }));
+  const inner = `coalesce(${valueText(`struct_extract(${entry}, 'value')`, type.value, depth + 1)}, 'null')`;
+  const entries = `list_transform(map_entries(${value}), lambda ${entry}: ${key} || ':' || ${inner})`;
+  return `CASE WHEN ${value} IS NOT NULL THEN '{' || array_to_string(${entries}, ',') || '}' END`;
+}
+
+function quoted(text: string): string {
+  return `CAST(to_json(${text}) AS VARCHAR)`;
+}
+
+function timeText(local: string, zone: string): string {
+  return `strftime(${local}, '"%Y-%m-%dT%H:%M:%S.%g${zone}"')`;
+}

@@ -1,0 +1,80 @@
+import type { DataType } from '../../schema/types.ts';
+import { argument, built, type EngineCall, type FunctionTable, refused, renamed, scalar, types } from '../function-spec.ts';
+import { applyLambda } from './apply-lambda.ts';
+import { bindOnce } from './bind-once.ts';
+
+const many = Number.POSITIVE_INFINITY;
+type Types = readonly (DataType | undefined)[];
+
+const entryKey = `struct_extract("__entry", 'key')`;
+const entryValue = `struct_extract("__entry", 'value')`;
+
+function listOf(element: DataType | undefined): DataType | undefined {
+  return element === undefined ? undefined : { kind: 'list', element, elementNullable: true };
+}
+
+function mapPart(part: 'key' | 'value'): (given: Types) => DataType | undefined {
+  return ([type]) => listOf(type?.kind === 'map' ? type[part] : undefined);
+}
+
+function entriesType([type]: Types): DataType | undefined {
+  if (type?.kind !== 'map') return undefined;
+  const key = { name: 'key', type: type.key, nullable: false };
+  return listOf({ kind: 'struct', fields: [key, { name: 'value', type: type.value, nullable: type.valueNullable }] });
+}
+
+function fromEntriesType([type]: Types): DataType | undefined {
+  if (type?.kind !== 'list' || type.element.kind !== 'struct') return undefined;
+  const [key, value] = type.element.fields;
+  return key === undefined || value === undefined ? undefined : { kind: 'map', key: key.type, value: value.type, valueNullable: true };
+}
+
+function fromArraysType([keys, values]: Types): DataType | undefined {
+  if (keys?.kind !== 'list' || values?.kind !== 'list') return undefined;
+  return { kind: 'map', key: keys.element, value: values.element, valueNullable: true };
+}
+
+/** A list with an entry that is NULL is no map. */
+function fromEntriesSql(entries = 'NULL'): string {
+  return bindOnce(
+    entries,
+    '__entries',
+    (list) => `CASE WHEN len(list_filter(${list}, lambda "__entry": "__entry" IS NULL)) = 0 THEN map_from_entries(${list}) END`,
+  );
+}
+
+/** A key in two maps is an error. */
+function concatSql({ args }: EngineCall): string {
+  if (args.length === 0) return 'map([], [])';
+  const entries = args.map((map) => `map_entries(${map})`).reduce((left, right) => `list_concat(${left}, ${right})`);
+  const anyNull = args.map((map) => `${map} IS NULL`).join(' OR ');
+  return `CASE WHEN ${anyNull} THEN NULL ELSE map_from_entries(${entries}) END`;
+}
+
+function filterSql(map = 'NULL', test = 'NULL'): string {
+  return `map_from_entries(list_filter(map_entries(${map}), lambda "__entry": ${applyLambda(test, [entryKey, entryValue])}))`;
+}
+
+function keysSql(map = 'NULL', change = 'NULL'): string {
+  return `map(list_transform(map_entries(${map}), lambda "__entry": ${applyLambda(change, [entryKey, entryValue])}), map_values(${map}))`;
+}
+
+function valuesSql(map = 'NULL', change = 'NULL'): string {
+  return `map(map_keys(${map}), list_transform(map_entries(${map}), lambda "__entry": ${applyLambda(change, [entryKey, entryValue])}))`;
+}
+
+/** Functions of maps, those with lambdas among them. */
+export const mapFunctions: FunctionTable = {
+  map_from_arrays: built(2, (call) => `map(${argument(call, 0)}, ${argument(call, 1)})`, fromArraysType),
+  map_from_entries: built(1, ({ args }) => fromEntriesSql(...args), fromEntriesType),
+  map_keys: built(1, ({ args }) => `map_keys(${args.join('')})`, mapPart('key')),
+  map_values: built(1, ({ args }) => `map_values(${args.join('')})`, mapPart('value')),
+  map_entries: built(1, ({ args }) => `map_entries(${args.join('')})`, entriesType),
+  map_contains_key: renamed('map_contains', 2, types.boolean),
+  map_concat: built([0, many], concatSql, ([type]) => type),
+  map_filter: scalar(2, filterSql, 'first'),
+  transform_keys: scalar(2, keysSql),
+  transform_values: scalar(2, valuesSql),
+  map_zip_with: refused('use transform on map_keys'),
+  str_to_map: refused('use split and map_from_entries'),
+};

@@ -1,0 +1,108 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { sqlTypeName } from '../../schema/sql-type.ts';
+import type { DataType } from '../../schema/types.ts';
+import { typeSql } from './engine-text.ts';
+
+export interface CastOptions {
+  /** Type of the value; `undefined` when not known. */
+  readonly from: DataType | undefined;
+  readonly to: DataType;
+  /** A value that cannot be cast gives NULL instead of an error (TRY_CAST). */
+  readonly safe: boolean;
+}
+
+const integral: ReadonlySet<string> = new Set(['byte', 'short', 'integer', 'long']);
+const floating: ReadonlySet<string> = new Set(['float', 'double']);
+
+/** Whether a type is one of TINYINT, SMALLINT, INT, BIGINT. */
+export function isIntegral(type: DataType | undefined): boolean {
+  return type !== undefined && integral.has(type.kind);
+}
+
+/** Whether a type is one of FLOAT, DOUBLE. */
+export function isFloating(type: DataType | undefined): boolean {
+  return type !== undefined && floating.has(type.kind);
+}
+
+/** Whether values of the type are numbers. */
+export function isNumeric(type: DataType | undefined): boolean {
+  return isIntegral(type) || isFloating(type) || type?.kind === 'decimal';
+}
+
+/**
+ * A cast with the meaning it has in Spark's ANSI mode: fractions are cut off towards zero, text must be a whole number to become an
+ * integer, binary is UTF-8 text, an instant prints in UTC without zone, seconds since the epoch stand for instants. What does not fit is an error.
+ *
+ * @throws AnalysisException `DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION` for anything but text made binary.
+ */
+export function castSql(value: string, options: CastOptions): string {
+  const { from, to, safe } = options;
+  const special = isIntegral(to) ? toInteger(value, options) : (specialCasts[to.kind]?.(value, options) ?? undefined);
+  if (special !== undefined) return special;
+  return from !== undefined && from.kind === to.kind && from.kind !== 'decimal' && !isNested(from) ? value : plainCast(value, to, safe);
+}
+
+function plainCast(value: string, to: DataType, safe: boolean): string {
+  return `${safe ? 'TRY_CAST' : 'CAST'}(${value} AS ${typeSql(to)})`;
+}
+
+function isNested({ kind }: DataType): boolean {
+  return kind === 'struct' || kind === 'list' || kind === 'map';
+}
+
+function toInteger(value: string, { from, to, safe }: CastOptions): string | undefined {
+  const whole = safe ? 'TRY_CAST' : 'CAST';
+  const target = typeSql(to);
+  if (from === undefined) {
+    // The engine knows the type when it plans and keeps the one branch. Text casts to anything, so every branch binds.
+    const asDouble = `${whole}(trunc(TRY_CAST(CAST(${value} AS VARCHAR) AS DOUBLE)) AS ${target})`;
+    const asDecimal = `${whole}(split_part(CAST(${value} AS VARCHAR), '.', 1) AS ${target})`;
+    const other = `${whole}(${value} AS ${target})`;
+    return `(CASE WHEN typeof(${value}) IN ('DOUBLE', 'FLOAT') THEN ${asDouble} WHEN typeof(${value}) LIKE 'DECIMAL%' THEN ${asDecimal} ELSE ${other} END)`;
+  }
+  if (isFloating(from) || from.kind === 'decimal') return `${whole}(trunc(${value}) AS ${target})`;
+  if (from.kind === 'timestamp') return `${whole}(floor(epoch(${value})) AS ${target})`;
+  if (from.kind !== 'string') return undefined;
+  // The engine itself would round '1.5' and read '1e3'.
+  const malformed = safe ? 'NULL' : `error(${malformedMessage(value, target)})`;
+  return `(CASE WHEN ${value} IS NULL THEN NULL WHEN regexp_full_match(${value}, '\\s*[+-]?[0-9]+\\s*') THEN ${whole}(${value} AS ${target}) ELSE ${malformed} END)`;
+}
+
+function neverBinary(from: DataType): AnalysisException {
+  const name = sqlTypeName(from).toUpperCase();
+  return new AnalysisException({
+    errorClass: 'DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION',
+    sqlState: '42K09',
+    message: `cannot cast "${name}" to "BINARY"`,
+    hint: 'cast to STRING first: its UTF-8 bytes are the binary value',
+    parameters: { srcType: `"${name}"`, targetType: '"BINARY"' },
+  });
+}
+
+function malformedMessage(value: string, target: string): string {
+  return `'[CAST_INVALID_INPUT] The value ''' || ${value} || ''' of the type "STRING" cannot be cast to "${target}" because it is malformed.'`;
+}
+
+const specialCasts: Readonly<Record<string, (value: string, options: CastOptions) => string | undefined>> = {
+  string: (value, { from, to, safe }) => {
+    switch (from?.kind) {
+      case 'timestamp':
+        return plainCast(`CAST(${value} AS TIMESTAMP)`, to, safe);
+      case 'binary':
+        return safe ? `TRY(decode(${value}))` : `decode(${value})`;
+      case 'float':
+      case 'double':
+        return `(CASE WHEN isnan(${value}) THEN 'NaN' WHEN isinf(${value}) THEN CASE WHEN ${value} > 0 THEN 'Infinity' ELSE '-Infinity' END ELSE CAST(${value} AS VARCHAR) END)`;
+      default:
+        return undefined;
+    }
+  },
+  binary: (value, { from }) => {
+    if (from !== undefined && from.kind !== 'string' && from.kind !== 'binary') throw neverBinary(from);
+    return from?.kind === 'string' ? `encode(${value})` : undefined;
+  },
+  timestamp: (value, { from }) => (isNumeric(from) ? `to_timestamp(CAST(${value} AS DOUBLE))` : undefined),
+  double: (value, { from }) => (from?.kind === 'timestamp' ? `epoch(${value})` : undefined),
+  float: (value, { from }) => (from?.kind === 'timestamp' ? `CAST(epoch(${value}) AS FLOAT)` : undefined),
+  boolean: (value, { from }) => (isNumeric(from) ? `(${value} <> 0)` : undefined),
+};

@@ -1,0 +1,246 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { assertNever } from '../../base/assert.ts';
+import type { DataType } from '../../schema/types.ts';
+import type { BinaryOperator, Expression, Window } from '../expression.ts';
+import { expressionType } from '../expression-type.ts';
+import { checkCall } from '../functions.ts';
+import { printBound } from '../print-expression.ts';
+import { castSql } from './cast-sql.ts';
+import { literalSql, sqlText } from './engine-text.ts';
+import { arithmeticSql, comparisonSql, likeSql, listElementSql, type TypedSql } from './operator-sql.ts';
+
+export { columnPathSql, literalSql, quoteName, sqlText, typeSql } from './engine-text.ts';
+
+/** The engine's SQL of a column: its path in the schema's spelling and the alias it was bound to. */
+export type ColumnSql = (path: readonly string[], qualifier: string | undefined) => string;
+
+/** Longer SQL of one expression is refused. In UTF-16 units. */
+const maxSqlLength = 8 * 1024 * 1024;
+
+/**
+ * A bound expression as SQL of the engine, with the meaning it has in Spark's ANSI mode: `/` divides as doubles (decimals as decimals) and by
+ * zero is an error, casts cut fractions off, positions count from 1, an element past a list's end is an error, a missing map key NULL, times are in UTC.
+ * Nothing in it stands as the user wrote it: names and texts are quoted, numbers printed. Types come from binding; without them casts of
+ * unknown operands decide when the engine plans.
+ *
+ * @throws AnalysisException `UNRESOLVED_ROUTINE` 42883, `WRONG_NUM_ARGS` 42605, `UNSUPPORTED_FUNCTION`, `UNBOUND_SQL_PARAMETER` 42P02,
+ * `EXPRESSION_TOO_LARGE`.
+ */
+export function expressionSql(expression: Expression, columnSql: ColumnSql): string {
+  return new SqlPrinter(columnSql).print(expression, new Map());
+}
+
+/** SQL of lambda parameters by their name in lower case. */
+type Parameters = ReadonlyMap<string, string>;
+
+class SqlPrinter {
+  readonly #columnSql: ColumnSql;
+  #lambdaCount = 0;
+
+  constructor(columnSql: ColumnSql) {
+    this.#columnSql = columnSql;
+  }
+
+  print(expression: Expression, parameters: Parameters): string {
+    const sql = this.#printNode(expression, parameters);
+    if (sql.length <= maxSqlLength) return sql;
+    throw new AnalysisException({
+      errorClass: 'EXPRESSION_TOO_LARGE',
+      sqlState: '54001',
+      message: `an expression takes more than ${maxSqlLength} characters of SQL`,
+      hint: 'join with a table of the values, or compute it in steps',
+    });
+  }
+
+  #printNode(expression: Expression, parameters: Parameters): string {
+    const print = (part: Expression): string => this.print(part, parameters);
+    switch (expression.kind) {
+      case 'column':
+        return this.#column(expression, parameters);
+      case 'literal':
+        return literalSql(expression.literal);
+      case 'unary':
+        return expression.operator === 'not'
+          ? `(NOT ${print(expression.operand)})`
+          : `(${expression.operator} ${print(expression.operand)})`;
+      case 'binary':
+        return this.#binary(expression, parameters);
+      case 'is':
+        return `(${print(expression.operand)} IS ${expression.negated ? 'NOT ' : ''}${expression.test.toUpperCase()})`;
+      case 'is-distinct':
+        return comparisonSql(expression.negated ? '<=>' : 'is distinct', ...this.#typed([expression.left, expression.right], parameters));
+      case 'in': {
+        const [operand, ...options] = this.#typed([expression.operand, ...expression.options], parameters);
+        const list = options.map((option) => option.sql).join(', ');
+        return `(${operand?.sql ?? 'NULL'} ${expression.negated ? 'NOT ' : ''}IN (${list}))`;
+      }
+      case 'between': {
+        const [operand, low, high] = this.#typed([expression.operand, expression.low, expression.high], parameters);
+        return `(${operand?.sql ?? 'NULL'} ${expression.negated ? 'NOT ' : ''}BETWEEN ${low?.sql ?? 'NULL'} AND ${high?.sql ?? 'NULL'})`;
+      }
+      case 'like':
+        return likeSql(expression, print);
+      case 'case':
+        return this.#case(expression, parameters);
+      case 'cast':
+        return castSql(print(expression.operand), { from: expressionType(expression.operand), to: expression.type, safe: expression.safe });
+      case 'call':
+        return this.#call(expression, parameters);
+      case 'member':
+        return `struct_extract(${print(expression.operand)}, ${sqlText(expression.name)})`;
+      case 'element':
+        return this.#element(expression, parameters);
+      case 'lambda':
+        return this.#lambda(expression, parameters, false);
+      case 'alias':
+        return print(expression.operand);
+      case 'parameter':
+      case 'star':
+        throw misplaced(expression);
+      default:
+        return assertNever(expression);
+    }
+  }
+
+  #column(column: Extract<Expression, { kind: 'column' }>, parameters: Parameters): string {
+    const [first = '', ...members] = column.path;
+    const parameter = column.qualifier === undefined ? parameters.get(first.toLowerCase()) : undefined;
+    if (parameter === undefined) return this.#columnSql(column.path, column.qualifier);
+    return members.reduce((sql, member) => `struct_extract(${sql}, ${sqlText(member)})`, parameter);
+  }
+
+  #binary(expression: Extract<Expression, { kind: 'binary' }>, parameters: Parameters): string {
+    const { operator } = expression;
+    if (operator === 'and' || operator === 'or') {
+      return `(${this.print(expression.left, parameters)} ${operator.toUpperCase()} ${this.print(expression.right, parameters)})`;
+    }
+    if (isComparison(operator)) return comparisonSql(operator, ...this.#typed([expression.left, expression.right], parameters));
+    return arithmeticSql(operator, this.#operand(expression.left, parameters), this.#operand(expression.right, parameters));
+  }
+
+  #operand(expression: Expression, parameters: Parameters): TypedSql {
+    const literal = expression.kind === 'literal' ? expression.literal : undefined;
+    return { sql: this.print(expression, parameters), type: expressionType(expression), literal };
+  }
+
+  /** Values to be compared: text is cast to the type of what it is compared with, as Spark does. */
+  #typed(expressions: readonly Expression[], parameters: Parameters): readonly TypedSql[] {
+    const operands = expressions.map((expression) => this.#operand(expression, parameters));
+    const target = operands.find(
+      ({ type }) => type !== undefined && type.kind !== 'string' && comparableWithText[type.kind] !== undefined,
+    )?.type;
+    const to = target === undefined ? undefined : comparableWithText[target.kind];
+    if (to === undefined) return operands;
+    return operands.map((operand) => (operand.type?.kind === 'string' ? { ...operand, sql: castTextSql(operand, to), type: to } : operand));
+  }
+
+  #case(expression: Extract<Expression, { kind: 'case' }>, parameters: Parameters): string {
+    const print = (part: Expression): string => this.print(part, parameters);
+    const operand = expression.operand === undefined ? '' : ` ${print(expression.operand)}`;
+    const branches = expression.branches.map(({ when, then }) => ` WHEN ${print(when)} THEN ${print(then)}`).join('');
+    const otherwise = expression.otherwise === undefined ? '' : ` ELSE ${print(expression.otherwise)}`;
+    return `(CASE${operand}${branches}${otherwise} END)`;
+  }
+
+  #call(call: Extract<Expression, { kind: 'call' }>, parameters: Parameters): string {
+    const spec = checkCall(call);
+    // Only these hand the 0-based place to a lambda's second parameter.
+    const indexed = ['transform', 'filter'].includes(call.name.toLowerCase());
+    const args = call.arguments.map((part) =>
+      part.kind === 'lambda' ? this.#lambda(part, parameters, indexed) : this.print(part, parameters),
+    );
+    return spec.sql({
+      call,
+      args,
+      types: call.arguments.map(expressionType),
+      modified: (sql, andFilter) => {
+        const filters = [
+          ...(call.filter === undefined ? [] : [this.print(call.filter, parameters)]),
+          ...(andFilter === undefined ? [] : [andFilter]),
+        ];
+        const filter = filters.length === 0 ? '' : ` FILTER (WHERE ${filters.join(' AND ')})`;
+        return `${sql}${filter}${call.over === undefined ? '' : ` OVER (${this.#window(call.over, parameters)})`}`;
+      },
+    });
+  }
+
+  #window({ partitionBy, orderBy, frame }: Window, parameters: Parameters): string {
+    const print = (part: Expression): string => this.print(part, parameters);
+    const keys = orderBy.map(({ expression, descending, nullsFirst = !descending }) =>
+      sortKeySql(print(expression), descending, nullsFirst),
+    );
+    return [
+      ...(partitionBy.length === 0 ? [] : [`PARTITION BY ${partitionBy.map(print).join(', ')}`]),
+      ...(keys.length === 0 ? [] : [`ORDER BY ${keys.join(', ')}`]),
+      ...(frame === undefined ? [] : [`${frame.unit.toUpperCase()} BETWEEN ${printBound(frame.from)} AND ${printBound(frame.until)}`]),
+    ].join(' ');
+  }
+
+  /** The 0-based element of a list, the value of a map's key. */
+  #element(expression: Extract<Expression, { kind: 'element' }>, parameters: Parameters): string {
+    const operand = this.print(expression.operand, parameters);
+    const index = this.print(expression.index, parameters);
+    const type = expressionType(expression.operand)?.kind;
+    const literal = expression.index.kind === 'literal' ? expression.index.literal : undefined;
+    if (type === 'map' || (type === undefined && literal?.type !== 'integer')) return `map_extract_value(${operand}, ${index})`;
+    return listElementSql(operand, index, literal);
+  }
+
+  #lambda(lambda: Extract<Expression, { kind: 'lambda' }>, parameters: Parameters, indexed: boolean): string {
+    const inner = new Map(parameters);
+    const names = lambda.parameters.map((parameter, index) => {
+      // A name of our own: a column of the user's spelling must not be hidden by it.
+      const name = `"__lambda_${this.#lambdaCount++}"`;
+      inner.set(parameter.toLowerCase(), indexed && index === 1 ? `CAST(${name} - 1 AS INTEGER)` : name);
+      return name;
+    });
+    return `lambda ${names.join(', ')}: ${this.print(lambda.body, inner)}`;
+  }
+}
+
+function castTextSql({ sql, type, literal }: TypedSql, to: DataType): string {
+  const plainInteger = to.kind === 'long' && literal?.type === 'string' && /^\s*[+-]?\d+\s*$/.test(literal.value);
+  return plainInteger ? `CAST(${sql} AS BIGINT)` : castSql(sql, { from: type, to, safe: false });
+}
+
+function isComparison(operator: BinaryOperator): boolean {
+  return ['=', '<>', '<', '<=', '>', '>=', '<=>'].includes(operator);
+}
+
+/** What text becomes when it is compared with a value of a type. */
+const comparableWithText: Readonly<Record<string, DataType | undefined>> = {
+  byte: { kind: 'long' },
+  short: { kind: 'long' },
+  integer: { kind: 'long' },
+  long: { kind: 'long' },
+  decimal: { kind: 'double' },
+  float: { kind: 'double' },
+  double: { kind: 'double' },
+  boolean: { kind: 'boolean' },
+  date: { kind: 'date' },
+  timestamp: { kind: 'timestamp' },
+  timestamp_ntz: { kind: 'timestamp_ntz' },
+};
+
+/** A sort key with Spark's order of nulls unless another is asked for. */
+export function sortKeySql(sql: string, descending: boolean, nullsFirst: boolean = !descending): string {
+  return `${sql} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`;
+}
+
+function misplaced(expression: Extract<Expression, { kind: 'parameter' | 'star' }>): AnalysisException {
+  if (expression.kind === 'star') {
+    return new AnalysisException({
+      errorClass: 'INVALID_USAGE_OF_STAR_OR_REGEX',
+      sqlState: '42000',
+      message: "Invalid usage of '*' in an expression.",
+      hint: 'name the columns, or use * in a select list or count(*)',
+    });
+  }
+  return new AnalysisException({
+    errorClass: 'UNBOUND_SQL_PARAMETER',
+    sqlState: '42P02',
+    message: `Found the unbound parameter: ${expression.name}.`,
+    hint: 'give a value for it',
+    parameters: { name: String(expression.name) },
+  });
+}

@@ -1,0 +1,103 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { assertNever } from '../../base/assert.ts';
+import type { DataType } from '../../schema/types.ts';
+import type { Literal } from '../expression.ts';
+import { printDecimal } from '../print-expression.ts';
+
+/** A name as an identifier of the engine, in double quotes. @throws AnalysisException for a name with U+0000, which no engine text can hold. */
+export function quoteName(name: string): string {
+  if (name.includes('\0')) {
+    throw new AnalysisException({
+      errorClass: 'INVALID_IDENTIFIER',
+      sqlState: '42602',
+      message: `the name ${name.replaceAll('\0', '\\0')} holds U+0000`,
+    });
+  }
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** A text as a string literal of the engine; U+0000 is spelled as `chr(0)`. */
+export function sqlText(text: string): string {
+  const parts = text.split('\0').map((part) => `'${part.replaceAll("'", "''")}'`);
+  return parts.length === 1 ? (parts[0] ?? "''") : `(${parts.join(' || chr(0) || ')})`;
+}
+
+/** A literal as a value of exactly its type. */
+export function literalSql(literal: Literal): string {
+  switch (literal.type) {
+    case 'null':
+      return 'NULL';
+    case 'boolean':
+      return literal.value ? 'true' : 'false';
+    case 'integer':
+      return `CAST(${literal.value} AS ${typeSql({ kind: literal.width })})`;
+    case 'decimal': {
+      const type = typeSql({ kind: 'decimal', precision: literal.precision, scale: literal.scale });
+      return `CAST('${printDecimal(literal.unscaled, literal.scale)}' AS ${type})`;
+    }
+    case 'double':
+    case 'float':
+      return `CAST('${Object.is(literal.value, -0) ? '-0' : String(literal.value)}' AS ${typeSql({ kind: literal.type })})`;
+    case 'string':
+      return sqlText(literal.value);
+    case 'binary':
+      return `from_hex('${Array.from(literal.value, (byte) => byte.toString(16).padStart(2, '0')).join('')}')`;
+    case 'date':
+      return `make_date(CAST(${literal.days} AS INTEGER))`;
+    case 'timestamp':
+      return `make_timestamptz(${literal.micros})`;
+    case 'timestamp_ntz':
+      return `make_timestamp(${literal.micros})`;
+    case 'interval':
+      return `(to_months(${literal.months}) + to_days(${literal.days}) + to_microseconds(${literal.micros}))`;
+    default:
+      return assertNever(literal);
+  }
+}
+
+/** The engine's type for a column type; instants are TIMESTAMP WITH TIME ZONE. */
+export function typeSql(type: DataType): string {
+  switch (type.kind) {
+    case 'boolean':
+      return 'BOOLEAN';
+    case 'byte':
+      return 'TINYINT';
+    case 'short':
+      return 'SMALLINT';
+    case 'integer':
+      return 'INTEGER';
+    case 'long':
+      return 'BIGINT';
+    case 'float':
+      return 'FLOAT';
+    case 'double':
+      return 'DOUBLE';
+    case 'decimal':
+      return `DECIMAL(${type.precision},${type.scale})`;
+    case 'string':
+      return 'VARCHAR';
+    case 'binary':
+      return 'BLOB';
+    case 'date':
+      return 'DATE';
+    case 'timestamp':
+      return 'TIMESTAMP WITH TIME ZONE';
+    case 'timestamp_ntz':
+      return 'TIMESTAMP';
+    case 'list':
+      return `${typeSql(type.element)}[]`;
+    case 'map':
+      return `MAP(${typeSql(type.key)}, ${typeSql(type.value)})`;
+    case 'struct':
+      return `STRUCT(${type.fields.map((field) => `${quoteName(field.name)} ${typeSql(field.type)}`).join(', ')})`;
+    default:
+      return assertNever(type);
+  }
+}
+
+/** A member of a struct column: `path` from the column's own name down. `relation` is the engine's name of the relation, quoted. */
+export function columnPathSql(path: readonly string[], relation?: string): string {
+  const [name = '', ...members] = path;
+  const column = relation === undefined ? quoteName(name) : `${relation}.${quoteName(name)}`;
+  return members.reduce((sql, member) => `struct_extract(${sql}, ${sqlText(member)})`, column);
+}

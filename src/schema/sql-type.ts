@@ -1,0 +1,38 @@
+import type { DataType } from './types.ts';
+
+/** A type as SQL names it: `INT`, `ARRAY<STRING>`, `STRUCT<a: BIGINT NOT NULL>`. */
+export function sqlTypeName(type: DataType): string {
+  switch (type.kind) {
+    case 'struct':
+      return `STRUCT<${type.fields
+        .map((field) => `${quotedWhenNeeded(field.name)}: ${sqlTypeName(field.type)}${field.nullable ? '' : ' NOT NULL'}`)
+        .join(', ')}>`;
+    case 'list':
+      return `ARRAY<${sqlTypeName(type.element)}>`;
+    case 'map':
+      return `MAP<${sqlTypeName(type.key)}, ${sqlTypeName(type.value)}>`;
+    case 'decimal':
+      return `DECIMAL(${type.precision},${type.scale})`;
+    default:
+      return plainNames[type.kind];
+  }
+}
+
+const plainNames = {
+  boolean: 'BOOLEAN',
+  byte: 'TINYINT',
+  short: 'SMALLINT',
+  integer: 'INT',
+  long: 'BIGINT',
+  float: 'FLOAT',
+  double: 'DOUBLE',
+  string: 'STRING',
+  binary: 'BINARY',
+  date: 'DATE',
+  timestamp: 'TIMESTAMP',
+  timestamp_ntz: 'TIMESTAMP_NTZ',
+} as const;
+
+function quotedWhenNeeded(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replaceAll('`', '``')}\``;
+}
