@@ -9,7 +9,7 @@ export interface HeldRelation extends Relation {
   dispose(): Promise<void>;
 }
 
-/** Columns a scan adds behind the table's own when asked for: which file, which row of it (physical position from 0), row tracking. */
+/** Columns a scan adds behind the table's own when asked for: which file, which row of it (physical position from 0). */
 export const scanColumns = {
   /** BIGINT: index into `FileScan.files`. */
   fileIndex: '__file_index',
@@ -20,6 +20,11 @@ export const scanColumns = {
 export interface ScanOptions {
   /** Adds `scanColumns` as the last columns (they are not in `schema`). */
   readonly withPositions?: boolean | undefined;
+  /**
+   * Adds the row id and the row commit version behind all other columns, under the names of `FileScan.rowTracking` (they are not in `schema`);
+   * null where neither the row nor its file has one. Without effect on a scan that has no `rowTracking`.
+   */
+  readonly withRowTracking?: boolean | undefined;
   /** Ignores `deletedRows`. */
   readonly withDeletedRows?: boolean | undefined;
 }
@@ -48,12 +53,9 @@ export interface WrittenFile {
   readonly sizeBytes: number;
   readonly rowCount: number;
   readonly modifiedMs: number;
-  /** By stored names; exact bounds or none. */
+  /** By stored names; exact bounds or none. Text bounds of 256 bytes or more are true bounds that agree with the exact ones in their first 255 bytes. */
   readonly statistics: readonly ColumnStatistics[];
 }
-
-/** A value handed to a query apart from its text. */
-export type QueryParameter = string | number | bigint | boolean | null;
 
 /**
  * The embedded query engine: executes relations over Parquet files and held rows, with a memory limit and spill to disk. All text is SQL
@@ -75,7 +77,10 @@ export interface Engine {
   describe(sql: string, signal?: AbortSignal): Promise<StructType>;
   /** Runs a query whose few rows are plain values: bigint for 64-bit numbers, text for decimals. For plans and counts. */
   rows(sql: string, signal?: AbortSignal): Promise<readonly (readonly unknown[])[]>;
-  /** Writes the rows as Parquet files; no file for a partition without rows. On failure the written files are deleted (nothing refers to them). */
+  /**
+   * Writes the rows as Parquet files; no file for a partition without rows. On failure the written files are deleted (nothing refers to them).
+   * A sorted relation keeps its order in a single file; with partitions or a target size its row groups may change places.
+   */
   writeParquet(relation: Relation, target: ParquetTarget, signal?: AbortSignal): Promise<readonly WrittenFile[]>;
   /** The engine's own plan of a query, as text. */
   explain(relation: Relation, signal?: AbortSignal): Promise<string>;

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { throwIfAborted } from '../base/abort.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
+import { DirectorySyncs } from './directory-syncs.ts';
 import { listFolder, temporaryPrefix } from './local-listing.ts';
 import type { ObjectInfo, ObjectStore, PutIfAbsentResult } from './object-store.ts';
 import { checkPath, notFound } from './path.ts';
@@ -20,6 +21,7 @@ export class LocalObjectStore implements ObjectStore {
   readonly root: string;
   readonly #directory: string;
   readonly #ids: IdSource;
+  readonly #syncs = new DirectorySyncs(syncDirectory);
   #realRoot: string | undefined;
 
   constructor(options: { readonly directory: string; readonly ids: IdSource }) {
@@ -94,7 +96,7 @@ export class LocalObjectStore implements ObjectStore {
     try {
       const target = await this.#locate(path, signal);
       await unlink(target);
-      await syncDirectory(dirname(target));
+      await this.#syncs.sync(dirname(target));
     } catch (error) {
       if (!isMissing(error)) throw translated(this.root, path, error);
     }
@@ -146,7 +148,7 @@ export class LocalObjectStore implements ObjectStore {
   /** The object is visible from here on: when its directory cannot be synced, nobody knows whether it outlives a crash. */
   async #makeDurable(path: string, target: string): Promise<void> {
     try {
-      await syncDirectory(dirname(target));
+      await this.#syncs.sync(dirname(target));
     } catch (cause) {
       throw new ServiceError({
         code: 'STORAGE_OUTCOME_UNKNOWN',
@@ -199,13 +201,14 @@ async function writeSynced(file: string, bytes: Uint8Array): Promise<void> {
 }
 
 /** Creates missing directories and makes their names durable. */
-async function makeDirectory(directory: string): Promise<void> {
+export async function makeDirectory(directory: string): Promise<void> {
   const first = await mkdir(directory, { recursive: true });
   if (first === undefined) return;
   for (let made = directory; made.length >= first.length; made = dirname(made)) await syncDirectory(dirname(made));
 }
 
-async function syncDirectory(directory: string): Promise<void> {
+/** Makes the names in a directory durable. */
+export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, constants.O_RDONLY);
   try {
     await handle.sync();
@@ -214,7 +217,8 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-function translated(root: string, path: string, error: unknown): unknown {
+/** What the errors of the file system mean to whoever uses objects. */
+export function translated(root: string, path: string, error: unknown): unknown {
   if (error instanceof ServiceError) return error;
   const code = codeOf(error);
   if (isMissing(error) || code === 'EISDIR') return notFound(root, path, error);

@@ -14,8 +14,12 @@ export interface ChangeFile {
   readonly path: string;
   readonly sizeBytes: number;
   readonly partitionValues: PartitionValues;
-  /** Rows in the file, when the log says so. */
+  /** Rows of the file that are changes, when the log says so. */
   readonly rowCount: number | undefined;
+  /** Ascending positions of rows that are none: they were deleted before. */
+  readonly deletedRows?: BigInt64Array | undefined;
+  /** Ascending positions of the only rows that are changes. */
+  readonly onlyRows?: BigInt64Array | undefined;
 }
 
 /** All changes of one version, files in the order their rows are numbered (deletes before inserts, then by path). */

@@ -20,6 +20,15 @@ export type WriteMode =
   /** The partitions that the written rows have. */
   | { readonly kind: 'overwrite-partitions' };
 
+/** Whether and how small files are compacted after a commit. What is left out is the table's or the default. */
+export interface AutoCompactSettings {
+  readonly enabled?: boolean | undefined;
+  /** A partition is compacted when it has so many small files. Default 50. */
+  readonly minNumFiles?: number | undefined;
+  /** Files it aims at; those below half of it are small. Default 128 MiB. */
+  readonly maxFileBytes?: number | undefined;
+}
+
 export interface WriteRequest extends CommitOptions {
   readonly rows: Relation;
   readonly mode: WriteMode;
@@ -35,8 +44,10 @@ export interface WriteRequest extends CommitOptions {
   readonly partitionBy?: readonly string[] | undefined;
   /** Few, large files for each partition. Default: the table's `delta.autoOptimize.optimizeWrite`. */
   readonly optimizeWrite?: boolean | undefined;
+  /** What files of an optimized write aim at. Default 512 MiB. */
+  readonly optimizedFileBytes?: number | undefined;
   /** Default: the table's `delta.autoOptimize.autoCompact`. */
-  readonly autoCompact?: boolean | undefined;
+  readonly autoCompact?: AutoCompactSettings | undefined;
   /** Name for the history; default `WRITE`. */
   readonly operation?: string | undefined;
 }
@@ -117,6 +128,8 @@ export interface OptimizeRequest extends CommitOptions {
   readonly where?: Expression | undefined;
   /** Columns to cluster by along a Z-order curve; empty: bin packing. */
   readonly zOrderBy?: readonly string[] | undefined;
+  /** Clusters files anew that were clustered by other columns than the table's present ones; only for clustered tables. */
+  readonly full?: boolean | undefined;
   /** Default 1 GiB. */
   readonly targetFileBytes?: number | undefined;
   /** `purge`: rewrites files with deletion vectors whatever their size (REORG TABLE … APPLY (PURGE)). */
@@ -132,6 +145,15 @@ export interface FileSizeMetrics {
   readonly totalSize: number;
 }
 
+/** What an OPTIMIZE of a clustered table looked at and made; a cube is what was clustered together. */
+export interface ClusteringMetrics {
+  readonly cubeFiles: { readonly numFiles: number; readonly size: number };
+  readonly otherFiles: { readonly numFiles: number; readonly size: number };
+  readonly cubes: number;
+  readonly mergedFiles: { readonly numFiles: number; readonly size: number };
+  readonly outputCubes: number;
+}
+
 export interface OptimizeResult {
   /** `undefined`: there was nothing to do. */
   readonly version: Version | undefined;
@@ -139,10 +161,14 @@ export interface OptimizeResult {
   readonly filesRemoved: FileSizeMetrics;
   /** Of the files removed. */
   readonly deletionVectorsRemoved: number;
+  /** Rows that these marked as deleted. */
+  readonly deletionVectorRowsRemoved: number;
   readonly partitionsOptimized: number;
   readonly filesConsidered: number;
   readonly filesSkipped: number;
   readonly bins: number;
+  /** Only of clustered tables. */
+  readonly clustering?: ClusteringMetrics | undefined;
 }
 
 export interface RestoreOptions extends CommitOptions {
@@ -158,6 +184,14 @@ export interface RestoreResult {
   readonly numRestoredFiles: number;
   readonly removedFilesSize: number;
   readonly restoredFilesSize: number;
+}
+
+/** A file that stands for the commits `from` to `until`, both included. */
+export interface LogSummary {
+  readonly from: Version;
+  readonly until: Version;
+  /** False: it was there. */
+  readonly written: boolean;
 }
 
 /** Changes of rows and files, each one version (or none). Errors are `AnalysisException` (refused) or kind `conflict` (somebody else was first). */
@@ -176,6 +210,11 @@ export interface RowOperations {
    * @throws AnalysisException `DELTA_UNSUPPORTED_GENERATE_WITH_DELETION_VECTORS`, `DELTA_UNSUPPORTED_MANIFEST_GENERATION_WITH_COLUMN_MAPPING`.
    */
   generateManifest(signal?: AbortSignal): Promise<void>;
+  /**
+   * Summarises the commits since the newest log checkpoint in files that readers may take in their place, where the format has such files.
+   * Nothing of the table changes, no version is made.
+   */
+  compactLog?(signal?: AbortSignal): Promise<readonly LogSummary[]>;
   /** The schema rows of `write` should have. */
   readonly writableSchema?: StructType | undefined;
 }

@@ -34,6 +34,11 @@ export interface ScanFile {
   readonly partitionValues: PartitionValues;
   /** Reads the ascending row positions that are deleted, when there are any. */
   readonly deletedRows?: ((signal?: AbortSignal) => Promise<BigInt64Array>) | undefined;
+  /**
+   * Reads the ascending row positions that are the only ones that count; the other rows of the file are as if they were not there, whatever
+   * the options of the scan. For changes that touch few rows of a file. All files of a scan have it, or none.
+   */
+  readonly onlyRows?: ((signal?: AbortSignal) => Promise<BigInt64Array>) | undefined;
   /** First row id of the file and the version its rows count from, where the table tracks rows. */
   readonly baseRowId?: bigint | undefined;
   readonly defaultRowCommitVersion?: bigint | undefined;
@@ -47,18 +52,32 @@ export interface ScanStatistics {
   readonly bytesSelected: number;
 }
 
+/** BIGINT columns of a table's files that hold what belongs to a row wherever it is moved; null, or absent: it follows from the file. */
+export interface RowTrackingColumns {
+  /** Id of the row, else `ScanFile.baseRowId` and the row's position. */
+  readonly rowId: string;
+  /** Version that changed the row last, else `ScanFile.defaultRowCommitVersion`. */
+  readonly commitVersion: string;
+}
+
 /** The files and columns to read: plain data for the engine. */
 export interface FileScan {
   /** The table's columns in order, partition columns included. */
   readonly schema: StructType;
+  /** Of the columns that files hold: all but the partition columns, in the order of `schema`. */
   readonly storedColumns: readonly StoredColumn[];
   /** Columns that come from `partitionValues`, by the table's name. */
   readonly partitionColumns: readonly string[];
+  /** Where the table tracks rows. */
+  readonly rowTracking?: RowTrackingColumns | undefined;
   readonly files: readonly ScanFile[];
   readonly statistics: ScanStatistics;
 }
 
-/** Change rows of one version: the files of `scan` hold them; `recorded` files carry `_change_type` themselves. */
+/**
+ * Change rows of one version: the files of `scan` hold them. In `recorded` files each row says itself what happened to it: the last column
+ * of the scan's schema is `_change_type`. A version may have several scans; one without row changes has none.
+ */
 export interface ChangeScan {
   readonly version: number;
   /** Microseconds since the epoch. */

@@ -1,4 +1,3 @@
-import type { EpochMs } from '../base/clock.ts';
 import type { Relation } from './relation.ts';
 import type { CommitOptions, WriteResult } from './row-operations.ts';
 import type { QueryableTable, TableDefinition, TableFormat } from './table.ts';
@@ -15,8 +14,20 @@ export interface CreateRequest extends CommitOptions {
    * A replaced table keeps its identity and history.
    */
   readonly mode: 'create' | 'create-if-absent' | 'replace' | 'create-or-replace';
+  /**
+   * `create` without rows takes a table that is at the location as it is, when its definition is the same or none is given (no columns): for
+   * a name that a catalog does not have yet. Default: it fails.
+   */
+  readonly takeOver?: boolean | undefined;
+  /** Column paths that the table is clustered by. */
+  readonly clusterBy?: readonly (readonly string[])[] | undefined;
+  /** The rows come from a DataFrame that is saved to a path: the history calls the version a write in this save mode. */
+  readonly savedAs?: 'Append' | 'Overwrite' | 'ErrorIfExists' | 'Ignore' | undefined;
   /** Rows of the first version (AS SELECT). The definition's schema is theirs. */
   readonly rows?: Relation | undefined;
+  /** As for `WriteRequest`: few, large files. Default: the definition's `delta.autoOptimize.optimizeWrite`. */
+  readonly optimizeWrite?: boolean | undefined;
+  readonly optimizedFileBytes?: number | undefined;
   /** Whether the catalog chose the location. For the history. */
   readonly managed?: boolean | undefined;
 }
@@ -81,9 +92,15 @@ export interface SessionCatalog {
       readonly location?: string | undefined;
     },
   ): Promise<CreateResult>;
+  /** A table that refers to the files of another (shallow), under a name. @throws AnalysisException as `create`. */
+  clone(ident: TableIdent, request: Omit<CloneRequest, 'target'> & { readonly location?: string | undefined }): Promise<QueryableTable>;
+  /**
+   * Another name for a table whose location was given; its files stay where they are.
+   *
+   * @throws AnalysisException `TABLE_OR_VIEW_NOT_FOUND`, `TABLE_OR_VIEW_ALREADY_EXISTS`, `SCHEMA_NOT_FOUND`, `UNSUPPORTED_FEATURE` for a
+   * table whose location the catalog chose: its files would have to move.
+   */
+  rename(from: TableIdent, to: TableIdent, signal?: AbortSignal): Promise<void>;
   /** Forgets the name; the files of a table whose location the catalog chose are deleted too. False: there was none. */
   drop(ident: TableIdent, options: { readonly purge: boolean }, signal?: AbortSignal): Promise<boolean>;
 }
-
-/** The instant a session calls "now" for one statement. */
-export type StatementTime = EpochMs;

@@ -44,10 +44,21 @@ export interface HistoryEntry {
   readonly version: Version;
   readonly committedAt: EpochMs;
   readonly operation: string;
-  readonly operationParameters: Readonly<Record<string, string>>;
+  /** As text; what is no text in the log is its JSON. `undefined` is null. */
+  readonly operationParameters: Readonly<Record<string, string | undefined>>;
   readonly operationMetrics: Readonly<Record<string, string>>;
   readonly userMetadata: string | undefined;
   readonly engineInfo: string | undefined;
+  /** The version the writer had read. */
+  readonly readVersion?: number | undefined;
+  readonly isolationLevel?: string | undefined;
+  readonly isBlindAppend?: boolean | undefined;
+  /** Who wrote it and by what; only managed platforms say so. `job` and `notebook` as JSON text. */
+  readonly userId?: string | undefined;
+  readonly userName?: string | undefined;
+  readonly clusterId?: string | undefined;
+  readonly job?: string | undefined;
+  readonly notebook?: string | undefined;
   /** Progress marks this version stored. */
   readonly progress: ReadonlyMap<string, bigint>;
   readonly addedFiles: number;
@@ -73,7 +84,7 @@ export interface Table {
   readonly capabilities: Capabilities;
   /** The newest version. Incremental: reads only versions newer than the last one seen. */
   refresh(signal?: AbortSignal): Promise<Snapshot>;
-  /** @throws ServiceError `TABLE_VERSION_NOT_FOUND` naming the available range. */
+  /** @throws AnalysisException (kind not-found) naming the available range; `DELTA_VERSION_NOT_FOUND` for Delta. */
   snapshotAt(version: Version, signal?: AbortSignal): Promise<Snapshot>;
   writeSpec(snapshot: Snapshot): WriteSpec;
   /** One attempt at the version after `base`. Does not retry, rebase or verify: `commit/` owns the state machine. */

@@ -4,7 +4,7 @@ import type { StructType } from '../../schema/types.ts';
 import { structChildren } from './arrow-columns.ts';
 import { fromArrowSchema } from './arrow-schema.ts';
 import { withInt96AsMicros } from './int96.ts';
-import { insideParquet, loadParquet, type ParquetModule } from './wasm.ts';
+import { readingParquet } from './wasm.ts';
 
 export interface ReadParquetOptions {
   /** What to read, by name: columns the file lacks are null (required ones too), others are cast where nothing is lost. */
@@ -22,50 +22,48 @@ export interface ParquetRows {
 }
 
 const defaultBatchRows = 131_072;
-const corrupt = { code: 'PARQUET_CORRUPT', kind: 'corrupt' } as const;
 
 /**
  * The rows of a Parquet file held in memory.
  *
  * @throws ServiceError `PARQUET_CORRUPT` (kind corrupt) when the bytes are no Parquet file; `PARQUET_TYPE_UNSUPPORTED`,
- * `PARQUET_TYPE_MISMATCH` (kind unsupported); `PARQUET_WRITER_TRAPPED` (kind internal): the thread must be replaced.
+ * `PARQUET_TYPE_MISMATCH` (kind unsupported).
  */
-export async function readParquet(bytes: Uint8Array, options: ReadParquetOptions = {}): Promise<ParquetRows> {
-  const parquet = await loadParquet();
-  const { file, stored } = prepared(parquet, bytes);
+export function readParquet(bytes: Uint8Array, options: ReadParquetOptions = {}): Promise<ParquetRows> {
+  return new Promise((resolve) => {
+    resolve(rowsOf(bytes, options));
+  });
+}
+
+function rowsOf(bytes: Uint8Array, options: ReadParquetOptions): ParquetRows {
+  const { file, stored } = prepared(bytes);
   const names = stored.fields.map((field) => field.name);
   const wanted = options.schema?.fields.map((field) => field.name) ?? options.columns ?? names;
   const selected = names.filter((name) => wanted.includes(name));
   // With nothing in common one column is still read, for the number of rows.
   const columns = selected.length === 0 ? names.slice(0, 1) : selected;
-  const batches = recordBatches(parquet, file, columns, columns.length === names.length, options.batchRows ?? defaultBatchRows);
+  const batches = recordBatches(file, columns, columns.length === names.length, options.batchRows ?? defaultBatchRows);
   const schema = options.schema ?? projected(stored, selected);
   return { schema, batches: batches.filter((batch) => batch.numRows > 0).map((batch) => toBatch(batch, schema)) };
 }
 
-function prepared(parquet: ParquetModule, bytes: Uint8Array): { readonly file: Uint8Array; readonly stored: Schema } {
-  const stored = storedSchema(parquet, bytes);
+function prepared(bytes: Uint8Array): { readonly file: Uint8Array; readonly stored: Schema } {
+  const stored = storedSchema(bytes);
   const file = withInt96AsMicros(bytes, stored);
-  return { file, stored: file === bytes ? stored : storedSchema(parquet, file) };
+  return { file, stored: file === bytes ? stored : storedSchema(file) };
 }
 
-function storedSchema(parquet: ParquetModule, bytes: Uint8Array): Schema {
-  return insideParquet(corrupt, () => tableFromIPC(parquet.readSchema(bytes).intoIPCStream()).schema);
+function storedSchema(bytes: Uint8Array): Schema {
+  return readingParquet((parquet) => tableFromIPC(parquet.readSchema(bytes).intoIPCStream()).schema);
 }
 
 function projected(stored: Schema, names: readonly string[]): StructType {
   return fromArrowSchema(stored.select([...names]));
 }
 
-function recordBatches(
-  parquet: ParquetModule,
-  bytes: Uint8Array,
-  columns: readonly string[],
-  all: boolean,
-  batchSize: number,
-): readonly RecordBatch[] {
+function recordBatches(bytes: Uint8Array, columns: readonly string[], all: boolean, batchSize: number): readonly RecordBatch[] {
   const options = all ? { batchSize } : { batchSize, columns: [...columns] };
-  return insideParquet(corrupt, () => tableFromIPC(parquet.readParquet(bytes, options).intoIPCStream()).batches);
+  return readingParquet((parquet) => tableFromIPC(parquet.readParquet(bytes, options).intoIPCStream()).batches);
 }
 
 function toBatch(batch: RecordBatch, schema: StructType): ColumnBatch {

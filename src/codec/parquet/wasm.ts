@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import type * as parquetWasm from 'parquet-wasm';
 import { ServiceError } from '../../base/errors.ts';
 
@@ -10,6 +11,7 @@ interface Failure {
 
 let loading: Promise<ParquetModule> | undefined;
 let trapped = false;
+let reader: ParquetModule | undefined;
 
 /** The Parquet library, loaded on first use: one WebAssembly instance per thread. */
 export function loadParquet(): Promise<ParquetModule> {
@@ -32,15 +34,52 @@ export function insideParquet<T>(failure: Failure, work: () => T): T {
   }
 }
 
+/**
+ * Runs one synchronous read. Reading has an instance of its own, which is replaced when it traps: the bytes of one file, whoever wrote them,
+ * must not end the reading of others, nor the writing.
+ *
+ * @throws ServiceError `PARQUET_CORRUPT` (kind corrupt) for an error that the library reported, and when it trapped.
+ */
+export function readingParquet<T>(work: (parquet: ParquetModule) => T): T {
+  reader ??= freshInstance();
+  try {
+    return work(reader);
+  } catch (cause) {
+    if (!isTrap(cause)) throw parquetFailure(corrupt, cause);
+    reader = undefined;
+    throw new ServiceError({ ...corrupt, message: `the parquet library gave up on the file: ${cause.message}`, cause });
+  }
+}
+
 /** The error for what the library threw, also asynchronously; remembers a trap. */
 export function parquetFailure(failure: Failure, cause: unknown): ServiceError {
   if (cause instanceof ServiceError) return cause;
-  if (cause instanceof Error && cause.name === 'RuntimeError') {
+  if (isTrap(cause)) {
     trapped = true;
     return trappedError(cause);
   }
   const detail = cause instanceof Error ? cause.message : String(cause);
   return new ServiceError({ ...failure, message: `the parquet library refused: ${detail}`, cause });
+}
+
+const corrupt = { code: 'PARQUET_CORRUPT', kind: 'corrupt' } as const;
+
+function isTrap(cause: unknown): cause is Error {
+  return cause instanceof Error && cause.name === 'RuntimeError';
+}
+
+/** The package holds one instance for all who load it: out of the cache of modules it makes another. */
+function freshInstance(): ParquetModule {
+  const require = createRequire(import.meta.url);
+  const path = require.resolve('parquet-wasm');
+  const shared = require.cache[path];
+  Reflect.deleteProperty(require.cache, path);
+  try {
+    return require(path) as ParquetModule;
+  } finally {
+    if (shared === undefined) Reflect.deleteProperty(require.cache, path);
+    else require.cache[path] = shared;
+  }
 }
 
 function trappedError(cause: unknown): ServiceError {

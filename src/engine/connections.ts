@@ -1,0 +1,102 @@
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { throwIfAborted } from '../base/abort.ts';
+import { ServiceError } from '../base/errors.ts';
+import { engineError } from './engine-errors.ts';
+
+const maxConnections = 128;
+const maxIdleConnections = 16;
+
+/**
+ * Connections of one instance, taken for one statement or one stream at a time. There is no waiting: a stream that is read while others
+ * are opened would wait for itself.
+ */
+export class Connections {
+  readonly #instance: DuckDBInstance;
+  readonly #settings: readonly string[];
+  readonly #idle: DuckDBConnection[] = [];
+  readonly #taken = new Set<DuckDBConnection>();
+  #closed = false;
+
+  /** `settings`: statements every connection begins with. */
+  constructor(instance: DuckDBInstance, settings: readonly string[]) {
+    this.#instance = instance;
+    this.#settings = settings;
+  }
+
+  /**
+   * Runs `work` on a connection of its own; a fired signal interrupts whatever the connection executes.
+   *
+   * @throws ServiceError what the engine's error means (engine-errors.ts).
+   */
+  async use<T>(work: (connection: DuckDBConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const lease = await this.take(signal);
+    try {
+      const result = await work(lease.connection);
+      lease.giveBack();
+      return result;
+    } catch (error) {
+      lease.giveBack();
+      throw engineError(error, signal);
+    }
+  }
+
+  /** A connection until it is given back, or discarded where it may still be executing. */
+  async take(signal?: AbortSignal): Promise<Lease> {
+    throwIfAborted(signal);
+    if (this.#closed) throw new ServiceError({ code: 'ENGINE_CLOSED', kind: 'invalid', message: 'the engine is closed' });
+    if (this.#taken.size >= maxConnections) {
+      throw new ServiceError({
+        code: 'ENGINE_BUSY',
+        kind: 'unavailable',
+        message: `${maxConnections} queries are running already`,
+        hint: 'read results to their end, or stop reading them, before starting more queries',
+      });
+    }
+    const connection = this.#idle.pop() ?? (await this.#connect());
+    this.#taken.add(connection);
+    const interrupt = (): void => {
+      connection.interrupt();
+    };
+    signal?.addEventListener('abort', interrupt, { once: true });
+    const end = (): void => {
+      signal?.removeEventListener('abort', interrupt);
+      this.#taken.delete(connection);
+    };
+    return {
+      connection,
+      giveBack: () => {
+        end();
+        if (this.#closed || this.#idle.length >= maxIdleConnections) connection.disconnectSync();
+        else this.#idle.push(connection);
+      },
+      discard: () => {
+        end();
+        connection.interrupt();
+        connection.disconnectSync();
+      },
+    };
+  }
+
+  /** Interrupts what runs, and disconnects. */
+  close(): void {
+    this.#closed = true;
+    for (const connection of this.#taken) connection.interrupt();
+    for (const connection of this.#idle.splice(0)) connection.disconnectSync();
+  }
+
+  async #connect(): Promise<DuckDBConnection> {
+    try {
+      const connection = await this.#instance.connect();
+      for (const setting of this.#settings) await connection.run(setting);
+      return connection;
+    } catch (error) {
+      throw engineError(error);
+    }
+  }
+}
+
+export interface Lease {
+  readonly connection: DuckDBConnection;
+  readonly giveBack: () => void;
+  readonly discard: () => void;
+}

@@ -1,0 +1,254 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { DuckDBInstance } from '@duckdb/node-api';
+import { throwIfAborted } from '../base/abort.ts';
+import { ServiceError } from '../base/errors.ts';
+import type { IdSource } from '../base/ids.ts';
+import { sqlText } from '../expr/sql/engine-text.ts';
+import type { ColumnBatch } from '../schema/columns.ts';
+import type { StructType } from '../schema/types.ts';
+import type { Relation } from '../table/relation.ts';
+import type { FileScan } from '../table/scan.ts';
+import { Connections } from './connections.ts';
+import { type DuckdbModules, loadDuckdb } from './duckdb-modules.ts';
+import type { Engine, HeldRelation, ParquetTarget, ScanOptions, WrittenFile } from './engine.ts';
+import { engineError } from './engine-errors.ts';
+import { HeldNames, heldSchema } from './held-names.ts';
+import { localPath, refuseManyFiles } from './local-path.ts';
+import { treeOf, treeText } from './parse-select.ts';
+import { holdRows } from './rows/hold-rows.ts';
+import { readRows, schemaOf } from './rows/read-rows.ts';
+import { samePartitionValues, scanSql } from './scan/scan-sql.ts';
+import { partitionBatches, partitionsSchema, positionBatches, positionsSchema } from './scan/scan-tables.ts';
+import { rowGroupRowsFor } from './write/copy-sql.ts';
+import { writeParquetFiles } from './write/write-parquet.ts';
+
+export interface DuckdbEngineOptions {
+  /** Memory the engine may use before it spills. */
+  readonly memoryLimitBytes: number;
+  /** Threads of its own. Default: one for each processor. */
+  readonly threads?: number | undefined;
+  /** Where it spills: a directory of this engine's own is made in it, and removed when the engine closes. */
+  readonly temporaryDirectory: string;
+  /** Most bytes it may spill. Default: what the disk has. */
+  readonly maxTemporaryBytes?: number | undefined;
+  readonly ids: IdSource;
+}
+
+const minMemoryLimitBytes = 64 * 2 ** 20;
+// Partitions a write keeps open; beyond it one is closed, and its rows come in several files that are joined afterwards.
+const maxOpenPartitions = 1_000;
+
+/**
+ * The engine on an in-memory DuckDB. Its calls block threads of libuv's pool while they run: `UV_THREADPOOL_SIZE` bounds how many run at
+ * once, and the process sets it.
+ *
+ * Nothing is loaded from elsewhere: extensions are neither installed nor loaded, and the settings are locked after the start.
+ */
+export class DuckdbEngine implements Engine {
+  readonly #modules: DuckdbModules;
+  readonly #instance: DuckDBInstance;
+  readonly #connections: Connections;
+  readonly #spillDirectory: string;
+  readonly #ids: IdSource;
+  readonly #rowGroupRows: number;
+  readonly #names = new HeldNames();
+  #closing: Promise<void> | undefined;
+
+  private constructor(parts: {
+    readonly modules: DuckdbModules;
+    readonly instance: DuckDBInstance;
+    readonly spillDirectory: string;
+    readonly ids: IdSource;
+    readonly rowGroupRows: number;
+  }) {
+    this.#modules = parts.modules;
+    this.#instance = parts.instance;
+    this.#connections = new Connections(parts.instance, []);
+    this.#spillDirectory = parts.spillDirectory;
+    this.#ids = parts.ids;
+    this.#rowGroupRows = parts.rowGroupRows;
+  }
+
+  /** Starts an engine. The caller closes it. @throws ServiceError `ENGINE_OPTIONS_INVALID`, `ENGINE_UNAVAILABLE`. */
+  static async open(options: DuckdbEngineOptions): Promise<DuckdbEngine> {
+    if (options.memoryLimitBytes < minMemoryLimitBytes) {
+      throw new ServiceError({
+        code: 'ENGINE_OPTIONS_INVALID',
+        kind: 'invalid',
+        message: `a memory limit of ${options.memoryLimitBytes} bytes is below ${minMemoryLimitBytes}`,
+      });
+    }
+    const modules = await loadDuckdb();
+    const threads = options.threads ?? availableParallelism();
+    const rowGroupRows = rowGroupRowsFor({ memoryLimitBytes: options.memoryLimitBytes, threads });
+    const spillDirectory = join(options.temporaryDirectory, `tidewater-engine-${options.ids.uuid()}`);
+    await mkdir(spillDirectory, { recursive: true, mode: 0o700 });
+    try {
+      const instance = await modules.api.DuckDBInstance.create(':memory:', {
+        threads: String(threads),
+        memory_limit: `${Math.floor(options.memoryLimitBytes)}B`,
+        temp_directory: spillDirectory,
+        ...(options.maxTemporaryBytes === undefined ? {} : { max_temp_directory_size: `${Math.floor(options.maxTemporaryBytes)}B` }),
+        autoinstall_known_extensions: 'false',
+        autoload_known_extensions: 'false',
+        allow_community_extensions: 'false',
+        allow_unsigned_extensions: 'false',
+      });
+      const engine = new DuckdbEngine({ modules, instance, spillDirectory, ids: options.ids, rowGroupRows });
+      await engine.#start();
+      return engine;
+    } catch (error) {
+      await rm(spillDirectory, { recursive: true, force: true });
+      throw engineError(error);
+    }
+  }
+
+  async scan(scan: FileScan, options: ScanOptions = {}, signal?: AbortSignal): Promise<HeldRelation> {
+    throwIfAborted(signal);
+    const paths = scan.files.map((file) => localPath(file.path));
+    await refuseManyFiles(paths);
+    const held: string[] = [];
+    try {
+      const partitions = samePartitionValues(scan)
+        ? undefined
+        : await this.#holdTable('files', partitionsSchema(scan), partitionBatches(scan), held, signal);
+      const hasDeleted = options.withDeletedRows !== true && scan.files.some((file) => file.deletedRows !== undefined);
+      const deleted = hasDeleted
+        ? await this.#holdTable('deleted', positionsSchema, positionBatches(scan, 'deletedRows', signal), held, signal)
+        : undefined;
+      const hasOnly = scan.files.some((file) => file.onlyRows !== undefined);
+      const only = hasOnly
+        ? await this.#holdTable('only', positionsSchema, positionBatches(scan, 'onlyRows', signal), held, signal)
+        : undefined;
+      const view = this.#names.next('scan');
+      const sql = scanSql(scan, paths, { partitions, deleted, only }, options);
+      await this.#connections.use((connection) => connection.run(`CREATE VIEW ${view} AS ${sql}`), signal);
+      held.push(`VIEW ${view}`);
+      return this.#heldRelation(view, scan.schema, held);
+    } catch (error) {
+      await this.#drop(held);
+      throw error;
+    }
+  }
+
+  async materialize(relation: Relation, signal?: AbortSignal): Promise<HeldRelation> {
+    const table = this.#names.next('rows');
+    await this.#connections.use((connection) => connection.run(`CREATE TABLE ${table} AS ${relation.sql}`), signal);
+    return this.#heldRelation(table, relation.schema, [`TABLE ${table}`]);
+  }
+
+  async hold(schema: StructType, batches: Iterable<ColumnBatch> | AsyncIterable<ColumnBatch>, signal?: AbortSignal): Promise<HeldRelation> {
+    const held: string[] = [];
+    try {
+      const table = await this.#holdTable('rows', schema, batches, held, signal);
+      return this.#heldRelation(table, schema, held);
+    } catch (error) {
+      await this.#drop(held);
+      throw error;
+    }
+  }
+
+  read(relation: Relation, signal?: AbortSignal): AsyncIterable<ColumnBatch> {
+    return readRows(this.#modules, this.#connections, relation, signal);
+  }
+
+  describe(sql: string, signal?: AbortSignal): Promise<StructType> {
+    return this.#connections.use(async (connection) => {
+      const statement = await connection.prepare(sql);
+      try {
+        return schemaOf(this.#modules, statement);
+      } finally {
+        statement.destroySync();
+      }
+    }, signal);
+  }
+
+  rows(sql: string, signal?: AbortSignal): Promise<readonly (readonly unknown[])[]> {
+    return this.#connections.use(async (connection) => {
+      const reader = await connection.runAndReadAll(sql);
+      const { DuckDBDecimalValue } = this.#modules.api;
+      return reader.getRows().map((row) => row.map((value) => (value instanceof DuckDBDecimalValue ? value.toString() : value)));
+    }, signal);
+  }
+
+  writeParquet(relation: Relation, target: ParquetTarget, signal?: AbortSignal): Promise<readonly WrittenFile[]> {
+    return this.#connections.use(
+      (connection) =>
+        writeParquetFiles(
+          { modules: this.#modules, connection, names: this.#names, ids: this.#ids, rowGroupRows: this.#rowGroupRows, signal },
+          relation,
+          target,
+        ),
+      signal,
+    );
+  }
+
+  async explain(relation: Relation, signal?: AbortSignal): Promise<string> {
+    const rows = await this.rows(`EXPLAIN ${relation.sql}`, signal);
+    return rows.map((row) => String(row[1])).join('\n');
+  }
+
+  async parse(sql: string): Promise<unknown> {
+    const rows = await this.rows(`SELECT json_serialize_sql(${sqlText(sql)}, skip_default := true)`);
+    return treeOf(String(rows[0]?.[0]));
+  }
+
+  async print(tree: unknown): Promise<string> {
+    const rows = await this.rows(`SELECT json_deserialize_sql(${sqlText(treeText(tree))})`);
+    return String(rows[0]?.[0]);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #start(): Promise<void> {
+    await this.#connections.use(async (connection) => {
+      await connection.run("SET GLOBAL TimeZone = 'UTC'");
+      await connection.run(`SET GLOBAL partitioned_write_max_open_files = ${maxOpenPartitions}`);
+      await connection.run(`CREATE SCHEMA ${heldSchema}`);
+      await connection.run('SET GLOBAL lock_configuration = true');
+    });
+  }
+
+  async #end(): Promise<void> {
+    this.#connections.close();
+    this.#instance.closeSync();
+    await rm(this.#spillDirectory, { recursive: true, force: true });
+  }
+
+  async #holdTable(
+    noun: 'rows' | 'files' | 'deleted' | 'only',
+    schema: StructType,
+    batches: Iterable<ColumnBatch> | AsyncIterable<ColumnBatch>,
+    held: string[],
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
+    const table = this.#names.next(noun);
+    held.push(`TABLE ${table}`);
+    await this.#connections.use((connection) => holdRows({ modules: this.#modules, connection, table, schema, signal }, batches), signal);
+    return table;
+  }
+
+  #heldRelation(name: string, schema: StructType, held: readonly string[]): HeldRelation {
+    let dropped: Promise<void> | undefined;
+    return {
+      sql: `SELECT * FROM ${name}`,
+      schema,
+      dispose: () => {
+        dropped ??= this.#drop(held);
+        return dropped;
+      },
+    };
+  }
+
+  async #drop(held: readonly string[]): Promise<void> {
+    if (this.#closing !== undefined) return;
+    await this.#connections.use(async (connection) => {
+      for (const entry of held.toReversed()) await connection.run(`DROP ${entry.replace(' ', ' IF EXISTS ')}`);
+    });
+  }
+}

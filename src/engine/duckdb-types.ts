@@ -1,0 +1,152 @@
+import type { DuckDBType } from '@duckdb/node-api';
+import { assertNever } from '../base/assert.ts';
+import { ServiceError } from '../base/errors.ts';
+import type { DataType, Field, StructType } from '../schema/types.ts';
+import type { Api } from './duckdb-modules.ts';
+
+/** How a column of a query result is seen: its neutral type, and whether its values must be cast to it before they can be read. */
+export interface ResultType {
+  readonly type: DataType;
+  readonly castNeeded: boolean;
+}
+
+const maxDecimalPrecision = 38;
+
+/** The engine's own type for a neutral one. */
+export function duckdbTypeOf(api: Api, type: DataType): DuckDBType {
+  switch (type.kind) {
+    case 'boolean':
+      return api.BOOLEAN;
+    case 'byte':
+      return api.TINYINT;
+    case 'short':
+      return api.SMALLINT;
+    case 'integer':
+      return api.INTEGER;
+    case 'long':
+      return api.BIGINT;
+    case 'float':
+      return api.FLOAT;
+    case 'double':
+      return api.DOUBLE;
+    case 'decimal':
+      return api.DECIMAL(type.precision, type.scale);
+    case 'string':
+      return api.VARCHAR;
+    case 'binary':
+      return api.BLOB;
+    case 'date':
+      return api.DATE;
+    case 'timestamp':
+      return api.TIMESTAMPTZ;
+    case 'timestamp_ntz':
+      return api.TIMESTAMP;
+    case 'struct':
+      return new api.DuckDBStructType(
+        type.fields.map((field) => field.name),
+        type.fields.map((field) => duckdbTypeOf(api, field.type)),
+      );
+    case 'list':
+      return api.LIST(duckdbTypeOf(api, type.element));
+    case 'map':
+      return api.MAP(duckdbTypeOf(api, type.key), duckdbTypeOf(api, type.value));
+    default:
+      return assertNever(type);
+  }
+}
+
+/**
+ * The neutral type nearest to one of the engine's: unsigned numbers widen, 128-bit integers are `decimal(38,0)`, UUIDs and enums text,
+ * other precisions of timestamps microseconds, fixed arrays lists; an untyped NULL is a string.
+ *
+ * @throws ServiceError `ENGINE_TYPE_UNSUPPORTED` (kind unsupported) naming the column and the type, for TIME, INTERVAL, UNION and the like.
+ */
+export function resultTypeOf(api: Api, type: DuckDBType, column: string): ResultType {
+  if (type instanceof api.DuckDBDecimalType) {
+    return { type: { kind: 'decimal', precision: type.width, scale: type.scale }, castNeeded: false };
+  }
+  if (type instanceof api.DuckDBStructType) return structResult(api, type, column);
+  if (type instanceof api.DuckDBListType || type instanceof api.DuckDBArrayType) {
+    const element = resultTypeOf(api, type.valueType, `${column}.element`);
+    const castNeeded = element.castNeeded || type instanceof api.DuckDBArrayType;
+    return { type: { kind: 'list', element: element.type, elementNullable: true }, castNeeded };
+  }
+  if (type instanceof api.DuckDBMapType) {
+    const key = resultTypeOf(api, type.keyType, `${column}.key`);
+    const value = resultTypeOf(api, type.valueType, `${column}.value`);
+    return { type: { kind: 'map', key: key.type, value: value.type, valueNullable: true }, castNeeded: key.castNeeded || value.castNeeded };
+  }
+  const plain = plainTypes.find((entry) => entry.id === api.DuckDBTypeId[type.typeId]);
+  if (plain !== undefined) return { type: plain.type, castNeeded: plain.castNeeded === true };
+  throw new ServiceError({
+    code: 'ENGINE_TYPE_UNSUPPORTED',
+    kind: 'unsupported',
+    message: `column "${column}" has type ${type.toString()}, which tables do not have`,
+    hint: 'cast it to a type of the table, such as STRING',
+  });
+}
+
+function structResult(api: Api, type: InstanceType<Api['DuckDBStructType']>, column: string): ResultType {
+  const members = type.entryNames.map((name, index): Field & { readonly castNeeded: boolean } => {
+    const entry = type.entryTypes[index] ?? api.VARCHAR;
+    const { type: memberType, castNeeded } = resultTypeOf(api, entry, `${column}.${name}`);
+    return { name, type: memberType, nullable: true, castNeeded };
+  });
+  const fields = members.map(({ name, type: memberType, nullable }): Field => ({ name, type: memberType, nullable }));
+  return { type: { kind: 'struct', fields }, castNeeded: members.some((member) => member.castNeeded) };
+}
+
+const plainTypes: readonly { readonly id: string; readonly type: DataType; readonly castNeeded?: boolean }[] = [
+  { id: 'BOOLEAN', type: { kind: 'boolean' } },
+  { id: 'TINYINT', type: { kind: 'byte' } },
+  { id: 'SMALLINT', type: { kind: 'short' } },
+  { id: 'INTEGER', type: { kind: 'integer' } },
+  { id: 'BIGINT', type: { kind: 'long' } },
+  { id: 'UTINYINT', type: { kind: 'short' }, castNeeded: true },
+  { id: 'USMALLINT', type: { kind: 'integer' }, castNeeded: true },
+  { id: 'UINTEGER', type: { kind: 'long' }, castNeeded: true },
+  { id: 'UBIGINT', type: { kind: 'decimal', precision: 20, scale: 0 }, castNeeded: true },
+  { id: 'HUGEINT', type: { kind: 'decimal', precision: maxDecimalPrecision, scale: 0 }, castNeeded: true },
+  { id: 'UHUGEINT', type: { kind: 'decimal', precision: maxDecimalPrecision, scale: 0 }, castNeeded: true },
+  { id: 'FLOAT', type: { kind: 'float' } },
+  { id: 'DOUBLE', type: { kind: 'double' } },
+  { id: 'VARCHAR', type: { kind: 'string' } },
+  { id: 'ENUM', type: { kind: 'string' }, castNeeded: true },
+  { id: 'UUID', type: { kind: 'string' }, castNeeded: true },
+  { id: 'SQLNULL', type: { kind: 'string' }, castNeeded: true },
+  { id: 'BLOB', type: { kind: 'binary' } },
+  { id: 'DATE', type: { kind: 'date' } },
+  { id: 'TIMESTAMP_TZ', type: { kind: 'timestamp' } },
+  { id: 'TIMESTAMP', type: { kind: 'timestamp_ntz' } },
+  { id: 'TIMESTAMP_S', type: { kind: 'timestamp_ntz' }, castNeeded: true },
+  { id: 'TIMESTAMP_MS', type: { kind: 'timestamp_ntz' }, castNeeded: true },
+  { id: 'TIMESTAMP_NS', type: { kind: 'timestamp_ntz' }, castNeeded: true },
+];
+
+/** Whether values of both types are held alike: names and nullability of members do not count. */
+export function sameShape(left: DataType, right: DataType): boolean {
+  switch (left.kind) {
+    case 'decimal':
+      return right.kind === 'decimal' && left.precision === right.precision && left.scale === right.scale;
+    case 'struct':
+      return (
+        right.kind === 'struct' &&
+        left.fields.length === right.fields.length &&
+        left.fields.every((field, index) => {
+          const other = right.fields[index];
+          return other !== undefined && sameShape(field.type, other.type);
+        })
+      );
+    case 'list':
+      return right.kind === 'list' && sameShape(left.element, right.element);
+    case 'map':
+      return right.kind === 'map' && sameShape(left.key, right.key) && sameShape(left.value, right.value);
+    default:
+      return left.kind === right.kind;
+  }
+}
+
+/** Fields that may all be null, from names and types. */
+export function nullableStruct(columns: readonly { readonly name: string; readonly type: DataType }[]): StructType {
+  return { kind: 'struct', fields: columns.map(({ name, type }) => ({ name, type, nullable: true })) };
+}

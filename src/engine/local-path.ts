@@ -1,0 +1,47 @@
+import { stat } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { ServiceError } from '../base/errors.ts';
+
+/**
+ * The path of a local file given by path or `file:` URI.
+ *
+ * @throws ServiceError `ENGINE_NEEDS_LOCAL_FILES` (kind unsupported) for other URIs.
+ */
+export function localPath(location: string): string {
+  if (location.startsWith('/')) return location;
+  if (/^file:/iu.test(location)) return fileURLToPath(location.replace(/^file:(?=\/[^/])/iu, 'file://'));
+  throw new ServiceError({
+    code: 'ENGINE_NEEDS_LOCAL_FILES',
+    kind: 'unsupported',
+    message: `the engine reads local files only: ${location}`,
+  });
+}
+
+// The engine takes these for patterns, but only where no file has exactly the given name.
+const patternCharacters = /[*?[\]{}]/u;
+/** Files of all engines end so; what does not may be a directory, of which the engine reads all files. */
+const fileName = /\.parquet$/iu;
+
+/**
+ * Refuses paths that the engine would take for more than one file: patterns whose file is gone, and directories.
+ *
+ * @throws ServiceError `ENGINE_FILE_MISSING` (kind not-found).
+ */
+export async function refuseManyFiles(paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    if (!patternCharacters.test(path) && fileName.test(path)) continue;
+    if (!(await isFile(path))) throw missing(path, 'is a directory');
+  }
+}
+
+async function isFile(path: string): Promise<boolean> {
+  try {
+    return !(await stat(path)).isDirectory();
+  } catch (cause) {
+    throw missing(path, 'is not there', cause);
+  }
+}
+
+function missing(path: string, reason: string, cause?: unknown): ServiceError {
+  return new ServiceError({ code: 'ENGINE_FILE_MISSING', kind: 'not-found', message: `file "${path}" ${reason}`, cause });
+}
