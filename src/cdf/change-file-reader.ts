@@ -8,6 +8,7 @@ import type { StructType } from '../schema/types.ts';
 import type { ObjectStore, OpenObjectStore } from '../storage/object-store.ts';
 import type { ChangeFile, VersionChanges } from '../table/changes.ts';
 import { type ChangeOrder, deleteCode, plainOrder, readChangeCodes, recordedOrder } from './change-order.ts';
+import { changedRows } from './changed-rows.ts';
 import { JsonBuffer } from './json-buffer.ts';
 import { RowWriters } from './row-writers.ts';
 
@@ -60,7 +61,8 @@ export class ChangeFileReader {
     const { file, changes, location } = request;
     refuseTooLarge(file);
     const bytes = await readPresent(this.#storeOf(location), request, signal);
-    const { batches } = await readParquet(bytes, { schema: fileSchema(changes.schema, file) });
+    const stored = await readParquet(bytes, { schema: fileSchema(changes.schema, file) });
+    const batches = changedRows(stored.batches, file);
     const rowCount = batches.reduce((sum, batch) => sum + batch.rowCount, 0);
     if (file.rowCount === undefined || file.rowCount === rowCount) return batches;
     throw new ServiceError({
@@ -110,7 +112,9 @@ function fileSchema(schema: StructType, file: ChangeFile): StructType {
 
 function identityOf(request: ChangeFileRequest): string {
   const { location, changes, file, keyColumns } = request;
-  return [location, file.kind, file.path, describeFields(changes.schema.fields), ...keyColumns].join('\u0000');
+  // Versions may show different rows of one file.
+  const rows = file.deletedRows === undefined && file.onlyRows === undefined ? 'all' : changes.version;
+  return [location, file.kind, file.path, rows, describeFields(changes.schema.fields), ...keyColumns].join('\u0000');
 }
 
 function refuseTooLarge(file: ChangeFile): void {

@@ -9,9 +9,10 @@ import type { Column, ColumnBatch } from '../schema/columns.ts';
 import { takeRows } from '../schema/take.ts';
 import type { Field } from '../schema/types.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
+import { partitionDirectory } from '../table/partition-directory.ts';
 import type { PartitionValues, StagedFile, WriteSpec } from '../table/staged-file.ts';
 import { splitByPartition } from './partition-split.ts';
-import { partitionDirectory, partitionText, refusePartitionType } from './partition-values.ts';
+import { partitionText, refusePartitionType } from './partition-values.ts';
 
 export interface WriteDataFilesTask {
   /** Rows with all columns of `spec.schema`. */

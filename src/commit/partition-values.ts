@@ -5,7 +5,6 @@ import type { Column } from '../schema/columns.ts';
 import { dateTimeParts, formatDate } from '../schema/date-text.ts';
 import { describeType } from '../schema/describe-type.ts';
 import type { DataType } from '../schema/types.ts';
-import type { PartitionValues } from '../table/staged-file.ts';
 
 /**
  * A value as Delta spells it in `partitionValues`: `undefined` for null, and for the empty string, which Delta cannot tell from it.
@@ -41,36 +40,6 @@ export function refusePartitionType(type: DataType, name: string): void {
     message: `partition column "${name}" has type ${describeType(type)}`,
     hint: 'partition by a column of text, number, boolean, date or timestamp type',
   });
-}
-
-/** Directory names may be this long; most file systems allow 255 bytes. */
-const maxSegmentBytes = 200;
-const nullSegment = '__HIVE_DEFAULT_PARTITION__';
-
-/**
- * The directory of a partition, `a=1/b=x/`, escaped as Hive does, or the empty string without partition columns. No reader takes values
- * from it, so that values too long for a directory name are cut.
- */
-export function partitionDirectory(partitionColumns: readonly string[], values: PartitionValues): string {
-  return partitionColumns.map((name) => `${cut(`${hiveEscape(name)}=${hiveEscape(values[name] ?? nullSegment)}`)}/`).join('');
-}
-
-const hiveEscaped = /[\u0000-\u001f"#%'*/:=?\\{[\]^\u007f]/g;
-
-function hiveEscape(text: string): string {
-  return text.replace(hiveEscaped, (character) => `%${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(2, '0')}`);
-}
-
-function cut(segment: string): string {
-  if (Buffer.byteLength(segment) <= maxSegmentBytes) return segment;
-  let kept = '';
-  let byteCount = 0;
-  for (const character of segment) {
-    byteCount += Buffer.byteLength(character);
-    if (byteCount > maxSegmentBytes) break;
-    kept += character;
-  }
-  return kept;
 }
 
 function plainText(value: PlainValue): string {

@@ -22,10 +22,14 @@ export function parseActions(bytes: Uint8Array, source: ActionSource): readonly 
     const where = `${source.file} line ${index + 1}`;
     const value = jsonOf(line, where);
     if (!isJsonObject(value)) throw corrupt(where, 'the line is not an object');
+    let action: Action | undefined;
     for (const [name, body] of Object.entries(value)) {
-      const action = isJsonObject(body) ? actionOf(name, body, where, source.root) : undefined;
-      if (action !== undefined) actions.push(action);
+      const next = isJsonObject(body) ? actionOf(name, body, where, source.root) : undefined;
+      // Which of them counts is answered differently by every engine.
+      if (action !== undefined && next !== undefined) throw corrupt(where, `the line holds two actions, ${action.kind} and ${next.kind}`);
+      action ??= next;
     }
+    if (action !== undefined) actions.push(action);
   }
   return actions;
 }

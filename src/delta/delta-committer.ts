@@ -1,11 +1,12 @@
 import { throwIfAborted } from '../base/abort.ts';
+import { AnalysisException } from '../base/analysis-exception.ts';
 import { assert } from '../base/assert.ts';
 import { type JsonObject, printJson } from '../base/bigint-json.ts';
 import type { Clock } from '../base/clock.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError } from '../base/errors.ts';
 import type { AppendIntent, CommitConflict, CommitId, CommitOutcome, ProgressAdvance } from '../table/commit.ts';
 import type { StagedFile } from '../table/staged-file.ts';
-import { nextVersion } from '../table/version.ts';
+import { beforeFirstVersion, nextVersion, type Version } from '../table/version.ts';
 import { bodyOf, printActions } from './action-json.ts';
 import { type Action, type AddFile, fileKey, type TxnAction } from './actions.ts';
 import type { DeltaLog } from './delta-log.ts';
@@ -13,7 +14,10 @@ import type { DeltaSnapshot } from './delta-snapshot.ts';
 import { commitPath } from './log/log-names.ts';
 import { encodePath } from './paths.ts';
 import { statsText } from './stats-text.ts';
-import { checkWritable } from './table-features.ts';
+import { checkRowsWritable, checkWritable } from './table-features.ts';
+import { effectiveMetadata, effectiveProtocol } from './transaction/effective-definition.ts';
+import { inCommitTimestampOf, withEnablement } from './transaction/in-commit-timestamps.ts';
+import { isolationLevelOf } from './transaction/isolation.ts';
 
 /** Anything that becomes one version of the table. */
 export interface DeltaCommitRequest {
@@ -25,6 +29,8 @@ export interface DeltaCommitRequest {
   /** Without `commitInfo`, which is written first. */
   readonly actions: readonly Action[];
   readonly isBlindAppend: boolean;
+  /** The version the operation read. Default: the base of the attempt. */
+  readonly readVersion?: Version | undefined;
   /** Marks that must stand where they are expected; the advances themselves are among `actions`. */
   readonly progress?: readonly ProgressAdvance[] | undefined;
   readonly userMetadata?: string | undefined;
@@ -42,8 +48,15 @@ export class DeltaCommitter {
     this.#engineInfo = parts.engineInfo;
   }
 
-  /** Rows and the progress they carry, as one version. */
-  tryAppend(base: DeltaSnapshot, intent: AppendIntent, signal?: AbortSignal): Promise<CommitOutcome> {
+  /**
+   * Rows and the progress they carry, as one version.
+   *
+   * @throws what `tryCommit` and `checkWritable` throw: files come as decoded, so the table must ask for nothing more.
+   */
+  async tryAppend(base: DeltaSnapshot, intent: AppendIntent, signal?: AbortSignal): Promise<CommitOutcome> {
+    const moved = movedMark(base, intent.progress);
+    if (moved !== undefined) return { kind: 'conflicted', conflict: moved };
+    checkWritable(base.protocol, base.metadata, base.schema, this.#log.name);
     const adds = intent.files.map((file) => addFileOf(file, base, { dataChange: true }));
     const txns = intent.progress.map((advance): TxnAction => ({ kind: 'txn', appId: advance.writerId, version: advance.until }));
     return this.tryCommit(
@@ -72,7 +85,8 @@ export class DeltaCommitter {
   }
 
   /**
-   * One attempt at the version after `base`. What came of it is a value; thrown is only what leaves the table unchanged.
+   * One attempt at the version after `base` (version -1: the first version of a table that is not there yet). What came of it is a value;
+   * thrown is only what leaves the table unchanged. The duties of features towards rows are the caller's.
    *
    * @throws ServiceError kind `unavailable` (nothing was changed), `DELTA_UNSUPPORTED_FEATURES_FOR_WRITE`,
    * `DELTA_CANNOT_MODIFY_APPEND_ONLY`, `ABORTED`.
@@ -81,12 +95,13 @@ export class DeltaCommitter {
     throwIfAborted(signal);
     const moved = movedMark(base, request.progress ?? []);
     if (moved !== undefined) return { kind: 'conflicted', conflict: moved };
-    checkWritable(base.protocol, base.metadata, base.schema, this.#log.name);
+    checkRowsWritable(base.protocol, base.metadata, this.#log.name);
+    checkRowsWritable(effectiveProtocol(base, request.actions), effectiveMetadata(base, request.actions), this.#log.name);
     checkAppendOnly(base, request.actions, this.#log.name);
-    if (await this.#log.isNewest(base, signal)) {
+    if (await this.#isFree(base, signal)) {
       const version = nextVersion(base.version);
       const path = commitPath(version);
-      const actions = [this.#commitInfo(base, request), ...request.actions];
+      const actions = this.#actionsOf(base, request);
       try {
         // No signal: once the put has begun, only its own answer tells what happened.
         if ((await this.#log.store.putIfAbsent(path, printActions(actions))) === 'created') {
@@ -101,6 +116,12 @@ export class DeltaCommitter {
     return this.#taken(base, request, signal);
   }
 
+  /** Whether the version after `base` is worth trying. */
+  async #isFree(base: DeltaSnapshot, signal: AbortSignal | undefined): Promise<boolean> {
+    if (base.version !== beforeFirstVersion) return this.#log.isNewest(base, signal);
+    return (await this.#log.find(signal)) === undefined;
+  }
+
   /** The version is not free: ours already, or what stands against trying again. */
   async #taken(base: DeltaSnapshot, request: DeltaCommitRequest, signal: AbortSignal | undefined): Promise<CommitOutcome> {
     const latest = await this.#log.refresh(signal);
@@ -109,27 +130,30 @@ export class DeltaCommitter {
     return { kind: 'conflicted', conflict: conflictBetween(base, latest, request) };
   }
 
-  #commitInfo(base: DeltaSnapshot, request: DeltaCommitRequest): Action {
+  #actionsOf(base: DeltaSnapshot, request: DeltaCommitRequest): readonly Action[] {
     const nowMs = this.#clock.now();
-    const rewrite = request.actions.every((action) => !('dataChange' in action) || !action.dataChange);
-    const touchesFiles = request.actions.some((action) => action.kind === 'add' || action.kind === 'remove');
-    return {
-      kind: 'commitInfo',
-      body: {
-        timestamp: nowMs,
-        inCommitTimestamp: base.settings.inCommitTimestamps ? Math.max(nowMs, base.committedAt + 1) : undefined,
-        operation: request.operation,
-        operationParameters: request.operationParameters,
-        readVersion: base.version,
-        isolationLevel: rewrite && touchesFiles ? 'SnapshotIsolation' : 'Serializable',
-        isBlindAppend: request.isBlindAppend,
-        operationMetrics: request.operationMetrics,
-        userMetadata: request.userMetadata,
-        engineInfo: this.#engineInfo,
-        txnId: request.commitId,
-      },
+    const inCommitTimestamp = inCommitTimestampOf(base, request.actions, nowMs);
+    const body = {
+      inCommitTimestamp,
+      timestamp: nowMs,
+      operation: request.operation,
+      operationParameters: request.operationParameters,
+      readVersion: readVersionOf(base, request),
+      isolationLevel: isolationLevelOf(request.actions, base.metadata.configuration),
+      isBlindAppend: request.isBlindAppend,
+      operationMetrics: request.operationMetrics,
+      userMetadata: request.userMetadata,
+      engineInfo: this.#engineInfo,
+      txnId: request.commitId,
     };
+    // The log demands it first.
+    return [{ kind: 'commitInfo', body }, ...withEnablement(base, request.actions, inCommitTimestamp)];
   }
+}
+
+function readVersionOf(base: DeltaSnapshot, request: DeltaCommitRequest): Version | undefined {
+  const version = request.readVersion ?? base.version;
+  return version === beforeFirstVersion ? undefined : version;
 }
 
 /** The `add` that makes a staged file live. */
@@ -147,6 +171,19 @@ export function addFileOf(file: StagedFile, snapshot: DeltaSnapshot, options: { 
     dataChange: options.dataChange,
     stats: statsText(file, snapshot.schema, snapshot.partitionColumns),
   };
+}
+
+/** The refusal to take rows out of a table that says `delta.appendOnly`. */
+export function appendOnlyError(table: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DELTA_CANNOT_MODIFY_APPEND_ONLY',
+    sqlState: '42809',
+    message:
+      `This table is configured to only allow appends. If you would like to permit updates or deletes, use 'ALTER TABLE ${table} SET ` +
+      `TBLPROPERTIES (delta.appendOnly=false)'.`,
+    parameters: { table_name: table, config: 'delta.appendOnly' },
+    hint: 'set the property delta.appendOnly to false first',
+  });
 }
 
 /** What stands against repeating the request on `latest`; `version-taken` when nothing does. */
@@ -184,13 +221,7 @@ function metadataChange(base: DeltaSnapshot, latest: DeltaSnapshot): string | un
 }
 
 function checkAppendOnly(base: DeltaSnapshot, actions: readonly Action[], table: string): void {
-  if (!base.settings.appendOnly || !actions.some((action) => action.kind === 'remove' && action.dataChange)) return;
-  throw new ServiceError({
-    code: 'DELTA_CANNOT_MODIFY_APPEND_ONLY',
-    kind: 'invalid',
-    message: `table "${table}" is append-only: its rows cannot be removed`,
-    hint: 'set the property delta.appendOnly to false first',
-  });
+  if (base.settings.appendOnly && actions.some((action) => action.kind === 'remove' && action.dataChange)) throw appendOnlyError(table);
 }
 
 function sum<Item>(items: readonly Item[], valueOf: (item: Item) => number): number {

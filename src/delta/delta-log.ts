@@ -73,7 +73,7 @@ export class DeltaLog {
     });
   }
 
-  /** @throws ServiceError `TABLE_VERSION_NOT_FOUND` (not-found) naming the available range. */
+  /** @throws AnalysisException `DELTA_VERSION_NOT_FOUND` (not-found) naming the available range. */
   async snapshotAt(version: Version, signal?: AbortSignal): Promise<DeltaSnapshot> {
     const newest = this.#current?.version === version ? this.#current : await this.refresh(signal);
     if (newest.version === version) return newest;

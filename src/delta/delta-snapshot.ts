@@ -1,6 +1,6 @@
 import { present } from '../base/assert.ts';
 import { type EpochMs, toEpochMs } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
+import { isServiceError, ServiceError } from '../base/errors.ts';
 import type { StructType } from '../schema/types.ts';
 import type { Snapshot } from '../table/table.ts';
 import { toVersion, type Version } from '../table/version.ts';
@@ -16,9 +16,11 @@ import {
   type RemoveFile,
   type TxnAction,
 } from './actions.ts';
+import { type MappingMode, mappingModeOf } from './column-mapping/physical-schema.ts';
 import { PersistentMap } from './persistent-map.ts';
 import { type DeltaProperties, deltaProperties } from './properties.ts';
 import { parseSchemaString } from './schema-json.ts';
+import { checkReadable } from './table-features.ts';
 
 /** One version as read from the log. */
 export interface DeltaCommit {
@@ -56,6 +58,8 @@ export class DeltaSnapshot implements Snapshot {
   readonly metadata: MetadataAction;
   readonly schema: StructType;
   readonly settings: DeltaProperties;
+  /** How files, statistics and partition values name the columns. */
+  readonly mapping: MappingMode;
   readonly sizeBytes: number;
   readonly #state: ReplayState;
 
@@ -67,8 +71,9 @@ export class DeltaSnapshot implements Snapshot {
     this.metadata = state.metadata ?? missing(name, state.version, 'metaData');
     this.sizeBytes = state.sizeBytes;
     const unchanged = previous !== undefined && previous.metadata === this.metadata;
-    this.schema = unchanged ? previous.schema : parseSchemaString(this.metadata.schemaString, `table "${name}"`);
+    this.schema = unchanged ? previous.schema : schemaOf(this.protocol, this.metadata, name);
     this.settings = unchanged ? previous.settings : deltaProperties(this.metadata.configuration, name);
+    this.mapping = mappingModeOf(this.protocol, this.metadata);
   }
 
   /**
@@ -238,6 +243,16 @@ function forget(state: Replaying, key: string): void {
   const rows = liveRows(file);
   if (rows === undefined) state.filesWithoutRowCount -= 1;
   else state.knownRows -= rows;
+}
+
+/** A type that is not known here mostly comes with a feature that is not: the feature says more. */
+function schemaOf(protocol: ProtocolAction, metadata: MetadataAction, name: string): StructType {
+  try {
+    return parseSchemaString(metadata.schemaString, `table "${name}"`);
+  } catch (error) {
+    if (isServiceError(error, 'unsupported')) checkReadable(protocol, metadata, name);
+    throw error;
+  }
 }
 
 function missing(name: string, version: Version, what: string): never {

@@ -13,6 +13,7 @@ import type { CompactionPlan, CompactionResult, FileRewriter, TableHealth, Vacuu
 import type { RowOperations } from '../table/row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
+import type { StreamOptions, StreamSource } from '../table/stream.ts';
 import type { Capabilities, HistoryEntry, QueryableTable, Snapshot } from '../table/table.ts';
 import type { Version } from '../table/version.ts';
 import { ChangeReader } from './changes/change-reader.ts';
@@ -25,15 +26,18 @@ import { deltaOperations } from './delta-operations.ts';
 import { asDeltaSnapshot, type DeltaSnapshot } from './delta-snapshot.ts';
 import { historyOf } from './history.ts';
 import { cleanUpHorizon, cleanUpLog } from './log/clean-up-log.ts';
+import { cleanUpSidecars } from './log/clean-up-sidecars.ts';
 import { readCheckpointHint } from './log/last-checkpoint.ts';
 import { listLog } from './log/log-listing.ts';
-import { compact } from './operations/compact.ts';
-import type { OperationContext } from './operations/operation-context.ts';
-import { type CompactionPlanOptions, planCompaction } from './operations/plan-compaction.ts';
+import type { CommittedChange, OperationContext } from './operations/operation-context.ts';
+import { autoCompact } from './operations/optimize/auto-compact.ts';
+import { compact } from './operations/optimize/compact.ts';
+import { type CompactionPlanOptions, planCompaction } from './operations/optimize/plan-compaction.ts';
 import { tableHealth } from './operations/table-health.ts';
-import { vacuum } from './operations/vacuum.ts';
+import { vacuum } from './operations/vacuum/vacuum.ts';
 import { fileScanOf } from './scan/file-scan.ts';
 import { selectFiles } from './scan/select-files.ts';
+import { DeltaStreamSource } from './streaming/delta-stream-source.ts';
 import { tableDetail } from './table-detail.ts';
 import { versionAt } from './version-at.ts';
 
@@ -52,6 +56,8 @@ export interface DeltaTableParts {
   readonly engine?: OpenEngine | undefined;
   /** For a table that does not say it itself. Default zstd. */
   readonly compression?: WriteSpec['compression'] | undefined;
+  /** Deletes expired log with the log checkpoints of row operations, as Spark does. Default false: feeds say what they still need. */
+  readonly cleansUpLog?: boolean | undefined;
   readonly failpoint?: Failpoint | undefined;
 }
 
@@ -62,8 +68,11 @@ export class DeltaTable implements QueryableTable {
   readonly location: string;
   readonly #log: DeltaLog;
   readonly #clock: Clock;
+  readonly #cleansUpLog: boolean;
   readonly #rewriter: FileRewriter;
   readonly #compression: WriteSpec['compression'] | undefined;
+  /** There is an engine for row operations. */
+  readonly #queryable: boolean;
   readonly #committer: DeltaCommitter;
   readonly #context: OperationContext;
   readonly #changes: ChangeReader;
@@ -73,17 +82,29 @@ export class DeltaTable implements QueryableTable {
     this.location = parts.location;
     this.#log = parts.log;
     this.#clock = parts.clock;
+    this.#cleansUpLog = parts.cleansUpLog ?? false;
     this.#rewriter = parts.rewriter;
     this.#compression = parts.compression;
+    this.#queryable = parts.engine !== undefined;
     this.#committer = new DeltaCommitter({ log: parts.log, clock: parts.clock, engineInfo: parts.engineInfo });
-    this.#context = contextOf(parts, this.#committer);
+    this.#context = contextOf(parts, this.#committer, (version, change) => this.#afterRowCommit(version, change));
     this.#changes = new ChangeReader(this.#context);
+  }
+
+  /** What operations of Delta's own need of the table, which may not be there yet. */
+  get context(): OperationContext {
+    return this.#context;
   }
 
   /** By the newest version seen. */
   get capabilities(): Capabilities {
     const recorded = this.#log.current?.settings.changeDataFeed === true;
-    return { changeFeed: recorded ? 'recorded' : 'none', rowLevel: 'none', maintenance: ['compact', 'vacuum', 'checkpoint'] };
+    const vectors = this.#log.current?.settings.deletionVectors === true;
+    return {
+      changeFeed: recorded ? 'recorded' : 'none',
+      rowLevel: this.#queryable ? (vectors ? 'deletion-vectors' : 'copy-on-write') : 'none',
+      maintenance: ['compact', 'vacuum', 'checkpoint'],
+    };
   }
 
   refresh(signal?: AbortSignal): Promise<DeltaSnapshot> {
@@ -112,8 +133,7 @@ export class DeltaTable implements QueryableTable {
    */
   async afterCommit(version: Version, signal?: AbortSignal): Promise<void> {
     try {
-      const interval = this.#log.current?.settings.checkpointInterval ?? 0;
-      if (version === 0 || interval === 0 || version % interval !== 0) return;
+      if (!this.#isCheckpointDue(version)) return;
       await this.#checkpoint(await this.#log.snapshotAt(version, signal), signal);
     } catch {
       // The version stands whatever happens here; the next one that is due, or maintenance, makes up for it.
@@ -149,6 +169,10 @@ export class DeltaTable implements QueryableTable {
     return changeScans(this.#context, range, signal);
   }
 
+  openStream(options: StreamOptions, signal?: AbortSignal): Promise<StreamSource> {
+    return DeltaStreamSource.open(this.#context, options, signal);
+  }
+
   get operations(): RowOperations & DefinitionOperations {
     return deltaOperations(this.#context);
   }
@@ -159,11 +183,11 @@ export class DeltaTable implements QueryableTable {
 
   async health(signal?: AbortSignal): Promise<TableHealth> {
     const snapshot = await this.#log.refresh(signal);
-    return tableHealth(snapshot, await readCheckpointHint(this.#log.store, signal));
+    return tableHealth(snapshot, await readCheckpointHint(this.#log.store, signal), { deletionVectors: this.#rewritesVectors });
   }
 
   async planCompaction(options: CompactionPlanOptions, signal?: AbortSignal): Promise<CompactionPlan> {
-    return planCompaction(await this.#log.refresh(signal), options);
+    return planCompaction(await this.#log.refresh(signal), { deletionVectors: this.#rewritesVectors, ...options });
   }
 
   compact(plan: CompactionPlan, signal?: AbortSignal): Promise<CompactionResult> {
@@ -181,23 +205,47 @@ export class DeltaTable implements QueryableTable {
     const snapshot = await this.#log.refresh(signal);
     const { store } = this.#log;
     const listing = await listLog(store, 0, signal);
-    const written = canCheckpoint(snapshot) && !listing.checkpoints.some((checkpoint) => checkpoint.version === snapshot.version);
+    const written = !listing.checkpoints.some((checkpoint) => checkpoint.version === snapshot.version);
     if (options.dryRun) return { version: snapshot.version, written };
     if (written) await this.#checkpoint(snapshot, signal);
     if (snapshot.settings.expiredLogCleanup) {
       const { logRetentionMs } = snapshot.settings;
       const horizon = cleanUpHorizon(listing, { nowMs: this.#clock.now(), logRetentionMs, keepVersionsFrom: options.keepVersionsFrom });
       if (horizon !== undefined) await cleanUpLog(store, listing, horizon, signal);
+      if (snapshot.settings.checkpointPolicy === 'v2') await cleanUpSidecars(this.#log, { nowMs: this.#clock.now() }, signal);
     }
     return { version: snapshot.version, written };
   }
 
+  /** Whether compaction goes through the engine, which reads files without their deleted rows. */
+  get #rewritesVectors(): boolean {
+    return this.#queryable && isLocal(this.#log);
+  }
+
+  /** What a version of row operations leaves behind. The version stands whatever happens here. */
+  async #afterRowCommit(version: Version, change: CommittedChange): Promise<void> {
+    await this.afterCommit(version);
+    if (this.#cleansUpLog && this.#isCheckpointDue(version)) await this.checkpoint({ dryRun: false }).catch(() => undefined);
+    await this.#checksum(version).catch(() => undefined);
+    if (change.addedFiles.length === 0) return;
+    const touched = change.addedFiles.map((file) => file.partitionValues);
+    await autoCompact(this.#context, version, touched, change.autoCompact).catch(() => undefined);
+  }
+
+  #isCheckpointDue(version: Version): boolean {
+    const interval = this.#log.current?.settings.checkpointInterval ?? 0;
+    return version !== 0 && interval !== 0 && version % interval === 0;
+  }
+
+  async #checksum(version: Version): Promise<void> {
+    await writeVersionChecksum(this.#log.store, await this.#log.snapshotAt(version));
+  }
+
   async #checkpoint(snapshot: DeltaSnapshot, signal: AbortSignal | undefined): Promise<void> {
-    if (!canCheckpoint(snapshot)) return;
     // Not later than the storage's own time: a clock that is ahead must not forget removed files that readers may still use, for vacuum
     // deletes what the checkpoint does not name.
     const nowMs = Math.min(this.#clock.now(), snapshot.committedAt);
-    await writeCheckpoint(this.#log, snapshot, { nowMs }, signal);
+    await writeCheckpoint({ store: this.#log.store, codec: this.#log.codec, ids: this.#context.ids }, snapshot, { nowMs }, signal);
     await writeVersionChecksum(this.#log.store, snapshot, signal).catch((error: unknown) => {
       // Optional for every reader, and never replaced.
       if (isServiceError(error, 'aborted')) throw error;
@@ -205,13 +253,11 @@ export class DeltaTable implements QueryableTable {
   }
 }
 
-/** Checkpoints of tables that ask for the second checkpoint format are left to engines that write it. */
-function canCheckpoint(snapshot: DeltaSnapshot): boolean {
-  const features = snapshot.protocol.writerFeatures ?? [];
-  return !features.includes('v2Checkpoint') && snapshot.settings.checkpointPolicy === 'classic';
-}
-
-function contextOf(parts: DeltaTableParts, committer: DeltaCommitter): OperationContext {
+function contextOf(
+  parts: DeltaTableParts,
+  committer: DeltaCommitter,
+  afterCommit: NonNullable<OperationContext['afterCommit']>,
+): OperationContext {
   const { log } = parts;
   return {
     name: log.name,
@@ -229,6 +275,7 @@ function contextOf(parts: DeltaTableParts, committer: DeltaCommitter): Operation
     addOf: addFileOf,
     tryCommit: (base, commit, commitId) => committer.tryCommit(base, { ...commit, commitId }),
     findCommit: (commitId, afterVersion, signal) => log.findCommit(commitId, afterVersion, signal),
+    afterCommit,
   };
 }
 
@@ -249,8 +296,12 @@ function writeSpecOf(
   };
 }
 
+function isLocal(log: DeltaLog): boolean {
+  return log.store.root.startsWith('file://');
+}
+
 function localRootOf(log: DeltaLog): string {
-  if (log.store.root.startsWith('file://')) return fileURLToPath(log.store.root);
+  if (isLocal(log)) return fileURLToPath(log.store.root);
   throw new AnalysisException({
     errorClass: 'ENGINE_NEEDS_LOCAL_FILES',
     kind: 'unsupported',

@@ -1,4 +1,3 @@
-import { printJson } from '../base/bigint-json.ts';
 import type { Clock } from '../base/clock.ts';
 import { isServiceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
@@ -9,13 +8,16 @@ import type { ObjectStore } from '../storage/object-store.ts';
 import type { FileRewriter } from '../table/operations.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { QueryableTable, TableDefinition } from '../table/table.ts';
-import { printActions } from './action-json.ts';
+import type { CloneRequest, ConvertRequest, CreateRequest, CreateResult, TableFormatDriver } from '../table/table-formats.ts';
+import { cloneTable } from './definition/clone-table.ts';
+import { convertTable } from './definition/convert-table.ts';
+import { createTable } from './definition/create-table.ts';
 import { DeltaLog } from './delta-log.ts';
 import { DeltaTable } from './delta-table.ts';
 import type { ParquetRowCodec } from './log/codec.ts';
-import { commitPath } from './log/log-names.ts';
 import { parquetRows } from './log/parquet-rows.ts';
 import { firstActions } from './table-definition.ts';
+import { checkWritable } from './table-features.ts';
 
 export interface DeltaTablesParts {
   /** The store a table lies in; retries reads but never `putIfAbsent`. */
@@ -32,61 +34,71 @@ export interface DeltaTablesParts {
   readonly compression?: WriteSpec['compression'] | undefined;
   /** Default: the Parquet codec of this process. */
   readonly codec?: ParquetRowCodec | undefined;
+  /** Deletes expired log with the log checkpoints of row operations, as Spark does. Default false: feeds say what they still need. */
+  readonly cleansUpLog?: boolean | undefined;
   readonly failpoint?: Failpoint | undefined;
 }
 
-/** Opens and creates Delta tables. */
-export class DeltaTables {
+/** Opens, creates, clones and converts Delta tables. */
+export class DeltaTables implements TableFormatDriver {
+  readonly format = 'delta';
   readonly #parts: DeltaTablesParts;
 
   constructor(parts: DeltaTablesParts) {
     this.#parts = parts;
   }
 
-  /** The table, or `undefined` when nothing exists at the location. */
   async open(name: string, location: string, signal?: AbortSignal): Promise<QueryableTable | undefined> {
     const log = this.#log(name, location);
     return (await log.find(signal)) === undefined ? undefined : this.#table(log, location);
   }
 
   /**
-   * Creates the table as version 0. Of several racing creators one wins and the others get the winner's table.
+   * The table at the location, created as version 0 when there is none. Of several racing creators one wins and the others get the winner's
+   * table. For tables that decoded rows are appended to.
    *
-   * @throws ServiceError what `firstActions` throws for a definition that no table can have.
+   * @throws AnalysisException what `firstActions` throws for a definition that no table can have, and `checkWritable` for one whose features
+   * such appends do not keep.
    */
   async create(name: string, location: string, definition: TableDefinition, signal?: AbortSignal): Promise<QueryableTable> {
     const log = this.#log(name, location);
-    if ((await log.find(signal)) === undefined) await this.#putFirstVersion(log, definition);
+    const table = this.#table(log, location);
+    if ((await log.find(signal)) === undefined) {
+      const { ids, clock } = this.#parts;
+      const first = firstActions(name, definition, { tableId: '', nowMs: clock.now(), ids });
+      checkWritable(first.protocol, first.metadata, definition.schema, name);
+      await createTable(table.context, undefined, { name, location, definition, mode: 'create', signal }).catch((error: unknown) => {
+        // Whose the table is shows when it is read, which happens next.
+        const theirs = isServiceError(error) && error.code === 'DELTA_TABLE_ALREADY_EXISTS';
+        if (!theirs && !isServiceError(error, 'unknown-outcome')) throw error;
+      });
+    }
     await log.refresh(signal);
-    return this.#table(log, location);
+    return table;
   }
 
-  async #putFirstVersion(log: DeltaLog, definition: TableDefinition): Promise<void> {
-    const { clock, ids } = this.#parts;
-    const nowMs = clock.now();
-    const { protocol, metadata } = firstActions(log.name, definition, { tableId: ids.uuid(), nowMs });
-    const body = {
-      timestamp: nowMs,
-      operation: 'CREATE TABLE',
-      operationParameters: {
-        partitionBy: printJson(definition.partitionColumns),
-        clusterBy: '[]',
-        description: null,
-        isManaged: 'false',
-        properties: printJson(metadata.configuration),
-      },
-      isolationLevel: 'Serializable',
-      isBlindAppend: true,
-      operationMetrics: {},
-      engineInfo: this.#engineInfo(),
-      txnId: ids.uuid(),
-    };
-    try {
-      await log.store.putIfAbsent(commitPath(0), printActions([{ kind: 'commitInfo', body }, protocol, metadata]));
-    } catch (error) {
-      // Whether it landed shows when the table is read, which the caller does in any case.
-      if (!isServiceError(error, 'unknown-outcome')) throw error;
-    }
+  async createTable(request: CreateRequest): Promise<CreateResult> {
+    const log = this.#log(request.name, request.location);
+    const table = this.#table(log, request.location);
+    const { created, written } = await createTable(table.context, await log.find(request.signal), request);
+    await log.refresh(request.signal);
+    return { table, created, written };
+  }
+
+  async clone(request: CloneRequest): Promise<QueryableTable> {
+    const log = this.#log(request.target.name, request.target.location);
+    const table = this.#table(log, request.target.location);
+    await cloneTable(table.context, await log.find(request.signal), request);
+    await log.refresh(request.signal);
+    return table;
+  }
+
+  async convert(request: ConvertRequest): Promise<QueryableTable> {
+    const log = this.#log(request.location, request.location);
+    const table = this.#table(log, request.location);
+    await convertTable(table.context, await log.find(request.signal), request);
+    await log.refresh(request.signal);
+    return table;
   }
 
   #log(name: string, location: string): DeltaLog {
@@ -94,9 +106,8 @@ export class DeltaTables {
     return new DeltaLog({ name, store: openStore(location), clock, codec: codec ?? parquetRows });
   }
 
-  #table(log: DeltaLog, location: string): QueryableTable {
-    const { clock, random, ids, rewriter, engine, failpoint, compression } = this.#parts;
-    return new DeltaTable({ log, location, clock, random, ids, engineInfo: this.#engineInfo(), rewriter, engine, failpoint, compression });
+  #table(log: DeltaLog, location: string): DeltaTable {
+    return new DeltaTable({ ...this.#parts, log, location, engineInfo: this.#engineInfo() });
   }
 
   #engineInfo(): string {

@@ -6,10 +6,12 @@ import { type Action, physicalRows } from './actions.ts';
 import type { DeltaLog } from './delta-log.ts';
 import { commitInfoOf } from './delta-snapshot.ts';
 import { timestampLookBack } from './log/load-snapshot.ts';
-import { listLog } from './log/log-listing.ts';
+import { type LogListing, listLog } from './log/log-listing.ts';
 
 /** Versions one call shows at most. */
 const maxEntries = 10_000;
+/** Commit files read at the same time. */
+const readConcurrency = 8;
 
 /** What the versions say about themselves, newest first: those from `fromVersion` up, at most `limit` (default and most: 10,000). */
 export async function historyOf(
@@ -21,16 +23,27 @@ export async function historyOf(
   const limit = Math.max(0, Math.min(options.limit ?? maxEntries, maxEntries));
   const from = Math.max(options.fromVersion ?? 0, newest.version - limit + 1, 0);
   const listing = await listLog(log.store, Math.max(0, from - timestampLookBack), signal);
+  const wanted = timed(listing.commits).filter(({ version }) => version >= from && version <= newest.version);
   const entries: HistoryEntry[] = [];
-  let timeMs = 0;
-  for (const listed of listing.commits) {
-    timeMs = Math.max(listed.modifiedMs, timeMs + 1);
-    if (listed.version < from || listed.version > newest.version) continue;
-    const commit = await log.readCommit(listed.version, signal);
-    // A version that log cleanup took meanwhile has no history any more.
-    if (commit !== undefined) entries.push(entryOf(listed.version, timeMs, commit.actions));
+  for (let index = 0; index < wanted.length; index += readConcurrency) {
+    const part = wanted.slice(index, index + readConcurrency);
+    const commits = await Promise.all(part.map(({ version }) => log.readCommit(version, signal)));
+    for (const [at, { version, timeMs }] of part.entries()) {
+      const actions = commits[at]?.actions;
+      // A version that log cleanup took meanwhile has no history any more.
+      if (actions !== undefined) entries.push(entryOf(version, timeMs, actions));
+    }
   }
   return entries.reverse();
+}
+
+/** Commits with their times moved forward so that they grow with the version. */
+function timed(commits: LogListing['commits']): readonly { readonly version: Version; readonly timeMs: number }[] {
+  let last = 0;
+  return commits.map(({ version, modifiedMs }) => {
+    last = Math.max(modifiedMs, last + 1);
+    return { version, timeMs: last };
+  });
 }
 
 function entryOf(version: Version, timeMs: number, actions: readonly Action[]): HistoryEntry {
@@ -39,14 +52,24 @@ function entryOf(version: Version, timeMs: number, actions: readonly Action[]): 
   const removed = actions.filter((action) => action.kind === 'remove');
   const rows = added.map((file) => physicalRows(file.stats));
   const inCommitMs = info['inCommitTimestamp'];
+  const readVersion = info['readVersion'];
+  const isBlindAppend = info['isBlindAppend'];
   return {
     version,
     committedAt: toEpochMs(typeof inCommitMs === 'number' ? inCommitMs : timeMs),
     operation: textOf(info['operation']) ?? 'UNKNOWN',
     operationParameters: textsOf(info['operationParameters']),
-    operationMetrics: textsOf(info['operationMetrics']),
+    operationMetrics: definedTexts(textsOf(info['operationMetrics'])),
     userMetadata: textOf(info['userMetadata']),
     engineInfo: textOf(info['engineInfo']),
+    readVersion: typeof readVersion === 'number' ? readVersion : undefined,
+    isolationLevel: textOf(info['isolationLevel']),
+    isBlindAppend: typeof isBlindAppend === 'boolean' ? isBlindAppend : undefined,
+    userId: textOf(info['userId']),
+    userName: textOf(info['userName']),
+    clusterId: textOf(info['clusterId']),
+    job: textOf(info['job']),
+    notebook: textOf(info['notebook']),
     progress: new Map(actions.flatMap((action) => (action.kind === 'txn' ? [[action.appId, action.version] as const] : []))),
     addedFiles: added.length,
     removedFiles: removed.length,
@@ -56,9 +79,13 @@ function entryOf(version: Version, timeMs: number, actions: readonly Action[]): 
 }
 
 /** Parameters and metrics of other engines may be any JSON. */
-function textsOf(value: JsonValue | undefined): Readonly<Record<string, string>> {
+function textsOf(value: JsonValue | undefined): Readonly<Record<string, string | undefined>> {
   if (!isJsonObject(value)) return {};
-  return Object.fromEntries(Object.entries(value).flatMap(([key, entry]) => (entry === undefined ? [] : [[key, textOf(entry) ?? 'null']])));
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, textOf(entry)]));
+}
+
+function definedTexts(texts: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, text ?? 'null']));
 }
 
 function textOf(value: JsonValue | undefined): string | undefined {

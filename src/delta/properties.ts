@@ -6,17 +6,29 @@ export interface DeltaProperties {
   readonly changeDataFeed: boolean;
   readonly deletionVectors: boolean;
   readonly inCommitTimestamps: boolean;
+  /** Rows have ids and commit versions that survive rewrites. */
+  readonly rowTracking: boolean;
+  /** Column types may grow without rewriting files. */
+  readonly typeWidening: boolean;
   /** A log checkpoint is due after each version divisible by this. */
   readonly checkpointInterval: number;
   readonly checkpointPolicy: string;
   readonly checkpointStatsAsJson: boolean;
+  /** Default false, as the protocol says. */
+  readonly checkpointStatsAsStruct: boolean;
   /** How long a removed file stays for readers of older versions. */
   readonly deletedFileRetentionMs: number;
   readonly logRetentionMs: number;
+  /** Progress marks older than this are forgotten by log checkpoints; `undefined`: never. */
+  readonly transactionRetentionMs: number | undefined;
   readonly expiredLogCleanup: boolean;
   /** Leaf columns, in schema order, that get bounds; -1 = all. */
   readonly statisticsColumns: number;
-  readonly columnMappingMode: string;
+  /** The columns that get bounds, by name as written; instead of `statisticsColumns`. */
+  readonly statisticsColumnNames: readonly string[] | undefined;
+  /** `undefined`: the session or the writer decides. */
+  readonly optimizeWrite: boolean | undefined;
+  readonly autoCompact: boolean | undefined;
   /** `undefined`: the writer decides. */
   readonly compression: string | undefined;
 }
@@ -40,14 +52,21 @@ export function deltaProperties(configuration: Readonly<Record<string, string>>,
     changeDataFeed: flag('delta.enableChangeDataFeed', false),
     deletionVectors: flag('delta.enableDeletionVectors', false),
     inCommitTimestamps: flag('delta.enableInCommitTimestamps', false),
+    rowTracking: flag('delta.enableRowTracking', false),
+    typeWidening: flag('delta.enableTypeWidening', false),
     checkpointInterval: read('delta.checkpointInterval', 10, parseCount),
-    checkpointPolicy: text('delta.checkpointPolicy') ?? 'classic',
+    checkpointPolicy: text('delta.checkpointPolicy')?.toLowerCase() ?? 'classic',
     checkpointStatsAsJson: flag('delta.checkpoint.writeStatsAsJson', true),
+    checkpointStatsAsStruct: flag('delta.checkpoint.writeStatsAsStruct', false),
     deletedFileRetentionMs: read('delta.deletedFileRetentionDuration', 7 * dayMs, parseInterval),
     logRetentionMs: read('delta.logRetentionDuration', 30 * dayMs, parseInterval),
+    transactionRetentionMs: read('delta.setTransactionRetentionDuration', undefined, parseInterval),
     expiredLogCleanup: flag('delta.enableExpiredLogCleanup', true),
     statisticsColumns: read('delta.dataSkippingNumIndexedCols', 32, (value) => (/^(-1|\d{1,6})$/.test(value) ? Number(value) : undefined)),
-    columnMappingMode: text('delta.columnMapping.mode') ?? 'none',
+    statisticsColumnNames:
+      text('delta.dataSkippingStatsColumns') === undefined ? undefined : columnNames(text('delta.dataSkippingStatsColumns') ?? ''),
+    optimizeWrite: switched(text('delta.autoOptimize.optimizeWrite') ?? text('delta.autoOptimize')),
+    autoCompact: switched(text('delta.autoOptimize') ?? text('delta.autoOptimize.autoCompact')),
     compression: text('delta.parquet.compression.codec')?.toLowerCase(),
   };
 }
@@ -77,6 +96,16 @@ export function parseInterval(text: string): number | undefined {
     total += Number(words[index]) * factor;
   }
   return total >= 0 ? Math.floor(total) : undefined;
+}
+
+/** Names of a comma-separated list; a name in backquotes may hold commas. */
+function columnNames(text: string): readonly string[] {
+  const names = text.match(/(?:`(?:[^`]|``)*`|[^,`])+/g) ?? [];
+  return names.map((name) => name.trim()).filter((name) => name !== '');
+}
+
+function switched(value: string | undefined): boolean | undefined {
+  return value === undefined ? undefined : value.toLowerCase() === 'true' || value.toLowerCase() === 'auto';
 }
 
 function parseCount(text: string): number | undefined {

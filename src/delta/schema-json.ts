@@ -19,6 +19,15 @@ const plainKinds: ReadonlySet<string> = new Set([
   'timestamp_ntz',
 ]);
 
+/** A variant as files store it. Tables with variants are read, never written, so the type's own name is not needed again. */
+const variant: DataType = {
+  kind: 'struct',
+  fields: [
+    { name: 'value', type: { kind: 'binary' }, nullable: false },
+    { name: 'metadata', type: { kind: 'binary' }, nullable: false },
+  ],
+};
+
 /**
  * The columns of a Delta `schemaString`. Field metadata is kept verbatim.
  *
@@ -33,6 +42,19 @@ export function parseSchemaString(text: string, where: string): StructType {
 /** Inverse of `parseSchemaString`. */
 export function printSchemaString(schema: StructType): string {
   return printJson(printType(schema));
+}
+
+/** A column as the schema's JSON has it. */
+export function fieldForm(field: Field): JsonObject {
+  // Metadata came from JSON and goes back as it was.
+  const metadata = field.metadata as JsonObject | undefined;
+  return { name: field.name, type: printType(field.type), nullable: field.nullable, metadata: metadata ?? {} };
+}
+
+/** A type as a schema's JSON names it, for plain types. */
+export function plainTypeName(type: DataType): string {
+  const form = printType(type);
+  return typeof form === 'string' ? form : printJson(form);
 }
 
 function parseType(value: JsonValue | undefined, where: string, depth: number): DataType {
@@ -75,7 +97,8 @@ function parseField(value: JsonValue, where: string, depth: number): Field {
   };
 }
 
-function parsePrimitive(name: string, where: string): PrimitiveType {
+function parsePrimitive(name: string, where: string): DataType {
+  if (name === 'variant') return variant;
   const decimal = /^decimal(?:\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\))?$/.exec(name);
   if (decimal !== null) {
     const precision = Number(decimal[1] ?? 10);
@@ -94,7 +117,7 @@ function isPlainKind(name: string): name is Exclude<PrimitiveType['kind'], 'deci
 function printType(type: DataType): JsonValue {
   switch (type.kind) {
     case 'struct':
-      return { type: 'struct', fields: type.fields.map(printField) };
+      return { type: 'struct', fields: type.fields.map(fieldForm) };
     case 'list':
       return { type: 'array', elementType: printType(type.element), containsNull: type.elementNullable };
     case 'map':
@@ -104,12 +127,6 @@ function printType(type: DataType): JsonValue {
     default:
       return type.kind;
   }
-}
-
-function printField(field: Field): JsonObject {
-  // Metadata came from JSON and goes back as it was.
-  const metadata = field.metadata as JsonObject | undefined;
-  return { name: field.name, type: printType(field.type), nullable: field.nullable, metadata: metadata ?? {} };
 }
 
 function damaged(where: string, what: string): ServiceError {

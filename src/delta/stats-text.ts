@@ -9,26 +9,42 @@ const dayMs = 86_400_000n;
 const firstDay = -719_162n;
 const lastDay = 2_932_896n;
 
+/** What of the statistics a table wants written. */
+export interface StatisticsRule {
+  /** Whether a leaf column, by its path in the file, gets statistics. Default: all there are. */
+  readonly indexed?: ((path: readonly string[]) => boolean) | undefined;
+  /** Says that bounds and counts are those of the rows a reader gets: for tables that may get deletion vectors. */
+  readonly tightBounds?: boolean | undefined;
+  /** Bounds of text come from the log, cut to size already, and are written as they are. */
+  readonly textIsCut?: boolean | undefined;
+}
+
 /**
  * The statistics of a file as the log holds them (`add.stats`): bounds are never narrower than the values, so that data skipping
  * stays correct in every engine. Bounds that cannot be written that way are left out.
  */
-export function statsText(file: StagedFile, schema: StructType, partitionColumns: readonly string[]): string {
+export function statsText(
+  file: Pick<StagedFile, 'rowCount' | 'statistics'>,
+  schema: StructType,
+  partitionColumns: readonly string[],
+  rule: StatisticsRule = {},
+): string {
   const minValues = new Tree();
   const maxValues = new Tree();
   const nullCount = new Tree();
   for (const column of file.statistics) {
-    if (partitionColumns.includes(column.path[0] ?? '')) continue;
+    if (partitionColumns.includes(column.path[0] ?? '') || rule.indexed?.(column.path) === false) continue;
     const type = typeAt(schema, column.path);
     nullCount.put(column.path, String(column.nullCount));
     if (type === undefined || column.nullCount >= file.rowCount) continue;
-    minValues.put(column.path, boundText(column, type, 'min'));
-    maxValues.put(column.path, boundText(column, type, 'max'));
+    minValues.put(column.path, boundText(column, type, 'min', rule));
+    maxValues.put(column.path, boundText(column, type, 'max', rule));
   }
-  return `{"numRecords":${file.rowCount},"minValues":${minValues.print()},"maxValues":${maxValues.print()},"nullCount":${nullCount.print()}}`;
+  const bounds = `"minValues":${minValues.print()},"maxValues":${maxValues.print()},"nullCount":${nullCount.print()}`;
+  return `{"numRecords":${file.rowCount},${bounds}${rule.tightBounds === true ? ',"tightBounds":true' : ''}}`;
 }
 
-function boundText(column: ColumnStatistics, type: DataType, side: 'min' | 'max'): string | undefined {
+function boundText(column: ColumnStatistics, type: DataType, side: 'min' | 'max', rule: StatisticsRule): string | undefined {
   const value = side === 'min' ? column.min : column.max;
   if (value === undefined || (column.nanCount ?? 0) > 0) return undefined;
   switch (type.kind) {
@@ -48,7 +64,8 @@ function boundText(column: ColumnStatistics, type: DataType, side: 'min' | 'max'
     case 'timestamp_ntz':
       return quoted(timestampText(integerOf(value), { side, zone: type.kind === 'timestamp' ? 'Z' : '' }));
     case 'string':
-      return typeof value === 'string' ? quoted(side === 'min' ? lowerPrefix(value) : upperPrefix(value)) : undefined;
+      if (typeof value !== 'string') return undefined;
+      return quoted(rule.textIsCut === true ? value : side === 'min' ? lowerPrefix(value) : upperPrefix(value));
     default:
       return undefined;
   }

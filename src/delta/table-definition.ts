@@ -1,156 +1,156 @@
-import { ServiceError } from '../base/errors.ts';
-import { nearestName } from '../base/nearest-name.ts';
-import { describeType } from '../schema/describe-type.ts';
-import type { DataType, StructType } from '../schema/types.ts';
+import { AnalysisException } from '../base/analysis-exception.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { StructType } from '../schema/types.ts';
 import type { TableDefinition } from '../table/table.ts';
-import type { MetadataAction, ProtocolAction } from './actions.ts';
-import { deltaProperties } from './properties.ts';
+import type { DomainMetadataAction, MetadataAction, ProtocolAction } from './actions.ts';
+import { type ClusteringColumns, clusteringDomain } from './clustering.ts';
+import { assignMapping, withoutMapping } from './column-mapping/assign-mapping.ts';
+import { mappingKeys } from './column-mapping/physical-schema.ts';
+import { checkSchema } from './definition/check-schema.ts';
+import { visitFields } from './feature-catalogue.ts';
+import { type DeltaProperties, deltaProperties } from './properties.ts';
+import { canonicalProperties } from './property-catalogue.ts';
+import { type ProtocolSettings, protocolFor, supportsFeature, takeProtocolSettings } from './protocol-for.ts';
+import { rowTrackingKeys } from './row-tracking-columns.ts';
 import { printSchemaString } from './schema-json.ts';
 
-/** Properties a table can be created with. Those that switch on a feature this code does not write are left out. */
-const knownProperties: readonly string[] = [
-  'delta.appendOnly',
-  'delta.checkpointInterval',
-  'delta.checkpoint.writeStatsAsJson',
-  'delta.checkpoint.writeStatsAsStruct',
-  'delta.dataSkippingNumIndexedCols',
-  'delta.deletedFileRetentionDuration',
-  'delta.enableChangeDataFeed',
-  'delta.enableExpiredLogCleanup',
-  'delta.isolationLevel',
-  'delta.logRetentionDuration',
-  'delta.parquet.compression.codec',
-  'delta.setTransactionRetentionDuration',
-];
+/** What a table that is made is given. */
+export interface GivenIdentity {
+  readonly tableId: string;
+  readonly nowMs: number;
+  readonly ids: IdSource;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  /** Column paths the table is clustered by. */
+  readonly clusterBy?: ClusteringColumns | undefined;
+  /** What is there already, when a table is replaced: protocols never lose features, column ids are never given twice. */
+  readonly replaced?: { readonly protocol: ProtocolAction; readonly metadata: MetadataAction } | undefined;
+}
 
-/** Columns the change feed adds to rows. */
-export const feedColumns: readonly string[] = ['_change_type', '_commit_version', '_commit_timestamp'];
+export interface FirstActions {
+  readonly protocol: ProtocolAction;
+  readonly metadata: MetadataAction;
+  /** Domains the definition needs. */
+  readonly domains: readonly DomainMetadataAction[];
+}
 
 /**
- * The first actions of a table.
+ * The actions that define a table.
  *
- * @throws ServiceError (kind invalid) `DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES`, `DELTA_DUPLICATE_COLUMNS_FOUND`,
- * `DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS`, `DELTA_PARTITION_COLUMNS_INVALID`, `DELTA_PROPERTY_INVALID`.
+ * @throws AnalysisException what `checkSchema`, `canonicalProperties` and `takeProtocolSettings` throw;
+ * `WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED` (0AKDE), `DELTA_CLUSTER_BY_WITH_PARTITIONED_BY` (42613).
  */
-export function firstActions(
-  table: string,
-  definition: TableDefinition,
-  given: { readonly tableId: string; readonly nowMs: number },
-): { readonly protocol: ProtocolAction; readonly metadata: MetadataAction } {
-  const configuration = canonicalProperties(table, definition.properties);
-  const settings = deltaProperties(configuration, table);
-  checkColumns(table, definition.schema, '');
-  checkPartitionColumns(table, definition);
-  if (settings.changeDataFeed) checkFeedColumns(table, definition.schema);
+export function firstActions(table: string, definition: TableDefinition, given: GivenIdentity): FirstActions {
+  const settings = takeProtocolSettings(definition.properties);
+  const configuration = canonicalProperties(settings.rest);
+  const properties = deltaProperties(configuration, table);
+  const partitionColumns = definition.partitionColumns.map((name) => ownSpelling(definition.schema, name));
+  const mapped = (configuration[mappingKeys.mode]?.toLowerCase() ?? 'none') !== 'none';
+  checkSchema(definition.schema, { partitionColumns, mapped, changeDataFeed: properties.changeDataFeed });
+  checkDefaults(definition.schema, settings, given.replaced?.protocol);
+  const clustered = given.clusterBy !== undefined && given.clusterBy.length > 0;
+  if (clustered && partitionColumns.length > 0) throw clusteredAndPartitioned();
+  const shaped = shapedBy(configuration, properties, withoutMapping(definition.schema), mapped, given);
+  const protocol = protocolFor({
+    schema: shaped.schema,
+    configuration: shaped.configuration,
+    clustered,
+    current: given.replaced?.protocol,
+    features: settings.features,
+    minReaderVersion: settings.minReaderVersion,
+    minWriterVersion: settings.minWriterVersion,
+  });
   return {
-    protocol: weakestProtocol({ changeDataFeed: settings.changeDataFeed, timestampNtz: hasLocalTimestamp(definition.schema) }),
+    protocol,
     metadata: {
       kind: 'metaData',
       id: given.tableId,
-      name: table,
+      name: given.name,
+      description: given.description,
       formatProvider: 'parquet',
       formatOptions: {},
-      schemaString: printSchemaString(definition.schema),
-      partitionColumns: definition.partitionColumns,
-      configuration,
+      schemaString: printSchemaString(shaped.schema),
+      partitionColumns,
+      configuration: shaped.configuration,
       createdTimeMs: given.nowMs,
     },
+    domains: clustered ? [clusteringDomain(shaped.schema, given.clusterBy ?? [], mapped)] : [],
   };
 }
 
-/** What covers the features in use and no more: engines refuse what they do not know, even unused. */
-function weakestProtocol(used: { readonly changeDataFeed: boolean; readonly timestampNtz: boolean }): ProtocolAction {
-  if (!used.changeDataFeed && !used.timestampNtz) return { kind: 'protocol', minReaderVersion: 1, minWriterVersion: 2 };
-  const feed = used.changeDataFeed ? ['changeDataFeed'] : [];
-  const local = used.timestampNtz ? ['timestampNtz'] : [];
+/** The schema's own spelling of a column name; the name itself when there is no such column. */
+function ownSpelling(schema: StructType, name: string): string {
+  return schema.fields.find((field) => field.name.toLowerCase() === name.toLowerCase())?.name ?? name;
+}
+
+/** Schema and properties with what the features of the table add to them: column ids, names of hidden columns. */
+function shapedBy(
+  configuration: Readonly<Record<string, string>>,
+  properties: DeltaProperties,
+  schema: StructType,
+  mapped: boolean,
+  given: GivenIdentity,
+): { readonly schema: StructType; readonly configuration: Readonly<Record<string, string>> } {
+  const before = given.replaced?.metadata.configuration ?? {};
+  const tracked = {
+    ...configuration,
+    ...(properties.rowTracking ? rowTrackingColumns(configuration, before, given.ids) : {}),
+    ...(properties.inCommitTimestamps ? keptEnablement(before) : {}),
+  };
+  if (!mapped) return { schema, configuration: tracked };
+  const maxColumnId = Number(before[mappingKeys.maxColumnId] ?? 0);
+  const assigned = assignMapping(schema, { maxColumnId, ids: given.ids, names: 'made' });
+  return { schema: assigned.schema, configuration: { ...tracked, [mappingKeys.maxColumnId]: String(assigned.maxColumnId) } };
+}
+
+/** Since when a replaced table has in-commit times: older versions go on without. */
+function keptEnablement(before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (before['delta.enableInCommitTimestamps']?.toLowerCase() !== 'true') return {};
+  return Object.fromEntries(Object.entries(before).filter(([key]) => key.startsWith('delta.inCommitTimestampEnablement')));
+}
+
+/** Names of the columns that keep row ids and row commit versions when rows move between files; once given, they stay. */
+export function rowTrackingColumns(
+  configuration: Readonly<Record<string, string>>,
+  before: Readonly<Record<string, string>>,
+  ids: IdSource,
+): Readonly<Record<string, string>> {
   return {
-    kind: 'protocol',
-    minReaderVersion: used.timestampNtz ? 3 : 1,
-    minWriterVersion: 7,
-    readerFeatures: used.timestampNtz ? local : undefined,
-    writerFeatures: ['appendOnly', 'invariants', ...feed, ...local],
+    [rowTrackingKeys.rowId]: configuration[rowTrackingKeys.rowId] ?? before[rowTrackingKeys.rowId] ?? `_row-id-col-${ids.uuid()}`,
+    [rowTrackingKeys.commitVersion]:
+      configuration[rowTrackingKeys.commitVersion] ?? before[rowTrackingKeys.commitVersion] ?? `_row-commit-version-col-${ids.uuid()}`,
   };
 }
 
-/** Keys are case-insensitive when set and stored in their canonical spelling. */
-function canonicalProperties(table: string, properties: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const canonical = new Map(knownProperties.map((key) => [key.toLowerCase(), key]));
-  const entries = Object.entries(properties).map(([key, value]): readonly [string, string] => {
-    if (!key.toLowerCase().startsWith('delta.')) return [key, value];
-    const known = canonical.get(key.toLowerCase());
-    if (known !== undefined) return [known, value];
-    const nearest = nearestName(key, knownProperties);
-    throw new ServiceError({
-      code: 'DELTA_PROPERTY_INVALID',
-      kind: 'invalid',
-      message: `table "${table}": property "${key}" is unknown or asks for a feature that is not written`,
-      hint: nearest === undefined ? `known are ${knownProperties.join(', ')}` : `did you mean "${nearest}"?`,
-    });
+/** Defaults of columns need their feature to be asked for by name, as in Spark. */
+function checkDefaults(schema: StructType, settings: ProtocolSettings, current: ProtocolAction | undefined): void {
+  if (settings.features.includes('allowColumnDefaults')) return;
+  if (current !== undefined && supportsFeature(current, 'allowColumnDefaults')) return;
+  visitFields(schema, (field) => {
+    if (field.metadata?.['CURRENT_DEFAULT'] !== undefined) throw defaultsNotEnabled('CREATE TABLE');
   });
-  return Object.fromEntries(entries);
 }
 
-function checkColumns(table: string, schema: StructType, prefix: string): void {
-  const seen = new Set<string>();
-  for (const field of schema.fields) {
-    const path = `${prefix}${field.name}`;
-    if (field.name === '' || /[ ,;{}()\n\t=]/.test(field.name)) {
-      throw invalid(
-        'DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES',
-        `table "${table}": column "${path}" is empty or has one of " ,;{}()\\n\\t="`,
-      );
-    }
-    if (seen.has(field.name.toLowerCase())) {
-      throw invalid('DELTA_DUPLICATE_COLUMNS_FOUND', `table "${table}": column "${path}" is there twice (case does not count)`);
-    }
-    seen.add(field.name.toLowerCase());
-    for (const nested of structsIn(field.type)) checkColumns(table, nested, `${path}.`);
-  }
-  if (prefix === '' && schema.fields.length === 0) throw invalid('DELTA_EMPTY_SCHEMA', `table "${table}" has no columns`);
+/** A column default was asked for and the table has no feature for it. */
+export function defaultsNotEnabled(command: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED',
+    sqlState: '0AKDE',
+    message:
+      `Failed to execute ${command} command because it assigned a column DEFAULT value, but the corresponding table feature was not ` +
+      "enabled. Please retry the command again after executing ALTER TABLE tableName SET TBLPROPERTIES('delta.feature.allowColumnDefaults' = " +
+      "'supported').",
+    parameters: { commandType: command },
+    hint: "set 'delta.feature.allowColumnDefaults' = 'supported'",
+  });
 }
 
-function checkPartitionColumns(table: string, definition: TableDefinition): void {
-  const { schema, partitionColumns } = definition;
-  for (const name of partitionColumns) {
-    const type = schema.fields.find((field) => field.name === name)?.type;
-    const problem =
-      type === undefined
-        ? 'is not a column'
-        : ['struct', 'list', 'map', 'binary'].includes(type.kind)
-          ? `has type ${describeType(type)}, which cannot partition`
-          : partitionColumns.filter((other) => other === name).length > 1
-            ? 'is listed twice'
-            : undefined;
-    if (problem !== undefined) throw invalid('DELTA_PARTITION_COLUMNS_INVALID', `table "${table}": partition column "${name}" ${problem}`);
-  }
-  if (partitionColumns.length === schema.fields.length) {
-    throw invalid('DELTA_PARTITION_COLUMNS_INVALID', `table "${table}": all columns are partition columns`);
-  }
-}
-
-function checkFeedColumns(table: string, schema: StructType): void {
-  const reserved = schema.fields.find((field) => feedColumns.includes(field.name.toLowerCase()));
-  if (reserved === undefined) return;
-  throw invalid(
-    'DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS',
-    `table "${table}": column "${reserved.name}" has a name the change feed uses for itself`,
-  );
-}
-
-function hasLocalTimestamp(type: DataType): boolean {
-  if (type.kind === 'struct') return type.fields.some((field) => hasLocalTimestamp(field.type));
-  if (type.kind === 'list') return hasLocalTimestamp(type.element);
-  if (type.kind === 'map') return hasLocalTimestamp(type.key) || hasLocalTimestamp(type.value);
-  return type.kind === 'timestamp_ntz';
-}
-
-function structsIn(type: DataType): readonly StructType[] {
-  if (type.kind === 'struct') return [type];
-  if (type.kind === 'list') return structsIn(type.element);
-  if (type.kind === 'map') return [...structsIn(type.key), ...structsIn(type.value)];
-  return [];
-}
-
-function invalid(code: string, message: string): ServiceError {
-  return new ServiceError({ code, kind: 'invalid', message, hint: 'change the definition of the table' });
+function clusteredAndPartitioned(): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DELTA_CLUSTER_BY_WITH_PARTITIONED_BY',
+    alias: 'SPECIFY_CLUSTER_BY_WITH_PARTITIONED_BY_IS_NOT_ALLOWED',
+    sqlState: '42613',
+    message: 'Clustering and partitioning cannot both be specified. Please remove PARTITIONED BY or CLUSTER BY.',
+    hint: 'choose one of the two',
+  });
 }

@@ -1,26 +1,29 @@
+import { AnalysisException } from '../base/analysis-exception.ts';
 import { ServiceError } from '../base/errors.ts';
-import type { Field, StructType } from '../schema/types.ts';
+import type { StructType } from '../schema/types.ts';
 import type { MetadataAction, ProtocolAction } from './actions.ts';
+import { mappingModeOf } from './column-mapping/physical-schema.ts';
+import { knownFeatures, visitFields } from './feature-catalogue.ts';
 
-const readable: ReadonlySet<string> = new Set(['columnMapping', 'deletionVectors', 'timestampNtz', 'v2Checkpoint', 'vacuumProtocolCheck']);
-const writable: ReadonlySet<string> = new Set([
-  'appendOnly',
-  'invariants',
-  'checkConstraints',
-  'changeDataFeed',
-  'generatedColumns',
-  'columnMapping',
-  'identityColumns',
-  'allowColumnDefaults',
-  'deletionVectors',
-  'timestampNtz',
-  'v2Checkpoint',
-  'vacuumProtocolCheck',
-  'domainMetadata',
-  'inCommitTimestamp',
+const newestReader = 3;
+const newestWriter = 7;
+/** Names a feature had before it was final. */
+const previews: readonly string[] = ['typeWidening-preview'];
+/** Variant columns are read as the bytes they are stored as. */
+const readOnly: readonly string[] = ['variantType', 'variantType-preview'];
+const readable: ReadonlySet<string> = new Set([
+  ...knownFeatures.filter((feature) => feature.forReaders).map((feature) => feature.name),
+  ...previews,
+  ...readOnly,
+]);
+const writable: ReadonlySet<string> = new Set([...knownFeatures.map((feature) => feature.name), ...previews]);
+/** Features that ask nothing while their property is not set; set, they ask for what is not done here. */
+const onlyInactive: ReadonlyMap<string, string> = new Map([
+  ['icebergCompatV1', 'delta.enableIcebergCompatV1'],
+  ['icebergCompatV2', 'delta.enableIcebergCompatV2'],
 ]);
 
-/** Features that only the field metadata or the properties switch on; a listed but inactive one asks nothing of a writer. */
+/** Duties that whoever appends decoded rows straight to files does not fulfil. */
 const fieldDuties: readonly (readonly [feature: string, metadataKey: string])[] = [
   ['invariants', 'delta.invariants'],
   ['generatedColumns', 'delta.generationExpression'],
@@ -28,81 +31,120 @@ const fieldDuties: readonly (readonly [feature: string, metadataKey: string])[] 
 ];
 
 /**
- * Whether the table can be read as the code understands it.
+ * Whether the table can be read through the query engine.
  *
- * @throws ServiceError `DELTA_UNSUPPORTED_FEATURES_FOR_READ` (kind unsupported) naming them, `DELTA_INVALID_PROTOCOL_VERSION` (kind
- * unsupported) for reader versions beyond 3, `DELTA_LOG_CORRUPT` when versions and feature lists contradict each other.
+ * @throws AnalysisException `DELTA_UNSUPPORTED_FEATURES_FOR_READ` (56038, kind unsupported) naming them, `DELTA_INVALID_PROTOCOL_VERSION`
+ * (KD004, kind unsupported) for reader versions beyond 3; ServiceError `DELTA_INVALID_PROTOCOL_VERSION` (kind corrupt) when versions and
+ * feature lists contradict each other.
  */
 export function checkReadable(protocol: ProtocolAction, metadata: MetadataAction, table: string): void {
+  if (protocol.minReaderVersion > newestReader) throw tooNew(table, protocol);
   checkShape(protocol, table);
-  if (protocol.minReaderVersion > 3) throw tooNew(table, 'reader', protocol.minReaderVersion, 3);
   const unknown = (protocol.readerFeatures ?? []).filter((feature) => !readable.has(feature));
-  const mapping = metadata.configuration['delta.columnMapping.mode'] ?? 'none';
-  // The mode only counts when the protocol knows of it.
-  const mapped = mapping !== 'none' && (protocol.minReaderVersion === 2 || protocol.readerFeatures?.includes('columnMapping') === true);
-  if (mapped) unknown.push(`columnMapping (mode ${mapping})`);
   if (metadata.formatProvider !== 'parquet') unknown.push(`format ${metadata.formatProvider}`);
-  if (unknown.length > 0) throw unsupported('DELTA_UNSUPPORTED_FEATURES_FOR_READ', 'reading', table, unknown);
+  if (unknown.length > 0) throw unsupported('read', table, unknown);
 }
 
 /**
- * Whether rows and files can be committed without breaking a duty of a feature.
+ * Whether files hold the columns as the schema names and types them, so that they can be read without translation. What is not: column
+ * mapping, widened types, variants.
  *
- * @throws ServiceError `DELTA_UNSUPPORTED_FEATURES_FOR_WRITE` (kind unsupported) naming them, and what `checkReadable` throws.
+ * @throws AnalysisException `DELTA_UNSUPPORTED_FEATURES_FOR_READ` naming what is in the way, and what `checkReadable` throws.
+ */
+export function checkPlainlyReadable(protocol: ProtocolAction, metadata: MetadataAction, schema: StructType, table: string): void {
+  checkReadable(protocol, metadata, table);
+  const active = (protocol.readerFeatures ?? []).filter((feature) => readOnly.includes(feature));
+  const mode = mappingModeOf(protocol, metadata);
+  if (mode !== 'none') active.push(`columnMapping (mode ${mode})`);
+  active.push(...fieldsWith(schema, [['typeWidening', 'delta.typeChanges']]));
+  if (active.length > 0) throw unsupported('read', table, active);
+}
+
+/**
+ * Whether rows can be written through the query engine, which fulfils the duties of every feature it knows.
+ *
+ * @throws AnalysisException `DELTA_UNSUPPORTED_FEATURES_FOR_WRITE` (56038, kind unsupported) naming them, `DELTA_INVALID_PROTOCOL_VERSION`
+ * (KD004) for writer versions beyond 7, and what `checkReadable` throws.
+ */
+export function checkRowsWritable(protocol: ProtocolAction, metadata: MetadataAction, table: string): void {
+  checkReadable(protocol, metadata, table);
+  if (protocol.minWriterVersion > newestWriter) throw tooNew(table, protocol);
+  const unknown = (protocol.writerFeatures ?? []).filter((feature) => !isWritable(feature, metadata));
+  if (unknown.length > 0) throw unsupported('write', table, unknown);
+}
+
+/**
+ * Whether decoded rows can be appended as they are, without the engine: no constraint, generated value, physical name or row id is asked
+ * for.
+ *
+ * @throws AnalysisException `DELTA_UNSUPPORTED_FEATURES_FOR_WRITE` naming them, and what `checkRowsWritable` throws.
  */
 export function checkWritable(protocol: ProtocolAction, metadata: MetadataAction, schema: StructType, table: string): void {
-  checkReadable(protocol, metadata, table);
-  if (protocol.minWriterVersion > 7) throw tooNew(table, 'writer', protocol.minWriterVersion, 7);
-  const unknown = (protocol.writerFeatures ?? []).filter((feature) => !writable.has(feature));
-  const active = [...unknown, ...activeDuties(metadata, schema)];
-  if (active.length > 0) throw unsupported('DELTA_UNSUPPORTED_FEATURES_FOR_WRITE', 'writing', table, active);
+  checkRowsWritable(protocol, metadata, table);
+  const features = protocol.writerFeatures ?? [];
+  const mode = mappingModeOf(protocol, metadata);
+  const active = [
+    ...features.filter((feature) => feature === 'rowTracking' || feature === 'clustering'),
+    ...(mode === 'none' ? [] : [`columnMapping (mode ${mode})`]),
+    ...Object.keys(metadata.configuration)
+      .filter((key) => key.startsWith('delta.constraints.'))
+      .map((key) => `checkConstraints (constraint "${key.slice('delta.constraints.'.length)}")`),
+    ...fieldsWith(schema, fieldDuties),
+  ];
+  if (active.length > 0) throw unsupported('write', table, active);
 }
 
-function activeDuties(metadata: MetadataAction, schema: StructType): readonly string[] {
-  const constraints = Object.keys(metadata.configuration)
-    .filter((key) => key.startsWith('delta.constraints.'))
-    .map((key) => `checkConstraints (constraint "${key.slice('delta.constraints.'.length)}")`);
-  const fields: string[] = [];
-  visitFields(schema, '', (field, path) => {
-    for (const [feature, key] of fieldDuties) if (field.metadata?.[key] !== undefined) fields.push(`${feature} (column "${path}")`);
+function isWritable(feature: string, metadata: MetadataAction): boolean {
+  const property = onlyInactive.get(feature);
+  if (property !== undefined) return metadata.configuration[property]?.toLowerCase() !== 'true';
+  return writable.has(feature);
+}
+
+function fieldsWith(schema: StructType, duties: readonly (readonly [feature: string, metadataKey: string])[]): readonly string[] {
+  const found: string[] = [];
+  visitFields(schema, (field, path) => {
+    for (const [feature, key] of duties) if (field.metadata?.[key] !== undefined) found.push(`${feature} (column "${path.join('.')}")`);
   });
-  return [...constraints, ...fields];
-}
-
-function visitFields(schema: StructType, prefix: string, visit: (field: Field, path: string) => void): void {
-  for (const field of schema.fields) {
-    visit(field, `${prefix}${field.name}`);
-    if (field.type.kind === 'struct') visitFields(field.type, `${prefix}${field.name}.`, visit);
-  }
+  return found;
 }
 
 function checkShape(protocol: ProtocolAction, table: string): void {
+  const { minReaderVersion, minWriterVersion, readerFeatures, writerFeatures } = protocol;
   const problem =
-    (protocol.readerFeatures === undefined) === (protocol.minReaderVersion === 3)
-      ? `readerFeatures ${protocol.readerFeatures === undefined ? 'missing' : 'present'} with reader version ${protocol.minReaderVersion}`
-      : (protocol.writerFeatures === undefined) === (protocol.minWriterVersion === 7)
-        ? `writerFeatures ${protocol.writerFeatures === undefined ? 'missing' : 'present'} with writer version ${protocol.minWriterVersion}`
-        : protocol.readerFeatures?.some((feature) => protocol.writerFeatures?.includes(feature) !== true) === true
+    (readerFeatures === undefined) === (minReaderVersion === newestReader)
+      ? `readerFeatures ${readerFeatures === undefined ? 'missing' : 'present'} with reader version ${minReaderVersion}`
+      : (writerFeatures === undefined) === minWriterVersion >= newestWriter
+        ? `writerFeatures ${writerFeatures === undefined ? 'missing' : 'present'} with writer version ${minWriterVersion}`
+        : readerFeatures?.some((feature) => writerFeatures?.includes(feature) !== true) === true
           ? 'a reader feature is not listed as a writer feature'
           : undefined;
   if (problem === undefined) return;
   throw new ServiceError({ code: 'DELTA_INVALID_PROTOCOL_VERSION', kind: 'corrupt', message: `table "${table}": ${problem}` });
 }
 
-function tooNew(table: string, side: string, found: number, supported: number): ServiceError {
-  return new ServiceError({
-    code: 'DELTA_INVALID_PROTOCOL_VERSION',
+function tooNew(table: string, protocol: ProtocolAction): AnalysisException {
+  const { minReaderVersion, minWriterVersion } = protocol;
+  return new AnalysisException({
+    errorClass: 'DELTA_INVALID_PROTOCOL_VERSION',
+    sqlState: 'KD004',
     kind: 'unsupported',
-    message: `table "${table}" needs ${side} version ${found}, supported is up to ${supported}`,
+    message:
+      `unsupported Delta protocol version: table "${table}" requires reader version ${minReaderVersion} and writer version ` +
+      `${minWriterVersion}, but supported are reader versions 1 to ${newestReader} and writer versions 1 to ${newestWriter}`,
+    parameters: { tableNameOrPath: table, readerRequired: String(minReaderVersion), writerRequired: String(minWriterVersion) },
     hint: 'use a table with an older protocol',
   });
 }
 
-function unsupported(code: string, doing: string, table: string, features: readonly string[]): ServiceError {
-  return new ServiceError({
-    code,
+function unsupported(doing: 'read' | 'write', table: string, features: readonly string[]): AnalysisException {
+  return new AnalysisException({
+    errorClass: doing === 'read' ? 'DELTA_UNSUPPORTED_FEATURES_FOR_READ' : 'DELTA_UNSUPPORTED_FEATURES_FOR_WRITE',
+    sqlState: '56038',
     kind: 'unsupported',
-    message: `table "${table}": ${doing} needs ${features.join(', ')}, which is not supported`,
+    message:
+      `unsupported Delta ${doing} feature: table "${table}" requires ${doing === 'read' ? 'reader' : 'writer'} table feature(s) that are ` +
+      `not supported here: ${features.join(', ')}`,
+    parameters: { tableNameOrPath: table, unsupported: features.join(', ') },
     hint: 'drop the feature from the table (ALTER TABLE … DROP FEATURE), or use a table without it',
   });
 }

@@ -1,9 +1,9 @@
-import { assertNever } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import type { FeedWatermarks } from '../protocol/table-events.ts';
-import type { Table, TableCatalog } from '../table/table.ts';
+import type { TableCatalog } from '../table/table.ts';
 import type { JobSpec } from './job-spec.ts';
 import type { JobResult, MaintenanceObserver } from './maintenance-observer.ts';
+import { runOperation } from './run-operation.ts';
 import type { MaintenanceSettings } from './settings.ts';
 
 export interface JobRunnerParts {
@@ -13,13 +13,6 @@ export interface JobRunnerParts {
   readonly clock: Clock;
   readonly observer: MaintenanceObserver;
 }
-
-interface JobOutcome {
-  readonly result: JobResult;
-  readonly details: Readonly<Record<string, number>>;
-}
-
-const msPerHour = 3_600_000;
 
 /**
  * Executes jobs. Safe to repeat: a job that runs twice finds nothing to do the second time, and two that run at once meet at the table's
@@ -46,7 +39,7 @@ export class JobRunner {
   }
 
   async #runNow(spec: JobSpec, signal: AbortSignal): Promise<JobResult> {
-    const { clock, observer, catalog, settings } = this.#parts;
+    const { clock, observer, catalog, settings, watermarks } = this.#parts;
     const startedMs = clock.monotonicMs();
     observer.started(spec);
     const deadline = new AbortController();
@@ -58,7 +51,16 @@ export class JobRunner {
     );
     try {
       const table = await catalog.load(spec.table, signal);
-      const { result, details } = await this.#operate(spec, table, AbortSignal.any([signal, deadline.signal]));
+      const { compaction, vacuum } = settings;
+      const { outcome, details } = await runOperation(
+        spec.kind,
+        table,
+        watermarks,
+        { dryRun: false, compaction, retentionMs: vacuum.retentionMs },
+        AbortSignal.any([signal, deadline.signal]),
+      );
+      // Nothing is only planned when it is no dry run.
+      const result: JobResult = outcome === 'planned' ? 'nothing-to-do' : outcome;
       observer.finished(spec, { result, details, durationMs: clock.monotonicMs() - startedMs });
       return result;
     } catch (error) {
@@ -68,44 +70,5 @@ export class JobRunner {
       deadline.abort();
       await watchdog;
     }
-  }
-
-  #operate(spec: JobSpec, table: Table, signal: AbortSignal): Promise<JobOutcome> {
-    switch (spec.kind) {
-      case 'compact':
-        return this.#compact(table, signal);
-      case 'vacuum':
-        return this.#vacuum(table, signal);
-      case 'checkpoint':
-        return this.#checkpoint(table, signal);
-      default:
-        return assertNever(spec.kind);
-    }
-  }
-
-  async #compact(table: Table, signal: AbortSignal): Promise<JobOutcome> {
-    const { targetFileBytes, minInputFiles, maxGroups } = this.#parts.settings.compaction;
-    const plan = await table.planCompaction({ targetFileBytes, minInputFiles, maxGroups }, signal);
-    if (plan.groups.length === 0) return { result: 'nothing-to-do', details: {} };
-    const { outcome, filesAdded, filesRemoved, bytesAdded, bytesRemoved } = await table.compact(plan, signal);
-    return { result: outcome === 'committed' ? 'done' : outcome, details: { filesAdded, filesRemoved, bytesAdded, bytesRemoved } };
-  }
-
-  async #vacuum(table: Table, signal: AbortSignal): Promise<JobOutcome> {
-    const { retentionMs } = this.#parts.settings.vacuum;
-    // The slowest feed is asked right before: what it still needs stays, whatever its age.
-    const keepChangesFrom = await this.#parts.watermarks.lowWatermark(table.name);
-    const retentionHours = retentionMs === undefined ? undefined : retentionMs / msPerHour;
-    const { fileCount, sizeBytes, heldByFeeds } = await table.vacuum({ dryRun: false, retentionHours, keepChangesFrom }, signal);
-    return {
-      result: fileCount === 0 ? 'nothing-to-do' : 'done',
-      details: { filesRemoved: fileCount, bytesRemoved: sizeBytes, heldByFeeds },
-    };
-  }
-
-  async #checkpoint(table: Table, signal: AbortSignal): Promise<JobOutcome> {
-    const keepVersionsFrom = await this.#parts.watermarks.lowWatermark(table.name);
-    const { version, written } = await table.checkpoint({ dryRun: false, keepVersionsFrom }, signal);
-    return { result: written ? 'done' : 'nothing-to-do', details: { version } };
   }
 }

@@ -23,6 +23,15 @@ export interface CheckpointSettings {
   readonly minVersions: number;
 }
 
+/** The query engine that rewrites files of tables on a file system. It starts with the first rewrite. */
+export interface EngineSettings {
+  /** Memory it may use before it spills to disk. */
+  readonly memoryLimitBytes: number;
+  readonly threads: number;
+  /** Where it spills; `undefined`: the system's directory for temporary files. */
+  readonly temporaryDirectory: string | undefined;
+}
+
 /** Keeping the tables healthy, through BullMQ queues in Redis. */
 export interface MaintenanceSettings {
   readonly enabled: boolean;
@@ -35,6 +44,7 @@ export interface MaintenanceSettings {
   readonly compaction: CompactionSettings;
   readonly vacuum: VacuumSettings;
   readonly checkpoint: CheckpointSettings;
+  readonly engine: EngineSettings;
 }
 
 /** The settings as the file has them; completed by `completeMaintenance`. */
@@ -93,6 +103,28 @@ const checkpoint: z.ZodType<CheckpointSettings> = z.strictObject({
   }),
 });
 
+const engine: z.ZodType<EngineSettings> = z
+  .strictObject({
+    memoryLimit: byteSizeField({
+      description: 'Memory the engine may use before it spills to disk. Decoded rows take several times the size of their files.',
+      default: '512MiB',
+      min: '128MiB',
+      max: '1TiB',
+    }),
+    threads: integerField({
+      description: 'Threads of the engine. They compete with ingest when one process does both.',
+      default: 2,
+      min: 1,
+      max: 256,
+      unit: 'threads',
+    }),
+    temporaryDirectory: textField({
+      description: 'Where the engine spills. Default: the system’s directory for temporary files.',
+      maxLength: 1_000,
+    }).optional(),
+  })
+  .transform(({ memoryLimit, threads, temporaryDirectory }) => ({ memoryLimitBytes: memoryLimit, threads, temporaryDirectory }));
+
 export const maintenanceSettings: z.ZodType<MaintenanceEntry> = z
   .strictObject({
     enabled: booleanField({ description: 'Run maintenance; without it no Redis is needed.', default: true }),
@@ -118,6 +150,7 @@ export const maintenanceSettings: z.ZodType<MaintenanceEntry> = z
     compaction: compaction.prefault({}).meta({ description: 'Fewer, larger files; rows stay the same.' }),
     vacuum: vacuum.prefault({}).meta({ description: 'Deleting files no version references. Never passes the slowest change feed.' }),
     checkpoint: checkpoint.prefault({}).meta({ description: 'Summaries of the table’s log.' }),
+    engine: engine.prefault({}).meta({ description: 'The engine that rewrites files of tables on a file system.' }),
   })
   .transform(({ sweepInterval, jobTimeout, queuePrefix, ...same }) => ({
     ...same,

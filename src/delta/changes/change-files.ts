@@ -1,14 +1,15 @@
-import { isJsonObject, type JsonValue } from '../../base/bigint-json.ts';
 import { ServiceError } from '../../base/errors.ts';
 import { comparePaths } from '../../storage/path.ts';
 import type { ChangeFile } from '../../table/changes.ts';
-import { type Action, type AddFile, type CdcFile, physicalRows, type RemoveFile } from '../actions.ts';
-import { commitInfoOf } from '../delta-snapshot.ts';
+import { type Action, type AddFile, type CdcFile, type DeletionVector, liveRows, physicalRows, type RemoveFile } from '../actions.ts';
+import { positionsWithout } from '../deletion-vectors/position-sets.ts';
+import { readDeletionVector, type VectorSource } from '../deletion-vectors/read-deletion-vector.ts';
+import { type RedeletedFile, rowChangesOf } from './row-changes.ts';
 
-/** Where change files come from, for messages. */
-interface ChangeSource {
-  readonly table: string;
+/** Where change files come from. */
+export interface ChangeSource extends VectorSource {
   readonly version: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The live file a `remove` ends, as the version before knew it; asked for only when the `remove` itself does not say enough. */
@@ -16,35 +17,35 @@ type FindRemoved = (file: RemoveFile) => Promise<AddFile | undefined>;
 
 /**
  * The files that hold the row changes of one commit, in the order their rows are numbered. Recorded changes are all changes of a commit that
- * has any; else files that were added or removed with changed data are. Rewrites, metadata and other commits without changes have none.
+ * has any; else files that were added or removed with changed data are, and rows that deletion vectors came to cover or to leave. Rewrites,
+ * metadata and other commits without changes have none.
  *
- * @throws ServiceError `CDF_UNSUPPORTED` (unsupported) naming the feature.
+ * @throws ServiceError `CDF_UNSUPPORTED` (unsupported), and what `readDeletionVector` throws.
  */
 export async function changeFilesOf(
   actions: readonly Action[],
   source: ChangeSource,
   findRemoved: FindRemoved,
 ): Promise<readonly ChangeFile[]> {
-  const recorded = actions.filter((action) => action.kind === 'cdc');
-  if (recorded.length > 0) return inOrder(recorded.map(recordedFile));
-  if (isMergeWithoutChanges(actions)) return [];
+  const changes = rowChangesOf(actions);
+  if (changes.kind === 'recorded') return inOrder(changes.files.map(recordedFile));
   const files: ChangeFile[] = [];
-  for (const action of actions) {
-    if ((action.kind !== 'add' && action.kind !== 'remove') || !action.dataChange) continue;
-    refuseDeletionVector(action, source);
-    files.push(action.kind === 'add' ? insertFile(action) : await deleteFile(action, source, findRemoved));
-  }
+  for (const file of changes.removed) files.push(await deleteFile(file, source, findRemoved));
+  for (const file of changes.redeleted) files.push(...(await redeletedFiles(file, source)));
+  for (const file of changes.added) files.push(await liveFile(file, source));
   return inOrder(files);
 }
 
-/**
- * A live file as rows to insert.
- *
- * @throws ServiceError `CDF_UNSUPPORTED` (unsupported) when it has a deletion vector.
- */
-export function liveFile(file: AddFile, source: ChangeSource): ChangeFile {
-  refuseDeletionVector(file, source);
-  return insertFile(file);
+/** A live file as rows to insert. */
+export async function liveFile(file: AddFile, source: ChangeSource): Promise<ChangeFile> {
+  return {
+    kind: 'insert',
+    path: file.storedPath,
+    sizeBytes: file.sizeBytes,
+    partitionValues: file.partitionValues,
+    rowCount: liveRows(file),
+    ...(await withoutDeleted(file.deletionVector, source)),
+  };
 }
 
 const rank: Readonly<Record<ChangeFile['kind'], number>> = { delete: 0, recorded: 1, insert: 2 };
@@ -58,55 +59,49 @@ function recordedFile(file: CdcFile): ChangeFile {
   return { kind: 'recorded', path: file.storedPath, sizeBytes: file.sizeBytes, partitionValues: file.partitionValues, rowCount: undefined };
 }
 
-function insertFile(file: AddFile): ChangeFile {
-  return {
-    kind: 'insert',
-    path: file.storedPath,
-    sizeBytes: file.sizeBytes,
-    partitionValues: file.partitionValues,
-    rowCount: physicalRows(file.stats),
-  };
-}
-
 async function deleteFile(file: RemoveFile, source: ChangeSource, findRemoved: FindRemoved): Promise<ChangeFile> {
   const { partitionValues, sizeBytes } = file;
   if (partitionValues !== undefined && sizeBytes !== undefined) {
-    return { kind: 'delete', path: file.storedPath, sizeBytes, partitionValues, rowCount: physicalRows(file.stats) };
+    const rows = physicalRows(file.stats);
+    return {
+      kind: 'delete',
+      path: file.storedPath,
+      sizeBytes,
+      partitionValues,
+      rowCount: rows === undefined ? undefined : rows - (file.deletionVector?.cardinality ?? 0),
+      ...(await withoutDeleted(file.deletionVector, source)),
+    };
   }
   // Some writers leave out what the feed needs; the version before knows it.
   const added = await findRemoved(file);
-  if (added !== undefined) return { ...insertFile(added), kind: 'delete' };
-  throw unsupported(
-    source,
-    `remove of "${file.storedPath}" without partition values and size, and the version before does not know the file`,
-  );
-}
-
-function refuseDeletionVector(file: AddFile | RemoveFile, source: ChangeSource): void {
-  if (file.deletionVector === undefined) return;
-  throw unsupported(source, `deletionVectors (file "${file.storedPath}")`);
-}
-
-function unsupported(source: ChangeSource, feature: string): ServiceError {
-  return new ServiceError({
+  if (added !== undefined) return { ...(await liveFile(added, source)), kind: 'delete' };
+  throw new ServiceError({
     code: 'CDF_UNSUPPORTED',
     kind: 'unsupported',
-    message: `table "${source.table}": the rows of version ${source.version} cannot be read as changes: ${feature}`,
-    hint: 'turn deletion vectors off for the table and purge them (REORG TABLE … APPLY (PURGE)), or start the feed after that version',
+    message: `table "${source.name}": the rows of version ${source.version} cannot be read as changes: remove of "${file.storedPath}" without partition values and size, and the version before does not know the file`,
+    hint: 'start the feed after that version',
     context: { version: source.version },
   });
 }
 
-const mergeCounters = ['numTargetRowsInserted', 'numTargetRowsUpdated', 'numTargetRowsDeleted'];
-
-/** A MERGE that matched rows and changed none may still rewrite their files, with `dataChange`, without recorded changes. */
-function isMergeWithoutChanges(actions: readonly Action[]): boolean {
-  const info = commitInfoOf(actions)?.body;
-  const metrics: JsonValue | undefined = info?.['operationMetrics'];
-  return info?.['operation'] === 'MERGE' && isJsonObject(metrics) && mergeCounters.every((counter) => isZero(metrics[counter]));
+/** Rows in the vector after the version and not before it were deleted by it; the other way round they came back. */
+async function redeletedFiles(change: RedeletedFile, source: ChangeSource): Promise<readonly ChangeFile[]> {
+  const { storedPath: path, sizeBytes, partitionValues } = change.file;
+  const before = await positionsOf(change.before, source);
+  const after = await positionsOf(change.after, source);
+  const sides = [
+    { kind: 'delete', onlyRows: positionsWithout(after, before) },
+    { kind: 'insert', onlyRows: positionsWithout(before, after) },
+  ] as const;
+  return sides
+    .filter(({ onlyRows }) => onlyRows.length > 0)
+    .map(({ kind, onlyRows }) => ({ kind, path, sizeBytes, partitionValues, rowCount: onlyRows.length, onlyRows }));
 }
 
-/** Engines write counters as text; some as numbers. */
-function isZero(counter: JsonValue | undefined): boolean {
-  return counter === '0' || counter === 0;
+async function withoutDeleted(vector: DeletionVector | undefined, source: ChangeSource): Promise<Pick<ChangeFile, 'deletedRows'>> {
+  return vector === undefined || vector.cardinality === 0 ? {} : { deletedRows: await positionsOf(vector, source) };
+}
+
+async function positionsOf(vector: DeletionVector | undefined, source: ChangeSource): Promise<BigInt64Array> {
+  return vector === undefined ? new BigInt64Array(0) : readDeletionVector(source, vector, source.signal);
 }

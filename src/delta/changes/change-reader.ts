@@ -5,18 +5,11 @@ import { type AddFile, fileKey, type RemoveFile } from '../actions.ts';
 import type { DeltaCommit, DeltaSnapshot } from '../delta-snapshot.ts';
 import { eachBounded } from '../operations/each-bounded.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
-import { checkReadable } from '../table-features.ts';
+import { checkPlainlyReadable } from '../table-features.ts';
 import { changeFilesOf, inOrder, liveFile } from './change-files.ts';
+import { historyGone } from './history-gone.ts';
 
 const headConcurrency = 8;
-
-/** Log errors that mean: the history of that version is gone. */
-const historyGone: ReadonlySet<string> = new Set([
-  'TABLE_VERSION_NOT_FOUND',
-  'DELTA_VERSIONS_NOT_CONTIGUOUS',
-  'DELTA_TRUNCATED_TRANSACTION_LOG',
-  'STORAGE_NOT_FOUND',
-]);
 
 /**
  * Reads the changes of single versions of one table. Versions asked for in ascending order cost one read of their own commit each; any
@@ -43,9 +36,12 @@ export class ChangeReader {
     const previous = this.#last;
     const snapshot = await this.#snapshotAt(commit, previous, signal);
     const { name } = this.#context;
-    checkReadable(snapshot.protocol, snapshot.metadata, name);
+    checkPlainlyReadable(snapshot.protocol, snapshot.metadata, snapshot.schema, name);
     if (!snapshot.settings.changeDataFeed) throw notEnabled(name, version);
-    const files = await changeFilesOf(commit.actions, { table: name, version }, (file) => this.#removedAt(file, version, previous, signal));
+    const source = { name, store: this.#context.store, version, signal };
+    const files = await this.#gapWhenGone(version, () =>
+      changeFilesOf(commit.actions, source, (file) => this.#removedAt(file, version, previous, signal)),
+    );
     await this.#requireStored(files, version, signal);
     this.#last = snapshot;
     return changesAt(snapshot, files);
@@ -54,13 +50,18 @@ export class ChangeReader {
   /**
    * The live rows of one version, every file an `insert` file, by path.
    *
-   * @throws ServiceError `CDF_GAP` when the version or one of its files is gone, `CDF_UNSUPPORTED` for files with deletion vectors.
+   * @throws ServiceError `CDF_GAP` when the version or one of its files is gone, `CDF_UNSUPPORTED` naming the feature.
    */
   async rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows> {
     const snapshot = await this.#replayed(version, signal);
     const { name } = this.#context;
-    checkReadable(snapshot.protocol, snapshot.metadata, name);
-    const files = inOrder(Array.from(snapshot.files(), (file) => liveFile(file, { table: name, version })));
+    checkPlainlyReadable(snapshot.protocol, snapshot.metadata, snapshot.schema, name);
+    const source = { name, store: this.#context.store, version, signal };
+    const files = await this.#gapWhenGone(version, async () => {
+      const live: ChangeFile[] = [];
+      for (const file of snapshot.files()) live.push(await liveFile(file, source));
+      return inOrder(live);
+    });
     await this.#requireStored(files, version, signal);
     // The feed goes on with the changes of the version after it.
     this.#last = snapshot;
@@ -100,6 +101,16 @@ export class ChangeReader {
       throw gap(this.#context.name, version, `file "${file.path}" is gone (vacuumed)`);
     };
     await eachBounded(files, headConcurrency, requireOne, signal);
+  }
+
+  /** A deletion vector whose file is gone is a gap like any other file. */
+  async #gapWhenGone<Result>(version: Version, read: () => Promise<Result>): Promise<Result> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isServiceError(error) || error.code !== 'DELTA_DELETION_VECTOR_MISSING') throw error;
+      throw gap(this.#context.name, version, error.message, error);
+    }
   }
 
   async #absent(version: Version, signal: AbortSignal | undefined, cause?: unknown): Promise<ServiceError> {

@@ -1,7 +1,8 @@
-import { isJsonObject, parseJson, printJson } from '../../base/bigint-json.ts';
+import { isJsonObject, type JsonObject, parseJson, printJson } from '../../base/bigint-json.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { toVersion, type Version } from '../../table/version.ts';
+import { jsonChecksum } from '../checkpoint/json-checksum.ts';
 import { lastCheckpointPath } from './log-names.ts';
 
 export interface LastCheckpoint {
@@ -10,6 +11,8 @@ export interface LastCheckpoint {
   readonly size: number;
   readonly sizeInBytes: number;
   readonly numOfAddFiles: number;
+  /** The file of a V2 checkpoint; without it the checkpoint has the classic name. */
+  readonly v2Checkpoint?: JsonObject | undefined;
 }
 
 /** The version the hint names. A missing or damaged hint is no hint; a wrong one is found out by whoever follows it. */
@@ -24,6 +27,8 @@ export async function readCheckpointHint(store: ObjectStore, signal?: AbortSigna
   }
 }
 
+/** The hint as stored, with the checksum readers hold it against. */
 export function printLastCheckpoint(hint: LastCheckpoint): Uint8Array {
-  return new TextEncoder().encode(printJson({ ...hint }));
+  const members: JsonObject = { ...hint };
+  return new TextEncoder().encode(printJson({ ...members, checksum: jsonChecksum(members) }));
 }

@@ -1,6 +1,7 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
 import { isServiceError, ServiceError } from '../../base/errors.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { beforeFirstVersion, toVersion, type Version } from '../../table/version.ts';
+import { beforeFirstVersion, type Version } from '../../table/version.ts';
 import type { Action } from '../actions.ts';
 import { readCheckpoint } from '../checkpoint/read-checkpoint.ts';
 import { commitInfoOf, type DeltaCommit, DeltaSnapshot } from '../delta-snapshot.ts';
@@ -26,7 +27,7 @@ const readConcurrency = 8;
  * checkpoint that cannot be used costs time, never correctness.
  *
  * @throws ServiceError `DELTA_VERSIONS_NOT_CONTIGUOUS`, `DELTA_TRUNCATED_TRANSACTION_LOG`, `DELTA_LOG_CORRUPT`,
- * `DELTA_STATE_RECOVER_ERROR` (kind corrupt); `TABLE_VERSION_NOT_FOUND` (kind not-found) naming the available range.
+ * `DELTA_STATE_RECOVER_ERROR` (kind corrupt); AnalysisException `DELTA_VERSION_NOT_FOUND` (kind not-found) naming the available range.
  */
 export async function loadSnapshot(source: LogSource, until?: Version, signal?: AbortSignal): Promise<DeltaSnapshot | undefined> {
   const hint = await readCheckpointHint(source.store, signal);
@@ -34,7 +35,8 @@ export async function loadSnapshot(source: LogSource, until?: Version, signal?: 
   if (from > 0) {
     const near = await listLog(source.store, from, signal);
     const checkpoint = near.checkpoints.findLast((candidate) => until === undefined || candidate.version <= until);
-    const snapshot = checkpoint === undefined ? undefined : await replayFrom(source, near, checkpoint, until, signal);
+    const usable = checkpoint !== undefined && (until === undefined || until <= newestOf(near));
+    const snapshot = usable ? await replayFrom(source, near, checkpoint, until, signal) : undefined;
     if (snapshot !== undefined) return snapshot;
   }
   return loadFromListing(source, await listLog(source.store, 0, signal), until, signal);
@@ -47,6 +49,7 @@ async function loadFromListing(
   signal: AbortSignal | undefined,
 ): Promise<DeltaSnapshot | undefined> {
   if (listing.commits.length === 0 && listing.checkpoints.length === 0) return undefined;
+  if (until !== undefined && until < 0) throw versionNotFound(source.name, until, listing);
   const usable = listing.checkpoints.filter((checkpoint) => until === undefined || checkpoint.version <= until);
   for (const checkpoint of usable.toReversed()) {
     const snapshot = await replayFrom(source, listing, checkpoint, until, signal);
@@ -144,13 +147,20 @@ function notContiguous(name: string, what: string): ServiceError {
   });
 }
 
-function versionNotFound(name: string, version: number, listing: LogListing): ServiceError {
-  const first = listing.commits[0]?.version === 0 ? 0 : listing.checkpoints[0]?.version;
-  const last = Math.max(listing.commits.at(-1)?.version ?? -1, listing.checkpoints.at(-1)?.version ?? -1);
-  return new ServiceError({
-    code: 'TABLE_VERSION_NOT_FOUND',
+function newestOf(listing: LogListing): number {
+  return Math.max(listing.commits.at(-1)?.version ?? -1, listing.checkpoints.at(-1)?.version ?? -1);
+}
+
+function versionNotFound(name: string, version: Version, listing: LogListing): AnalysisException {
+  const earliest = listing.commits[0]?.version === 0 ? 0 : (listing.checkpoints[0]?.version ?? listing.commits[0]?.version ?? 0);
+  const latest = newestOf(listing);
+  return new AnalysisException({
+    errorClass: 'DELTA_VERSION_NOT_FOUND',
+    sqlState: '22003',
     kind: 'not-found',
-    message: `table "${name}": version ${toVersion(version)} is not available, available are ${first ?? 'none'} to ${last}`,
+    message: `Cannot time travel Delta table to version ${version}. Available versions: [${earliest}, ${latest}].`,
     hint: 'choose a version of the range; older ones were cleaned up with the log',
+    parameters: { userVersion: String(version), earliest: String(earliest), latest: String(latest) },
+    context: { table: name },
   });
 }

@@ -3,6 +3,9 @@ import { toVersion, type Version } from '../../table/version.ts';
 export const logFolder: string = '_delta_log/';
 export const lastCheckpointPath: string = `${logFolder}_last_checkpoint`;
 
+/** Files that V2 checkpoints refer to. */
+export const sidecarFolder: string = `${logFolder}_sidecars/`;
+
 /** What the name of an object in the log folder says. Names that are none of these are somebody else's. */
 export type LogName =
   | { readonly kind: 'commit'; readonly version: Version }
@@ -22,6 +25,16 @@ export function checksumPath(version: number): string {
 
 export function checkpointPath(version: number): string {
   return `${logFolder}${padded(version)}.checkpoint.parquet`;
+}
+
+/** The summary of the commits `from` to `until`, both included. */
+export function compactedPath(from: number, until: number): string {
+  return `${logFolder}${padded(from)}.${padded(until)}.compacted.json`;
+}
+
+/** A V2 checkpoint of a name of its own, in JSON. */
+export function v2CheckpointPath(version: number, uuid: string): string {
+  return `${logFolder}${padded(version)}.checkpoint.${uuid}.json`;
 }
 
 /** The greatest path that sorts before everything of `version`. */

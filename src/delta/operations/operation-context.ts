@@ -6,6 +6,7 @@ import type { Random } from '../../base/random.ts';
 import type { OpenEngine } from '../../engine/engine.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import type { CommitId, CommitOutcome } from '../../table/commit.ts';
+import type { AutoCompactSettings } from '../../table/row-operations.ts';
 import type { StagedFile, WriteSpec } from '../../table/staged-file.ts';
 import type { Version } from '../../table/version.ts';
 import type { Action, AddFile } from '../actions.ts';
@@ -18,9 +19,19 @@ export interface OperationCommit {
   /** All values are text, as other engines write them. */
   readonly operationMetrics: Readonly<Record<string, string>>;
   readonly isBlindAppend: boolean;
+  /** The version the operation read. Default: the one it is put on top of. */
+  readonly readVersion?: Version | undefined;
   readonly userMetadata?: string | undefined;
   /** Without `commitInfo`, which the committer writes first. May be empty. */
   readonly actions: readonly Action[];
+}
+
+/** What a version changed, for the work that follows it. */
+export interface CommittedChange {
+  /** Files whose rows the version brought; empty for maintenance. */
+  readonly addedFiles: readonly AddFile[];
+  /** Whether small files are compacted after it. Default: as the table's properties say. */
+  readonly autoCompact?: AutoCompactSettings | undefined;
 }
 
 /** What operations and the change reader need of one table: its log, its store and the outside world. */
@@ -38,7 +49,7 @@ export interface OperationContext {
   localRoot(): string;
   /** The newest version, incrementally. */
   refresh(signal?: AbortSignal): Promise<DeltaSnapshot>;
-  /** @throws ServiceError `TABLE_VERSION_NOT_FOUND`, or what the log says when the version cannot be replayed any more. */
+  /** @throws AnalysisException `DELTA_VERSION_NOT_FOUND`, or what the log says when the version cannot be replayed any more. */
   snapshotAt(version: Version, signal?: AbortSignal): Promise<DeltaSnapshot>;
   /** One version's own actions; `undefined` when the log does not have its commit file. */
   readCommit(version: Version, signal?: AbortSignal): Promise<DeltaCommit | undefined>;
@@ -48,4 +59,6 @@ export interface OperationContext {
   /** One attempt at the version after `base`; no retry, no verification. Kind `unavailable` is thrown when nothing was changed. */
   tryCommit(base: DeltaSnapshot, commit: OperationCommit, commitId: CommitId): Promise<CommitOutcome>;
   findCommit(commitId: CommitId, afterVersion: Version, signal?: AbortSignal): Promise<Version | undefined>;
+  /** Work a version of row operations leaves behind (log checkpoint, auto compaction). Best effort: never rejects. Absent: none. */
+  readonly afterCommit?: ((version: Version, change: CommittedChange) => Promise<void>) | undefined;
 }

@@ -1,16 +1,56 @@
-import { AnalysisException } from '../../base/analysis-exception.ts';
-import type { FileScan } from '../../table/scan.ts';
-import type { AddFile, CdcFile, RemoveFile } from '../actions.ts';
+import type { FileScan, ScanFile } from '../../table/scan.ts';
+import { type AddFile, type CdcFile, physicalRows, type RemoveFile } from '../actions.ts';
+import { readDeletionVector } from '../deletion-vectors/read-deletion-vector.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
+import { rowTrackingColumnsOf } from '../row-tracking-columns.ts';
+import { absolutePathOf } from './file-location.ts';
+import { type PartitionColumn, partitionsOf, partitionTexts } from './partition-columns.ts';
+import { storedColumnsOf } from './stored-columns.ts';
 
-/** How the engine reads `files` as rows of the snapshot's schema. */
-export function fileScanOf(
+type LoggedFile = AddFile | RemoveFile | CdcFile;
+
+/**
+ * How the engine reads `files` as rows of the snapshot's schema, deletion vectors applied. The files may be of any version of the table.
+ * What the statistics call considered is the whole snapshot.
+ *
+ * @throws ServiceError `DELTA_PATH_REFUSED`, `DELTA_PARTITION_VALUE_INVALID` (corrupt), `DELTA_PATH_UNSUPPORTED` (unsupported);
+ * AnalysisException `ENGINE_NEEDS_LOCAL_FILES`.
+ */
+export function fileScanOf(context: OperationContext, snapshot: DeltaSnapshot, files: readonly LoggedFile[]): FileScan {
+  const partitions = partitionsOf(snapshot, context.name);
+  const partitionColumns = partitions.map((partition) => partition.name);
+  const root = context.localRoot();
+  return {
+    schema: snapshot.schema,
+    storedColumns: storedColumnsOf(snapshot.schema, { mapping: snapshot.mapping, partitionColumns }),
+    partitionColumns,
+    rowTracking: rowTrackingColumnsOf(snapshot),
+    files: files.map((file) => scanFileOf(context, file, { root, partitions })),
+    statistics: {
+      filesConsidered: snapshot.fileCount,
+      bytesConsidered: snapshot.sizeBytes,
+      filesSelected: files.length,
+      bytesSelected: files.reduce((sum, file) => sum + (file.sizeBytes ?? 0), 0),
+    },
+  };
+}
+
+function scanFileOf(
   context: OperationContext,
-  snapshot: DeltaSnapshot,
-  files: readonly (AddFile | RemoveFile | CdcFile)[],
-): FileScan {
-  void snapshot;
-  void files;
-  throw new AnalysisException({ errorClass: 'UNSUPPORTED', message: `table "${context.name}"` });
+  file: LoggedFile,
+  table: { readonly root: string; readonly partitions: readonly PartitionColumn[] },
+): ScanFile {
+  const base = {
+    path: absolutePathOf(file, table.root, context.name),
+    sizeBytes: file.sizeBytes ?? 0,
+    partitionValues: partitionTexts(file.partitionValues ?? {}, table.partitions, file.path),
+  };
+  if (file.kind === 'cdc') return { ...base, rowCount: undefined };
+  const { deletionVector, baseRowId, defaultRowCommitVersion } = file;
+  const deletedRows =
+    deletionVector === undefined || deletionVector.cardinality === 0
+      ? undefined
+      : (signal?: AbortSignal) => readDeletionVector(context, deletionVector, signal);
+  return { ...base, rowCount: physicalRows(file.stats), deletedRows, baseRowId, defaultRowCommitVersion };
 }

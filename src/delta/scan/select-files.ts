@@ -1,9 +1,128 @@
-import type { Expression } from '../../expr/expression.ts';
-import type { AddFile } from '../actions.ts';
+import { conjunction, conjuncts, type Expression } from '../../expr/expression.ts';
+import { columnsOf } from '../../expr/expression-tree.ts';
+import type { ColumnFacts, FileFacts } from '../../expr/pruning/file-facts.ts';
+import { filePruner } from '../../expr/pruning/may-match.ts';
+import type { DataType, Field, StructType } from '../../schema/types.ts';
+import { type AddFile, physicalRows } from '../actions.ts';
+import { physicalPath } from '../column-mapping/physical-schema.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
+import { partitionBound } from './bound-value.ts';
+import { FileStatistics } from './file-statistics.ts';
+import { type PartitionColumn, partitionsOf, partitionValueOf } from './partition-columns.ts';
 
-/** The live files that may hold a row of the bound filter, by partition values and statistics; all without one. By path. */
+/** The live files that may hold a row of the bound filter, by partition values and statistics; all without one. Ordered by path. */
 export function selectFiles(snapshot: DeltaSnapshot, filter: Expression | undefined): readonly AddFile[] {
-  void filter;
-  return [...snapshot.files()];
+  if (filter === undefined) return inOrder(snapshot.files());
+  const knowledge = new TableKnowledge(snapshot, filter);
+  // Conditions on partition columns first: they need no statistics to be parsed.
+  const conditions = conjuncts(filter);
+  const needing = new Set(conditions.filter((condition) => knowledge.needsStatistics(condition)));
+  const cheap = conjunction(conditions.filter((condition) => !needing.has(condition)));
+  const dear = conjunction([...needing]);
+  let files: readonly AddFile[] = [...snapshot.files()];
+  for (const condition of [cheap, dear]) {
+    if (condition === undefined) continue;
+    const mayMatch = filePruner(condition);
+    files = files.filter((file) => mayMatch(knowledge.of(file)));
+  }
+  return inOrder(files);
+}
+
+/** By the UTF-8 bytes of the path, so that scans of one version are the same everywhere. */
+function inOrder(files: Iterable<AddFile>): readonly AddFile[] {
+  return Array.from(files, (file) => ({ file, key: Buffer.from(file.storedPath) }))
+    .sort((a, b) => Buffer.compare(a.key, b.key))
+    .map(({ file }) => file);
+}
+
+/** A column of the filter: where its facts come from. */
+type KnownColumn =
+  | { readonly kind: 'partition'; readonly column: PartitionColumn }
+  | { readonly kind: 'stored'; readonly path: readonly string[]; readonly type: DataType };
+
+/** What the log tells of the filter's columns, file by file. */
+class TableKnowledge {
+  readonly #columns = new Map<string, KnownColumn>();
+  /** Partition values repeat from file to file. */
+  readonly #partitionFacts = new Map<string, ColumnFacts>();
+
+  constructor(snapshot: DeltaSnapshot, filter: Expression) {
+    const partitions = partitionsOf(snapshot);
+    for (const { path } of columnsOf(filter)) {
+      const known = knownColumn(snapshot, partitions, path);
+      if (known !== undefined) this.#columns.set(keyOf(path), known);
+    }
+  }
+
+  needsStatistics(condition: Expression): boolean {
+    return columnsOf(condition).some(({ path }) => this.#columns.get(keyOf(path))?.kind !== 'partition');
+  }
+
+  of(file: AddFile): FileFacts {
+    const rowCount = physicalRows(file.stats);
+    // Parsed only when a condition gets as far as a column that needs it.
+    const statistics = new FileStatistics(file.stats);
+    return {
+      rowCount,
+      column: (path) => {
+        const known = this.#columns.get(keyOf(path));
+        if (known === undefined) return undefined;
+        return known.kind === 'partition' ? this.#partition(known.column, file) : storedFacts(known, statistics, rowCount);
+      },
+    };
+  }
+
+  #partition(column: PartitionColumn, file: AddFile): ColumnFacts {
+    const value = partitionValueOf(file.partitionValues, column, file.path);
+    const key = `${column.name}\0${value === undefined ? 'null' : `=${value}`}`;
+    const present = this.#partitionFacts.get(key);
+    if (present !== undefined) return present;
+    const facts = partitionFacts(value, column.type);
+    this.#partitionFacts.set(key, facts);
+    return facts;
+  }
+}
+
+function partitionFacts(value: string | undefined, type: DataType): ColumnFacts {
+  if (value === undefined) return { allNull: true };
+  const bound = partitionBound(value, type);
+  return { min: bound, max: bound, nullCount: 0, mayHoldNaN: Number.isNaN(bound) };
+}
+
+function storedFacts(
+  column: { readonly path: readonly string[]; readonly type: DataType },
+  statistics: FileStatistics,
+  rowCount: number | undefined,
+): ColumnFacts {
+  const { min, max, nullCount, mayBeCut } = statistics.leaf(column.path, column.type);
+  return {
+    min,
+    max,
+    nullCount,
+    allNull: nullCount !== undefined && rowCount !== undefined && rowCount > 0 && nullCount >= rowCount,
+    mayBeTruncated: mayBeCut,
+  };
+}
+
+function knownColumn(snapshot: DeltaSnapshot, partitions: readonly PartitionColumn[], path: readonly string[]): KnownColumn | undefined {
+  const column = path.length === 1 ? partitions.find(({ name }) => name === path[0]) : undefined;
+  if (column !== undefined) return { kind: 'partition', column };
+  const type = leafType(snapshot.schema, path);
+  return type === undefined ? undefined : { kind: 'stored', path: physicalPath(snapshot.schema, path, snapshot.mapping), type };
+}
+
+/** The type of a leaf reached through structs alone. */
+function leafType(schema: StructType, path: readonly string[]): DataType | undefined {
+  let type: DataType = schema;
+  for (const name of path) {
+    if (type.kind !== 'struct') return undefined;
+    const field: Field | undefined = type.fields.find((candidate) => candidate.name === name);
+    if (field === undefined) return undefined;
+    type = field.type;
+  }
+  return type;
+}
+
+function keyOf(path: readonly string[]): string {
+  return path.join('\0');
 }

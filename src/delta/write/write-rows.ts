@@ -1,7 +1,52 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { isServiceError } from '../../base/errors.ts';
+import type { Relation } from '../../table/relation.ts';
 import type { WriteRequest, WriteResult } from '../../table/row-operations.ts';
+import { feedColumns } from '../definition/check-schema.ts';
+import { appendOnlyError } from '../delta-committer.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
+import { checkRowsWritable } from '../table-features.ts';
+import { isAlreadyWritten } from '../transaction/idempotency.ts';
+import { evolveSchema } from './evolve-schema.ts';
+import { nothingWritten, RowWrite } from './row-write.ts';
 
-/** Appends or overwrites; one version. */
-export function writeRows(context: OperationContext, request: WriteRequest): Promise<WriteResult> {
-  return Promise.reject(new TypeError(`${context.name} ${String(request.userMetadata)}`));
+/**
+ * Appends or overwrites; one version, or none when there is nothing to write. The rows are read once, or kept by the engine first when they
+ * have to be checked. What a failed write staged is deleted, unless it may be part of the table.
+ *
+ * @throws AnalysisException what `evolveSchema`, `prepareRows` and `checkRows` throw, `DELTA_REPLACE_WHERE_MISMATCH` (44000),
+ * `DELTA_CANNOT_MODIFY_APPEND_ONLY` (42809), `RESERVED_CDC_COLUMNS_ON_WRITE` (42939); the errors of `commitTransaction`.
+ */
+export async function writeRows(context: OperationContext, request: WriteRequest): Promise<WriteResult> {
+  const base = await context.refresh(request.signal);
+  checkRowsWritable(base.protocol, base.metadata, context.name);
+  if (isAlreadyWritten(base, request)) return nothingWritten;
+  if (request.mode.kind !== 'append' && base.settings.appendOnly) throw appendOnlyError(context.name);
+  if (base.settings.changeDataFeed) refuseFeedColumns(request.rows);
+  const target = evolveSchema(context, base, request);
+  const write = new RowWrite(context, request, { base, target, engine: await context.engine() });
+  try {
+    return await write.run();
+  } catch (error) {
+    // After an unknown outcome the files may be part of the table.
+    if (!isServiceError(error, 'unknown-outcome')) await write.discard();
+    throw error;
+  } finally {
+    await write.release();
+  }
+}
+
+function refuseFeedColumns(rows: Relation): void {
+  const reserved = rows.schema.fields.map((field) => field.name).filter((name) => feedColumns.includes(name.toLowerCase()));
+  if (reserved.length === 0) return;
+  const columnList = `[${reserved.join(',')}]`;
+  throw new AnalysisException({
+    errorClass: 'RESERVED_CDC_COLUMNS_ON_WRITE',
+    sqlState: '42939',
+    message:
+      `The write contains reserved columns ${columnList} that are used\ninternally as metadata for Change Data Feed. To write to the table ` +
+      'either rename/drop\nthese columns or disable Change Data Feed on the table by setting\ndelta.enableChangeDataFeed to false.',
+    parameters: { columnList, config: 'delta.enableChangeDataFeed' },
+    hint: 'rename the columns, or leave them out',
+  });
 }

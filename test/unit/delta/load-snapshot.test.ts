@@ -51,6 +51,7 @@ class Bench {
   readonly clock = new StepClock();
   readonly store = new MemoryObjectStore({ name: 't', clock: this.clock });
   readonly source = { name: 't', store: this.store, codec: parquetRows };
+  readonly ids = new RandomIdSource(new SeededRandom(6));
   #version = -1;
 
   async commit(...actions: readonly Action[]): Promise<void> {
@@ -75,7 +76,7 @@ class Bench {
   }
 
   async checkpoint(version: number): Promise<void> {
-    await writeCheckpoint(this.source, await this.load(version), { nowMs: this.clock.now() });
+    await writeCheckpoint({ ...this.source, ids: this.ids }, await this.load(version), { nowMs: this.clock.now() });
   }
 }
 
@@ -116,8 +117,8 @@ describe('loadSnapshot', () => {
     for (let version = 0; version < 10; version++) await bench.store.delete(commitPath(version));
     expect(state(await bench.load())).toMatchObject({ ...(expected as object), committedAt: expect.anything() as unknown });
     await expect(bench.load(5)).rejects.toMatchObject({
-      code: 'TABLE_VERSION_NOT_FOUND',
-      message: expect.stringContaining('10 to 12') as string,
+      code: 'DELTA_VERSION_NOT_FOUND',
+      message: 'Cannot time travel Delta table to version 5. Available versions: [10, 12].',
     });
   });
 
@@ -228,9 +229,10 @@ describe('DeltaLog', () => {
     const log = new DeltaLog({ ...bench.source, clock: bench.clock });
     expect((await log.snapshotAt(toVersion(3))).version).toBe(3);
     await expect(log.snapshotAt(toVersion(9))).rejects.toMatchObject({
-      code: 'TABLE_VERSION_NOT_FOUND',
-      message: 'table "t": version 9 is not available, available are 0 to 5',
+      code: 'DELTA_VERSION_NOT_FOUND',
+      message: 'Cannot time travel Delta table to version 9. Available versions: [0, 5].',
     });
+    await expect(log.snapshotAt(toVersion(-1))).rejects.toMatchObject({ errorClass: 'DELTA_VERSION_NOT_FOUND', sqlState: '22003' });
   });
 
   it('notices a table that was replaced by a shorter one', async () => {

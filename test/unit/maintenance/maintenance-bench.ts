@@ -26,6 +26,7 @@ export const maintenanceSettings: MaintenanceSettings = {
   compaction: { enabled: true, targetFileBytes: 1 << 20, minInputFiles: 3, maxGroups: 4 },
   vacuum: { enabled: true, retentionMs: undefined, intervalMs: 86_400_000 },
   checkpoint: { enabled: true, minVersions: 3 },
+  engine: { memoryLimitBytes: 128 << 20, threads: 1, temporaryDirectory: undefined },
 };
 
 /** A catalog of two tables, `orders` (written to) and `empty` (which nobody has made), over faulty storage and simulated time. */

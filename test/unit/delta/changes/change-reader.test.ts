@@ -2,11 +2,16 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../src/base/errors.ts';
 import { removeOf } from '../../../../src/delta/actions.ts';
 import { ChangeReader } from '../../../../src/delta/changes/change-reader.ts';
+import { deletionVectorPath } from '../../../../src/delta/deletion-vectors/deletion-vector-path.ts';
+import { writeDeletionVectors } from '../../../../src/delta/deletion-vectors/write-deletion-vectors.ts';
 import { commitPath } from '../../../../src/delta/log/log-names.ts';
 import type { VersionChanges } from '../../../../src/table/changes.ts';
 import { toVersion, type Version } from '../../../../src/table/version.ts';
 import { DeltaBench, metadataOf } from '../../../support/delta-bench.ts';
 
+const never = (): never => {
+  throw new Error('a vector was written');
+};
 const feedOn = { 'delta.enableChangeDataFeed': 'true' };
 const shape = (changes: VersionChanges) => changes.files.map((file) => `${file.kind} ${file.path}`);
 
@@ -116,14 +121,46 @@ describe('ChangeReader', () => {
     );
   });
 
-  it('names deletion vectors as what it cannot read', async () => {
+  it('shows the rows that a deletion vector came to cover as deletes, and those it left as inserts', async () => {
     await bench.create({ configuration: feedOn });
-    const file = await bench.append(['a', 'b']);
-    const vector = { storageType: 'i', pathOrInlineDv: 'x', sizeInBytes: 1, cardinality: 1 };
-    const version = await bench.commit('DELETE', [removeOf(file, { deletedMs: 0, dataChange: true }), { ...file, deletionVector: vector }]);
-    await expect(reader.changesOf(version)).rejects.toThrow('deletionVectors');
-    await expect(reader.rowsAt(version)).rejects.toMatchObject({ code: 'CDF_UNSUPPORTED' });
+    const file = await bench.append(['a', 'b', 'c']);
+    const target = { store: bench.store, ids: bench.process().ids };
+    const [first, second] = await writeDeletionVectors(target, [
+      { positions: BigInt64Array.of(0n, 1n) },
+      { positions: BigInt64Array.of(1n, 2n) },
+    ]);
+    const once = { ...file, deletionVector: first };
+    const twice = { ...file, deletionVector: second };
+    const deleting = await bench.commit('DELETE', [removeOf(file, { deletedMs: 0, dataChange: true }), once]);
+    const restoring = await bench.commit('RESTORE', [removeOf(once, { deletedMs: 0, dataChange: true }), twice]);
+    const of = (kind: string, positions: readonly bigint[]) => ({
+      kind,
+      path: file.storedPath,
+      sizeBytes: file.sizeBytes,
+      partitionValues: {},
+      rowCount: positions.length,
+      onlyRows: BigInt64Array.from(positions),
+    });
+    expect((await reader.changesOf(deleting)).files).toEqual([of('delete', [0n, 1n])]);
+    expect((await reader.changesOf(restoring)).files).toEqual([of('delete', [2n]), of('insert', [0n])]);
+    const rows = (await reader.rowsAt(restoring)).files;
+    expect(rows).toMatchObject([{ kind: 'insert', rowCount: 1, deletedRows: BigInt64Array.of(1n, 2n) }]);
+    await bench.store.delete(deletionVectorPath(second ?? never()) ?? '');
+    await expect(reader.changesOf(restoring)).rejects.toMatchObject({ code: 'CDF_GAP' });
   });
+
+  it.each([['columnMapping', { 'delta.columnMapping.mode': 'name' }, { minReaderVersion: 2, minWriterVersion: 5 }]])(
+    'names %s as what it cannot read',
+    async (feature, configuration, versions) => {
+      await bench.create({ configuration: feedOn });
+      const protocol = { kind: 'protocol', ...versions } as const;
+      const version = await bench.commit('ALTER', [protocol, metadataOf({ configuration: { ...feedOn, ...configuration } })]);
+      await expect(reader.changesOf(version)).rejects.toMatchObject({
+        code: 'DELTA_UNSUPPORTED_FEATURES_FOR_READ',
+        message: expect.stringContaining(feature) as string,
+      });
+    },
+  );
 
   it('completes a thin remove from the version before', async () => {
     await bench.create({ configuration: feedOn, partitionColumns: ['p'] });

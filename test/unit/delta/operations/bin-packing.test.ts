@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maxFilesPerBin, maxRowsPerBin, packBins } from '../../../../src/delta/operations/bin-packing.ts';
+import { maxFilesPerBin, maxRowsPerBin, packBins } from '../../../../src/delta/operations/optimize/bin-packing.ts';
 
 const mib = 1 << 20;
 const files = (...sizes: readonly number[]) =>

@@ -6,8 +6,8 @@ import type { AddFile } from '../../../../src/delta/actions.ts';
 import { ChangeReader } from '../../../../src/delta/changes/change-reader.ts';
 import { commitInfoOf } from '../../../../src/delta/delta-snapshot.ts';
 import { commitPath } from '../../../../src/delta/log/log-names.ts';
-import { compact } from '../../../../src/delta/operations/compact.ts';
-import { planCompaction } from '../../../../src/delta/operations/plan-compaction.ts';
+import { compact } from '../../../../src/delta/operations/optimize/compact.ts';
+import { planCompaction } from '../../../../src/delta/operations/optimize/plan-compaction.ts';
 import type { PutIfAbsentResult } from '../../../../src/storage/object-store.ts';
 import { toVersion } from '../../../../src/table/version.ts';
 import { type BenchProcess, DeltaBench, LineRewriter, metadataOf } from '../../../support/delta-bench.ts';
@@ -80,7 +80,7 @@ describe('compact', () => {
     );
     expect(commitInfoOf(actions)?.body).toMatchObject({
       operation: 'OPTIMIZE',
-      operationParameters: { predicate: '[]', zOrderBy: '[]', clusterBy: '[]', auto: 'false' },
+      operationParameters: { predicate: '[]', zOrderBy: '[]', clusterBy: '[]', auto: false },
       operationMetrics: {
         numRemovedFiles: '3',
         numAddedFiles: '1',

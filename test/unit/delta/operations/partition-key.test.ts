@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { partitionKey } from '../../../../src/delta/operations/partition-key.ts';
+import { partitionKey } from '../../../../src/delta/operations/optimize/partition-key.ts';
 import type { DataType, StructType } from '../../../../src/schema/types.ts';
 
 const schemaOf = (type: DataType): StructType => ({ kind: 'struct', fields: [{ name: 'p', type, nullable: true }] });

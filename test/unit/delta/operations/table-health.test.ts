@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { planCompaction } from '../../../../src/delta/operations/optimize/plan-compaction.ts';
 import { tableHealth } from '../../../../src/delta/operations/table-health.ts';
 import { toVersion } from '../../../../src/table/version.ts';
 import { DeltaBench } from '../../../support/delta-bench.ts';
@@ -30,5 +31,18 @@ describe('tableHealth', () => {
     await bench.create();
     await bench.append(['a']);
     expect(tableHealth(await bench.process().refresh(), undefined).versionsSinceCheckpoint).toBe(2);
+  });
+
+  it('counts small files with deletion vectors exactly where compaction rewrites them', async () => {
+    const bench = new DeltaBench();
+    await bench.create();
+    const vector = { storageType: 'u', pathOrInlineDv: 'v', offset: 1, sizeInBytes: 1, cardinality: 1 };
+    await bench.commit('WRITE', [await bench.file(['a']), { ...(await bench.file(['b'])), deletionVector: vector }]);
+    const snapshot = await bench.process().refresh();
+    const options = { targetFileBytes: 128 << 20, minInputFiles: 2, maxGroups: 10 };
+    expect(tableHealth(snapshot, undefined).smallFileCount).toBe(1);
+    expect(planCompaction(snapshot, options).groups).toEqual([]);
+    expect(tableHealth(snapshot, undefined, { deletionVectors: true }).smallFileCount).toBe(2);
+    expect(planCompaction(snapshot, { ...options, deletionVectors: true }).groups.map((group) => group.inputs.length)).toEqual([2]);
   });
 });

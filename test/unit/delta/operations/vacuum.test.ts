@@ -5,8 +5,9 @@ import type { Failpoint, FailpointName } from '../../../../src/base/failpoint.ts
 import { removeOf } from '../../../../src/delta/actions.ts';
 import { ChangeReader } from '../../../../src/delta/changes/change-reader.ts';
 import { commitInfoOf } from '../../../../src/delta/delta-snapshot.ts';
-import { vacuum } from '../../../../src/delta/operations/vacuum.ts';
-import { filesRemovedSince } from '../../../../src/delta/operations/vacuum-keep-set.ts';
+import { commitPath } from '../../../../src/delta/log/log-names.ts';
+import { vacuum } from '../../../../src/delta/operations/vacuum/vacuum.ts';
+import { filesRemovedSince } from '../../../../src/delta/operations/vacuum/vacuum-keep-set.ts';
 import { toVersion } from '../../../../src/table/version.ts';
 import { DeltaBench, dayMs, hourMs, metadataOf } from '../../../support/delta-bench.ts';
 import { intercepted } from '../../../support/intercepted-store.ts';
@@ -34,15 +35,18 @@ describe('vacuum', () => {
     await bench.remove([gone]);
     bench.clock.advance(8 * dayMs);
     const result = await vacuum(bench.process(), run);
-    expect(result).toEqual({ paths: [gone.storedPath, orphan.storedPath], fileCount: 2, sizeBytes: 5, heldByFeeds: 0 });
+    expect(result).toEqual({ paths: [gone.storedPath, orphan.storedPath], fileCount: 2, sizeBytes: 5, heldByFeeds: 0, folderCount: 0 });
     expect(await bench.paths()).toEqual([live.storedPath]);
     expect((await bench.operations()).slice(-2)).toEqual(['VACUUM START', 'VACUUM END']);
     const infoOf = async (version: number) => commitInfoOf((await bench.process().readCommit(toVersion(version)))?.actions ?? [])?.body;
     expect(await infoOf(4)).toMatchObject({
-      operationParameters: { retentionCheckEnabled: 'true', defaultRetentionMillis: '604800000' },
+      operationParameters: { retentionCheckEnabled: true, defaultRetentionMillis: 604_800_000 },
       operationMetrics: { numFilesToDelete: '2', sizeOfDataToDelete: '5' },
     });
-    expect(await infoOf(5)).toMatchObject({ operationParameters: { status: 'COMPLETED' }, operationMetrics: { numDeletedFiles: '2' } });
+    expect(await infoOf(5)).toMatchObject({
+      operationParameters: { status: 'COMPLETED' },
+      operationMetrics: { numDeletedFiles: '2', numVacuumedDirectories: '1' },
+    });
   });
 
   it('keeps a tombstone within the retention however old its file is', async () => {
@@ -66,15 +70,28 @@ describe('vacuum', () => {
     expect(await bench.rowsAt()).toEqual(['a', 'b']);
   });
 
-  it('commits nothing and deletes nothing in a dry run, or when there is nothing to delete', async () => {
+  it('commits nothing and deletes nothing in a dry run, or when it shall be quiet with nothing to delete', async () => {
     const orphan = await bench.file(['a']);
     bench.clock.advance(8 * dayMs);
     expect((await vacuum(bench.process(), { dryRun: true })).paths).toEqual([orphan.storedPath]);
     expect(await bench.paths()).toEqual([orphan.storedPath]);
     await vacuum(bench.process(), run);
     const version = (await bench.process().refresh()).version;
-    expect(await vacuum(bench.process(), run)).toEqual({ paths: [], fileCount: 0, sizeBytes: 0, heldByFeeds: 0 });
+    const nothing = { paths: [], fileCount: 0, sizeBytes: 0, heldByFeeds: 0, folderCount: 0 };
+    expect(await vacuum(bench.process(), { ...run, quietWhenIdle: true })).toEqual(nothing);
     expect((await bench.process().refresh()).version).toBe(version);
+  });
+
+  it('writes both ends into the history although there is nothing to delete, as other engines do', async () => {
+    const nothing = { paths: [], fileCount: 0, sizeBytes: 0, heldByFeeds: 0, folderCount: 0 };
+    expect(await vacuum(bench.process(), { ...run, retentionHours: 200 })).toEqual(nothing);
+    expect((await bench.operations()).slice(-2)).toEqual(['VACUUM START', 'VACUUM END']);
+    const start = commitInfoOf((await bench.process().readCommit(toVersion(1)))?.actions ?? [])?.body;
+    expect(start?.['operationParameters']).toEqual({
+      retentionCheckEnabled: true,
+      defaultRetentionMillis: 604_800_000,
+      specifiedRetentionMillis: 720_000_000,
+    });
   });
 
   it('lets recorded changes go by age, and only by age', async () => {
@@ -121,11 +138,16 @@ describe('vacuum', () => {
     bench.clock.advance(2 * hourMs);
     const context = bench.process();
     await expect(vacuum(context, { ...run, retentionHours: 1 })).rejects.toMatchObject({
-      code: 'VACUUM_RETENTION_TOO_SHORT',
+      errorClass: 'DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT',
+      sqlState: '22003',
       kind: 'invalid',
+      message: expect.stringMatching(
+        /^The specified VACUUM retention period is too low[^]+\n\nOtherwise, use a retention period of at least 168 hours\.$/,
+      ) as string,
     });
-    await expect(vacuum(context, { ...run, retentionHours: -1 })).rejects.toMatchObject({ code: 'VACUUM_RETENTION_INVALID' });
-    await expect(vacuum(context, { ...run, retentionHours: Number.NaN })).rejects.toMatchObject({ code: 'VACUUM_RETENTION_INVALID' });
+    const negative = { errorClass: 'DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE', sqlState: '22003' };
+    await expect(vacuum(context, { ...run, retentionHours: -1 })).rejects.toMatchObject(negative);
+    await expect(vacuum(context, { ...run, retentionHours: Number.NaN })).rejects.toMatchObject(negative);
     expect((await vacuum(context, { ...run, retentionHours: 1, allowShortRetention: true })).paths).toEqual([old.storedPath]);
   });
 
@@ -201,5 +223,67 @@ describe('vacuum', () => {
     expect(await since(7)).toEqual(new Set());
     expect((await vacuum(context, { dryRun: true, retentionHours: 24 * 14 })).fileCount).toBe(0);
     expect((await vacuum(context, { dryRun: true })).fileCount).toBe(1);
+  });
+
+  describe('that looks at the log only', () => {
+    const lite = { dryRun: false, mode: 'lite' } as const;
+
+    it('deletes what versions older than the retention removed, with vectors and recorded changes, and leaves what the log never knew', async () => {
+      const live = await bench.append(['a']);
+      const [gone, young] = [await bench.append(['b']), await bench.append(['c'])];
+      const recorded = await bench.recordedChanges('cdc-0', ['b']);
+      const orphan = await bench.file(['d']);
+      await bench.remove([gone]);
+      await bench.commit('UPDATE', [recorded]);
+      bench.clock.advance(8 * dayMs);
+      await bench.remove([young]);
+      const result = await vacuum(bench.process(), lite);
+      expect(result.paths).toEqual([recorded.storedPath, gone.storedPath]);
+      expect(await bench.paths()).toEqual([live.storedPath, young.storedPath, orphan.storedPath].sort());
+      expect((await bench.operations()).slice(-2)).toEqual(['VACUUM START', 'VACUUM END']);
+    });
+
+    it('goes on where the last vacuum ended, full or lite', async () => {
+      const [one, two] = [await bench.append(['a']), await bench.append(['b'])];
+      await bench.remove([one]);
+      bench.clock.advance(8 * dayMs);
+      await vacuum(bench.process(), run);
+      expect(new TextDecoder().decode(await bench.store.read('_delta_log/_last_vacuum_info'))).toBe(
+        '{"latestCommitVersionOutsideOfRetentionWindow":3}\n',
+      );
+      await bench.remove([two]);
+      bench.clock.advance(8 * dayMs);
+      // The versions before were looked at: their commits are not needed any more.
+      const context = bench.process();
+      await context.refresh();
+      for (const version of [0, 1, 2, 3]) await bench.store.delete(commitPath(version));
+      expect((await vacuum(context, { ...lite, dryRun: true })).paths).toEqual([two.storedPath]);
+    });
+
+    it('refuses when the log does not reach back to where the last vacuum ended', async () => {
+      const old = await bench.append(['a']);
+      await bench.remove([old]);
+      const context = bench.process();
+      await context.refresh();
+      await bench.store.delete(commitPath(0));
+      bench.clock.advance(8 * dayMs);
+      await expect(vacuum(context, lite)).rejects.toMatchObject({ errorClass: 'DELTA_CANNOT_VACUUM_LITE', sqlState: '55000' });
+    });
+
+    it('notes nothing while a feed holds files back, so that they are found again', async () => {
+      const old = await bench.append(['a']);
+      const removal = await bench.remove([old]);
+      bench.clock.advance(8 * dayMs);
+      expect(await vacuum(bench.process(), { ...lite, keepChangesFrom: removal })).toMatchObject({ fileCount: 0, heldByFeeds: 1 });
+      expect((await vacuum(bench.process(), lite)).paths).toEqual([old.storedPath]);
+    });
+
+    it('never deletes a file outside the table', async () => {
+      const outside = { ...(await bench.file(['a'])), path: 'file:///elsewhere/x', storedPath: '/elsewhere/x' };
+      await bench.commit('CLONE', [outside]);
+      await bench.remove([outside]);
+      bench.clock.advance(8 * dayMs);
+      expect((await vacuum(bench.process(), lite)).fileCount).toBe(0);
+    });
   });
 });

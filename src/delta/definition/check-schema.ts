@@ -1,0 +1,175 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { schemaTree } from '../../schema/schema-tree.ts';
+import { sqlTypeName } from '../../schema/sql-type.ts';
+import type { DataType, StructType } from '../../schema/types.ts';
+
+/** Columns the change feed adds to rows. */
+export const feedColumns: readonly string[] = ['_change_type', '_commit_version', '_commit_timestamp'];
+
+const partitionable: ReadonlySet<DataType['kind']> = new Set([
+  'boolean',
+  'byte',
+  'short',
+  'integer',
+  'long',
+  'float',
+  'double',
+  'decimal',
+  'string',
+  'date',
+  'timestamp',
+  'timestamp_ntz',
+]);
+
+export interface SchemaRules {
+  readonly partitionColumns: readonly string[];
+  /** Names of any kind are fine: files have names of their own. */
+  readonly mapped: boolean;
+  readonly changeDataFeed: boolean;
+}
+
+/**
+ * Whether a table can have these columns.
+ *
+ * @throws AnalysisException `DELTA_EMPTY_SCHEMA`, `COLUMN_ALREADY_EXISTS` (42711), `DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES` (42K05),
+ * `DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS` (42711), `ALL_PARTITION_COLUMNS_NOT_ALLOWED` (KD005), `_LEGACY_ERROR_TEMP_3060` for a partition
+ * column that is none, `INVALID_PARTITION_COLUMN_DATA_TYPE` (0A000).
+ */
+export function checkSchema(schema: StructType, rules: SchemaRules): void {
+  if (schema.fields.length === 0) throw emptySchema();
+  checkDuplicates(schema, '');
+  if (!rules.mapped) checkNames(schema);
+  if (rules.changeDataFeed) checkFeedColumns(schema);
+  checkPartitionColumns(schema, rules.partitionColumns);
+}
+
+/** @throws AnalysisException `DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS`. */
+export function checkFeedColumns(schema: StructType): void {
+  const reserved = schema.fields.map((field) => field.name).filter((name) => feedColumns.includes(name.toLowerCase()));
+  if (reserved.length === 0) return;
+  throw new AnalysisException({
+    errorClass: 'DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS',
+    sqlState: '42711',
+    message:
+      `Unable to enable Change Data Capture on the table. The table already contains reserved columns [${reserved.join(',')}] that will be ` +
+      "used internally as metadata for the table's Change Data Feed. To enable Change Data Feed on the table rename/drop these columns.",
+    parameters: { columnList: `[${reserved.join(',')}]` },
+    hint: 'rename the columns, or leave the change feed off',
+  });
+}
+
+/** @throws AnalysisException `DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES`. */
+export function checkNames(schema: StructType): void {
+  const invalid: string[] = [];
+  const visit = (type: DataType): void => {
+    switch (type.kind) {
+      case 'struct':
+        for (const field of type.fields) {
+          if (field.name === '' || /[ ,;{}()\n\t=]/.test(field.name)) invalid.push(field.name);
+          visit(field.type);
+        }
+        return;
+      case 'list':
+        visit(type.element);
+        return;
+      case 'map':
+        visit(type.key);
+        visit(type.value);
+        return;
+      default:
+    }
+  };
+  visit(schema);
+  if (invalid.length === 0) return;
+  throw new AnalysisException({
+    errorClass: 'DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES',
+    sqlState: '42K05',
+    message:
+      "Found invalid character(s) among ' ,;{}()\\n\\t=' in the column names of your schema. Invalid column names: " +
+      `${invalid.join(', ')}. Please use other characters and try again. Alternatively, enable Column Mapping to keep using these characters.`,
+    parameters: { invalidColumnNames: invalid.join(', ') },
+    hint: "set 'delta.columnMapping.mode' = 'name', or choose other names",
+  });
+}
+
+/** The column of that name already exists. */
+export function columnExists(name: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'COLUMN_ALREADY_EXISTS',
+    alias: 'DELTA_DUPLICATE_COLUMNS_FOUND',
+    sqlState: '42711',
+    message: `The column \`${name}\` already exists. Choose another name or rename the existing column.`,
+    parameters: { columnName: `\`${name}\`` },
+    hint: 'the case of a name does not count',
+  });
+}
+
+function checkDuplicates(type: DataType, prefix: string): void {
+  switch (type.kind) {
+    case 'struct': {
+      const seen = new Set<string>();
+      for (const field of type.fields) {
+        const lower = field.name.toLowerCase();
+        if (seen.has(lower)) throw columnExists(`${prefix}${lower}`);
+        seen.add(lower);
+        checkDuplicates(field.type, `${prefix}${field.name}.`);
+      }
+      return;
+    }
+    case 'list':
+      checkDuplicates(type.element, `${prefix}element.`);
+      return;
+    case 'map':
+      checkDuplicates(type.key, `${prefix}key.`);
+      checkDuplicates(type.value, `${prefix}value.`);
+      return;
+    default:
+  }
+}
+
+function checkPartitionColumns(schema: StructType, partitionColumns: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const name of partitionColumns) {
+    const field = schema.fields.find((candidate) => candidate.name === name);
+    if (field === undefined) throw missingPartitionColumn(name, schema);
+    if (seen.has(name)) throw columnExists(name);
+    seen.add(name);
+    if (!partitionable.has(field.type.kind)) throw unfitPartitionColumn(field.type);
+  }
+  if (partitionColumns.length < schema.fields.length) return;
+  throw new AnalysisException({
+    errorClass: 'ALL_PARTITION_COLUMNS_NOT_ALLOWED',
+    sqlState: 'KD005',
+    message: 'Cannot use all columns for partition columns.',
+    hint: 'leave at least one column out of the partitioning',
+  });
+}
+
+function missingPartitionColumn(name: string, schema: StructType): AnalysisException {
+  return new AnalysisException({
+    errorClass: '_LEGACY_ERROR_TEMP_3060',
+    message: `Couldn't find column ${name} in:\n${schemaTree(schema)}`,
+    parameters: { columnName: name },
+    hint: 'partition by columns of the table',
+  });
+}
+
+function unfitPartitionColumn(type: DataType): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'INVALID_PARTITION_COLUMN_DATA_TYPE',
+    sqlState: '0A000',
+    message: `Cannot use "${sqlTypeName(type)}" for partition column.`,
+    parameters: { type: `"${sqlTypeName(type)}"` },
+    hint: 'partition by a column of a plain type; binary values have no safe spelling as partition values',
+  });
+}
+
+function emptySchema(): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DELTA_EMPTY_SCHEMA',
+    alias: 'DELTA_SCHEMA_NOT_PROVIDED',
+    sqlState: '42908',
+    message: 'Table schema is not provided. Please provide the schema (column definition) of the table.',
+    hint: 'a table needs at least one column',
+  });
+}

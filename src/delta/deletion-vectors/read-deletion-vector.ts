@@ -1,0 +1,78 @@
+import { basename, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isServiceError, ServiceError } from '../../base/errors.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { openObjectStore } from '../../storage/open-object-store.ts';
+import type { DeletionVector } from '../actions.ts';
+import { deletionVectorPath } from './deletion-vector-path.ts';
+import { decodeVector, framingBytes, unframed, vectorCorrupt } from './vector-bytes.ts';
+import { decodeZ85 } from './z85.ts';
+
+/** Largest vector that is read. */
+const maxVectorBytes = 1024 * 1024 * 1024;
+/** Where the first vector of a file begins. */
+const firstOffset = 1;
+
+/** The table a vector belongs to. */
+export interface VectorSource {
+  /** For messages. */
+  readonly name: string;
+  readonly store: ObjectStore;
+}
+
+/**
+ * The ascending physical row positions a vector deletes. Whatever is wrong with it is an error: rows that may be deleted are not shown.
+ *
+ * @throws ServiceError `DELTA_DELETION_VECTOR_MISSING` (not-found) when its file is gone; `DELTA_DELETION_VECTOR_CORRUPT`, `…_SIZE_MISMATCH`,
+ * `…_CHECKSUM_MISMATCH`, `…_CARDINALITY_MISMATCH` (corrupt); `DELTA_DELETION_VECTOR_UNSUPPORTED` (unsupported).
+ */
+export async function readDeletionVector(source: VectorSource, vector: DeletionVector, signal?: AbortSignal): Promise<BigInt64Array> {
+  const where = `of table "${source.name}", ${vector.storageType} "${vector.pathOrInlineDv.slice(0, 200)}"`;
+  if (vector.sizeInBytes < 0 || vector.sizeInBytes > maxVectorBytes) {
+    throw vectorCorrupt('SIZE_MISMATCH', `${where}: ${vector.sizeInBytes} bytes, at most ${maxVectorBytes} are read`);
+  }
+  if (vector.storageType === 'i') {
+    const bytes = decodeZ85(vector.pathOrInlineDv);
+    if (bytes.byteLength < vector.sizeInBytes) {
+      throw vectorCorrupt('SIZE_MISMATCH', `${where}: ${bytes.byteLength} bytes, the log says ${vector.sizeInBytes}`);
+    }
+    return decodeVector(bytes.subarray(0, vector.sizeInBytes), where, vector.cardinality);
+  }
+  const file = fileOf(source, vector, where);
+  const from = vector.offset ?? firstOffset;
+  try {
+    const bytes = await file.store.readRange(file.path, { from, until: from + vector.sizeInBytes + framingBytes }, signal);
+    return decodeVector(unframed(bytes, where, vector.sizeInBytes), where, vector.cardinality);
+  } catch (cause) {
+    if (!isServiceError(cause, 'not-found')) throw cause;
+    throw new ServiceError({
+      code: 'DELTA_DELETION_VECTOR_MISSING',
+      kind: 'not-found',
+      message: `deletion vector ${where}: its file "${file.path}" is gone`,
+      hint: 'restore the file from a copy, or read a version whose files are all there; the deleted rows are never shown',
+      cause,
+    });
+  }
+}
+
+function fileOf(source: VectorSource, vector: DeletionVector, where: string): { readonly store: ObjectStore; readonly path: string } {
+  const path = deletionVectorPath(vector);
+  if (path !== undefined) return { store: source.store, path };
+  const absolute = vector.storageType === 'p' ? localPathOf(vector.pathOrInlineDv) : undefined;
+  if (absolute !== undefined) return { store: openObjectStore(dirname(absolute)), path: basename(absolute) };
+  throw new ServiceError({
+    code: 'DELTA_DELETION_VECTOR_UNSUPPORTED',
+    kind: 'unsupported',
+    message: `deletion vector ${where} is not stored in a way this version can read`,
+    hint: 'purge the table with an engine that can (REORG TABLE … APPLY (PURGE))',
+  });
+}
+
+/** `undefined` for a place that is not a local file given absolutely. */
+function localPathOf(uri: string): string | undefined {
+  try {
+    return /^file:\/*/i.test(uri) ? fileURLToPath(uri.replace(/^file:\/*/i, 'file:///')) : undefined;
+  } catch {
+    return undefined;
+  }
+}

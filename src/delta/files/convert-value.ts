@@ -1,0 +1,177 @@
+import { castSql } from '../../expr/sql/cast-sql.ts';
+import { sqlText, typeSql } from '../../expr/sql/engine-sql.ts';
+import { describeType } from '../../schema/describe-type.ts';
+import type { DataType, Field, StructType } from '../../schema/types.ts';
+
+/**
+ * How a value that has another type is taken: `fit` takes only what loses nothing by its type; `store` casts as SQL INSERT does, and what
+ * cannot be cast breaks the row.
+ */
+export type ConversionRule = 'fit' | 'store';
+
+/** A value that cannot become the column's. */
+export interface ConversionFault {
+  /** `overflow`: out of the type's range; `malformed`: text that is no such value; `mismatch`: types that have nothing in common. */
+  readonly kind: 'overflow' | 'malformed' | 'mismatch';
+  readonly from: DataType;
+  readonly to: DataType;
+  /** From the column down, `element`, `key` and `value` included. */
+  readonly path: readonly string[];
+  /** Engine SQL, true for a row whose value has the fault. */
+  readonly broken: string;
+  /** Engine SQL of the value; absent within lists and maps. */
+  readonly value?: string | undefined;
+}
+
+interface Conversion {
+  /** Engine SQL of the value in its new type. */
+  readonly sql: string;
+  /** What must be ruled out before the value is computed. */
+  readonly faults: readonly ConversionFault[];
+}
+
+/**
+ * A value of type `from` as one of type `to`. Struct members match by name, ignoring case; members that the value lacks are null, and it has
+ * none the type lacks. Nothing but null converts between types that have nothing in common: an untyped null arrives as some type.
+ */
+export function convertValue(
+  value: string,
+  types: { readonly from: DataType; readonly to: DataType },
+  options: { readonly rule: ConversionRule; readonly path: readonly string[]; readonly within?: boolean | undefined },
+): Conversion {
+  const { from, to } = types;
+  if (sameShape(from, to)) return { sql: value, faults: [] };
+  if (from.kind === 'struct' && to.kind === 'struct') return convertStruct(value, { from, to }, options);
+  if (from.kind === 'list' && to.kind === 'list') {
+    const element = elementOf(options, 'element', { from: from.element, to: to.element }, 'e');
+    return {
+      sql: `list_transform(${value}, lambda ${element.name}: ${element.sql})`,
+      faults: element.faults.map((fault) => anyIn(value, element.name, fault)),
+    };
+  }
+  if (from.kind === 'map' && to.kind === 'map') return convertMap(value, { from, to }, options);
+  return convertScalar(value, types, options);
+}
+
+type Options = Parameters<typeof convertValue>[2];
+
+function convertStruct(value: string, types: { readonly from: StructType; readonly to: StructType }, options: Options): Conversion {
+  const faults: ConversionFault[] = [];
+  const members = types.to.fields.map((field) => {
+    const given = memberNamed(types.from, field.name);
+    if (given === undefined) return `${namedArgument(field.name)} CAST(NULL AS ${typeSql(field.type)})`;
+    const member = `struct_extract(${value}, ${sqlText(given.name)})`;
+    const path = [...options.path, field.name];
+    const converted = convertValue(member, { from: given.type, to: field.type }, { ...options, path });
+    faults.push(...converted.faults);
+    return `${namedArgument(field.name)} ${converted.sql}`;
+  });
+  return { sql: `CASE WHEN ${value} IS NULL THEN NULL ELSE struct_pack(${members.join(', ')}) END`, faults };
+}
+
+function convertMap(
+  value: string,
+  { from, to }: { readonly from: Extract<DataType, { kind: 'map' }>; readonly to: Extract<DataType, { kind: 'map' }> },
+  options: Options,
+): Conversion {
+  const key = elementOf(options, 'key', { from: from.key, to: to.key }, 'k');
+  const inner = elementOf(options, 'value', { from: from.value, to: to.value }, 'v');
+  const keys = `list_transform(map_keys(${value}), lambda ${key.name}: ${key.sql})`;
+  const values = `list_transform(map_values(${value}), lambda ${inner.name}: ${inner.sql})`;
+  return {
+    sql: `CASE WHEN ${value} IS NULL THEN NULL ELSE map(${keys}, ${values}) END`,
+    faults: [
+      ...key.faults.map((fault) => anyIn(`map_keys(${value})`, key.name, fault)),
+      ...inner.faults.map((fault) => anyIn(`map_values(${value})`, inner.name, fault)),
+    ],
+  };
+}
+
+/** The conversion of one element, under a name that no enclosing element has. */
+function elementOf(
+  options: Options,
+  part: string,
+  types: { readonly from: DataType; readonly to: DataType },
+  letter: string,
+): Conversion & { readonly name: string } {
+  const name = `__${letter}${options.path.length}`;
+  return { name, ...convertValue(name, types, { ...options, path: [...options.path, part], within: true }) };
+}
+
+function anyIn(list: string, name: string, fault: ConversionFault): ConversionFault {
+  const broken = `coalesce(len(list_filter(${list}, lambda ${name}: coalesce(${fault.broken}, false))) > 0, false)`;
+  return { ...fault, broken, value: undefined };
+}
+
+function convertScalar(value: string, types: { readonly from: DataType; readonly to: DataType }, options: Options): Conversion {
+  const { from, to } = types;
+  const fault = { from, to, path: options.path, value: options.within === true ? undefined : value };
+  if (widens(from, to)) return { sql: `CAST(${value} AS ${typeSql(to)})`, faults: [] };
+  if (options.rule === 'fit' || !castable(from, to)) {
+    return { sql: `CAST(NULL AS ${typeSql(to)})`, faults: [{ ...fault, kind: 'mismatch', broken: `${value} IS NOT NULL` }] };
+  }
+  const cast = (safe: boolean): string => castSql(value, { from, to, safe });
+  if (to.kind === 'string' || to.kind === 'binary') return { sql: cast(false), faults: [] };
+  const kind = from.kind === 'string' ? 'malformed' : 'overflow';
+  return { sql: cast(false), faults: [{ ...fault, kind, broken: `(${value} IS NOT NULL AND ${cast(true)} IS NULL)` }] };
+}
+
+const integerDigits: ReadonlyMap<DataType['kind'], number> = new Map([
+  ['byte', 3],
+  ['short', 5],
+  ['integer', 10],
+  ['long', 20],
+]);
+const integers: readonly DataType['kind'][] = ['byte', 'short', 'integer', 'long'];
+
+/** Whether every value of `from` is one of `to`, exactly. */
+export function widens(from: DataType, to: DataType): boolean {
+  const rank = integers.indexOf(from.kind);
+  if (rank >= 0) {
+    if (integers.includes(to.kind)) return integers.indexOf(to.kind) >= rank;
+    if (to.kind === 'double') return from.kind !== 'long';
+    return to.kind === 'decimal' && to.precision - to.scale >= (integerDigits.get(from.kind) ?? 0);
+  }
+  if (from.kind === 'float') return to.kind === 'double';
+  if (from.kind === 'decimal' && to.kind === 'decimal') {
+    return to.scale >= from.scale && to.precision - to.scale >= from.precision - from.scale;
+  }
+  return false;
+}
+
+const numeric: ReadonlySet<DataType['kind']> = new Set(['byte', 'short', 'integer', 'long', 'float', 'double', 'decimal']);
+const temporal: ReadonlySet<DataType['kind']> = new Set(['date', 'timestamp', 'timestamp_ntz']);
+const nested: ReadonlySet<DataType['kind']> = new Set(['struct', 'list', 'map']);
+
+/** Whether INSERT may cast: among numbers, among dates and times, from text to anything but bytes, from anything but bytes to text. */
+function castable(from: DataType, to: DataType): boolean {
+  if (nested.has(from.kind) || nested.has(to.kind)) return false;
+  if (from.kind === 'string' || to.kind === 'string') return true;
+  return (numeric.has(from.kind) && numeric.has(to.kind)) || (temporal.has(from.kind) && temporal.has(to.kind));
+}
+
+/** The same type by names and kinds, nullability and ids aside. Member names must be spelled alike and stand in the same order. */
+export function sameShape(left: DataType, right: DataType): boolean {
+  if (left.kind === 'struct' && right.kind === 'struct') {
+    return (
+      left.fields.length === right.fields.length &&
+      left.fields.every((field, index) => {
+        const other = right.fields[index];
+        return other !== undefined && other.name === field.name && sameShape(field.type, other.type);
+      })
+    );
+  }
+  if (left.kind === 'list' && right.kind === 'list') return sameShape(left.element, right.element);
+  if (left.kind === 'map' && right.kind === 'map') return sameShape(left.key, right.key) && sameShape(left.value, right.value);
+  return left.kind === right.kind && describeType(left) === describeType(right);
+}
+
+/** A member by its name, as users name it: ignoring case. */
+export function memberNamed(struct: StructType, name: string): Field | undefined {
+  const lower = name.toLowerCase();
+  return struct.fields.find((field) => field.name === name) ?? struct.fields.find((field) => field.name.toLowerCase() === lower);
+}
+
+function namedArgument(name: string): string {
+  return `"${name.replaceAll('"', '""')}" :=`;
+}

@@ -1,0 +1,149 @@
+import { AnalysisException } from '../base/analysis-exception.ts';
+import { nearestName } from '../base/nearest-name.ts';
+import { parseInterval } from './properties.ts';
+
+/** A table property engines agree on. */
+interface KnownProperty {
+  readonly key: string;
+  readonly accepts: (value: string) => boolean;
+  /** What a value must be, to end the sentence "<key> needs to be …". */
+  readonly needs: string;
+}
+
+const flagValues: ReadonlySet<string> = new Set(['true', 'false']);
+const flag = (key: string): KnownProperty => ({ key, accepts: (value) => flagValues.has(value.toLowerCase()), needs: 'true or false' });
+const off = (key: string): KnownProperty => ({
+  key,
+  accepts: (value) => value.toLowerCase() === 'false',
+  needs: 'false: tables with this feature are not written here',
+});
+const count = (key: string): KnownProperty => ({
+  key,
+  accepts: (value) => /^[1-9]\d{0,8}$/.test(value.trim()),
+  needs: 'a positive integer',
+});
+const countOrAll = (key: string): KnownProperty => ({
+  key,
+  accepts: (value) => /^(-1|\d{1,9})$/.test(value.trim()),
+  needs: 'larger than or equal to -1',
+});
+const interval = (key: string): KnownProperty => ({
+  key,
+  accepts: (value) => parseInterval(value) !== undefined,
+  needs:
+    'provided as a calendar interval such as "2 weeks". Months and years are not accepted. You may specify "365 days" for a year instead',
+});
+const oneOf = (key: string, ...values: readonly string[]): KnownProperty => ({
+  key,
+  accepts: (value) => values.some((known) => known.toLowerCase() === value.toLowerCase()),
+  needs: `one of ${values.join(', ')}`,
+});
+const free = (key: string): KnownProperty => ({ key, accepts: () => true, needs: 'text' });
+
+const knownProperties: readonly KnownProperty[] = [
+  flag('delta.appendOnly'),
+  oneOf('delta.autoOptimize', 'true', 'false', 'auto'),
+  oneOf('delta.autoOptimize.autoCompact', 'true', 'false', 'auto'),
+  oneOf('delta.autoOptimize.optimizeWrite', 'true', 'false'),
+  count('delta.checkpointInterval'),
+  oneOf('delta.checkpointPolicy', 'classic', 'v2'),
+  interval('delta.checkpointRetentionDuration'),
+  flag('delta.checkpoint.writeStatsAsJson'),
+  flag('delta.checkpoint.writeStatsAsStruct'),
+  countOrAll('delta.columnMapping.maxColumnId'),
+  oneOf('delta.columnMapping.mode', 'none', 'name', 'id'),
+  countOrAll('delta.dataSkippingNumIndexedCols'),
+  free('delta.dataSkippingStatsColumns'),
+  interval('delta.deletedFileRetentionDuration'),
+  interval('delta.dropFeatureTruncateHistory.retentionDuration'),
+  flag('delta.enableChangeDataFeed'),
+  flag('delta.enableDeletionVectors'),
+  flag('delta.enableExpiredLogCleanup'),
+  flag('delta.enableFullRetentionRollback'),
+  off('delta.enableIcebergCompatV1'),
+  off('delta.enableIcebergCompatV2'),
+  off('delta.enableIcebergCompatV3'),
+  flag('delta.enableInCommitTimestamps'),
+  flag('delta.enableRowTracking'),
+  flag('delta.enableTypeWidening'),
+  off('delta.enableVariantShredding'),
+  count('delta.inCommitTimestampEnablementTimestamp'),
+  countOrAll('delta.inCommitTimestampEnablementVersion'),
+  oneOf('delta.isolationLevel', 'Serializable'),
+  interval('delta.logRetentionDuration'),
+  oneOf('delta.parquet.compression.codec', 'zstd', 'snappy', 'uncompressed', 'none', 'gzip', 'lz4_raw', 'brotli'),
+  flag('delta.randomizeFilePrefixes'),
+  count('delta.randomPrefixLength'),
+  free('delta.rowTracking.materializedRowCommitVersionColumnName'),
+  free('delta.rowTracking.materializedRowIdColumnName'),
+  interval('delta.sampleRetentionDuration'),
+  interval('delta.setTransactionRetentionDuration'),
+  free('delta.targetFileSize'),
+  flag('delta.tuneFileSizesForRewrites'),
+];
+
+const byLowerKey: ReadonlyMap<string, KnownProperty> = new Map(knownProperties.map((property) => [property.key.toLowerCase(), property]));
+const constraintPrefix = 'delta.constraints.';
+
+/**
+ * Properties as a table stores them: keys of Delta's own are found whatever their case and stored in their canonical spelling; all others
+ * stay as they are.
+ *
+ * @throws AnalysisException `DELTA_UNKNOWN_CONFIGURATION` (F0000), `_LEGACY_ERROR_TEMP_2045` (alias `DELTA_PROPERTY_INVALID`) for a value the
+ * property cannot have.
+ */
+export function canonicalProperties(properties: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, value]): readonly [string, string] => {
+      const known = knownProperty(key);
+      if (known === undefined) return [key, value];
+      if (!known.accepts(value)) throw badValue(known, value);
+      return [known.key, value];
+    }),
+  );
+}
+
+/** The spelling a key is stored in. @throws AnalysisException `DELTA_UNKNOWN_CONFIGURATION`. */
+export function canonicalKey(key: string): string {
+  return knownProperty(key)?.key ?? key;
+}
+
+/** `undefined`: none of Delta's own. */
+function knownProperty(key: string): KnownProperty | undefined {
+  const lower = key.toLowerCase();
+  if (!lower.startsWith('delta.')) return undefined;
+  if (lower.startsWith(constraintPrefix)) throw constraintByProperty(key);
+  const known = byLowerKey.get(lower);
+  if (known !== undefined) return known;
+  const nearest = nearestName(
+    key,
+    knownProperties.map((property) => property.key),
+  );
+  throw new AnalysisException({
+    errorClass: 'DELTA_UNKNOWN_CONFIGURATION',
+    sqlState: 'F0000',
+    message: `Unknown configuration was specified: ${key}`,
+    parameters: { config: key },
+    hint: nearest === undefined ? 'properties of your own must not begin with "delta."' : `did you mean "${nearest}"?`,
+  });
+}
+
+function badValue(property: KnownProperty, value: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: '_LEGACY_ERROR_TEMP_2045',
+    alias: 'DELTA_PROPERTY_INVALID',
+    message: `Unsupported table change: ${property.key} needs to be ${property.needs}, found "${value}"`,
+    parameters: { key: property.key, value },
+    hint: `set ${property.key} to a value it can have`,
+  });
+}
+
+function constraintByProperty(key: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DELTA_ADD_CONSTRAINTS',
+    sqlState: '0A000',
+    message: `please use ALTER TABLE ADD CONSTRAINT to add CHECK constraints, not the property ${key}`,
+    parameters: { config: key },
+    hint: 'ALTER TABLE … ADD CONSTRAINT name CHECK (condition)',
+  });
+}

@@ -1,0 +1,115 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { present } from '../../base/assert.ts';
+import type { Expression } from '../../expr/expression.ts';
+import { isDeterministic } from '../../expr/expression-tree.ts';
+import { quoteName, sqlText } from '../../expr/sql/engine-sql.ts';
+import { sqlTypeName } from '../../schema/sql-type.ts';
+import type { DataType, Field } from '../../schema/types.ts';
+import { conversionCheck } from '../files/conversion-errors.ts';
+import { type ConversionFault, convertValue } from '../files/convert-value.ts';
+import type { RowCheck } from '../files/row-checks.ts';
+import { storedExpression } from '../files/stored-expression.ts';
+import type { AssignedColumn, ColumnValue } from './assignment-targets.ts';
+import { notDeterministic, type RowScope } from './row-scope.ts';
+import type { RowWork } from './row-work.ts';
+
+/** Where values are computed. */
+interface ValuePlace {
+  /** Columns they may mention. */
+  readonly scope: RowScope;
+  /** SQL of the columns that are assigned to, as they are before. */
+  readonly current: (column: string) => string;
+  /** Binds one value; default: in the scope. A caller may turn the errors into those of its statement. */
+  readonly bind?: ((value: Expression) => Expression) | undefined;
+}
+
+interface AssignedValues {
+  /** SQL of the new values by column, in the columns' types. */
+  readonly values: ReadonlyMap<string, string>;
+  /** What must be ruled out before the values are computed. */
+  readonly checks: readonly RowCheck[];
+}
+
+/**
+ * The new values of assigned columns, converted by the rules of store assignment. A struct of which only members are assigned keeps the others.
+ *
+ * @throws AnalysisException `INVALID_NON_DETERMINISTIC_EXPRESSIONS` (42K0E): rows are looked at more than once; and what binding says.
+ */
+export async function assignedValues(work: RowWork, assigned: readonly AssignedColumn[], place: ValuePlace): Promise<AssignedValues> {
+  const { scope } = place;
+  const bind = place.bind ?? ((value: Expression) => scope.bind(value));
+  const leaves = assigned.flatMap((column) => leavesOf(column.field, column.value, [column.field.name]));
+  const bound = leaves.map(({ field, value }) => bind(withDefault(work.context.name, scope, { field, value })));
+  if (!bound.every(isDeterministic)) throw notDeterministic(bound.filter((value) => !isDeterministic(value)));
+  const types = await scope.typesOf(work.engine, bound, work.signal);
+  const converted = leaves.map(({ field, path }, index) => {
+    const from = present(types[index], 'every value has a type');
+    const value = scope.sql(present(bound[index], 'every value is bound'));
+    return convertValue(value, { from, to: field.type }, { rule: 'store', path });
+  });
+  const values = new Map(leaves.map(({ value }, index) => [value, converted[index]?.sql ?? 'NULL']));
+  return {
+    values: new Map(assigned.map(({ field, value }) => [field.name, valueSql(value, field.type, place.current(field.name), values)])),
+    checks: converted.flatMap(({ faults }) => faults.map(assignmentCheck)),
+  };
+}
+
+interface Leaf {
+  readonly field: Field;
+  readonly value: Expression;
+  readonly path: readonly string[];
+}
+
+function leavesOf(field: Field, value: ColumnValue, path: readonly string[]): readonly Leaf[] {
+  if (value.kind === 'whole') return [{ field, value: value.value, path }];
+  return membersOf(field.type).flatMap((member) => {
+    const inner = value.members.get(member.name);
+    return inner === undefined ? [] : leavesOf(member, inner, [...path, member.name]);
+  });
+}
+
+function membersOf(type: DataType): readonly Field[] {
+  return type.kind === 'struct' ? type.fields : [];
+}
+
+/** Values by the expression they come from: one object for each assignment. */
+function valueSql(value: ColumnValue, type: DataType, current: string, leaves: ReadonlyMap<Expression, string>): string {
+  if (value.kind === 'whole') return leaves.get(value.value) ?? 'NULL';
+  const members = membersOf(type).map((member) => {
+    const own = `struct_extract(${current}, ${sqlText(member.name)})`;
+    const inner = value.members.get(member.name);
+    return `${quoteName(member.name)} := ${inner === undefined ? own : valueSql(inner, member.type, own, leaves)}`;
+  });
+  return `struct_pack(${members.join(', ')})`;
+}
+
+/** The word DEFAULT alone stands for the column's default value. */
+export function withDefault(
+  table: string,
+  scope: RowScope,
+  { field, value }: { readonly field: Field; readonly value: Expression },
+): Expression {
+  if (value.kind !== 'column' || value.path.length !== 1 || value.path[0]?.toLowerCase() !== 'default') return value;
+  if (scope.sides.some(({ schema }) => schema.fields.some(({ name }) => name.toLowerCase() === 'default'))) return value;
+  const text = field.metadata?.['CURRENT_DEFAULT'];
+  if (typeof text !== 'string') return { kind: 'literal', literal: { type: 'null' } };
+  return storedExpression(table, `default of column "${field.name}"`, text);
+}
+
+/** As for inserted rows, but a value out of range has a name of its own in UPDATE and MERGE. */
+function assignmentCheck(fault: ConversionFault): RowCheck {
+  const check = conversionCheck(fault, 'store');
+  return fault.kind === 'overflow' ? { ...check, error: () => overflow(fault) } : check;
+}
+
+function overflow(fault: ConversionFault): AnalysisException {
+  const [sourceType, targetType] = [fault.from, fault.to].map((type) => `"${sqlTypeName(type)}"`);
+  const columnName = fault.path.map((part) => `\`${part}\``).join('.');
+  return new AnalysisException({
+    errorClass: 'DELTA_CAST_OVERFLOW_IN_TABLE_WRITE',
+    sqlState: '22003',
+    message: `Failed to write a value of ${sourceType ?? ''} type into the ${targetType ?? ''} type column ${columnName} due to an overflow.`,
+    parameters: { sourceType: sourceType ?? '', targetType: targetType ?? '', columnName },
+    hint: 'use try_cast on the value to get null instead',
+  });
+}

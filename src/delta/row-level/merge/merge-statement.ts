@@ -1,0 +1,180 @@
+import { AnalysisException } from '../../../base/analysis-exception.ts';
+import type { JsonObject } from '../../../base/bigint-json.ts';
+import { printJson } from '../../../base/bigint-json.ts';
+import type { Expression } from '../../../expr/expression.ts';
+import { isDeterministic } from '../../../expr/expression-tree.ts';
+import type { StructType } from '../../../schema/types.ts';
+import type { Assignment, MergeClause, MergeRequest } from '../../../table/row-operations.ts';
+import { type AssignedColumn, assignedColumns, findField, withoutAlias } from '../assignment-targets.ts';
+import { historyText, RowScope, type Side } from '../row-scope.ts';
+import type { RowWork } from '../row-work.ts';
+import { duplicateInsertColumns, missingWhen, randomMergeCondition, unreachableClause, unresolvedInMerge } from './merge-errors.ts';
+
+/** Rows of the table that change: matched ones, or those without a source row. */
+export interface ChangeClause {
+  readonly action: 'update' | 'delete';
+  readonly condition: Expression | undefined;
+  /** Empty for a deletion. Values are unbound; `scope` says where they belong. */
+  readonly assigned: readonly AssignedColumn[];
+  readonly scope: ScopeName;
+}
+
+/** Rows of the source that become rows of the table. Values are unbound and mention the source alone. */
+export interface InsertClause {
+  readonly condition: Expression | undefined;
+  readonly assigned: readonly AssignedColumn[];
+}
+
+/** A MERGE whose names are resolved. */
+export interface MergeStatement {
+  readonly condition: Expression;
+  readonly matched: readonly ChangeClause[];
+  readonly notMatched: readonly InsertClause[];
+  readonly notMatchedBySource: readonly ChangeClause[];
+  readonly operationParameters: JsonObject;
+}
+
+/** What the parts of a MERGE may mention. */
+export interface MergeScopes {
+  readonly target: Side;
+  readonly source: Side;
+  readonly both: RowScope;
+  readonly onlyTarget: RowScope;
+  readonly onlySource: RowScope;
+}
+
+/** Which columns values may mention. */
+type ScopeName = 'both' | 'onlyTarget' | 'onlySource';
+
+export function mergeScopes(sides: { readonly target: Side; readonly source: Side }, nowMicros: bigint): MergeScopes {
+  const { target, source } = sides;
+  const scope = (...all: readonly Side[]): RowScope => new RowScope(all, nowMicros);
+  return { target, source, both: scope(target, source), onlyTarget: scope(target), onlySource: scope(source) };
+}
+
+/** Where a MERGE's values go: the columns the table has after it, and whether `*` may leave some out. */
+interface MergeTarget {
+  readonly schema: StructType;
+  readonly evolving: boolean;
+}
+
+/**
+ * @throws AnalysisException `DELTA_MERGE_MISSING_WHEN` (42601), `NON_LAST_…_CLAUSE_OMIT_CONDITION` (42613).
+ */
+export function checkClauses(clauses: readonly MergeClause[]): void {
+  if (clauses.length === 0) throw missingWhen();
+  for (const on of ['matched', 'not-matched', 'not-matched-by-source'] as const) {
+    const ofKind = clauses.filter((clause) => clause.on === on);
+    if (ofKind.slice(0, -1).some((clause) => clause.condition === undefined)) throw unreachableClause(on);
+  }
+}
+
+/**
+ * Resolves every name of the request.
+ *
+ * @throws AnalysisException `DELTA_MERGE_UNRESOLVED_EXPRESSION` (42601), `DELTA_NON_DETERMINISTIC_FUNCTION_NOT_SUPPORTED` (0AKDC),
+ * `DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN` (42K09), `DELTA_DUPLICATE_COLUMNS_ON_INSERT` (42701), and those of assignments.
+ */
+export async function resolveMerge(
+  work: RowWork,
+  request: MergeRequest,
+  scopes: MergeScopes,
+  target: MergeTarget,
+): Promise<MergeStatement> {
+  const condition = await boundCondition(work, scopes.both, request.condition, 'search condition');
+  const matched: ChangeClause[] = [];
+  const notMatched: InsertClause[] = [];
+  const notMatchedBySource: ChangeClause[] = [];
+  const named = { matched: [] as JsonObject[], 'not-matched': [] as JsonObject[], 'not-matched-by-source': [] as JsonObject[] };
+  for (const clause of request.clauses) {
+    const scope = scopes[scopeNames[clause.on]];
+    const label = clause.action.toUpperCase();
+    const holds = clause.condition === undefined ? undefined : await boundCondition(work, scope, clause.condition, `${label} condition`);
+    named[clause.on].push({ ...(holds === undefined ? {} : { predicate: historyText(holds) }), actionType: clause.action });
+    const assignments = assignmentsOf(clause, { scopes, target, request, label });
+    const values = { condition: holds, ...assignments };
+    if (clause.on === 'not-matched') notMatched.push(values);
+    else (clause.on === 'matched' ? matched : notMatchedBySource).push({ ...values, action: clause.action });
+  }
+  const operationParameters = {
+    predicate: printJson([historyText(condition)]),
+    matchedPredicates: printJson(named.matched),
+    notMatchedPredicates: printJson(named['not-matched']),
+    notMatchedBySourcePredicates: printJson(named['not-matched-by-source']),
+  };
+  return { condition, matched, notMatched, notMatchedBySource, operationParameters };
+}
+
+/** Binds a value of a clause; an unknown name is told as MERGE tells it. */
+export function bindInMerge(scope: RowScope, clause: string): (value: Expression) => Expression {
+  return (value) => {
+    try {
+      return scope.bind(value);
+    } catch (error) {
+      if (!(error instanceof AnalysisException) || !error.errorClass.startsWith('UNRESOLVED_COLUMN')) throw error;
+      const name = error.parameters['objectName']?.replaceAll('`', '') ?? '';
+      throw unresolvedInMerge(name, { clause, sides: scope.sides });
+    }
+  };
+}
+
+async function boundCondition(work: RowWork, scope: RowScope, condition: Expression, clause: string): Promise<Expression> {
+  const bound = bindInMerge(scope, clause)(condition);
+  if (!isDeterministic(bound)) throw randomMergeCondition(bound, clause);
+  return scope.bindCondition(work.engine, bound, work.signal);
+}
+
+const scopeNames: Readonly<Record<MergeClause['on'], ScopeName>> = {
+  matched: 'both',
+  'not-matched': 'onlySource',
+  'not-matched-by-source': 'onlyTarget',
+};
+
+interface ClausePlace {
+  readonly scopes: MergeScopes;
+  readonly target: MergeTarget;
+  readonly request: MergeRequest;
+  readonly label: string;
+}
+
+interface ClauseAssignments {
+  readonly assigned: readonly AssignedColumn[];
+  readonly scope: ScopeName;
+}
+
+function assignmentsOf(clause: MergeClause, place: ClausePlace): ClauseAssignments {
+  const { scopes, target, request } = place;
+  const scope = scopeNames[clause.on];
+  if (clause.action === 'delete') return { assigned: [], scope };
+  const given = clause.action === 'insert' ? clause.values : clause.assignments;
+  // What `*` means is found in the source alone: the same name on both sides is the rule there, not an ambiguity.
+  if (given === 'all') {
+    return { assigned: assignedColumns(target.schema, starAssignments(place), neverUnknown), scope: 'onlySource' };
+  }
+  const assignments = given.map((assignment) => withoutAlias(assignment, request.targetAlias, target.schema));
+  if (clause.action === 'insert') checkInsertColumns(assignments);
+  const unknown = (path: readonly string[]): AnalysisException =>
+    unresolvedInMerge(path.join('.'), { clause: `${place.label} clause`, sides: [scopes.target] });
+  return { assigned: assignedColumns(target.schema, assignments, unknown), scope };
+}
+
+/** Every column of the table from the source's column of the same name. */
+function starAssignments(place: ClausePlace): readonly Assignment[] {
+  const { target, scopes } = place;
+  return target.schema.fields.flatMap((field): readonly Assignment[] => {
+    const from = findField(scopes.source.schema, field.name);
+    if (from !== undefined) return [{ target: [field.name], value: { kind: 'column', path: [from.name] } }];
+    const follows = field.metadata?.['delta.generationExpression'] !== undefined || field.metadata?.['delta.identity.start'] !== undefined;
+    if (target.evolving || follows) return [];
+    throw unresolvedInMerge(field.name, { clause: `${place.label} clause`, sides: [scopes.source] });
+  });
+}
+
+function neverUnknown(path: readonly string[]): AnalysisException {
+  return unresolvedInMerge(path.join('.'), { clause: 'UPDATE clause', sides: [] });
+}
+
+function checkInsertColumns(assignments: readonly Assignment[]): void {
+  const names = assignments.map(({ target }) => target.join('.').toLowerCase());
+  if (new Set(names).size < names.length) throw duplicateInsertColumns();
+}

@@ -1,0 +1,120 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { present } from '../../base/assert.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { bindExpression } from '../../expr/bind-expression.ts';
+import { bindNow } from '../../expr/bind-parameters.ts';
+import type { Expression } from '../../expr/expression.ts';
+import { columnsOf, isDeterministic, mapExpression } from '../../expr/expression-tree.ts';
+import { printExpression, printType } from '../../expr/print-expression.ts';
+import { expressionSql, quoteName, sqlText, typeSql } from '../../expr/sql/engine-sql.ts';
+import type { DataType, StructType } from '../../schema/types.ts';
+
+/** One side of a statement: the table, or the source of a MERGE. */
+export interface Side {
+  /** What users qualify its columns with. */
+  readonly alias: string | undefined;
+  readonly schema: StructType;
+  /** SQL of a column in the engine's query. */
+  columnSql(name: string): string;
+}
+
+/** The columns that an expression of a statement may mention, and where the engine finds them. */
+export class RowScope {
+  readonly sides: readonly Side[];
+  readonly #nowMicros: bigint;
+
+  /** `nowMicros`: what the statement calls now. */
+  constructor(sides: readonly Side[], nowMicros: bigint) {
+    this.sides = sides;
+    this.#nowMicros = nowMicros;
+  }
+
+  /**
+   * The expression with the schemas' own names, and with one instant for every "now".
+   *
+   * @throws AnalysisException as `bindExpression` does.
+   */
+  bind(expression: Expression): Expression {
+    const scope = this.sides.map(({ alias, schema }) => (alias === undefined ? { schema } : { alias, schema }));
+    return bindNow(bindExpression(expression, scope), this.#nowMicros);
+  }
+
+  /** SQL of a bound expression. */
+  sql(bound: Expression): string {
+    return expressionSql(bound, (path, qualifier) => {
+      const [column = '', ...members] = path;
+      const base = this.#sideOf(column, qualifier).columnSql(column);
+      return members.reduce((sql, member) => `struct_extract(${sql}, ${sqlText(member)})`, base);
+    });
+  }
+
+  /** The sides whose columns a bound expression mentions. */
+  sidesOf(bound: Expression): ReadonlySet<Side> {
+    return new Set(columnsOf(bound).map(({ path, qualifier }) => this.#sideOf(path[0] ?? '', qualifier)));
+  }
+
+  /** The types of bound expressions' values. */
+  async typesOf(engine: Engine, bound: readonly Expression[], signal?: AbortSignal): Promise<readonly DataType[]> {
+    if (bound.length === 0) return [];
+    const empty = new RowScope(
+      this.sides.map((side, index) => ({ ...side, columnSql: (name) => `r${index}.${quoteName(name)}` })),
+      this.#nowMicros,
+    );
+    const values = bound.map((expression, index) => `${empty.sql(expression)} AS v${index}`);
+    const rows = this.sides.map(({ schema }, index) => {
+      const nulls = schema.fields.map((field) => `CAST(NULL AS ${typeSql(field.type)}) AS ${quoteName(field.name)}`);
+      return `(SELECT ${nulls.join(', ')}) r${index}`;
+    });
+    const { fields } = await engine.describe(`SELECT ${values.join(', ')} FROM ${rows.join(', ')}`, signal);
+    return fields.map((field) => field.type);
+  }
+
+  /**
+   * A condition, bound and fit to be asked of every row more than once.
+   *
+   * @throws AnalysisException `INVALID_NON_DETERMINISTIC_EXPRESSIONS` (42K0E), `DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN` (42K09), and as `bind`.
+   */
+  async bindCondition(engine: Engine, condition: Expression, signal?: AbortSignal): Promise<Expression> {
+    const bound = this.bind(condition);
+    if (!isDeterministic(bound)) throw notDeterministic([bound]);
+    const [type] = await this.typesOf(engine, [bound], signal);
+    // A bare NULL is a condition that never holds.
+    const isNull = bound.kind === 'literal' && bound.literal.type === 'null';
+    if (type !== undefined && type.kind !== 'boolean' && !isNull) throw notBoolean(bound, type);
+    return bound;
+  }
+
+  #sideOf(column: string, qualifier: string | undefined): Side {
+    const sides = qualifier === undefined ? this.sides : this.sides.filter(({ alias }) => alias?.toLowerCase() === qualifier.toLowerCase());
+    const side = sides.find(({ schema }) => schema.fields.some((field) => field.name === column));
+    return present(side, `a bound column must belong to a side: ${qualifier ?? ''}.${column}`);
+  }
+}
+
+/** A bound expression as the history shows it: columns without what tells the sides apart. */
+export function historyText(bound: Expression): string {
+  const plain = mapExpression(bound, (node) => (node.kind === 'column' ? { kind: 'column', path: node.path } : node));
+  return printExpression(plain);
+}
+
+/** Refuses values that would differ each time a row is looked at. */
+export function notDeterministic(bound: readonly Expression[]): AnalysisException {
+  const sqlExprs = bound.map((expression) => `"${historyText(expression)}"`).join(', ');
+  return new AnalysisException({
+    errorClass: 'INVALID_NON_DETERMINISTIC_EXPRESSIONS',
+    sqlState: '42K0E',
+    message: `The operator expects a deterministic expression, but the actual expression is ${sqlExprs}.`,
+    parameters: { sqlExprs },
+  });
+}
+
+function notBoolean(bound: Expression, found: DataType): AnalysisException {
+  const filter = `"${historyText(bound)}"`;
+  const type = `"${printType(found)}"`;
+  return new AnalysisException({
+    errorClass: 'DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN',
+    sqlState: '42K09',
+    message: `Cannot resolve ${filter} due to data type mismatch: Filter expression ${filter} of type ${type} is not a boolean.`,
+    parameters: { sqlExpr: filter, filter, type },
+  });
+}

@@ -1,0 +1,59 @@
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ServiceError } from '../../base/errors.ts';
+
+/** A file as the log names it: the spelling of the log, and the same decoded once and made relative where it lies under the root. */
+export interface LoggedPath {
+  readonly path: string;
+  readonly storedPath: string;
+}
+
+/**
+ * The absolute local path of a file of the log. Files outside the table's directory are opened only when the log names them by an
+ * absolute URI, as shallow clones do; a relative path never leaves the directory.
+ *
+ * @param root absolute directory of the table
+ * @throws ServiceError `DELTA_PATH_REFUSED` (corrupt) for a path that would leave the directory otherwise, `DELTA_PATH_UNSUPPORTED`
+ * (unsupported) for a URI of another file system.
+ */
+export function absolutePathOf(file: LoggedPath, root: string, table: string): string {
+  const { storedPath } = file;
+  const problem = problemOf(storedPath);
+  if (problem !== undefined) throw refused(table, file.path, problem);
+  if (!isAbsolute(storedPath)) return resolve(root, storedPath);
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(file.path)?.[1]?.toLowerCase();
+  if (scheme === undefined) throw refused(table, file.path, 'is absolute, is not a URI and lies outside the table');
+  if (scheme !== 'file') {
+    throw new ServiceError({
+      code: 'DELTA_PATH_UNSUPPORTED',
+      kind: 'unsupported',
+      message: `table "${table}": file "${file.path}" lies in another file system, and queries need local files`,
+      hint: 'copy the files it refers to into the table (a deep clone), or read it where they are',
+    });
+  }
+  try {
+    return fileURLToPath(file.path.replace(/^file:\/*/i, 'file:///'));
+  } catch (cause) {
+    throw refused(table, file.path, 'is not a file URI', cause);
+  }
+}
+
+function isAbsolute(storedPath: string): boolean {
+  return storedPath.startsWith('/') || /^[a-z][a-z0-9+.-]*:\//i.test(storedPath);
+}
+
+function problemOf(storedPath: string): string | undefined {
+  if (storedPath === '') return 'is empty';
+  if (storedPath.includes('\0')) return 'holds a NUL';
+  return storedPath.split('/').includes('..') ? 'has the segment ".."' : undefined;
+}
+
+function refused(table: string, path: string, problem: string, cause?: unknown): ServiceError {
+  return new ServiceError({
+    code: 'DELTA_PATH_REFUSED',
+    kind: 'corrupt',
+    message: `table "${table}": file "${path.slice(0, 200)}" ${problem}`,
+    hint: 'only an absolute file URI may refer to a file outside the table; the log was tampered with or written by a broken writer',
+    cause,
+  });
+}

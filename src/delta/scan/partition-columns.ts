@@ -1,0 +1,49 @@
+import type { DataType, StructType } from '../../schema/types.ts';
+import type { PartitionValues } from '../../table/staged-file.ts';
+import { physicalName } from '../column-mapping/physical-schema.ts';
+import type { DeltaSnapshot } from '../delta-snapshot.ts';
+import { partitionText } from './partition-text.ts';
+
+/** A partition column: its name in the schema, its key in the log's partition values, its type. */
+export interface PartitionColumn {
+  readonly table: string;
+  readonly name: string;
+  readonly key: string;
+  readonly type: DataType;
+}
+
+/** The partition columns of a snapshot, in order. `table` is for messages. */
+export function partitionsOf(snapshot: DeltaSnapshot, table: string = snapshot.tableId): readonly PartitionColumn[] {
+  return snapshot.partitionColumns.map((column) => {
+    const field = fieldOf(snapshot.schema, column);
+    if (field === undefined) return { table, name: column, key: column, type: { kind: 'string' } };
+    return { table, name: field.name, key: snapshot.mapping === 'none' ? field.name : physicalName(field), type: field.type };
+  });
+}
+
+/** The values of one file in plain text (`ScanFile.partitionValues`), by the table's names. */
+export function partitionTexts(values: PartitionValues, partitions: readonly PartitionColumn[], file: string): PartitionValues {
+  return Object.fromEntries(partitions.map((column) => [column.name, partitionValueOf(values, column, file)]));
+}
+
+/**
+ * One value of one file in plain text; `undefined` is null, which is also what a value reads as that the log lacks.
+ *
+ * @throws ServiceError `DELTA_PARTITION_VALUE_INVALID` (corrupt).
+ */
+export function partitionValueOf(values: PartitionValues, column: PartitionColumn, file: string): string | undefined {
+  return partitionText(rawValue(values, column.key), column.type, { table: column.table, file, column: column.name });
+}
+
+/** Some writers spell partition columns in another case than the schema does. */
+function fieldOf(schema: StructType, name: string): StructType['fields'][number] | undefined {
+  const folded = name.toLowerCase();
+  return schema.fields.find((field) => field.name === name) ?? schema.fields.find((field) => field.name.toLowerCase() === folded);
+}
+
+function rawValue(values: PartitionValues, key: string): string | undefined {
+  if (Object.hasOwn(values, key)) return values[key];
+  const folded = key.toLowerCase();
+  const spelling = Object.keys(values).find((name) => name.toLowerCase() === folded);
+  return spelling === undefined ? undefined : values[spelling];
+}

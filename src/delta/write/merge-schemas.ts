@@ -1,0 +1,119 @@
+import type { DataType, Field, StructType } from '../../schema/types.ts';
+import { failedToMerge } from '../files/conversion-errors.ts';
+import { type ConversionRule, memberNamed, sameShape, widens } from '../files/convert-value.ts';
+
+interface MergeRules {
+  readonly matchBy: 'name' | 'position';
+  readonly rule: ConversionRule;
+  /** Whether a column may take a wider type of the data. */
+  readonly widen: boolean;
+}
+
+/** A column that takes a wider type. */
+interface Widening {
+  /** `element`, `key` and `value` enter lists and maps. */
+  readonly path: readonly string[];
+  readonly to: DataType;
+}
+
+/** A table's schema with what the data has beyond it. */
+export interface MergedSchema {
+  /** With the columns the data adds, in the types the table has. */
+  readonly schema: StructType;
+  readonly addsColumns: boolean;
+  readonly widenings: readonly Widening[];
+}
+
+/**
+ * The table's columns, then those only the data has: nullable, in the data's order, members of structs at the end of their struct. Names
+ * match ignoring case and keep the table's spelling.
+ *
+ * @throws AnalysisException `DELTA_FAILED_TO_MERGE_FIELDS` (22005) for types that do not fit.
+ */
+export function mergeSchemas(table: StructType, data: StructType, rules: MergeRules): MergedSchema {
+  const merger = new Merger(rules);
+  const schema = merger.struct(table, data, { path: [], byPosition: rules.matchBy === 'position' });
+  return { schema, addsColumns: merger.addsColumns, widenings: merger.widenings };
+}
+
+/** A column of data as a column of a table: nullable at every level, without what belongs to the table it was read from. */
+export function newColumn(field: Field): Field {
+  const kept = Object.entries(field.metadata ?? {}).filter(([key]) => !key.startsWith('delta.') && !key.endsWith('_DEFAULT'));
+  const { name, type } = field;
+  return { name, type: newType(type), nullable: true, ...(kept.length === 0 ? {} : { metadata: Object.fromEntries(kept) }) };
+}
+
+function newType(type: DataType): DataType {
+  switch (type.kind) {
+    case 'struct':
+      return { kind: 'struct', fields: type.fields.map(newColumn) };
+    case 'list':
+      return { kind: 'list', element: newType(type.element), elementNullable: true };
+    case 'map':
+      return { kind: 'map', key: newType(type.key), value: newType(type.value), valueNullable: true };
+    default:
+      return type;
+  }
+}
+
+class Merger {
+  readonly #rules: MergeRules;
+  addsColumns = false;
+  readonly widenings: Widening[] = [];
+
+  constructor(rules: MergeRules) {
+    this.#rules = rules;
+  }
+
+  struct(table: StructType, data: StructType, at: { readonly path: readonly string[]; readonly byPosition: boolean }): StructType {
+    const fields = table.fields.map((field, index) => {
+      const given = at.byPosition ? data.fields[index] : memberNamed(data, field.name);
+      return given === undefined ? field : this.#field(field, given.type, [...at.path, field.name]);
+    });
+    const extra = at.byPosition
+      ? data.fields.slice(table.fields.length)
+      : data.fields.filter((field) => memberNamed(table, field.name) === undefined);
+    if (extra.length > 0) this.addsColumns = true;
+    return { kind: 'struct', fields: [...fields, ...extra.map(newColumn)] };
+  }
+
+  #field(field: Field, given: DataType, path: readonly string[]): Field {
+    const type = this.#type(field.type, given, path);
+    return type === field.type ? field : { ...field, type };
+  }
+
+  #type(table: DataType, given: DataType, path: readonly string[]): DataType {
+    if (sameShape(table, given)) return table;
+    if (table.kind === 'struct' && given.kind === 'struct') return this.struct(table, given, { path, byPosition: false });
+    if (table.kind === 'list' && given.kind === 'list') {
+      return { ...table, element: this.#type(table.element, given.element, [...path, 'element']) };
+    }
+    if (table.kind === 'map' && given.kind === 'map') {
+      return {
+        ...table,
+        key: this.#type(table.key, given.key, [...path, 'key']),
+        value: this.#type(table.value, given.value, [...path, 'value']),
+      };
+    }
+    return this.#leaf(table, given, path);
+  }
+
+  #leaf(table: DataType, given: DataType, path: readonly string[]): DataType {
+    if (this.#rules.widen && evolvesTo(table, given)) {
+      this.widenings.push({ path, to: given });
+      return table;
+    }
+    if (this.#rules.rule === 'store' || widens(given, table)) return table;
+    // An untyped null arrives as an integer; the rows decide.
+    if (given.kind === 'integer') return table;
+    throw failedToMerge(path);
+  }
+}
+
+/** Whether rows may widen a column: within a family of types only, so that a stray value does not change what a column is. */
+function evolvesTo(table: DataType, given: DataType): boolean {
+  if (table.kind === 'date') return given.kind === 'timestamp_ntz';
+  if (table.kind === given.kind && table.kind !== 'decimal') return false;
+  const families: readonly (readonly DataType['kind'][])[] = [['byte', 'short', 'integer', 'long'], ['float', 'double'], ['decimal']];
+  return families.some((family) => family.includes(table.kind) && family.includes(given.kind)) && widens(table, given);
+}

@@ -1,0 +1,89 @@
+import { assertNever } from '../base/assert.ts';
+import type { FeedWatermarks } from '../protocol/table-events.ts';
+import type { MaintenanceKind, Table } from '../table/table.ts';
+import type { Version } from '../table/version.ts';
+import type { CompactionSettings } from './settings.ts';
+
+export interface OperationOptions {
+  /** Says what would be done and does nothing. */
+  readonly dryRun: boolean;
+  readonly compaction: Pick<CompactionSettings, 'targetFileBytes' | 'minInputFiles' | 'maxGroups'>;
+  /** Only for vacuum; `undefined`: the table's own. */
+  readonly retentionMs?: number | undefined;
+  readonly allowShortRetention?: boolean | undefined;
+}
+
+export interface OperationReport {
+  /** `planned`: a dry run. */
+  readonly outcome: 'done' | 'planned' | 'nothing-to-do' | 'conflicted';
+  readonly version: Version | undefined;
+  /** What was done or would be done: counts and bytes by name. */
+  readonly details: Readonly<Record<string, number>>;
+  /** Files deleted, or files a dry run looked at; possibly shortened. */
+  readonly paths: readonly string[];
+}
+
+const msPerHour = 3_600_000;
+
+/**
+ * Runs one maintenance operation on a table, as the queue's workers and the command line do. The slowest feed is asked right before: what it
+ * still needs stays, whatever its age.
+ */
+export async function runOperation(
+  kind: MaintenanceKind,
+  table: Table,
+  watermarks: FeedWatermarks,
+  options: OperationOptions,
+  signal?: AbortSignal,
+): Promise<OperationReport> {
+  switch (kind) {
+    case 'compact':
+      return compact(table, options, signal);
+    case 'vacuum':
+      return vacuum(table, await watermarks.lowWatermark(table.name), options, signal);
+    case 'checkpoint':
+      return checkpoint(table, await watermarks.lowWatermark(table.name), options, signal);
+    default:
+      return assertNever(kind);
+  }
+}
+
+async function compact(table: Table, options: OperationOptions, signal: AbortSignal | undefined): Promise<OperationReport> {
+  const { targetFileBytes, minInputFiles, maxGroups } = options.compaction;
+  const plan = await table.planCompaction({ targetFileBytes, minInputFiles, maxGroups }, signal);
+  if (options.dryRun) {
+    const inputs = plan.groups.flatMap((group) => group.inputs);
+    const details = { groups: plan.groups.length, files: inputs.length, bytes: inputs.reduce((sum, file) => sum + file.sizeBytes, 0) };
+    return { outcome: 'planned', version: undefined, details, paths: inputs.map((file) => file.path) };
+  }
+  if (plan.groups.length === 0) return { outcome: 'nothing-to-do', version: undefined, details: {}, paths: [] };
+  const { outcome, version, ...details } = await table.compact(plan, signal);
+  return { outcome: outcome === 'committed' ? 'done' : outcome, version, details, paths: [] };
+}
+
+async function vacuum(
+  table: Table,
+  keepChangesFrom: Version | undefined,
+  options: OperationOptions,
+  signal: AbortSignal | undefined,
+): Promise<OperationReport> {
+  const { dryRun, retentionMs, allowShortRetention } = options;
+  const retentionHours = retentionMs === undefined ? undefined : retentionMs / msPerHour;
+  const { paths, fileCount, folderCount, sizeBytes, heldByFeeds } = await table.vacuum(
+    // Sweeps that find nothing must not fill the history.
+    { dryRun, retentionHours, allowShortRetention, keepChangesFrom, quietWhenIdle: true },
+    signal,
+  );
+  const outcome = dryRun ? 'planned' : fileCount + folderCount === 0 ? 'nothing-to-do' : 'done';
+  return { outcome, version: undefined, details: { files: fileCount, bytes: sizeBytes, folders: folderCount, heldByFeeds }, paths };
+}
+
+async function checkpoint(
+  table: Table,
+  keepVersionsFrom: Version | undefined,
+  options: OperationOptions,
+  signal: AbortSignal | undefined,
+): Promise<OperationReport> {
+  const { version, written } = await table.checkpoint({ dryRun: options.dryRun, keepVersionsFrom }, signal);
+  return { outcome: options.dryRun ? 'planned' : written ? 'done' : 'nothing-to-do', version, details: {}, paths: [] };
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { decodePath } from '../../../../src/delta/paths.ts';
+import { absolutePathOf } from '../../../../src/delta/scan/file-location.ts';
+
+const root = '/data/my table';
+const locate = (path: string) => absolutePathOf({ path, storedPath: decodePath(path, `file://${encodeURI(root)}`) }, root, 't');
+
+describe('absolutePathOf', () => {
+  it.each([
+    ['part-0.parquet', '/data/my table/part-0.parquet'],
+    ['letter=%252F%2520%2525f/a%20b.parquet', '/data/my table/letter=%2F%20%25f/a b.parquet'],
+    ['file:///data/my%20table/p.parquet', '/data/my table/p.parquet'],
+    ['/data/my%20table/p.parquet', '/data/my table/p.parquet'],
+    ['file:/elsewhere/a%20b/p.parquet', '/elsewhere/a b/p.parquet'],
+    ['file:///elsewhere/100%25.parquet', '/elsewhere/100%.parquet'],
+    ['a..b/..c/p.parquet', '/data/my table/a..b/..c/p.parquet'],
+  ])('opens %s at %s', (path, expected) => {
+    expect(locate(path)).toBe(expected);
+  });
+
+  it.each([
+    '../p.parquet',
+    '%2E%2E/p.parquet',
+    'a/..%2F../p.parquet',
+    'file:///data/my%20table/../other/p.parquet',
+    'file:///a/%2e%2e/p.parquet',
+  ])('refuses to climb: %s', (path) => {
+    expect(() => locate(path)).toThrow(expect.objectContaining({ code: 'DELTA_PATH_REFUSED', kind: 'corrupt' }));
+  });
+
+  it.each(['/etc/passwd', '%2Fetc%2Fpasswd', '/data/my%20tableau/p.parquet', 'p%00.parquet'])(
+    'refuses what is no URI of a file outside: %s',
+    (path) => {
+      expect(() => locate(path)).toThrow(expect.objectContaining({ code: 'DELTA_PATH_REFUSED' }));
+    },
+  );
+
+  it('names another file system as what it cannot open', () => {
+    expect(() => locate('s3://bucket/p.parquet')).toThrow(expect.objectContaining({ code: 'DELTA_PATH_UNSUPPORTED', kind: 'unsupported' }));
+  });
+});
