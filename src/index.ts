@@ -1,4 +1,37 @@
 export { changes, openTable, rows } from './app/library.ts';
+export { createSession, Session, SessionBuilder, type SessionOptions } from './app/session.ts';
+export { AnalysisException, ParseException, type TextPosition } from './base/analysis-exception.ts';
 export { type ErrorKind, isServiceError, ServiceError } from './base/errors.ts';
+export {
+  ConcurrentAppendException,
+  ConcurrentDeleteDeleteException,
+  ConcurrentDeleteReadException,
+  ConcurrentTransactionException,
+  ConcurrentWriteException,
+  DeltaConcurrentModificationException,
+  MetadataChangedException,
+  ProtocolChangedException,
+} from './delta/transaction/concurrent-modification.ts';
 export type { DataType, Field, StructType } from './schema/types.ts';
+export { Column, type ColumnOrValue, type LiteralValue } from './session/column.ts';
+export { type ActionOptions, DataFrame } from './session/data-frame.ts';
+export type { ConditionInput, SetInput } from './session/delta-inputs.ts';
+export { DeltaMergeBuilder, type MergeSet, type MergeValues } from './session/delta-merge-builder.ts';
+export { type ColumnOptions, DeltaTableBuilder } from './session/delta-table-builder.ts';
+export { DeltaOptimizeBuilder, DeltaTable } from './session/delta-table-handle.ts';
+export * as functions from './session/functions.ts';
+export { col, column, expr, lit, when } from './session/functions.ts';
+export { GroupedData } from './session/grouped-data.ts';
+export type { Explanation } from './session/plan/actions.ts';
+export type { TableRead } from './session/plan/execution.ts';
+export { DataFrameReader } from './session/read/data-frame-reader.ts';
+export type { Row, RowInput, RowInputValue, RowValue } from './session/rows/row.ts';
+export { DataStreamReader } from './session/streaming/data-stream-reader.ts';
+export { DataStreamWriter, type ForeachBatch, type TriggerOptions } from './session/streaming/data-stream-writer.ts';
+export { StreamingQueryException } from './session/streaming/stream-failed.ts';
+export type { SourceProgress, StreamingQueryProgress } from './session/streaming/stream-progress.ts';
+export { StreamingQuery, type StreamingQueryStatus } from './session/streaming/streaming-query.ts';
+export { Window, WindowSpec } from './session/window.ts';
+export { DataFrameWriter } from './session/write/data-frame-writer.ts';
+export { DataFrameWriterV2 } from './session/write/data-frame-writer-v2.ts';
 export type { HistoryEntry, Snapshot, Table, TableDefinition } from './table/table.ts';

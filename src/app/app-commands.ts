@@ -1,6 +1,8 @@
 import type { JsonObject } from '../base/bigint-json.ts';
 import type { EpochMs } from '../base/clock.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
+import type { Session } from '../session/session.ts';
+import type { ReadRequest } from './read-lines.ts';
 
 /** What a process runs. `all`: everything in one. */
 export type Role = 'all' | 'ingest' | 'cdf' | 'maintenance';
@@ -94,6 +96,15 @@ export interface TailOptions {
   readonly limit: number | undefined;
 }
 
+/** Reads one table, whether a configuration knows it or not. */
+export interface ReadTableRequest extends ReadRequest {
+  readonly what: 'rows' | 'schema' | 'history' | 'changes';
+  /** For messages: the name in the configuration, or the location. */
+  readonly name: string;
+  /** A directory or URI. */
+  readonly location: string;
+}
+
 export interface MaintainOptions {
   readonly table: string;
   readonly dryRun: boolean;
@@ -140,9 +151,13 @@ export interface AppCommands {
   /** Newest first. */
   history(context: CommandContext, options: { readonly table: string; readonly limit: number }): Promise<readonly HistoryRow[]>;
   offsets(context: CommandContext): Promise<readonly OffsetRow[]>;
+  /** Calls `onLine` in order and waits for it. */
+  readTable(request: ReadTableRequest, onLine: (line: string) => Promise<void>): Promise<void>;
   /** Calls `onRow` in order and waits for it. */
   tailChanges(context: CommandContext, options: TailOptions, onRow: (row: ChangeRow) => Promise<void>): Promise<void>;
   maintain(context: CommandContext, verb: MaintenanceVerb, options: MaintainOptions): Promise<MaintainReport>;
+  /** A session for SQL with configuration by key; to be stopped by the caller. Needs no configuration file. */
+  openSession(config: Readonly<Record<string, string>>): Session;
   /** One report a table; all tables when `table` is `undefined`. */
   audit(context: CommandContext, table: string | undefined): Promise<readonly AuditReport[]>;
 }

@@ -5,10 +5,12 @@ import { nextVersion, toVersion } from '../table/version.ts';
 import type { AppCommands, ChangeRow, CommandContext, TailOptions } from './app-commands.ts';
 import { maintainTable } from './commands/maintain-command.ts';
 import { auditTables, listOffsets } from './commands/pipeline-commands.ts';
+import { readTable } from './commands/read-command.ts';
 import { describeTable, listTables, tableHistory } from './commands/table-commands.ts';
 import { type OpenedComponents, openComponents } from './open-components.ts';
 import { serve } from './serve.ts';
 import { openServers } from './servers.ts';
+import { createSession } from './session.ts';
 
 /** What the command line can ask for. */
 export function createAppCommands(): AppCommands {
@@ -17,6 +19,8 @@ export function createAppCommands(): AppCommands {
     listTables: (context) => withTables(context, (components) => listTables(components)),
     describeTable: (context, table) => withTables(context, (components) => describeTable(components, table)),
     history: (context, { table, limit }) => withTables(context, (components) => tableHistory(components, table, limit)),
+    readTable,
+    openSession: (config) => createSession({ config }),
     audit: (context, table) => withTables(context, (components) => auditTables(components, table)),
     tailChanges: (context, options, onRow) => withTables(context, (components) => tailChanges(components, { context, options, onRow })),
     offsets: (context) => withBroker(context, (components) => listOffsets(components)),

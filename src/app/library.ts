@@ -1,17 +1,19 @@
+import { availableParallelism } from 'node:os';
 import { isJsonObject, type JsonObject, parseJson } from '../base/bigint-json.ts';
 import { ServiceError } from '../base/errors.ts';
 import { RandomIdSource } from '../base/ids.ts';
 import { SystemClock } from '../base/system-clock.ts';
 import { SystemRandom } from '../base/system-random.ts';
-import { changeLines, linesOf } from '../cdf/change-rows.ts';
 import { DeltaTables } from '../delta/delta-tables.ts';
+import type { Engine } from '../engine/engine.ts';
 import { ParquetFileRewriter } from '../maintenance/file-rewriter.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../storage/retrying-object-store.ts';
-import type { Table, TableDefinition } from '../table/table.ts';
-import { nextVersion, toVersion } from '../table/version.ts';
+import type { QueryableTable, TableDefinition } from '../table/table.ts';
+import { LazyEngine } from './lazy-engine.ts';
 import { productVersion } from './product-version.ts';
+import { changeLinesOf, rowLines } from './read-lines.ts';
 
 /**
  * Opens the table at a location: a directory or a `file:///` URI.
@@ -19,7 +21,10 @@ import { productVersion } from './product-version.ts';
  * @param options.create what to create when nothing exists there.
  * @throws ServiceError `TABLE_NOT_FOUND` (kind not-found) when nothing exists and nothing is to be created, and what the log's reader throws.
  */
-export async function openTable(location: string, options: { readonly create?: TableDefinition | undefined } = {}): Promise<Table> {
+export async function openTable(
+  location: string,
+  options: { readonly create?: TableDefinition | undefined } = {},
+): Promise<QueryableTable> {
   const tables = deltaTables();
   const existing = await tables.open(location, location);
   if (existing !== undefined) return existing;
@@ -33,35 +38,50 @@ export async function openTable(location: string, options: { readonly create?: T
 }
 
 /**
- * The row changes of versions `fromVersion` to `toVersion`, both included, in feed order: the table's columns, then `_change_type`,
- * `_commit_version` and `_commit_timestamp`. 64-bit numbers outside the safe range are `bigint`, decimals text.
+ * The row changes of versions `fromVersion` to `toVersion`, both included, versions in order and the deletes of one before its inserts: the
+ * table's columns, then `_change_type`, `_commit_version` and `_commit_timestamp`. Values as `rows` has them.
  *
  * @param range.toVersion default: the newest version.
- * @throws ServiceError `CDF_GAP`, `CDF_NOT_ENABLED`, `CDF_UNSUPPORTED`.
+ * @throws AnalysisException `DELTA_MISSING_CHANGE_DATA`, `DELTA_CDC_START_VERSION_AFTER_LATEST`, `DELTA_INVALID_CDC_RANGE`,
+ * `DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE`; ServiceError `ENGINE_FILE_MISSING` (kind not-found) when a file was vacuumed.
  */
 export async function* changes(
-  table: Table,
+  table: QueryableTable,
   range: { readonly fromVersion: number; readonly toVersion?: number | undefined; readonly signal?: AbortSignal | undefined },
 ): AsyncGenerator<JsonObject, void, undefined> {
-  const last = range.toVersion ?? (await table.refresh(range.signal)).version;
-  const versions = { fromVersion: toVersion(range.fromVersion), untilVersion: nextVersion(toVersion(last)) };
-  for await (const line of changeLines({ table, openStore: openObjectStore, ...versions }, range.signal)) yield objectOf(line);
+  const { fromVersion: from, toVersion: to, signal } = range;
+  yield* objects((engine) => changeLinesOf({ table, engine }, { ...plain, from, to, signal }));
 }
 
-/** The rows of one version (default: the newest), as plain objects. */
+/**
+ * The rows of one version (default: the newest), as plain objects in no promised order: 64-bit numbers outside the safe range are `bigint`;
+ * decimals text; NaN, infinities and negative zero text; dates and timestamps ISO 8601; binary lower-case hex; maps lists of pairs.
+ */
 export async function* rows(
-  table: Table,
-  options: { readonly version?: number | undefined; readonly signal?: AbortSignal | undefined } = {},
+  table: QueryableTable,
+  options: {
+    readonly version?: number | undefined;
+    /** A condition in Spark's SQL. */
+    readonly filter?: string | undefined;
+    readonly signal?: AbortSignal | undefined;
+  } = {},
 ): AsyncGenerator<JsonObject, void, undefined> {
-  const version = toVersion(options.version ?? (await table.refresh(options.signal)).version);
-  const snapshot = await table.rowsAt(version, options.signal);
-  for await (const line of linesOf({ location: table.location, openStore: openObjectStore, changes: snapshot }, options.signal)) {
-    const row = objectOf(line);
-    yield Object.fromEntries(Object.entries(row).filter(([name]) => !changeColumns.has(name)));
+  yield* objects((engine) => rowLines({ table, engine }, { ...plain, ...options }));
+}
+
+const memoryLimitBytes = 1024 ** 3;
+const plain = { canonical: false, exactNumbers: true } as const;
+
+/** The lines as objects; the engine lives for as long as they are read. */
+async function* objects(lines: (engine: Engine) => AsyncIterable<string>): AsyncGenerator<JsonObject, void, undefined> {
+  const ids = new RandomIdSource(new SystemRandom());
+  const engine = new LazyEngine({ memoryLimitBytes, threads: availableParallelism(), temporaryDirectory: undefined, ids });
+  try {
+    for await (const line of lines(await engine.open())) yield objectOf(line);
+  } finally {
+    await engine.close();
   }
 }
-
-const changeColumns: ReadonlySet<string> = new Set(['_change_type', '_commit_version', '_commit_timestamp']);
 
 function objectOf(line: string): JsonObject {
   const value = parseJson(line, 'row');

@@ -19,6 +19,7 @@ import type { TableDefinition, TableFormat } from '../table/table.ts';
 import type { Components } from './components.ts';
 import { failpointFromEnv } from './failpoint-from-env.ts';
 import { FailpointObjectStore } from './failpoint-object-store.ts';
+import { LazyEngine } from './lazy-engine.ts';
 import { LocalTableEvents } from './local-table-events.ts';
 import { observeStorage } from './observe/observe-storage.ts';
 import { productVersion } from './product-version.ts';
@@ -54,6 +55,7 @@ export function openComponents(options: OpenOptions): OpenedComponents {
     const store = new RetryingObjectStore(metered, { clock, random });
     return failpoint === inertFailpoint ? store : new FailpointObjectStore(store, failpoint);
   };
+  const engine = new LazyEngine({ ...config.maintenance.engine, ids });
   const delta = new DeltaTables({
     openStore,
     clock,
@@ -61,6 +63,7 @@ export function openComponents(options: OpenOptions): OpenedComponents {
     ids,
     version: productVersion,
     rewriter: pooledRewriter(rewriters),
+    engine: () => engine.open(),
     failpoint,
     compression: config.commit.compression,
   });
@@ -84,6 +87,7 @@ export function openComponents(options: OpenOptions): OpenedComponents {
     close: async () => {
       await kafka.close();
       await rewriters.close();
+      await engine.close();
     },
   };
 }

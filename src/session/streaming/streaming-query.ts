@@ -22,8 +22,8 @@ export interface StreamingQueryParts {
   readonly source: StreamSource;
   /** The source's rows of one batch; disposed after the sink took it. */
   readonly read: (range: { readonly after: string | undefined; readonly until: string }, signal: AbortSignal) => Promise<HeldRelation>;
-  /** The query over one batch. */
-  readonly transform: (rows: Relation) => Promise<Relation>;
+  /** Hands the query over one batch to `use`; valid until that resolves. */
+  readonly evaluate: <Result>(rows: Relation, use: (result: Relation) => Promise<Result>) => Promise<Result>;
   readonly sink: StreamSink;
   readonly checkpoint: StreamCheckpoint;
   readonly trigger: Trigger;
@@ -200,22 +200,27 @@ export class StreamingQuery {
     timer: PhaseTimer,
     signal: AbortSignal,
   ): Promise<{ readonly input: number; readonly outputRows: number | undefined }> {
-    const { engine, read, transform, sink } = this.#parts;
+    const { engine, read, evaluate, sink } = this.#parts;
     const rows = await timer.phase('getBatch', () => read({ after: batch.after, until: batch.until }, signal));
     try {
       const [counted] = await engine.rows(`SELECT count(*) FROM (${rows.sql})`, signal);
       const input = Number(counted?.[0] ?? 0);
-      const result = await timer.phase('queryPlanning', () => transform(rows));
-      const add = { queryId: this.id, batchId: batch.batchId, rows: result };
-      return { input, outputRows: await timer.phase('addBatch', () => sink.add(add, signal)) };
+      const planned = timer.begin('queryPlanning');
+      const outputRows = await evaluate(rows, (result) => {
+        planned();
+        return timer.phase('addBatch', () => sink.add({ queryId: this.id, batchId: batch.batchId, rows: result }, signal));
+      });
+      return { input, outputRows };
     } finally {
       await rows.dispose();
     }
   }
 
   #report(facts: Parameters<typeof progressOf>[0]): void {
-    // One document for each idle stretch is enough.
     const previous = this.#recent.at(-1);
+    // The trigger by which a query finds that it has seen everything is not worth a document.
+    if (facts.until === undefined && previous !== undefined && this.#parts.trigger.kind === 'available-now') return;
+    // One document for each idle stretch is enough.
     if (facts.until === undefined && previous?.sources[0]?.endOffset === null) this.#recent.pop();
     this.#recent.push(progressOf(facts));
     if (this.#recent.length > keptProgress) this.#recent.shift();
@@ -239,12 +244,20 @@ class PhaseTimer {
     this.#startedMs = clock.monotonicMs();
   }
 
-  async phase<Result>(name: keyof PhaseDurations, work: () => Promise<Result>): Promise<Result> {
+  /** Begins a phase; the answer ends it. */
+  begin(name: keyof PhaseDurations): () => void {
     const startedMs = this.#clock.monotonicMs();
+    return () => {
+      this.#durations.set(name, Math.round(this.#clock.monotonicMs() - startedMs));
+    };
+  }
+
+  async phase<Result>(name: keyof PhaseDurations, work: () => Promise<Result>): Promise<Result> {
+    const end = this.begin(name);
     try {
       return await work();
     } finally {
-      this.#durations.set(name, Math.round(this.#clock.monotonicMs() - startedMs));
+      end();
     }
   }
 

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { loadReplaySource, type ReplayRecord, sampleFlights } from '../../../../src/app/replay/replay-source.ts';
 import { type ReplayOptions, type ReplayProgress, replay } from '../../../../src/app/replay/replayer.ts';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
-import { partitionOfKey } from '../../../../src/kafka/murmur2.ts';
 import type { KafkaClient } from '../../../../src/kafka/client.ts';
 import { MemoryBroker } from '../../../../src/kafka/memory/memory-broker.ts';
+import { partitionOfKey } from '../../../../src/kafka/murmur2.ts';
 import { SimulatedClock } from '../../../support/simulated-clock.ts';
 
 const partitions = 3;

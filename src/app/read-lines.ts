@@ -1,0 +1,230 @@
+import { AnalysisException } from '../base/analysis-exception.ts';
+import type { JsonObject } from '../base/bigint-json.ts';
+import { ServiceError } from '../base/errors.ts';
+import { type CanonicalOptions, canonicalRows, sortedLines } from '../codec/canonical-json.ts';
+import type { Engine } from '../engine/engine.ts';
+import { bindExpression } from '../expr/bind-expression.ts';
+import type { Expression } from '../expr/expression.ts';
+import { parseExpression } from '../expr/parse/parse-expression.ts';
+import { parseTimestampText } from '../expr/parse/temporal-text.ts';
+import { columnPathSql, expressionSql, quoteName, sqlText } from '../expr/sql/engine-sql.ts';
+import type { DataType, Field, StructType } from '../schema/types.ts';
+import type { Relation } from '../table/relation.ts';
+import type { ChangeScan } from '../table/scan.ts';
+import type { QueryableTable, Snapshot } from '../table/table.ts';
+import { toVersion, type Version } from '../table/version.ts';
+
+/** Lines held in memory to be sorted. */
+const maxSortedLines = 5_000_000;
+
+/** What to read of a table, and how to print it. */
+export interface ReadRequest {
+  readonly version?: number | undefined;
+  /** A date or a date and time, in UTC unless it says otherwise; instead of `version`. */
+  readonly timestamp?: string | undefined;
+  /** Versions of changes, both included. Default: from the first to the newest. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  /** A condition in Spark's SQL. */
+  readonly filter?: string | undefined;
+  readonly limit?: number | undefined;
+  /** RFC 8785 and sorted by bytes: the same whoever prints it. Default: columns in their order, rows as they come. */
+  readonly canonical: boolean;
+  /** Print longs beyond 2^53 as numbers, for readers that keep them. Default: as text. */
+  readonly exactNumbers?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A table and what queries it. */
+export interface ReadSource {
+  readonly table: QueryableTable;
+  readonly engine: Engine;
+}
+
+/** The rows of a version (default: the newest) as lines of JSON. */
+export async function* rowLines(source: ReadSource, request: ReadRequest): AsyncGenerator<string, void, undefined> {
+  const { table, engine } = source;
+  const snapshot = await snapshotOf(table, request);
+  const filter = filterOf(request, snapshot.schema);
+  const relation = await engine.scan(await table.scan(snapshot, { filter }, request.signal), {}, request.signal);
+  try {
+    yield* inForm(linesOf(engine, limited(filtered(relation, filter), request.limit), request), request);
+  } finally {
+    await relation.dispose();
+  }
+}
+
+const changeColumns: readonly Field[] = [
+  { name: '_change_type', type: { kind: 'string' }, nullable: true },
+  { name: '_commit_version', type: { kind: 'long' }, nullable: true },
+  { name: '_commit_timestamp', type: { kind: 'timestamp' }, nullable: true },
+];
+
+/**
+ * The row changes of a range of versions as lines of JSON: the table's columns, then `_change_type`, `_commit_version` and
+ * `_commit_timestamp`; versions in order, the deletes of one before its inserts.
+ */
+export function changeLinesOf(source: ReadSource, request: ReadRequest): AsyncGenerator<string, void, undefined> {
+  return inForm(changesAsTheyCome(source, request), request);
+}
+
+async function* changesAsTheyCome(source: ReadSource, request: ReadRequest): AsyncGenerator<string, void, undefined> {
+  const { table, engine } = source;
+  const { signal } = request;
+  const until = request.to ?? (await table.refresh(signal)).version;
+  let left = request.limit;
+  for await (const change of table.changeScans({ from: toVersion(request.from ?? 0), until: toVersion(until) }, signal)) {
+    const scan = await engine.scan(change.scan, {}, signal);
+    try {
+      const relation = changeRelation(scan, change);
+      const filter = filterOf(request, relation.schema);
+      for await (const line of linesOf(engine, limited(filtered(relation, filter), left), request)) {
+        if (left !== undefined) left -= 1;
+        yield line;
+      }
+    } finally {
+      await scan.dispose();
+    }
+    if (left === 0) return;
+  }
+}
+
+/** The columns of a version: name, type, nullability, whether it partitions the table, place. */
+export async function* schemaLines(
+  { table }: Pick<ReadSource, 'table'>,
+  request: ReadRequest,
+): AsyncGenerator<JsonObject, void, undefined> {
+  const { schema, partitionColumns } = await snapshotOf(table, request);
+  for (const [pos, field] of schema.fields.entries()) {
+    const partition = partitionColumns.includes(field.name);
+    yield { name: field.name, type: typeText(field.type), nullable: field.nullable, partition, pos };
+  }
+}
+
+/** What the versions say about themselves, oldest first. */
+export async function* historyLines(
+  { table }: Pick<ReadSource, 'table'>,
+  request: ReadRequest,
+): AsyncGenerator<JsonObject, void, undefined> {
+  const entries = await table.history({ limit: request.limit }, request.signal);
+  for (const entry of entries.toReversed()) {
+    const parameters = Object.entries(entry.operationParameters).map(([key, text]) => [key, text ?? null] as const);
+    yield {
+      version: entry.version,
+      timestamp: new Date(entry.committedAt).toISOString(),
+      operation: entry.operation,
+      operationParameters: Object.fromEntries(parameters),
+      operationMetrics: entry.operationMetrics,
+      engineInfo: entry.engineInfo ?? null,
+      userMetadata: entry.userMetadata ?? null,
+      readVersion: entry.readVersion ?? null,
+      isolationLevel: entry.isolationLevel ?? null,
+      isBlindAppend: entry.isBlindAppend ?? null,
+    };
+  }
+}
+
+/**
+ * The version a request asks for.
+ *
+ * @throws AnalysisException `DELTA_ONEOF_IN_TIMETRAVEL`, `DELTA_TIMESTAMP_INVALID`, and what the table says of versions and times it lacks.
+ */
+async function snapshotOf(table: QueryableTable, request: ReadRequest): Promise<Snapshot> {
+  const { version, timestamp, signal } = request;
+  if (version !== undefined && timestamp !== undefined) {
+    throw new AnalysisException({
+      errorClass: 'DELTA_ONEOF_IN_TIMETRAVEL',
+      sqlState: '42601',
+      message: "Please either provide 'timestampAsOf' or 'versionAsOf' for time travel.",
+    });
+  }
+  if (version !== undefined) return table.snapshotAt(toVersion(version), signal);
+  if (timestamp === undefined) return table.refresh(signal);
+  return table.snapshotAt(await versionOf(table, timestamp, signal), signal);
+}
+
+function versionOf(table: QueryableTable, timestamp: string, signal: AbortSignal | undefined): Promise<Version> {
+  const micros = parseTimestampText(timestamp)?.micros;
+  if (micros !== undefined) return table.versionAt(Number(micros / 1000n), signal);
+  throw new AnalysisException({
+    errorClass: 'DELTA_TIMESTAMP_INVALID',
+    sqlState: '42816',
+    message: `The provided timestamp ('${timestamp}') cannot be converted to a valid timestamp.`,
+    parameters: { expr: timestamp },
+  });
+}
+
+function changeRelation(scan: Relation, change: ChangeScan): Relation {
+  const stored = change.scan.schema.fields.filter((field) => change.kind !== 'recorded' || field.name !== changeColumns[0]?.name);
+  const columns = [
+    ...stored.map((field) => quoteName(field.name)),
+    change.kind === 'recorded' ? '_change_type' : `${sqlText(change.kind)} AS _change_type`,
+    `CAST(${change.version} AS BIGINT) AS _commit_version`,
+    `make_timestamptz(${change.committedAtMicros}) AS _commit_timestamp`,
+  ];
+  return { sql: `SELECT ${columns.join(', ')} FROM (${scan.sql})`, schema: { kind: 'struct', fields: [...stored, ...changeColumns] } };
+}
+
+function filterOf(request: ReadRequest, schema: StructType): Expression | undefined {
+  return request.filter === undefined ? undefined : bindExpression(parseExpression(request.filter), [{ schema }]);
+}
+
+function filtered(relation: Relation, filter: Expression | undefined): Relation {
+  if (filter === undefined) return { sql: relation.sql, schema: relation.schema };
+  const condition = expressionSql(filter, (path) => columnPathSql(path));
+  return { sql: `SELECT * FROM (${relation.sql}) WHERE ${condition}`, schema: relation.schema };
+}
+
+function limited(relation: Relation, limit: number | undefined): Relation {
+  return limit === undefined ? relation : { ...relation, sql: `SELECT * FROM (${relation.sql}) LIMIT ${limit}` };
+}
+
+async function* linesOf(engine: Engine, relation: Relation, request: ReadRequest): AsyncGenerator<string, void, undefined> {
+  const options: CanonicalOptions = {
+    members: request.canonical ? 'sorted' : 'schema',
+    maxNumber: request.exactNumbers === true ? 1n << 63n : undefined,
+  };
+  for await (const batch of engine.read(relation, request.signal)) yield* canonicalRows(batch, options);
+}
+
+async function* inForm(lines: AsyncIterable<string>, { canonical }: ReadRequest): AsyncGenerator<string, void, undefined> {
+  if (!canonical) {
+    yield* lines;
+    return;
+  }
+  const all: string[] = [];
+  for await (const line of lines) {
+    if (all.length === maxSortedLines) throw tooManyLines();
+    all.push(line);
+  }
+  yield* sortedLines(all);
+}
+
+function tooManyLines(): ServiceError {
+  return new ServiceError({
+    code: 'USAGE_TOO_MANY_ROWS',
+    kind: 'invalid',
+    message: `more than ${maxSortedLines} rows are not sorted`,
+    hint: 'leave out --canonical, or ask for fewer rows with --filter',
+  });
+}
+
+/** The type as Spark's SQL spells it, with names of Delta for the small integers. */
+function typeText(type: DataType): string {
+  switch (type.kind) {
+    case 'integer':
+      return 'int';
+    case 'long':
+      return 'bigint';
+    case 'decimal':
+      return `decimal(${type.precision},${type.scale})`;
+    case 'struct':
+      return `struct<${type.fields.map((field) => `${field.name}:${typeText(field.type)}`).join(',')}>`;
+    case 'list':
+      return `array<${typeText(type.element)}>`;
+    case 'map':
+      return `map<${typeText(type.key)},${typeText(type.value)}>`;
+    default:
+      return type.kind;
+  }
+}

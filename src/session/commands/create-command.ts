@@ -1,0 +1,59 @@
+import type { StructType } from '../../schema/types.ts';
+import type { Relation } from '../../table/relation.ts';
+import type { TableFormat } from '../../table/table.ts';
+import type { CreateRequest, CreateResult } from '../../table/table-formats.ts';
+import type { TableReference } from '../plan/plan.ts';
+import type { SessionRuntime } from '../plan/session-runtime.ts';
+import { pathExists, pathNotFound } from '../session-errors.ts';
+import { defaultProperties, WriteOptions } from '../write/write-options.ts';
+import { commitOptionsOf } from './row-commands.ts';
+
+export interface CreateTableRequest {
+  readonly reference: TableReference;
+  readonly mode: CreateRequest['mode'];
+  readonly format: TableFormat;
+  /** As the user gave it; the catalog chooses when absent. */
+  readonly location: string | undefined;
+  readonly comment: string | undefined;
+  readonly schema: StructType;
+  readonly partitionColumns: readonly string[];
+  readonly clusterBy: readonly (readonly string[])[];
+  readonly properties: Readonly<Record<string, string>>;
+  readonly rows?: Relation | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** CREATE TABLE and its kin, by name or by path. @throws AnalysisException `TABLE_OR_VIEW_ALREADY_EXISTS`, `DELTA_PATH_EXISTS` … */
+export async function createTableCommand(runtime: SessionRuntime, request: CreateTableRequest): Promise<CreateResult> {
+  const { reference, mode, format, signal } = request;
+  const common = {
+    ...commitOptionsOf({ runtime, signal }),
+    ...new WriteOptions([]).fileOptions(runtime.conf),
+    mode,
+    comment: request.comment,
+    definition: {
+      schema: request.schema,
+      partitionColumns: request.partitionColumns.map((name) => spelledAs(name, request.schema)),
+      properties: { ...defaultProperties(runtime.conf), ...request.properties },
+    },
+    clusterBy: request.clusterBy.length === 0 ? undefined : request.clusterBy,
+    rows: request.rows,
+  };
+  if (reference.kind === 'name') {
+    const { catalog, ident } = runtime.tables.resolve(reference.parts);
+    const location = request.location === undefined ? undefined : runtime.tables.absolutePath(request.location);
+    if (location !== undefined) runtime.tables.forget(location);
+    return catalog.create(ident, { ...common, format, location });
+  }
+  const location = runtime.tables.absolutePath(reference.path);
+  const existing = await runtime.tables.find(reference, signal);
+  if (existing !== undefined && mode === 'create') throw pathExists(location);
+  if (existing === undefined && mode === 'replace') throw pathNotFound(location);
+  const result = await runtime.tables.driver(format).createTable({ ...common, name: location, location });
+  runtime.tables.forget(location);
+  return result;
+}
+
+function spelledAs(name: string, schema: StructType): string {
+  return schema.fields.find((field) => field.name.toLowerCase() === name.toLowerCase())?.name ?? name;
+}

@@ -1,0 +1,69 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { toVersion, type Version } from '../../table/version.ts';
+import type { ReadPoint } from '../plan/plan.ts';
+import { unsupported } from '../session-errors.ts';
+import { type CommandResult, noResult, resultSchema } from './command-result.ts';
+import { locationText } from './optimize-command.ts';
+import { type CommandTarget, commitOptionsOf } from './row-commands.ts';
+
+const vacuumSchema = resultSchema({ path: 'string' });
+const restoreSchema = resultSchema({
+  table_size_after_restore: 'long',
+  num_of_files_after_restore: 'long',
+  num_removed_files: 'long',
+  num_restored_files: 'long',
+  removed_files_size: 'long',
+  restored_files_size: 'long',
+});
+
+export interface VacuumRequest {
+  readonly retentionHours?: number | undefined;
+  readonly dryRun: boolean;
+  readonly mode?: 'full' | 'lite' | undefined;
+}
+
+/** VACUUM: the table's path; with DRY RUN a row for each path that would be deleted. */
+export async function vacuumCommand({ runtime, table, signal }: CommandTarget, request: VacuumRequest): Promise<CommandResult> {
+  const allowShortRetention = runtime.conf.switch('spark.databricks.delta.retentionDurationCheck.enabled') === false;
+  const result = await table.vacuum({ ...request, allowShortRetention }, signal);
+  const root = locationText(table.location);
+  const paths = request.dryRun ? result.paths.map((path) => `${root}/${path}`) : [root];
+  return { schema: vacuumSchema, rows: paths.map((path) => ({ path })) };
+}
+
+/** RESTORE: what changed, in one row. */
+export async function restoreCommand(target: CommandTarget, to: ReadPoint): Promise<CommandResult> {
+  const { table, signal } = target;
+  const version = to.kind === 'version' ? await restorable(target, to.version) : await table.versionAt(Number(to.micros / 1000n), signal);
+  const timestamp = to.kind === 'version' ? undefined : to.text;
+  const result = await table.operations.restore({ version, timestamp }, commitOptionsOf(target));
+  const row = {
+    table_size_after_restore: result.tableSizeAfterRestore,
+    num_of_files_after_restore: result.numOfFilesAfterRestore,
+    num_removed_files: result.numRemovedFiles,
+    num_restored_files: result.numRestoredFiles,
+    removed_files_size: result.removedFilesSize,
+    restored_files_size: result.restoredFilesSize,
+  };
+  return { schema: restoreSchema, rows: [row] };
+}
+
+/** GENERATE: only Hive's manifests exist. */
+export async function generateCommand({ table, signal }: CommandTarget, mode: string): Promise<CommandResult> {
+  if (mode.toLowerCase() !== 'symlink_format_manifest') throw unsupported(`GENERATE ${mode}`, 'the mode is symlink_format_manifest');
+  await table.operations.generateManifest(signal);
+  return noResult;
+}
+
+/** The table itself refuses what is no version of it; a negative number cannot be one. */
+async function restorable({ table, signal }: CommandTarget, version: number): Promise<Version> {
+  if (version >= 0) return toVersion(version);
+  const history = await table.history({}, signal);
+  const [earliest, latest] = [history.at(-1)?.version ?? 0, history[0]?.version ?? 0];
+  throw new AnalysisException({
+    errorClass: 'DELTA_CANNOT_RESTORE_TABLE_VERSION',
+    sqlState: '22003',
+    message: `Cannot restore table to version ${version}. Available versions: [${earliest}, ${latest}].`,
+    parameters: { version: String(version), startVersion: String(earliest), endVersion: String(latest) },
+  });
+}

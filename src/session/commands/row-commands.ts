@@ -1,0 +1,99 @@
+import { bindNow } from '../../expr/bind-parameters.ts';
+import type { Expression } from '../../expr/expression.ts';
+import type {
+  CommitOptions,
+  DeleteRequest,
+  MergeClause,
+  MergeRequest,
+  RowOperationResult,
+  UpdateRequest,
+} from '../../table/row-operations.ts';
+import type { QueryableTable } from '../../table/table.ts';
+import { relationOf } from '../plan/actions.ts';
+import { withExecution } from '../plan/execution.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { SessionRuntime } from '../plan/session-runtime.ts';
+import { type CommandResult, resultSchema } from './command-result.ts';
+
+/** A table to be changed, in a session. */
+export interface CommandTarget {
+  readonly runtime: SessionRuntime;
+  readonly table: QueryableTable;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const affectedSchema = resultSchema({ num_affected_rows: 'long' });
+const mergeSchema = resultSchema({
+  num_affected_rows: 'long',
+  num_updated_rows: 'long',
+  num_deleted_rows: 'long',
+  num_inserted_rows: 'long',
+});
+
+/** DELETE: one row, `num_affected_rows`. */
+export async function deleteCommand(target: CommandTarget, request: Omit<DeleteRequest, keyof CommitOptions>): Promise<CommandResult> {
+  const condition = request.condition === undefined ? undefined : fixedNow(target, request.condition);
+  return affected(await target.table.operations.delete({ ...request, condition, ...commitOptionsOf(target) }));
+}
+
+/** UPDATE: one row, `num_affected_rows`. */
+export async function updateCommand(target: CommandTarget, request: Omit<UpdateRequest, keyof CommitOptions>): Promise<CommandResult> {
+  const condition = request.condition === undefined ? undefined : fixedNow(target, request.condition);
+  const assignments = request.assignments.map((assignment) => ({ ...assignment, value: fixedNow(target, assignment.value) }));
+  return affected(await target.table.operations.update({ ...request, condition, assignments, ...commitOptionsOf(target) }));
+}
+
+/** MERGE: one row, `num_affected_rows`, `num_updated_rows`, `num_deleted_rows`, `num_inserted_rows`. */
+export async function mergeCommand(
+  target: CommandTarget,
+  request: Omit<MergeRequest, keyof CommitOptions | 'source'> & { readonly source: Plan },
+): Promise<CommandResult> {
+  const { runtime, table, signal } = target;
+  const autoMerge = runtime.conf.switch('spark.databricks.delta.schema.autoMerge.enabled') === true;
+  const result = await withExecution(runtime, signal, async (execution) =>
+    table.operations.merge({
+      ...request,
+      ...commitOptionsOf(target),
+      source: await relationOf(execution, request.source),
+      condition: fixedNow(target, request.condition),
+      clauses: request.clauses.map((clause) => fixedClause(target, clause)),
+      schemaEvolution: request.schemaEvolution === true || autoMerge,
+    }),
+  );
+  const row = {
+    num_affected_rows: result.affectedRows,
+    num_updated_rows: result.updatedRows,
+    num_deleted_rows: result.deletedRows,
+    num_inserted_rows: result.insertedRows,
+  };
+  return { schema: mergeSchema, rows: [row] };
+}
+
+/** What the session adds to every commit. */
+export function commitOptionsOf({ runtime, signal }: Omit<CommandTarget, 'table'>): CommitOptions {
+  return { userMetadata: runtime.conf.find('spark.databricks.delta.commitInfo.userMetadata'), signal };
+}
+
+/** `now()` and its kin as one instant. */
+export function fixedNow({ runtime }: Pick<CommandTarget, 'runtime'>, expression: Expression): Expression {
+  return bindNow(expression, BigInt(runtime.clock.now()) * 1000n);
+}
+
+function fixedClause(target: CommandTarget, clause: MergeClause): MergeClause {
+  const fix = (expression: Expression): Expression => fixedNow(target, expression);
+  const condition = clause.condition === undefined ? undefined : fix(clause.condition);
+  if (clause.action === 'delete') return { ...clause, condition };
+  if (clause.action === 'insert') {
+    const values = clause.values === 'all' ? 'all' : clause.values.map((each) => ({ ...each, value: fix(each.value) }));
+    return { ...clause, condition, values };
+  }
+  if (clause.on === 'matched') {
+    const assignments = clause.assignments === 'all' ? 'all' : clause.assignments.map((each) => ({ ...each, value: fix(each.value) }));
+    return { ...clause, condition, assignments };
+  }
+  return { ...clause, condition, assignments: clause.assignments.map((each) => ({ ...each, value: fix(each.value) })) };
+}
+
+function affected(result: RowOperationResult): CommandResult {
+  return { schema: affectedSchema, rows: [{ num_affected_rows: result.affectedRows }] };
+}

@@ -1,0 +1,110 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { nearestName } from '../../base/nearest-name.ts';
+
+/** What a configuration value must look like. */
+export type ConfValueKind = 'boolean' | 'integer' | 'text' | 'bytes' | 'tri-state';
+
+/** Keys below `spark.databricks.delta.` (and `tidewater.delta.`), with the kind of their values. */
+const deltaKeys: ReadonlyMap<string, ConfValueKind> = new Map([
+  ['schema.autoMerge.enabled', 'boolean'],
+  ['optimizeWrite.enabled', 'boolean'],
+  ['optimizeWrite.binSize', 'bytes'],
+  ['autoCompact.enabled', 'tri-state'],
+  ['autoCompact.minNumFiles', 'integer'],
+  ['autoCompact.maxFileSize', 'bytes'],
+  ['optimize.maxFileSize', 'bytes'],
+  ['optimize.minFileSize', 'bytes'],
+  ['retentionDurationCheck.enabled', 'boolean'],
+  ['changeDataFeed.timestampOutOfRange.enabled', 'boolean'],
+  ['changeDataFeed.unsafeBatchReadOnIncompatibleSchemaChanges.enabled', 'boolean'],
+  ['vacuum.parallelDelete.enabled', 'boolean'],
+  ['vacuum.logging.enabled', 'boolean'],
+  ['allowArbitraryProperties.enabled', 'boolean'],
+  ['constraints.assumesDropIfExists.enabled', 'boolean'],
+  ['snapshotPartitions', 'integer'],
+  ['stats.skipping', 'boolean'],
+  ['stats.collect', 'boolean'],
+  ['merge.materializeSource', 'text'],
+  ['commitInfo.userMetadata', 'text'],
+  ['replaceWhere.dataColumns.enabled', 'boolean'],
+  ['dynamicPartitionOverwrite.enabled', 'boolean'],
+  ['checkLatestSchemaOnRead', 'boolean'],
+]);
+
+/** Keys below `tidewater.` that only this program has. */
+const ownKeys: ReadonlyMap<string, ConfValueKind> = new Map([
+  ['engine.memoryLimit', 'bytes'],
+  ['engine.threads', 'integer'],
+  ['engine.temporaryDirectory', 'text'],
+]);
+
+const defaultsPrefix = 'properties.defaults.';
+
+/** The one spelling under which a key is kept: `tidewater.sql.…` and `tidewater.delta.…` stand for Spark's keys. */
+export function canonicalKey(key: string): string {
+  if (key.startsWith('tidewater.sql.')) return `spark.${key.slice('tidewater.'.length)}`;
+  if (key.startsWith('tidewater.delta.')) return `spark.databricks.delta.${key.slice('tidewater.delta.'.length)}`;
+  if (key.startsWith('tidewater.databricks.delta.')) return `spark.${key.slice('tidewater.'.length)}`;
+  return key;
+}
+
+/**
+ * Refuses what cannot be meant: an unknown key below `spark.databricks.delta.` or `tidewater.`, or a value of the wrong kind. Other keys
+ * of Spark are taken as they are, for programs that set them, and have no effect.
+ *
+ * @throws AnalysisException `UNKNOWN_CONFIGURATION_KEY` with the nearest key, `INVALID_CONF_VALUE.TYPE_MISMATCH`.
+ */
+export function checkConfEntry(key: string, value: string): void {
+  const canonical = canonicalKey(key);
+  const kind = kindOf(canonical);
+  if (kind === undefined) throw unknownKey(key);
+  const problem = expectation(kind, value);
+  if (problem === undefined) return;
+  throw new AnalysisException({
+    errorClass: 'INVALID_CONF_VALUE.TYPE_MISMATCH',
+    sqlState: '22022',
+    message: `The value '${value}' in the config "${key}" is invalid. It should be ${problem}.`,
+    parameters: { confName: key, confValue: value, expected: problem },
+  });
+}
+
+function kindOf(key: string): ConfValueKind | undefined {
+  const delta = withoutPrefix(key, 'spark.databricks.delta.');
+  if (delta !== undefined) return delta.startsWith(defaultsPrefix) ? 'text' : deltaKeys.get(delta);
+  const own = withoutPrefix(key, 'tidewater.');
+  return own === undefined ? 'text' : ownKeys.get(own);
+}
+
+function withoutPrefix(key: string, prefix: string): string | undefined {
+  return key.startsWith(prefix) ? key.slice(prefix.length) : undefined;
+}
+
+function expectation(kind: ConfValueKind, value: string): string | undefined {
+  switch (kind) {
+    case 'boolean':
+      return /^(true|false)$/i.test(value) ? undefined : 'true or false';
+    case 'tri-state':
+      return /^(true|false|auto|legacy)$/i.test(value) ? undefined : 'true, false or auto';
+    case 'integer':
+      return /^\d{1,9}$/.test(value) ? undefined : 'a whole number';
+    case 'bytes':
+      return /^\d+(\.\d+)?\s*([kmgt]i?)?b?$/i.test(value) ? undefined : 'a size such as 512mb';
+    case 'text':
+      return undefined;
+  }
+}
+
+function unknownKey(key: string): AnalysisException {
+  const known = [
+    ...[...deltaKeys.keys()].map((name) => `spark.databricks.delta.${name}`),
+    ...[...ownKeys.keys()].map((name) => `tidewater.${name}`),
+  ];
+  const nearest = nearestName(key, known);
+  return new AnalysisException({
+    errorClass: 'UNKNOWN_CONFIGURATION_KEY',
+    sqlState: '42K0I',
+    message: `configuration key "${key}" is unknown`,
+    hint: nearest === undefined ? 'see the reference of the session for its keys' : `did you mean "${nearest}"?`,
+    parameters: { key },
+  });
+}

@@ -1,0 +1,95 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { conjunction, type Expression } from '../../expr/expression.ts';
+import { parseExpression } from '../../expr/parse/parse-expression.ts';
+import type { StructType } from '../../schema/types.ts';
+import type { WriteMode } from '../../table/row-operations.ts';
+import { type CommandResult, noResult } from '../commands/command-result.ts';
+import { commitOptionsOf, fixedNow } from '../commands/row-commands.ts';
+import { schemaOfPlan, withRelation } from '../plan/actions.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { InsertStatement } from '../statements/statement.ts';
+import { WriteOptions } from '../write/write-options.ts';
+import { queryPlan, type StatementContext, shownName, targetOf } from './statement-context.ts';
+
+/**
+ * INSERT INTO and INSERT OVERWRITE. Values are cast to the columns' types as SQL's store assignment does; columns by place, by the list
+ * given, or by name.
+ *
+ * @throws AnalysisException `INSERT_COLUMN_ARITY_MISMATCH.…`, and what the table's write throws.
+ */
+export async function insertRows(context: StatementContext, statement: InsertStatement): Promise<CommandResult> {
+  const target = await targetOf(context, statement.name);
+  const { runtime, table, signal } = target;
+  const snapshot = await table.refresh(signal);
+  const { plan, matchBy } = await insertedRows(context, statement, snapshot.schema);
+  const mode = modeOf(context, statement, snapshot.partitionColumns);
+  const options = new WriteOptions([]).tableOptions(runtime.conf);
+  await withRelation(
+    runtime,
+    plan,
+    (rows) =>
+      table.operations.write({
+        ...options,
+        ...(statement.schemaEvolution === true ? { mergeSchema: true } : {}),
+        ...commitOptionsOf(target),
+        rows,
+        mode,
+        matchBy,
+        storeAssignment: true,
+      }),
+    signal,
+  );
+  return noResult;
+}
+
+/** The query's rows with the names of the columns they are for. */
+async function insertedRows(
+  context: StatementContext,
+  statement: InsertStatement,
+  schema: StructType,
+): Promise<{ readonly plan: Plan; readonly matchBy: 'name' | 'position' }> {
+  const fixed = statement.partition.flatMap(({ column, value }) =>
+    value === undefined ? [] : [{ name: column, value: fixedNow(context, value) }],
+  );
+  const taken = new Set(fixed.map(({ name }) => name.toLowerCase()));
+  const free = schema.fields.map((field) => field.name).filter((name) => !taken.has(name.toLowerCase()));
+  const columns = statement.columns ?? free;
+  const query = { ...queryPlan(context, statement.query), defaults: statement.byName ? undefined : defaultsOf(schema, columns) };
+  if (statement.byName && fixed.length === 0) return { plan: query, matchBy: 'name' };
+  if (statement.columns === undefined && fixed.length === 0) return { plan: query, matchBy: 'position' };
+  const given = (await schemaOfPlan(context.runtime, query, context.signal)).fields.length;
+  if (!statement.byName && given !== columns.length) throw arityMismatch(statement, columns, given);
+  const named: Plan = statement.byName ? query : { kind: 'to-names', names: columns, input: query };
+  return { plan: fixed.length === 0 ? named : { kind: 'with-columns', columns: fixed, input: named }, matchBy: 'name' };
+}
+
+/** What the word DEFAULT stands for in each of the columns; null where a column has no default. */
+function defaultsOf(schema: StructType, columns: readonly string[]): readonly Expression[] {
+  return columns.map((column) => {
+    const field = schema.fields.find(({ name }) => name.toLowerCase() === column.toLowerCase());
+    const text = field?.metadata?.['CURRENT_DEFAULT'];
+    return typeof text === 'string' ? parseExpression(text) : { kind: 'literal', literal: { type: 'null' } };
+  });
+}
+
+function modeOf(context: StatementContext, statement: InsertStatement, partitionColumns: readonly string[]): WriteMode {
+  if (statement.replaceWhere !== undefined) return { kind: 'overwrite', replaceWhere: fixedNow(context, statement.replaceWhere) };
+  if (statement.mode === 'append') return { kind: 'append' };
+  const asked = context.runtime.conf.find('spark.sql.sources.partitionOverwriteMode')?.toLowerCase();
+  if (asked === 'dynamic' && partitionColumns.length > 0) return { kind: 'overwrite-partitions' };
+  const fixed = statement.partition.flatMap(({ column, value }): readonly Expression[] =>
+    value === undefined ? [] : [{ kind: 'binary', operator: '<=>', left: { kind: 'column', path: [column] }, right: value }],
+  );
+  return { kind: 'overwrite', replaceWhere: conjunction(fixed) };
+}
+
+function arityMismatch(statement: InsertStatement, columns: readonly string[], given: number): AnalysisException {
+  const few = given < columns.length;
+  const reason = few ? 'not enough data columns' : 'too many data columns';
+  return new AnalysisException({
+    errorClass: `INSERT_COLUMN_ARITY_MISMATCH.${few ? 'NOT_ENOUGH_DATA_COLUMNS' : 'TOO_MANY_DATA_COLUMNS'}`,
+    sqlState: '21S01',
+    message: `Cannot write to ${shownName(statement.name)}, the reason is ${reason}: Table columns: ${columns.map((name) => `\`${name}\``).join(', ')}. Data columns: ${given} of them.`,
+    parameters: { tableName: shownName(statement.name), tableColumns: columns.join(', ') },
+  });
+}

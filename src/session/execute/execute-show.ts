@@ -1,0 +1,117 @@
+import { sqlTypeName } from '../../schema/sql-type.ts';
+import type { Field } from '../../schema/types.ts';
+import type { TableDetail } from '../../table/definition-changes.ts';
+import { type CommandResult, resultSchema } from '../commands/command-result.ts';
+import { locationText } from '../commands/optimize-command.ts';
+import type { Plan } from '../plan/plan.ts';
+import { unsupported } from '../session-errors.ts';
+import type { Statement } from '../statements/statement.ts';
+import { likePattern } from './like-pattern.ts';
+import { type StatementContext, targetOf } from './statement-context.ts';
+
+type Kind<K extends Statement['kind']> = Extract<Statement, { readonly kind: K }>;
+
+export async function showTables({ runtime, signal }: StatementContext, statement: Kind<'show-tables'>): Promise<CommandResult> {
+  const { tables } = runtime;
+  const place =
+    statement.in === undefined
+      ? { catalog: tables.currentCatalog, namespace: tables.currentNamespace }
+      : tables.namespace(statement.in.parts);
+  const matches = likePattern(statement.like);
+  const named = (await place.catalog.tables(place.namespace, signal)).filter(({ name }) => matches(name));
+  const views = [...runtime.views.keys()].filter(matches).toSorted();
+  const rows = [
+    ...named.map(({ namespace, name }) => ({ namespace: namespace.join('.'), tableName: name, isTemporary: false })),
+    ...views.map((name) => ({ namespace: '', tableName: name, isTemporary: true })),
+  ];
+  return { schema: resultSchema({ namespace: 'string', tableName: 'string', isTemporary: 'boolean' }), rows };
+}
+
+/** Temporary views; a catalog has none. */
+export function showViews({ runtime }: StatementContext, statement: Kind<'show-views'>): CommandResult {
+  const names = [...runtime.views.keys()].filter(likePattern(statement.like)).toSorted();
+  const rows = names.map((viewName) => ({ namespace: '', viewName, isTemporary: true }));
+  return { schema: resultSchema({ namespace: 'string', viewName: 'string', isTemporary: 'boolean' }), rows };
+}
+
+export async function showTableProperties(context: StatementContext, statement: Kind<'show-table-properties'>): Promise<CommandResult> {
+  const { table } = await targetOf(context, statement.name);
+  const all = propertiesOf(await table.detail(context.signal));
+  const { key } = statement;
+  const rows =
+    key === undefined
+      ? all.map(([name, value]) => ({ key: name, value }))
+      : [{ key, value: all.find(([name]) => name === key)?.[1] ?? `Table ${table.name} does not have property: ${key}` }];
+  return { schema: resultSchema({ key: 'string', value: 'string' }), rows };
+}
+
+export async function showColumns(context: StatementContext, statement: Kind<'show-columns'>): Promise<CommandResult> {
+  const { table } = await targetOf(context, statement.name);
+  const { schema } = await table.refresh(context.signal);
+  return { schema: resultSchema({ col_name: 'string' }), rows: schema.fields.map((field) => ({ col_name: field.name })) };
+}
+
+/** The partitions as rows of the partition columns. @throws AnalysisException `UNSUPPORTED_FEATURE` for a table without. */
+export async function showPartitions(context: StatementContext, statement: Kind<'show-partitions'>): Promise<Plan> {
+  const { table } = await targetOf(context, statement.name);
+  const { partitionColumns } = await table.refresh(context.signal);
+  if (partitionColumns.length === 0) throw unsupported(`SHOW PARTITIONS of ${table.name}, which is not partitioned,`);
+  const reference = context.runtime.tables.referenceOf(statement.name.parts);
+  const columns = partitionColumns.map((name) => ({ kind: 'column', path: [name] }) as const);
+  const distinct: Plan = { kind: 'distinct', input: { kind: 'select', columns, input: { kind: 'table', source: { reference } } } };
+  return { kind: 'sort', keys: columns.map((expression) => ({ expression, descending: false })), input: distinct };
+}
+
+export async function showCreateTable(context: StatementContext, statement: Kind<'show-create-table'>): Promise<CommandResult> {
+  const { table } = await targetOf(context, statement.name);
+  const detail = await table.detail(context.signal);
+  const { schema } = await table.refresh(context.signal);
+  const list = (names: readonly string[]): string => names.map(quoted).join(', ');
+  const name = statement.name.parts.map(quoted).join('.');
+  const clauses = [
+    `CREATE TABLE ${name} (\n  ${schema.fields.map(columnText).join(',\n  ')})`,
+    `USING ${detail.format}`,
+    ...(detail.partitionColumns.length === 0 ? [] : [`PARTITIONED BY (${list(detail.partitionColumns)})`]),
+    ...(detail.clusteringColumns.length === 0 ? [] : [`CLUSTER BY (${list(detail.clusteringColumns)})`]),
+    ...(detail.description === undefined ? [] : [`COMMENT ${textLiteral(detail.description)}`]),
+    `LOCATION ${textLiteral(locationText(detail.location))}`,
+    `TBLPROPERTIES (\n  ${propertiesOf(detail)
+      .map(([key, value]) => `${textLiteral(key)} = ${textLiteral(value)}`)
+      .join(',\n  ')})`,
+  ];
+  return { schema: resultSchema({ createtab_stmt: 'string' }), rows: [{ createtab_stmt: `${clauses.join('\n')}\n` }] };
+}
+
+/** Stored properties with the protocol's numbers and features, by key, as Delta shows them. */
+export function propertiesOf(detail: TableDetail): readonly (readonly [string, string])[] {
+  const { minReaderVersion, minWriterVersion, tableFeatures } = detail;
+  const features = minWriterVersion !== undefined && minWriterVersion >= 7 ? tableFeatures : [];
+  const entries = [
+    ...Object.entries(detail.properties),
+    ...features.map((feature) => [`delta.feature.${feature}`, 'supported'] as const),
+    ...(minReaderVersion === undefined ? [] : [['delta.minReaderVersion', String(minReaderVersion)] as const]),
+    ...(minWriterVersion === undefined ? [] : [['delta.minWriterVersion', String(minWriterVersion)] as const]),
+  ];
+  return [...new Map(entries)].toSorted(([left], [right]) => (left < right ? -1 : 1));
+}
+
+function columnText(field: Field): string {
+  const generated = field.metadata?.['delta.generationExpression'];
+  const fallback = field.metadata?.['CURRENT_DEFAULT'];
+  const comment = field.metadata?.['comment'];
+  return [
+    `${quoted(field.name)} ${sqlTypeName(field.type)}`,
+    ...(field.nullable ? [] : ['NOT NULL']),
+    ...(typeof generated === 'string' ? [`GENERATED ALWAYS AS (${generated})`] : []),
+    ...(typeof fallback === 'string' ? [`DEFAULT ${fallback}`] : []),
+    ...(typeof comment === 'string' ? [`COMMENT ${textLiteral(comment)}`] : []),
+  ].join(' ');
+}
+
+function quoted(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replaceAll('`', '``')}\``;
+}
+
+function textLiteral(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
+}

@@ -1,0 +1,47 @@
+import type { ParameterValues } from '../../expr/bind-parameters.ts';
+import type { QueryableTable } from '../../table/table.ts';
+import type { CommandTarget } from '../commands/row-commands.ts';
+import type { Plan, TableReference } from '../plan/plan.ts';
+import type { SessionRuntime } from '../plan/session-runtime.ts';
+import { notATable, quotedName, tableNotFound } from '../session-errors.ts';
+import type { ObjectName, QueryText } from '../statements/statement.ts';
+
+/** What the execution of one statement needs. */
+export interface StatementContext {
+  readonly runtime: SessionRuntime;
+  readonly parameters: ParameterValues | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The plan of a query inside a statement. Views are those that exist as the statement is executed. */
+export function queryPlan({ runtime, parameters }: StatementContext, query: QueryText): Plan & { readonly kind: 'query' } {
+  return { kind: 'query', text: query.text, parameters, views: new Map(runtime.views), at: query.at };
+}
+
+/** The table of a statement. @throws AnalysisException `TABLE_OR_VIEW_NOT_FOUND`, `PATH_NOT_FOUND`. */
+export async function targetOf(context: StatementContext, name: ObjectName): Promise<CommandTarget> {
+  const { runtime, signal } = context;
+  const table = await runtime.tables.load(runtime.tables.referenceOf(name.parts), signal);
+  return { runtime, table, signal };
+}
+
+/** As `targetOf`, for statements that only tables of a format have. @throws AnalysisException `DELTA_TABLE_ONLY_OPERATION`. */
+export async function tableOf(context: StatementContext, name: ObjectName, operation: string): Promise<QueryableTable> {
+  const { runtime, signal } = context;
+  const reference = referenceIn(context, name);
+  const table = await runtime.tables.find(reference, signal);
+  if (table !== undefined) return table;
+  throw reference.kind === 'path' ? notATable(`\`${reference.path}\``, operation) : tableNotFound(reference.parts);
+}
+
+/** What the name stands for where a bare path is the table of a directory: DESCRIBE DETAIL '/path'. */
+export function referenceIn({ runtime }: StatementContext, name: ObjectName): TableReference {
+  const [only = '', ...more] = name.parts;
+  const isPath = more.length === 0 && only.includes('/');
+  return isPath ? { kind: 'path', format: 'delta', path: only } : runtime.tables.referenceOf(name.parts);
+}
+
+/** For messages. */
+export function shownName(name: ObjectName): string {
+  return quotedName(name.parts);
+}

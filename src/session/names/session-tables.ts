@@ -1,0 +1,171 @@
+import { isServiceError } from '../../base/errors.ts';
+import type { QueryableTable } from '../../table/table.ts';
+import type { SessionCatalog, TableFormatDriver, TableIdent } from '../../table/table-formats.ts';
+import type { TableReference } from '../plan/plan.ts';
+import { catalogNotFound, pathNotFound, schemaNotFound, tableNotFound, unsupported } from '../session-errors.ts';
+
+/** Tables opened by path that stay open, so that their logs are followed instead of read again. The least recently used one goes first. */
+const maxOpenTables = 256;
+
+/** A name with the catalog that owns it. */
+export interface ResolvedName {
+  readonly catalog: SessionCatalog;
+  readonly ident: TableIdent;
+}
+
+export interface SessionTablesParts {
+  /** By name; the first one is where names without catalog are looked up. */
+  readonly catalogs: ReadonlyMap<string, SessionCatalog>;
+  readonly drivers: readonly TableFormatDriver[];
+  readonly defaultCatalog: string;
+  /** A path as the user gave it, made absolute. */
+  readonly absolutePath: (path: string) => string;
+}
+
+/** Names and paths to tables, with the current catalog and namespace of the session. Names are found without regard to case. */
+export class SessionTables {
+  readonly #parts: SessionTablesParts;
+  readonly #open = new Map<string, QueryableTable>();
+  #catalog: string;
+  #namespace: readonly string[] = ['default'];
+
+  constructor(parts: SessionTablesParts) {
+    this.#parts = parts;
+    this.#catalog = parts.defaultCatalog;
+  }
+
+  get currentCatalog(): SessionCatalog {
+    return this.catalog(this.#catalog);
+  }
+
+  get currentNamespace(): readonly string[] {
+    return this.#namespace;
+  }
+
+  get catalogNames(): readonly string[] {
+    return [...this.#parts.catalogs.keys()];
+  }
+
+  get formats(): readonly string[] {
+    return this.#parts.drivers.map((driver) => driver.format);
+  }
+
+  /** @throws AnalysisException `CATALOG_NOT_FOUND`. */
+  catalog(name: string): SessionCatalog {
+    const found = this.#catalogNamed(name);
+    if (found === undefined) throw catalogNotFound(name, this.catalogNames);
+    return found;
+  }
+
+  /** Opens and creates tables of a format. @throws AnalysisException `UNSUPPORTED_FEATURE` for one without a driver. */
+  driver(format: string): TableFormatDriver {
+    const found = this.#parts.drivers.find((driver) => driver.format === format.toLowerCase());
+    if (found === undefined) throw unsupported(`table format "${format}"`, `table formats: ${this.formats.join(', ')}`);
+    return found;
+  }
+
+  absolutePath(path: string): string {
+    return this.#parts.absolutePath(path);
+  }
+
+  /** Makes a namespace (or, for one part that is a catalog, that catalog) the current one. @throws AnalysisException `SCHEMA_NOT_FOUND`. */
+  async use(parts: readonly string[], signal?: AbortSignal): Promise<void> {
+    const [first = '', ...rest] = parts;
+    const catalog = this.#catalogNamed(first);
+    if (catalog !== undefined && rest.length === 0) {
+      this.#catalog = catalog.name;
+      this.#namespace = ['default'];
+      return;
+    }
+    const place = this.namespace(parts);
+    if (!(await place.catalog.hasNamespace(place.namespace, signal))) throw schemaNotFound([place.catalog.name, ...place.namespace]);
+    this.#catalog = place.catalog.name;
+    this.#namespace = place.namespace;
+  }
+
+  /** Catalog and namespace of a name such as `db` or `catalog.db`. */
+  namespace(parts: readonly string[]): { readonly catalog: SessionCatalog; readonly namespace: readonly string[] } {
+    const [first = '', ...rest] = parts;
+    const named = this.#catalogNamed(first);
+    if (named !== undefined) return { catalog: named, namespace: rest };
+    return { catalog: this.currentCatalog, namespace: parts };
+  }
+
+  /** Catalog and identity of a table's name of one part or more. */
+  resolve(parts: readonly string[]): ResolvedName {
+    const name = parts.at(-1) ?? '';
+    if (parts.length === 1) return { catalog: this.currentCatalog, ident: { namespace: this.#namespace, name } };
+    const { catalog, namespace } = this.namespace(parts.slice(0, -1));
+    return { catalog, ident: { namespace: namespace.length === 0 ? ['default'] : namespace, name } };
+  }
+
+  /** Catalog, namespace and name with dots between them, as messages and details show it; `undefined` for a path. */
+  qualifiedName(reference: TableReference): string | undefined {
+    if (reference.kind === 'path') return undefined;
+    const { catalog, ident } = this.resolve(reference.parts);
+    return [catalog.name, ...ident.namespace, ident.name].join('.');
+  }
+
+  /** What a table's name in a statement stands for: `` delta.`/path` `` is a path unless there is a namespace of that name. */
+  referenceOf(parts: readonly string[]): TableReference {
+    const [format = '', path = ''] = parts;
+    const isPath = parts.length === 2 && (this.formats.includes(format.toLowerCase()) || /[/\\:]/.test(path));
+    return isPath ? { kind: 'path', format: format.toLowerCase(), path } : { kind: 'name', parts };
+  }
+
+  /** The table, or `undefined` when there is none. */
+  async find(reference: TableReference, signal?: AbortSignal): Promise<QueryableTable | undefined> {
+    if (reference.kind === 'name') {
+      const { catalog, ident } = this.resolve(reference.parts);
+      return catalog.load(ident, signal);
+    }
+    return this.#openPath(this.driver(reference.format), this.absolutePath(reference.path), signal);
+  }
+
+  /** @throws AnalysisException `TABLE_OR_VIEW_NOT_FOUND`, `PATH_NOT_FOUND`. */
+  async load(reference: TableReference, signal?: AbortSignal): Promise<QueryableTable> {
+    const found = await this.find(reference, signal);
+    if (found !== undefined) return found;
+    throw reference.kind === 'name' ? tableNotFound(reference.parts) : pathNotFound(reference.path);
+  }
+
+  /** Forgets what is known about a path, after a table was made or deleted there. */
+  forget(location: string): void {
+    this.#open.delete(location);
+  }
+
+  #catalogNamed(name: string): SessionCatalog | undefined {
+    const wanted = name.toLowerCase();
+    for (const [known, catalog] of this.#parts.catalogs) if (known.toLowerCase() === wanted) return catalog;
+    return undefined;
+  }
+
+  async #openPath(driver: TableFormatDriver, location: string, signal: AbortSignal | undefined): Promise<QueryableTable | undefined> {
+    const known = this.#open.get(location);
+    if (known !== undefined && (await stillThere(known, signal))) {
+      this.#touch(location, known);
+      return known;
+    }
+    const opened = await driver.open(location, location, signal);
+    if (opened === undefined) this.#open.delete(location);
+    else this.#touch(location, opened);
+    return opened;
+  }
+
+  #touch(location: string, table: QueryableTable): void {
+    this.#open.delete(location);
+    this.#open.set(location, table);
+    const oldest = this.#open.keys().next().value;
+    if (this.#open.size > maxOpenTables && oldest !== undefined) this.#open.delete(oldest);
+  }
+}
+
+async function stillThere(table: QueryableTable, signal: AbortSignal | undefined): Promise<boolean> {
+  try {
+    await table.refresh(signal);
+    return true;
+  } catch (error) {
+    if (isServiceError(error, 'not-found')) return false;
+    throw error;
+  }
+}

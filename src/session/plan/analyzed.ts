@@ -1,0 +1,86 @@
+import type { Expression, SortKey } from '../../expr/expression.ts';
+import type { ColumnBatch } from '../../schema/columns.ts';
+import type { Field, StructType } from '../../schema/types.ts';
+import type { Relation } from '../../table/relation.ts';
+import type { QueryableTable, Snapshot } from '../../table/table.ts';
+import type { Version } from '../../table/version.ts';
+import type { TranslatedQuery } from '../query/translate-query.ts';
+import type { FileSource, JoinKind, Plan, SetOperation } from './plan.ts';
+
+/** An output column of a node. The id is unique in one analysis and names the column in the engine's text. */
+export interface Attribute {
+  readonly id: string;
+  readonly field: Field;
+  /** The table or alias it may be qualified with. */
+  readonly qualifier?: string | undefined;
+  /** The DataFrames that have it as a column of theirs. */
+  readonly frames: readonly string[];
+}
+
+/** A value under an output's id; its columns are attributes of the input, their paths beginning with the id. */
+export interface Output {
+  readonly attribute: Attribute;
+  readonly value: Expression;
+}
+
+interface Node {
+  readonly attributes: readonly Attribute[];
+}
+
+/** A plan whose names are found and whose columns have types. Column paths in expressions begin with an attribute's id. */
+export type Analyzed = Node &
+  (
+    | { readonly kind: 'table'; readonly table: QueryableTable; readonly snapshot: Snapshot }
+    | {
+        readonly kind: 'changes';
+        readonly table: QueryableTable;
+        readonly schema: StructType;
+        /** Both included; `undefined`: no versions. */
+        readonly range: { readonly from: Version; readonly until: Version } | undefined;
+      }
+    | { readonly kind: 'rows'; readonly schema: StructType; readonly batches: readonly ColumnBatch[] }
+    | { readonly kind: 'made'; readonly plan: Plan & { readonly kind: 'made' } }
+    /** A stream that no query runs. */
+    | { readonly kind: 'stream' }
+    | { readonly kind: 'relation'; readonly relation: Relation }
+    | { readonly kind: 'files'; readonly source: FileSource; readonly relation: Relation }
+    | { readonly kind: 'query'; readonly query: TranslatedQuery }
+    | { readonly kind: 'project'; readonly outputs: readonly Output[]; readonly input: Analyzed }
+    /** Each row joined with the rows that a generator makes of it. */
+    | {
+        readonly kind: 'generate';
+        readonly name: string;
+        readonly argument: Expression;
+        readonly made: readonly Attribute[];
+        readonly input: Analyzed;
+      }
+    | { readonly kind: 'filter'; readonly condition: Expression; readonly input: Analyzed }
+    | { readonly kind: 'sort'; readonly keys: readonly SortKey[]; readonly input: Analyzed }
+    | { readonly kind: 'limit'; readonly count: number | undefined; readonly offset: number; readonly input: Analyzed }
+    | { readonly kind: 'sample'; readonly fraction: number; readonly seed: number; readonly input: Analyzed }
+    | {
+        readonly kind: 'aggregate';
+        readonly groups: readonly Expression[];
+        readonly outputs: readonly Output[];
+        readonly input: Analyzed;
+      }
+    | {
+        readonly kind: 'join';
+        readonly join: JoinKind;
+        readonly condition: Expression | undefined;
+        readonly left: Analyzed;
+        readonly right: Analyzed;
+      }
+    | { readonly kind: 'set'; readonly operation: SetOperation; readonly left: Analyzed; readonly right: Analyzed }
+    /** `keys`: ids; all columns when absent. */
+    | { readonly kind: 'distinct'; readonly keys?: readonly string[] | undefined; readonly input: Analyzed }
+  );
+
+/** The column of an attribute as an expression. */
+export function attributeColumn(attribute: Attribute): Expression {
+  return { kind: 'column', path: [attribute.id] };
+}
+
+export function schemaOf(attributes: readonly Attribute[]): StructType {
+  return { kind: 'struct', fields: attributes.map((attribute) => attribute.field) };
+}

@@ -1,0 +1,11 @@
+import type { HeldRelation } from '../../engine/engine.ts';
+import { withRelation } from './actions.ts';
+import type { Plan } from './plan.ts';
+import type { SessionRuntime } from './session-runtime.ts';
+
+/** Evaluates a plan and keeps its rows until they are let go or the session ends. */
+export async function keepRows(runtime: SessionRuntime, plan: Plan, signal?: AbortSignal): Promise<HeldRelation> {
+  const held = await withRelation(runtime, plan, (relation, { engine }) => engine.materialize(relation, signal), signal);
+  runtime.kept.add(held);
+  return held;
+}

@@ -1,0 +1,128 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { parseSchema } from '../../expr/parse/parse-type.ts';
+import type { StructType } from '../../schema/types.ts';
+import { namePath } from '../column.ts';
+import { DataFrame } from '../data-frame.ts';
+import type { Plan, TableReference } from '../plan/plan.ts';
+import type { SessionRuntime } from '../plan/session-runtime.ts';
+import { invalidArgument, unsupported } from '../session-errors.ts';
+import { tableAt } from './path-version.ts';
+import { canonicalOptions, changeRangeOf, readPointOf } from './read-options.ts';
+
+interface Settings {
+  readonly format: string | undefined;
+  readonly options: ReadonlyMap<string, string>;
+  readonly schema: StructType | undefined;
+}
+
+const unset: Settings = { format: undefined, options: new Map(), schema: undefined };
+
+/** Reads tables and files: `session.read.format('delta').option('versionAsOf', 3).load(path)`. Immutable; nothing is read before an action. */
+export class DataFrameReader {
+  readonly #runtime: SessionRuntime;
+  readonly #settings: Settings;
+
+  constructor(runtime: SessionRuntime, settings: Settings = unset) {
+    this.#runtime = runtime;
+    this.#settings = settings;
+  }
+
+  /** `delta`, `parquet`, `csv` or `json`. Default: delta. */
+  format(name: string): DataFrameReader {
+    return this.#with({ format: name.toLowerCase() });
+  }
+
+  option(name: string, value: string | number | bigint | boolean): DataFrameReader {
+    return this.#with({ options: new Map([...this.#settings.options, [name, String(value)]]) });
+  }
+
+  options(values: Readonly<Record<string, string | number | bigint | boolean>>): DataFrameReader {
+    return Object.entries(values).reduce<DataFrameReader>((reader, [name, value]) => reader.option(name, value), this);
+  }
+
+  /** The columns of files, as a type or as `id BIGINT, name STRING`. @throws ParseException. */
+  schema(schema: StructType | string): DataFrameReader {
+    return this.#with({ schema: typeof schema === 'string' ? parseSchema(schema) : schema });
+  }
+
+  /**
+   * Rows of a table's directory, or of files. `path@v3` is version 3 of a table.
+   *
+   * @throws AnalysisException `UNKNOWN_OPTION`, `UNSUPPORTED_FEATURE` for a format that cannot be read; what is wrong with the path shows
+   * when the DataFrame is used.
+   */
+  load(path?: string | readonly string[]): DataFrame {
+    const given = path ?? this.#settings.options.get('path');
+    if (given === undefined) throw invalidArgument('load() needs a path');
+    const format = this.#format();
+    if (format === 'parquet' || format === 'csv' || format === 'json') {
+      const paths = typeof given === 'string' ? [given] : given;
+      const options = canonicalOptions(format, this.#settings.options);
+      return this.#frame({ kind: 'files', source: { format, paths, options, schema: this.#settings.schema } });
+    }
+    if (!this.#runtime.tables.formats.includes(format)) {
+      throw unsupported(`reading format "${format}"`, `formats: ${[...this.#runtime.tables.formats, 'parquet', 'csv', 'json'].join(', ')}`);
+    }
+    const [single, ...more] = typeof given === 'string' ? [given] : given;
+    if (single === undefined || more.length > 0) throw invalidArgument(`a ${format} table is loaded from one path`);
+    this.#refuseSchema();
+    return this.#table(format, single);
+  }
+
+  /** Rows of a table or a temporary view by name. Time travel and the change feed go by options. */
+  table(name: string): DataFrame {
+    const parts = namePath(name);
+    const view = parts.length === 1 ? this.#runtime.views.get((parts[0] ?? '').toLowerCase()) : undefined;
+    if (view !== undefined) return this.#frame({ kind: 'alias', name: parts[0] ?? '', input: view });
+    const options = canonicalOptions('table', this.#settings.options);
+    return this.#read(this.#runtime.tables.referenceOf(parts), options);
+  }
+
+  parquet(...paths: readonly string[]): DataFrame {
+    return this.format('parquet').load(paths);
+  }
+
+  csv(...paths: readonly string[]): DataFrame {
+    return this.format('csv').load(paths);
+  }
+
+  json(...paths: readonly string[]): DataFrame {
+    return this.format('json').load(paths);
+  }
+
+  delta(path: string): DataFrame {
+    return this.format('delta').load(path);
+  }
+
+  #table(format: string, given: string): DataFrame {
+    const options = canonicalOptions('table', this.#settings.options);
+    return this.#read({ kind: 'path', format, path: given }, options);
+  }
+
+  #read(reference: TableReference, options: ReadonlyMap<string, string>): DataFrame {
+    const changes = changeRangeOf(options, this.#runtime.conf);
+    return this.#frame({ kind: 'table', source: { ...tableAt(reference, readPointOf(options)), changes } });
+  }
+
+  /** A table knows its columns. */
+  #refuseSchema(): void {
+    if (this.#settings.schema === undefined) return;
+    throw new AnalysisException({
+      errorClass: 'DELTA_UNSUPPORTED_SCHEMA_DURING_READ',
+      sqlState: '0AKDC',
+      message: 'Delta does not support specifying the schema at read time.',
+    });
+  }
+
+  #format(): string {
+    return this.#settings.format ?? this.#runtime.conf.find('spark.sql.sources.default')?.toLowerCase() ?? 'delta';
+  }
+
+  #frame(plan: Plan): DataFrame {
+    return new DataFrame(this.#runtime, plan);
+  }
+
+  #with(change: Partial<Settings>): DataFrameReader {
+    return new DataFrameReader(this.#runtime, { ...this.#settings, ...change });
+  }
+}

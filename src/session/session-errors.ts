@@ -1,0 +1,143 @@
+import { AnalysisException } from '../base/analysis-exception.ts';
+import { nearestName } from '../base/nearest-name.ts';
+
+/** A dotted name with each part in backticks, as messages show it. */
+export function quotedName(parts: readonly string[]): string {
+  return parts.map((part) => `\`${part.replaceAll('`', '``')}\``).join('.');
+}
+
+export function tableNotFound(parts: readonly string[]): AnalysisException {
+  const name = quotedName(parts);
+  return new AnalysisException({
+    errorClass: 'TABLE_OR_VIEW_NOT_FOUND',
+    sqlState: '42P01',
+    kind: 'not-found',
+    message: `The table or view ${name} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
+    hint: 'if the name was not qualified with a schema, see which one is current, or qualify it with schema and catalog; DROP TABLE IF EXISTS tolerates absence',
+    parameters: { relationName: name },
+  });
+}
+
+export function tableExists(parts: readonly string[]): AnalysisException {
+  const name = quotedName(parts);
+  return new AnalysisException({
+    errorClass: 'TABLE_OR_VIEW_ALREADY_EXISTS',
+    sqlState: '42P07',
+    message: `Cannot create table or view ${name} because it already exists.`,
+    hint: 'choose a different name, drop or replace the existing object, or add IF NOT EXISTS',
+    parameters: { relationName: name },
+  });
+}
+
+export function pathNotFound(path: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'PATH_NOT_FOUND',
+    sqlState: '42K03',
+    kind: 'not-found',
+    message: `Path does not exist: ${path}.`,
+    hint: 'check the path; relative paths start at the working directory of the process',
+    parameters: { path },
+  });
+}
+
+export function notADeltaTable(table: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DELTA_MISSING_DELTA_TABLE',
+    sqlState: '42P01',
+    kind: 'not-found',
+    message: `${table} is not a Delta table.`,
+    hint: 'check the path; DeltaTable.isDeltaTable tells without an error',
+    parameters: { tableName: table },
+  });
+}
+
+export function notATable(table: string, operation: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DELTA_TABLE_ONLY_OPERATION',
+    sqlState: '0AKDD',
+    message: `${table} is not a Delta table. ${operation} is only supported for Delta tables.`,
+    parameters: { tableName: table, operation },
+  });
+}
+
+export function pathExists(location: string): AnalysisException {
+  const path = location.startsWith('/') ? `file:${location}` : location;
+  return new AnalysisException({
+    errorClass: 'DELTA_PATH_EXISTS',
+    sqlState: '42K04',
+    message: `Cannot write to already existent path ${path} without setting OVERWRITE = 'true'.`,
+    hint: "use mode('append') or mode('overwrite')",
+    parameters: { path },
+  });
+}
+
+export function schemaNotFound(parts: readonly string[]): AnalysisException {
+  const name = quotedName(parts);
+  return new AnalysisException({
+    errorClass: 'SCHEMA_NOT_FOUND',
+    sqlState: '42704',
+    kind: 'not-found',
+    message: `The schema ${name} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
+    hint: 'SHOW DATABASES lists them; DROP SCHEMA IF EXISTS tolerates absence',
+    parameters: { schemaName: name },
+  });
+}
+
+export function catalogNotFound(name: string, known: readonly string[]): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'CATALOG_NOT_FOUND',
+    sqlState: '42P08',
+    kind: 'not-found',
+    message: `The catalog ${quotedName([name])} not found.`,
+    hint: `set the configuration "spark.sql.catalog.${name}"; known catalogs: ${known.join(', ')}`,
+    parameters: { catalogName: name },
+  });
+}
+
+/** An option that the format or operation does not have. */
+export function unknownOption(name: string, owner: string, known: readonly string[]): AnalysisException {
+  const nearest = nearestName(name, known);
+  return new AnalysisException({
+    errorClass: 'UNKNOWN_OPTION',
+    sqlState: '42616',
+    message: `option "${name}" is unknown to ${owner}`,
+    hint: nearest === undefined ? `known options: ${known.join(', ')}` : `did you mean "${nearest}"?`,
+    parameters: { option: name, owner },
+  });
+}
+
+export function invalidOption(name: string, value: string, expected: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DELTA_ILLEGAL_OPTION',
+    sqlState: '42616',
+    message: `Invalid value '${value}' for option '${name}', ${expected}`,
+    parameters: { name, input: value, explain: expected },
+  });
+}
+
+/** What this version does not do, named. */
+export function unsupported(feature: string, hint?: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'UNSUPPORTED_FEATURE',
+    sqlState: '0A000',
+    kind: 'unsupported',
+    message: `${feature} is not supported`,
+    hint,
+    parameters: { feature },
+  });
+}
+
+/** An argument of a method that cannot be. */
+export function invalidArgument(message: string, hint?: string): AnalysisException {
+  return new AnalysisException({ errorClass: 'INVALID_ARGUMENT', sqlState: '22023', message, hint });
+}
+
+/** What an action on a streaming DataFrame gets. */
+export function streamNotStarted(): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'STREAMING_QUERY_NOT_STARTED',
+    sqlState: '0A000',
+    message: 'Queries with streaming sources must be executed with writeStream.start().',
+    hint: 'for a look at the rows, read the table with session.read',
+  });
+}

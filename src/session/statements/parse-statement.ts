@@ -1,0 +1,85 @@
+import type { ParameterValues } from '../../expr/bind-parameters.ts';
+import { tokenize } from '../../expr/parse/tokens.ts';
+import { readAlter, readCommentOn } from './alter-statement.ts';
+import { readCall, readReset, readSet, readUse } from './configuration-statements.ts';
+import { readCreate, readDrop, readReplace } from './create-statements.ts';
+import { readDescribe } from './describe-statements.ts';
+import {
+  readConvert,
+  readGenerate,
+  readOptimize,
+  readRefresh,
+  readReorg,
+  readRestore,
+  readTruncate,
+  readVacuum,
+} from './maintenance-statements.ts';
+import { readMerge } from './merge-statement.ts';
+import { readDelete, readInsert, readUpdate } from './row-statements.ts';
+import { readShow } from './show-statements.ts';
+import type { Statement } from './statement.ts';
+import { queryWords, StatementReader } from './statement-reader.ts';
+
+/**
+ * One statement of Spark's dialect; a semicolon may end it. Queries stay text. Values given for parameters replace them outside of queries.
+ *
+ * @throws ParseException with the position, what was expected there and the nearest known word; AnalysisException for types that do not exist,
+ * parameters without values and MERGE clauses that hide others.
+ */
+export function parseStatement(text: string, parameters?: ParameterValues): Statement {
+  const reader = new StatementReader(text, tokenize(text), parameters);
+  const statement = readStatement(reader);
+  while (reader.stream.takeOperator(';'));
+  reader.stream.expectEnd();
+  return statement;
+}
+
+const statements: Readonly<Record<string, (reader: StatementReader) => Statement>> = {
+  ALTER: readAlter,
+  ANALYZE: refuseAnalyze,
+  CALL: readCall,
+  COMMENT: readCommentOn,
+  CONVERT: readConvert,
+  CREATE: readCreate,
+  DELETE: readDelete,
+  DESC: readDescribe,
+  DESCRIBE: readDescribe,
+  DROP: readDrop,
+  EXPLAIN: readExplain,
+  GENERATE: readGenerate,
+  INSERT: readInsert,
+  MERGE: readMerge,
+  OPTIMIZE: readOptimize,
+  REFRESH: readRefresh,
+  REORG: readReorg,
+  REPLACE: readReplace,
+  RESET: readReset,
+  RESTORE: readRestore,
+  SET: readSet,
+  SHOW: readShow,
+  TRUNCATE: readTruncate,
+  UPDATE: readUpdate,
+  USE: readUse,
+  VACUUM: readVacuum,
+};
+
+function readStatement(reader: StatementReader): Statement {
+  const { stream } = reader;
+  if (reader.atQuery) return { kind: 'query', query: reader.query() };
+  const word = stream.peek().kind === 'word' ? stream.peek().value.toUpperCase() : '';
+  const read = Object.hasOwn(statements, word) ? statements[word] : undefined;
+  if (read === undefined) throw stream.unexpected(...queryWords, ...Object.keys(statements));
+  stream.next();
+  return read(reader);
+}
+
+function refuseAnalyze(reader: StatementReader): never {
+  const hint = 'tables keep statistics of their files with every write; DESCRIBE DETAIL shows their size';
+  throw reader.unsupported(reader.stream.peek(-1), 'ANALYZE TABLE', hint);
+}
+
+function readExplain(reader: StatementReader): Statement {
+  const word = reader.stream.takeOneOf('EXTENDED', 'FORMATTED', 'COST', 'CODEGEN');
+  const mode = ({ EXTENDED: 'extended', FORMATTED: 'formatted', COST: 'cost', CODEGEN: 'codegen' } as const)[word ?? ''] ?? 'simple';
+  return { kind: 'explain', mode, query: reader.query() };
+}

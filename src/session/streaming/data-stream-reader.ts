@@ -1,0 +1,63 @@
+import { namePath } from '../column.ts';
+import { DataFrame } from '../data-frame.ts';
+import type { TableReference } from '../plan/plan.ts';
+import type { SessionRuntime } from '../plan/session-runtime.ts';
+import { invalidArgument, unsupported } from '../session-errors.ts';
+import { streamOptionsOf, streamReadOptions } from './stream-options.ts';
+
+interface Settings {
+  readonly format: string | undefined;
+  readonly options: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads a table as a stream: `session.readStream.format('delta').option('readChangeFeed', 'true').load(path)`. Immutable; the DataFrame is
+ * started with `writeStream`.
+ *
+ * Options: `readChangeFeed` (row changes instead of appended rows), `startingVersion` (a number or `latest`), `startingTimestamp`,
+ * `maxFilesPerTrigger` (default 1000), `maxBytesPerTrigger`, `ignoreDeletes`, `ignoreChanges`, `skipChangeCommits`, `failOnDataLoss`. Without
+ * a start the stream begins with the rows of the newest version.
+ */
+export class DataStreamReader {
+  readonly #runtime: SessionRuntime;
+  readonly #settings: Settings;
+
+  constructor(runtime: SessionRuntime, settings: Settings = { format: undefined, options: new Map() }) {
+    this.#runtime = runtime;
+    this.#settings = settings;
+  }
+
+  /** `delta`, the default. */
+  format(name: string): DataStreamReader {
+    return new DataStreamReader(this.#runtime, { ...this.#settings, format: name.toLowerCase() });
+  }
+
+  option(name: string, value: string | number | bigint | boolean): DataStreamReader {
+    return new DataStreamReader(this.#runtime, { ...this.#settings, options: new Map([...this.#settings.options, [name, String(value)]]) });
+  }
+
+  options(values: Readonly<Record<string, string | number | bigint | boolean>>): DataStreamReader {
+    return Object.entries(values).reduce<DataStreamReader>((reader, [name, value]) => reader.option(name, value), this);
+  }
+
+  /** A table's directory. @throws AnalysisException `UNKNOWN_OPTION`, `DELTA_ILLEGAL_OPTION`, `UNSUPPORTED_FEATURE`. */
+  load(path?: string): DataFrame {
+    const given = path ?? this.#settings.options.get('path');
+    if (given === undefined) throw invalidArgument('load() needs a path');
+    const format = this.#settings.format ?? 'delta';
+    if (!this.#runtime.tables.formats.includes(format)) {
+      throw unsupported(`a stream of format "${format}"`, `formats: ${this.#runtime.tables.formats.join(', ')}`);
+    }
+    return this.#frame({ kind: 'path', format, path: given });
+  }
+
+  /** A table of the catalog by name. */
+  table(name: string): DataFrame {
+    return this.#frame(this.#runtime.tables.referenceOf(namePath(name)));
+  }
+
+  #frame(reference: TableReference): DataFrame {
+    const options = streamOptionsOf(streamReadOptions(this.#settings.options));
+    return new DataFrame(this.#runtime, { kind: 'stream', stream: { reference, options } });
+  }
+}

@@ -1,0 +1,263 @@
+import type { Engine } from '../../engine/engine.ts';
+import type { Relation } from '../../table/relation.ts';
+import { namePath } from '../column.ts';
+import { schemaOfPlan, withRelation } from '../plan/actions.ts';
+import type { Plan, TableReference } from '../plan/plan.ts';
+import type { SessionRuntime } from '../plan/session-runtime.ts';
+import { invalidArgument, invalidOption, unsupported } from '../session-errors.ts';
+import { heldChanges } from './batch-relation.ts';
+import { KafkaSink } from './kafka-sink.ts';
+import { MemorySink } from './memory-sink.ts';
+import { openSinkTable } from './open-sink-table.ts';
+import { StreamCheckpoint } from './stream-checkpoint.ts';
+import { spelled } from './stream-options.ts';
+import { overBatch, streamOf } from './stream-plan.ts';
+import type { StreamSink } from './stream-sink.ts';
+import { StreamingQuery, type Trigger } from './streaming-query.ts';
+import { TableSink } from './table-sink.ts';
+
+/** As PySpark's keyword arguments: one of them. `processingTime` is text such as `10 seconds`. */
+export type TriggerOptions =
+  | { readonly processingTime: string }
+  | { readonly availableNow: true }
+  /** As `availableNow`, under its older name. */
+  | { readonly once: true };
+
+/** Called with the rows of each batch, which stand until it resolves, and the batch's id: the same id comes again after a failure. */
+export type ForeachBatch<Frame> = (rows: Frame, batchId: number) => void | Promise<void>;
+
+/** What a sink needs of a DataFrame. */
+interface Shown {
+  show(rows?: number, truncate?: boolean): Promise<void>;
+}
+
+interface Settings<Frame> {
+  readonly format: string;
+  readonly options: ReadonlyMap<string, string>;
+  readonly queryName: string | undefined;
+  readonly trigger: Trigger;
+  readonly partitionBy: readonly string[];
+  readonly foreachBatch: ForeachBatch<Frame> | undefined;
+}
+
+const unset: Omit<Settings<never>, 'foreachBatch'> & { readonly foreachBatch: undefined } = {
+  format: 'delta',
+  options: new Map(),
+  queryName: undefined,
+  trigger: { kind: 'processing-time', intervalMs: 0 },
+  partitionBy: [],
+  foreachBatch: undefined,
+};
+
+const sinkOptions = [
+  'checkpointLocation',
+  'mergeSchema',
+  'userMetadata',
+  'path',
+  'numRows',
+  'truncate',
+  'topic',
+  'kafka.bootstrap.servers',
+] as const;
+
+/**
+ * Starts streaming queries: `df.writeStream.format('delta').option('checkpointLocation', dir).start(path)`. Immutable, each setting gives
+ * another writer. Formats: `delta` (exactly once), `memory`, `console`, `kafka` (one transaction for each batch), and `foreachBatch`.
+ */
+export class DataStreamWriter<Frame extends Shown> {
+  readonly #runtime: SessionRuntime;
+  readonly #plan: Plan;
+  readonly #frameOf: (plan: Plan) => Frame;
+  readonly #settings: Settings<Frame>;
+
+  /** @param frameOf makes the DataFrames that batches are given as. */
+  constructor(runtime: SessionRuntime, plan: Plan, frameOf: (plan: Plan) => Frame, settings: Settings<Frame> = unset) {
+    this.#runtime = runtime;
+    this.#plan = plan;
+    this.#frameOf = frameOf;
+    this.#settings = settings;
+  }
+
+  format(name: string): DataStreamWriter<Frame> {
+    return this.#with({ format: name.toLowerCase() });
+  }
+
+  /** Only `append`: the others need state between batches. */
+  outputMode(mode: string): this {
+    if (mode.toLowerCase() !== 'append') throw unsupported(`output mode "${mode}"`, 'output modes: append');
+    return this;
+  }
+
+  option(name: string, value: string | number | bigint | boolean): DataStreamWriter<Frame> {
+    return this.#with({ options: new Map([...this.#settings.options, [name, String(value)]]) });
+  }
+
+  options(values: Readonly<Record<string, string | number | bigint | boolean>>): DataStreamWriter<Frame> {
+    return Object.entries(values).reduce<DataStreamWriter<Frame>>((writer, [name, value]) => writer.option(name, value), this);
+  }
+
+  /** Names the query, and the view of a memory sink. */
+  queryName(name: string): DataStreamWriter<Frame> {
+    return this.#with({ queryName: name });
+  }
+
+  /** Default: a batch as soon as there is something. @throws AnalysisException for an interval that cannot be read. */
+  trigger(options: TriggerOptions): DataStreamWriter<Frame> {
+    if (!('processingTime' in options)) return this.#with({ trigger: { kind: 'available-now' } });
+    return this.#with({ trigger: { kind: 'processing-time', intervalMs: intervalOf(options.processingTime) } });
+  }
+
+  /** Of a table that the query creates. */
+  partitionBy(...columns: readonly string[]): DataStreamWriter<Frame> {
+    return this.#with({ partitionBy: columns });
+  }
+
+  foreachBatch(work: ForeachBatch<Frame>): DataStreamWriter<Frame> {
+    return this.#with({ foreachBatch: work, format: 'foreachbatch' });
+  }
+
+  /** Appends to a table of the catalog, made when there is none. */
+  toTable(name: string): Promise<StreamingQuery> {
+    return this.#start(this.#runtime.tables.referenceOf(namePath(name)));
+  }
+
+  /**
+   * Starts the query; a query of the same checkpoint goes on where it was. Stop it with `stop()`, or with the session.
+   *
+   * @param path the table's directory, for tables.
+   * @throws AnalysisException for a sink or options that cannot be, `STREAMING_OPERATION_NOT_SUPPORTED`, and what opening the source throws.
+   */
+  start(path?: string): Promise<StreamingQuery> {
+    const given = path ?? this.#settings.options.get('path');
+    return this.#start(given === undefined ? undefined : { kind: 'path', format: this.#settings.format, path: given });
+  }
+
+  async #start(target: TableReference | undefined): Promise<StreamingQuery> {
+    const runtime = this.#runtime;
+    runtime.assertRunning();
+    const options = spelled(this.#settings.options, sinkOptions, 'writing a stream');
+    const stream = streamOf(this.#plan) ?? fail('this DataFrame reads no stream: begin with session.readStream');
+    const table = await runtime.tables.load(stream.reference);
+    const source = await table.openStream(stream.options);
+    // Refuses at once what no batch could be.
+    await schemaOfPlan(runtime, overBatch(this.#plan, { sql: '', schema: source.schema }));
+    const engine = await runtime.openEngine();
+    const checkpoint = new StreamCheckpoint(runtime.openStore(this.#checkpointLocation(options)));
+    const query = new StreamingQuery({
+      name: this.#settings.queryName,
+      runId: runtime.ids.uuid(),
+      queryId: await checkpoint.queryId(runtime.ids.uuid()),
+      source,
+      read: async (range, signal) => heldChanges(engine, await source.batch(range, signal), source, signal),
+      evaluate: (rows, use) => withRelation(runtime, overBatch(this.#plan, rows), use),
+      sink: this.#sink(engine, options, target),
+      checkpoint,
+      trigger: this.#settings.trigger,
+      engine,
+      clock: runtime.clock,
+    });
+    runtime.queries.add(query);
+    return query.start();
+  }
+
+  #sink(engine: Engine, options: ReadonlyMap<string, string>, target: TableReference | undefined): StreamSink {
+    const { format, queryName, foreachBatch } = this.#settings;
+    switch (format) {
+      case 'foreachbatch':
+        return foreachSink(this.#frameOf, foreachBatch ?? fail('foreachBatch() needs a function'));
+      case 'memory':
+        return this.#memorySink(engine, queryName ?? fail('a memory sink needs queryName(), which names its view'));
+      case 'console':
+        return consoleSink({ print: this.#runtime.print, frameOf: this.#frameOf }, options);
+      case 'kafka':
+        return this.#kafkaSink(engine, options);
+      case 'delta':
+      case 'iceberg':
+        return this.#tableSink(options, target ?? fail('start() needs a path, or use toTable(name)'));
+      default:
+        throw unsupported(`streaming to format "${format}"`, 'formats: delta, memory, console, kafka, and foreachBatch()');
+    }
+  }
+
+  #memorySink(engine: Engine, name: string): MemorySink {
+    const publish = (relation: Relation): void => {
+      this.#runtime.views.set(name.toLowerCase(), { kind: 'kept', relation });
+    };
+    return new MemorySink({ engine, publish });
+  }
+
+  #kafkaSink(engine: Engine, options: ReadonlyMap<string, string>): KafkaSink {
+    const servers = options.get('kafka.bootstrap.servers') ?? fail("the Kafka sink needs the option 'kafka.bootstrap.servers'");
+    const open = this.#runtime.openKafka;
+    if (open === undefined) throw unsupported('the Kafka sink in this session', 'make the session with Session.builder()');
+    return new KafkaSink({ client: open(servers), engine, topic: options.get('topic'), now: () => this.#runtime.clock.now() });
+  }
+
+  #tableSink(options: ReadonlyMap<string, string>, reference: TableReference): TableSink {
+    const runtime = this.#runtime;
+    const { format, partitionBy } = this.#settings;
+    const location = reference.kind === 'path' ? runtime.tables.absolutePath(reference.path) : reference.parts.join('.');
+    return new TableSink({
+      location: reference.kind === 'path' ? `file:${location}` : location,
+      open: (batch) => openSinkTable(runtime, { reference, format, partitionBy, schema: batch.rows.schema }),
+      mergeSchema: options.get('mergeSchema')?.toLowerCase() === 'true',
+      userMetadata: options.get('userMetadata'),
+    });
+  }
+
+  /** Sinks that keep nothing may go without a checkpoint: theirs ends with the process. */
+  #checkpointLocation(options: ReadonlyMap<string, string>): string {
+    const given = options.get('checkpointLocation');
+    if (given !== undefined) return this.#runtime.tables.absolutePath(given);
+    const { format } = this.#settings;
+    if (format === 'memory' || format === 'console' || format === 'foreachbatch') return `memory://stream-${this.#runtime.ids.uuid()}`;
+    return fail("a checkpoint location must be given with the option 'checkpointLocation'");
+  }
+
+  #with(change: Partial<Settings<Frame>>): DataStreamWriter<Frame> {
+    return new DataStreamWriter(this.#runtime, this.#plan, this.#frameOf, { ...this.#settings, ...change });
+  }
+}
+
+function foreachSink<Frame>(frameOf: (plan: Plan) => Frame, work: ForeachBatch<Frame>): StreamSink {
+  return {
+    description: 'ForeachBatchSink',
+    add: async ({ rows, batchId }) => {
+      await work(frameOf({ kind: 'kept', relation: rows }), batchId);
+      return undefined;
+    },
+  };
+}
+
+function consoleSink(
+  parts: { readonly print: (text: string) => void; readonly frameOf: (plan: Plan) => Shown },
+  options: ReadonlyMap<string, string>,
+): StreamSink {
+  const rows = Number(options.get('numRows') ?? 20);
+  const truncate = options.get('truncate')?.toLowerCase() !== 'false';
+  if (!Number.isSafeInteger(rows) || rows < 1)
+    throw invalidOption('numRows', options.get('numRows') ?? '', 'it must be a positive whole number');
+  return {
+    description: `ConsoleTable[numRows=${rows}, truncate=${String(truncate)}]`,
+    add: async (batch) => {
+      parts.print(`-------------------------------------------\nBatch: ${batch.batchId}\n-------------------------------------------`);
+      await parts.frameOf({ kind: 'kept', relation: batch.rows }).show(rows, truncate);
+      return undefined;
+    },
+  };
+}
+
+/** Milliseconds of `10 seconds`, `1 minute`, `500 milliseconds`, `0`. */
+function intervalOf(text: string): number {
+  const units: Readonly<Record<string, number>> = { millisecond: 1, second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+  const [, count, unit] = /^\s*(?:interval\s+)?(\d{1,9})\s*([a-z]*?)s?\s*$/i.exec(text) ?? [];
+  if (count === '0') return 0;
+  const factor = units[(unit ?? '').toLowerCase()];
+  if (count === undefined || factor === undefined)
+    throw invalidOption('processingTime', text, 'it must be an interval such as "10 seconds"');
+  return Number(count) * factor;
+}
+
+function fail(what: string): never {
+  throw invalidArgument(what);
+}

@@ -1,0 +1,92 @@
+import { parseTimestampText } from '../../expr/parse/temporal-text.ts';
+import type { StreamOptions } from '../../table/stream.ts';
+import { toVersion } from '../../table/version.ts';
+import { invalidOption, unknownOption } from '../session-errors.ts';
+
+const readOptions = [
+  'readChangeFeed',
+  'readChangeData',
+  'startingVersion',
+  'startingTimestamp',
+  'maxFilesPerTrigger',
+  'maxBytesPerTrigger',
+  'ignoreDeletes',
+  'ignoreChanges',
+  'skipChangeCommits',
+  'failOnDataLoss',
+  'path',
+] as const;
+
+const byteUnits: Readonly<Record<string, number>> = { '': 1, b: 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
+
+/** Names of options in their own spelling. @throws AnalysisException `UNKNOWN_OPTION` with the nearest one. */
+export function streamReadOptions(options: Iterable<readonly [string, string]>): ReadonlyMap<string, string> {
+  return spelled(options, readOptions, 'reading a stream');
+}
+
+/** Names found in `known` without regard to case. @throws AnalysisException `UNKNOWN_OPTION`. */
+export function spelled(
+  options: Iterable<readonly [string, string]>,
+  known: readonly string[],
+  where: string,
+): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [name, value] of options) {
+    const option = known.find((each) => each.toLowerCase() === name.toLowerCase());
+    if (option === undefined) throw unknownOption(name, where, known);
+    found.set(option, value);
+  }
+  return found;
+}
+
+/** What a table is asked for. @throws AnalysisException `DELTA_ILLEGAL_OPTION` naming option and value. */
+export function streamOptionsOf(options: ReadonlyMap<string, string>): StreamOptions {
+  return {
+    changeFeed: flag(options, 'readChangeFeed') ?? flag(options, 'readChangeData') ?? false,
+    start: startOf(options),
+    maxFilesPerTrigger: positive(options, 'maxFilesPerTrigger'),
+    maxBytesPerTrigger: bytesOf(options, 'maxBytesPerTrigger'),
+    ignoreDeletes: flag(options, 'ignoreDeletes'),
+    ignoreChanges: flag(options, 'ignoreChanges'),
+    skipChangeCommits: flag(options, 'skipChangeCommits'),
+    failOnDataLoss: flag(options, 'failOnDataLoss'),
+  };
+}
+
+function startOf(options: ReadonlyMap<string, string>): StreamOptions['start'] {
+  const version = options.get('startingVersion');
+  const timestamp = options.get('startingTimestamp');
+  if (version !== undefined && timestamp !== undefined) {
+    throw invalidOption('startingTimestamp', timestamp, 'give either startingVersion or startingTimestamp');
+  }
+  if (version !== undefined) {
+    if (version.toLowerCase() === 'latest') return { kind: 'latest' };
+    if (!/^\d{1,15}$/.test(version)) throw invalidOption('startingVersion', version, 'it must be a whole number or latest');
+    return { kind: 'version', version: toVersion(Number(version)) };
+  }
+  if (timestamp === undefined) return undefined;
+  const parsed = parseTimestampText(timestamp);
+  if (parsed === undefined) throw invalidOption('startingTimestamp', timestamp, 'it must be a date or a time, such as 2026-01-31 10:00:00');
+  return { kind: 'timestamp', timestampMs: Number(parsed.micros / 1000n) };
+}
+
+function flag(options: ReadonlyMap<string, string>, name: string): boolean | undefined {
+  const value = options.get(name);
+  if (value !== undefined && !/^(true|false)$/i.test(value)) throw invalidOption(name, value, 'it must be true or false');
+  return value === undefined ? undefined : value.toLowerCase() === 'true';
+}
+
+function positive(options: ReadonlyMap<string, string>, name: string): number | undefined {
+  const value = options.get(name);
+  if (value !== undefined && !/^[1-9]\d{0,8}$/.test(value)) throw invalidOption(name, value, 'it must be a positive whole number');
+  return value === undefined ? undefined : Number(value);
+}
+
+function bytesOf(options: ReadonlyMap<string, string>, name: string): number | undefined {
+  const value = options.get(name);
+  if (value === undefined) return undefined;
+  const [, count, unit = ''] = /^\s*([1-9]\d{0,15})\s*([bkmgt]?)b?\s*$/i.exec(value) ?? [];
+  const factor = byteUnits[unit.toLowerCase()];
+  if (count === undefined || factor === undefined) throw invalidOption(name, value, 'it must be a size such as 10m or 1g');
+  return Number(count) * factor;
+}

@@ -1,0 +1,116 @@
+import type { Field, StructType } from '../../schema/types.ts';
+import type { WriteResult } from '../../table/row-operations.ts';
+import type { QueryableTable, TableDefinition, TableFormat } from '../../table/table.ts';
+import { withRelation } from '../plan/actions.ts';
+import type { Plan, TableReference } from '../plan/plan.ts';
+import type { SessionRuntime } from '../plan/session-runtime.ts';
+import { pathExists, tableExists } from '../session-errors.ts';
+import { defaultProperties, type SaveMode, type WriteOptions } from './write-options.ts';
+
+/** What is saved where, and how. */
+export interface SaveRequest {
+  readonly runtime: SessionRuntime;
+  readonly plan: Plan;
+  readonly reference: TableReference;
+  readonly format: TableFormat;
+  readonly mode: SaveMode;
+  readonly options: WriteOptions;
+  readonly partitionBy: readonly string[] | undefined;
+  readonly clusterBy?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const savedAs = {
+  append: 'Append',
+  overwrite: 'Overwrite',
+  ignore: 'Ignore',
+  error: 'ErrorIfExists',
+  errorifexists: 'ErrorIfExists',
+} as const;
+
+/**
+ * Rows to a path or a name: a table that is there is written to as the mode says, otherwise it is created with the rows in its first
+ * version. `undefined`: mode `ignore` found a table.
+ *
+ * @throws AnalysisException `DELTA_PATH_EXISTS`, `TABLE_OR_VIEW_ALREADY_EXISTS`, and what the table's own write throws.
+ */
+export async function saveRows(request: SaveRequest): Promise<WriteResult | undefined> {
+  const { runtime, reference, mode, signal } = request;
+  runtime.assertRunning();
+  const existing = await runtime.tables.find(reference, signal);
+  if (existing === undefined) return createWithRows(request);
+  if (mode === 'ignore') return undefined;
+  if (mode === 'error' || mode === 'errorifexists') {
+    throw reference.kind === 'path' ? pathExists(existing.location) : tableExists(reference.parts);
+  }
+  return writeInto(request, existing);
+}
+
+async function writeInto(request: SaveRequest, table: QueryableTable): Promise<WriteResult> {
+  const { runtime, plan, mode, options, partitionBy, signal } = request;
+  const { partitionColumns } = await table.refresh(signal);
+  const writeMode = options.writeMode(mode, runtime.conf, partitionColumns.length > 0);
+  return withRelation(
+    runtime,
+    plan,
+    (rows) =>
+      table.operations.write({
+        ...options.commitOptions(runtime.conf),
+        ...options.tableOptions(runtime.conf),
+        rows,
+        mode: writeMode,
+        matchBy: 'name',
+        partitionBy,
+        signal,
+      }),
+    signal,
+  );
+}
+
+async function createWithRows(request: SaveRequest): Promise<WriteResult | undefined> {
+  const { runtime, plan, reference, format, mode, options, signal } = request;
+  return withRelation(
+    runtime,
+    plan,
+    async (rows) => {
+      const common = {
+        ...options.commitOptions(runtime.conf),
+        ...options.fileOptions(runtime.conf),
+        definition: definitionFor(request, rows.schema),
+        clusterBy: request.clusterBy?.map((name) => [name]),
+        rows,
+        signal,
+        mode: 'create' as const,
+      };
+      if (reference.kind === 'path') {
+        const location = runtime.tables.absolutePath(reference.path);
+        const driver = runtime.tables.driver(format);
+        const created = await driver.createTable({ ...common, name: location, location, savedAs: savedAs[mode] });
+        runtime.tables.forget(location);
+        return created.written;
+      }
+      const { catalog, ident } = runtime.tables.resolve(reference.parts);
+      const location = options.path === undefined ? undefined : runtime.tables.absolutePath(options.path);
+      const created = await catalog.create(ident, { ...common, format, location });
+      return created.written;
+    },
+    signal,
+  );
+}
+
+/** A table made from rows: all columns nullable, as every writer makes them. */
+function definitionFor(request: SaveRequest, schema: StructType): TableDefinition {
+  return {
+    schema: { kind: 'struct', fields: schema.fields.map(asNullable) },
+    partitionColumns: (request.partitionBy ?? []).map((name) => spelledAs(name, schema)),
+    properties: { ...defaultProperties(request.runtime.conf), ...request.options.properties },
+  };
+}
+
+function asNullable(field: Field): Field {
+  return { ...field, nullable: true };
+}
+
+function spelledAs(name: string, schema: StructType): string {
+  return schema.fields.find((field) => field.name.toLowerCase() === name.toLowerCase())?.name ?? name;
+}

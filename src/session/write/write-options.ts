@@ -1,0 +1,150 @@
+import { parseExpression } from '../../expr/parse/parse-expression.ts';
+import type { CommitOptions, WriteMode, WriteRequest } from '../../table/row-operations.ts';
+import type { SessionConf } from '../conf/session-conf.ts';
+import { invalidOption, unknownOption } from '../session-errors.ts';
+
+/** Options of writes, as Spark spells them; found without regard to case. */
+const knownOptions = [
+  'mergeSchema',
+  'overwriteSchema',
+  'replaceWhere',
+  'partitionOverwriteMode',
+  'userMetadata',
+  'txnAppId',
+  'txnVersion',
+  'optimizeWrite',
+  'autoCompact',
+  'compression',
+  'path',
+] as const;
+
+type OptionName = (typeof knownOptions)[number];
+
+const switches: ReadonlySet<OptionName> = new Set<OptionName>(['mergeSchema', 'overwriteSchema', 'optimizeWrite', 'autoCompact']);
+
+/** Save modes under the names that writers take. */
+export type SaveMode = 'append' | 'overwrite' | 'ignore' | 'error' | 'errorifexists';
+
+/** The options of one write, checked by name. Table properties (`delta.…`) are for tables that the write creates. */
+export class WriteOptions {
+  readonly #values: ReadonlyMap<string, string>;
+  readonly properties: Readonly<Record<string, string>>;
+
+  /** @throws AnalysisException `UNKNOWN_OPTION` with the nearest one, `DELTA_ILLEGAL_OPTION` for a switch that is neither on nor off. */
+  constructor(entries: Iterable<readonly [string, string]>) {
+    const values = new Map<string, string>();
+    const properties: Record<string, string> = {};
+    for (const [name, value] of entries) {
+      if (/^(delta|iceberg|write)\./i.test(name)) properties[name] = value;
+      else values.set(...checkedOption(name, value));
+    }
+    this.#values = values;
+    this.properties = properties;
+  }
+
+  get path(): string | undefined {
+    return this.#find('path');
+  }
+
+  get compression(): string | undefined {
+    return this.#find('compression');
+  }
+
+  /** What every commit carries. @throws AnalysisException `DELTA_ILLEGAL_OPTION` for half an idempotency mark. */
+  commitOptions(conf: SessionConf): CommitOptions {
+    const userMetadata = this.#find('userMetadata') ?? conf.find('spark.databricks.delta.commitInfo.userMetadata');
+    const appId = this.#find('txnAppId');
+    const version = this.#find('txnVersion');
+    if ((appId === undefined) !== (version === undefined)) {
+      throw invalidOption(appId === undefined ? 'txnAppId' : 'txnVersion', '', 'txnAppId and txnVersion must be given together');
+    }
+    if (appId === undefined || version === undefined) return { userMetadata };
+    if (!/^\d{1,19}$/.test(version)) throw invalidOption('txnVersion', version, 'it must be a whole number');
+    return { userMetadata, idempotency: { appId, version: BigInt(version) } };
+  }
+
+  /** How the rows get into a table that is there. */
+  tableOptions(
+    conf: SessionConf,
+  ): Pick<WriteRequest, 'mergeSchema' | 'overwriteSchema' | 'optimizeWrite' | 'optimizedFileBytes' | 'autoCompact'> {
+    return {
+      ...this.fileOptions(conf),
+      mergeSchema: this.#switch('mergeSchema') ?? conf.switch('spark.databricks.delta.schema.autoMerge.enabled'),
+      overwriteSchema: this.#switch('overwriteSchema'),
+      autoCompact: autoCompactOf(conf, this.#switch('autoCompact')),
+    };
+  }
+
+  /** Whether rows come into few, large files. The option counts more than the session; what neither says the table decides. */
+  fileOptions(conf: SessionConf): Pick<WriteRequest, 'optimizeWrite' | 'optimizedFileBytes'> {
+    return {
+      optimizeWrite: this.#switch('optimizeWrite') ?? conf.switch('spark.databricks.delta.optimizeWrite.enabled'),
+      optimizedFileBytes: conf.bytes('spark.databricks.delta.optimizeWrite.binSize'),
+    };
+  }
+
+  /**
+   * What a save mode replaces. Dynamic partition overwrite may be asked for by option or for the session.
+   *
+   * @throws AnalysisException `DELTA_ILLEGAL_OPTION`, `ParseException` for a `replaceWhere` that is no condition.
+   */
+  writeMode(mode: SaveMode, conf: SessionConf, partitioned: boolean): WriteMode {
+    const replaceWhere = this.#find('replaceWhere');
+    if (mode !== 'overwrite') return { kind: 'append' };
+    const asked = this.#find('partitionOverwriteMode') ?? conf.find('spark.sql.sources.partitionOverwriteMode') ?? 'static';
+    if (!/^(static|dynamic)$/i.test(asked)) throw invalidOption('partitionOverwriteMode', asked, 'it must be static or dynamic');
+    const dynamic = asked.toLowerCase() === 'dynamic' && partitioned && replaceWhere === undefined;
+    if (dynamic) return { kind: 'overwrite-partitions' };
+    return replaceWhere === undefined ? { kind: 'overwrite' } : { kind: 'overwrite', replaceWhere: parseExpression(replaceWhere) };
+  }
+
+  #find(name: OptionName): string | undefined {
+    return this.#values.get(name);
+  }
+
+  #switch(name: OptionName): boolean | undefined {
+    const value = this.#find(name);
+    return value === undefined ? undefined : value.toLowerCase() === 'true';
+  }
+}
+
+/** What tables of this session get when they are created: `spark.databricks.delta.properties.defaults.*`. */
+export function defaultProperties(conf: SessionConf): Readonly<Record<string, string>> {
+  const defaults = conf.below('spark.databricks.delta.properties.defaults.');
+  return Object.fromEntries([...defaults].map(([name, value]) => [`delta.${name}`, value]));
+}
+
+/** Auto compaction as the writer's option, else the session asks for it; what is left out the table decides. */
+export function autoCompactOf(conf: SessionConf, option?: boolean): NonNullable<WriteRequest['autoCompact']> {
+  const value = conf.find('spark.databricks.delta.autoCompact.enabled')?.toLowerCase();
+  const minNumFiles = conf.find('spark.databricks.delta.autoCompact.minNumFiles');
+  return {
+    enabled: option ?? (value === undefined ? undefined : value !== 'false'),
+    minNumFiles: minNumFiles === undefined ? undefined : Number(minNumFiles),
+    maxFileBytes: conf.bytes('spark.databricks.delta.autoCompact.maxFileSize'),
+  };
+}
+
+/** @throws AnalysisException `DELTA_ILLEGAL_OPTION` naming the modes there are. */
+export function saveModeOf(mode: string): SaveMode {
+  const lower = mode.toLowerCase();
+  switch (lower) {
+    case 'append':
+    case 'overwrite':
+    case 'ignore':
+    case 'error':
+    case 'errorifexists':
+      return lower;
+    case 'default':
+      return 'errorifexists';
+    default:
+      throw invalidOption('mode', mode, "accepted save modes are 'overwrite', 'append', 'ignore', 'error', 'errorifexists', 'default'");
+  }
+}
+
+function checkedOption(name: string, value: string): readonly [OptionName, string] {
+  const found = knownOptions.find((option) => option.toLowerCase() === name.toLowerCase());
+  if (found === undefined) throw unknownOption(name, 'this write', knownOptions);
+  if (switches.has(found) && !/^(true|false)$/i.test(value)) throw invalidOption(name, value, 'it must be true or false');
+  return [found, value];
+}

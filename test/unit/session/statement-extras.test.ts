@@ -1,0 +1,110 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { col } from '../../../src/session/functions.ts';
+import { temporarySession } from '../../support/temporary-session.ts';
+
+describe('statements beside the everyday ones', () => {
+  it('INSERT WITH SCHEMA EVOLUTION adds the columns that the table lacks', async () => {
+    await using made = await temporarySession();
+    const { session } = made;
+    await session.sql('CREATE TABLE t (id INT) USING delta');
+    await session.sql('INSERT WITH SCHEMA EVOLUTION INTO t BY NAME SELECT 1 AS id, "x" AS v');
+    expect(await session.table('t').collect()).toEqual([{ id: 1, v: 'x' }]);
+  });
+
+  it('CREATE TABLE LIKE takes columns, partitions, comment and properties, and no rows', async () => {
+    await using made = await temporarySession();
+    const { session } = made;
+    await session.sql(
+      "CREATE TABLE a (id INT NOT NULL COMMENT 'key', p STRING) USING delta PARTITIONED BY (p) COMMENT 'all' TBLPROPERTIES ('delta.columnMapping.mode' = 'name', 'k' = 'v')",
+    );
+    await session.sql("INSERT INTO a VALUES (1, 'x')");
+    await session.sql("CREATE TABLE b LIKE a TBLPROPERTIES ('k' = 'w')");
+    const [detail] = await (await session.sql('DESCRIBE DETAIL b')).collect();
+    expect(detail).toMatchObject({ description: 'all', partitionColumns: ['p'] });
+    expect(await session.table('b').count()).toBe(0);
+    await session.sql("INSERT INTO b VALUES (2, 'y')");
+    expect(await session.table('b').collect()).toEqual([{ id: 2, p: 'y' }]);
+    const properties = await (await session.sql('SHOW TBLPROPERTIES b')).collect();
+    expect(properties).toContainEqual({ key: 'k', value: 'w' });
+    await session.sql('CREATE TABLE IF NOT EXISTS b LIKE a');
+    await expect(session.sql('CREATE TABLE b LIKE a')).rejects.toMatchObject({ errorClass: 'TABLE_OR_VIEW_ALREADY_EXISTS' });
+    await expect(session.sql('CREATE TABLE c LIKE a PARTITIONED BY (id)')).rejects.toMatchObject({ errorClass: 'PARSE_SYNTAX_ERROR' });
+  });
+
+  it('ALTER TABLE RENAME TO gives a table with a location another name and refuses one in the warehouse', async () => {
+    await using made = await temporarySession();
+    const { session, directory } = made;
+    await session.sql(`CREATE TABLE a (id INT) USING delta LOCATION '${join(directory, 'elsewhere')}'`);
+    await session.sql('INSERT INTO a VALUES (1)');
+    await session.sql('ALTER TABLE a RENAME TO b');
+    expect(await session.table('b').collect()).toEqual([{ id: 1 }]);
+    await expect(session.table('a').collect()).rejects.toMatchObject({ errorClass: 'TABLE_OR_VIEW_NOT_FOUND' });
+    await session.sql('CREATE TABLE m (id INT) USING delta');
+    await expect(session.sql('ALTER TABLE m RENAME TO n')).rejects.toMatchObject({ errorClass: 'UNSUPPORTED_FEATURE' });
+    await expect(session.sql('ALTER TABLE b RENAME TO m')).rejects.toMatchObject({ errorClass: 'TABLE_OR_VIEW_ALREADY_EXISTS' });
+    await expect(session.sql('ALTER TABLE none RENAME TO x')).rejects.toMatchObject({ errorClass: 'TABLE_OR_VIEW_NOT_FOUND' });
+  });
+
+  it('SHOW VIEWS lists temporary views, ANALYZE TABLE is refused by name', async () => {
+    await using made = await temporarySession();
+    const { session } = made;
+    session.range(1).createOrReplaceTempView('numbers');
+    expect(await (await session.sql("SHOW VIEWS LIKE 'num*'")).collect()).toEqual([
+      { namespace: '', viewName: 'numbers', isTemporary: true },
+    ]);
+    await expect(session.sql('ANALYZE TABLE t COMPUTE STATISTICS')).rejects.toThrow('ANALYZE TABLE');
+  });
+
+  it('errors that expressions raise carry their class and state', async () => {
+    await using made = await temporarySession();
+    const frame = made.session.range(1).selectExpr('1 / id AS x');
+    await expect(frame.collect()).rejects.toMatchObject({ errorClass: 'DIVIDE_BY_ZERO', sqlState: '22012' });
+    await expect(frame.count()).resolves.toBe(1);
+  });
+
+  it('names what happened when the change files of a feed are gone', async () => {
+    await using made = await temporarySession();
+    const { session, directory } = made;
+    const path = join(directory, 'feed');
+    await session.sql(`CREATE TABLE delta.\`${path}\` (id INT) USING delta TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')`);
+    await session.sql(`INSERT INTO delta.\`${path}\` VALUES (1), (2)`);
+    await session.sql(`DELETE FROM delta.\`${path}\` WHERE id = 1`);
+    await rm(join(path, '_change_data'), { recursive: true });
+    const feed = session.read.option('readChangeFeed', true).option('startingVersion', 0).format('delta').load(path);
+    await expect(feed.collect()).rejects.toMatchObject({ errorClass: 'DELTA_CHANGE_DATA_FILE_NOT_FOUND', kind: 'not-found' });
+  });
+});
+
+describe('DataFrame methods beside the everyday ones', () => {
+  it('describes columns in rows of text', async () => {
+    await using made = await temporarySession();
+    const frame = made.session.createDataFrame(
+      [
+        { n: 1, v: 'a' },
+        { n: 3, v: 'b' },
+      ],
+      'n INT, v STRING',
+    );
+    expect(await (await frame.describe()).collect()).toEqual([
+      { summary: 'count', n: '2', v: '2' },
+      { summary: 'mean', n: '2.0', v: null },
+      { summary: 'stddev', n: '1.4142135623730951', v: null },
+      { summary: 'min', n: '1', v: 'a' },
+      { summary: 'max', n: '3', v: 'b' },
+    ]);
+  });
+
+  it('fills and drops nulls under the names of na', async () => {
+    await using made = await temporarySession();
+    const frame = made.session.createDataFrame([{ n: null }, { n: 2 }], 'n INT');
+    expect(await frame.na.fill(0).orderBy(col('n')).collect()).toEqual([{ n: 0 }, { n: 2 }]);
+    expect(await frame.na.drop().collect()).toEqual([{ n: 2 }]);
+  });
+
+  it('refuses pivot by name', async () => {
+    await using made = await temporarySession();
+    expect(() => made.session.range(1).groupBy('id').pivot('id')).toThrow('pivot("id") is not supported');
+  });
+});
