@@ -15,9 +15,20 @@ export interface CliEnvironment {
   readonly err: (text: string) => Promise<void>;
   readonly outIsTerminal: boolean;
   readonly errIsTerminal: boolean;
+  /** Standard input; only `sql` reads it. */
+  readonly input: CliInput;
   /** Makes the application's commands; called only by commands that need them, so that `config print` stays quick. */
   readonly loadApp: () => Promise<AppCommands>;
   readonly version: string;
+}
+
+/** Where a command reads from when no file or text is named. */
+export interface CliInput {
+  readonly stream: NodeJS.ReadableStream;
+  /** Whether a person types it. */
+  readonly isTerminal: boolean;
+  /** Where a person sees what is typed. */
+  readonly echo: NodeJS.WritableStream;
 }
 
 /** Options every command has. */

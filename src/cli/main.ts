@@ -39,6 +39,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
   err: (text) => writeTo(process.stderr, text),
   outIsTerminal: process.stdout.isTTY,
   errIsTerminal: process.stderr.isTTY,
+  // Prompts stay out of a result that goes to a file.
+  input: { stream: process.stdin, isTerminal: process.stdin.isTTY, echo: process.stdout.isTTY ? process.stdout : process.stderr },
   loadApp: async () => (await import('../app/commands.ts')).createAppCommands(),
   version: productVersion,
 });

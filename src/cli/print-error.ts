@@ -1,5 +1,7 @@
+import { AnalysisException, ParseException } from '../base/analysis-exception.ts';
 import { type JsonValue, printJson } from '../base/bigint-json.ts';
 import { isServiceError } from '../base/errors.ts';
+import { placeLines } from './error-place.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { paint, type Terminal } from './terminal.ts';
 
@@ -19,7 +21,9 @@ function errorText(error: unknown, colour: boolean): string {
   }
   const { code, message, hint, kind, stack } = error;
   const [first = '', ...more] = message.split('\n');
-  const lines = [`${paint('error', 'red', colour)} ${paint(code, 'bold', colour)}: ${first}`, ...more.map((line) => `  ${line}`)];
+  const state = error instanceof AnalysisException && error.sqlState !== undefined ? ` (${error.sqlState})` : '';
+  const lines = [`${paint('error', 'red', colour)} ${paint(code, 'bold', colour)}${state}: ${first}`, ...more.map((line) => `  ${line}`)];
+  if (error instanceof ParseException) lines.push(...placeLines(error));
   lines.push(...causesOf(error).map((cause) => paint(`  caused by: ${cause}`, 'faint', colour)));
   if (hint !== undefined) lines.push(`${paint('hint', 'yellow', colour)}  ${hint}`);
   if (kind === 'internal' && stack !== undefined) lines.push(paint(stack, 'faint', colour));
@@ -30,7 +34,9 @@ function errorJson(error: unknown): JsonValue {
   if (!isServiceError(error))
     return { code: 'INTERNAL', kind: 'internal', message: error instanceof Error ? error.message : String(error) };
   const { code, kind, message, hint, context } = error;
-  return { code, kind, message, hint, context, causes: causesOf(error) };
+  const sqlState = error instanceof AnalysisException ? error.sqlState : undefined;
+  const place = error instanceof ParseException ? { line: error.position.line, column: error.position.column } : undefined;
+  return { code, sqlState, kind, message, place, hint, context, causes: causesOf(error) };
 }
 
 /** Messages of the causes that say more than the error itself. */

@@ -6,6 +6,7 @@ import { addChangesCommand } from './commands/changes-command.ts';
 import { addConfigCommand } from './commands/config-command.ts';
 import { addMaintainCommand } from './commands/maintain-command.ts';
 import { addServeCommand } from './commands/serve-command.ts';
+import { addSqlCommand } from './commands/sql-command.ts';
 import { addTableCommands } from './commands/table-commands.ts';
 import { exitCodes } from './exit-code.ts';
 import { printError } from './print-error.ts';
@@ -22,7 +23,7 @@ export async function runCli(args: readonly string[], environment: CliEnvironmen
   const write = (stream: (text: string) => Promise<void>, text: string): void => {
     pending = pending.then(() => stream(text));
   };
-  const program = buildProgram(environment, (result) => {
+  const program = buildProgram(args, environment, (result) => {
     code = result;
   });
   configureOutput(program, {
@@ -48,10 +49,9 @@ export async function runCli(args: readonly string[], environment: CliEnvironmen
   return code;
 }
 
-function buildProgram(environment: CliEnvironment, done: (code: number) => void): Command {
+function buildProgram(args: readonly string[], environment: CliEnvironment, done: (code: number) => void): Command {
   const program = new Command('tidewater')
     .description('Kafka topics to Delta Lake tables and back again as change feeds, exactly once both ways.')
-    .version(environment.version)
     .option(
       '-c, --config <file>',
       'configuration file; may be repeated, later ones win (default: $TIDEWATER_CONFIG or tidewater.yaml)',
@@ -61,12 +61,15 @@ function buildProgram(environment: CliEnvironment, done: (code: number) => void)
     .option('--json', 'machine-readable output: one JSON object a line')
     .showHelpAfterError('(tidewater --help shows what there is)')
     .addHelpText('after', footer);
+  // Behind a command `--version` is that of a table.
+  if (args.every((arg) => arg.startsWith('-'))) program.version(environment.version);
   const add: AddCommand = <Flags extends OptionValues>(command: Command, run: RunCommand<Flags>) => {
     command.action(async () => {
       done(
         await run(
           new CommandSession(command, environment),
-          command.opts<Flags>(),
+          // An option that a command shares with the one it is a subcommand of is found at either.
+          command.optsWithGlobals<Flags>(),
           command.processedArgs.filter((arg) => typeof arg === 'string'),
         ),
       );
@@ -75,6 +78,7 @@ function buildProgram(environment: CliEnvironment, done: (code: number) => void)
   addServeCommand(program, add);
   addTableCommands(program, add);
   addChangesCommand(program, add);
+  addSqlCommand(program, add);
   addMaintainCommand(program, add);
   addAuditCommand(program, add);
   addConfigCommand(program, add);

@@ -6,6 +6,7 @@ import { type CommandSession, wholeNumber } from '../command-session.ts';
 import { exitCodes } from '../exit-code.ts';
 import { paint, type Style, type Terminal } from '../terminal.ts';
 import type { AddCommand } from './add-command.ts';
+import { addReadChanges } from './read-commands.ts';
 
 interface TailFlags {
   readonly fromVersion?: number | undefined;
@@ -24,7 +25,8 @@ const marks: Readonly<Record<string, readonly [mark: string, style: Style]>> = {
 const changeColumns: ReadonlySet<string> = new Set(['_change_type', '_commit_version', '_commit_timestamp']);
 
 export function addChangesCommand(program: Command, add: AddCommand): void {
-  const changes = program.command('changes').description('the row changes of a table');
+  const changes = program.command('changes').description('the row changes of a table, one JSON object a line');
+  addReadChanges(changes, add);
   const tail = changes
     .command('tail')
     .description('print row changes, oldest first, read from the table itself')

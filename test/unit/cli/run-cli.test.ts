@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type {
+  AppCommands,
   AuditReport,
   MaintainOptions,
   MaintainReport,
+  ReadTableRequest,
   ServeOptions,
   TableSummary,
   TailOptions,
@@ -36,7 +38,7 @@ describe('usage', () => {
   test('help and version end with 0 on standard output', async () => {
     const help = await cli('--help');
     expect(help.code).toBe(0);
-    for (const command of ['serve', 'tables', 'describe', 'history', 'offsets', 'changes', 'maintain', 'audit', 'config'])
+    for (const command of ['serve', 'tables', 'describe', 'history', 'offsets', 'changes', 'sql', 'maintain', 'audit', 'config'])
       expect(help.out).toContain(`\n  ${command}`);
     expect(help.out).toContain('Exit codes: 0 done');
     expect(await cli('--version')).toEqual({ code: 0, out: '1.2.3\n', err: '' });
@@ -253,6 +255,42 @@ describe('tables', () => {
     expect(offsets.out).toBe(
       '{"table":"flights","topic":"f","partition":0,"tableOffset":5,"groupOffset":4,"earliest":0,"end":9007199254740993,"lag":9007199254740988}\n',
     );
+  });
+});
+
+describe('rows, schema and changes', () => {
+  const asked = (): { readonly app: Partial<AppCommands>; readonly requests: ReadTableRequest[] } => {
+    const requests: ReadTableRequest[] = [];
+    const readTable: AppCommands['readTable'] = async (request, onLine) => {
+      requests.push(request);
+      await onLine('{"id":1}');
+    };
+    return { app: { readTable }, requests };
+  };
+
+  test('read a table by path without any configuration', async () => {
+    const { app, requests } = asked();
+    const { code, out } = await cli('rows data/t --version 3 --filter id=1 --limit 2 --canonical', { app, files: {} });
+    expect([code, out]).toEqual([0, '{"id":1}\n']);
+    expect(requests).toMatchObject([
+      { what: 'rows', name: 'data/t', location: '/work/data/t', version: 3, filter: 'id=1', limit: 2, canonical: true },
+    ]);
+    await cli('changes file:///t --from 1 --to 2', { app, files: {} });
+    await cli('schema /abs/t --timestamp 2024-01-01', { app, files: {} });
+    await cli('history ./t', { app, files: {} });
+    expect(requests.slice(1)).toMatchObject([
+      { what: 'changes', location: 'file:///t', from: 1, to: 2, canonical: false },
+      { what: 'schema', location: '/abs/t', timestamp: '2024-01-01' },
+      { what: 'history', location: '/work/t', limit: undefined },
+    ]);
+  });
+
+  test('know a name from the configuration, and say which names there are', async () => {
+    const { app } = asked();
+    const { code, err } = await cli('rows flights', { app });
+    expect(code).toBe(2);
+    expect(err).toContain('table "flights" is not in the configuration');
+    expect((await cli('changes', { app })).code).toBe(2);
   });
 });
 
