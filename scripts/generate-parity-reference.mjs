@@ -2,11 +2,13 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const target = new URL('../docs/reference/parity.md', import.meta.url);
-const folder = new URL('../test/parity/', import.meta.url);
+const root = new URL('../', import.meta.url);
+/** Beside `test/parity`: tests of rows that need a broker. */
+const folders = ['test/parity/', 'test/integration/session/'];
 
 /** The page, from test/parity/rows.json and the titles of the tests, which begin with the id of their row. */
 export function renderParityReference() {
-  const rows = JSON.parse(readFileSync(new URL('rows.json', folder), 'utf8'));
+  const rows = JSON.parse(readFileSync(new URL('test/parity/rows.json', root), 'utf8'));
   const tests = testsById();
   return `# What works
 
@@ -22,16 +24,24 @@ ${table(rows.delta, tests)}
 /** Skipped tests show nothing. */
 function testsById() {
   const found = new Map();
-  for (const file of readdirSync(folder)
-    .filter((name) => name.endsWith('.test.ts'))
-    .sort()) {
-    const text = readFileSync(new URL(file, folder), 'utf8');
-    for (const [, , title] of text.matchAll(/\bit(?:\.each\([^)]*\))?\(\s*(['"`])([AB]\d\d\b.*?)\1,/g)) {
+  for (const file of folders.flatMap(testFiles)) {
+    const source = readFileSync(new URL(file, root), 'utf8');
+    for (const [, , title] of source.matchAll(/\bit(?:\.each\([^)]*\))?\(\s*(['"`])([AB]\d\d\b.*?)\1,/g)) {
       const id = title.slice(0, 3);
-      found.set(id, [...(found.get(id) ?? []), { file, text: title.slice(3).replace(/^:\s*/, '') }]);
+      // What a table of cases fills in is left out.
+      const text = title
+        .slice(3)
+        .replace(/^:\s*/, '')
+        .replaceAll(/%[sj]|'?\$\w+'?/g, '…');
+      found.set(id, [...(found.get(id) ?? []), { file, text }]);
     }
   }
   return found;
+}
+
+function testFiles(folder) {
+  const names = readdirSync(new URL(folder, root)).filter((name) => name.endsWith('.test.ts'));
+  return names.sort().map((name) => `${folder}${name}`);
 }
 
 function table(rows, tests) {
@@ -39,7 +49,7 @@ function table(rows, tests) {
   for (const { id, behaviour, limits } of rows) {
     const shown = tests.get(id) ?? [];
     const state = shown.length === 0 ? 'missing' : limits === undefined ? 'works' : `works, except: ${limits}`;
-    const links = shown.map(({ file, text }) => `[${text.replaceAll('|', '\\|')}](../../test/parity/${file})`);
+    const links = shown.map(({ file, text }) => `[${text.replaceAll('|', '\\|')}](../../${file})`);
     lines.push(`| ${id} | ${behaviour} | ${state} | ${links.join('<br>')} |`);
   }
   return lines.join('\n');

@@ -16,7 +16,7 @@ export interface Engines {
   /** Runs one of the scripts beside this file. Rejects with what it printed when it fails. */
   script(name: 'read_table.py' | 'check_table.py', args: readonly string[]): Promise<string>;
   /** Starts one of the scripts with pipes. */
-  spawn(name: 'oracle_server.py'): ChildProcess;
+  spawn(name: 'oracle_server.py', args?: readonly string[]): ChildProcess;
 }
 
 /**
@@ -32,7 +32,8 @@ export async function obtainEngines(): Promise<Engines> {
   }
   const env = { ...process.env, TIDEWATER_ENGINE_JARS: join(dir, 'jars'), PYTHONDONTWRITEBYTECODE: '1' };
   return {
-    spawn: (name) => spawn(join(dir, 'venv', 'bin', 'python'), [join(here, name)], { env, stdio: ['pipe', 'pipe', 'pipe'] }),
+    spawn: (name, args = []) =>
+      spawn(join(dir, 'venv', 'bin', 'python'), [join(here, name), ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] }),
     script: async (name, args) => {
       const { stdout } = await run(join(dir, 'venv', 'bin', 'python'), [join(here, name), ...args], { env, maxBuffer: maxOutputBytes });
       return stdout;

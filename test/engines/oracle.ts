@@ -1,6 +1,7 @@
-import { type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import type { Engines } from './engines.ts';
 
 export type OracleEngine = 'delta-rs' | 'duckdb' | 'spark';
@@ -31,35 +32,61 @@ interface Answer {
   readonly error?: ConstructorParameters<typeof OracleError>[0];
 }
 
+/** One operation of delta-rs, with what it takes (oracle/delta_rs_ops.py). */
+export type DeltaRsOperation = Readonly<Record<string, unknown>> & {
+  readonly op:
+    | 'append'
+    | 'overwrite'
+    | 'delete'
+    | 'update'
+    | 'merge'
+    | 'compact'
+    | 'z_order'
+    | 'restore'
+    | 'checkpoint'
+    | 'add_constraint'
+    | 'set_properties'
+    | 'append_many';
+};
+
+/** The variable that names the loopback port of an oracle which all files of a run share (`support/global-oracle.ts` sets it). */
+export const oraclePortVariable = 'TIDEWATER_ORACLE_PORT';
+
+interface Conversation {
+  readonly questions: Writable;
+  readonly answers: Readable;
+  readonly ended: Promise<unknown>;
+  /** What the process complained of lately. */
+  readonly complaints: () => string;
+}
+
+const maxComplaints = 40;
+
 /**
  * Other engines in one long-lived process, asked one thing at a time. Spark starts with its first question (some ten seconds).
  */
 export class Oracle {
-  readonly #child: ChildProcess;
+  readonly #conversation: Conversation;
   readonly #waiting = new Map<number, (answer: Answer) => void>();
-  readonly #complaints: string[] = [];
   #lastId = 0;
 
-  private constructor(child: ChildProcess) {
-    this.#child = child;
-    if (child.stdout === null || child.stderr === null) throw new Error('the oracle has no pipes');
-    createInterface({ input: child.stdout }).on('line', (line) => {
+  private constructor(conversation: Conversation) {
+    this.#conversation = conversation;
+    createInterface({ input: conversation.answers }).on('line', (line) => {
       const answer = JSON.parse(line) as Answer;
       this.#waiting.get(answer.id)?.(answer);
       this.#waiting.delete(answer.id);
     });
-    createInterface({ input: child.stderr }).on('line', (line) => {
-      this.#complaints.push(line);
-      if (this.#complaints.length > 40) this.#complaints.shift();
-    });
-    child.on('exit', () => {
-      for (const [id, answered] of this.#waiting) answered({ id, ok: false, error: { message: `ended: ${this.#complaints.join('\n')}` } });
+    void conversation.ended.then(() => {
+      for (const [id, answered] of this.#waiting) answered({ id, ok: false, error: { message: `ended: ${conversation.complaints()}` } });
       this.#waiting.clear();
     });
   }
 
+  /** Speaks with the oracle that the run shares, or starts one of its own. */
   static start(engines: Engines): Oracle {
-    return new Oracle(engines.spawn('oracle_server.py'));
+    const port = process.env[oraclePortVariable] ?? '';
+    return new Oracle(port === '' ? withProcess(engines) : withPort(Number(port)));
   }
 
   rows(engine: OracleEngine, path: string, range: ReadRange = {}): Promise<readonly CanonicalRow[]> {
@@ -110,10 +137,15 @@ export class Oracle {
     await this.#ask({ cmd: 'delete_deltalake', path, predicate });
   }
 
+  /** Lets delta-rs change a table; its metrics, as text. */
+  async deltaRs(path: string, operation: DeltaRsOperation): Promise<CanonicalRow> {
+    const [metrics = {}] = await this.#ask({ cmd: 'deltalake', path, ...operation });
+    return metrics;
+  }
+
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null) return;
-    this.#child.stdin?.end();
-    await once(this.#child, 'exit');
+    this.#conversation.questions.end();
+    await this.#conversation.ended;
   }
 
   #ask(question: Readonly<Record<string, unknown>>): Promise<readonly CanonicalRow[]> {
@@ -123,9 +155,29 @@ export class Oracle {
         if (answer.ok) resolve(answer.rows ?? []);
         else reject(new OracleError(answer.error ?? {}));
       });
-      this.#child.stdin?.write(`${JSON.stringify({ id, ...question })}\n`);
+      this.#conversation.questions.write(`${JSON.stringify({ id, ...question })}\n`);
     });
   }
+}
+
+function withProcess(engines: Engines): Conversation {
+  const child = engines.spawn('oracle_server.py');
+  if (child.stdin === null || child.stdout === null || child.stderr === null) throw new Error('the oracle has no pipes');
+  const complaints: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    complaints.push(line);
+    if (complaints.length > maxComplaints) complaints.shift();
+  });
+  return { questions: child.stdin, answers: child.stdout, ended: once(child, 'exit'), complaints: () => complaints.join('\n') };
+}
+
+function withPort(port: number): Conversation {
+  const socket = connect(port, '127.0.0.1');
+  let complaint = 'the shared oracle hung up';
+  socket.on('error', (error) => {
+    complaint = error.message;
+  });
+  return { questions: socket, answers: socket, ended: new Promise((resolve) => socket.on('close', resolve)), complaints: () => complaint };
 }
 
 /** Canonical rows as sorted text, to compare sets of rows with duplicates. */

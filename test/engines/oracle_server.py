@@ -1,73 +1,110 @@
-"""Reads Delta tables with engines that are independent of the product: one JSON request per line on stdin, one JSON answer per line on stdout.
+"""Reads Delta tables with engines that are independent of the product: one JSON request per line, one JSON answer per line.
 
 {"id":1,"cmd":"rows|schema|history|changes|files","engine":"delta-rs|duckdb|spark","path":...,"version":...,"from":...,"to":...,"filter":...}
 {"id":2,"cmd":"check","path":...}                     findings of the integrity check, which uses no engine for the metadata
 {"id":3,"cmd":"sql","engine":"spark","sql":...}       rows of the last statement
 {"id":4,"cmd":"write_deltalake","path":...,"rows":[...],"mode":...}
+{"id":5,"cmd":"deltalake","path":...,"op":...}        what delta-rs does to a table (oracle/delta_rs_ops.py)
 Answers: {"id":1,"ok":true,"rows":[...]} or {"id":1,"ok":false,"error":{...}}. Rows are canonical values (oracle/canon.py).
+
+Without arguments it speaks by stdin and stdout. With --listen it prints {"port":n} and answers every connection to that port of the
+loopback interface in a thread of its own, until stdin ends. All share one Spark driver, each has a session of it.
 """
-import contextlib
-import io
 import json
 import os
+import socket
 import sys
+import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from oracle import canon, check, engines  # noqa: E402
-
-ENGINES = {engine.name: engine for engine in engines.available("delta")}
+from oracle import check, engines  # noqa: E402
 
 
 def run_check(request):
-    report = io.StringIO()
-    with contextlib.redirect_stdout(report):
-        check.run({"path": request["path"], "format": "delta"}, allow_orphans=request.get("allowOrphans", False))
-    lines = [json.loads(line) for line in report.getvalue().splitlines()]
-    return [line for line in lines if "summary" not in line]
+    found = []
+    check.run({"path": request["path"], "format": "delta"}, allow_orphans=request.get("allowOrphans", False), emit=found.append)
+    return [finding for finding in found if "summary" not in finding]
 
 
 def delta_rs_write(request):
-    import pyarrow
-    from deltalake import write_deltalake
+    from oracle import delta_rs_ops
 
-    write_deltalake(request["path"], pyarrow.Table.from_pylist(request["rows"]), mode=request.get("mode", "append"))
-    return []
+    return delta_rs_ops.run(dict(request, op=request.get("mode", "append")))
 
 
 def delta_rs_delete(request):
-    from deltalake import DeltaTable
+    from oracle import delta_rs_ops
 
-    return [{k: str(v) for k, v in DeltaTable(request["path"]).delete(request.get("predicate")).items()}]
+    return delta_rs_ops.run(dict(request, op="delete"))
 
 
-def answer(request):
-    cmd = request["cmd"]
-    if cmd == "check":
-        return run_check(request)
-    if cmd == "write_deltalake":
-        return delta_rs_write(request)
-    if cmd == "delete_deltalake":
-        return delta_rs_delete(request)
-    request.setdefault("format", "delta")
-    engine = ENGINES[request["engine"]]
-    if cmd in ("sql", "stream_changes", "detail"):
-        return engine.call(cmd, request)
-    return getattr(engine, cmd)(request)
+def delta_rs(request):
+    from oracle import delta_rs_ops
+
+    return delta_rs_ops.run(request)
+
+
+OWN = {"check": run_check, "write_deltalake": delta_rs_write, "delete_deltalake": delta_rs_delete, "deltalake": delta_rs}
+
+
+class Answers:
+    """Answers the requests of one client in their order."""
+
+    def __init__(self):
+        self.engines = {engine.name: engine for engine in engines.available("delta")}
+
+    def answer(self, request):
+        cmd = request["cmd"]
+        if cmd in OWN:
+            return OWN[cmd](request)
+        request.setdefault("format", "delta")
+        engine = self.engines[request["engine"]]
+        if cmd in ("sql", "stream_changes", "detail"):
+            return engine.call(cmd, request)
+        return getattr(engine, cmd)(request)
+
+    def serve(self, lines, out):
+        for line in lines:
+            request = json.loads(line)
+            try:
+                reply = {"id": request["id"], "ok": True, "rows": self.answer(request)}
+            # Libraries in Rust panic with exceptions of their own, which are no Exception.
+            except BaseException as error:  # noqa: BLE001
+                detail = getattr(error, "detail", None)
+                reply = {"id": request["id"], "ok": False, "error": detail or {"python": type(error).__name__, "message": str(error)[:4000]}}
+            out.write((json.dumps(reply, ensure_ascii=False, default=str) + "\n").encode("utf-8", "surrogatepass"))
+            out.flush()
+
+
+def listen(out):
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def accept():
+        while True:
+            connection, _ = server.accept()
+            threading.Thread(target=converse, args=(connection,), daemon=True).start()
+
+    def converse(connection):
+        with connection, connection.makefile("rwb") as stream:
+            try:
+                Answers().serve(stream, stream)
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+
+    threading.Thread(target=accept, daemon=True).start()
+    out.write((json.dumps({"port": server.getsockname()[1]}) + "\n").encode())
+    out.flush()
+    sys.stdin.buffer.read()
 
 
 def main():
     # Libraries print to stdout; the protocol has it for itself.
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    for line in sys.stdin.buffer:
-        request = json.loads(line)
-        try:
-            reply = {"id": request["id"], "ok": True, "rows": answer(request)}
-        except Exception as error:  # noqa: BLE001
-            detail = getattr(error, "detail", None)
-            reply = {"id": request["id"], "ok": False, "error": detail or {"python": type(error).__name__, "message": str(error)[:4000]}}
-        out.write((json.dumps(reply, ensure_ascii=False, default=str) + "\n").encode("utf-8", "surrogatepass"))
-        out.flush()
+    if "--listen" in sys.argv[1:]:
+        listen(out)
+    else:
+        Answers().serve(sys.stdin.buffer, out)
 
 
 if __name__ == "__main__":

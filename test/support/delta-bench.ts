@@ -1,3 +1,4 @@
+import { AnalysisException } from '../../src/base/analysis-exception.ts';
 import type { JsonObject } from '../../src/base/bigint-json.ts';
 import { type Failpoint, inertFailpoint } from '../../src/base/failpoint.ts';
 import { RandomIdSource } from '../../src/base/ids.ts';
@@ -157,11 +158,11 @@ export class BenchProcess implements OperationContext {
   }
 
   engine(): Promise<never> {
-    return Promise.reject(new TypeError('the bench has no engine'));
+    return Promise.reject(new AnalysisException({ errorClass: 'ENGINE_NOT_AVAILABLE', message: 'the bench has no engine' }));
   }
 
   localRoot(): string {
-    throw new TypeError('the bench has no directory');
+    throw new AnalysisException({ errorClass: 'ENGINE_NEEDS_LOCAL_FILES', message: 'the bench has no directory' });
   }
 
   refresh(signal?: AbortSignal): Promise<DeltaSnapshot> {

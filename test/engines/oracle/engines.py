@@ -1,6 +1,6 @@
 """Light engines (delta-rs, DuckDB, pyiceberg) and the client side of the Spark engine.
 Every operation returns a list of canonical values (see canon.py)."""
-import datetime, json, os, re
+import datetime, json, os, re, threading
 import pyarrow as pa
 from . import canon
 from .ice_meta import find_metadata, load_metadata, strip_scheme
@@ -191,8 +191,13 @@ class Duck:
     """DuckDB in a child process: its Avro extension ends the whole process on an unknown codec"""
     name = "duckdb"
     _p = None
+    _lock = threading.Lock()
 
     def _call(self, op, a):
+        with Duck._lock:
+            return self._ask(op, a)
+
+    def _ask(self, op, a):
         import subprocess, sys, tempfile
         if Duck._p is None or Duck._p.poll() is not None:
             Duck._err = tempfile.TemporaryFile()
@@ -227,20 +232,29 @@ for _op in ("rows", "schema", "history", "changes", "files"):
 
 # ------------------------------------------------------------------ Spark
 class SparkEngine:
+    """One driver for the process; configuration and views of its own for each instance."""
     name = "spark"
-    _local = None
+    _driver = None
+    _lock = threading.Lock()
 
     def __init__(self, port=None):
         self.port = port
-        self.client = None
+        self._ops = None
+
+    def _start(self):
+        from . import spark_session, spark_ops
+        with SparkEngine._lock:
+            if SparkEngine._driver is None:
+                SparkEngine._driver = spark_session.build()
+            self._ops = spark_ops.Ops(SparkEngine._driver.newSession())
 
     def call(self, cmd, a):
         a = dict(a, cmd=cmd)
-        from . import spark_session, spark_ops
-        if SparkEngine._local is None:
-            SparkEngine._local = spark_ops.Ops(spark_session.build())
+        from . import spark_ops
+        if self._ops is None:
+            self._start()
         try:
-            return getattr(SparkEngine._local, cmd)(a)
+            return getattr(self._ops, cmd)(a)
         except Exception as e:
             raise SparkError(spark_ops.err(e))
 

@@ -51,6 +51,7 @@ const maintenance: MaintenanceSettings = {
   compaction: { enabled: true, targetFileBytes: 1 << 20, minInputFiles: 4, maxGroups: 4 },
   vacuum: { enabled: true, retentionMs: undefined, intervalMs: 20_000 },
   checkpoint: { enabled: true, minVersions: 5 },
+  engine: { memoryLimitBytes: 128 << 20, threads: 1, temporaryDirectory: undefined },
 };
 
 /** One process of the service with all its roles, on ports that can be cut off from the world. */
