@@ -1,4 +1,5 @@
 // The figures of bench/README.md:
+//   npm run bench -- tables [case …] [--scale 1] [--engines tidewater,delta-rs,spark] [--budget 600]
 //   npm run bench -- w1|w2|feed|commit-cost|start|all [--runs 3] [--rows 2000000] [--seconds 60] [--workers 1]
 //     [--patience 60] [--ingest '{"maxBatchRows":100000}'] [--no-peer] [--out file]
 // `--ingest`: settings to try, laid over the bench's own. `--patience`: seconds to wait, before each run, for the rest of the machine to be idle. JSON lines on stdout, a table for people on stderr. Linux only: CPU and memory come from /proc.
@@ -23,10 +24,15 @@ const { values, positionals } = parseArgs({
     ingest: { type: 'string', default: '{}' },
     'no-peer': { type: 'boolean', default: false },
     out: { type: 'string' },
+    scale: { type: 'string', default: '1' },
+    engines: { type: 'string', default: 'tidewater,delta-rs,spark' },
+    budget: { type: 'string', default: '600' },
   },
 });
 
-const chosen = positionals.length === 0 || positionals.includes('all') ? Object.keys(workloads) : positionals;
+// Alone, for it takes the names of its cases and needs no broker: `all` is the pipeline.
+const tables = positionals[0] === 'tables';
+const chosen = tables ? [] : positionals.length === 0 || positionals.includes('all') ? Object.keys(workloads) : positionals;
 const unknown = chosen.filter((name) => !(name in workloads));
 if (unknown.length > 0 || process.platform !== 'linux') {
   console.error(unknown.length > 0 ? `bench: no workload ${unknown.join(', ')}; there are ${Object.keys(workloads).join(', ')}, all` : 'bench: needs /proc');
@@ -45,6 +51,15 @@ const context = new BenchContext({
   out: values.out,
 });
 try {
+  if (tables) {
+    const { runTables } = await import('./tables/run-tables.mjs');
+    await runTables(context, {
+      names: positionals.slice(1),
+      scale: Number(values.scale),
+      engines: values.engines.split(','),
+      budgetSeconds: Number(values.budget),
+    });
+  }
   for (const name of chosen) {
     context.log(name);
     await workloads[name](context);
