@@ -180,7 +180,9 @@ describe('the log', () => {
       const old = new Date(Date.now() - (20 - version) * dayMs);
       utimesSync(join(path('swept'), '_delta_log', `${padded(version)}.json`), old, old);
     }
-    await bench().another().sql(`INSERT INTO ${at('swept')} VALUES (9, 'i', 'p1')`);
+    await bench()
+      .another()
+      .sql(`INSERT INTO ${at('swept')} VALUES (9, 'i', 'p1')`);
     expect(log('swept').filter((file) => /^\d+\.json$/.test(file))).toEqual([3, 4, 5, 6].map((version) => `${padded(version)}.json`));
     await sql(`INSERT INTO ${at('swept')} VALUES (10, 'j', 'p1')`);
     expect(await bench().another().read.load(path('swept')).count()).toBe(6);
