@@ -31,21 +31,18 @@ export function collectErrorCodes() {
   const codes = new Map();
   for (const path of sources(join(root, 'src'))) {
     const text = readFileSync(path, 'utf8');
-    for (const match of text.matchAll(/code:\s*'([A-Z][A-Z0-9_]+)'(?:,\s*kind:\s*'([a-z-]+)')?/g)) {
-      const known = codes.get(match[1]) ?? { kinds: new Set(), areas: new Set() };
-      if (match[2] !== undefined) known.kinds.add(match[2]);
+    for (const [, key, code, rest] of text.matchAll(
+      /\b(code|errorClass):\s*'([A-Z_][A-Za-z0-9_.]+)'((?:,\s*(?:alias|sqlState|kind):\s*'[^']*')*)/g,
+    )) {
+      const known = codes.get(code) ?? { kinds: new Set(), areas: new Set() };
+      const member = (name) => new RegExp(`${name}:\\s*'([^']+)'`).exec(rest)?.[1];
+      // An analysis error without a kind is invalid.
+      const kind = member('kind') ?? (key === 'errorClass' ? 'invalid' : undefined);
+      if (kind !== undefined) known.kinds.add(kind);
+      known.sqlState = member('sqlState') ?? known.sqlState;
+      known.alias = member('alias') ?? known.alias;
       known.areas.add(path.slice(root.length).split('/')[1]);
-      codes.set(match[1], known);
-    }
-    for (const match of text.matchAll(/errorClass:\s*'([A-Z_][A-Za-z0-9_.]+)'((?:,\s*(?:alias|sqlState|kind):\s*'[^']*')*)/g)) {
-      const known = codes.get(match[1]) ?? { kinds: new Set(), areas: new Set() };
-      known.kinds.add(/kind:\s*'([a-z-]+)'/.exec(match[2])?.[1] ?? 'invalid');
-      const state = /sqlState:\s*'([A-Z0-9]{5})'/.exec(match[2])?.[1];
-      if (state !== undefined) known.sqlState = state;
-      const alias = /alias:\s*'([^']+)'/.exec(match[2])?.[1];
-      if (alias !== undefined) known.alias = alias;
-      known.areas.add(path.slice(root.length).split('/')[1]);
-      codes.set(match[1], known);
+      codes.set(code, known);
     }
   }
   return codes;

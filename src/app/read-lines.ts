@@ -1,4 +1,3 @@
-import { AnalysisException } from '../base/analysis-exception.ts';
 import type { JsonObject } from '../base/bigint-json.ts';
 import { ServiceError } from '../base/errors.ts';
 import { type CanonicalOptions, canonicalRows, sortedLines } from '../codec/canonical-json.ts';
@@ -6,13 +5,13 @@ import type { Engine } from '../engine/engine.ts';
 import { bindExpression } from '../expr/bind-expression.ts';
 import type { Expression } from '../expr/expression.ts';
 import { parseExpression } from '../expr/parse/parse-expression.ts';
-import { parseTimestampText } from '../expr/parse/temporal-text.ts';
-import { columnPathSql, expressionSql, quoteName, sqlText } from '../expr/sql/engine-sql.ts';
-import type { DataType, Field, StructType } from '../schema/types.ts';
+import { columnPathSql, expressionSql } from '../expr/sql/engine-sql.ts';
+import type { DataType, StructType } from '../schema/types.ts';
+import { changeRelation } from '../session/plan/change-relation.ts';
+import { readPointOf } from '../session/read/read-options.ts';
 import type { Relation } from '../table/relation.ts';
-import type { ChangeScan } from '../table/scan.ts';
 import type { QueryableTable, Snapshot } from '../table/table.ts';
-import { toVersion, type Version } from '../table/version.ts';
+import { toVersion } from '../table/version.ts';
 
 /** Lines held in memory to be sorted. */
 const maxSortedLines = 5_000_000;
@@ -53,12 +52,6 @@ export async function* rowLines(source: ReadSource, request: ReadRequest): Async
     await relation.dispose();
   }
 }
-
-const changeColumns: readonly Field[] = [
-  { name: '_change_type', type: { kind: 'string' }, nullable: true },
-  { name: '_commit_version', type: { kind: 'long' }, nullable: true },
-  { name: '_commit_timestamp', type: { kind: 'timestamp' }, nullable: true },
-];
 
 /**
  * The row changes of a range of versions as lines of JSON: the table's columns, then `_change_type`, `_commit_version` and
@@ -131,38 +124,13 @@ export async function* historyLines(
  */
 async function snapshotOf(table: QueryableTable, request: ReadRequest): Promise<Snapshot> {
   const { version, timestamp, signal } = request;
-  if (version !== undefined && timestamp !== undefined) {
-    throw new AnalysisException({
-      errorClass: 'DELTA_ONEOF_IN_TIMETRAVEL',
-      sqlState: '42601',
-      message: "Please either provide 'timestampAsOf' or 'versionAsOf' for time travel.",
-    });
-  }
-  if (version !== undefined) return table.snapshotAt(toVersion(version), signal);
-  if (timestamp === undefined) return table.refresh(signal);
-  return table.snapshotAt(await versionOf(table, timestamp, signal), signal);
-}
-
-function versionOf(table: QueryableTable, timestamp: string, signal: AbortSignal | undefined): Promise<Version> {
-  const micros = parseTimestampText(timestamp)?.micros;
-  if (micros !== undefined) return table.versionAt(Number(micros / 1000n), signal);
-  throw new AnalysisException({
-    errorClass: 'DELTA_TIMESTAMP_INVALID',
-    sqlState: '42816',
-    message: `The provided timestamp ('${timestamp}') cannot be converted to a valid timestamp.`,
-    parameters: { expr: timestamp },
-  });
-}
-
-function changeRelation(scan: Relation, change: ChangeScan): Relation {
-  const stored = change.scan.schema.fields.filter((field) => change.kind !== 'recorded' || field.name !== changeColumns[0]?.name);
-  const columns = [
-    ...stored.map((field) => quoteName(field.name)),
-    change.kind === 'recorded' ? '_change_type' : `${sqlText(change.kind)} AS _change_type`,
-    `CAST(${change.version} AS BIGINT) AS _commit_version`,
-    `make_timestamptz(${change.committedAtMicros}) AS _commit_timestamp`,
-  ];
-  return { sql: `SELECT ${columns.join(', ')} FROM (${scan.sql})`, schema: { kind: 'struct', fields: [...stored, ...changeColumns] } };
+  const options: (readonly [string, string])[] = [];
+  if (version !== undefined) options.push(['versionAsOf', String(version)]);
+  if (timestamp !== undefined) options.push(['timestampAsOf', timestamp]);
+  const at = readPointOf(new Map(options));
+  if (at === undefined) return table.refresh(signal);
+  if (at.kind === 'version') return table.snapshotAt(toVersion(at.version), signal);
+  return table.snapshotAt(await table.versionAt(Number(at.micros / 1000n), signal), signal);
 }
 
 function filterOf(request: ReadRequest, schema: StructType): Expression | undefined {

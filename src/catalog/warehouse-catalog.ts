@@ -2,8 +2,10 @@ import { AnalysisException } from '../base/analysis-exception.ts';
 import { isJsonObject, parseJson, printJson } from '../base/bigint-json.ts';
 import { isServiceError } from '../base/errors.ts';
 import type { ObjectStore, OpenObjectStore } from '../storage/object-store.ts';
+import { stillThere } from '../table/still-there.ts';
 import type { QueryableTable, TableFormat } from '../table/table.ts';
 import type { CloneRequest, CreateRequest, CreateResult, SessionCatalog, TableFormatDriver, TableIdent } from '../table/table-formats.ts';
+import { quotedName, tableExists, tableNotFound } from '../table/table-names.ts';
 
 /** Entries read of one namespace at most. */
 const maxTables = 100_000;
@@ -179,7 +181,7 @@ export class WarehouseCatalog implements SessionCatalog {
     if (pointer?.managed !== false) throw managedRename(from);
     refuseExisting(to, await this.load(to, signal), 'create');
     const made = await this.#store.putIfAbsent(`${keyOf(to)}${pointerSuffix}`, pointerBytes({ ...pointer, name: to.name }), signal);
-    if (made !== 'created') throw alreadyExists(to);
+    if (made !== 'created') throw tableExists(partsOf(to));
     await this.#store.delete(`${keyOf(from)}${pointerSuffix}`, signal);
     this.#open.delete(keyOf(from));
   }
@@ -265,33 +267,18 @@ export class WarehouseCatalog implements SessionCatalog {
 }
 
 function refuseExisting(ident: TableIdent, existing: QueryableTable | undefined, mode: CreateRequest['mode']): void {
-  const name = shownName(ident);
-  if (existing !== undefined && mode === 'create') throw alreadyExists(ident);
+  if (existing !== undefined && mode === 'create') throw tableExists(partsOf(ident));
   if (existing === undefined && mode === 'replace') {
-    throw new AnalysisException({
-      errorClass: 'TABLE_OR_VIEW_NOT_FOUND',
-      sqlState: '42P01',
-      kind: 'not-found',
-      message: `The table or view ${name} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
-      hint: 'use CREATE OR REPLACE TABLE to create it when it is absent',
-      parameters: { relationName: name },
-    });
+    throw tableNotFound(partsOf(ident), 'use CREATE OR REPLACE TABLE to create it when it is absent');
   }
 }
 
 function shownName(ident: TableIdent): string {
-  return [...ident.namespace, ident.name].map((part) => `\`${part}\``).join('.');
+  return quotedName(partsOf(ident));
 }
 
-function alreadyExists(ident: TableIdent): AnalysisException {
-  const name = shownName(ident);
-  return new AnalysisException({
-    errorClass: 'TABLE_OR_VIEW_ALREADY_EXISTS',
-    sqlState: '42P07',
-    message: `Cannot create table or view ${name} because it already exists.`,
-    hint: 'choose a different name, drop or replace the existing object, or add IF NOT EXISTS',
-    parameters: { relationName: name },
-  });
+function partsOf(ident: TableIdent): readonly string[] {
+  return [...ident.namespace, ident.name];
 }
 
 function managedRename(ident: TableIdent): AnalysisException {
@@ -303,16 +290,6 @@ function managedRename(ident: TableIdent): AnalysisException {
     hint: 'make the other name with CREATE TABLE … SHALLOW CLONE or AS SELECT, or create tables to be renamed with LOCATION',
     parameters: { tableName: shownName(ident) },
   });
-}
-
-async function stillThere(table: QueryableTable, signal: AbortSignal | undefined): Promise<boolean> {
-  try {
-    await table.refresh(signal);
-    return true;
-  } catch (error) {
-    if (isServiceError(error, 'not-found')) return false;
-    throw error;
-  }
 }
 
 function displayName(catalog: string, ident: TableIdent): string {

@@ -1,4 +1,5 @@
 import { assertNever } from '../base/assert.ts';
+import { setMember } from '../base/set-member.ts';
 import { type BytesColumn, type Column, type ColumnBatch, type FixedColumn, isValid } from '../schema/columns.ts';
 import { formatDecimal } from './decimal-text.ts';
 
@@ -24,8 +25,8 @@ export interface PlainRow {
 const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
 
 /** Row `index` as an object by column name. For slow paths and tests: hot paths read columns. */
-export function rowAt(batch: ColumnBatch, index: number): PlainRow {
-  return structValue(batch.schema.fields, batch.columns, index);
+export function rowAt(batch: ColumnBatch, index: number, fixed: FixedForm = fixedValue): PlainRow {
+  return structValue(batch.schema.fields, batch.columns, index, fixed);
 }
 
 /** All rows of the batches in order. */
@@ -33,12 +34,15 @@ export function* rowsOf(batches: Iterable<ColumnBatch>): Generator<PlainRow, voi
   for (const batch of batches) for (let index = 0; index < batch.rowCount; index++) yield rowAt(batch, index);
 }
 
-/** Value `index` of a column; `null` where it is not valid. */
-export function valueAt(column: Column, index: number): PlainValue {
+/** A fixed-width value as something other than its number. */
+export type FixedForm = (column: FixedColumn, index: number) => PlainValue;
+
+/** Value `index` of a column; `null` where it is not valid. `fixed`: what fixed-width values become; default their numbers. */
+export function valueAt(column: Column, index: number, fixed: FixedForm = fixedValue): PlainValue {
   if (!isValid(column, index)) return null;
   switch (column.layout) {
     case 'fixed':
-      return fixedValue(column, index);
+      return fixed(column, index);
     case 'boolean':
       return ((column.bits[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
     case 'decimal':
@@ -46,11 +50,11 @@ export function valueAt(column: Column, index: number): PlainValue {
     case 'bytes':
       return column.type.kind === 'string' ? textAt(column, index) : bytesAt(column, index).slice();
     case 'struct':
-      return structValue(column.type.kind === 'struct' ? column.type.fields : [], column.children, index);
+      return structValue(column.type.kind === 'struct' ? column.type.fields : [], column.children, index, fixed);
     case 'list':
-      return range(column.offsets, index).map((at) => valueAt(column.element, at));
+      return range(column.offsets, index).map((at) => valueAt(column.element, at, fixed));
     case 'map':
-      return new Map(range(column.offsets, index).map((at) => [valueAt(column.keys, at), valueAt(column.values, at)]));
+      return new Map(range(column.offsets, index).map((at) => [valueAt(column.keys, at, fixed), valueAt(column.values, at, fixed)]));
     default:
       return assertNever(column);
   }
@@ -75,13 +79,13 @@ function fixedValue(column: FixedColumn, index: number): number | bigint {
   return column.values[index] ?? 0;
 }
 
-function structValue(fields: readonly { readonly name: string }[], children: readonly Column[], index: number): PlainRow {
-  const entries: [string, PlainValue][] = [];
+function structValue(fields: readonly { readonly name: string }[], children: readonly Column[], index: number, fixed: FixedForm): PlainRow {
+  const row: Record<string, PlainValue> = {};
   for (const [position, field] of fields.entries()) {
     const child = children[position];
-    entries.push([field.name, child === undefined ? null : valueAt(child, index)]);
+    setMember(row, field.name, child === undefined ? null : valueAt(child, index, fixed));
   }
-  return Object.fromEntries(entries);
+  return row;
 }
 
 function range(offsets: Int32Array, index: number): number[] {

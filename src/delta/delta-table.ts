@@ -224,8 +224,9 @@ export class DeltaTable implements QueryableTable {
 
   /** What a version of row operations leaves behind. The version stands whatever happens here. */
   async #afterRowCommit(version: Version, change: CommittedChange): Promise<void> {
-    await this.afterCommit(version);
+    // The log checkpoint of maintenance cleans up too.
     if (this.#cleansUpLog && this.#isCheckpointDue(version)) await this.checkpoint({ dryRun: false }).catch(() => undefined);
+    else await this.afterCommit(version);
     await this.#checksum(version).catch(() => undefined);
     if (change.addedFiles.length === 0) return;
     const touched = change.addedFiles.map((file) => file.partitionValues);

@@ -1,9 +1,9 @@
-import { literalOf } from '../expr/bind-parameters.ts';
-import { conjunction, type Expression } from '../expr/expression.ts';
+import { conjunction } from '../expr/expression.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import { schemaTree } from '../schema/schema-tree.ts';
 import type { StructType } from '../schema/types.ts';
-import { Column, columnOf, expressionFrom, namedColumn, namePath } from './column.ts';
+import { Column, columnOf, expressionFrom, namePath } from './column.ts';
+import { type ColumnOrName, expressionOfColumn, fillLiteral, type PlainValue, viewKey, wholeNumber } from './data-frame-arguments.ts';
 import { describedColumns, describePlan } from './describe-frame.ts';
 import { GroupedData } from './grouped-data.ts';
 import {
@@ -30,9 +30,6 @@ import { DataStreamWriter } from './streaming/data-stream-writer.ts';
 import { sortKeyOf } from './window.ts';
 import { DataFrameWriter } from './write/data-frame-writer.ts';
 import { DataFrameWriterV2 } from './write/data-frame-writer-v2.ts';
-
-type ColumnOrName = Column | string;
-type PlainValue = string | number | bigint | boolean;
 
 /** What every action takes. */
 export interface ActionOptions {
@@ -412,24 +409,4 @@ export class DataFrame {
   #set(operation: SetOperation, other: DataFrame): DataFrame {
     return this.#with({ kind: 'set', operation, left: this.#plan, right: other.plan });
   }
-}
-
-function expressionOfColumn(column: ColumnOrName): Expression {
-  return typeof column === 'string' ? namedColumn(column) : column.expression;
-}
-
-function fillLiteral(value: PlainValue): Extract<Expression, { kind: 'literal' }>['literal'] {
-  const expression = literalOf(value);
-  if (expression.kind !== 'literal') throw invalidArgument(`the value ${String(value)} cannot fill a column`);
-  return expression.literal;
-}
-
-function wholeNumber(value: number, what: string): number {
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw invalidArgument(`${what} ${value} is not a whole number from 0 up`);
-}
-
-function viewKey(name: string): string {
-  if (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name)) return name.toLowerCase();
-  throw invalidArgument(`"${name}" is not a name for a temporary view`, 'use letters, digits and underscores');
 }

@@ -2,6 +2,7 @@ import { parseExpression } from '../expr/parse/parse-expression.ts';
 import type { DefinitionChange } from '../table/definition-changes.ts';
 import type { Assignment } from '../table/row-operations.ts';
 import type { QueryableTable } from '../table/table.ts';
+import { quotedName } from '../table/table-names.ts';
 import { Column, namePath } from './column.ts';
 import { resultFrame } from './commands/command-result.ts';
 import { convertCommand } from './commands/convert-command.ts';
@@ -17,7 +18,7 @@ import type { TableReference } from './plan/plan.ts';
 import type { SessionRuntime } from './plan/session-runtime.ts';
 import { timestampPoint } from './read/read-options.ts';
 import type { Session } from './session.ts';
-import { invalidArgument, notADeltaTable, quotedName } from './session-errors.ts';
+import { invalidArgument, notADeltaTable } from './session-errors.ts';
 
 interface DeltaTableParts {
   readonly runtime: SessionRuntime;

@@ -1,33 +1,6 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
 import { nearestName } from '../base/nearest-name.ts';
-
-/** A dotted name with each part in backticks, as messages show it. */
-export function quotedName(parts: readonly string[]): string {
-  return parts.map((part) => `\`${part.replaceAll('`', '``')}\``).join('.');
-}
-
-export function tableNotFound(parts: readonly string[]): AnalysisException {
-  const name = quotedName(parts);
-  return new AnalysisException({
-    errorClass: 'TABLE_OR_VIEW_NOT_FOUND',
-    sqlState: '42P01',
-    kind: 'not-found',
-    message: `The table or view ${name} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
-    hint: 'if the name was not qualified with a schema, see which one is current, or qualify it with schema and catalog; DROP TABLE IF EXISTS tolerates absence',
-    parameters: { relationName: name },
-  });
-}
-
-export function tableExists(parts: readonly string[]): AnalysisException {
-  const name = quotedName(parts);
-  return new AnalysisException({
-    errorClass: 'TABLE_OR_VIEW_ALREADY_EXISTS',
-    sqlState: '42P07',
-    message: `Cannot create table or view ${name} because it already exists.`,
-    hint: 'choose a different name, drop or replace the existing object, or add IF NOT EXISTS',
-    parameters: { relationName: name },
-  });
-}
+import { quotedName } from '../table/table-names.ts';
 
 export function pathNotFound(path: string): AnalysisException {
   return new AnalysisException({

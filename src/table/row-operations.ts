@@ -1,5 +1,4 @@
 import type { Expression } from '../expr/expression.ts';
-import type { StructType } from '../schema/types.ts';
 import type { Relation } from './relation.ts';
 import type { Version } from './version.ts';
 
@@ -215,6 +214,4 @@ export interface RowOperations {
    * Nothing of the table changes, no version is made.
    */
   compactLog?(signal?: AbortSignal): Promise<readonly LogSummary[]>;
-  /** The schema rows of `write` should have. */
-  readonly writableSchema?: StructType | undefined;
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.ts';
+import { thriftType } from './thrift-compact.ts';
 
 /**
  * The few parts of a Parquet footer that the library does not show: physical types of leaf columns, and the key-value metadata, which
@@ -64,7 +65,7 @@ export function withKeyValue(file: Uint8Array, footer: FooterParts, key: string,
   const pair = encodePair(key, value);
   const parts: Uint8Array[] = [file.subarray(footer.start, footer.beforeMetadata)];
   // Fields 1 to 4 are required, so that the metadata's id is always one more than the id before it.
-  parts.push(Uint8Array.of((1 << 4) | compact.list), listHeader(kept.length + 1), ...kept, pair);
+  parts.push(Uint8Array.of((1 << 4) | thriftType.list), listHeader(kept.length + 1), ...kept, pair);
   if (footer.nextFieldId === 0) parts.push(file.subarray(footer.afterMetadata, file.length - tailBytes));
   else {
     const type = (file[footer.afterMetadata] ?? 0) & 0x0f;
@@ -104,7 +105,7 @@ function readKey(cursor: CompactCursor): string {
 
 function encodePair(key: string, value: string): Uint8Array {
   const [keyBytes, valueBytes] = [Buffer.from(key), Buffer.from(value)];
-  const header = (1 << 4) | compact.binary;
+  const header = (1 << 4) | thriftType.binary;
   return Buffer.concat([
     Uint8Array.of(header),
     varint(keyBytes.length),
@@ -117,8 +118,8 @@ function encodePair(key: string, value: string): Uint8Array {
 }
 
 function listHeader(size: number): Uint8Array {
-  if (size < 15) return Uint8Array.of((size << 4) | compact.struct);
-  return Buffer.concat([Uint8Array.of(0xf0 | compact.struct), varint(size)]);
+  if (size < 15) return Uint8Array.of((size << 4) | thriftType.struct);
+  return Buffer.concat([Uint8Array.of(0xf0 | thriftType.struct), varint(size)]);
 }
 
 function varint(value: number): Uint8Array {
@@ -131,21 +132,6 @@ function varint(value: number): Uint8Array {
   return Uint8Array.from([...bytes, rest]);
 }
 
-// Thrift compact protocol type codes.
-const compact = {
-  true: 1,
-  false: 2,
-  byte: 3,
-  i16: 4,
-  i32: 5,
-  i64: 6,
-  double: 7,
-  binary: 8,
-  list: 9,
-  set: 10,
-  map: 11,
-  struct: 12,
-} as const;
 const maxDepth = 32;
 
 class CompactCursor {
@@ -201,32 +187,32 @@ class CompactCursor {
   skip(type: number, depth = 0): void {
     if (depth > maxDepth) throw corruptFooter(`nesting deeper than ${maxDepth}`);
     switch (type) {
-      case compact.true:
-      case compact.false:
+      case thriftType.true:
+      case thriftType.false:
         return;
-      case compact.byte:
+      case thriftType.byte:
         this.#advance(1);
         return;
-      case compact.i16:
-      case compact.i32:
-      case compact.i64:
+      case thriftType.i16:
+      case thriftType.i32:
+      case thriftType.i64:
         this.#varint();
         return;
-      case compact.double:
+      case thriftType.double:
         this.#advance(8);
         return;
-      case compact.binary:
+      case thriftType.binary:
         this.binary();
         return;
-      case compact.list:
-      case compact.set: {
+      case thriftType.list:
+      case thriftType.set: {
         const list = this.listHeader();
         // Booleans in a list take a byte each, unlike boolean fields.
-        const isFlag = list.type === compact.true || list.type === compact.false;
-        for (let left = list.size; left > 0; left--) this.skip(isFlag ? compact.byte : list.type, depth + 1);
+        const isFlag = list.type === thriftType.true || list.type === thriftType.false;
+        for (let left = list.size; left > 0; left--) this.skip(isFlag ? thriftType.byte : list.type, depth + 1);
         return;
       }
-      case compact.struct:
+      case thriftType.struct:
         this.structFields((_, fieldType) => {
           this.skip(fieldType, depth + 1);
         });

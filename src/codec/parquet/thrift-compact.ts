@@ -12,6 +12,7 @@ export const thriftType = {
   binary: 8,
   list: 9,
   set: 10,
+  map: 11,
   struct: 12,
 } as const;
 

@@ -2,9 +2,10 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { schemaTree } from '../../schema/schema-tree.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
+import { changeFields } from '../../table/change-columns.ts';
 
 /** Columns the change feed adds to rows. */
-export const feedColumns: readonly string[] = ['_change_type', '_commit_version', '_commit_timestamp'];
+export const feedColumns: readonly string[] = changeFields.map((field) => field.name);
 
 const partitionable: ReadonlySet<DataType['kind']> = new Set([
   'boolean',

@@ -4,6 +4,7 @@ import { parseDateText, parseTimestampText } from '../../expr/parse/temporal-tex
 import type { BoundValue, ColumnStatistics } from '../../schema/statistics.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
 import { exactUnscaled } from '../scan/bound-value.ts';
+import { memberAt } from '../scan/file-statistics.ts';
 import { type StatisticsRule, statsText } from '../stats-text.ts';
 
 export interface MergedFiles {
@@ -157,13 +158,4 @@ function exactBound(value: JsonValue | undefined, type: DataType): BoundValue | 
 /** Numbers of many digits come as text. NaN and infinities are no bounds. */
 function longNumber(value: JsonValue | undefined): number | undefined {
   return typeof value === 'string' && /^-?\d+(\.\d+)?(e[+-]?\d{1,3})?$/i.test(value) ? Number(value) : undefined;
-}
-
-function memberAt(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
-  let member = value;
-  for (const name of path) {
-    if (!isJsonObject(member) || !Object.hasOwn(member, name)) return undefined;
-    member = member[name];
-  }
-  return member;
 }

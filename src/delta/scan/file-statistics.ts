@@ -56,7 +56,8 @@ function parsed(text: string | undefined): JsonObject {
   }
 }
 
-function memberAt(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
+/** A nested member; `undefined` where the path leaves the objects. */
+export function memberAt(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
   let member = value;
   for (const name of path) {
     if (!isJsonObject(member) || !Object.hasOwn(member, name)) return undefined;

@@ -2,6 +2,7 @@ import { throwIfAborted } from '../../base/abort.ts';
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { StructType } from '../../schema/types.ts';
+import { changeSchema } from '../../table/change-columns.ts';
 import type { ChangeScan } from '../../table/scan.ts';
 import type { StreamOptions, StreamSource } from '../../table/stream.ts';
 import { toVersion } from '../../table/version.ts';
@@ -11,13 +12,6 @@ import { beforeFirstFile, isBefore, parseOffset, printOffset, type StreamOffset 
 import { addedFiles, changedFiles, type IndexedFile, regrouped, startingFiles } from './version-files.ts';
 
 const defaultMaxFiles = 1000;
-
-/** Columns that a stream of the change feed adds behind the table's own. */
-export const changeColumns: StructType['fields'] = [
-  { name: '_change_type', type: { kind: 'string' }, nullable: true },
-  { name: '_commit_version', type: { kind: 'long' }, nullable: true },
-  { name: '_commit_timestamp', type: { kind: 'timestamp' }, nullable: true },
-];
 
 /** Some files of one place in the sequence, and where the sequence goes on behind them. */
 interface Step {
@@ -44,7 +38,7 @@ export class DeltaStreamSource implements StreamSource {
     this.#options = options;
     this.changeFeed = options.changeFeed;
     this.description = `DeltaSource[${context.store.root.replace('file://', 'file:').replace(/\/$/, '')}]`;
-    this.schema = options.changeFeed ? { kind: 'struct', fields: [...opened.schema.fields, ...changeColumns] } : opened.schema;
+    this.schema = options.changeFeed ? changeSchema(opened.schema) : opened.schema;
   }
 
   /** @throws AnalysisException when the start is outside the table's history. */

@@ -1,5 +1,6 @@
 import type { Field, StructType } from '../../schema/types.ts';
 import type { TableFormat } from '../../table/table.ts';
+import { tableNotFound } from '../../table/table-names.ts';
 import { toVersion } from '../../table/version.ts';
 import { namePath } from '../column.ts';
 import { type CommandResult, noResult, resultSchema } from '../commands/command-result.ts';
@@ -10,7 +11,7 @@ import { withRelation } from '../plan/actions.ts';
 import { withExecution } from '../plan/execution.ts';
 import { snapshotFor } from '../plan/read-point.ts';
 import { refuseDuplicateNames } from '../rows/duplicate-names.ts';
-import { pathExists, tableNotFound, unsupported } from '../session-errors.ts';
+import { pathExists, unsupported } from '../session-errors.ts';
 import type { CloneTableStatement, CreateTableStatement, PartitionItem, Statement } from '../statements/statement.ts';
 import { tableFormatOf } from '../write/table-format-of.ts';
 import { queryPlan, type StatementContext, targetOf } from './statement-context.ts';

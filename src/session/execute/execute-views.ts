@@ -1,7 +1,8 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { tableNotFound } from '../../table/table-names.ts';
 import { type CommandResult, noResult } from '../commands/command-result.ts';
 import { schemaOfPlan } from '../plan/actions.ts';
-import { tableNotFound, unsupported } from '../session-errors.ts';
+import { unsupported } from '../session-errors.ts';
 import type { ObjectName, Statement } from '../statements/statement.ts';
 import { queryPlan, type StatementContext, shownName } from './statement-context.ts';
 

@@ -1,9 +1,10 @@
 import type { ParameterValues } from '../../expr/bind-parameters.ts';
 import type { QueryableTable } from '../../table/table.ts';
+import { quotedName, tableNotFound } from '../../table/table-names.ts';
 import type { CommandTarget } from '../commands/row-commands.ts';
 import type { Plan, TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../plan/session-runtime.ts';
-import { notATable, quotedName, tableNotFound } from '../session-errors.ts';
+import { notATable } from '../session-errors.ts';
 import type { ObjectName, QueryText } from '../statements/statement.ts';
 
 /** What the execution of one statement needs. */

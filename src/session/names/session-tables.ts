@@ -1,8 +1,9 @@
-import { isServiceError } from '../../base/errors.ts';
+import { stillThere } from '../../table/still-there.ts';
 import type { QueryableTable } from '../../table/table.ts';
 import type { SessionCatalog, TableFormatDriver, TableIdent } from '../../table/table-formats.ts';
+import { tableNotFound } from '../../table/table-names.ts';
 import type { TableReference } from '../plan/plan.ts';
-import { catalogNotFound, pathNotFound, schemaNotFound, tableNotFound, unsupported } from '../session-errors.ts';
+import { catalogNotFound, pathNotFound, schemaNotFound, unsupported } from '../session-errors.ts';
 
 /** Tables opened by path that stay open, so that their logs are followed instead of read again. The least recently used one goes first. */
 const maxOpenTables = 256;
@@ -157,15 +158,5 @@ export class SessionTables {
     this.#open.set(location, table);
     const oldest = this.#open.keys().next().value;
     if (this.#open.size > maxOpenTables && oldest !== undefined) this.#open.delete(oldest);
-  }
-}
-
-async function stillThere(table: QueryableTable, signal: AbortSignal | undefined): Promise<boolean> {
-  try {
-    await table.refresh(signal);
-    return true;
-  } catch (error) {
-    if (isServiceError(error, 'not-found')) return false;
-    throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { changeSchema } from '../../table/change-columns.ts';
 import { fileRelation } from '../read/file-relation.ts';
 import type { Analyzed } from './analyzed.ts';
-import { changeSchema } from './change-columns.ts';
 import type { Execution } from './execution.ts';
 import { sourceAttributes } from './outputs.ts';
 import type { FileSource, TableSource } from './plan.ts';

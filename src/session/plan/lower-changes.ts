@@ -1,11 +1,12 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { printTimestampText } from '../../expr/parse/temporal-text.ts';
-import { quoteName, typeSql } from '../../expr/sql/engine-sql.ts';
-import type { Field, StructType } from '../../schema/types.ts';
+import { quoteName } from '../../expr/sql/engine-sql.ts';
+import type { Field } from '../../schema/types.ts';
+import { changeFields } from '../../table/change-columns.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { ChangeScan, FileScan, ScanFile } from '../../table/scan.ts';
 import type { Analyzed } from './analyzed.ts';
-import { changeFields } from './change-columns.ts';
+import { emptyRelation } from './change-relation.ts';
 import type { Execution } from './execution.ts';
 
 /** Files of one range read together at most; each has its version and time beside it. */
@@ -61,11 +62,6 @@ function withChangeValues(file: ScanFile, change: ChangeScan): ScanFile {
   const values = { _commit_version: String(change.version), _commit_timestamp: printTimestampText(change.committedAtMicros) };
   const kind = change.kind === 'recorded' ? {} : { _change_type: change.kind };
   return { ...file, partitionValues: { ...file.partitionValues, ...values, ...kind } };
-}
-
-function emptyRelation(schema: StructType): Relation {
-  const columns = schema.fields.map((field) => `CAST(NULL AS ${typeSql(field.type)}) AS ${quoteName(field.name)}`);
-  return { sql: `SELECT ${columns.join(', ')} WHERE false`, schema };
 }
 
 function tooManyFiles(table: string): AnalysisException {

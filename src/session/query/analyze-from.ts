@@ -10,6 +10,7 @@ import { distribute, replaceColumns } from './pruning.ts';
 import type { FromTools, RelationRows } from './query-tools.ts';
 import { emptyScope, type NameScope, type ScopeEntry, scopeColumns, scopeOf } from './scope.ts';
 import type { FromItem, RelationAlias } from './select-tree.ts';
+import { sourceRows } from './source-rows.ts';
 import { tableFunction } from './table-functions.ts';
 import { travelPoint } from './travel.ts';
 
@@ -72,16 +73,7 @@ async function analyzeTable(
   }
   const at = item.travel === undefined ? undefined : await travelPoint(tools, item.travel);
   const source = await tools.context.use({ parts: item.parts, position: item.at, ...(at === undefined ? {} : { at }) });
-  const { fields } = source.schema;
-  const prune = (condition: Expression): void => {
-    const filter = replaceColumns(condition, (column) => {
-      const [index = '', ...members] = column.path;
-      const field = fields[Number(index)];
-      return field === undefined ? undefined : { kind: 'column', path: [field.name, ...members], type: column.type };
-    });
-    if (filter !== undefined) source.filters.push(filter);
-  };
-  return named(tools, { fields, print: () => `(${source.sql()})`, prune }, alias, parent);
+  return named(tools, sourceRows(source), alias, parent);
 }
 
 /** Gives rows their names. A table without alias goes by the last part of its own. */

@@ -3,11 +3,11 @@ import { nearestName } from '../../base/nearest-name.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { TokenStream } from '../../expr/parse/token-stream.ts';
 import { type Generated, generate, isGenerator } from './generators.ts';
-import { replaceColumns } from './pruning.ts';
 import type { FromTools, RelationRows } from './query-tools.ts';
 import type { NameScope } from './scope.ts';
 import { emptyScope } from './scope.ts';
 import type { FromItem } from './select-tree.ts';
+import { sourceRows } from './source-rows.ts';
 import { changePoint } from './travel.ts';
 
 type FunctionItem = Extract<FromItem, { kind: 'function' }>;
@@ -60,16 +60,7 @@ async function changeRows(tools: FromTools, item: FunctionItem, name: string): P
     changes: { start: from, ...(until === undefined ? {} : { end: until }) },
     position: item.at,
   });
-  const { fields } = source.schema;
-  const prune = (condition: Expression): void => {
-    const filter = replaceColumns(condition, (column) => {
-      const [index = '', ...members] = column.path;
-      const field = fields[Number(index)];
-      return field === undefined ? undefined : { kind: 'column', path: [field.name, ...members], type: column.type };
-    });
-    if (filter !== undefined) source.filters.push(filter);
-  };
-  return { fields, print: () => `(${source.sql()})`, prune };
+  return sourceRows(source);
 }
 
 function nameText(tools: FromTools, table: Expression, item: FunctionItem): string {

@@ -1,12 +1,12 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { nearestName } from '../../base/nearest-name.ts';
+import { setMember } from '../../base/set-member.ts';
 import { buildBatch, type InputRow, type InputValue } from '../../codec/build-columns.ts';
 import { formatDecimal, parseDecimal } from '../../codec/decimal-text.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { RowInput, RowInputValue } from './row.ts';
-import { setMember } from './set-member.ts';
 import { daysOfText, microsOfText } from './temporal-input.ts';
 
 /** Rows of one batch; many small ones keep the engine's intake bounded. */

@@ -1,10 +1,11 @@
 import type { Field, StructType } from '../../schema/types.ts';
 import type { WriteResult } from '../../table/row-operations.ts';
 import type { QueryableTable, TableDefinition, TableFormat } from '../../table/table.ts';
+import { tableExists } from '../../table/table-names.ts';
 import { withRelation } from '../plan/actions.ts';
 import type { Plan, TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../plan/session-runtime.ts';
-import { pathExists, tableExists } from '../session-errors.ts';
+import { pathExists } from '../session-errors.ts';
 import { defaultProperties, type SaveMode, type WriteOptions } from './write-options.ts';
 
 /** What is saved where, and how. */

@@ -1,4 +1,4 @@
-import type { Field, StructType } from '../../schema/types.ts';
+import type { Field, StructType } from '../schema/types.ts';
 
 /** The columns that a change feed adds behind the table's own. */
 export const changeFields: readonly Field[] = [

@@ -1,0 +1,31 @@
+import { literalOf } from '../expr/bind-parameters.ts';
+import type { Expression } from '../expr/expression.ts';
+import { type Column, namedColumn } from './column.ts';
+import { invalidArgument } from './session-errors.ts';
+
+export type ColumnOrName = Column | string;
+export type PlainValue = string | number | bigint | boolean;
+
+/** A column, or a name of one. */
+export function expressionOfColumn(column: ColumnOrName): Expression {
+  return typeof column === 'string' ? namedColumn(column) : column.expression;
+}
+
+/** What missing values become. @throws AnalysisException for a value that is no literal. */
+export function fillLiteral(value: PlainValue): Extract<Expression, { kind: 'literal' }>['literal'] {
+  const expression = literalOf(value);
+  if (expression.kind !== 'literal') throw invalidArgument(`the value ${String(value)} cannot fill a column`);
+  return expression.literal;
+}
+
+/** @throws AnalysisException for a number that is not whole or negative; `what` names it. */
+export function wholeNumber(value: number, what: string): number {
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw invalidArgument(`${what} ${value} is not a whole number from 0 up`);
+}
+
+/** A temporary view is found without regard to case. @throws AnalysisException for a name that would need quotes. */
+export function viewKey(name: string): string {
+  if (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name)) return name.toLowerCase();
+  throw invalidArgument(`"${name}" is not a name for a temporary view`, 'use letters, digits and underscores');
+}
