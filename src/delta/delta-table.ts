@@ -10,11 +10,13 @@ import type { SnapshotRows, VersionChanges } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
 import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
 import type { CompactionPlan, CompactionResult, FileRewriter, TableHealth, VacuumOptions, VacuumResult } from '../table/operations.ts';
+import type { MetadataTable, Procedure, SnapshotPoint } from '../table/queries.ts';
 import type { RowOperations } from '../table/row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { StreamOptions, StreamSource } from '../table/stream.ts';
 import type { Capabilities, HistoryEntry, QueryableTable, Snapshot } from '../table/table.ts';
+import { tableNotFound } from '../table/table-names.ts';
 import type { Version } from '../table/version.ts';
 import { ChangeReader } from './changes/change-reader.ts';
 import { changeScans } from './changes/change-scans.ts';
@@ -24,6 +26,7 @@ import { addFileOf, DeltaCommitter } from './delta-committer.ts';
 import type { DeltaLog } from './delta-log.ts';
 import { deltaOperations } from './delta-operations.ts';
 import { asDeltaSnapshot, type DeltaSnapshot } from './delta-snapshot.ts';
+import { findSnapshot } from './find-snapshot.ts';
 import { historyOf } from './history.ts';
 import { cleanUpHorizon, cleanUpLog } from './log/clean-up-log.ts';
 import { cleanUpSidecars } from './log/clean-up-sidecars.ts';
@@ -153,6 +156,33 @@ export class DeltaTable implements QueryableTable {
 
   rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows> {
     return this.#changes.rowsAt(version, signal);
+  }
+
+  findSnapshot(point: SnapshotPoint, signal?: AbortSignal): Promise<DeltaSnapshot> {
+    return findSnapshot(
+      {
+        refresh: () => this.refresh(signal),
+        snapshotAt: (version) => this.snapshotAt(version, signal),
+        versionAt: (timestampMs) => this.versionAt(timestampMs, signal),
+        earliestVersion: async () => (await this.history({}, signal)).at(-1)?.version ?? 0,
+      },
+      point,
+      signal,
+    );
+  }
+
+  /** Delta tables have none. */
+  get metadataTables(): readonly string[] {
+    return [];
+  }
+
+  metadataTable(name: string): Promise<MetadataTable> {
+    return Promise.reject(tableNotFound([this.name, name]));
+  }
+
+  /** Delta tables have statements: OPTIMIZE, VACUUM, RESTORE. */
+  get procedures(): readonly Procedure[] {
+    return [];
   }
 
   versionAt(timestampMs: number, signal?: AbortSignal): Promise<Version> {

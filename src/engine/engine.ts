@@ -1,13 +1,10 @@
 import type { ColumnBatch } from '../schema/columns.ts';
 import type { ColumnStatistics } from '../schema/statistics.ts';
 import type { StructType } from '../schema/types.ts';
-import type { Relation } from '../table/relation.ts';
+import type { HeldRelation, Relation } from '../table/relation.ts';
 import type { FileScan } from '../table/scan.ts';
 
-/** A relation that holds engine memory (or disk) until it is disposed; its text is invalid afterwards. */
-export interface HeldRelation extends Relation {
-  dispose(): Promise<void>;
-}
+export type { HeldRelation } from '../table/relation.ts';
 
 /** Columns a scan adds behind the table's own when asked for: which file, which row of it (physical position from 0). */
 export const scanColumns = {

@@ -17,7 +17,7 @@ interface ColumnBase {
 
 export type FixedValues = Int8Array | Int16Array | Int32Array | BigInt64Array | Float32Array | Float64Array;
 
-/** byte, short, integer, long, float, double, date (Int32Array days), timestamp and timestamp_ntz (BigInt64Array micros). */
+/** byte, short, integer, long, float, double, date (Int32Array days), timestamp, timestamp_ntz and time (BigInt64Array micros), timestamp_ns and timestamp_ntz_ns (BigInt64Array nanos). */
 export interface FixedColumn extends ColumnBase {
   readonly layout: 'fixed';
   /** At least `length` values; slots of nulls are 0. */

@@ -1,6 +1,6 @@
 /**
- * Column types shared by both table formats. Names are Delta's; the Iceberg equivalents are `int`, `timestamptz` (timestamp)
- * and `timestamp` (timestamp_ntz).
+ * Column types shared by both table formats. Names are Delta's; the Iceberg equivalents are `int`, `timestamptz` (timestamp), `timestamp`
+ * (timestamp_ntz), `timestamptz_ns` (timestamp_ns) and `timestamp_ns` (timestamp_ntz_ns). Delta has no `time` and no nanoseconds.
  */
 export type PrimitiveType =
   | { readonly kind: 'boolean' }
@@ -13,14 +13,22 @@ export type PrimitiveType =
   | { readonly kind: 'double' }
   /** Precision 1 to 38, scale 0 to precision. */
   | { readonly kind: 'decimal'; readonly precision: number; readonly scale: number }
-  | { readonly kind: 'string' }
-  | { readonly kind: 'binary' }
+  /** With `format` `uuid`: canonical lower-case text of a UUID; formats that have the type store it as 16 bytes. */
+  | { readonly kind: 'string'; readonly format?: 'uuid' | undefined }
+  /** With `fixedLength`: every value has so many bytes. */
+  | { readonly kind: 'binary'; readonly fixedLength?: number | undefined }
   /** Days since 1970-01-01. */
   | { readonly kind: 'date' }
   /** Microseconds since 1970-01-01T00:00:00Z, an instant. */
   | { readonly kind: 'timestamp' }
   /** Microseconds of a local date and time without zone. */
-  | { readonly kind: 'timestamp_ntz' };
+  | { readonly kind: 'timestamp_ntz' }
+  /** Microseconds since midnight, without zone. */
+  | { readonly kind: 'time' }
+  /** Nanoseconds since 1970-01-01T00:00:00Z, an instant. */
+  | { readonly kind: 'timestamp_ns' }
+  /** Nanoseconds of a local date and time without zone. */
+  | { readonly kind: 'timestamp_ntz_ns' };
 
 export interface StructType {
   readonly kind: 'struct';

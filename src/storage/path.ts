@@ -21,6 +21,11 @@ export function checkPath(path: string): void {
   });
 }
 
+/** Whether `checkPath` lets it pass. */
+export function isStorablePath(path: string): boolean {
+  return problemOf(path) === undefined;
+}
+
 /** Order of paths: by their UTF-8 bytes. */
 export function comparePaths(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right));

@@ -1,5 +1,6 @@
 import type { Expression } from '../expr/expression.ts';
 import type { DataType, Field } from '../schema/types.ts';
+import type { PartitionFieldDefinition, Transform } from './partitioning/transform.ts';
 import type { CommitOptions } from './row-operations.ts';
 import type { Version } from './version.ts';
 
@@ -32,7 +33,47 @@ export type DefinitionChange =
   | { readonly kind: 'comment'; readonly comment: string | undefined }
   | { readonly kind: 'upgrade-protocol'; readonly minReaderVersion: number; readonly minWriterVersion: number }
   | { readonly kind: 'add-feature'; readonly feature: string }
-  | { readonly kind: 'drop-feature'; readonly feature: string };
+  | { readonly kind: 'drop-feature'; readonly feature: string }
+  | { readonly kind: 'set-location'; readonly location: string }
+  | PartitioningChange
+  | RefChange;
+
+/** Changes of how rows written from now on are divided, ordered and told apart. */
+export type PartitioningChange =
+  | { readonly kind: 'add-partition-field'; readonly field: PartitionFieldDefinition }
+  /** By name, or by source and transform. */
+  | { readonly kind: 'drop-partition-field'; readonly field: PartitionFieldDefinition | { readonly name: string } }
+  | {
+      readonly kind: 'replace-partition-field';
+      readonly field: PartitionFieldDefinition | { readonly name: string };
+      readonly by: PartitionFieldDefinition;
+    }
+  /** No keys: unordered. */
+  | { readonly kind: 'write-order'; readonly keys: readonly WriteOrderKey[]; readonly distribution: 'none' | 'hash' | 'range' | undefined }
+  | { readonly kind: 'set-identifier-fields'; readonly paths: readonly (readonly string[])[] }
+  | { readonly kind: 'drop-identifier-fields'; readonly paths: readonly (readonly string[])[] };
+
+export interface WriteOrderKey {
+  readonly source: readonly string[];
+  readonly transform: Transform;
+  readonly descending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+/** Branches and tags: names of snapshots. */
+export type RefChange =
+  | {
+      readonly kind: 'create-ref';
+      readonly ref: 'branch' | 'tag';
+      readonly name: string;
+      readonly mode: 'create' | 'create-if-absent' | 'create-or-replace' | 'replace';
+      /** Default: the newest of the main branch; a branch of a table without one starts empty. */
+      readonly snapshotId?: bigint | undefined;
+      readonly maxRefAgeMs?: bigint | undefined;
+      readonly minSnapshotsToKeep?: number | undefined;
+      readonly maxSnapshotAgeMs?: bigint | undefined;
+    }
+  | { readonly kind: 'drop-ref'; readonly ref: 'branch' | 'tag'; readonly name: string; readonly ifExists: boolean };
 
 /** Changes definitions; each call is one version, or none (`undefined`) when nothing changes. */
 export interface DefinitionOperations {
@@ -57,4 +98,8 @@ export interface TableDetail {
   readonly minReaderVersion: number | undefined;
   readonly minWriterVersion: number | undefined;
   readonly tableFeatures: readonly string[];
+  /** What SHOW CREATE TABLE writes for the partitioning, such as `bucket(16, id)`; default: the partition columns. */
+  readonly partitioning?: readonly string[] | undefined;
+  /** Properties shown and not stored, such as `current-snapshot-id`. */
+  readonly shownProperties?: Readonly<Record<string, string>> | undefined;
 }

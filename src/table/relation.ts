@@ -10,3 +10,8 @@ export interface Relation {
   /** Columns of the query, in order. */
   readonly schema: StructType;
 }
+
+/** A relation that holds engine memory (or disk) until it is disposed; its text is invalid afterwards. */
+export interface HeldRelation extends Relation {
+  dispose(): Promise<void>;
+}

@@ -7,7 +7,13 @@ export interface CommitOptions {
   /** Free text kept in the history. */
   readonly userMetadata?: string | undefined;
   /** Writes once: a table that already has this version (or a later one) of the application is left as it is. */
-  readonly idempotency?: { readonly appId: string; readonly version: bigint } | undefined;
+  readonly idempotency?:
+    | {
+        readonly appId: string;
+        readonly version: bigint /** Kept with the version where the format has a place for it: Iceberg's snapshot summary. */;
+        readonly summary?: Readonly<Record<string, string>> | undefined;
+      }
+    | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -1,8 +1,11 @@
-import type { Expression } from '../expr/expression.ts';
+import type { Expression, Literal } from '../expr/expression.ts';
+import type { ColumnBatch } from '../schema/columns.ts';
 import type { DataType, Field, StructType } from '../schema/types.ts';
 import type { PartitionValues } from './staged-file.ts';
 
 export interface ScanRequest {
+  /** Rows added after the first snapshot, up to and with the one that is scanned, by appends alone. */
+  readonly appendedAfter?: bigint | undefined;
   /**
    * Condition over the table's columns, bound to its schema. Files that cannot hold a row of it are left out; rows are not filtered by the
    * scan. Default: all files.
@@ -20,10 +23,27 @@ export interface StoredColumn {
   readonly storedType: DataType;
 }
 
+/** How files of one shape hold a table's columns. */
+export interface FileLayout {
+  /** Of the columns that files hold. */
+  readonly storedColumns: readonly StoredColumn[];
+  /** Columns that come from `partitionValues`, by the table's name. */
+  readonly partitionColumns: readonly string[];
+  /** Value, by the table's name, of columns that these files do not hold; of others: null. */
+  readonly defaults?: ReadonlyMap<string, Literal> | undefined;
+}
+
 /** One data file with the rows of it that count. */
 export interface ScanFile {
   /** As opened: an absolute path or URI. */
   readonly path: string;
+  /** Where it differs from the scan's. Files of one shape share one object. */
+  readonly layout?: FileLayout | undefined;
+  /**
+   * Of a file that is not Parquet: reads its rows, in the order of the file, every column of the scan's schema in it, those of the layout's
+   * partition columns excepted, and behind them, when the scan has row tracking and the file holds them, the two columns of it.
+   */
+  readonly rows?: ((signal?: AbortSignal) => AsyncIterable<ColumnBatch>) | undefined;
   readonly sizeBytes: number;
   /** Rows in the file, deleted ones included; `undefined` when not known. */
   readonly rowCount: number | undefined;
@@ -56,18 +76,16 @@ export interface ScanStatistics {
 export interface RowTrackingColumns {
   /** Id of the row, else `ScanFile.baseRowId` and the row's position. */
   readonly rowId: string;
+  /** Parquet field ids of both, where files are read by id. */
+  readonly fieldIds?: { readonly rowId: number; readonly commitVersion: number } | undefined;
   /** Version that changed the row last, else `ScanFile.defaultRowCommitVersion`. */
   readonly commitVersion: string;
 }
 
 /** The files and columns to read: plain data for the engine. */
-export interface FileScan {
+export interface FileScan extends FileLayout {
   /** The table's columns in order, partition columns included. */
   readonly schema: StructType;
-  /** Of the columns that files hold: all but the partition columns, in the order of `schema`. */
-  readonly storedColumns: readonly StoredColumn[];
-  /** Columns that come from `partitionValues`, by the table's name. */
-  readonly partitionColumns: readonly string[];
   /** Where the table tracks rows. */
   readonly rowTracking?: RowTrackingColumns | undefined;
   readonly files: readonly ScanFile[];

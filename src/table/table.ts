@@ -4,6 +4,9 @@ import type { SnapshotRows, VersionChanges } from './changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from './commit.ts';
 import type { DefinitionOperations, TableDetail } from './definition-changes.ts';
 import type { CompactionPlan, CompactionResult, TableHealth, VacuumOptions, VacuumResult } from './operations.ts';
+import type { PartitionFieldDefinition } from './partitioning/transform.ts';
+import type { ChangelogRequest, MetadataTable, Procedure, SnapshotPoint } from './queries.ts';
+import type { HeldRelation } from './relation.ts';
 import type { RowOperations } from './row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from './scan.ts';
 import type { WriteSpec } from './staged-file.ts';
@@ -11,7 +14,7 @@ import type { StreamOptions, StreamSource } from './stream.ts';
 import type { Version } from './version.ts';
 
 export type TableFormat = 'delta' | 'iceberg';
-export type MaintenanceKind = 'compact' | 'vacuum' | 'checkpoint';
+export type MaintenanceKind = 'compact' | 'vacuum' | 'checkpoint' | 'expire' | 'rewrite-manifests' | 'rewrite-deletes';
 
 /** What a table can do. Services ask this, never which format it is. */
 export interface Capabilities {
@@ -25,6 +28,8 @@ export interface Snapshot {
   /** Identity of the table, the same for all its versions; a replaced table has another. */
   readonly tableId: string;
   readonly version: Version;
+  /** Where the format names its versions otherwise: Iceberg's snapshot id. */
+  readonly snapshotId?: bigint | undefined;
   readonly committedAt: EpochMs;
   readonly schema: StructType;
   readonly partitionColumns: readonly string[];
@@ -72,6 +77,10 @@ export interface HistoryEntry {
 export interface TableDefinition {
   readonly schema: StructType;
   readonly partitionColumns: readonly string[];
+  /** Partitioning by transforms, in place of `partitionColumns`, where the format has them. */
+  readonly partitioning?: readonly PartitionFieldDefinition[] | undefined;
+  /** Columns that tell rows apart. Default: none. */
+  readonly identifierColumns?: readonly string[] | undefined;
   /** Format properties, such as `delta.enableChangeDataFeed`. */
   readonly properties: Readonly<Record<string, string>>;
 }
@@ -121,6 +130,24 @@ export interface Table {
 
 /** A table that also answers queries and takes row operations, through the embedded engine. */
 export interface QueryableTable extends Table {
+  /**
+   * The snapshot a read names.
+   * @throws AnalysisException when there is none: `DELTA_VERSION_NOT_FOUND` naming the range, `DELTA_TIMESTAMP_…`, `CANNOT_FIND_SNAPSHOT`.
+   */
+  findSnapshot(point: SnapshotPoint, signal?: AbortSignal): Promise<Snapshot>;
+  /** Names of the tables about the table, in lower case: `snapshots`, `files`, … */
+  readonly metadataTables: readonly string[];
+  /** @throws AnalysisException for a name that is not among `metadataTables`. */
+  metadataTable(name: string, at: SnapshotPoint | undefined, signal?: AbortSignal): Promise<MetadataTable>;
+  /** The table as a branch has it: reads and writes are the branch's. `undefined`: the format has no branches. */
+  onBranch?(name: string): QueryableTable;
+  /** What `CALL system.…` can run on the table. */
+  readonly procedures: readonly Procedure[];
+  /**
+   * The row changes of a range as rows of the engine, with the columns of `create_changelog_view`, where the format computes them from
+   * snapshots; `undefined`: `changeScans` has them.
+   */
+  changelog?(request: ChangelogRequest, signal?: AbortSignal): Promise<HeldRelation>;
   /** The version in force at a time: the newest one committed at or before it. @throws AnalysisException when the time is outside the table's history. */
   versionAt(timestampMs: number, signal?: AbortSignal): Promise<Version>;
   /** The files of a snapshot that may hold rows of the filter. */

@@ -5,22 +5,10 @@ import { toVersion, type Version } from '../../table/version.ts';
 import type { Execution } from './execution.ts';
 import type { ChangePoint, ChangeRange, ReadPoint } from './plan.ts';
 
-/** The version of a table that a read is about. @throws AnalysisException `DELTA_VERSION_NOT_FOUND`, `DELTA_TIMESTAMP_…`. */
+/** The snapshot of a table that a read is about; errors as `QueryableTable.findSnapshot`. */
 export async function snapshotFor(execution: Execution, table: QueryableTable, at: ReadPoint | undefined): Promise<Snapshot> {
   if (at === undefined) return execution.newest(table);
-  if (at.kind === 'timestamp') {
-    const version = await table.versionAt(millisOf(at.micros), execution.signal);
-    return table.snapshotAt(version, execution.signal);
-  }
-  const newest = await execution.newest(table);
-  if (at.version > newest.version || at.version < 0) throw await versionNotFound(execution, table, at.version);
-  try {
-    return await table.snapshotAt(toVersion(at.version), execution.signal);
-  } catch (error) {
-    if (isServiceError(error, 'not-found') && !(error instanceof AnalysisException))
-      throw await versionNotFound(execution, table, at.version);
-    throw error;
-  }
+  return table.findSnapshot(at.kind === 'version' ? { kind: 'version', version: BigInt(at.version) } : at, execution.signal);
 }
 
 /**
@@ -62,7 +50,8 @@ export async function versionsOf(
 async function startVersion(execution: Execution, table: QueryableTable, range: ChangeRange): Promise<number | undefined> {
   const { start } = range;
   if (start.kind === 'version') {
-    if (start.version < 0) throw await versionNotFound(execution, table, start.version);
+    // One before the first is an error that names the range; one after the last is the caller's to judge.
+    if (start.version < 0) await snapshotFor(execution, table, start);
     return start.version;
   }
   try {
@@ -95,18 +84,6 @@ function isTimeError(error: unknown, what: 'EARLIER' | 'GREATER'): boolean {
 async function earliestVersion(execution: Execution, table: QueryableTable): Promise<number> {
   const history = await table.history({}, execution.signal);
   return history.at(-1)?.version ?? 0;
-}
-
-async function versionNotFound(execution: Execution, table: QueryableTable, version: number): Promise<AnalysisException> {
-  const latest = (await execution.newest(table)).version;
-  const earliest = await earliestVersion(execution, table);
-  return new AnalysisException({
-    errorClass: 'DELTA_VERSION_NOT_FOUND',
-    sqlState: '22003',
-    kind: 'not-found',
-    message: `Cannot time travel Delta table to version ${version}. Available versions: [${earliest}, ${latest}].`,
-    parameters: { userVersion: String(version), earliest: String(earliest), latest: String(latest) },
-  });
 }
 
 function millisOf(micros: bigint): number {

@@ -1,0 +1,42 @@
+import type { MetadataRequirement, MetadataUpdate } from '../spec/metadata-updates.ts';
+import type { TableMetadata } from '../spec/table-metadata.ts';
+
+/** Metadata as it was found, with the place it was read from. */
+export interface LoadedMetadata {
+  readonly metadata: TableMetadata;
+  /** Location of the metadata file. A table that is staged and not committed has none. */
+  readonly metadataLocation: string | undefined;
+  /** Settings for the table's files that the catalog hands out, such as storage credentials. */
+  readonly properties?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface MetadataChange {
+  readonly requirements: readonly MetadataRequirement[];
+  readonly updates: readonly MetadataUpdate[];
+}
+
+/** How one attempt to swap a table's metadata ended. */
+export type SwapOutcome =
+  | { readonly kind: 'committed'; readonly loaded: LoadedMetadata }
+  /** Somebody else was first: load again, check again, try again. Nothing of the attempt is referred to. */
+  | { readonly kind: 'conflicted'; readonly reason: string }
+  /** It may have landed. Look for what was committed; delete nothing. */
+  | { readonly kind: 'unknown'; readonly cause: unknown };
+
+/**
+ * Where a table's newest metadata is and how another takes its place: one table of one catalog. Adapters: a file-system table
+ * (`pointer/`), a row of an SQL catalog and a REST catalog's table (`catalog/`). None retries a swap.
+ *
+ * Guarantees (test/conformance/table-pointer.ts): of any number of racing swaps of one base, at most one is committed; what a swap
+ * committed, the next `load` sees; a conflicted swap changed nothing.
+ */
+export interface TablePointer {
+  /** The table's full name, for messages and for the display. */
+  readonly name: string;
+  /** Why tables of this catalog must not have two writers at once; `undefined`: they may. */
+  readonly singleWriterOnly: string | undefined;
+  /** The newest metadata; `undefined`: there is no such table. `known`: what the caller has, returned as it is when it is still the newest. */
+  load(known: LoadedMetadata | undefined, signal?: AbortSignal): Promise<LoadedMetadata | undefined>;
+  /** One attempt. `base` undefined: creates the table. */
+  swap(base: LoadedMetadata | undefined, change: MetadataChange, signal?: AbortSignal): Promise<SwapOutcome>;
+}

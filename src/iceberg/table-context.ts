@@ -1,0 +1,30 @@
+import type { Clock } from '../base/clock.ts';
+import type { Failpoint } from '../base/failpoint.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { Random } from '../base/random.ts';
+import type { OpenEngine } from '../engine/engine.ts';
+import type { IcebergView } from './iceberg-view.ts';
+import type { TablePointer } from './pointer/table-pointer.ts';
+import type { TableFiles } from './table-files.ts';
+
+/** What operations on one Iceberg table work with. */
+export interface TableContext {
+  readonly name: string;
+  readonly pointer: TablePointer;
+  readonly files: TableFiles;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: IdSource;
+  readonly failpoint: Failpoint;
+  /** @throws AnalysisException `ENGINE_NOT_AVAILABLE` for a table opened without one. */
+  readonly engine: OpenEngine;
+  /** Written into every snapshot's summary: `engine-name`, `engine-version`. */
+  readonly engineName: string;
+  readonly engineVersion: string;
+  /** The branch reads and writes are about; `main` unless the table was asked for another. */
+  readonly branch: string;
+  /** The newest metadata, as the branch has it. Incremental. */
+  refresh(signal?: AbortSignal): Promise<IcebergView>;
+  /** Takes over metadata that a commit of ours has made, so that the next refresh need not read it. */
+  adopt(view: IcebergView): void;
+}

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { S3Settings } from './s3-settings.ts';
+
+/** The vendor's library. */
+export type S3Library = typeof import('@aws-sdk/client-s3');
+
+/** A client with the library it belongs to. */
+export interface S3Door {
+  readonly library: S3Library;
+  readonly client: S3Client;
+}
+
+/** Clients kept at most: vended credentials make a fresh one for each table and hour. */
+const maxClients = 64;
+const connectTimeoutMs = 5_000;
+
+/**
+ * The clients of this thread by their settings, each with its own connections. The library is loaded with the first: who has no object
+ * store pays nothing.
+ */
+export class S3Clients {
+  readonly #doors = new Map<string, Promise<S3Door>>();
+
+  open(settings: S3Settings): Promise<S3Door> {
+    const key = keyOf(settings);
+    const known = this.#doors.get(key) ?? openDoor(settings);
+    // The last used is the last in the map. One that is dropped is used to its end by whoever holds it; its idle connections close.
+    this.#doors.delete(key);
+    this.#doors.set(key, known);
+    const oldest = this.#doors.size > maxClients ? this.#doors.keys().next().value : undefined;
+    if (oldest !== undefined) this.#doors.delete(oldest);
+    known.catch(() => this.#doors.delete(key));
+    return known;
+  }
+}
+
+async function openDoor(settings: S3Settings): Promise<S3Door> {
+  const library = await import('@aws-sdk/client-s3');
+  return { library, client: new library.S3Client(configOf(settings)) };
+}
+
+function configOf(settings: S3Settings): S3ClientConfig {
+  const { endpoint, region, pathStyle, credentials, maxConnections, checksums } = settings;
+  const checksum = checksums ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED';
+  return {
+    // A repeated conditional put would answer about its own first try; retries are one layer above.
+    maxAttempts: 1,
+    forcePathStyle: pathStyle,
+    requestChecksumCalculation: checksum,
+    responseChecksumValidation: checksum,
+    requestHandler: {
+      connectionTimeout: connectTimeoutMs,
+      httpAgent: { keepAlive: true, maxSockets: maxConnections },
+      httpsAgent: { keepAlive: true, maxSockets: maxConnections },
+    },
+    ...(endpoint === undefined ? { followRegionRedirects: true } : { endpoint }),
+    ...(region === undefined ? {} : { region }),
+    ...(credentials === undefined
+      ? {}
+      : {
+          credentials: {
+            accessKeyId: credentials.accessKeyId.reveal(),
+            secretAccessKey: credentials.secretAccessKey.reveal(),
+            ...(credentials.sessionToken === undefined ? {} : { sessionToken: credentials.sessionToken.reveal() }),
+          },
+        }),
+  };
+}
+
+function keyOf(settings: S3Settings): string {
+  const { endpoint, region, pathStyle, credentials, requestTimeoutMs, maxConnections, checksums } = settings;
+  const secret = [credentials?.accessKeyId, credentials?.secretAccessKey, credentials?.sessionToken].map((part) => part?.reveal() ?? '');
+  const parts = [endpoint ?? '', region ?? '', pathStyle, requestTimeoutMs, maxConnections, checksums, ...secret];
+  return createHash('sha256').update(parts.join('\0')).digest('hex');
+}
