@@ -128,9 +128,7 @@ async function snapshotOf(table: QueryableTable, request: ReadRequest): Promise<
   if (version !== undefined) options.push(['versionAsOf', String(version)]);
   if (timestamp !== undefined) options.push(['timestampAsOf', timestamp]);
   const at = readPointOf(new Map(options));
-  if (at === undefined) return table.refresh(signal);
-  if (at.kind === 'version') return table.snapshotAt(toVersion(at.version), signal);
-  return table.snapshotAt(await table.versionAt(Number(at.micros / 1000n), signal), signal);
+  return at === undefined ? table.refresh(signal) : table.findSnapshot(at, signal);
 }
 
 function filterOf(request: ReadRequest, schema: StructType): Expression | undefined {

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { AnalysisException } from '../base/analysis-exception.ts';
 import type { Clock } from '../base/clock.ts';
 import { isServiceError } from '../base/errors.ts';
@@ -6,6 +5,7 @@ import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { OpenEngine } from '../engine/engine.ts';
+import type { OpenObjectStore } from '../storage/object-store.ts';
 import type { SnapshotRows, VersionChanges } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
 import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
@@ -26,6 +26,7 @@ import { addFileOf, DeltaCommitter } from './delta-committer.ts';
 import type { DeltaLog } from './delta-log.ts';
 import { deltaOperations } from './delta-operations.ts';
 import { asDeltaSnapshot, type DeltaSnapshot } from './delta-snapshot.ts';
+import { type TablePlace, tablePlace } from './files/table-place.ts';
 import { findSnapshot } from './find-snapshot.ts';
 import { historyOf } from './history.ts';
 import { cleanUpHorizon, cleanUpLog } from './log/clean-up-log.ts';
@@ -57,6 +58,8 @@ export interface DeltaTableParts {
   readonly rewriter: FileRewriter;
   /** For row operations and queries; without it they are refused. */
   readonly engine?: OpenEngine | undefined;
+  /** Opens what clones refer to in other stores. Default: local files only. */
+  readonly openStore?: OpenObjectStore | undefined;
   /** For a table that does not say it itself. Default zstd. */
   readonly compression?: WriteSpec['compression'] | undefined;
   /** Deletes expired log with the log checkpoints of row operations, as Spark does. Default false: feeds say what they still need. */
@@ -249,7 +252,7 @@ export class DeltaTable implements QueryableTable {
 
   /** Whether compaction goes through the engine, which reads files without their deleted rows. */
   get #rewritesVectors(): boolean {
-    return this.#queryable && isLocal(this.#log);
+    return this.#queryable;
   }
 
   /** What a version of row operations leaves behind. The version stands whatever happens here. */
@@ -290,6 +293,7 @@ function contextOf(
   afterCommit: NonNullable<OperationContext['afterCommit']>,
 ): OperationContext {
   const { log } = parts;
+  const place = tablePlace(log.store, parts.openStore);
   return {
     name: log.name,
     store: log.store,
@@ -298,7 +302,9 @@ function contextOf(
     ids: parts.ids,
     failpoint: parts.failpoint ?? inertFailpoint,
     engine: parts.engine ?? (() => Promise.reject(noEngine(log.name))),
-    localRoot: () => localRootOf(log),
+    place,
+    openStore: parts.openStore,
+    localRoot: () => localRootOf(log, place),
     refresh: (signal) => log.refresh(signal),
     snapshotAt: (version, signal) => log.snapshotAt(version, signal),
     readCommit: (version, signal) => log.readCommit(version, signal),
@@ -327,17 +333,13 @@ function writeSpecOf(
   };
 }
 
-function isLocal(log: DeltaLog): boolean {
-  return log.store.root.startsWith('file://');
-}
-
-function localRootOf(log: DeltaLog): string {
-  if (isLocal(log)) return fileURLToPath(log.store.root);
+function localRootOf(log: DeltaLog, place: TablePlace): string {
+  if (place.isLocal) return place.root;
   throw new AnalysisException({
     errorClass: 'ENGINE_NEEDS_LOCAL_FILES',
     kind: 'unsupported',
-    message: `table "${log.name}" lies at ${log.store.root}, and queries and row operations need local files`,
-    hint: 'keep the table on a local or mounted file system',
+    message: `table "${log.name}" lies at ${log.store.root}, and this operation needs local files`,
+    hint: 'do it on a copy of the files in a local or mounted file system',
   });
 }
 

@@ -107,7 +107,7 @@ export class DeltaTableBuilder<T> {
       location,
       comment,
       schema: { kind: 'struct', fields },
-      partitionColumns,
+      partitioning: partitionColumns.map((name) => ({ source: [name], transform: { kind: 'identity' } })),
       clusterBy: clusterColumns.map((column) => namePath(column)),
       properties,
     });

@@ -161,7 +161,7 @@ export class DeltaTable {
 
   /** Makes an earlier version the newest one. Gives the numbers of files and bytes. */
   async restoreToVersion(version: number): Promise<DataFrame> {
-    return this.#frame(await restoreCommand(this.#target({}), { kind: 'version', version }));
+    return this.#frame(await restoreCommand(this.#target({}), { kind: 'version', version: BigInt(version) }));
   }
 
   /** @param timestamp `yyyy-MM-dd[ HH:mm:ss[.ffffff]][zone]`, UTC without zone. */

@@ -259,6 +259,20 @@ export function lead(column: ColumnOrName, offset: number = 1): Column {
   return callOf('lead', [named(column), offset]);
 }
 
+// Transforms of a partitioning, for `writeTo(…).partitionedBy(…)`.
+export const years: OneColumn = one('years');
+export const months: OneColumn = one('months');
+export const days: OneColumn = one('days');
+export const hours: OneColumn = one('hours');
+
+export function bucket(count: number, column: ColumnOrName): Column {
+  return callOf('bucket', [count, named(column)]);
+}
+
+export function truncate(width: number, column: ColumnOrName): Column {
+  return callOf('truncate', [width, named(column)]);
+}
+
 function named(source: ColumnOrName): Column {
   return typeof source === 'string' ? col(source) : source;
 }

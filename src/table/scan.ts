@@ -44,6 +44,7 @@ export interface ScanFile {
    * partition columns excepted, and behind them, when the scan has row tracking and the file holds them, the two columns of it.
    */
   readonly rows?: ((signal?: AbortSignal) => AsyncIterable<ColumnBatch>) | undefined;
+  /** 0: not known. */
   readonly sizeBytes: number;
   /** Rows in the file, deleted ones included; `undefined` when not known. */
   readonly rowCount: number | undefined;
@@ -89,8 +90,19 @@ export interface FileScan extends FileLayout {
   /** Where the table tracks rows. */
   readonly rowTracking?: RowTrackingColumns | undefined;
   readonly files: readonly ScanFile[];
+  /**
+   * Reads bytes `[from, until)` of a file that lies in no local file system; fewer where it ends earlier. Files of a table never change.
+   * Absent: the engine opens their locations itself.
+   */
+  readonly readRange?: ReadFileRange | undefined;
   readonly statistics: ScanStatistics;
 }
+
+export type ReadFileRange = (
+  path: string,
+  range: { readonly from: number; readonly until: number },
+  signal?: AbortSignal,
+) => Promise<Uint8Array>;
 
 /**
  * Change rows of one version: the files of `scan` hold them. In `recorded` files each row says itself what happened to it: the last column

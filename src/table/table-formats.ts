@@ -56,11 +56,19 @@ export interface ConvertRequest extends CommitOptions {
   readonly collectStatistics?: boolean | undefined;
 }
 
+/** How the files of a table are found that lies elsewhere than where it was written. */
+export interface OpenTableOptions {
+  /** Prefixes of recorded locations and what stands in their place; the first that fits counts. */
+  readonly pathMap?: readonly { readonly from: string; readonly to: string }[] | undefined;
+  /** What relative locations are relative to. */
+  readonly pathBase?: string | undefined;
+}
+
 /** Tables of one format by location. */
 export interface TableFormatDriver {
   readonly format: TableFormat;
   /** The table, or `undefined` when nothing exists at the location. */
-  open(name: string, location: string, signal?: AbortSignal): Promise<QueryableTable | undefined>;
+  open(name: string, location: string, signal?: AbortSignal, options?: OpenTableOptions): Promise<QueryableTable | undefined>;
   createTable(request: CreateRequest): Promise<CreateResult>;
   /** A table that refers to the files of another (shallow). */
   clone(request: CloneRequest): Promise<QueryableTable>;
@@ -76,6 +84,8 @@ export interface TableIdent {
 /** Names to tables, with namespaces (databases). One session has several, by name. */
 export interface SessionCatalog {
   readonly name: string;
+  /** Format of tables that are created without naming one. Default: the session's. */
+  readonly defaultFormat?: TableFormat | undefined;
   namespaces(signal?: AbortSignal): Promise<readonly (readonly string[])[]>;
   hasNamespace(namespace: readonly string[], signal?: AbortSignal): Promise<boolean>;
   /** @throws AnalysisException `SCHEMA_ALREADY_EXISTS`. */
@@ -101,6 +111,8 @@ export interface SessionCatalog {
    * table whose location the catalog chose: its files would have to move.
    */
   rename(from: TableIdent, to: TableIdent, signal?: AbortSignal): Promise<void>;
+  /** A name for a table whose metadata file is there, where the catalog can. @throws AnalysisException `TABLE_OR_VIEW_ALREADY_EXISTS`. */
+  register?(ident: TableIdent, metadataLocation: string, signal?: AbortSignal): Promise<QueryableTable>;
   /** Forgets the name; the files of a table whose location the catalog chose are deleted too. False: there was none. */
   drop(ident: TableIdent, options: { readonly purge: boolean }, signal?: AbortSignal): Promise<boolean>;
 }

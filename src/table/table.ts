@@ -32,7 +32,10 @@ export interface Snapshot {
   readonly snapshotId?: bigint | undefined;
   readonly committedAt: EpochMs;
   readonly schema: StructType;
+  /** Source columns of the partitioning that rows written from now on follow. */
   readonly partitionColumns: readonly string[];
+  /** Where `partitionColumns` does not say it: a partitioning by transforms. */
+  readonly partitioned?: boolean | undefined;
   readonly properties: Readonly<Record<string, string>>;
   readonly fileCount: number;
   readonly sizeBytes: number;

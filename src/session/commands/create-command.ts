@@ -1,4 +1,5 @@
 import type { StructType } from '../../schema/types.ts';
+import type { PartitionFieldDefinition } from '../../table/partitioning/transform.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { TableFormat } from '../../table/table.ts';
 import type { CreateRequest, CreateResult } from '../../table/table-formats.ts';
@@ -6,6 +7,7 @@ import type { TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../plan/session-runtime.ts';
 import { pathExists, pathNotFound } from '../session-errors.ts';
 import { defaultProperties, WriteOptions } from '../write/write-options.ts';
+import { partitionedAs } from './partitioned-as.ts';
 import { commitOptionsOf } from './row-commands.ts';
 
 export interface CreateTableRequest {
@@ -16,7 +18,7 @@ export interface CreateTableRequest {
   readonly location: string | undefined;
   readonly comment: string | undefined;
   readonly schema: StructType;
-  readonly partitionColumns: readonly string[];
+  readonly partitioning: readonly PartitionFieldDefinition[];
   readonly clusterBy: readonly (readonly string[])[];
   readonly properties: Readonly<Record<string, string>>;
   readonly rows?: Relation | undefined;
@@ -33,7 +35,7 @@ export async function createTableCommand(runtime: SessionRuntime, request: Creat
     comment: request.comment,
     definition: {
       schema: request.schema,
-      partitionColumns: request.partitionColumns.map((name) => spelledAs(name, request.schema)),
+      ...partitionedAs(request.format, request.partitioning, request.schema),
       properties: { ...defaultProperties(runtime.conf), ...request.properties },
     },
     clusterBy: request.clusterBy.length === 0 ? undefined : request.clusterBy,
@@ -52,8 +54,4 @@ export async function createTableCommand(runtime: SessionRuntime, request: Creat
   const result = await runtime.tables.driver(format).createTable({ ...common, name: location, location });
   runtime.tables.forget(location);
   return result;
-}
-
-function spelledAs(name: string, schema: StructType): string {
-  return schema.fields.find((field) => field.name.toLowerCase() === name.toLowerCase())?.name ?? name;
 }

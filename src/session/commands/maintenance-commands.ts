@@ -34,8 +34,8 @@ export async function vacuumCommand({ runtime, table, signal }: CommandTarget, r
 /** RESTORE: what changed, in one row. */
 export async function restoreCommand(target: CommandTarget, to: ReadPoint): Promise<CommandResult> {
   const { table, signal } = target;
-  const version = to.kind === 'version' ? await restorable(target, to.version) : await table.versionAt(Number(to.micros / 1000n), signal);
-  const timestamp = to.kind === 'version' ? undefined : to.text;
+  const timestamp = to.kind === 'timestamp' ? to.text : undefined;
+  const version = to.kind === 'version' ? await restorable(target, Number(to.version)) : (await table.findSnapshot(to, signal)).version;
   const result = await table.operations.restore({ version, timestamp }, commitOptionsOf(target));
   const row = {
     table_size_after_restore: result.tableSizeAfterRestore,

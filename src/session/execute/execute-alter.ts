@@ -1,8 +1,11 @@
-import type { DefinitionChange } from '../../table/definition-changes.ts';
+import type { SortKey } from '../../expr/expression.ts';
+import type { DefinitionChange, WriteOrderKey } from '../../table/definition-changes.ts';
+import type { PartitionFieldDefinition } from '../../table/partitioning/transform.ts';
 import { type CommandResult, noResult } from '../commands/command-result.ts';
 import { commitOptionsOf } from '../commands/row-commands.ts';
 import { unsupported } from '../session-errors.ts';
-import type { AlterAction, ObjectName, Statement } from '../statements/statement.ts';
+import type { AlterAction, ObjectName, PartitionItem, Statement } from '../statements/statement.ts';
+import { partitionField, partitionOf } from './partitioning.ts';
 import { type StatementContext, targetOf } from './statement-context.ts';
 
 /** ALTER TABLE: each action is a version of the table. */
@@ -14,7 +17,7 @@ export async function alterTable(
   if (first?.kind === 'rename-table') return renameTable(context, statement.name, first.to);
   const target = await targetOf(context, statement.name);
   for (const action of statement.actions) {
-    const change = definitionChange(action, target.table.format);
+    const change = definitionChange(action);
     const assumed = context.runtime.conf.switch('spark.databricks.delta.constraints.assumesDropIfExists.enabled') === true;
     await target.table.operations.alter(assumed ? toleratingAbsence(change) : change, commitOptionsOf(target));
   }
@@ -31,22 +34,40 @@ async function renameTable({ runtime, signal }: StatementContext, from: ObjectNa
   return noResult;
 }
 
-/** @throws AnalysisException `UNSUPPORTED_FEATURE` for what the table's format does not have. */
-function definitionChange(action: AlterAction, format: string): DefinitionChange {
+function definitionChange(action: AlterAction): DefinitionChange {
   switch (action.kind) {
     case 'rename-table':
+      throw unsupported('ALTER TABLE … RENAME TO together with other changes');
     case 'add-partition-field':
+      return { kind: action.kind, field: partitionField(action.item, action.name) };
     case 'drop-partition-field':
+      return { kind: action.kind, field: namedField(action.item) };
     case 'replace-partition-field':
+      return { kind: action.kind, field: namedField(action.item), by: partitionField(action.by, action.name) };
     case 'write-order':
-    case 'set-identifier-fields':
-    case 'drop-identifier-fields':
-    case 'create-ref':
-    case 'drop-ref':
-      throw unsupported(`ALTER TABLE with ${action.kind.replaceAll('-', ' ')} on a table of format ${format}`);
+      return { kind: action.kind, keys: action.keys.map(orderKey), distribution: distributionOf(action.distribution) };
+    case 'create-ref': {
+      const { retention, ...ref } = action;
+      const { version: snapshotId, retainMs: maxRefAgeMs, minSnapshotsToKeep, maxSnapshotAgeMs } = retention;
+      return { ...ref, snapshotId, maxRefAgeMs, minSnapshotsToKeep, maxSnapshotAgeMs };
+    }
     default:
       return action;
   }
+}
+
+/** A field to be dropped: a plain name is the field's own, or that of the column it is of. */
+function namedField(item: PartitionItem): PartitionFieldDefinition | { readonly name: string } {
+  return item.kind === 'column' && item.path.length === 1 ? { name: item.path[0] ?? '' } : partitionField(item);
+}
+
+function orderKey({ expression, descending, nullsFirst }: SortKey): WriteOrderKey {
+  return { ...partitionOf(expression), descending, nullsFirst: nullsFirst ?? !descending };
+}
+
+/** LOCALLY ORDERED BY leaves the distribution to the writer. */
+function distributionOf(asked: Extract<AlterAction, { kind: 'write-order' }>['distribution']): 'none' | 'hash' | 'range' | undefined {
+  return asked === 'local' ? 'none' : asked;
 }
 
 function toleratingAbsence(change: DefinitionChange): DefinitionChange {

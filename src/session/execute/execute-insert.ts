@@ -8,6 +8,7 @@ import { commitOptionsOf, fixedNow } from '../commands/row-commands.ts';
 import { schemaOfPlan, withRelation } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { InsertStatement } from '../statements/statement.ts';
+import { isPartitioned } from '../write/is-partitioned.ts';
 import { WriteOptions } from '../write/write-options.ts';
 import { queryPlan, type StatementContext, shownName, targetOf } from './statement-context.ts';
 
@@ -22,7 +23,7 @@ export async function insertRows(context: StatementContext, statement: InsertSta
   const { runtime, table, signal } = target;
   const snapshot = await table.refresh(signal);
   const { plan, matchBy } = await insertedRows(context, statement, snapshot.schema);
-  const mode = modeOf(context, statement, snapshot.partitionColumns);
+  const mode = modeOf(context, statement, isPartitioned(snapshot));
   const options = new WriteOptions([]).tableOptions(runtime.conf);
   await withRelation(
     runtime,
@@ -72,11 +73,11 @@ function defaultsOf(schema: StructType, columns: readonly string[]): readonly Ex
   });
 }
 
-function modeOf(context: StatementContext, statement: InsertStatement, partitionColumns: readonly string[]): WriteMode {
+function modeOf(context: StatementContext, statement: InsertStatement, partitioned: boolean): WriteMode {
   if (statement.replaceWhere !== undefined) return { kind: 'overwrite', replaceWhere: fixedNow(context, statement.replaceWhere) };
   if (statement.mode === 'append') return { kind: 'append' };
   const asked = context.runtime.conf.find('spark.sql.sources.partitionOverwriteMode')?.toLowerCase();
-  if (asked === 'dynamic' && partitionColumns.length > 0) return { kind: 'overwrite-partitions' };
+  if (asked === 'dynamic' && partitioned) return { kind: 'overwrite-partitions' };
   const fixed = statement.partition.flatMap(({ column, value }): readonly Expression[] =>
     value === undefined ? [] : [{ kind: 'binary', operator: '<=>', left: { kind: 'column', path: [column] }, right: value }],
   );

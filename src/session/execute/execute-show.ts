@@ -68,10 +68,11 @@ export async function showCreateTable(context: StatementContext, statement: Kind
   const { schema } = await table.refresh(context.signal);
   const list = (names: readonly string[]): string => names.map(quoted).join(', ');
   const name = statement.name.parts.map(quoted).join('.');
+  const partitioning = detail.partitioning ?? detail.partitionColumns.map(quoted);
   const clauses = [
     `CREATE TABLE ${name} (\n  ${schema.fields.map(columnText).join(',\n  ')})`,
     `USING ${detail.format}`,
-    ...(detail.partitionColumns.length === 0 ? [] : [`PARTITIONED BY (${list(detail.partitionColumns)})`]),
+    ...(partitioning.length === 0 ? [] : [`PARTITIONED BY (${partitioning.join(', ')})`]),
     ...(detail.clusteringColumns.length === 0 ? [] : [`CLUSTER BY (${list(detail.clusteringColumns)})`]),
     ...(detail.description === undefined ? [] : [`COMMENT ${textLiteral(detail.description)}`]),
     `LOCATION ${textLiteral(locationText(detail.location))}`,
@@ -88,6 +89,7 @@ export function propertiesOf(detail: TableDetail): readonly (readonly [string, s
   const features = minWriterVersion !== undefined && minWriterVersion >= 7 ? tableFeatures : [];
   const entries = [
     ...Object.entries(detail.properties),
+    ...Object.entries(detail.shownProperties ?? {}),
     ...features.map((feature) => [`delta.feature.${feature}`, 'supported'] as const),
     ...(minReaderVersion === undefined ? [] : [['delta.minReaderVersion', String(minReaderVersion)] as const]),
     ...(minWriterVersion === undefined ? [] : [['delta.minWriterVersion', String(minWriterVersion)] as const]),

@@ -1,5 +1,4 @@
-import type { Field, StructType } from '../../schema/types.ts';
-import type { TableFormat } from '../../table/table.ts';
+import type { StructType } from '../../schema/types.ts';
 import { tableNotFound } from '../../table/table-names.ts';
 import { toVersion } from '../../table/version.ts';
 import { namePath } from '../column.ts';
@@ -12,8 +11,9 @@ import { withExecution } from '../plan/execution.ts';
 import { snapshotFor } from '../plan/read-point.ts';
 import { refuseDuplicateNames } from '../rows/duplicate-names.ts';
 import { pathExists, unsupported } from '../session-errors.ts';
-import type { CloneTableStatement, CreateTableStatement, PartitionItem, Statement } from '../statements/statement.ts';
-import { tableFormatOf } from '../write/table-format-of.ts';
+import type { CloneTableStatement, CreateTableStatement, Statement } from '../statements/statement.ts';
+import { formatOf, tableFormatOf } from '../write/table-format-of.ts';
+import { partitioningOf } from './partitioning.ts';
 import { queryPlan, type StatementContext, targetOf } from './statement-context.ts';
 import { readPointFor } from './time-travel.ts';
 
@@ -22,8 +22,7 @@ type Kind<K extends Statement['kind']> = Extract<Statement, { readonly kind: K }
 /** CREATE and REPLACE TABLE, with or without a query. */
 export async function createTable(context: StatementContext, statement: CreateTableStatement): Promise<CommandResult> {
   const { runtime, signal } = context;
-  const format = formatOf(statement);
-  const { partitionColumns, fields } = partitioningOf(statement.partitionedBy);
+  const { fields: partitioning, declared } = partitioningOf(statement.partitionedBy);
   const constraints = statement.constraints.map(
     ({ name, text }, index) => [`delta.constraints.${name ?? `check_${index + 1}`}`, text] as const,
   );
@@ -32,15 +31,15 @@ export async function createTable(context: StatementContext, statement: CreateTa
   const request: Omit<CreateTableRequest, 'schema'> = {
     reference,
     mode: statement.mode,
-    format,
+    format: formatOf(runtime, reference, statement.provider),
     location: statement.location ?? path,
     comment: statement.comment,
-    partitionColumns,
+    partitioning,
     clusterBy: statement.clusterBy,
     properties: { ...options, ...statement.properties, ...Object.fromEntries(constraints) },
     signal,
   };
-  const columns = [...(statement.columns ?? []), ...fields];
+  const columns = [...(statement.columns ?? []), ...declared];
   if (statement.query === undefined) {
     await createTableCommand(runtime, { ...request, schema: { kind: 'struct', fields: columns } });
     return noResult;
@@ -70,7 +69,7 @@ export async function createTableLike(context: StatementContext, statement: Kind
     format: tableFormatOf(statement.provider ?? source.format),
     location: statement.location,
     comment: detail.description,
-    partitionColumns,
+    partitioning: partitionColumns.map((name) => ({ source: [name], transform: { kind: 'identity' } })),
     clusterBy: detail.clusteringColumns.map(namePath),
     properties: { ...propertiesLike(detail.properties), ...statement.properties },
     schema: schemaLike(schema),
@@ -147,25 +146,6 @@ export async function refreshTable(context: StatementContext, statement: Kind<'r
   const { table, signal } = await targetOf(context, statement.name);
   await table.refresh(signal);
   return noResult;
-}
-
-function formatOf(statement: CreateTableStatement): TableFormat {
-  const [first = ''] = statement.name.parts;
-  const named = statement.name.parts.length === 2 && first.toLowerCase() === 'iceberg' ? 'iceberg' : 'delta';
-  return tableFormatOf(statement.provider ?? named);
-}
-
-function partitioningOf(items: readonly PartitionItem[]): {
-  readonly partitionColumns: readonly string[];
-  readonly fields: readonly Field[];
-} {
-  const fields = items.flatMap((item) => (item.kind === 'typed-column' ? [item.field] : []));
-  const partitionColumns = items.map((item) => {
-    if (item.kind === 'typed-column') return item.field.name;
-    if (item.kind === 'transform') throw unsupported(`partitioning a Delta table by ${item.name}()`, 'partition by a generated column');
-    return item.path.join('.');
-  });
-  return { partitionColumns, fields };
 }
 
 function allNullable(schema: StructType): StructType {

@@ -5,11 +5,12 @@ import { type CommandResult, resultFrame, resultSchema } from '../commands/comma
 import { DataFrame } from '../data-frame.ts';
 import { explainPlan, schemaOfPlan } from '../plan/actions.ts';
 import type { SessionRuntime } from '../plan/session-runtime.ts';
-import { unsupported } from '../session-errors.ts';
 import { explanationText } from '../show/explanation-text.ts';
 import { parseStatement } from '../statements/parse-statement.ts';
 import type { Statement } from '../statements/statement.ts';
 import { alterTable } from './execute-alter.ts';
+
+import { callProcedure } from './execute-call.ts';
 import { describeDetail, describeHistory, describeQuery, describeTable } from './execute-describe.ts';
 import { insertRows } from './execute-insert.ts';
 import { convertTable, generateManifest, optimizeTable, reorgTable, restoreTable, vacuumTable } from './execute-maintenance.ts';
@@ -84,7 +85,7 @@ function execute(context: StatementContext, statement: Command): Answer {
     case 'use':
       return useNamespace(context, statement);
     case 'call':
-      throw unsupported(`procedure ${statement.procedure.parts.join('.')}`, 'Delta tables have statements: OPTIMIZE, VACUUM, RESTORE');
+      return callProcedure(context, statement);
     default:
       return maintain(context, statement);
   }

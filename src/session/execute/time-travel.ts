@@ -4,14 +4,14 @@ import { expressionSql } from '../../expr/sql/engine-sql.ts';
 import { fixedNow } from '../commands/row-commands.ts';
 import { columnSql } from '../plan/column-sql.ts';
 import type { ReadPoint } from '../plan/plan.ts';
-import { timestampPoint, versionPoint } from '../read/read-options.ts';
+import { timestampPoint } from '../read/read-options.ts';
 import type { TimeTravel } from '../statements/statement.ts';
 import type { StatementContext } from './statement-context.ts';
 
 /** The version a statement asks for. @throws AnalysisException `DELTA_TIMESTAMP_INVALID`, `DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE`. */
 export async function readPointFor(context: StatementContext, asOf: TimeTravel | undefined): Promise<ReadPoint | undefined> {
   if (asOf === undefined) return undefined;
-  if (asOf.kind === 'version') return versionPoint('VERSION AS OF', String(asOf.version));
+  if (asOf.kind === 'version') return { kind: 'version', version: asOf.version };
   const expression = bindExpression(fixedNow(context, asOf.timestamp), []);
   if (expression.kind === 'literal' && expression.literal.type === 'string') return timestampPoint(expression.literal.value);
   const text = printExpression(expression);

@@ -1,9 +1,10 @@
 import { stillThere } from '../../table/still-there.ts';
 import type { QueryableTable } from '../../table/table.ts';
-import type { SessionCatalog, TableFormatDriver, TableIdent } from '../../table/table-formats.ts';
+import type { OpenTableOptions, SessionCatalog, TableFormatDriver, TableIdent } from '../../table/table-formats.ts';
 import { tableNotFound } from '../../table/table-names.ts';
 import type { TableReference } from '../plan/plan.ts';
 import { catalogNotFound, pathNotFound, schemaNotFound, unsupported } from '../session-errors.ts';
+import { selectorOf, type TableSelector, writableTable } from './select-table.ts';
 
 /** Tables opened by path that stay open, so that their logs are followed instead of read again. The least recently used one goes first. */
 const maxOpenTables = 256;
@@ -12,6 +13,12 @@ const maxOpenTables = 256;
 export interface ResolvedName {
   readonly catalog: SessionCatalog;
   readonly ident: TableIdent;
+}
+
+/** A table, and what its name says beyond it. */
+export interface SelectedTable {
+  readonly table: QueryableTable;
+  readonly selector?: TableSelector | undefined;
 }
 
 export interface SessionTablesParts {
@@ -116,11 +123,34 @@ export class SessionTables {
 
   /** The table, or `undefined` when there is none. */
   async find(reference: TableReference, signal?: AbortSignal): Promise<QueryableTable | undefined> {
-    if (reference.kind === 'name') {
-      const { catalog, ident } = this.resolve(reference.parts);
-      return catalog.load(ident, signal);
+    const selected = await this.select(reference, signal);
+    if (selected?.selector === undefined) return selected?.table;
+    return writableTable(selected.table, selected.selector, reference.kind === 'name' ? (reference.parts.at(-1) ?? '') : '');
+  }
+
+  /** As `find`, with what a name such as `t.snapshots` or `t.branch_audit` says beyond the table. */
+  async select(reference: TableReference, signal?: AbortSignal, options?: OpenTableOptions): Promise<SelectedTable | undefined> {
+    if (reference.kind === 'path') {
+      const table = await this.#openPath(reference, signal, options);
+      return table === undefined ? undefined : { table };
     }
-    return this.#openPath(this.driver(reference.format), this.absolutePath(reference.path), signal);
+    const { catalog, ident } = this.resolve(reference.parts);
+    // A part with a slash is the path of a table, with something after it.
+    const hasPath = reference.parts.some((part) => part.includes('/'));
+    const table = hasPath ? undefined : await catalog.load(ident, signal);
+    if (table !== undefined) return { table };
+    const [part = '', ...before] = reference.parts.toReversed();
+    if (before.length === 0) return undefined;
+    const owner = await this.#owner(before.toReversed(), signal);
+    const selector = owner === undefined ? undefined : selectorOf(owner, part);
+    return owner === undefined || selector === undefined ? undefined : { table: owner, selector };
+  }
+
+  async #owner(parts: readonly string[], signal: AbortSignal | undefined): Promise<QueryableTable | undefined> {
+    const reference = this.referenceOf(parts);
+    if (reference.kind === 'path') return this.#openPath(reference, signal);
+    const { catalog, ident } = this.resolve(parts);
+    return catalog.load(ident, signal);
   }
 
   /** @throws AnalysisException `TABLE_OR_VIEW_NOT_FOUND`, `PATH_NOT_FOUND`. */
@@ -141,7 +171,15 @@ export class SessionTables {
     return undefined;
   }
 
-  async #openPath(driver: TableFormatDriver, location: string, signal: AbortSignal | undefined): Promise<QueryableTable | undefined> {
+  async #openPath(
+    reference: Extract<TableReference, { readonly kind: 'path' }>,
+    signal: AbortSignal | undefined,
+    options?: OpenTableOptions,
+  ): Promise<QueryableTable | undefined> {
+    const driver = this.driver(reference.format);
+    const location = this.absolutePath(reference.path);
+    // What is found through a map of paths is of no use without it.
+    if (options !== undefined) return driver.open(location, location, signal, options);
     const known = this.#open.get(location);
     if (known !== undefined && (await stillThere(known, signal))) {
       this.#touch(location, known);

@@ -1,6 +1,11 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { changeSchema } from '../../table/change-columns.ts';
+import type { ChangelogRequest } from '../../table/queries.ts';
+import type { HeldRelation } from '../../table/relation.ts';
+import type { QueryableTable } from '../../table/table.ts';
+import type { SelectedTable } from '../names/session-tables.ts';
 import { fileRelation } from '../read/file-relation.ts';
+import { unsupported } from '../session-errors.ts';
 import type { Analyzed } from './analyzed.ts';
 import type { Execution } from './execution.ts';
 import { sourceAttributes } from './outputs.ts';
@@ -9,8 +14,17 @@ import { snapshotFor, versionsOf } from './read-point.ts';
 
 /** @throws AnalysisException `TABLE_OR_VIEW_NOT_FOUND`, `PATH_NOT_FOUND`, and what a read point or a range of changes may be refused with. */
 export async function analyzeTable(execution: Execution, source: TableSource): Promise<Analyzed> {
-  const table = await execution.runtime.tables.load(source.reference, execution.signal);
+  const { table, selector } = await selected(execution, source);
   const qualifier = source.reference.kind === 'name' ? source.reference.parts.join('.') : undefined;
+  const at = source.at ?? selector?.at;
+  if (selector?.metadataTable !== undefined) {
+    const rows = await table.metadataTable(selector.metadataTable, source.at, execution.signal);
+    return { kind: 'metadata', rows, attributes: sourceAttributes(execution, rows.schema.fields, qualifier) };
+  }
+  if (source.changelog !== undefined) {
+    const relation = execution.keep(await changelogOf(table, source.changelog, execution));
+    return { kind: 'relation', relation, attributes: sourceAttributes(execution, relation.schema.fields, qualifier) };
+  }
   if (source.changes !== undefined) {
     const range = await versionsOf(execution, table, source.changes);
     const last = range === undefined ? await execution.newest(table) : await table.snapshotAt(range.until, execution.signal);
@@ -18,8 +32,20 @@ export async function analyzeTable(execution: Execution, source: TableSource): P
     const schema = changeSchema(last.schema);
     return { kind: 'changes', table, schema, range, attributes: sourceAttributes(execution, schema.fields, qualifier) };
   }
-  const snapshot = await snapshotFor(execution, table, source.at);
-  return { kind: 'table', table, snapshot, attributes: sourceAttributes(execution, snapshot.schema.fields, qualifier) };
+  const snapshot = await snapshotFor(execution, table, at);
+  const { appendedAfter } = source;
+  return { kind: 'table', table, snapshot, appendedAfter, attributes: sourceAttributes(execution, snapshot.schema.fields, qualifier) };
+}
+
+async function selected(execution: Execution, source: TableSource): Promise<SelectedTable> {
+  const { tables } = execution.runtime;
+  const found = await tables.select(source.reference, execution.signal, source.open);
+  return found ?? { table: await tables.load(source.reference, execution.signal) };
+}
+
+function changelogOf(table: QueryableTable, request: ChangelogRequest, { signal }: Execution): Promise<HeldRelation> {
+  if (table.changelog !== undefined) return table.changelog(request, signal);
+  throw unsupported(`a changelog view of ${table.name}, a ${table.format} table,`, 'read its change feed: table_changes(name, start)');
 }
 
 /** Files that are no table. @throws AnalysisException `PATH_NOT_FOUND`, `UNABLE_TO_INFER_SCHEMA`. */

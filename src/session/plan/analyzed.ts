@@ -1,6 +1,7 @@
 import type { Expression, SortKey } from '../../expr/expression.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { Field, StructType } from '../../schema/types.ts';
+import type { MetadataTable } from '../../table/queries.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { QueryableTable, Snapshot } from '../../table/table.ts';
 import type { Version } from '../../table/version.ts';
@@ -30,7 +31,14 @@ interface Node {
 /** A plan whose names are found and whose columns have types. Column paths in expressions begin with an attribute's id. */
 export type Analyzed = Node &
   (
-    | { readonly kind: 'table'; readonly table: QueryableTable; readonly snapshot: Snapshot }
+    | {
+        readonly kind: 'table';
+        readonly table: QueryableTable;
+        readonly snapshot: Snapshot;
+        /** Only rows that appends added after this snapshot. */
+        readonly appendedAfter: bigint | undefined;
+      }
+    | { readonly kind: 'metadata'; readonly rows: MetadataTable }
     | {
         readonly kind: 'changes';
         readonly table: QueryableTable;

@@ -34,6 +34,11 @@ async function lower(execution: Execution, plan: Analyzed, hints: readonly Expre
       return sourceSql(await scanTable(execution, plan, hints), plan.attributes);
     case 'changes':
       return sourceSql(await lowerChanges(execution, plan), plan.attributes);
+    case 'metadata': {
+      const { schema } = plan.rows;
+      const held = await execution.engine.hold(schema, plan.rows.rows(execution.signal), execution.signal);
+      return sourceSql(execution.keep(held), plan.attributes);
+    }
     case 'query':
       return querySql(await plan.query.relation(), plan.attributes);
     case 'rows':

@@ -3,18 +3,24 @@ import type { ParameterValues } from '../../expr/bind-parameters.ts';
 import type { Expression, Literal, SortKey } from '../../expr/expression.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { StructType } from '../../schema/types.ts';
+import type { ChangelogRequest, SnapshotPoint } from '../../table/queries.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { StreamOptions } from '../../table/stream.ts';
+import type { OpenTableOptions } from '../../table/table-formats.ts';
 import type { RowInput } from '../rows/row.ts';
 
-/** The version of a table to read. Default: the newest one when the plan is executed. */
-export type ReadPoint =
-  | { readonly kind: 'version'; readonly version: number }
-  /** Microseconds since the epoch; `text` as the user wrote it, for messages. */
-  | { readonly kind: 'timestamp'; readonly micros: bigint; readonly text: string };
+/** A time: microseconds since the epoch; `text` as the user wrote it, for messages. */
+interface TimePoint {
+  readonly kind: 'timestamp';
+  readonly micros: bigint;
+  readonly text: string;
+}
+
+/** The snapshot of a table to read. Default: the newest one when the plan is executed. */
+export type ReadPoint = Exclude<SnapshotPoint, { readonly kind: 'timestamp' }> | TimePoint;
 
 /** An end of a range of changes. Both ends are included. */
-export type ChangePoint = ReadPoint;
+export type ChangePoint = { readonly kind: 'version'; readonly version: number } | TimePoint;
 
 /** The change feed instead of the rows. */
 export interface ChangeRange {
@@ -34,6 +40,12 @@ export interface TableSource {
   readonly reference: TableReference;
   readonly at?: ReadPoint | undefined;
   readonly changes?: ChangeRange | undefined;
+  /** Only rows that appends added after this snapshot. */
+  readonly appendedAfter?: bigint | undefined;
+  /** The changes between snapshots in place of the rows. */
+  readonly changelog?: ChangelogRequest | undefined;
+  /** How the table's files are found, for tables that were copied. */
+  readonly open?: OpenTableOptions | undefined;
 }
 
 /** A table as a stream; runs only as the source of a streaming query. */

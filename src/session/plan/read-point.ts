@@ -8,7 +8,7 @@ import type { ChangePoint, ChangeRange, ReadPoint } from './plan.ts';
 /** The snapshot of a table that a read is about; errors as `QueryableTable.findSnapshot`. */
 export async function snapshotFor(execution: Execution, table: QueryableTable, at: ReadPoint | undefined): Promise<Snapshot> {
   if (at === undefined) return execution.newest(table);
-  return table.findSnapshot(at.kind === 'version' ? { kind: 'version', version: BigInt(at.version) } : at, execution.signal);
+  return table.findSnapshot(at, execution.signal);
 }
 
 /**
@@ -51,7 +51,7 @@ async function startVersion(execution: Execution, table: QueryableTable, range: 
   const { start } = range;
   if (start.kind === 'version') {
     // One before the first is an error that names the range; one after the last is the caller's to judge.
-    if (start.version < 0) await snapshotFor(execution, table, start);
+    if (start.version < 0) await snapshotFor(execution, table, { kind: 'version', version: BigInt(start.version) });
     return start.version;
   }
   try {

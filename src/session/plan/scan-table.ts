@@ -13,7 +13,7 @@ export async function scanTable(
 ): Promise<Relation> {
   const names = new Map(plan.attributes.map(({ id, field }) => [id, [field.name]]));
   const filter = conjunction(renamed(hints, names).filter(isDeterministic));
-  const scan = await plan.table.scan(plan.snapshot, filter === undefined ? {} : { filter }, execution.signal);
+  const scan = await plan.table.scan(plan.snapshot, { filter, appendedAfter: plan.appendedAfter }, execution.signal);
   execution.report({ table: plan.table.name, version: plan.snapshot.version, ...scan.statistics });
   return execution.keep(await execution.engine.scan(scan, {}, execution.signal));
 }

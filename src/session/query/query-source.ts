@@ -3,10 +3,18 @@ import type { Expression } from '../../expr/expression.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 
-/** A point in a table's history: microseconds since the epoch, with the text the user gave for messages. */
-export type QueryPoint =
-  | { readonly kind: 'version'; readonly version: number }
-  | { readonly kind: 'timestamp'; readonly micros: bigint; readonly text: string };
+/** A time: microseconds since the epoch, with the text the user gave for messages. */
+interface QueryTime {
+  readonly kind: 'timestamp';
+  readonly micros: bigint;
+  readonly text: string;
+}
+
+/** A point in a table's history: a version or snapshot by number, a branch or tag by name, a time. */
+export type QueryPoint = { readonly kind: 'version'; readonly version: bigint | string } | QueryTime;
+
+/** An end of a range of changes. */
+export type QueryChangePoint = { readonly kind: 'version'; readonly version: number } | QueryTime;
 
 /** A table or view as a query names it; common table expressions and aliases are resolved already. */
 export interface QueryReference {
@@ -14,7 +22,7 @@ export interface QueryReference {
   readonly parts: readonly string[];
   readonly at?: QueryPoint | undefined;
   /** The change feed, `table_changes(name, start[, end])`; both ends included. */
-  readonly changes?: { readonly start: QueryPoint; readonly end?: QueryPoint | undefined } | undefined;
+  readonly changes?: { readonly start: QueryChangePoint; readonly end?: QueryChangePoint | undefined } | undefined;
   readonly position: TextPosition;
 }
 

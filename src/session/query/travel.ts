@@ -4,7 +4,7 @@ import type { Expression } from '../../expr/expression.ts';
 import { printExpression } from '../../expr/print-expression.ts';
 import type { QueryExpressions } from './expressions.ts';
 import type { QueryContext } from './query-context.ts';
-import type { QueryPoint } from './query-source.ts';
+import type { QueryChangePoint, QueryPoint } from './query-source.ts';
 import { emptyScope } from './scope.ts';
 import type { TravelClause } from './select-tree.ts';
 
@@ -19,16 +19,18 @@ export function travelPoint(tools: TravelTools, travel: TravelClause): Promise<Q
 }
 
 /** A version by number, or a time by text: the ends of a range of changes. */
-export async function changePoint(tools: TravelTools, value: Expression): Promise<QueryPoint> {
+export async function changePoint(tools: TravelTools, value: Expression): Promise<QueryChangePoint> {
   const prepared = tools.context.prepared(value);
   const literal = prepared.kind === 'literal' ? prepared.literal : undefined;
-  if (literal?.type === 'integer') return versionPoint(tools, value);
+  if (literal?.type === 'integer') return { kind: 'version', version: Number(literal.value) };
   return timestampPoint(tools, value, literal?.type === 'string' ? literal.value : printExpression(prepared));
 }
 
 async function versionPoint(tools: TravelTools, value: Expression): Promise<QueryPoint> {
-  const version = Number(await evaluate(tools, value, 'BIGINT').catch(() => undefined));
-  if (Number.isSafeInteger(version)) return { kind: 'version', version };
+  const text = textOf(value);
+  if (text !== undefined) return { kind: 'version', version: text };
+  const version = await evaluate(tools, value, 'BIGINT').catch(() => undefined);
+  if (typeof version === 'bigint') return { kind: 'version', version };
   throw new AnalysisException({
     errorClass: 'INVALID_TIME_TRAVEL_VERSION',
     sqlState: '42K0E',
@@ -36,7 +38,11 @@ async function versionPoint(tools: TravelTools, value: Expression): Promise<Quer
   });
 }
 
-async function timestampPoint(tools: TravelTools, value: Expression, text: string): Promise<QueryPoint> {
+async function timestampPoint(
+  tools: TravelTools,
+  value: Expression,
+  text: string,
+): Promise<Extract<QueryPoint, { readonly kind: 'timestamp' }>> {
   try {
     const micros = await evaluate(tools, value, 'TIMESTAMP WITH TIME ZONE');
     if (typeof micros === 'bigint') return { kind: 'timestamp', micros, text: textOf(value) ?? text };

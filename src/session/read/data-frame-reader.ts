@@ -7,7 +7,7 @@ import type { Plan, TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../plan/session-runtime.ts';
 import { invalidArgument, unsupported } from '../session-errors.ts';
 import { tableAt } from './path-version.ts';
-import { canonicalOptions, changeRangeOf, readPointOf } from './read-options.ts';
+import { appendedAfterOf, canonicalOptions, changeRangeOf, openOptionsOf, readPointOf } from './read-options.ts';
 
 interface Settings {
   readonly format: string | undefined;
@@ -96,12 +96,17 @@ export class DataFrameReader {
 
   #table(format: string, given: string): DataFrame {
     const options = canonicalOptions('table', this.#settings.options);
-    return this.#read({ kind: 'path', format, path: given }, options);
+    // Iceberg tables are loaded by name; what has a slash is the place of one.
+    const isName = format === 'iceberg' && !/[/\\]/.test(given);
+    const reference = isName ? this.#runtime.tables.referenceOf(namePath(given)) : ({ kind: 'path', format, path: given } as const);
+    return this.#read(reference, options);
   }
 
   #read(reference: TableReference, options: ReadonlyMap<string, string>): DataFrame {
     const changes = changeRangeOf(options, this.#runtime.conf);
-    return this.#frame({ kind: 'table', source: { ...tableAt(reference, readPointOf(options)), changes } });
+    const at = tableAt(reference, readPointOf(options));
+    const source = { ...at, changes, appendedAfter: appendedAfterOf(options), open: openOptionsOf(options) };
+    return this.#frame({ kind: 'table', source });
   }
 
   /** A table knows its columns. */

@@ -26,7 +26,7 @@ export function tableAt(reference: TableReference, asked: ReadPoint | undefined)
 /** A path that may name a version: `/t@v3`, or `/t@20240229100000000` for a time in UTC. */
 function splitPathVersion(path: string): { readonly path: string; readonly at: ReadPoint | undefined } {
   const version = versionSuffix.exec(path);
-  if (version !== null) return { path: version[1] ?? path, at: { kind: 'version', version: Number(version[2]) } };
+  if (version !== null) return { path: version[1] ?? path, at: { kind: 'version', version: BigInt(version[2] ?? '') } };
   const time = timeSuffix.exec(path);
   if (time === null) return { path, at: undefined };
   const [, base = path, year = '', month = '', day = '', hour = '', minute = '', second = '', millis = ''] = time;

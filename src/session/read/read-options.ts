@@ -1,5 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { parseTimestampText } from '../../expr/parse/temporal-text.ts';
+import type { OpenTableOptions } from '../../table/table-formats.ts';
 import type { SessionConf } from '../conf/session-conf.ts';
 import type { ChangePoint, ChangeRange, ReadPoint } from '../plan/plan.ts';
 import { invalidOption, unknownOption } from '../session-errors.ts';
@@ -21,6 +22,21 @@ const tableOptions = [
   'maxBytesPerTrigger',
   'failOnDataLoss',
   'path',
+  'snapshot-id',
+  'as-of-timestamp',
+  'branch',
+  'tag',
+  'start-snapshot-id',
+  'end-snapshot-id',
+  'path-map',
+  'path-base',
+  // How Spark divides a read among its tasks: of no consequence here.
+  'split-size',
+  'lookback',
+  'file-open-cost',
+  'vectorization-enabled',
+  'batch-size',
+  'locality',
 ] as const;
 
 const fileOptions = {
@@ -45,11 +61,21 @@ export function canonicalOptions(
 }
 
 /**
- * Which version to read.
+ * Which snapshot to read.
  *
- * @throws AnalysisException `DELTA_ONEOF_IN_TIMETRAVEL`, `DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE`, `DELTA_TIMESTAMP_INVALID`.
+ * @throws AnalysisException `DELTA_ONEOF_IN_TIMETRAVEL`, `DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE`, `DELTA_TIMESTAMP_INVALID`,
+ * `DELTA_ILLEGAL_OPTION`.
  */
 export function readPointOf(options: ReadonlyMap<string, string>): ReadPoint | undefined {
+  const named = pointOptions.filter((name) => options.has(name));
+  const [first, second] = named;
+  if (first !== undefined && (second !== undefined || options.has('versionAsOf') || options.has('timestampAsOf'))) {
+    const other = second ?? (options.has('versionAsOf') ? 'versionAsOf' : 'timestampAsOf');
+    throw invalidOption(first, options.get(first) ?? '', `it cannot be given together with ${other}`);
+  }
+  if (first !== undefined) return namedPoint(first, options.get(first) ?? '');
+  const end = options.get('end-snapshot-id');
+  if (end !== undefined) return { kind: 'snapshot-id', id: snapshotId('end-snapshot-id', end) };
   const version = options.get('versionAsOf');
   const timestamp = options.get('timestampAsOf');
   if (version !== undefined && timestamp !== undefined) {
@@ -59,8 +85,51 @@ export function readPointOf(options: ReadonlyMap<string, string>): ReadPoint | u
       message: `Please either provide 'timestampAsOf' or 'versionAsOf' for time travel.`,
     });
   }
-  if (version !== undefined) return versionPoint('versionAsOf', version);
+  if (version !== undefined) return { kind: 'version', version: version.trim() };
   return timestamp === undefined ? undefined : timestampPoint(timestamp);
+}
+
+/** The snapshot after which appended rows are read. @throws AnalysisException `DELTA_ILLEGAL_OPTION`. */
+export function appendedAfterOf(options: ReadonlyMap<string, string>): bigint | undefined {
+  const start = options.get('start-snapshot-id');
+  if (start !== undefined) return snapshotId('start-snapshot-id', start);
+  const end = options.get('end-snapshot-id');
+  if (end !== undefined) throw invalidOption('end-snapshot-id', end, 'it needs start-snapshot-id');
+  return undefined;
+}
+
+/** Where the files of a copied table are: `path-map` is `FROM=TO`, several separated by commas. @throws AnalysisException `DELTA_ILLEGAL_OPTION`. */
+export function openOptionsOf(options: ReadonlyMap<string, string>): OpenTableOptions | undefined {
+  const [map, pathBase] = [options.get('path-map'), options.get('path-base')];
+  if (map === undefined && pathBase === undefined) return undefined;
+  return { pathMap: (map ?? '').split(',').filter(Boolean).map(pathMapping), pathBase };
+}
+
+/** @throws AnalysisException `DELTA_ILLEGAL_OPTION` for text without `=`. */
+function pathMapping(text: string): { readonly from: string; readonly to: string } {
+  const at = text.indexOf('=');
+  if (at <= 0) throw invalidOption('path-map', text, 'it must be FROM=TO');
+  return { from: text.slice(0, at), to: text.slice(at + 1) };
+}
+
+const pointOptions = ['snapshot-id', 'as-of-timestamp', 'branch', 'tag'] as const;
+
+function namedPoint(option: (typeof pointOptions)[number], value: string): ReadPoint {
+  switch (option) {
+    case 'snapshot-id':
+      return { kind: 'snapshot-id', id: snapshotId(option, value) };
+    case 'as-of-timestamp':
+      if (!/^\d{1,15}$/.test(value)) throw invalidOption(option, value, 'it must be milliseconds since 1970');
+      return { kind: 'timestamp', micros: BigInt(value) * 1000n, text: value };
+    case 'branch':
+    case 'tag':
+      return { kind: option, name: value };
+  }
+}
+
+function snapshotId(option: string, value: string): bigint {
+  if (/^\d{1,19}$/.test(value)) return BigInt(value);
+  throw invalidOption(option, value, "it must be a snapshot's id");
 }
 
 /**
@@ -88,7 +157,7 @@ export function changeRangeOf(options: ReadonlyMap<string, string>, conf: Sessio
 }
 
 /** @throws AnalysisException `DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE` for text that is no whole number. */
-export function versionPoint(option: string, text: string): ReadPoint {
+function versionPoint(option: string, text: string): Extract<ChangePoint, { readonly kind: 'version' }> {
   if (/^\s*-?\d{1,15}\s*$/.test(text)) return { kind: 'version', version: Number(text) };
   throw new AnalysisException({
     errorClass: 'DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE',
@@ -99,7 +168,7 @@ export function versionPoint(option: string, text: string): ReadPoint {
 }
 
 /** A time without zone is UTC. @throws AnalysisException `DELTA_TIMESTAMP_INVALID`. */
-export function timestampPoint(text: string): ReadPoint {
+export function timestampPoint(text: string): Extract<ChangePoint, { readonly kind: 'timestamp' }> {
   const parsed = parseTimestampText(text);
   if (parsed !== undefined) return { kind: 'timestamp', micros: parsed.micros, text };
   throw new AnalysisException({

@@ -112,6 +112,11 @@ function inputScalar(type: DataType, value: RowInputValue, place: Place): InputV
       return microsValue(value, { zoneAllowed: true });
     case 'timestamp_ntz':
       return microsValue(value, { zoneAllowed: false });
+    case 'time':
+      return timeValue(value);
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns':
+      return nanosValue(value, { zoneAllowed: type.kind === 'timestamp_ns' });
     default:
       throw mismatch(type, value, place);
   }
@@ -144,6 +149,24 @@ function dateValue(value: RowInputValue): number | undefined {
 function microsValue(value: RowInputValue, options: { readonly zoneAllowed: boolean }): bigint | undefined {
   if (typeof value === 'string') return microsOfText(value, options);
   return value instanceof Date && !Number.isNaN(value.getTime()) ? BigInt(value.getTime()) * 1000n : undefined;
+}
+
+const timePattern = /^([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,6}))?$/;
+
+function timeValue(value: RowInputValue): bigint | undefined {
+  const parts = typeof value === 'string' ? timePattern.exec(value) : null;
+  if (parts === null) return undefined;
+  const [, hour, minute, second, fraction = ''] = parts;
+  return BigInt((Number(hour) * 3600 + Number(minute) * 60 + Number(second)) * 1_000_000 + Number(fraction.padEnd(6, '0')));
+}
+
+/** Text as of microseconds with up to nine digits of the second. */
+function nanosValue(value: RowInputValue, options: { readonly zoneAllowed: boolean }): bigint | undefined {
+  const parts = typeof value === 'string' ? /^(.*\.\d{6})(\d{1,3})(\D.*)?$/.exec(value) : null;
+  const micros = microsValue(parts === null ? value : `${parts[1] ?? ''}${parts[3] ?? ''}`, options);
+  if (micros === undefined) return undefined;
+  const nanos = micros * 1000n + BigInt((parts?.[2] ?? '').padEnd(3, '0'));
+  return BigInt.asIntN(64, nanos) === nanos ? nanos : undefined;
 }
 
 function refuseUnknown(fields: readonly Field[], value: RowInput, place: Place): void {

@@ -1,6 +1,6 @@
 import { rowAt } from '../../codec/rows.ts';
 import type { ColumnBatch, FixedColumn } from '../../schema/columns.ts';
-import { dateTimeParts, formatDate } from '../../schema/date-text.ts';
+import { dateTimeNanosParts, dateTimeParts, formatDate, formatTime } from '../../schema/date-text.ts';
 import type { Row, RowValue } from './row.ts';
 
 /** The rows of a batch, in order. */
@@ -17,6 +17,12 @@ function fixedValue(column: FixedColumn, index: number): RowValue {
       return `${dateTimeText(BigInt(value))}Z`;
     case 'timestamp_ntz':
       return dateTimeText(BigInt(value));
+    case 'time':
+      return formatTime(BigInt(value));
+    case 'timestamp_ns':
+      return `${nanosText(BigInt(value))}Z`;
+    case 'timestamp_ntz_ns':
+      return nanosText(BigInt(value));
     default:
       return value;
   }
@@ -24,5 +30,10 @@ function fixedValue(column: FixedColumn, index: number): RowValue {
 
 function dateTimeText(micros: bigint): string {
   const { date, time, fraction } = dateTimeParts(micros);
+  return `${date}T${time}.${fraction}`;
+}
+
+function nanosText(nanos: bigint): string {
+  const { date, time, fraction } = dateTimeNanosParts(nanos);
   return `${date}T${time}.${fraction}`;
 }

@@ -3,7 +3,7 @@ import { formatDecimal } from '../../codec/decimal-text.ts';
 import { bytesAt, textAt, unscaledAt } from '../../codec/rows.ts';
 import { printTimestampText } from '../../expr/parse/temporal-text.ts';
 import { type Column, type FixedColumn, isValid } from '../../schema/columns.ts';
-import { formatDate } from '../../schema/date-text.ts';
+import { dateTimeNanosParts, formatDate, formatTime } from '../../schema/date-text.ts';
 
 /** Value `index` as Spark's `show` and casts to string spell it: `NULL`, `1.0E10`, `[1, 2]`, `{a, 1}`, `{k -> v}`, binary as `[61 62]`. */
 export function cellText(column: Column, index: number): string {
@@ -67,9 +67,20 @@ function fixedText(column: FixedColumn, index: number): string {
     case 'timestamp':
     case 'timestamp_ntz':
       return printTimestampText(BigInt(value));
+    case 'time':
+      return withoutTrailingZeros(formatTime(BigInt(value)));
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns': {
+      const { date, time, fraction } = dateTimeNanosParts(BigInt(value));
+      return withoutTrailingZeros(`${date} ${time}.${fraction}`);
+    }
     default:
       return String(value);
   }
+}
+
+function withoutTrailingZeros(text: string): string {
+  return text.replace(/\.?0+$/, '');
 }
 
 function binaryText(bytes: Uint8Array): string {

@@ -1,25 +1,26 @@
 import { readColumnClauses } from '../../expr/parse/column-definition.ts';
 import { readDataType } from '../../expr/parse/read-type.ts';
-import type { ColumnPlace, DefinitionChange } from '../../table/definition-changes.ts';
+import type { ColumnPlace } from '../../table/definition-changes.ts';
+import type { AlterAction } from './statement.ts';
 import type { StatementReader } from './statement-reader.ts';
 
-type AddColumns = Extract<DefinitionChange, { kind: 'add-columns' }>;
+type AddColumns = Extract<AlterAction, { kind: 'add-columns' }>;
 
 /** After ADD COLUMN or ADD COLUMNS: one definition, several with commas, or in parentheses. */
-export function readAddColumns(reader: StatementReader): DefinitionChange {
+export function readAddColumns(reader: StatementReader): AlterAction {
   const { stream } = reader;
   const read = (): AddColumns['columns'][number] => readAddedColumn(reader);
   return { kind: 'add-columns', columns: stream.atOperator('(') ? stream.parenthesised(read) : stream.list(read) };
 }
 
 /** After DROP COLUMN or DROP COLUMNS. */
-export function readDropColumns(reader: StatementReader): DefinitionChange {
+export function readDropColumns(reader: StatementReader): AlterAction {
   const ifExists = reader.ifExists();
   return { kind: 'drop-columns', paths: reader.columnPaths(), ifExists };
 }
 
 /** After ALTER or CHANGE; `hive` reads `CHANGE [COLUMN] name name TYPE [COMMENT 'text'] [FIRST | AFTER x]` too. */
-export function readAlterColumns(reader: StatementReader, { hive }: { readonly hive: boolean }): readonly DefinitionChange[] {
+export function readAlterColumns(reader: StatementReader, { hive }: { readonly hive: boolean }): readonly AlterAction[] {
   const { stream } = reader;
   if (!stream.takeWords('COLUMN') && !hive) throw stream.unexpected('COLUMN');
   return stream.list(() => readColumnChanges(reader, hive)).flat();
@@ -44,7 +45,7 @@ function readPlace({ stream }: StatementReader): ColumnPlace | undefined {
 
 const actions = ['TYPE', 'SET', 'DROP', 'COMMENT', 'FIRST', 'AFTER'];
 
-function readColumnChanges(reader: StatementReader, hive: boolean): readonly DefinitionChange[] {
+function readColumnChanges(reader: StatementReader, hive: boolean): readonly AlterAction[] {
   const { stream } = reader;
   const path = stream.expectNameParts('a column name');
   const { kind } = stream.peek();
@@ -57,7 +58,7 @@ function readColumnChanges(reader: StatementReader, hive: boolean): readonly Def
   return [change];
 }
 
-function readColumnChange(reader: StatementReader, path: readonly string[]): DefinitionChange {
+function readColumnChange(reader: StatementReader, path: readonly string[]): AlterAction {
   const { stream } = reader;
   if (stream.takeWords('TYPE')) return { kind: 'change-type', path, type: readDataType(stream) };
   if (stream.takeWords('COMMENT')) return { kind: 'change-comment', path, comment: stream.expectString('a comment') };
@@ -72,13 +73,13 @@ function readColumnChange(reader: StatementReader, path: readonly string[]): Def
 }
 
 /** The type, comment and place that follow the repeated name. */
-function readHiveChange(reader: StatementReader, path: readonly string[]): readonly DefinitionChange[] {
+function readHiveChange(reader: StatementReader, path: readonly string[]): readonly AlterAction[] {
   const { stream } = reader;
   const token = stream.peek();
   const name = stream.expectName('a column name');
   if (name.toLowerCase() !== path.at(-1)?.toLowerCase())
     throw reader.unsupported(token, 'CHANGE COLUMN to another name', 'use ALTER TABLE … RENAME COLUMN');
-  const changes: DefinitionChange[] = [{ kind: 'change-type', path, type: readDataType(stream) }];
+  const changes: AlterAction[] = [{ kind: 'change-type', path, type: readDataType(stream) }];
   if (stream.takeWords('COMMENT')) changes.push({ kind: 'change-comment', path, comment: stream.expectString('a comment') });
   const place = readPlace(reader);
   if (place !== undefined) changes.push({ kind: 'move-column', path, place });

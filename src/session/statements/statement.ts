@@ -1,7 +1,7 @@
 import type { TextPosition } from '../../base/analysis-exception.ts';
 import type { Expression, SortKey } from '../../expr/expression.ts';
 import type { Field } from '../../schema/types.ts';
-import type { DefinitionChange } from '../../table/definition-changes.ts';
+import type { DefinitionChange, PartitioningChange, RefChange } from '../../table/definition-changes.ts';
 import type { Assignment, MergeClause } from '../../table/row-operations.ts';
 
 /** A table, view or namespace as written, one to many parts; `delta.`/path`` has the parts `delta` and `/path`. */
@@ -84,7 +84,7 @@ export interface RefRetention {
 
 /** What ALTER TABLE does: changes every format has, and those of Iceberg alone. */
 export type AlterAction =
-  | DefinitionChange
+  | Exclude<DefinitionChange, PartitioningChange | RefChange>
   | { readonly kind: 'rename-table'; readonly to: ObjectName }
   | { readonly kind: 'add-partition-field'; readonly item: PartitionItem; readonly name?: string | undefined }
   | { readonly kind: 'drop-partition-field'; readonly item: PartitionItem }

@@ -1,24 +1,28 @@
 import { parseExpression } from '../../expr/parse/parse-expression.ts';
+import type { PartitionFieldDefinition } from '../../table/partitioning/transform.ts';
 import type { WriteMode, WriteResult } from '../../table/row-operations.ts';
 import type { CreateRequest } from '../../table/table-formats.ts';
 import { type Column, namePath } from '../column.ts';
+import { partitionedAs } from '../commands/partitioned-as.ts';
+import { partitionOf } from '../execute/partitioning.ts';
 import { withRelation } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { SessionRuntime } from '../plan/session-runtime.ts';
-import { pathExists, pathNotFound, unsupported } from '../session-errors.ts';
+import { pathExists, pathNotFound } from '../session-errors.ts';
 import type { WriteActionOptions } from './data-frame-writer.ts';
-import { tableFormatOf } from './table-format-of.ts';
+import { isPartitioned } from './is-partitioned.ts';
+import { formatOf } from './table-format-of.ts';
 import { defaultProperties, WriteOptions } from './write-options.ts';
 
 interface Settings {
-  readonly provider: string;
+  readonly provider: string | undefined;
   readonly options: ReadonlyMap<string, string>;
   readonly properties: Readonly<Record<string, string>>;
-  readonly partitionedBy: readonly string[];
+  readonly partitionedBy: readonly PartitionFieldDefinition[];
   readonly clusterBy: readonly string[] | undefined;
 }
 
-const unset: Settings = { provider: 'delta', options: new Map(), properties: {}, partitionedBy: [], clusterBy: undefined };
+const unset: Settings = { provider: undefined, options: new Map(), properties: {}, partitionedBy: [], clusterBy: undefined };
 
 /** Writes the rows of a DataFrame to a table by name: `df.writeTo('db.t').using('delta').createOrReplace()`. Immutable. */
 export class DataFrameWriterV2 {
@@ -50,9 +54,13 @@ export class DataFrameWriterV2 {
     return this.#with({ properties: { ...this.#settings.properties, [name]: value } });
   }
 
-  /** Columns by name. @throws AnalysisException `UNSUPPORTED_FEATURE` for an expression over them. */
+  /** Columns by name, or transforms of them where the table's format has them: `bucket(16, col('id'))`, `days(col('ts'))`. */
   partitionedBy(...columns: readonly (Column | string)[]): DataFrameWriterV2 {
-    return this.#with({ partitionedBy: columns.map(columnName) });
+    return this.#with({
+      partitionedBy: columns.map((column) =>
+        typeof column === 'string' ? { source: [column], transform: { kind: 'identity' } } : partitionOf(column.expression),
+      ),
+    });
   }
 
   clusterBy(...columns: readonly string[]): DataFrameWriterV2 {
@@ -86,8 +94,8 @@ export class DataFrameWriterV2 {
   /** Replaces the partitions that the rows have; in a table without partitions all rows. */
   async overwritePartitions(options: WriteActionOptions = {}): Promise<WriteResult> {
     const table = await this.#runtime.tables.load(this.#reference(), options.signal);
-    const { partitionColumns } = await table.refresh(options.signal);
-    return this.#write(partitionColumns.length === 0 ? { kind: 'overwrite' } : { kind: 'overwrite-partitions' }, options);
+    const partitioned = isPartitioned(await table.refresh(options.signal));
+    return this.#write(partitioned ? { kind: 'overwrite-partitions' } : { kind: 'overwrite' }, options);
   }
 
   async #write(mode: WriteMode, { signal }: WriteActionOptions): Promise<WriteResult> {
@@ -114,8 +122,8 @@ export class DataFrameWriterV2 {
     const runtime = this.#runtime;
     const { provider, partitionedBy, clusterBy } = this.#settings;
     const options = new WriteOptions(this.#settings.options);
-    const format = tableFormatOf(provider);
     const reference = this.#reference();
+    const format = formatOf(runtime, reference, provider);
     await withRelation(
       runtime,
       this.#plan,
@@ -125,7 +133,7 @@ export class DataFrameWriterV2 {
           ...options.fileOptions(runtime.conf),
           definition: {
             schema: { ...rows.schema, fields: rows.schema.fields.map((field) => ({ ...field, nullable: true })) },
-            partitionColumns: partitionedBy,
+            ...partitionedAs(format, partitionedBy, rows.schema),
             properties: { ...defaultProperties(runtime.conf), ...options.properties, ...this.#settings.properties },
           },
           clusterBy: clusterBy?.map((name) => [name]),
@@ -157,11 +165,4 @@ export class DataFrameWriterV2 {
   #with(change: Partial<Settings>): DataFrameWriterV2 {
     return new DataFrameWriterV2(this.#runtime, this.#plan, this.#name, { ...this.#settings, ...change });
   }
-}
-
-function columnName(column: Column | string): string {
-  if (typeof column === 'string') return column;
-  const { expression } = column;
-  if (expression.kind === 'column' && expression.path.length === 1) return expression.path[0] ?? '';
-  throw unsupported('partitioning by an expression', 'Delta tables are partitioned by columns; use a generated column');
 }

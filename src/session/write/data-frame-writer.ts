@@ -4,9 +4,10 @@ import { withRelation } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { SessionRuntime } from '../plan/session-runtime.ts';
 import { invalidArgument } from '../session-errors.ts';
+import { isPartitioned } from './is-partitioned.ts';
 import { saveFiles } from './save-files.ts';
 import { saveRows } from './save-rows.ts';
-import { tableFormatOf } from './table-format-of.ts';
+import { formatOf, tableFormatOf } from './table-format-of.ts';
 import { type SaveMode, saveModeOf, WriteOptions } from './write-options.ts';
 
 interface Settings {
@@ -77,7 +78,10 @@ export class DataFrameWriter {
     if (target === undefined) throw invalidArgument('save() needs a path');
     const format = this.#format();
     if (format === 'parquet') return this.#saveFiles(target, writeOptions, options);
-    return saveRows({ ...this.#request(writeOptions, options), reference: { kind: 'path', format, path: target } });
+    // Iceberg tables are saved by name; what has a slash is the place of one.
+    const isName = format === 'iceberg' && !/[/\\]/.test(target);
+    const reference = isName ? this.#runtime.tables.referenceOf(namePath(target)) : ({ kind: 'path', format, path: target } as const);
+    return saveRows({ ...this.#request(writeOptions, options), format: tableFormatOf(format), reference });
   }
 
   parquet(path: string, options: WriteActionOptions = {}): Promise<WriteResult | undefined> {
@@ -87,7 +91,9 @@ export class DataFrameWriter {
   /** Writes to a table of the catalog, made when there is none. Columns are matched by name. */
   async saveAsTable(name: string, options: WriteActionOptions = {}): Promise<WriteResult | undefined> {
     const writeOptions = new WriteOptions(this.#settings.options);
-    return saveRows({ ...this.#request(writeOptions, options), reference: this.#runtime.tables.referenceOf(namePath(name)) });
+    const reference = this.#runtime.tables.referenceOf(namePath(name));
+    const format = formatOf(this.#runtime, reference, this.#settings.format);
+    return saveRows({ ...this.#request(writeOptions, options), format, reference });
   }
 
   /** Appends to (or with mode `overwrite`: replaces the rows of) a table that is there. Columns are matched by place. */
@@ -95,8 +101,8 @@ export class DataFrameWriter {
     const runtime = this.#runtime;
     const writeOptions = new WriteOptions(this.#settings.options);
     const table = await runtime.tables.load(runtime.tables.referenceOf(namePath(name)), options.signal);
-    const { partitionColumns } = await table.refresh(options.signal);
-    const mode = writeOptions.writeMode(this.#settings.mode, runtime.conf, partitionColumns.length > 0);
+    const partitioned = isPartitioned(await table.refresh(options.signal));
+    const mode = writeOptions.writeMode(this.#settings.mode, runtime.conf, partitioned);
     return withRelation(
       runtime,
       this.#plan,
@@ -116,8 +122,7 @@ export class DataFrameWriter {
 
   #request(options: WriteOptions, { signal }: WriteActionOptions) {
     const { mode, partitionBy, clusterBy } = this.#settings;
-    const format = tableFormatOf(this.#format());
-    return { runtime: this.#runtime, plan: this.#plan, format, mode, options, partitionBy, clusterBy, signal };
+    return { runtime: this.#runtime, plan: this.#plan, mode, options, partitionBy, clusterBy, signal };
   }
 
   async #saveFiles(path: string, options: WriteOptions, { signal }: WriteActionOptions): Promise<undefined> {

@@ -6,6 +6,7 @@ import { withRelation } from '../plan/actions.ts';
 import type { Plan, TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../plan/session-runtime.ts';
 import { pathExists } from '../session-errors.ts';
+import { isPartitioned } from './is-partitioned.ts';
 import { defaultProperties, type SaveMode, type WriteOptions } from './write-options.ts';
 
 /** What is saved where, and how. */
@@ -49,8 +50,8 @@ export async function saveRows(request: SaveRequest): Promise<WriteResult | unde
 
 async function writeInto(request: SaveRequest, table: QueryableTable): Promise<WriteResult> {
   const { runtime, plan, mode, options, partitionBy, signal } = request;
-  const { partitionColumns } = await table.refresh(signal);
-  const writeMode = options.writeMode(mode, runtime.conf, partitionColumns.length > 0);
+  const partitioned = isPartitioned(await table.refresh(signal));
+  const writeMode = options.writeMode(mode, runtime.conf, partitioned);
   return withRelation(
     runtime,
     plan,

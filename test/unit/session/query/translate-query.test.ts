@@ -255,10 +255,10 @@ describe('sources', () => {
         ...(changes === undefined ? {} : { changes }),
       }));
     expect(await references('SELECT 1 FROM main.`people` VERSION AS OF 3')).toEqual([
-      { parts: ['main', 'people'], at: { kind: 'version', version: 3 } },
+      { parts: ['main', 'people'], at: { kind: 'version', version: 3n } },
     ]);
     expect(await references('SELECT 1 FROM a.b.c.people FOR SYSTEM_VERSION AS OF 3 x')).toEqual([
-      { parts: ['a', 'b', 'c', 'people'], at: { kind: 'version', version: 3 } },
+      { parts: ['a', 'b', 'c', 'people'], at: { kind: 'version', version: 3n } },
     ]);
     expect(await references('SELECT 1 FROM people@v12 AS p')).toEqual([{ parts: ['people'], at: { kind: 'version', version: 12 } }]);
     const micros = 1_704_067_200_000_000n;

@@ -1,0 +1,27 @@
+import type { StructType } from '../../schema/types.ts';
+import { type PartitionFieldDefinition, printTransform } from '../../table/partitioning/transform.ts';
+import type { TableDefinition, TableFormat } from '../../table/table.ts';
+import { unsupported } from '../session-errors.ts';
+
+/**
+ * A partitioning as the definition of a table of the format has it: names as the schema spells them.
+ *
+ * @throws AnalysisException `UNSUPPORTED_FEATURE` for a transform in a Delta table.
+ */
+export function partitionedAs(
+  format: TableFormat,
+  fields: readonly PartitionFieldDefinition[],
+  schema: StructType,
+): Pick<TableDefinition, 'partitionColumns' | 'partitioning'> {
+  const spelled = fields.map((field) => ({ ...field, source: [spelledAs(field.source[0] ?? '', schema), ...field.source.slice(1)] }));
+  if (format === 'iceberg') return { partitionColumns: [], partitioning: spelled };
+  const [transformed] = fields.filter(({ transform }) => transform.kind !== 'identity');
+  if (transformed !== undefined) {
+    throw unsupported(`partitioning a Delta table by ${printTransform(transformed.transform)}`, 'partition by a generated column');
+  }
+  return { partitionColumns: spelled.map(({ source }) => source.join('.')) };
+}
+
+function spelledAs(name: string, schema: StructType): string {
+  return schema.fields.find((field) => field.name.toLowerCase() === name.toLowerCase())?.name ?? name;
+}

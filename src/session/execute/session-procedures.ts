@@ -1,0 +1,91 @@
+import type { ChangelogRequest, ProcedureParameter, ProcedureValue } from '../../table/queries.ts';
+import type { QueryableTable } from '../../table/table.ts';
+import { type CommandResult, resultSchema } from '../commands/command-result.ts';
+import type { TableReference } from '../plan/plan.ts';
+import { invalidArgument, unsupported } from '../session-errors.ts';
+import type { StatementContext } from './statement-context.ts';
+
+type Arguments = ReadonlyMap<string, ProcedureValue>;
+
+/** Behind `table`. */
+export const changelogViewParameters: readonly ProcedureParameter[] = [
+  { name: 'changelog_view', type: 'string', required: false },
+  { name: 'options', type: 'string-map', required: false },
+  { name: 'compute_updates', type: 'boolean', required: false },
+  { name: 'identifier_columns', type: 'string-list', required: false },
+  { name: 'net_changes', type: 'boolean', required: false },
+];
+
+/** Behind `table`. */
+export const registerTableParameters: readonly ProcedureParameter[] = [{ name: 'metadata_file', type: 'string', required: true }];
+
+/** create_changelog_view: a temporary view of the changes between snapshots. One row: its name. */
+export async function changelogView(context: StatementContext, reference: TableReference, args: Arguments): Promise<CommandResult> {
+  const { runtime, signal } = context;
+  const table = await runtime.tables.load(reference, signal);
+  const changelog = await changelogRequest(table, args, signal);
+  const given = args.get('changelog_view');
+  const name = typeof given === 'string' ? given : `${reference.kind === 'name' ? (reference.parts.at(-1) ?? '') : 'table'}_changes`;
+  runtime.views.set(name.toLowerCase(), { kind: 'table', source: { reference, changelog } });
+  return { schema: resultSchema({ changelog_view: 'string' }), rows: [{ changelog_view: name }] };
+}
+
+/** register_table: a name for a table whose metadata file is there. */
+export async function registerTable(context: StatementContext, reference: TableReference, args: Arguments): Promise<CommandResult> {
+  const { runtime, signal } = context;
+  if (reference.kind === 'path') throw unsupported('register_table of a path');
+  const { catalog, ident } = runtime.tables.resolve(reference.parts);
+  if (catalog.register === undefined) throw unsupported(`register_table in catalog ${catalog.name}`);
+  const metadataFile = args.get('metadata_file');
+  const table = await catalog.register(ident, typeof metadataFile === 'string' ? metadataFile : '', signal);
+  const snapshot = await table.refresh(signal);
+  const row = {
+    current_snapshot_id: snapshot.snapshotId,
+    total_records_count: snapshot.rowCount === undefined ? undefined : BigInt(snapshot.rowCount),
+    total_data_files_count: BigInt(snapshot.fileCount),
+  };
+  const schema = resultSchema({ current_snapshot_id: 'long', total_records_count: 'long', total_data_files_count: 'long' });
+  return { schema, rows: [row] };
+}
+
+/** @throws AnalysisException `INVALID_ARGUMENT` for options that do not go together, or that are none. */
+async function changelogRequest(table: QueryableTable, args: Arguments, signal: AbortSignal | undefined): Promise<ChangelogRequest> {
+  const options = args.get('options');
+  const given = options instanceof Map ? new Map<string, string>(options) : new Map<string, string>();
+  const known = ['start-snapshot-id', 'end-snapshot-id', 'start-timestamp', 'end-timestamp'];
+  for (const name of given.keys())
+    if (!known.includes(name)) throw invalidArgument(`"${name}" is no option of a changelog view`, known.join(', '));
+  const identifierColumns = args.get('identifier_columns');
+  const columns = Array.isArray(identifierColumns) ? identifierColumns.map(String) : undefined;
+  const computeUpdates = args.get('compute_updates');
+  const netChanges = args.get('net_changes');
+  if (computeUpdates === true && netChanges === true) throw invalidArgument('Not support net changes with update images');
+  return {
+    startAfter: await edge(table, given, 'start', signal),
+    until: await edge(table, given, 'end', signal),
+    identifierColumns: columns,
+    computeUpdates: typeof computeUpdates === 'boolean' ? computeUpdates : undefined,
+    netChanges: netChanges === true,
+  };
+}
+
+/** A snapshot by id, or the one in force at a time in milliseconds. */
+async function edge(
+  table: QueryableTable,
+  options: ReadonlyMap<string, string>,
+  which: 'start' | 'end',
+  signal: AbortSignal | undefined,
+): Promise<bigint | undefined> {
+  const id = whole(options.get(`${which}-snapshot-id`), `${which}-snapshot-id`);
+  const time = whole(options.get(`${which}-timestamp`), `${which}-timestamp`);
+  if (id !== undefined && time !== undefined) throw invalidArgument(`Cannot set both ${which}-snapshot-id and ${which}-timestamp`);
+  if (time === undefined) return id;
+  const found = await table.findSnapshot({ kind: 'timestamp', micros: time * 1000n }, signal);
+  return found.snapshotId;
+}
+
+function whole(text: string | undefined, name: string): bigint | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,19}$/.test(text)) return BigInt(text);
+  throw invalidArgument(`option ${name} is "${text}", it must be a whole number`);
+}
