@@ -76,7 +76,6 @@ export class DeltaTable implements QueryableTable {
   readonly #clock: Clock;
   readonly #cleansUpLog: boolean;
   readonly #rewriter: FileRewriter;
-  readonly #compression: WriteSpec['compression'] | undefined;
   /** There is an engine for row operations. */
   readonly #queryable: boolean;
   readonly #committer: DeltaCommitter;
@@ -90,7 +89,6 @@ export class DeltaTable implements QueryableTable {
     this.#clock = parts.clock;
     this.#cleansUpLog = parts.cleansUpLog ?? false;
     this.#rewriter = parts.rewriter;
-    this.#compression = parts.compression;
     this.#queryable = parts.engine !== undefined;
     this.#committer = new DeltaCommitter({ log: parts.log, clock: parts.clock, engineInfo: parts.engineInfo });
     this.#context = contextOf(parts, this.#committer, (version, change) => this.#afterRowCommit(version, change));
@@ -122,7 +120,7 @@ export class DeltaTable implements QueryableTable {
   }
 
   writeSpec(snapshot: Snapshot): WriteSpec {
-    return writeSpecOf(asDeltaSnapshot(snapshot), { location: this.#log.store.root, fallback: this.#compression });
+    return this.#context.writeSpec(asDeltaSnapshot(snapshot));
   }
 
   async tryAppend(base: Snapshot, intent: AppendIntent, signal?: AbortSignal): Promise<CommitOutcome> {
@@ -294,6 +292,8 @@ function contextOf(
 ): OperationContext {
   const { log } = parts;
   const place = tablePlace(log.store, parts.openStore);
+  // As it is opened again elsewhere: locations of object stores are not percent-encoded.
+  const location = place.isLocal ? log.store.root : place.root;
   return {
     name: log.name,
     store: log.store,
@@ -308,7 +308,7 @@ function contextOf(
     refresh: (signal) => log.refresh(signal),
     snapshotAt: (version, signal) => log.snapshotAt(version, signal),
     readCommit: (version, signal) => log.readCommit(version, signal),
-    writeSpec: (snapshot) => writeSpecOf(snapshot, { location: log.store.root, fallback: parts.compression }),
+    writeSpec: (snapshot) => writeSpecOf(snapshot, { location, fallback: parts.compression }),
     addOf: addFileOf,
     tryCommit: (base, commit, commitId) => committer.tryCommit(base, { ...commit, commitId }),
     findCommit: (commitId, afterVersion, signal) => log.findCommit(commitId, afterVersion, signal),

@@ -23,9 +23,9 @@ export function decodePath(path: string, root: string): string {
   return absolute.startsWith(base) ? absolute.slice(base.length) : absolute;
 }
 
-/** `file:///x`, `file:/x` and `/x` are one path. */
+/** `file:///x`, `file:/x` and `/x` are one path, and `s3a://b/x` is `s3://b/x`. */
 function canonical(uri: string): string {
-  return uri.replace(/^file:\/*(?=[^/])/i, '/');
+  return uri.replace(/^file:\/*(?=[^/])/i, '/').replace(/^s3[an]:\/\//i, 's3://');
 }
 
 function decoded1(path: string): string {

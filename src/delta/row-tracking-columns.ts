@@ -1,5 +1,4 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
-import type { Field, StructType } from '../schema/types.ts';
 import type { RowTrackingColumns } from '../table/scan.ts';
 import type { DeltaSnapshot } from './delta-snapshot.ts';
 
@@ -27,17 +26,6 @@ export function movedRowColumns(snapshot: DeltaSnapshot, table: string): RowTrac
   const columns = rowTrackingColumnsOf(snapshot);
   if (columns === undefined && tracksRows(snapshot)) throw nameMissing(table);
   return columns;
-}
-
-/** The columns as fields of rows that are written: null means that the file decides. */
-export function rowTrackingFields(columns: RowTrackingColumns | undefined): readonly Field[] {
-  if (columns === undefined) return [];
-  return [columns.rowId, columns.commitVersion].map((name) => ({ name, type: { kind: 'long' }, nullable: true }));
-}
-
-/** A schema with the columns behind its own. */
-export function withRowTrackingFields(schema: StructType, columns: RowTrackingColumns | undefined): StructType {
-  return columns === undefined ? schema : { kind: 'struct', fields: [...schema.fields, ...rowTrackingFields(columns)] };
 }
 
 function tracksRows(snapshot: DeltaSnapshot): boolean {

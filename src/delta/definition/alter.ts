@@ -1,5 +1,4 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import { assertNever } from '../../base/assert.ts';
 import type { DefinitionChange } from '../../table/definition-changes.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
 import type { Version } from '../../table/version.ts';
@@ -95,7 +94,15 @@ async function planChange(
     case 'drop-feature':
       return dropFeature(base, change.feature);
     default:
-      return assertNever(change);
+      throw new AnalysisException({
+        errorClass: 'UNSUPPORTED_FEATURE.TABLE_OPERATION',
+        sqlState: '0A000',
+        message:
+          `The feature is not supported: Table ${context.name} does not support ${change.kind}. Please check the current catalog and ` +
+          'namespace to make sure the qualified table name is expected.',
+        parameters: { tableName: context.name, operation: change.kind },
+        hint: 'Delta tables have partition columns, which are fixed when the table is created, and no branches or tags',
+      });
   }
 }
 

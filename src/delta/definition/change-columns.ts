@@ -1,6 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { type JsonObject, printJson } from '../../base/bigint-json.ts';
 import { parseExpression } from '../../expr/parse/parse-expression.ts';
+import { fieldNamed, fieldNotFound, findColumn, hasColumn, withFieldAt, withFields } from '../../schema/column-path.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import type { ColumnPlace, DefinitionChange } from '../../table/definition-changes.ts';
@@ -12,7 +13,6 @@ import { defaultsNotEnabled } from '../table-definition.ts';
 import { checkNames } from './check-schema.ts';
 import { checkNothingDependsOn } from './dependent-columns.ts';
 import type { PlannedChange } from './planned-change.ts';
-import { fieldNamed, fieldNotFound, findColumn, hasColumn, withFieldAt, withFields } from './schema-path.ts';
 
 type ChangeOf<Kind extends DefinitionChange['kind']> = Extract<DefinitionChange, { readonly kind: Kind }>;
 

@@ -1,4 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { type FoundColumn, findColumn, withFieldAt, withTypeAt } from '../../schema/column-path.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
@@ -7,7 +8,6 @@ import { plainTypeName } from '../schema-json.ts';
 import { changeColumn } from './change-columns.ts';
 import { checkTypeIsFree } from './dependent-columns.ts';
 import type { PlannedChange } from './planned-change.ts';
-import { type FoundColumn, findColumn, withFieldAt, withTypeAt } from './schema-path.ts';
 
 const typeChangesKey = 'delta.typeChanges';
 

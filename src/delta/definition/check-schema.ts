@@ -33,11 +33,12 @@ export interface SchemaRules {
  * Whether a table can have these columns.
  *
  * @throws AnalysisException `DELTA_EMPTY_SCHEMA`, `COLUMN_ALREADY_EXISTS` (42711), `DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES` (42K05),
- * `DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS` (42711), `ALL_PARTITION_COLUMNS_NOT_ALLOWED` (KD005), `_LEGACY_ERROR_TEMP_3060` for a partition
+ * `DELTA_UNSUPPORTED_DATA_TYPES` (0AKDC), `DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS` (42711), `ALL_PARTITION_COLUMNS_NOT_ALLOWED` (KD005), `_LEGACY_ERROR_TEMP_3060` for a partition
  * column that is none, `INVALID_PARTITION_COLUMN_DATA_TYPE` (0A000).
  */
 export function checkSchema(schema: StructType, rules: SchemaRules): void {
   if (schema.fields.length === 0) throw emptySchema();
+  refuseForeignTypes(schema);
   checkDuplicates(schema, '');
   if (!rules.mapped) checkNames(schema);
   if (rules.changeDataFeed) checkFeedColumns(schema);
@@ -102,6 +103,31 @@ export function columnExists(name: string): AnalysisException {
     message: `The column \`${name}\` already exists. Choose another name or rename the existing column.`,
     parameters: { columnName: `\`${name}\`` },
     hint: 'the case of a name does not count',
+  });
+}
+
+/** Types that other formats have. */
+const foreignKinds: ReadonlySet<DataType['kind']> = new Set(['time', 'timestamp_ns', 'timestamp_ntz_ns']);
+
+function refuseForeignTypes(schema: StructType): void {
+  const found: string[] = [];
+  const visit = (type: DataType, path: string): void => {
+    if (foreignKinds.has(type.kind)) found.push(`${path}: ${sqlTypeName(type)}`);
+    else if (type.kind === 'struct') for (const field of type.fields) visit(field.type, path === '' ? field.name : `${path}.${field.name}`);
+    else if (type.kind === 'list') visit(type.element, `${path}.element`);
+    else if (type.kind === 'map') {
+      visit(type.key, `${path}.key`);
+      visit(type.value, `${path}.value`);
+    }
+  };
+  visit(schema, '');
+  if (found.length === 0) return;
+  throw new AnalysisException({
+    errorClass: 'DELTA_UNSUPPORTED_DATA_TYPES',
+    sqlState: '0AKDC',
+    message: `Found columns using unsupported data types: [${found.join(', ')}].`,
+    parameters: { dataTypeList: `[${found.join(', ')}]` },
+    hint: 'cast the columns to TIMESTAMP, BIGINT or STRING, or make an Iceberg table',
   });
 }
 

@@ -33,8 +33,8 @@ interface RootedTable extends QueryableTable {
 export async function cloneTable(context: OperationContext, existing: DeltaSnapshot | undefined, request: CloneRequest): Promise<boolean> {
   const { signal, mode } = request;
   const source = rooted(request.source);
-  // Places outside a store of objects cannot be named: both tables must lie on the file system.
-  for (const side of [context, source.context]) side.localRoot();
+  // What others can open by its name from where the clone lies: objects from everywhere, local files from beside them.
+  if (!source.context.place.root.startsWith('s3://')) for (const side of [context, source.context]) side.localRoot();
   if (existing !== undefined && mode === 'create-if-absent') return false;
   if (existing !== undefined && mode === 'create') throw alreadyThere(request.target.name);
   if (existing === undefined && mode === 'replace') throw noTable(request.target.name);

@@ -2,11 +2,11 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { isServiceError } from '../../base/errors.ts';
 import { columnsOf } from '../../expr/expression-tree.ts';
 import { parseExpression } from '../../expr/parse/parse-expression.ts';
+import { overlaps } from '../../schema/column-path.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { DataType } from '../../schema/types.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { visitFields } from '../feature-catalogue.ts';
-import { overlaps } from './schema-path.ts';
 
 export const constraintPrefix = 'delta.constraints.';
 

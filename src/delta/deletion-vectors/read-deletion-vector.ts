@@ -1,9 +1,10 @@
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isServiceError, ServiceError } from '../../base/errors.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
+import type { ObjectStore, OpenObjectStore } from '../../storage/object-store.ts';
 import { openObjectStore } from '../../storage/open-object-store.ts';
 import type { DeletionVector } from '../actions.ts';
+import { decodePath } from '../paths.ts';
 import { deletionVectorPath } from './deletion-vector-path.ts';
 import { decodeVector, framingBytes, unframed, vectorCorrupt } from './vector-bytes.ts';
 import { decodeZ85 } from './z85.ts';
@@ -18,6 +19,8 @@ export interface VectorSource {
   /** For messages. */
   readonly name: string;
   readonly store: ObjectStore;
+  /** For vectors of other tables, as a clone refers to. Default: local files only. */
+  readonly openStore?: OpenObjectStore | undefined;
 }
 
 /**
@@ -60,12 +63,22 @@ function fileOf(source: VectorSource, vector: DeletionVector, where: string): { 
   if (path !== undefined) return { store: source.store, path };
   const absolute = vector.storageType === 'p' ? localPathOf(vector.pathOrInlineDv) : undefined;
   if (absolute !== undefined) return { store: openObjectStore(dirname(absolute)), path: basename(absolute) };
+  const remote = vector.storageType === 'p' ? objectOf(vector.pathOrInlineDv) : undefined;
+  if (remote !== undefined && source.openStore !== undefined) return { store: source.openStore(remote.location), path: remote.name };
   throw new ServiceError({
     code: 'DELTA_DELETION_VECTOR_UNSUPPORTED',
     kind: 'unsupported',
     message: `deletion vector ${where} is not stored in a way this version can read`,
     hint: 'purge the table with an engine that can (REORG TABLE … APPLY (PURGE))',
   });
+}
+
+/** `undefined` for a place that is not in an object store. */
+function objectOf(uri: string): { readonly location: string; readonly name: string } | undefined {
+  if (!/^s3[an]?:\/\//i.test(uri)) return undefined;
+  const decoded = decodePath(uri, '');
+  const at = decoded.lastIndexOf('/');
+  return { location: decoded.slice(0, at), name: decoded.slice(at + 1) };
 }
 
 /** `undefined` for a place that is not a local file given absolutely. */

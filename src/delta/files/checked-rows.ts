@@ -6,12 +6,12 @@ import type { Expression } from '../../expr/expression.ts';
 import { columnsOf } from '../../expr/expression-tree.ts';
 import { printExpression } from '../../expr/print-expression.ts';
 import { columnPathSql, expressionSql } from '../../expr/sql/engine-sql.ts';
+import { shownSql, typeAtPath } from '../../rows/values/column-sql.ts';
+import { type RowCheck, refuseBrokenRows } from '../../rows/values/row-checks.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
-import { shownSql, typeAtPath } from './column-sql.ts';
-import { type RowCheck, refuseBrokenRows } from './row-checks.ts';
 import { storedExpression } from './stored-expression.ts';
 
 const constraintPrefix = 'delta.constraints.';

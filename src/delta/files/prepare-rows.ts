@@ -2,15 +2,15 @@ import { bindExpression } from '../../expr/bind-expression.ts';
 import { bindNow } from '../../expr/bind-parameters.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { columnPathSql, expressionSql, quoteName, typeSql } from '../../expr/sql/engine-sql.ts';
+import { type ConversionRule, convertValue, memberNamed } from '../../rows/values/convert-value.ts';
+import type { RowCheck } from '../../rows/values/row-checks.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import { conversionCheck } from './conversion-errors.ts';
-import { type ConversionRule, convertValue, memberNamed } from './convert-value.ts';
 import { duplicateColumn, wrongArity } from './data-column-errors.ts';
 import { type IdentityColumn, identityColumn, identitySql, refuseExplicitValues } from './identity-columns.ts';
-import type { RowCheck } from './row-checks.ts';
 import { storedExpression } from './stored-expression.ts';
 
 interface PrepareOptions {

@@ -1,5 +1,7 @@
 import { isServiceError } from '../../base/errors.ts';
 import type { ParquetTarget, WrittenFile } from '../../engine/engine.ts';
+import { parquetPlace } from '../../engine/write/parquet-place.ts';
+import { rowTrackingFields } from '../../rows/change/row-tracking-fields.ts';
 import type { Field } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { PartitionValues } from '../../table/staged-file.ts';
@@ -8,7 +10,7 @@ import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { eachBounded } from '../operations/each-bounded.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import { encodePath } from '../paths.ts';
-import { rowTrackingColumnsOf, rowTrackingFields } from '../row-tracking-columns.ts';
+import { rowTrackingColumnsOf } from '../row-tracking-columns.ts';
 import { statsText } from '../stats-text.ts';
 import { type FileLayout, fileLayout, namer, partitionValuesOf } from './file-layout.ts';
 import { statisticsRule } from './statistics-rule.ts';
@@ -99,11 +101,10 @@ async function write(
   layout: FileLayout,
   options: { readonly kind: 'part' | 'cdc'; readonly targetFileBytes?: number | undefined; readonly signal?: AbortSignal | undefined },
 ): Promise<readonly WrittenFile[]> {
-  const directory = context.localRoot();
   const engine = await context.engine();
   const compression = compressionOf(context, snapshot);
   const target: ParquetTarget = {
-    directory,
+    ...parquetPlace(context.store),
     pathOf: namer(layout, { ids: context.ids, compression, kind: options.kind }),
     partitionBy: layout.partitionTexts,
     compression,

@@ -1,15 +1,15 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { printJson } from '../../base/bigint-json.ts';
 import type { IdSource } from '../../base/ids.ts';
+import type { ClusterColumn } from '../../rows/order/z-order.ts';
+import { typeAtPath } from '../../rows/values/column-sql.ts';
 import type { ClusteringMetrics } from '../../table/row-operations.ts';
 import type { AddFile } from '../actions.ts';
 import { clusteringColumnsOf } from '../clustering.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
-import { typeAtPath } from '../files/column-sql.ts';
 import { fillBins } from './optimize/bin-packing.ts';
 import type { Bin, RewriteBin, RewrittenBin } from './optimize/rewrite-bins.ts';
 import { totalBytes } from './optimize/rewrite-metrics.ts';
-import type { ClusterColumn } from './optimize/z-order.ts';
 
 /** What files say that were clustered by the table's clustering columns, whichever engine did it. */
 const provider = 'liquid';

@@ -4,13 +4,14 @@ import type { Failpoint } from '../../base/failpoint.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Random } from '../../base/random.ts';
 import type { OpenEngine } from '../../engine/engine.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
+import type { ObjectStore, OpenObjectStore } from '../../storage/object-store.ts';
 import type { CommitId, CommitOutcome } from '../../table/commit.ts';
 import type { AutoCompactSettings } from '../../table/row-operations.ts';
 import type { StagedFile, WriteSpec } from '../../table/staged-file.ts';
 import type { Version } from '../../table/version.ts';
 import type { Action, AddFile } from '../actions.ts';
 import type { DeltaCommit, DeltaSnapshot } from '../delta-snapshot.ts';
+import type { TablePlace } from '../files/table-place.ts';
 
 /** A commit of a table operation: its actions and what the history says about it. */
 export interface OperationCommit {
@@ -45,6 +46,10 @@ export interface OperationContext {
   readonly failpoint: Failpoint;
   /** @throws AnalysisException `ENGINE_NOT_AVAILABLE` where the process has none. */
   readonly engine: OpenEngine;
+  /** Where the table's files lie. */
+  readonly place: TablePlace;
+  /** Opens what lies outside the table, as a clone refers to. Absent: local files only. */
+  readonly openStore?: OpenObjectStore | undefined;
   /** Absolute directory of the table's files. @throws AnalysisException `ENGINE_NEEDS_LOCAL_FILES` for other stores. */
   localRoot(): string;
   /** The newest version, incrementally. */

@@ -1,19 +1,19 @@
 import { printJson } from '../../base/bigint-json.ts';
 import type { Expression } from '../../expr/expression.ts';
+import { findMatchedRows, touchedFiles } from '../../rows/change/find-touched-files.ts';
+import { hiddenNames } from '../../rows/change/hidden-names.ts';
+import { touchedColumn } from '../../rows/change/rewrite-sql.ts';
+import { historyText, RowScope } from '../../rows/change/row-scope.ts';
 import type { DeleteRequest, RowOperationResult } from '../../table/row-operations.ts';
 import type { AddFile } from '../actions.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import { selectFiles } from '../scan/select-files.ts';
 import type { TransactionReads } from '../transaction/commit-transaction.ts';
 import { actionsOf, type FileChanges, noFileChanges } from './file-changes.ts';
-import { findMatchedRows, touchedFiles } from './find-touched-files.ts';
-import { hiddenNames } from './hidden-names.ts';
 import { filesOfPartitions, partitionFieldsOf } from './partition-condition.ts';
 import { deletesByVectors, rewriteFiles } from './rewrite-files.ts';
-import { touchedColumn } from './rewrite-sql.ts';
 import { rowMetrics } from './row-metrics.ts';
-import { historyText, RowScope } from './row-scope.ts';
-import { type PlannedCommit, type RowWork, runRowOperation } from './row-work.ts';
+import { type DeltaRowWork, type PlannedCommit, runRowOperation } from './row-work.ts';
 import { countLiveRows } from './target-scan.ts';
 
 /**
@@ -34,7 +34,7 @@ interface DeletePlan {
   readonly scannedMs: number;
 }
 
-async function planDelete(work: RowWork, request: DeleteRequest): Promise<PlannedCommit | undefined> {
+async function planDelete(work: DeltaRowWork, request: DeleteRequest): Promise<PlannedCommit | undefined> {
   const startedMs = work.context.clock.monotonicMs();
   const plan = await changesOf(work, request);
   if (plan === undefined) return undefined;
@@ -56,7 +56,7 @@ async function planDelete(work: RowWork, request: DeleteRequest): Promise<Planne
   };
 }
 
-async function changesOf(work: RowWork, { condition, alias }: DeleteRequest): Promise<DeletePlan | undefined> {
+async function changesOf(work: DeltaRowWork, { condition, alias }: DeleteRequest): Promise<DeletePlan | undefined> {
   const { snapshot } = work;
   if (condition === undefined) return removal(work, [...snapshot.files()], { predicate: 'true', reads: { wholeTable: true } });
   const scope = new RowScope([{ alias, schema: snapshot.schema, columnSql: touchedColumn }], work.nowMicros);
@@ -71,7 +71,7 @@ async function changesOf(work: RowWork, { condition, alias }: DeleteRequest): Pr
 
 /** Whole files, by the log alone. */
 async function removal(
-  work: RowWork,
+  work: DeltaRowWork,
   files: readonly AddFile[],
   commit: Pick<DeletePlan, 'predicate' | 'reads'>,
 ): Promise<DeletePlan | undefined> {
@@ -82,13 +82,13 @@ async function removal(
 }
 
 async function deletion(
-  work: RowWork,
+  work: DeltaRowWork,
   candidates: readonly AddFile[],
   condition: { readonly scope: RowScope; readonly bound: Expression; readonly predicate: string },
 ): Promise<DeletePlan | undefined> {
   const { snapshot } = work;
   const hidden = hiddenNames([snapshot.schema]);
-  const matched = await findMatchedRows(work, candidates, { ...condition, hidden });
+  const matched = await findMatchedRows(work, candidates, { ...condition, hidden, byPosition: deletesByVectors(snapshot) });
   if (matched.matched === 0n) return undefined;
   const scannedMs = work.context.clock.monotonicMs();
   const changes = await rewriteFiles(work, {

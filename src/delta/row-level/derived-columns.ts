@@ -1,16 +1,16 @@
 import type { Expression } from '../../expr/expression.ts';
+import type { DerivedColumn } from '../../rows/change/rewrite-sql.ts';
+import { RowScope } from '../../rows/change/row-scope.ts';
 import type { StructType } from '../../schema/types.ts';
 import { storedExpression } from '../files/stored-expression.ts';
-import type { DerivedColumn } from './rewrite-sql.ts';
-import { RowScope } from './row-scope.ts';
-import type { RowWork } from './row-work.ts';
+import type { DeltaRowWork } from './row-work.ts';
 
 /**
  * Generated columns of a table, to be computed again where what they come from changes.
  *
  * @throws AnalysisException `DELTA_UNSUPPORTED_STORED_EXPRESSION` (unsupported).
  */
-export function derivedColumns(work: RowWork, schema: StructType): readonly DerivedColumn[] {
+export function derivedColumns(work: DeltaRowWork, schema: StructType): readonly DerivedColumn[] {
   return schema.fields.flatMap((field): readonly DerivedColumn[] => {
     const text = field.metadata?.['delta.generationExpression'];
     if (typeof text !== 'string') return [];

@@ -1,39 +1,33 @@
 import type { ScanOptions } from '../../engine/engine.ts';
 import { quoteName, sqlText } from '../../expr/sql/engine-sql.ts';
+import { fileGroups } from '../../rows/change/file-groups.ts';
+import { changeTypeField, type RewriteQueries, type RewriteShape, rewriteQueries } from '../../rows/change/rewrite-sql.ts';
+import { rowTrackingFields } from '../../rows/change/row-tracking-fields.ts';
+import type { RowPositions, TouchedFile } from '../../rows/change/touched-file.ts';
+import { refuseBrokenRows } from '../../rows/values/row-checks.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { RowTrackingColumns } from '../../table/scan.ts';
 import type { AddFile, CdcFile } from '../actions.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { checkRows } from '../files/checked-rows.ts';
-import { refuseBrokenRows } from '../files/row-checks.ts';
 import { stageChanges, stageRows } from '../files/stage-rows.ts';
-import { movedRowColumns, rowTrackingFields } from '../row-tracking-columns.ts';
+import { movedRowColumns } from '../row-tracking-columns.ts';
 import type { FileChanges } from './file-changes.ts';
-import { fileGroups } from './file-groups.ts';
-import { type DeletedPositions, markDeletedRows } from './mark-deleted-rows.ts';
-import { changeTypeField, type RewriteQueries, type RewriteShape, rewriteQueries } from './rewrite-sql.ts';
-import type { RowWork } from './row-work.ts';
+import { markDeletedRows } from './mark-deleted-rows.ts';
+import type { DeltaRowWork } from './row-work.ts';
 import { withTarget } from './target-scan.ts';
-
-/** A file with rows that a clause concerns. */
-export interface TouchedFile {
-  readonly file: AddFile;
-  /** No row of the file stays. Only known where it costs nothing to know. */
-  readonly wholly: boolean;
-  readonly updatedRows: bigint;
-}
 
 /** Rows of files that change, and rows that come new. */
 export interface Rewrite {
   /** The version whose definition the written files follow: the one that is read, or that with more columns. */
   readonly snapshot: DeltaSnapshot;
   readonly shape: RewriteShape;
-  readonly files: readonly TouchedFile[];
+  readonly files: readonly TouchedFile<AddFile>[];
   readonly scanOptions?: ScanOptions | undefined;
   /** The rows of a scan of `files`, with the clause of each as `hidden.clause`. */
   touched(scan: Relation, files: readonly AddFile[]): string;
   /** The touched rows by file and position, ordered by both; asked for where the table has deletion vectors. */
-  positions(): DeletedPositions;
+  positions(): RowPositions<AddFile>;
   /** Checked rows of the snapshot's schema. */
   readonly inserted?: Relation | undefined;
   /** Whether change rows are written when the table has a feed. */
@@ -51,7 +45,7 @@ export function deletesByVectors(snapshot: DeltaSnapshot): boolean {
  *
  * @throws AnalysisException when an updated row breaks a constraint.
  */
-export async function rewriteFiles(work: RowWork, rewrite: Rewrite): Promise<FileChanges> {
+export async function rewriteFiles(work: DeltaRowWork, rewrite: Rewrite): Promise<FileChanges> {
   const byVectors = deletesByVectors(work.snapshot);
   const marks = byVectors && rewrite.files.length > 0 ? await markDeletedRows(work, rewrite.positions()) : undefined;
   const recorded = rewrite.changesRecorded && work.snapshot.settings.changeDataFeed && rewrite.files.length > 0;
@@ -78,10 +72,13 @@ interface Group {
 }
 
 function groupsOf(rewrite: Rewrite, mode: { readonly byVectors: boolean; readonly recorded: boolean }): readonly Group[] {
-  const hasRows = ({ wholly, updatedRows }: TouchedFile): boolean => (mode.byVectors ? updatedRows > 0n : !wholly);
+  const hasRows = ({ wholly, updatedRows }: TouchedFile<AddFile>): boolean => (mode.byVectors ? updatedRows > 0n : !wholly);
   const written = new Set(rewrite.files.filter(hasRows).map(({ file }) => file));
   const looked = rewrite.files.map(({ file }) => file).filter((file) => mode.recorded || written.has(file));
-  return fileGroups(looked).map((all) => ({ all, rows: all.filter((file) => written.has(file)) }));
+  return fileGroups(looked, ({ storedPath, sizeBytes }) => ({ path: storedPath, sizeBytes })).map((all) => ({
+    all,
+    rows: all.filter((file) => written.has(file)),
+  }));
 }
 
 interface GroupRewrite {
@@ -90,7 +87,7 @@ interface GroupRewrite {
   readonly inserted: Relation | undefined;
 }
 
-function rewriteGroup(work: RowWork, rewrite: Rewrite, group: GroupRewrite): Promise<readonly AddFile[]> {
+function rewriteGroup(work: DeltaRowWork, rewrite: Rewrite, group: GroupRewrite): Promise<readonly AddFile[]> {
   const tracked = movedRowColumns(rewrite.snapshot, work.context.name);
   return withQueries(work, rewrite, { files: group.files, tracked }, async (queries) => {
     for (const { rows, checks } of queries.unchecked) await refuseBrokenRows(work.engine, rows, checks, work.signal);
@@ -109,24 +106,24 @@ function untracked(rows: Relation, tracked: RowTrackingColumns | undefined): str
   return `SELECT *, ${columns.join(', ')} FROM (${rows.sql})`;
 }
 
-function recordGroup(work: RowWork, rewrite: Rewrite, files: readonly AddFile[]): Promise<readonly CdcFile[]> {
+function recordGroup(work: DeltaRowWork, rewrite: Rewrite, files: readonly AddFile[]): Promise<readonly CdcFile[]> {
   return withQueries(work, rewrite, { files, tracked: undefined }, ({ changes }) =>
     work.staging(stageChanges(work.context, rewrite.snapshot, changes, work.signal)),
   );
 }
 
-function recordInserted(work: RowWork, snapshot: DeltaSnapshot, rows: Relation): Promise<readonly CdcFile[]> {
+function recordInserted(work: DeltaRowWork, snapshot: DeltaSnapshot, rows: Relation): Promise<readonly CdcFile[]> {
   const schema = { kind: 'struct' as const, fields: [...rows.schema.fields, changeTypeField] };
   const changes = { sql: `SELECT *, ${sqlText('insert')} AS _change_type FROM (${rows.sql})`, schema };
   return work.staging(stageChanges(work.context, snapshot, changes, work.signal));
 }
 
-function stage(work: RowWork, snapshot: DeltaSnapshot, rows: Relation): Promise<readonly AddFile[]> {
+function stage(work: DeltaRowWork, snapshot: DeltaSnapshot, rows: Relation): Promise<readonly AddFile[]> {
   return work.staging(stageRows(work.context, snapshot, rows, { dataChange: true, signal: work.signal }));
 }
 
 function withQueries<Result>(
-  work: RowWork,
+  work: DeltaRowWork,
   rewrite: Rewrite,
   group: { readonly files: readonly AddFile[]; readonly tracked: RowTrackingColumns | undefined },
   use: (queries: RewriteQueries) => Promise<Result>,

@@ -1,51 +1,47 @@
 import type { JsonObject } from '../../base/bigint-json.ts';
 import { isServiceError } from '../../base/errors.ts';
-import type { Engine, HeldRelation } from '../../engine/engine.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { RowWork } from '../../rows/row-work.ts';
 import type { CommitOptions, RowOperationResult } from '../../table/row-operations.ts';
-import type { Action } from '../actions.ts';
+import type { Action, AddFile } from '../actions.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { discardStaged } from '../files/stage-rows.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
+import { fileScanOf } from '../scan/file-scan.ts';
 import { commitTransaction, type TransactionReads } from '../transaction/commit-transaction.ts';
 import { isAlreadyWritten } from '../transaction/idempotency.ts';
 import { checkRowOperation } from './row-operation-checks.ts';
+import { deltaRowTarget } from './row-target.ts';
 
 /** A file that is written and not yet part of any version. */
 interface Staged {
   readonly storedPath: string;
 }
 
-/** One UPDATE, DELETE or MERGE being worked out: the version it looks at, and what it holds until it ends. */
-export class RowWork {
+/** A row operation on a Delta table: the version it looks at, and the files it has written. */
+export class DeltaRowWork extends RowWork<AddFile> {
   readonly context: OperationContext;
   readonly snapshot: DeltaSnapshot;
-  readonly engine: Engine;
-  readonly signal: AbortSignal | undefined;
-  /** What the statement calls now, in microseconds. */
-  readonly nowMicros: bigint;
-  readonly #held: HeldRelation[] = [];
   readonly #staged: Staged[] = [];
 
   constructor(
     context: OperationContext,
     parts: { readonly snapshot: DeltaSnapshot; readonly engine: Engine; readonly signal: AbortSignal | undefined },
   ) {
+    const { snapshot, engine, signal } = parts;
+    super({
+      target: deltaRowTarget(context.name),
+      engine,
+      signal,
+      nowMicros: BigInt(context.clock.now()) * 1000n,
+      scan: (files, options) => engine.scan(fileScanOf(context, snapshot, files), options, signal),
+    });
     this.context = context;
-    this.snapshot = parts.snapshot;
-    this.engine = parts.engine;
-    this.signal = parts.signal;
-    this.nowMicros = BigInt(context.clock.now()) * 1000n;
+    this.snapshot = snapshot;
   }
 
   get staged(): readonly Staged[] {
     return this.#staged;
-  }
-
-  /** Keeps a relation until the operation ends. */
-  async holding(relation: Promise<HeldRelation>): Promise<HeldRelation> {
-    const held = await relation;
-    this.#held.push(held);
-    return held;
   }
 
   /** Remembers files that must go when the operation fails. */
@@ -53,10 +49,6 @@ export class RowWork {
     const written = await files;
     this.#staged.push(...written);
     return written;
-  }
-
-  async release(): Promise<void> {
-    for (const held of this.#held.splice(0).reverse()) await held.dispose();
   }
 }
 
@@ -82,14 +74,14 @@ export interface PlannedCommit {
 export async function runRowOperation(
   context: OperationContext,
   request: CommitOptions,
-  plan: (work: RowWork) => Promise<PlannedCommit | undefined>,
+  plan: (work: DeltaRowWork) => Promise<PlannedCommit | undefined>,
 ): Promise<RowOperationResult> {
   const { signal, idempotency, userMetadata } = request;
   const startedMs = context.clock.now();
   const snapshot = await context.refresh(signal);
   checkRowOperation(context, snapshot);
   if (isAlreadyWritten(snapshot, request)) return nothingDone;
-  const work = new RowWork(context, { snapshot, engine: await context.engine(), signal });
+  const work = new DeltaRowWork(context, { snapshot, engine: await context.engine(), signal });
   try {
     const planned = await plan(work);
     if (planned === undefined) return nothingDone;

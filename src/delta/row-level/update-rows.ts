@@ -1,27 +1,27 @@
 import { printJson } from '../../base/bigint-json.ts';
 import { unresolvedColumn } from '../../expr/bind-expression.ts';
 import { trueLiteral } from '../../expr/expression.ts';
+import { assignedValues } from '../../rows/change/assigned-values.ts';
+import { assignedColumns, withoutAlias } from '../../rows/change/assignment-targets.ts';
+import { findMatchedRows, touchedFiles } from '../../rows/change/find-touched-files.ts';
+import { hiddenNames } from '../../rows/change/hidden-names.ts';
+import { touchedColumn } from '../../rows/change/rewrite-sql.ts';
+import { historyText, RowScope } from '../../rows/change/row-scope.ts';
 import type { RowOperationResult, UpdateRequest } from '../../table/row-operations.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import { selectFiles } from '../scan/select-files.ts';
-import { assignedValues } from './assigned-values.ts';
-import { assignedColumns, withoutAlias } from './assignment-targets.ts';
 import { derivedColumns } from './derived-columns.ts';
 import { actionsOf } from './file-changes.ts';
-import { findMatchedRows, touchedFiles } from './find-touched-files.ts';
-import { hiddenNames } from './hidden-names.ts';
 import { deletesByVectors, rewriteFiles } from './rewrite-files.ts';
-import { touchedColumn } from './rewrite-sql.ts';
 import { rowMetrics } from './row-metrics.ts';
-import { historyText, RowScope } from './row-scope.ts';
-import { type PlannedCommit, type RowWork, runRowOperation } from './row-work.ts';
+import { type DeltaRowWork, type PlannedCommit, runRowOperation } from './row-work.ts';
 
 /** UPDATE; one version, or none when no row matches. Rows that match are updated and recorded even where no value changes. */
 export function updateRows(context: OperationContext, request: UpdateRequest): Promise<RowOperationResult> {
   return runRowOperation(context, request, (work) => planUpdate(work, request));
 }
 
-async function planUpdate(work: RowWork, request: UpdateRequest): Promise<PlannedCommit | undefined> {
+async function planUpdate(work: DeltaRowWork, request: UpdateRequest): Promise<PlannedCommit | undefined> {
   const { snapshot } = work;
   const { clock } = work.context;
   const { schema } = snapshot;
@@ -29,11 +29,16 @@ async function planUpdate(work: RowWork, request: UpdateRequest): Promise<Planne
   const scope = new RowScope([{ alias: request.alias, schema, columnSql: touchedColumn }], work.nowMicros);
   const condition = request.condition === undefined ? undefined : await scope.bindCondition(work.engine, request.condition, work.signal);
   const assignments = request.assignments.map((assignment) => withoutAlias(assignment, request.alias, schema));
-  const assigned = assignedColumns(schema, assignments, (path) => unresolvedColumn(path, [{ schema }]));
+  const assigned = assignedColumns(work.target, schema, { assignments, unknown: (path) => unresolvedColumn(path, [{ schema }]) });
   const { values, checks } = await assignedValues(work, assigned, { scope, current: touchedColumn });
   const derived = derivedColumns(work, schema);
   const hidden = hiddenNames([schema]);
-  const matched = await findMatchedRows(work, selectFiles(snapshot, condition), { scope, bound: condition ?? trueLiteral, hidden });
+  const matched = await findMatchedRows(work, selectFiles(snapshot, condition), {
+    scope,
+    bound: condition ?? trueLiteral,
+    hidden,
+    byPosition: deletesByVectors(snapshot),
+  });
   if (matched.matched === 0n) return undefined;
   const scannedMs = clock.monotonicMs();
   const changes = await rewriteFiles(work, {

@@ -51,6 +51,9 @@ export function boundOf(value: JsonValue | undefined, type: DataType, side: Boun
     }
     case 'boolean':
     case 'binary':
+    case 'time':
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns':
     case 'struct':
     case 'list':
     case 'map':
@@ -89,6 +92,9 @@ export function partitionBound(text: string, type: DataType): BoundValue | boole
     case 'string':
       return text;
     case 'binary':
+    case 'time':
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns':
     case 'struct':
     case 'list':
     case 'map':

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../../base/errors.ts';
+import type { TablePlace } from '../files/table-place.ts';
 
 /** A file as the log names it: the spelling of the log, and the same decoded once and made relative where it lies under the root. */
 export interface LoggedPath {
@@ -9,25 +10,25 @@ export interface LoggedPath {
 }
 
 /**
- * The absolute local path of a file of the log. Files outside the table's directory are opened only when the log names them by an
- * absolute URI, as shallow clones do; a relative path never leaves the directory.
+ * The absolute path or URI of a file of the log. Files outside the table are opened only when the log names them by an absolute URI, as shallow
+ * clones do; a relative path never leaves the table. A table of an object store never leads to local files.
  *
- * @param root absolute directory of the table
  * @throws ServiceError `DELTA_PATH_REFUSED` (corrupt) for a path that would leave the directory otherwise, `DELTA_PATH_UNSUPPORTED`
  * (unsupported) for a URI of another file system.
  */
-export function absolutePathOf(file: LoggedPath, root: string, table: string): string {
+export function absolutePathOf(file: LoggedPath, place: Pick<TablePlace, 'root' | 'isLocal'>, table: string): string {
   const { storedPath } = file;
   const problem = problemOf(storedPath);
   if (problem !== undefined) throw refused(table, file.path, problem);
-  if (!isAbsolute(storedPath)) return resolve(root, storedPath);
+  if (!isAbsolute(storedPath)) return place.isLocal ? resolve(place.root, storedPath) : `${place.root}/${storedPath}`;
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(file.path)?.[1]?.toLowerCase();
   if (scheme === undefined) throw refused(table, file.path, 'is absolute, is not a URI and lies outside the table');
-  if (scheme !== 'file') {
+  if (isObjectStore(scheme)) return storedPath.replace(/^[a-z0-9]+:\/+/i, 's3://');
+  if (scheme !== 'file' || !place.isLocal) {
     throw new ServiceError({
       code: 'DELTA_PATH_UNSUPPORTED',
       kind: 'unsupported',
-      message: `table "${table}": file "${file.path}" lies in another file system, and queries need local files`,
+      message: `table "${table}": file "${file.path}" lies in a file system that is not read from here`,
       hint: 'copy the files it refers to into the table (a deep clone), or read it where they are',
     });
   }
@@ -36,6 +37,11 @@ export function absolutePathOf(file: LoggedPath, root: string, table: string): s
   } catch (cause) {
     throw refused(table, file.path, 'is not a file URI', cause);
   }
+}
+
+/** Hadoop's names for it mean the same. */
+function isObjectStore(scheme: string): boolean {
+  return scheme === 's3' || scheme === 's3a' || scheme === 's3n';
 }
 
 function isAbsolute(storedPath: string): boolean {

@@ -2,6 +2,7 @@ import type { FileScan, ScanFile } from '../../table/scan.ts';
 import { type AddFile, type CdcFile, physicalRows, type RemoveFile } from '../actions.ts';
 import { readDeletionVector } from '../deletion-vectors/read-deletion-vector.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
+import type { TablePlace } from '../files/table-place.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import { rowTrackingColumnsOf } from '../row-tracking-columns.ts';
 import { absolutePathOf } from './file-location.ts';
@@ -14,19 +15,19 @@ type LoggedFile = AddFile | RemoveFile | CdcFile;
  * How the engine reads `files` as rows of the snapshot's schema, deletion vectors applied. The files may be of any version of the table.
  * What the statistics call considered is the whole snapshot.
  *
- * @throws ServiceError `DELTA_PATH_REFUSED`, `DELTA_PARTITION_VALUE_INVALID` (corrupt), `DELTA_PATH_UNSUPPORTED` (unsupported);
- * AnalysisException `ENGINE_NEEDS_LOCAL_FILES`.
+ * @throws ServiceError `DELTA_PATH_REFUSED`, `DELTA_PARTITION_VALUE_INVALID` (corrupt), `DELTA_PATH_UNSUPPORTED` (unsupported).
  */
 export function fileScanOf(context: OperationContext, snapshot: DeltaSnapshot, files: readonly LoggedFile[]): FileScan {
   const partitions = partitionsOf(snapshot, context.name);
   const partitionColumns = partitions.map((partition) => partition.name);
-  const root = context.localRoot();
+  const { place } = context;
   return {
     schema: snapshot.schema,
     storedColumns: storedColumnsOf(snapshot.schema, { mapping: snapshot.mapping, partitionColumns }),
     partitionColumns,
     rowTracking: rowTrackingColumnsOf(snapshot),
-    files: files.map((file) => scanFileOf(context, file, { root, partitions })),
+    files: files.map((file) => scanFileOf(context, file, { place, partitions })),
+    readRange: place.readRange,
     statistics: {
       filesConsidered: snapshot.fileCount,
       bytesConsidered: snapshot.sizeBytes,
@@ -39,10 +40,10 @@ export function fileScanOf(context: OperationContext, snapshot: DeltaSnapshot, f
 function scanFileOf(
   context: OperationContext,
   file: LoggedFile,
-  table: { readonly root: string; readonly partitions: readonly PartitionColumn[] },
+  table: { readonly place: TablePlace; readonly partitions: readonly PartitionColumn[] },
 ): ScanFile {
   const base = {
-    path: absolutePathOf(file, table.root, context.name),
+    path: absolutePathOf(file, table.place, context.name),
     sizeBytes: file.sizeBytes ?? 0,
     partitionValues: partitionTexts(file.partitionValues ?? {}, table.partitions, file.path),
   };

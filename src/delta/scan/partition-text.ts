@@ -51,6 +51,9 @@ function plainText(value: string, type: DataType): string | undefined {
       return timestampText(value.trim(), { zoned: false });
     case 'binary':
       return binaryText(value);
+    case 'time':
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns':
     case 'struct':
     case 'list':
     case 'map':

@@ -1,4 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { memberNamed, sameShape } from '../../rows/values/convert-value.ts';
+import { findColumn } from '../../schema/column-path.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { WriteRequest } from '../../table/row-operations.ts';
 import { nextVersion } from '../../table/version.ts';
@@ -9,9 +11,7 @@ import { mappingKeys } from '../column-mapping/physical-schema.ts';
 import { widened } from '../definition/change-type.ts';
 import { checkSchema } from '../definition/check-schema.ts';
 import { checkTypeIsFree } from '../definition/dependent-columns.ts';
-import { findColumn } from '../definition/schema-path.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
-import { memberNamed, sameShape } from '../files/convert-value.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import { protocolFor, sameProtocol } from '../protocol-for.ts';
 import { printSchemaString } from '../schema-json.ts';

@@ -1,6 +1,6 @@
+import { type ConversionRule, memberNamed, sameShape, widens } from '../../rows/values/convert-value.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import { failedToMerge } from '../files/conversion-errors.ts';
-import { type ConversionRule, memberNamed, sameShape, widens } from '../files/convert-value.ts';
 
 interface MergeRules {
   readonly matchBy: 'name' | 'position';

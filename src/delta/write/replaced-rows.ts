@@ -6,14 +6,15 @@ import type { Expression } from '../../expr/expression.ts';
 import { columnsOf } from '../../expr/expression-tree.ts';
 import { printExpression } from '../../expr/print-expression.ts';
 import { columnPathSql, expressionSql, quoteName } from '../../expr/sql/engine-sql.ts';
+import { withRowTrackingFields } from '../../rows/change/row-tracking-fields.ts';
+import type { RowCheck } from '../../rows/values/row-checks.ts';
 import type { Relation } from '../../table/relation.ts';
 import { type AddFile, liveRows } from '../actions.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { conditionCheck } from '../files/checked-rows.ts';
-import type { RowCheck } from '../files/row-checks.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import { filesMatching } from '../operations/optimize/matching-partitions.ts';
-import { movedRowColumns, withRowTrackingFields } from '../row-tracking-columns.ts';
+import { movedRowColumns } from '../row-tracking-columns.ts';
 import { fileScanOf } from '../scan/file-scan.ts';
 import { selectFiles } from '../scan/select-files.ts';
 

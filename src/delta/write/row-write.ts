@@ -1,5 +1,6 @@
 import type { Engine } from '../../engine/engine.ts';
 import type { Expression } from '../../expr/expression.ts';
+import { refuseBrokenRows } from '../../rows/values/row-checks.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { WriteRequest, WriteResult } from '../../table/row-operations.ts';
 import { type Action, type AddFile, type CdcFile, type MetadataAction, removeOf } from '../actions.ts';
@@ -8,7 +9,6 @@ import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { rowChecksOf } from '../files/checked-rows.ts';
 import { withMarksMoved } from '../files/identity-columns.ts';
 import { type PreparedRows, prepareRows } from '../files/prepare-rows.ts';
-import { refuseBrokenRows } from '../files/row-checks.ts';
 import { discardStaged, stageChanges, stageRows } from '../files/stage-rows.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import { partitionKey } from '../operations/optimize/partition-key.ts';

@@ -2,13 +2,14 @@ import { AnalysisException } from '../../../base/analysis-exception.ts';
 import { assert } from '../../../base/assert.ts';
 import { isServiceError } from '../../../base/errors.ts';
 import type { Engine } from '../../../engine/engine.ts';
+import { withRowTrackingFields } from '../../../rows/change/row-tracking-fields.ts';
 import type { FileRewriter, RewriteGroup } from '../../../table/operations.ts';
 import type { Relation } from '../../../table/relation.ts';
 import type { PartitionValues, WriteSpec } from '../../../table/staged-file.ts';
 import { type AddFile, physicalRows } from '../../actions.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
 import { discardStaged, stageRows } from '../../files/stage-rows.ts';
-import { movedRowColumns, withRowTrackingFields } from '../../row-tracking-columns.ts';
+import { movedRowColumns } from '../../row-tracking-columns.ts';
 import { fileScanOf } from '../../scan/file-scan.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { concatenateBin } from './concatenate-bin.ts';
@@ -63,8 +64,7 @@ function partitionOf(bin: Bin): PartitionValues {
 }
 
 /**
- * Rewrites through the rewriter of files in an object store, for tables whose files the engine cannot open. Such bins have no deletion
- * vectors.
+ * Rewrites through the rewriter of files in an object store, where there is no engine. Such bins have no deletion vectors.
  */
 export function storeRewriter(context: OperationContext, base: DeltaSnapshot, rewriter: FileRewriter): RewriteBin {
   const spec = context.writeSpec(base);
@@ -90,18 +90,15 @@ export function storeRewriter(context: OperationContext, base: DeltaSnapshot, re
   };
 }
 
-/** The engine, where there is one and the table's files lie where it can open them. */
+/** The engine, where there is one. */
 export async function engineFor(context: OperationContext): Promise<Engine | undefined> {
   try {
-    context.localRoot();
     return await context.engine();
   } catch (error) {
-    if (error instanceof AnalysisException && withoutEngine.has(error.errorClass)) return undefined;
+    if (error instanceof AnalysisException && error.errorClass === 'ENGINE_NOT_AVAILABLE') return undefined;
     throw error;
   }
 }
-
-const withoutEngine: ReadonlySet<string> = new Set(['ENGINE_NOT_AVAILABLE', 'ENGINE_NEEDS_LOCAL_FILES']);
 
 /** Where a group's output goes: beside its inputs, under a name nobody has used. */
 function outputPathOf(group: RewriteGroup, spec: WriteSpec, file: { readonly number: number; readonly id: string }): string {

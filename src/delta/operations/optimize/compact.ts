@@ -1,4 +1,5 @@
 import type { Engine } from '../../../engine/engine.ts';
+import { zOrdered } from '../../../rows/order/z-order.ts';
 import type { CompactionPlan, CompactionResult, FileRewriter, RewriteGroup } from '../../../table/operations.ts';
 import type { AddFile } from '../../actions.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
@@ -9,7 +10,6 @@ import { type EngineRewriteOptions, engineFor, engineRewriter, storeRewriter } f
 import { optimizeParameters } from './optimize-parameters.ts';
 import { type Bin, type RewriteBin, rewriteBins } from './rewrite-bins.ts';
 import { totalBytes } from './rewrite-metrics.ts';
-import { zOrdered } from './z-order.ts';
 
 const untouched = { version: undefined, filesRemoved: 0, filesAdded: 0, bytesRemoved: 0, bytesAdded: 0 } as const;
 

@@ -5,7 +5,7 @@ import { columnsOf } from '../../../expr/expression-tree.ts';
 import type { AddFile } from '../../actions.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
 import { filesOfPartitions, partitionFieldsOf } from '../../row-level/partition-condition.ts';
-import { RowWork } from '../../row-level/row-work.ts';
+import { DeltaRowWork } from '../../row-level/row-work.ts';
 import type { OperationContext } from '../operation-context.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function filesMatching(
   signal?: AbortSignal,
 ): Promise<readonly AddFile[]> {
   const bound = bindExpression(condition, [{ schema: snapshot.schema }]);
-  const work = new RowWork(context, { snapshot, engine: await context.engine(), signal });
+  const work = new DeltaRowWork(context, { snapshot, engine: await context.engine(), signal });
   const fields = partitionFieldsOf(work, bound);
   if (fields === undefined) throw dataColumn(snapshot, bound);
   return filesOfPartitions(work, [...snapshot.files()], { bound, fields, alias: undefined });

@@ -2,6 +2,7 @@ import { AnalysisException } from '../../../base/analysis-exception.ts';
 import { ServiceError } from '../../../base/errors.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { printExpression } from '../../../expr/print-expression.ts';
+import { type ClusterColumn, zOrdered } from '../../../rows/order/z-order.ts';
 import type { OptimizeRequest, OptimizeResult } from '../../../table/row-operations.ts';
 import type { AddFile } from '../../actions.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
@@ -24,7 +25,7 @@ import { partitionKeys } from './partition-key.ts';
 import { defaultTargetFileBytes, type OptimizeKind, planOptimize } from './plan-optimize.ts';
 import { type Bin, type RewrittenBin, rewriteBins } from './rewrite-bins.ts';
 import { deletionVectors, fileSizeMetrics, totalBytes } from './rewrite-metrics.ts';
-import { type ClusterColumn, clusterColumns, zOrdered } from './z-order.ts';
+import { clusterColumns } from './z-order.ts';
 
 /** Bins packed at the same time; the engine divides its memory among them. */
 const packConcurrency = 2;

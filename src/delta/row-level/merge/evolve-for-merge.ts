@@ -1,7 +1,7 @@
 import type { Field } from '../../../schema/types.ts';
 import type { MergeRequest } from '../../../table/row-operations.ts';
 import { evolveSchema, type WriteTarget } from '../../write/evolve-schema.ts';
-import type { RowWork } from '../row-work.ts';
+import type { DeltaRowWork } from '../row-work.ts';
 
 /**
  * The table with the columns that a MERGE with schema evolution adds: those of the source that its `*` clauses, or assignments by name,
@@ -9,7 +9,7 @@ import type { RowWork } from '../row-work.ts';
  *
  * @throws AnalysisException as a write with `mergeSchema` does.
  */
-export function evolvedForMerge(work: RowWork, request: MergeRequest): WriteTarget {
+export function evolvedForMerge(work: DeltaRowWork, request: MergeRequest): WriteTarget {
   const { snapshot, context } = work;
   const fields = request.schemaEvolution === true ? mentionedFields(request) : [];
   if (fields.length === 0) return { snapshot, actions: [] };

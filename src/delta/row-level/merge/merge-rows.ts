@@ -1,5 +1,15 @@
 import { conjunction, type Expression, trueLiteral } from '../../../expr/expression.ts';
-import { quoteName } from '../../../expr/sql/engine-sql.ts';
+import { type HiddenNames, hiddenNames } from '../../../rows/change/hidden-names.ts';
+import type { RowClause } from '../../../rows/change/rewrite-sql.ts';
+import { holdTarget } from '../../../rows/change/target-scan.ts';
+import { boundInsertValues } from '../../../rows/merge/insert-values.ts';
+import { changeClauses } from '../../../rows/merge/merge-change-clauses.ts';
+import { findMatches } from '../../../rows/merge/merge-matches.ts';
+import { MergeSource } from '../../../rows/merge/merge-source.ts';
+import { checkClauses, type MergeScopes, type MergeStatement, resolveMerge } from '../../../rows/merge/merge-statement.ts';
+import { countTouched, type TouchedRows } from '../../../rows/merge/merge-touched-rows.ts';
+import { searchScopes } from '../../../rows/merge/search-scopes.ts';
+import { matchableRows } from '../../../rows/merge/source-key-filter.ts';
 import type { MergeRequest, RowOperationResult } from '../../../table/row-operations.ts';
 import { type Action, type AddFile, physicalRows } from '../../actions.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
@@ -8,20 +18,11 @@ import { selectFiles } from '../../scan/select-files.ts';
 import type { WriteTarget } from '../../write/evolve-schema.ts';
 import { derivedColumns } from '../derived-columns.ts';
 import { actionsOf, type FileChanges } from '../file-changes.ts';
-import { type HiddenNames, hiddenNames } from '../hidden-names.ts';
 import { deletesByVectors, rewriteFiles } from '../rewrite-files.ts';
-import type { RowClause } from '../rewrite-sql.ts';
-import { type PlannedCommit, type RowWork, runRowOperation } from '../row-work.ts';
-import { holdTarget } from '../target-scan.ts';
+import { type DeltaRowWork, type PlannedCommit, runRowOperation } from '../row-work.ts';
 import { evolvedForMerge } from './evolve-for-merge.ts';
-import { changeClauses } from './merge-change-clauses.ts';
-import { boundInsertValues, insertedRows, type MergeInserts } from './merge-inserts.ts';
-import { findMatches } from './merge-matches.ts';
+import { insertedRows, type MergeInserts } from './merge-inserts.ts';
 import { type MergeCounts, mergeMetrics } from './merge-metrics.ts';
-import { MergeSource } from './merge-source.ts';
-import { checkClauses, type MergeScopes, type MergeStatement, mergeScopes, resolveMerge } from './merge-statement.ts';
-import { countTouched, type TouchedRows } from './merge-touched-rows.ts';
-import { matchableRows } from './source-key-filter.ts';
 
 /**
  * MERGE; one version, or none when nothing changes. The source is evaluated once. Files are rewritten only when a clause concerns a row of
@@ -31,23 +32,20 @@ export function mergeRows(context: OperationContext, request: MergeRequest): Pro
   return runRowOperation(context, request, (work) => planMerge(work, request));
 }
 
-/** Names where the request gives none. */
-const defaultAlias = { target: 'target', source: 'source' };
-
-async function planMerge(work: RowWork, request: MergeRequest): Promise<PlannedCommit | undefined> {
-  checkClauses(request.clauses);
+async function planMerge(work: DeltaRowWork, request: MergeRequest): Promise<PlannedCommit | undefined> {
+  checkClauses(work.target, request.clauses);
   const { clock } = work.context;
   const startedMs = clock.monotonicMs();
   const hidden = hiddenNames([work.snapshot.schema, request.source.schema]);
   const source = await MergeSource.hold(work, request.source, hidden);
   const heldMs = clock.monotonicMs();
-  const scopes = searchScopes(work, request, source);
+  const scopes = searchScopes(work, work.snapshot.schema, { request, source });
   const evolution = evolvedForMerge(work, request);
   const evolved = evolution.snapshot;
   const target = { schema: evolved.schema, evolving: request.schemaEvolution === true };
   const statement = await resolveMerge(work, request, scopes, target);
   // A statement that cannot be is refused whatever rows there are.
-  for (const clause of statement.notMatched) boundInsertValues(work.context.name, clause, scopes.onlySource);
+  for (const clause of statement.notMatched) boundInsertValues(work.target, clause, scopes.onlySource);
   const found = await findRows(work, { request, statement, scopes, source, hidden, evolved });
   if (found === undefined) return undefined;
   const scannedMs = clock.monotonicMs();
@@ -87,21 +85,6 @@ function definitionActions(evolution: WriteTarget, inserts: MergeInserts | undef
   return [...actions.filter((action) => action.kind !== 'metaData'), inserts.metadata];
 }
 
-/** Both sides as the search joins them: the table as `t`, the source as `s`. */
-function searchScopes(work: RowWork, request: MergeRequest, source: MergeSource): MergeScopes {
-  const target = {
-    alias: request.targetAlias ?? defaultAlias.target,
-    schema: work.snapshot.schema,
-    columnSql: (name: string) => `t.${quoteName(name)}`,
-  };
-  const given = {
-    alias: request.sourceAlias ?? defaultAlias.source,
-    schema: source.schema,
-    columnSql: (name: string) => `s.${quoteName(source.columnOf(name))}`,
-  };
-  return mergeScopes({ target, source: given }, work.nowMicros);
-}
-
 interface Search {
   readonly request: MergeRequest;
   readonly statement: MergeStatement;
@@ -113,14 +96,14 @@ interface Search {
 
 interface Found {
   readonly clauses: readonly RowClause[];
-  readonly touched: TouchedRows | undefined;
+  readonly touched: TouchedRows<AddFile> | undefined;
   readonly inserts: MergeInserts | undefined;
   /** What the answer rests on, for whoever commits at the same time. */
   readonly readCondition: Expression;
   readonly readFiles: readonly AddFile[];
 }
 
-async function findRows(work: RowWork, search: Search): Promise<Found | undefined> {
+async function findRows(work: DeltaRowWork, search: Search): Promise<Found | undefined> {
   const { statement, scopes, source, hidden } = search;
   const { clauses, carried } = await changeClauses(work, search);
   const condition = await matchCondition(work, search);
@@ -149,7 +132,7 @@ async function findRows(work: RowWork, search: Search): Promise<Found | undefine
 }
 
 /** What rows of the table must satisfy to matter, or nothing where all rows do. */
-async function matchCondition(work: RowWork, { statement, scopes, source }: Search): Promise<Expression | undefined> {
+async function matchCondition(work: DeltaRowWork, { statement, scopes, source }: Search): Promise<Expression | undefined> {
   if (statement.notMatchedBySource.length > 0) return undefined;
   const sides = { scope: scopes.both, target: scopes.target, source: scopes.source, sourceRows: source.rows };
   return conjunction(await matchableRows(work, sides, statement.condition));
@@ -158,12 +141,12 @@ async function matchCondition(work: RowWork, { statement, scopes, source }: Sear
 interface Outcome {
   readonly statement: MergeStatement;
   readonly source: MergeSource;
-  readonly touched: TouchedRows | undefined;
+  readonly touched: TouchedRows<AddFile> | undefined;
   readonly inserts: MergeInserts | undefined;
   readonly changes: FileChanges;
 }
 
-function countsOf(work: RowWork, { statement, source, touched, inserts, changes }: Outcome): MergeCounts {
+function countsOf(work: DeltaRowWork, { statement, source, touched, inserts, changes }: Outcome): MergeCounts {
   const actions = [...statement.matched, ...statement.notMatchedBySource].map(({ action }) => action);
   const count = (action: 'update' | 'delete', matched: boolean): bigint =>
     actions.reduce((sum, candidate, clause) => {

@@ -1,34 +1,32 @@
-import { quoteName } from '../../../expr/sql/engine-sql.ts';
-import type { Relation } from '../../../table/relation.ts';
-import type { AddFile } from '../../actions.ts';
-import { longOf } from '../engine-counts.ts';
-import type { HiddenNames } from '../hidden-names.ts';
-import type { DeletedPositions } from '../mark-deleted-rows.ts';
-import type { TouchedFile } from '../rewrite-files.ts';
-import type { RowClause } from '../rewrite-sql.ts';
+import { quoteName } from '../../expr/sql/engine-sql.ts';
+import type { Relation } from '../../table/relation.ts';
+import { longOf } from '../change/engine-counts.ts';
+import type { HiddenNames } from '../change/hidden-names.ts';
+import type { RowClause } from '../change/rewrite-sql.ts';
+import { fileIndexSql, rowPositionSql } from '../change/target-scan.ts';
+import type { RowPositions, TouchedFile } from '../change/touched-file.ts';
 import type { RowWork } from '../row-work.ts';
-import { fileIndexSql, rowPositionSql } from '../target-scan.ts';
 
 /** Rows of the table that a MERGE changes, known by file and position. */
-export interface TouchedRows {
-  readonly files: readonly TouchedFile[];
+export interface TouchedRows<File> {
+  readonly files: readonly TouchedFile<File>[];
   readonly rowsByClause: readonly bigint[];
   /** The rows of a scan of `files`, each with its clause and the source's columns where it has one. */
-  among(scan: Relation, files: readonly AddFile[]): string;
-  positions(): DeletedPositions;
+  among(scan: Relation, files: readonly File[]): string;
+  positions(): RowPositions<File>;
 }
 
-interface TouchedSearch {
+interface TouchedSearch<File> {
   /** File (index into `files`), position, clause, and carried columns; each row once. */
   readonly rows: Relation;
-  readonly files: readonly AddFile[];
+  readonly files: readonly File[];
   readonly hidden: HiddenNames;
   readonly clauses: readonly RowClause[];
   readonly carried: readonly string[];
 }
 
 /** Counts the rows by file and clause; `undefined`: there are none. */
-export async function countTouched(work: RowWork, search: TouchedSearch): Promise<TouchedRows | undefined> {
+export async function countTouched<File>(work: RowWork<File>, search: TouchedSearch<File>): Promise<TouchedRows<File> | undefined> {
   const { hidden, clauses, files, rows } = search;
   const [file, position, clause] = [hidden.file, hidden.position, hidden.clause].map(quoteName);
   const counted = await work.engine.rows(`SELECT ${file}, ${clause}, count(*) FROM (${rows.sql}) GROUP BY ALL`, work.signal);
@@ -42,7 +40,7 @@ export async function countTouched(work: RowWork, search: TouchedSearch): Promis
     updated.set(Number(index ?? 0n), (updated.get(Number(index ?? 0n)) ?? 0n) + updates);
   }
   return {
-    files: files.flatMap((candidate, index): readonly TouchedFile[] => {
+    files: files.flatMap((candidate, index): readonly TouchedFile<File>[] => {
       const updatedRows = updated.get(index);
       return updatedRows === undefined ? [] : [{ file: candidate, wholly: false, updatedRows }];
     }),
@@ -62,7 +60,7 @@ export async function countTouched(work: RowWork, search: TouchedSearch): Promis
  * Files have another place in the scan of a group than in the search. The places are a list, not a relation to join with: the engine must
  * see that these are fewer rows than the scan's, or it holds the scan in memory and streams these.
  */
-function amongSql({ rows, files, hidden, carried }: TouchedSearch, scan: Relation, group: readonly AddFile[]): string {
+function amongSql<File>({ rows, files, hidden, carried }: TouchedSearch<File>, scan: Relation, group: readonly File[]): string {
   const columns = [hidden.clause, ...carried].map((name) => `m.${quoteName(name)}`);
   const [file, position] = [hidden.file, hidden.position].map(quoteName);
   const places = new Map(group.map((member, index) => [member, index]));

@@ -1,13 +1,12 @@
-import type { HeldRelation } from '../../../engine/engine.ts';
-import type { Expression } from '../../../expr/expression.ts';
-import { quoteName } from '../../../expr/sql/engine-sql.ts';
-import type { Field, StructType } from '../../../schema/types.ts';
-import type { Relation } from '../../../table/relation.ts';
-import type { HiddenNames } from '../hidden-names.ts';
-import type { RowScope } from '../row-scope.ts';
+import type { HeldRelation } from '../../engine/engine.ts';
+import type { Expression } from '../../expr/expression.ts';
+import { quoteName } from '../../expr/sql/engine-sql.ts';
+import type { Field, StructType } from '../../schema/types.ts';
+import type { Relation } from '../../table/relation.ts';
+import type { HiddenNames } from '../change/hidden-names.ts';
+import type { RowScope } from '../change/row-scope.ts';
+import { fileIndexSql, rowPositionSql } from '../change/target-scan.ts';
 import type { RowWork } from '../row-work.ts';
-import { fileIndexSql, rowPositionSql } from '../target-scan.ts';
-import { multipleMatches } from './merge-errors.ts';
 import type { MergeSource } from './merge-source.ts';
 import type { MergeScopes, MergeStatement } from './merge-statement.ts';
 
@@ -37,9 +36,9 @@ const longField = { type: { kind: 'long' }, nullable: true } as const;
 /**
  * Finds the pairs of rows that match and what is to be done with each row, in one pass over the columns that conditions mention.
  *
- * @throws AnalysisException `DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE` (21506).
+ * @throws AnalysisException `multipleMatches` of the target's errors.
  */
-export async function findMatches(work: RowWork, search: MergeSearch): Promise<MergeMatches> {
+export async function findMatches(work: RowWork<never>, search: MergeSearch): Promise<MergeMatches> {
   const { statement } = search;
   const changes = statement.matched.length + statement.notMatchedBySource.length;
   if (changes === 0) return { touched: undefined, unmatched: await insertOnly(work, search), matchedFiles: [] };
@@ -62,7 +61,7 @@ function clauseSql(clauses: readonly { readonly condition: Expression | undefine
   return `CASE ${branches.join(' ')} END`;
 }
 
-function holdPairs(work: RowWork, search: MergeSearch): Promise<HeldRelation> {
+function holdPairs(work: RowWork<never>, search: MergeSearch): Promise<HeldRelation> {
   const { statement, scopes, hidden, source } = search;
   const columns = [
     `t.${fileIndexSql} AS ${quoteName(hidden.file)}`,
@@ -90,7 +89,7 @@ function touchedSchema({ hidden, source, carried }: MergeSearch): StructType {
   return { kind: 'struct', fields };
 }
 
-async function touchedPairs(work: RowWork, search: MergeSearch, pairs: Relation): Promise<Relation> {
+async function touchedPairs(work: RowWork<never>, search: MergeSearch, pairs: Relation): Promise<Relation> {
   const { hidden, statement } = search;
   const [file, position, clause] = [hidden.file, hidden.position, hidden.clause].map(quoteName);
   const concerned = `FROM (${pairs.sql}) WHERE ${clause} IS NOT NULL`;
@@ -100,14 +99,14 @@ async function touchedPairs(work: RowWork, search: MergeSearch, pairs: Relation)
   if (repeated.length === 0) return { sql: `SELECT ${columns} ${concerned}`, schema };
   const [only] = statement.matched;
   const deletesOnly = statement.matched.length === 1 && only?.action === 'delete' && only.condition === undefined;
-  if (!deletesOnly) throw multipleMatches();
+  if (!deletesOnly) throw work.target.errors.multipleMatches();
   // A row deleted twice is deleted.
   const held = await work.holding(work.engine.materialize({ sql: `SELECT DISTINCT ${columns} ${concerned}`, schema }, work.signal));
   return { sql: held.sql, schema };
 }
 
 /** Rows of the table that no source row matches and a clause concerns. */
-function withoutSource(work: RowWork, search: MergeSearch, pairs: Relation): Promise<HeldRelation> {
+function withoutSource(work: RowWork<never>, search: MergeSearch, pairs: Relation): Promise<HeldRelation> {
   const { hidden, statement, scopes, source, carried } = search;
   const clause = clauseSql(statement.notMatchedBySource, scopes.onlyTarget, statement.matched.length);
   const matched = `SELECT 1 FROM (${pairs.sql}) p WHERE p.${quoteName(hidden.file)} = t.${fileIndexSql} AND p.${quoteName(hidden.position)} = t.${rowPositionSql}`;
@@ -122,16 +121,16 @@ function withoutSource(work: RowWork, search: MergeSearch, pairs: Relation): Pro
   return work.holding(work.engine.materialize({ sql, schema: touchedSchema(search) }, work.signal));
 }
 
-function unmatchedBeside(work: RowWork, search: MergeSearch, pairs: Relation): Promise<HeldRelation> {
+function unmatchedBeside(work: RowWork<never>, search: MergeSearch, pairs: Relation): Promise<HeldRelation> {
   const row = quoteName(search.hidden.sourceRow);
   return holdUnmatched(work, search, `WHERE NOT EXISTS (SELECT 1 FROM (${pairs.sql}) p WHERE p.${row} = s.${row})`);
 }
 
-function insertOnly(work: RowWork, search: MergeSearch): Promise<HeldRelation> {
+function insertOnly(work: RowWork<never>, search: MergeSearch): Promise<HeldRelation> {
   return holdUnmatched(work, search, `ANTI JOIN (${search.scan.sql}) t ON ${search.scopes.both.sql(search.statement.condition)}`);
 }
 
-function holdUnmatched(work: RowWork, search: MergeSearch, where: string): Promise<HeldRelation> {
+function holdUnmatched(work: RowWork<never>, search: MergeSearch, where: string): Promise<HeldRelation> {
   const { hidden, statement, scopes, source } = search;
   const clause = `${clauseSql(statement.notMatched, scopes.onlySource, 0)} AS ${quoteName(hidden.clause)}`;
   const sql = `SELECT * FROM (SELECT s.*, ${clause} FROM (${source.rows.sql}) s ${where}) WHERE ${quoteName(hidden.clause)} IS NOT NULL`;
@@ -139,7 +138,7 @@ function holdUnmatched(work: RowWork, search: MergeSearch, where: string): Promi
   return work.holding(work.engine.materialize({ sql, schema: { kind: 'struct', fields } }, work.signal));
 }
 
-async function filesOf(work: RowWork, search: MergeSearch, pairs: Relation): Promise<readonly number[]> {
+async function filesOf(work: RowWork<never>, search: MergeSearch, pairs: Relation): Promise<readonly number[]> {
   const rows = await work.engine.rows(`SELECT DISTINCT ${quoteName(search.hidden.file)} FROM (${pairs.sql})`, work.signal);
   return rows.map(([index]) => Number(index));
 }

@@ -5,9 +5,9 @@ import type { DataType, Field, StructType } from '../../schema/types.ts';
 
 /**
  * How a value that has another type is taken: `fit` takes only what loses nothing by its type; `store` casts as SQL INSERT does, and what
- * cannot be cast breaks the row.
+ * cannot be cast breaks the row; `ansi` casts as `store` does, but never text to another type that has literals of its own.
  */
-export type ConversionRule = 'fit' | 'store';
+export type ConversionRule = 'fit' | 'store' | 'ansi';
 
 /** A value that cannot become the column's. */
 export interface ConversionFault {
@@ -23,6 +23,14 @@ export interface ConversionFault {
   readonly value?: string | undefined;
 }
 
+interface ConversionOptions {
+  readonly rule: ConversionRule;
+  readonly path: readonly string[];
+  readonly within?: boolean | undefined;
+  /** Members of structs match by place, as columns do in INSERT without names. */
+  readonly byPosition?: boolean | undefined;
+}
+
 interface Conversion {
   /** Engine SQL of the value in its new type. */
   readonly sql: string;
@@ -31,13 +39,13 @@ interface Conversion {
 }
 
 /**
- * A value of type `from` as one of type `to`. Struct members match by name, ignoring case; members that the value lacks are null, and it has
- * none the type lacks. Nothing but null converts between types that have nothing in common: an untyped null arrives as some type.
+ * A value of type `from` as one of type `to`. Struct members match by name, ignoring case, or by place; members that the value lacks are
+ * null, and it has none the type lacks. Nothing but null converts between types that have nothing in common: an untyped null arrives as some type.
  */
 export function convertValue(
   value: string,
   types: { readonly from: DataType; readonly to: DataType },
-  options: { readonly rule: ConversionRule; readonly path: readonly string[]; readonly within?: boolean | undefined },
+  options: ConversionOptions,
 ): Conversion {
   const { from, to } = types;
   if (sameShape(from, to)) return { sql: value, faults: [] };
@@ -53,12 +61,14 @@ export function convertValue(
   return convertScalar(value, types, options);
 }
 
-type Options = Parameters<typeof convertValue>[2];
-
-function convertStruct(value: string, types: { readonly from: StructType; readonly to: StructType }, options: Options): Conversion {
+function convertStruct(
+  value: string,
+  types: { readonly from: StructType; readonly to: StructType },
+  options: ConversionOptions,
+): Conversion {
   const faults: ConversionFault[] = [];
-  const members = types.to.fields.map((field) => {
-    const given = memberNamed(types.from, field.name);
+  const members = types.to.fields.map((field, index) => {
+    const given = options.byPosition === true ? types.from.fields[index] : memberNamed(types.from, field.name);
     if (given === undefined) return `${namedArgument(field.name)} CAST(NULL AS ${typeSql(field.type)})`;
     const member = `struct_extract(${value}, ${sqlText(given.name)})`;
     const path = [...options.path, field.name];
@@ -72,7 +82,7 @@ function convertStruct(value: string, types: { readonly from: StructType; readon
 function convertMap(
   value: string,
   { from, to }: { readonly from: Extract<DataType, { kind: 'map' }>; readonly to: Extract<DataType, { kind: 'map' }> },
-  options: Options,
+  options: ConversionOptions,
 ): Conversion {
   const key = elementOf(options, 'key', { from: from.key, to: to.key }, 'k');
   const inner = elementOf(options, 'value', { from: from.value, to: to.value }, 'v');
@@ -89,7 +99,7 @@ function convertMap(
 
 /** The conversion of one element, under a name that no enclosing element has. */
 function elementOf(
-  options: Options,
+  options: ConversionOptions,
   part: string,
   types: { readonly from: DataType; readonly to: DataType },
   letter: string,
@@ -103,11 +113,11 @@ function anyIn(list: string, name: string, fault: ConversionFault): ConversionFa
   return { ...fault, broken, value: undefined };
 }
 
-function convertScalar(value: string, types: { readonly from: DataType; readonly to: DataType }, options: Options): Conversion {
+function convertScalar(value: string, types: { readonly from: DataType; readonly to: DataType }, options: ConversionOptions): Conversion {
   const { from, to } = types;
   const fault = { from, to, path: options.path, value: options.within === true ? undefined : value };
   if (widens(from, to)) return { sql: `CAST(${value} AS ${typeSql(to)})`, faults: [] };
-  if (options.rule === 'fit' || !castable(from, to)) {
+  if (options.rule === 'fit' || !castable(from, to) || (options.rule === 'ansi' && from.kind === 'string' && !textOnly.has(to.kind))) {
     return { sql: `CAST(NULL AS ${typeSql(to)})`, faults: [{ ...fault, kind: 'mismatch', broken: `${value} IS NOT NULL` }] };
   }
   const cast = (safe: boolean): string => castSql(value, { from, to, safe });
@@ -140,7 +150,9 @@ export function widens(from: DataType, to: DataType): boolean {
 }
 
 const numeric: ReadonlySet<DataType['kind']> = new Set(['byte', 'short', 'integer', 'long', 'float', 'double', 'decimal']);
-const temporal: ReadonlySet<DataType['kind']> = new Set(['date', 'timestamp', 'timestamp_ntz']);
+const temporal: ReadonlySet<DataType['kind']> = new Set(['date', 'timestamp', 'timestamp_ntz', 'timestamp_ns', 'timestamp_ntz_ns']);
+/** Types whose values can only be spelled as text, and text itself. */
+const textOnly: ReadonlySet<DataType['kind']> = new Set(['string', 'time', 'timestamp_ns', 'timestamp_ntz_ns']);
 const nested: ReadonlySet<DataType['kind']> = new Set(['struct', 'list', 'map']);
 
 /** Whether INSERT may cast: among numbers, among dates and times, from text to anything but bytes, from anything but bytes to text. */

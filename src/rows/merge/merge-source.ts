@@ -1,10 +1,10 @@
-import { present } from '../../../base/assert.ts';
-import type { HeldRelation } from '../../../engine/engine.ts';
-import { quoteName, typeSql } from '../../../expr/sql/engine-sql.ts';
-import type { Field, StructType } from '../../../schema/types.ts';
-import type { Relation } from '../../../table/relation.ts';
-import { countRows } from '../engine-counts.ts';
-import type { HiddenNames } from '../hidden-names.ts';
+import { present } from '../../base/assert.ts';
+import type { HeldRelation } from '../../engine/engine.ts';
+import { quoteName, typeSql } from '../../expr/sql/engine-sql.ts';
+import type { Field, StructType } from '../../schema/types.ts';
+import type { Relation } from '../../table/relation.ts';
+import { countRows } from '../change/engine-counts.ts';
+import type { HiddenNames } from '../change/hidden-names.ts';
 import type { RowWork } from '../row-work.ts';
 
 /** The source of a MERGE: evaluated once, every row numbered, every column under a name of its own. */
@@ -21,7 +21,7 @@ export class MergeSource {
     this.#hidden = parts.hidden;
   }
 
-  static async hold(work: RowWork, source: Relation, hidden: HiddenNames): Promise<MergeSource> {
+  static async hold(work: RowWork<never>, source: Relation, hidden: HiddenNames): Promise<MergeSource> {
     const { fields } = source.schema;
     const columns = fields.map((field, index) => `s.${quoteName(field.name)} AS ${quoteName(hidden.source(index))}`);
     const sql = `SELECT ${[...columns, `row_number() OVER () AS ${quoteName(hidden.sourceRow)}`].join(', ')} FROM (${source.sql}) s`;

@@ -3,41 +3,45 @@ import type { HeldRelation } from '../../engine/engine.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { quoteName } from '../../expr/sql/engine-sql.ts';
 import type { Relation } from '../../table/relation.ts';
-import type { AddFile } from '../actions.ts';
+import type { RowWork } from '../row-work.ts';
 import { longOf } from './engine-counts.ts';
 import type { HiddenNames } from './hidden-names.ts';
-import type { DeletedPositions } from './mark-deleted-rows.ts';
-import { deletesByVectors, type TouchedFile } from './rewrite-files.ts';
 import type { RowScope } from './row-scope.ts';
-import type { RowWork } from './row-work.ts';
-import { fileIndexSql, holdTarget, rowPositionSql, withTarget } from './target-scan.ts';
+import { fileIndexSql, holdTarget, rowPositionSql, withScan } from './target-scan.ts';
+import type { RowPositions, TouchedFile } from './touched-file.ts';
 
 /** The rows a condition holds for: which files have them, and how many there are. */
-interface MatchedRows {
-  readonly files: readonly { readonly file: AddFile; readonly matched: bigint; readonly rows: bigint | undefined }[];
+interface MatchedRows<File> {
+  readonly files: readonly { readonly file: File; readonly matched: bigint; readonly rows: bigint | undefined }[];
   readonly matched: bigint;
-  /** By file and position; there when the table deletes by vectors. */
-  positions(): DeletedPositions;
+  /** By file and position; there when they were asked for. */
+  positions(): RowPositions<File>;
   /** A scan's rows with clause 0 for those that match. */
   touched(scan: Relation): string;
 }
 
 /** One pass over the columns that the condition mentions. `candidates`: files that may have rows of it. */
-export async function findMatchedRows(
-  work: RowWork,
-  candidates: readonly AddFile[],
-  condition: { readonly scope: RowScope; readonly bound: Expression; readonly hidden: HiddenNames },
-): Promise<MatchedRows> {
+export async function findMatchedRows<File>(
+  work: RowWork<File>,
+  candidates: readonly File[],
+  condition: {
+    readonly scope: RowScope;
+    readonly bound: Expression;
+    readonly hidden: HiddenNames;
+    /** Rows are wanted by position, not only counted. */
+    readonly byPosition: boolean;
+  },
+): Promise<MatchedRows<File>> {
   const { hidden } = condition;
   const where = condition.scope.sql(condition.bound);
-  const held = deletesByVectors(work.snapshot) ? await holdPositions(work, candidates, where, hidden) : undefined;
+  const held = condition.byPosition ? await holdPositions(work, candidates, where, hidden) : undefined;
   const counted = held === undefined ? await countByFile(work, candidates, where) : await countHeld(work, held, hidden);
   const files = counted.map(({ index, ...counts }) => ({ file: present(candidates[index], 'a scan knows its files'), ...counts }));
   return {
     files,
     matched: files.reduce((sum, { matched }) => sum + matched, 0n),
     positions: () => {
-      const rows = present(held, 'positions are held where rows are deleted by vectors');
+      const rows = present(held, 'positions are held where they were asked for');
       return { files: candidates, positions: { sql: `SELECT * FROM (${rows.sql}) ORDER BY 1, 2`, schema: rows.schema } };
     },
     touched: (scan) => `SELECT *, CASE WHEN ${where} THEN 0 END AS ${quoteName(hidden.clause)} FROM (${scan.sql})`,
@@ -45,7 +49,7 @@ export async function findMatchedRows(
 }
 
 /** Files as a rewrite takes them. */
-export function touchedFiles(rows: MatchedRows, action: 'update' | 'delete'): readonly TouchedFile[] {
+export function touchedFiles<File>(rows: MatchedRows<File>, action: 'update' | 'delete'): readonly TouchedFile<File>[] {
   return rows.files.map(({ file, matched, rows: all }) =>
     action === 'update' ? { file, wholly: false, updatedRows: matched } : { file, wholly: matched === all, updatedRows: 0n },
   );
@@ -57,17 +61,21 @@ interface FileCount {
   readonly rows: bigint | undefined;
 }
 
-async function countByFile(work: RowWork, candidates: readonly AddFile[], where: string): Promise<readonly FileCount[]> {
+async function countByFile<File>(work: RowWork<File>, candidates: readonly File[], where: string): Promise<readonly FileCount[]> {
   const matched = `count(*) FILTER (WHERE ${where})`;
-  const options = { withPositions: true };
-  return withTarget(work, { snapshot: work.snapshot, files: candidates, options }, async (scan) => {
+  return withScan(work.scan(candidates, { withPositions: true }), async (scan) => {
     const sql = `SELECT ${fileIndexSql}, ${matched}, count(*) FROM (${scan.sql}) GROUP BY 1 HAVING ${matched} > 0 ORDER BY 1`;
     const rows = await work.engine.rows(sql, work.signal);
     return rows.map(([index, some, all]) => ({ index: Number(index), matched: longOf(some), rows: longOf(all) }));
   });
 }
 
-async function holdPositions(work: RowWork, candidates: readonly AddFile[], where: string, hidden: HiddenNames): Promise<HeldRelation> {
+async function holdPositions<File>(
+  work: RowWork<File>,
+  candidates: readonly File[],
+  where: string,
+  hidden: HiddenNames,
+): Promise<HeldRelation> {
   const scan = await holdTarget(work, candidates, { withPositions: true });
   const file = `${fileIndexSql} AS ${quoteName(hidden.file)}`;
   const position = `${rowPositionSql} AS ${quoteName(hidden.position)}`;
@@ -80,7 +88,7 @@ async function holdPositions(work: RowWork, candidates: readonly AddFile[], wher
   return work.holding(work.engine.materialize({ sql, schema: { kind: 'struct', fields } }, work.signal));
 }
 
-async function countHeld(work: RowWork, held: Relation, hidden: HiddenNames): Promise<readonly FileCount[]> {
+async function countHeld(work: RowWork<never>, held: Relation, hidden: HiddenNames): Promise<readonly FileCount[]> {
   const rows = await work.engine.rows(`SELECT ${quoteName(hidden.file)}, count(*) FROM (${held.sql}) GROUP BY 1 ORDER BY 1`, work.signal);
   return rows.map(([index, some]) => ({ index: Number(index), matched: longOf(some), rows: undefined }));
 }

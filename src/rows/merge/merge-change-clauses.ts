@@ -1,6 +1,5 @@
-import type { DeltaSnapshot } from '../../delta-snapshot.ts';
-import { assignedValues } from '../assigned-values.ts';
-import { type RowClause, touchedColumn } from '../rewrite-sql.ts';
+import { assignedValues } from '../change/assigned-values.ts';
+import { type RowClause, touchedColumn } from '../change/rewrite-sql.ts';
 import type { RowWork } from '../row-work.ts';
 import type { MergeSource } from './merge-source.ts';
 import { bindInMerge, type ChangeClause, type MergeScopes, type MergeStatement, mergeScopes } from './merge-statement.ts';
@@ -14,12 +13,11 @@ interface ChangeClauses {
 
 /** The new values of rows that a MERGE changes, over the touched rows: the table's columns beside the source's. */
 export async function changeClauses(
-  work: RowWork,
+  work: RowWork<never>,
   merge: {
     readonly statement: MergeStatement;
     readonly scopes: MergeScopes;
     readonly source: MergeSource;
-    readonly evolved: DeltaSnapshot;
   },
 ): Promise<ChangeClauses> {
   const carried = new Set<string>();
@@ -41,9 +39,9 @@ export async function changeClauses(
   return { clauses, carried: [...carried] };
 }
 
-async function rowClause(work: RowWork, clause: ChangeClause, scopes: MergeScopes): Promise<RowClause> {
+async function rowClause(work: RowWork<never>, clause: ChangeClause, scopes: MergeScopes): Promise<RowClause> {
   if (clause.action === 'delete') return { kind: 'delete' };
   const scope = scopes[clause.scope];
-  const bind = bindInMerge(scope, 'UPDATE clause');
+  const bind = bindInMerge(work.target, scope, 'UPDATE clause');
   return { kind: 'update', ...(await assignedValues(work, clause.assigned, { scope, current: touchedColumn, bind })) };
 }

@@ -2,9 +2,9 @@ import { quoteName, sqlText } from '../../expr/sql/engine-sql.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { RowTrackingColumns } from '../../table/scan.ts';
-import type { RowCheck } from '../files/row-checks.ts';
-import { withRowTrackingFields } from '../row-tracking-columns.ts';
+import type { RowCheck } from '../values/row-checks.ts';
 import type { HiddenNames } from './hidden-names.ts';
+import { withRowTrackingFields } from './row-tracking-fields.ts';
 
 /** What happens to a row that a clause concerns. */
 export type RowClause =

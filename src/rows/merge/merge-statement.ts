@@ -1,14 +1,15 @@
-import { AnalysisException } from '../../../base/analysis-exception.ts';
-import type { JsonObject } from '../../../base/bigint-json.ts';
-import { printJson } from '../../../base/bigint-json.ts';
-import type { Expression } from '../../../expr/expression.ts';
-import { isDeterministic } from '../../../expr/expression-tree.ts';
-import type { StructType } from '../../../schema/types.ts';
-import type { Assignment, MergeClause, MergeRequest } from '../../../table/row-operations.ts';
-import { type AssignedColumn, assignedColumns, findField, withoutAlias } from '../assignment-targets.ts';
-import { historyText, RowScope, type Side } from '../row-scope.ts';
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import type { JsonObject } from '../../base/bigint-json.ts';
+import { printJson } from '../../base/bigint-json.ts';
+import type { Expression } from '../../expr/expression.ts';
+import { isDeterministic } from '../../expr/expression-tree.ts';
+import type { StructType } from '../../schema/types.ts';
+import type { Assignment, MergeClause, MergeRequest } from '../../table/row-operations.ts';
+import { type AssignedColumn, assignedColumns, findField, withoutAlias } from '../change/assignment-targets.ts';
+import { historyText, RowScope, type Side } from '../change/row-scope.ts';
+import type { RowTarget } from '../row-target.ts';
 import type { RowWork } from '../row-work.ts';
-import { duplicateInsertColumns, missingWhen, randomMergeCondition, unreachableClause, unresolvedInMerge } from './merge-errors.ts';
+import { unreachableClause } from './merge-errors.ts';
 
 /** Rows of the table that change: matched ones, or those without a source row. */
 export interface ChangeClause {
@@ -59,10 +60,10 @@ interface MergeTarget {
 }
 
 /**
- * @throws AnalysisException `DELTA_MERGE_MISSING_WHEN` (42601), `NON_LAST_…_CLAUSE_OMIT_CONDITION` (42613).
+ * @throws AnalysisException `missingWhen` of the target's errors, `NON_LAST_…_CLAUSE_OMIT_CONDITION` (42613).
  */
-export function checkClauses(clauses: readonly MergeClause[]): void {
-  if (clauses.length === 0) throw missingWhen();
+export function checkClauses(target: RowTarget, clauses: readonly MergeClause[]): void {
+  if (clauses.length === 0) throw target.errors.missingWhen();
   for (const on of ['matched', 'not-matched', 'not-matched-by-source'] as const) {
     const ofKind = clauses.filter((clause) => clause.on === on);
     if (ofKind.slice(0, -1).some((clause) => clause.condition === undefined)) throw unreachableClause(on);
@@ -72,11 +73,11 @@ export function checkClauses(clauses: readonly MergeClause[]): void {
 /**
  * Resolves every name of the request.
  *
- * @throws AnalysisException `DELTA_MERGE_UNRESOLVED_EXPRESSION` (42601), `DELTA_NON_DETERMINISTIC_FUNCTION_NOT_SUPPORTED` (0AKDC),
- * `DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN` (42K09), `DELTA_DUPLICATE_COLUMNS_ON_INSERT` (42701), and those of assignments.
+ * @throws AnalysisException `unresolvedInMerge`, `randomMergeCondition`, `duplicateInsertColumns` of the target's errors,
+ * `DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN` (42K09), and those of assignments.
  */
 export async function resolveMerge(
-  work: RowWork,
+  work: RowWork<never>,
   request: MergeRequest,
   scopes: MergeScopes,
   target: MergeTarget,
@@ -91,7 +92,7 @@ export async function resolveMerge(
     const label = clause.action.toUpperCase();
     const holds = clause.condition === undefined ? undefined : await boundCondition(work, scope, clause.condition, `${label} condition`);
     named[clause.on].push({ ...(holds === undefined ? {} : { predicate: historyText(holds) }), actionType: clause.action });
-    const assignments = assignmentsOf(clause, { scopes, target, request, label });
+    const assignments = assignmentsOf(work.target, clause, { scopes, target, request, label });
     const values = { condition: holds, ...assignments };
     if (clause.on === 'not-matched') notMatched.push(values);
     else (clause.on === 'matched' ? matched : notMatchedBySource).push({ ...values, action: clause.action });
@@ -106,21 +107,21 @@ export async function resolveMerge(
 }
 
 /** Binds a value of a clause; an unknown name is told as MERGE tells it. */
-export function bindInMerge(scope: RowScope, clause: string): (value: Expression) => Expression {
+export function bindInMerge(target: RowTarget, scope: RowScope, clause: string): (value: Expression) => Expression {
   return (value) => {
     try {
       return scope.bind(value);
     } catch (error) {
       if (!(error instanceof AnalysisException) || !error.errorClass.startsWith('UNRESOLVED_COLUMN')) throw error;
       const name = error.parameters['objectName']?.replaceAll('`', '') ?? '';
-      throw unresolvedInMerge(name, { clause, sides: scope.sides });
+      throw target.errors.unresolvedInMerge(name, { clause, sides: scope.sides });
     }
   };
 }
 
-async function boundCondition(work: RowWork, scope: RowScope, condition: Expression, clause: string): Promise<Expression> {
-  const bound = bindInMerge(scope, clause)(condition);
-  if (!isDeterministic(bound)) throw randomMergeCondition(bound, clause);
+async function boundCondition(work: RowWork<never>, scope: RowScope, condition: Expression, clause: string): Promise<Expression> {
+  const bound = bindInMerge(work.target, scope, clause)(condition);
+  if (!isDeterministic(bound)) throw work.target.errors.randomMergeCondition(bound, clause);
   return scope.bindCondition(work.engine, bound, work.signal);
 }
 
@@ -142,39 +143,39 @@ interface ClauseAssignments {
   readonly scope: ScopeName;
 }
 
-function assignmentsOf(clause: MergeClause, place: ClausePlace): ClauseAssignments {
+function assignmentsOf(table: RowTarget, clause: MergeClause, place: ClausePlace): ClauseAssignments {
   const { scopes, target, request } = place;
   const scope = scopeNames[clause.on];
   if (clause.action === 'delete') return { assigned: [], scope };
   const given = clause.action === 'insert' ? clause.values : clause.assignments;
   // What `*` means is found in the source alone: the same name on both sides is the rule there, not an ambiguity.
   if (given === 'all') {
-    return { assigned: assignedColumns(target.schema, starAssignments(place), neverUnknown), scope: 'onlySource' };
+    const unknown = (path: readonly string[]): AnalysisException =>
+      table.errors.unresolvedInMerge(path.join('.'), { clause: 'UPDATE clause', sides: [] });
+    return {
+      assigned: assignedColumns(table, target.schema, { assignments: starAssignments(table, place), unknown }),
+      scope: 'onlySource',
+    };
   }
   const assignments = given.map((assignment) => withoutAlias(assignment, request.targetAlias, target.schema));
-  if (clause.action === 'insert') checkInsertColumns(assignments);
+  if (clause.action === 'insert') checkInsertColumns(table, assignments);
   const unknown = (path: readonly string[]): AnalysisException =>
-    unresolvedInMerge(path.join('.'), { clause: `${place.label} clause`, sides: [scopes.target] });
-  return { assigned: assignedColumns(target.schema, assignments, unknown), scope };
+    table.errors.unresolvedInMerge(path.join('.'), { clause: `${place.label} clause`, sides: [scopes.target] });
+  return { assigned: assignedColumns(table, target.schema, { assignments, unknown }), scope };
 }
 
 /** Every column of the table from the source's column of the same name. */
-function starAssignments(place: ClausePlace): readonly Assignment[] {
+function starAssignments(table: RowTarget, place: ClausePlace): readonly Assignment[] {
   const { target, scopes } = place;
   return target.schema.fields.flatMap((field): readonly Assignment[] => {
     const from = findField(scopes.source.schema, field.name);
     if (from !== undefined) return [{ target: [field.name], value: { kind: 'column', path: [from.name] } }];
-    const follows = field.metadata?.['delta.generationExpression'] !== undefined || field.metadata?.['delta.identity.start'] !== undefined;
-    if (target.evolving || follows) return [];
-    throw unresolvedInMerge(field.name, { clause: `${place.label} clause`, sides: [scopes.source] });
+    if (target.evolving || table.isComputed(field)) return [];
+    throw table.errors.unresolvedInMerge(field.name, { clause: `${place.label} clause`, sides: [scopes.source] });
   });
 }
 
-function neverUnknown(path: readonly string[]): AnalysisException {
-  return unresolvedInMerge(path.join('.'), { clause: 'UPDATE clause', sides: [] });
-}
-
-function checkInsertColumns(assignments: readonly Assignment[]): void {
+function checkInsertColumns(table: RowTarget, assignments: readonly Assignment[]): void {
   const names = assignments.map(({ target }) => target.join('.').toLowerCase());
-  if (new Set(names).size < names.length) throw duplicateInsertColumns();
+  if (new Set(names).size < names.length) throw table.errors.duplicateInsertColumns();
 }

@@ -1,17 +1,14 @@
-import { AnalysisException } from '../../base/analysis-exception.ts';
 import { present } from '../../base/assert.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { isDeterministic } from '../../expr/expression-tree.ts';
 import { quoteName, sqlText } from '../../expr/sql/engine-sql.ts';
-import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { DataType, Field } from '../../schema/types.ts';
-import { conversionCheck } from '../files/conversion-errors.ts';
-import { type ConversionFault, convertValue } from '../files/convert-value.ts';
-import type { RowCheck } from '../files/row-checks.ts';
-import { storedExpression } from '../files/stored-expression.ts';
+import type { RowTarget } from '../row-target.ts';
+import type { RowWork } from '../row-work.ts';
+import { convertValue } from '../values/convert-value.ts';
+import type { RowCheck } from '../values/row-checks.ts';
 import type { AssignedColumn, ColumnValue } from './assignment-targets.ts';
 import { notDeterministic, type RowScope } from './row-scope.ts';
-import type { RowWork } from './row-work.ts';
 
 /** Where values are computed. */
 interface ValuePlace {
@@ -35,11 +32,15 @@ interface AssignedValues {
  *
  * @throws AnalysisException `INVALID_NON_DETERMINISTIC_EXPRESSIONS` (42K0E): rows are looked at more than once; and what binding says.
  */
-export async function assignedValues(work: RowWork, assigned: readonly AssignedColumn[], place: ValuePlace): Promise<AssignedValues> {
+export async function assignedValues(
+  work: RowWork<never>,
+  assigned: readonly AssignedColumn[],
+  place: ValuePlace,
+): Promise<AssignedValues> {
   const { scope } = place;
   const bind = place.bind ?? ((value: Expression) => scope.bind(value));
   const leaves = assigned.flatMap((column) => leavesOf(column.field, column.value, [column.field.name]));
-  const bound = leaves.map(({ field, value }) => bind(withDefault(work.context.name, scope, { field, value })));
+  const bound = leaves.map(({ field, value }) => bind(withDefault(work.target, scope, { field, value })));
   if (!bound.every(isDeterministic)) throw notDeterministic(bound.filter((value) => !isDeterministic(value)));
   const types = await scope.typesOf(work.engine, bound, work.signal);
   const converted = leaves.map(({ field, path }, index) => {
@@ -50,7 +51,7 @@ export async function assignedValues(work: RowWork, assigned: readonly AssignedC
   const values = new Map(leaves.map(({ value }, index) => [value, converted[index]?.sql ?? 'NULL']));
   return {
     values: new Map(assigned.map(({ field, value }) => [field.name, valueSql(value, field.type, place.current(field.name), values)])),
-    checks: converted.flatMap(({ faults }) => faults.map(assignmentCheck)),
+    checks: converted.flatMap(({ faults }) => faults.map((fault) => work.target.errors.assignment(fault))),
   };
 }
 
@@ -85,31 +86,11 @@ function valueSql(value: ColumnValue, type: DataType, current: string, leaves: R
 
 /** The word DEFAULT alone stands for the column's default value. */
 export function withDefault(
-  table: string,
+  target: RowTarget,
   scope: RowScope,
   { field, value }: { readonly field: Field; readonly value: Expression },
 ): Expression {
   if (value.kind !== 'column' || value.path.length !== 1 || value.path[0]?.toLowerCase() !== 'default') return value;
   if (scope.sides.some(({ schema }) => schema.fields.some(({ name }) => name.toLowerCase() === 'default'))) return value;
-  const text = field.metadata?.['CURRENT_DEFAULT'];
-  if (typeof text !== 'string') return { kind: 'literal', literal: { type: 'null' } };
-  return storedExpression(table, `default of column "${field.name}"`, text);
-}
-
-/** As for inserted rows, but a value out of range has a name of its own in UPDATE and MERGE. */
-function assignmentCheck(fault: ConversionFault): RowCheck {
-  const check = conversionCheck(fault, 'store');
-  return fault.kind === 'overflow' ? { ...check, error: () => overflow(fault) } : check;
-}
-
-function overflow(fault: ConversionFault): AnalysisException {
-  const [sourceType, targetType] = [fault.from, fault.to].map((type) => `"${sqlTypeName(type)}"`);
-  const columnName = fault.path.map((part) => `\`${part}\``).join('.');
-  return new AnalysisException({
-    errorClass: 'DELTA_CAST_OVERFLOW_IN_TABLE_WRITE',
-    sqlState: '22003',
-    message: `Failed to write a value of ${sourceType ?? ''} type into the ${targetType ?? ''} type column ${columnName} due to an overflow.`,
-    parameters: { sourceType: sourceType ?? '', targetType: targetType ?? '', columnName },
-    hint: 'use try_cast on the value to get null instead',
-  });
+  return target.defaultOf(field) ?? { kind: 'literal', literal: { type: 'null' } };
 }

@@ -1,0 +1,124 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { historyText } from '../../rows/change/row-scope.ts';
+import type { RowErrors, RowTarget } from '../../rows/row-target.ts';
+import type { ConversionFault } from '../../rows/values/convert-value.ts';
+import { sqlTypeName } from '../../schema/sql-type.ts';
+import type { Field } from '../../schema/types.ts';
+import { conversionCheck } from '../files/conversion-errors.ts';
+import { storedExpression } from '../files/stored-expression.ts';
+
+/** What a Delta table decides about values and errors of row operations. */
+export function deltaRowTarget(name: string): RowTarget {
+  return {
+    name,
+    errors,
+    defaultOf: (field) => {
+      const text = field.metadata?.['CURRENT_DEFAULT'];
+      return typeof text === 'string' ? storedExpression(name, `default of column "${field.name}"`, text) : undefined;
+    },
+    isComputed: (field) => field.metadata?.['delta.generationExpression'] !== undefined || isIdentity(field),
+    refusalOfAssignment: (field) => (isIdentity(field) ? identityAssigned(field) : undefined),
+  };
+}
+
+const usageReference = 'https://docs.delta.io/latest/delta-update.html#upsert-into-a-table-using-merge';
+
+const errors: RowErrors = {
+  // As for inserted rows, but a value out of range has a name of its own in UPDATE and MERGE.
+  assignment: (fault) => {
+    const check = conversionCheck(fault, 'store');
+    return fault.kind === 'overflow' ? { ...check, error: () => overflow(fault) } : check;
+  },
+  conflictingTargets: (assignments) => {
+    const columnList = `[${assignments.map(({ target }) => `\`${target.join('.')}\``).join(', ')}]`;
+    return new AnalysisException({
+      errorClass: 'DELTA_CONFLICT_SET_COLUMN',
+      sqlState: '42701',
+      message: `There is a conflict from these SET columns: ${columnList}.`,
+      parameters: { columnList },
+    });
+  },
+  memberOfNoStruct: (path, type) => {
+    const columnName = path.join('.');
+    return new AnalysisException({
+      errorClass: 'DELTA_UNSUPPORTED_FIELD_UPDATE_NON_STRUCT',
+      kind: 'unsupported',
+      sqlState: '0AKDC',
+      message: `Updating nested fields is only supported for StructType, but you are trying to update a field of \`${columnName}\`, which is of type: ${type.kind}.`,
+      parameters: { columnName, dataType: type.kind },
+    });
+  },
+  multipleMatches: () =>
+    new AnalysisException({
+      errorClass: 'DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE',
+      sqlState: '21506',
+      message: `Cannot perform Merge as multiple source rows matched and attempted to modify the same
+target row in the Delta table in possibly conflicting ways. By SQL semantics of Merge,
+when multiple source rows match on the same target row, the result may be ambiguous
+as it is unclear which source row should be used to update or delete the matching
+target row. You can preprocess the source table to eliminate the possibility of
+multiple matches. Please refer to
+${usageReference}`,
+      parameters: { usageReference },
+      hint: 'reduce the source to one row for each key before merging',
+    }),
+  missingWhen: () =>
+    new AnalysisException({
+      errorClass: 'DELTA_MERGE_MISSING_WHEN',
+      sqlState: '42601',
+      message: 'There must be at least one WHEN clause in a MERGE statement.',
+    }),
+  unresolvedInMerge: (sqlExpr, place) => {
+    const cols = place.sides
+      .flatMap(({ alias, schema }) => schema.fields.map((field) => (alias === undefined ? field.name : `${alias}.${field.name}`)))
+      .join(', ');
+    return new AnalysisException({
+      errorClass: 'DELTA_MERGE_UNRESOLVED_EXPRESSION',
+      sqlState: '42601',
+      message: `Cannot resolve ${sqlExpr} in ${place.clause} given columns ${cols}.`,
+      parameters: { sqlExpr, clause: place.clause, cols },
+    });
+  },
+  randomMergeCondition: (bound, clause) => {
+    const operation = `${clause} of MERGE operation`;
+    const expression = `(condition = ${historyText(bound)}).`;
+    return new AnalysisException({
+      errorClass: 'DELTA_NON_DETERMINISTIC_FUNCTION_NOT_SUPPORTED',
+      kind: 'unsupported',
+      sqlState: '0AKDC',
+      message: `Non-deterministic functions are not supported in the ${operation} ${expression}`,
+      parameters: { operation, expression },
+    });
+  },
+  duplicateInsertColumns: () =>
+    new AnalysisException({
+      errorClass: 'DELTA_DUPLICATE_COLUMNS_ON_INSERT',
+      sqlState: '42701',
+      message: 'Duplicate column names in INSERT clause',
+    }),
+};
+
+function isIdentity(field: Field): boolean {
+  return field.metadata?.['delta.identity.start'] !== undefined;
+}
+
+function identityAssigned(field: Field): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED',
+    sqlState: '42808',
+    message: `UPDATE on IDENTITY column ${field.name} is not supported.`,
+    parameters: { colName: field.name },
+  });
+}
+
+function overflow(fault: ConversionFault): AnalysisException {
+  const [sourceType, targetType] = [fault.from, fault.to].map((type) => `"${sqlTypeName(type)}"`);
+  const columnName = fault.path.map((part) => `\`${part}\``).join('.');
+  return new AnalysisException({
+    errorClass: 'DELTA_CAST_OVERFLOW_IN_TABLE_WRITE',
+    sqlState: '22003',
+    message: `Failed to write a value of ${sourceType ?? ''} type into the ${targetType ?? ''} type column ${columnName} due to an overflow.`,
+    parameters: { sourceType: sourceType ?? '', targetType: targetType ?? '', columnName },
+    hint: 'use try_cast on the value to get null instead',
+  });
+}

@@ -1,0 +1,48 @@
+import { throwIfAborted } from '../../base/abort.ts';
+import { present } from '../../base/assert.ts';
+import type { Column } from '../../schema/columns.ts';
+import type { Relation } from '../../table/relation.ts';
+import type { RowWork } from '../row-work.ts';
+
+/** Collects the ordered pairs of a relation into one list for each file. */
+export async function* positionsByFile(
+  work: RowWork<never>,
+  relation: Relation,
+): AsyncGenerator<{ readonly index: number; readonly positions: BigInt64Array }> {
+  let current: { readonly index: number; readonly chunks: BigInt64Array[] } | undefined;
+  for await (const batch of work.engine.read(relation, work.signal)) {
+    throwIfAborted(work.signal);
+    const indexes = longs(batch.columns[0]);
+    const positions = longs(batch.columns[1]);
+    for (let from = 0; from < batch.rowCount; ) {
+      const value = indexes[from] ?? 0n;
+      let until = from + 1;
+      while (until < batch.rowCount && indexes[until] === value) until += 1;
+      const index = Number(value);
+      if (current !== undefined && current.index !== index) {
+        yield { index: current.index, positions: joined(current.chunks) };
+        current = undefined;
+      }
+      current ??= { index, chunks: [] };
+      // A batch may be a view of memory that is used again.
+      current.chunks.push(positions.slice(from, until));
+      from = until;
+    }
+  }
+  if (current !== undefined) yield { index: current.index, positions: joined(current.chunks) };
+}
+
+function longs(column: Column | undefined): BigInt64Array {
+  const values = column?.layout === 'fixed' && column.nullCount === 0 ? column.values : undefined;
+  return present(values instanceof BigInt64Array ? values : undefined, 'positions must be 64-bit numbers without nulls');
+}
+
+function joined(chunks: readonly BigInt64Array[]): BigInt64Array {
+  const all = new BigInt64Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+}

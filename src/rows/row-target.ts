@@ -1,0 +1,36 @@
+import type { AnalysisException } from '../base/analysis-exception.ts';
+import type { Expression } from '../expr/expression.ts';
+import type { DataType, Field } from '../schema/types.ts';
+import type { Assignment } from '../table/row-operations.ts';
+import type { Side } from './change/row-scope.ts';
+import type { ConversionFault } from './values/convert-value.ts';
+import type { RowCheck } from './values/row-checks.ts';
+
+/** The table whose rows change, as far as its format decides about values and errors. */
+export interface RowTarget {
+  /** For messages. */
+  readonly name: string;
+  readonly errors: RowErrors;
+  /** What the word DEFAULT stands for; `undefined`: null. */
+  defaultOf(field: Field): Expression | undefined;
+  /** Whether the table computes the column's values itself, so that they need not be given. */
+  isComputed(field: Field): boolean;
+  /** Why a column (or struct member) cannot be assigned to; `undefined`: it can. */
+  refusalOfAssignment(field: Field): AnalysisException | undefined;
+}
+
+/** Refusals under the names that users of the table's format know them by. */
+export interface RowErrors {
+  /** Rules a value out that the assigned column's type does not have. */
+  assignment(fault: ConversionFault): RowCheck;
+  conflictingTargets(assignments: readonly Assignment[]): AnalysisException;
+  memberOfNoStruct(path: readonly string[], type: DataType): AnalysisException;
+  /** A row of the table for which several source rows want something. */
+  multipleMatches(): AnalysisException;
+  missingWhen(): AnalysisException;
+  /** A name in a clause that none of the columns it may use has. */
+  unresolvedInMerge(sqlExpr: string, place: { readonly clause: string; readonly sides: readonly Side[] }): AnalysisException;
+  /** A condition that would answer differently each time it is asked. */
+  randomMergeCondition(bound: Expression, clause: string): AnalysisException;
+  duplicateInsertColumns(): AnalysisException;
+}

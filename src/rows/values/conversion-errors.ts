@@ -1,0 +1,59 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { sqlTypeName } from '../../schema/sql-type.ts';
+import { shownSql } from './column-sql.ts';
+import type { ConversionFault } from './convert-value.ts';
+import type { RowCheck } from './row-checks.ts';
+
+/** The check that rules a fault of store assignment out. @param table its quoted name, for messages that show it. */
+export function conversionCheck(fault: ConversionFault, table?: string): RowCheck {
+  return {
+    broken: fault.broken,
+    values: fault.value === undefined ? [] : [shownSql(fault.value, fault.from)],
+    error: ([value]) => {
+      if (fault.kind === 'mismatch') return cannotCast(fault, table);
+      return fault.kind === 'malformed' ? malformed(fault, value) : overflow(fault);
+    },
+  };
+}
+
+function overflow(fault: ConversionFault): AnalysisException {
+  const [from, to] = [sqlTypeName(fault.from), sqlTypeName(fault.to)];
+  const columnName = columnNameOf(fault);
+  return new AnalysisException({
+    errorClass: 'CAST_OVERFLOW_IN_TABLE_INSERT',
+    sqlState: '22003',
+    message:
+      `Fail to assign a value of "${from}" type to the "${to}" type column or variable ${columnName} due to an overflow. Use \`try_cast\` ` +
+      'on the input value to tolerate overflow and return NULL instead.',
+    parameters: { sourceType: `"${from}"`, targetType: `"${to}"`, columnName },
+  });
+}
+
+function malformed(fault: ConversionFault, value: string | undefined): AnalysisException {
+  const to = sqlTypeName(fault.to);
+  const expression = `'${value ?? ''}'`;
+  return new AnalysisException({
+    errorClass: 'CAST_INVALID_INPUT',
+    sqlState: '22018',
+    message:
+      `The value ${expression} of the type "${sqlTypeName(fault.from)}" cannot be cast to "${to}" because it is malformed. Correct the value ` +
+      'as per the syntax, or change its target type. Use `try_cast` to tolerate malformed input and return NULL instead.',
+    parameters: { expression, sourceType: `"${sqlTypeName(fault.from)}"`, targetType: `"${to}"`, columnName: columnNameOf(fault) },
+  });
+}
+
+function cannotCast(fault: ConversionFault, table: string | undefined): AnalysisException {
+  const [from, to] = [sqlTypeName(fault.from), sqlTypeName(fault.to)];
+  const columnName = columnNameOf(fault);
+  return new AnalysisException({
+    errorClass: 'INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_SAFELY_CAST',
+    sqlState: 'KD000',
+    message: `Cannot write incompatible data for the table${table === undefined ? '' : ` ${table}`}: Cannot safely cast ${columnName} "${from}" to "${to}".`,
+    parameters: { colName: columnName, srcType: `"${from}"`, targetType: `"${to}"` },
+    hint: 'cast the value yourself',
+  });
+}
+
+function columnNameOf(fault: ConversionFault): string {
+  return fault.path.map((part) => `\`${part}\``).join('.');
+}
