@@ -31,7 +31,19 @@ export function nullColumn(type: DataType, length: number): Column {
 }
 
 /** Kinds of type whose values have a fixed width and a typed array of their own. */
-export type FixedKind = 'byte' | 'short' | 'integer' | 'date' | 'long' | 'timestamp' | 'timestamp_ntz' | 'float' | 'double';
+export type FixedKind =
+  | 'byte'
+  | 'short'
+  | 'integer'
+  | 'date'
+  | 'long'
+  | 'time'
+  | 'timestamp'
+  | 'timestamp_ntz'
+  | 'timestamp_ns'
+  | 'timestamp_ntz_ns'
+  | 'float'
+  | 'double';
 
 /** Zeroed storage for `length` values of a fixed-width type. */
 export function fixedValues(kind: FixedKind, length: number): FixedValues {
@@ -45,7 +57,10 @@ export function fixedValues(kind: FixedKind, length: number): FixedValues {
       return new Int32Array(length);
     case 'long':
     case 'timestamp':
+    case 'time':
     case 'timestamp_ntz':
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns':
       return new BigInt64Array(length);
     case 'float':
       return new Float32Array(length);

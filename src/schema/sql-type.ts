@@ -31,6 +31,9 @@ const plainNames = {
   date: 'DATE',
   timestamp: 'TIMESTAMP',
   timestamp_ntz: 'TIMESTAMP_NTZ',
+  time: 'TIME',
+  timestamp_ns: 'TIMESTAMP_NS',
+  timestamp_ntz_ns: 'TIMESTAMP_NTZ_NS',
 } as const;
 
 function quotedWhenNeeded(name: string): string {

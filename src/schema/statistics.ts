@@ -11,4 +11,11 @@ export interface ColumnStatistics {
   readonly min?: BoundValue | undefined;
   readonly max?: BoundValue | undefined;
   readonly nanCount?: number | undefined;
+  /** Where exact statistics were asked for, of what has no `min` and `max`: booleans, bytes, and numbers beside which there are NaN. */
+  readonly exact?: ExactBounds | undefined;
+}
+
+export interface ExactBounds {
+  readonly min: boolean | number | Uint8Array;
+  readonly max: boolean | number | Uint8Array;
 }

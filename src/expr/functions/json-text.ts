@@ -40,6 +40,12 @@ function valueText(value: string, type: DataType, depth: number): string {
       return timeText(`CAST(${value} AS TIMESTAMP)`, 'Z');
     case 'timestamp_ntz':
       return timeText(value, '');
+    case 'time':
+      return `('"' || CAST(${value} AS VARCHAR) || '"')`;
+    case 'timestamp_ns':
+      return nanosText(value, 'Z');
+    case 'timestamp_ntz_ns':
+      return nanosText(value, '');
     case 'binary':
       return `('"' || to_base64(${value}) || '"')`;
     case 'struct':
@@ -80,4 +86,8 @@ function quoted(text: string): string {
 
 function timeText(local: string, zone: string): string {
   return `strftime(${local}, '"%Y-%m-%dT%H:%M:%S.%g${zone}"')`;
+}
+
+function nanosText(local: string, zone: string): string {
+  return `strftime(${local}, '"%Y-%m-%dT%H:%M:%S.%n${zone}"')`;
 }

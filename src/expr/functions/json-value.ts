@@ -54,6 +54,10 @@ function valueOf(json: string, type: DataType, depth: number): string {
     }
     case 'timestamp_ntz':
       return `CASE WHEN ${kind} = 'VARCHAR' THEN TRY_CAST(${text} AS TIMESTAMP) END`;
+    case 'time':
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns':
+      return `CASE WHEN ${kind} = 'VARCHAR' THEN TRY_CAST(${text} AS ${typeSql(type)}) END`;
     case 'binary':
       return `CASE WHEN ${kind} = 'VARCHAR' THEN TRY(from_base64(${text})) END`;
     case 'struct':

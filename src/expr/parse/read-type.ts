@@ -26,6 +26,9 @@ const plainTypes: ReadonlyMap<string, DataType> = new Map<string, DataType>([
   ['TIMESTAMP', { kind: 'timestamp' }],
   ['TIMESTAMP_LTZ', { kind: 'timestamp' }],
   ['TIMESTAMP_NTZ', { kind: 'timestamp_ntz' }],
+  ['TIME', { kind: 'time' }],
+  ['TIMESTAMP_NS', { kind: 'timestamp_ns' }],
+  ['TIMESTAMP_NTZ_NS', { kind: 'timestamp_ntz_ns' }],
 ]);
 const otherTypes = ['DECIMAL', 'DEC', 'NUMERIC', 'CHAR', 'CHARACTER', 'VARCHAR', 'ARRAY', 'MAP', 'STRUCT'];
 

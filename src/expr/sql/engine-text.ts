@@ -55,7 +55,7 @@ export function literalSql(literal: Literal): string {
   }
 }
 
-/** The engine's type for a column type; instants are TIMESTAMP WITH TIME ZONE. */
+/** The engine's type for a column type; instants are TIMESTAMP WITH TIME ZONE, those of nanoseconds TIMESTAMP_NS in UTC. */
 export function typeSql(type: DataType): string {
   switch (type.kind) {
     case 'boolean':
@@ -84,6 +84,11 @@ export function typeSql(type: DataType): string {
       return 'TIMESTAMP WITH TIME ZONE';
     case 'timestamp_ntz':
       return 'TIMESTAMP';
+    case 'time':
+      return 'TIME';
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns':
+      return 'TIMESTAMP_NS';
     case 'list':
       return `${typeSql(type.element)}[]`;
     case 'map':

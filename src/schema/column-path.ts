@@ -1,0 +1,123 @@
+import { AnalysisException } from '../base/analysis-exception.ts';
+import { nearestName } from '../base/nearest-name.ts';
+import type { DataType, Field, StructType } from './types.ts';
+
+/** Parts of a path that enter lists and maps. */
+const innerParts: ReadonlySet<string> = new Set(['element', 'key', 'value']);
+
+/** A column, or what is inside one, as a path found it. */
+export interface FoundColumn {
+  /** In the schema's own spelling. */
+  readonly path: readonly string[];
+  readonly type: DataType;
+  /** The column or struct member the path leads to or into. */
+  readonly field: Field;
+  /** Parts behind that column that enter lists and maps. */
+  readonly inner: readonly string[];
+}
+
+/**
+ * Finds a column whatever the case of its name.
+ *
+ * @throws AnalysisException `FIELD_NOT_FOUND` (42704) naming what there is.
+ */
+export function findColumn(schema: StructType, path: readonly string[]): FoundColumn {
+  let type: DataType = schema;
+  let field: Field | undefined;
+  let inner: readonly string[] = [];
+  const own = path.map((part) => {
+    const entered: DataType | undefined = innerType(type, part);
+    if (entered !== undefined) {
+      type = entered;
+      inner = [...inner, part.toLowerCase()];
+      return part.toLowerCase();
+    }
+    const fields: readonly Field[] = type.kind === 'struct' ? type.fields : [];
+    const found = fieldNamed(fields, part);
+    if (found === undefined) throw fieldNotFound(part, fields);
+    field = found;
+    type = found.type;
+    inner = [];
+    return found.name;
+  });
+  if (field === undefined) throw fieldNotFound(path.join('.'), schema.fields);
+  return { path: own, type, field, inner };
+}
+
+/** Whether the schema has the column. */
+export function hasColumn(schema: StructType, path: readonly string[]): boolean {
+  let type: DataType | undefined = schema;
+  for (const part of path) {
+    if (type === undefined) return false;
+    type = innerType(type, part) ?? (type.kind === 'struct' ? fieldNamed(type.fields, part)?.type : undefined);
+  }
+  return type !== undefined && path.length > 0;
+}
+
+/** The field of that name, whatever its case. */
+export function fieldNamed(fields: readonly Field[], name: string): Field | undefined {
+  const lower = name.toLowerCase();
+  return fields.find((field) => field.name === name) ?? fields.find((field) => field.name.toLowerCase() === lower);
+}
+
+/** The schema with another type at the path, which must be a found one; the empty path is the schema itself. */
+export function withTypeAt(schema: StructType, path: readonly string[], change: (type: DataType) => DataType): StructType {
+  const changed = typeAt(schema, path, change);
+  return changed.kind === 'struct' ? changed : schema;
+}
+
+/** The schema with another column (or member) at the path, which must be a found one that ends at a column. */
+export function withFieldAt(schema: StructType, path: readonly string[], change: (field: Field) => Field): StructType {
+  return withFields(schema, path.slice(0, -1), (fields) => fields.map((field) => (field.name === path.at(-1) ? change(field) : field)));
+}
+
+/** The schema with other fields in the struct at the path. */
+export function withFields(
+  schema: StructType,
+  parent: readonly string[],
+  change: (fields: readonly Field[]) => readonly Field[],
+): StructType {
+  return withTypeAt(schema, parent, (type) => (type.kind === 'struct' ? { kind: 'struct', fields: change(type.fields) } : type));
+}
+
+/** Whether a reference to `column` means something that `changed` contains, or is inside of. */
+export function overlaps(column: readonly string[], changed: readonly string[]): boolean {
+  const length = Math.min(column.length, changed.length);
+  for (let index = 0; index < length; index++) if (column[index]?.toLowerCase() !== changed[index]?.toLowerCase()) return false;
+  return true;
+}
+
+function typeAt(type: DataType, path: readonly string[], change: (type: DataType) => DataType): DataType {
+  const [part, ...rest] = path;
+  if (part === undefined) return change(type);
+  if (type.kind === 'list' && innerParts.has(part)) return { ...type, element: typeAt(type.element, rest, change) };
+  if (type.kind === 'map' && part === 'key') return { ...type, key: typeAt(type.key, rest, change) };
+  if (type.kind === 'map' && part === 'value') return { ...type, value: typeAt(type.value, rest, change) };
+  if (type.kind !== 'struct') return type;
+  return {
+    kind: 'struct',
+    fields: type.fields.map((field) => (field.name === part ? { ...field, type: typeAt(field.type, rest, change) } : field)),
+  };
+}
+
+function innerType(type: DataType, part: string): DataType | undefined {
+  const lower = part.toLowerCase();
+  if (type.kind === 'list' && lower === 'element') return type.element;
+  if (type.kind === 'map' && lower === 'key') return type.key;
+  if (type.kind === 'map' && lower === 'value') return type.value;
+  return undefined;
+}
+
+/** No such column among the fields. */
+export function fieldNotFound(name: string, fields: readonly Field[]): AnalysisException {
+  const names = fields.map((field) => field.name);
+  const nearest = nearestName(name, names);
+  const listed = names.map((known) => `\`${known}\``).join(', ');
+  return new AnalysisException({
+    errorClass: 'FIELD_NOT_FOUND',
+    sqlState: '42704',
+    message: `No such struct field \`${name}\` in ${listed}.`,
+    parameters: { fieldName: `\`${name}\``, fields: listed },
+    hint: nearest === undefined ? 'name a column of the table' : `did you mean "${nearest}"?`,
+  });
+}
