@@ -8,6 +8,9 @@ export type FailpointName =
   | 'F3' // ingest: in the middle of the data file put
   | 'F4' // ingest: after the data files are put, before the commit
   | 'F5' // ingest: commit applied, response dropped
+  | 'I1' // commit: manifests written, before their list
+  | 'I2' // commit: manifest list written, before the swap
+  | 'S1' // commit: before a catalog's swap
   | 'F6' // ingest: after the commit, before the group offset commit
   | 'F7' // ingest: after the group offset commit
   | 'C1' // feed: before the transaction begins

@@ -1,9 +1,9 @@
 import { ServiceError } from '../base/errors.ts';
 import type { Column, ColumnBatch, FixedColumn } from '../schema/columns.ts';
+import { parseDecimal } from '../schema/decimal-text.ts';
 import { describeType } from '../schema/describe-type.ts';
 import { fixedValues } from '../schema/null-column.ts';
 import type { DataType, Field, ListType, MapType, StructType } from '../schema/types.ts';
-import { parseDecimal } from './decimal-text.ts';
 
 /**
  * A value to be put into a column: as `PlainValue` of rows.ts, and more freely: `undefined` for null, a safe integer for a long or
@@ -144,28 +144,28 @@ function listParts(type: ListType, values: Values, where: string): { offsets: In
 }
 
 function mapParts(type: MapType, values: Values, where: string): { offsets: Int32Array; keys: Column; values: Column } {
-  const maps = values.map((value) => {
-    if (isNull(value)) return [];
-    if (value instanceof Map) return [...(value as ReadonlyMap<InputValue, InputValue>).entries()];
-    if (!isRow(value)) throw mismatch(type, value, where);
-    return Object.entries(value).filter((entry): entry is [string, InputValue] => entry[1] !== undefined);
+  const keys: InputValue[] = [];
+  const mapped: InputValue[] = [];
+  const lengths = values.map((value) => {
+    const begin = keys.length;
+    for (const [key, entry] of mapEntries(type, value, where)) {
+      keys.push(key);
+      mapped.push(entry);
+    }
+    return keys.length - begin;
   });
-  const entries = maps.flat();
-  const keys = buildColumn(
-    type.key,
-    entries.map(([key]) => key),
-    `${where}.key`,
-  );
-  const mapValues = buildColumn(
-    type.value,
-    entries.map(([, value]) => value),
-    `${where}.value`,
-  );
   return {
-    offsets: offsetsOf(maps.map((map) => map.length)),
-    keys: requireValues(keys, false, `${where}.key`),
-    values: requireValues(mapValues, type.valueNullable, `${where}.value`),
+    offsets: offsetsOf(lengths),
+    keys: requireValues(buildColumn(type.key, keys, `${where}.key`), false, `${where}.key`),
+    values: requireValues(buildColumn(type.value, mapped, `${where}.value`), type.valueNullable, `${where}.value`),
   };
+}
+
+function mapEntries(type: MapType, value: InputValue, where: string): Iterable<readonly [InputValue, InputValue]> {
+  if (isNull(value)) return [];
+  if (value instanceof Map) return value as ReadonlyMap<InputValue, InputValue>;
+  if (!isRow(value)) throw mismatch(type, value, where);
+  return Object.entries(value).filter(([, entry]) => entry !== undefined);
 }
 
 function childColumn(field: Field, values: Values, where: string): Column {

@@ -1,6 +1,6 @@
 import { printJson } from '../base/bigint-json.ts';
 import type { Column, ColumnBatch } from '../schema/columns.ts';
-import { dateTimeParts, formatDate } from '../schema/date-text.ts';
+import { dateTimeNanosParts, dateTimeParts, formatDate, formatTime } from '../schema/date-text.ts';
 import type { DataType, Field } from '../schema/types.ts';
 import { type PlainRow, type PlainValue, valueAt } from './rows.ts';
 
@@ -16,7 +16,7 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteO
 
 /**
  * The rows of a batch as JSON that is the same whoever prints it: RFC 8785, longs beyond 2^53 and decimals (with their full scale) as text,
- * NaN, infinities and negative zero as text, dates and timestamps as ISO 8601 with six digits of the second (`Z` for instants), binary as
+ * NaN, infinities and negative zero as text, dates, times and timestamps as ISO 8601 with six digits of the second (nine where the type has nanoseconds; `Z` for instants), binary as
  * lower-case hex, maps as lists of pairs sorted by the key's text. Nulls are always there.
  */
 export function* canonicalRows(batch: ColumnBatch, options: CanonicalOptions = {}): Generator<string, void, undefined> {
@@ -81,6 +81,12 @@ function valuePrinter(type: DataType, options: CanonicalOptions): Print {
       return (value) => timestampText(value, 'Z');
     case 'timestamp_ntz':
       return (value) => timestampText(value, '');
+    case 'time':
+      return (value) => (typeof value === 'bigint' ? `"${formatTime(value)}"` : 'null');
+    case 'timestamp_ns':
+      return (value) => nanosText(value, 'Z');
+    case 'timestamp_ntz_ns':
+      return (value) => nanosText(value, '');
     case 'struct': {
       const print = structPrinter(type.fields, options);
       return (value) => print((index) => memberOf(value, type.fields[index]?.name ?? ''));
@@ -129,6 +135,12 @@ function floatingText(value: PlainValue): string {
 function timestampText(value: PlainValue, zone: string): string {
   if (typeof value !== 'bigint') return 'null';
   const { date, time, fraction } = dateTimeParts(value);
+  return `"${isoDate(date)}T${time}.${fraction}${zone}"`;
+}
+
+function nanosText(value: PlainValue, zone: string): string {
+  if (typeof value !== 'bigint') return 'null';
+  const { date, time, fraction } = dateTimeNanosParts(value);
   return `"${isoDate(date)}T${time}.${fraction}${zone}"`;
 }
 

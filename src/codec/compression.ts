@@ -70,13 +70,24 @@ function zstdReady(): Promise<void> {
   return zstdInitialised;
 }
 
+const leastChunkBytes = 128;
+const mostChunkBytes = 1024 * 1024;
+
+/**
+ * What is set aside for a block's output at a time. The library's own 16 KiB would stay in memory for each of a hundred thousand blocks of a
+ * few hundred bytes, which is how some writers pack manifests, and be too little for large ones.
+ */
+function chunkBytesFor(bytes: Uint8Array): number {
+  return Math.min(mostChunkBytes, Math.max(leastChunkBytes, 2 * bytes.length));
+}
+
 function unpackBlock(codec: BlockCodec, bytes: Uint8Array, maxBytes: number): Uint8Array {
   try {
     switch (codec) {
       case 'deflate':
-        return inflateRawSync(bytes, { maxOutputLength: Math.max(1, maxBytes) });
+        return inflateRawSync(bytes, { maxOutputLength: Math.max(1, maxBytes), chunkSize: chunkBytesFor(bytes) });
       case 'gzip':
-        return gunzipSync(bytes, { maxOutputLength: Math.max(1, maxBytes) });
+        return gunzipSync(bytes, { maxOutputLength: Math.max(1, maxBytes), chunkSize: chunkBytesFor(bytes) });
       case 'snappy':
         return unpackSnappy(bytes, maxBytes);
       case 'zstd':

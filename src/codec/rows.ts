@@ -1,11 +1,11 @@
 import { assertNever } from '../base/assert.ts';
 import { setMember } from '../base/set-member.ts';
 import { type BytesColumn, type Column, type ColumnBatch, type FixedColumn, isValid } from '../schema/columns.ts';
-import { formatDecimal } from './decimal-text.ts';
+import { formatDecimal } from '../schema/decimal-text.ts';
 
 /**
- * A value outside of columns: byte to integer, float, double and date (days) are `number`; long, timestamp and timestamp_ntz
- * (microseconds) `bigint`; decimal plain text with all digits of its scale; binary bytes; map a `Map` in stored order.
+ * A value outside of columns: byte to integer, float, double and date (days) are `number`; long, time, timestamp and timestamp_ntz
+ * (microseconds) and timestamps of nanoseconds `bigint`; decimal plain text with all digits of its scale; binary bytes; map a `Map` in stored order.
  */
 export type PlainValue =
   | null

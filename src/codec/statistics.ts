@@ -4,11 +4,14 @@ import type { BytesColumn, Column, ColumnBatch, FixedColumn } from '../schema/co
 import type { BoundValue, ColumnStatistics } from '../schema/statistics.ts';
 import type { Field } from '../schema/types.ts';
 import { compareBytes } from './byte-order.ts';
+import { exactBounds } from './exact-bounds.ts';
 import { textAt, unscaledAt } from './rows.ts';
 
 export interface StatisticsOptions {
   /** Leaf columns, in schema order, that get min and max; -1 = all. Every leaf gets its null count. */
   readonly indexedColumns: number;
+  /** Gives `exact` bounds too. */
+  readonly exact?: boolean | undefined;
 }
 
 /** Statistics of every leaf column of a batch, in schema order. */
@@ -16,8 +19,10 @@ export function columnStatistics(batch: ColumnBatch, options: StatisticsOptions)
   return leavesOf(batch).map((leaf, index) => {
     const nullCount = leaf.validity === undefined ? 0 : leaf.column.length - countOnes(leaf.validity, leaf.column.length);
     const bounded = options.indexedColumns < 0 || index < options.indexedColumns;
-    const bounds = bounded && nullCount < leaf.column.length ? boundsOf(leaf.column, leaf.validity) : undefined;
-    return { path: leaf.path, nullCount, ...bounds };
+    if (!bounded || nullCount === leaf.column.length) return { path: leaf.path, nullCount };
+    const bounds = boundsOf(leaf.column, leaf.validity);
+    const exact = options.exact === true && bounds?.min === undefined ? exactBounds(leaf.column, leaf.validity) : undefined;
+    return { path: leaf.path, nullCount, ...bounds, ...(exact === undefined ? {} : { exact }) };
   });
 }
 

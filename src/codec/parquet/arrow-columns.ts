@@ -8,12 +8,13 @@ import { takeColumn } from '../../schema/take.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
 import { bytesParts } from './arrow-bytes.ts';
 import { arrowTypeText } from './arrow-schema.ts';
+import { uuidTexts } from './fixed-bytes.ts';
 
 type Base = Pick<Column, 'type' | 'length' | 'nullCount' | 'validity'>;
 
 /**
  * Arrow data as a column of `type`, over the same buffers where the layouts agree. Casts what loses nothing: narrower integers,
- * floats and decimals to wider ones, all timestamp units to microseconds (finer ones rounded down), strings to binary and back.
+ * floats and decimals to wider ones, all timestamp units to microseconds (finer ones rounded down) or nanoseconds, strings to binary and back.
  *
  * @throws ServiceError `PARQUET_TYPE_MISMATCH` (kind unsupported) when the stored type cannot become `type`.
  */
@@ -41,6 +42,11 @@ export function toColumn(data: arrow.Data, type: DataType, where: string): Colum
       };
     }
     case 'string':
+      if (type.format === 'uuid' && arrow.DataType.isFixedSizeBinary(data.type)) {
+        const texts = uuidTexts(data.values as Uint8Array, data.length, (row) => data.getValid(row));
+        return { ...base, layout: 'bytes', ...texts };
+      }
+      return { ...base, layout: 'bytes', ...(bytesParts(data) ?? fail(mismatch(data.type, type, where))) };
     case 'binary':
       return { ...base, layout: 'bytes', ...(bytesParts(data) ?? fail(mismatch(data.type, type, where))) };
     case 'boolean':
@@ -87,7 +93,8 @@ const integerRank: Readonly<Record<string, number>> = { byte: 8, short: 16, inte
 
 function fixedOf(data: arrow.Data, kind: FixedKind): FixedValues | undefined {
   const stored = data.type;
-  if (arrow.DataType.isTimestamp(stored)) return kind.startsWith('timestamp') ? microsOf(data, stored.unit) : undefined;
+  if (arrow.DataType.isTimestamp(stored)) return instantsOf(data, stored.unit, kind);
+  if (arrow.DataType.isTime(stored)) return kind === 'time' ? timesOf(data, stored.unit) : undefined;
   if (arrow.DataType.isDate(stored)) return datesOf(data, stored.unit, kind);
   if (arrow.DataType.isFloat(stored)) return floatsOf(data, stored.precision, kind);
   if (!arrow.DataType.isInt(stored)) return undefined;
@@ -122,6 +129,19 @@ function datesOf(data: arrow.Data, unit: arrow.DateUnit, kind: FixedKind): Fixed
   if (kind !== 'timestamp_ntz') return undefined;
   if (unit === arrow.DateUnit.DAY) return BigInt64Array.from(data.values as Int32Array, (day) => BigInt(day) * microsPerDay);
   return BigInt64Array.from(data.values as BigInt64Array, (millis) => millis * 1000n);
+}
+
+function instantsOf(data: arrow.Data, unit: arrow.TimeUnit, kind: FixedKind): BigInt64Array | undefined {
+  if (kind === 'timestamp' || kind === 'timestamp_ntz') return microsOf(data, unit);
+  if (kind !== 'timestamp_ns' && kind !== 'timestamp_ntz_ns') return undefined;
+  return unit === arrow.TimeUnit.NANOSECOND ? (data.values as BigInt64Array) : microsOf(data, unit).map((micros) => micros * 1000n);
+}
+
+function timesOf(data: arrow.Data, unit: arrow.TimeUnit): BigInt64Array {
+  if (unit === arrow.TimeUnit.MICROSECOND) return data.values as BigInt64Array;
+  if (unit === arrow.TimeUnit.NANOSECOND) return (data.values as BigInt64Array).map((nanos) => nanos / 1000n);
+  const factor = unit === arrow.TimeUnit.SECOND ? 1_000_000n : 1000n;
+  return BigInt64Array.from(data.values as Int32Array, (value) => BigInt(value) * factor);
 }
 
 function microsOf(data: arrow.Data, unit: arrow.TimeUnit): BigInt64Array {

@@ -3,6 +3,7 @@ import { assertNever } from '../../base/assert.ts';
 import { ServiceError } from '../../base/errors.ts';
 import type { Column, ColumnBatch } from '../../schema/columns.ts';
 import { toArrowType } from './arrow-schema.ts';
+import { fixedBytes } from './fixed-bytes.ts';
 
 interface ArrowParts {
   readonly type: arrow.DataType;
@@ -44,6 +45,7 @@ export function toArrowData(column: Column, type: arrow.DataType = toArrowType(c
       return makeData({ ...base, type, data: new Uint32Array(buffer, byteOffset, byteLength / 4) });
     }
     case 'bytes':
+      if (arrow.DataType.isFixedSizeBinary(type)) return makeData({ ...base, type, data: fixedBytes(column, type.byteWidth) });
       return makeData({ ...base, type, valueOffsets: column.offsets, data: column.data });
     case 'struct':
       return makeData({

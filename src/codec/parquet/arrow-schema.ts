@@ -1,6 +1,7 @@
 import * as arrow from 'apache-arrow';
 import { ServiceError } from '../../base/errors.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
+import { UUID_BYTES } from '../uuid-text.ts';
 
 /** Metadata key under which the Parquet library looks for a field's id. */
 const fieldIdKey = 'PARQUET:field_id';
@@ -33,6 +34,10 @@ export function toArrowType(type: DataType): arrow.DataType {
       return new arrow.Decimal(type.scale, type.precision, 128);
     case 'timestamp':
       return new arrow.TimestampMicrosecond('UTC');
+    case 'string':
+      return type.format === 'uuid' ? new arrow.FixedSizeBinary(UUID_BYTES) : primitives.string;
+    case 'binary':
+      return type.fixedLength === undefined ? primitives.binary : new arrow.FixedSizeBinary(type.fixedLength);
     default:
       return primitives[type.kind];
   }
@@ -50,6 +55,9 @@ const primitives = {
   binary: new arrow.Binary(),
   date: new arrow.DateDay(),
   timestamp_ntz: new arrow.TimestampMicrosecond(),
+  time: new arrow.TimeMicrosecond(),
+  timestamp_ns: new arrow.TimestampNanosecond('UTC'),
+  timestamp_ntz_ns: new arrow.TimestampNanosecond(),
 } as const;
 
 /**
@@ -79,6 +87,7 @@ function fromArrowType(type: arrow.DataType, where: string): DataType {
   if (arrow.DataType.isDecimal(type)) return { kind: 'decimal', precision: type.precision, scale: type.scale };
   if (arrow.DataType.isDate(type)) return type.unit === arrow.DateUnit.DAY ? { kind: 'date' } : { kind: 'timestamp_ntz' };
   if (arrow.DataType.isTimestamp(type)) return type.timezone ? { kind: 'timestamp' } : { kind: 'timestamp_ntz' };
+  if (arrow.DataType.isTime(type)) return { kind: 'time' };
   return nestedType(type, where);
 }
 

@@ -24,7 +24,11 @@ const maxDictionaryBytes = 64 * 1024;
 const dataPageBytes = 1024 * 1024;
 
 /** Writer settings for rows like those of `batch`. */
-export function writerProperties(parquet: ParquetModule, batch: ColumnBatch, compression: ParquetCompression): WriterProperties {
+export function writerProperties(
+  parquet: ParquetModule,
+  batch: ColumnBatch,
+  { compression, plainText = false }: { readonly compression: ParquetCompression; readonly plainText?: boolean | undefined },
+): WriterProperties {
   const nested = batch.columns.flatMap(nestedLeaves);
   let builder = new parquet.WriterPropertiesBuilder()
     .setCompression(codecOf(parquet, compression))
@@ -39,7 +43,10 @@ export function writerProperties(parquet: ParquetModule, batch: ColumnBatch, com
   if (nestedEncoding !== undefined) builder = builder.setEncoding(parquet.Encoding[nestedEncoding]);
   for (const [index, field] of batch.schema.fields.entries()) {
     const column = batch.columns[index];
-    if (column !== undefined) builder = withColumn(parquet, builder, field.name, column);
+    if (column === undefined) continue;
+    builder = withColumn(parquet, builder, field.name, column);
+    if (!plainText || field.type.kind !== 'string') continue;
+    builder = builder.setColumnDictionaryEnabled(field.name, true).setColumnEncoding(field.name, parquet.Encoding.PLAIN);
   }
   return builder.build();
 }
@@ -63,10 +70,14 @@ function encodingOf(type: DataType): PlainEncoding {
     case 'date':
     case 'timestamp':
     case 'timestamp_ntz':
+    case 'time':
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns':
       return 'DELTA_BINARY_PACKED';
     case 'string':
+      return type.format === 'uuid' ? 'PLAIN' : 'DELTA_LENGTH_BYTE_ARRAY';
     case 'binary':
-      return 'DELTA_LENGTH_BYTE_ARRAY';
+      return type.fixedLength === undefined ? 'DELTA_LENGTH_BYTE_ARRAY' : 'PLAIN';
     case 'decimal':
       return type.precision <= 18 ? 'DELTA_BINARY_PACKED' : 'PLAIN';
     default:

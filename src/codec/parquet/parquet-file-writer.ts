@@ -38,9 +38,7 @@ export class ParquetFileWriter {
       assert(imported !== undefined, 'the library lost a record batch');
       return imported;
     });
-    this.#open ??= openFile((stream) =>
-      parquet.transformParquetStream(stream, writerProperties(parquet, batch, this.#options.compression)),
-    );
+    this.#open ??= openFile((stream) => parquet.transformParquetStream(stream, writerProperties(parquet, batch, this.#options)));
     // A writer that failed stops taking rows, and waiting for it alone would never end.
     await Promise.race([this.#open.rows.write(rows), this.#open.failed]);
   }

@@ -46,10 +46,11 @@ const maxShortFieldStep = 15;
 /**
  * The struct that `bytes` begin with, as a tree. Printing the tree gives the same bytes, as long as the writer used the shortest forms.
  *
+ * @param upToField what follows the field of this id is not looked at. Default: the whole struct.
  * @throws ServiceError `PARQUET_CORRUPT` (corrupt) when it cannot be followed; maps, which Parquet does not have, included.
  */
-export function parseThriftStruct(bytes: Uint8Array): ThriftStruct {
-  return new CompactReader(bytes).struct(0);
+export function parseThriftStruct(bytes: Uint8Array, upToField: number = Number.POSITIVE_INFINITY): ThriftStruct {
+  return new CompactReader(bytes).struct(0, upToField);
 }
 
 /** A struct in compact protocol. */
@@ -91,7 +92,7 @@ class CompactReader {
     this.#bytes = bytes;
   }
 
-  struct(depth: number): ThriftStruct {
+  struct(depth: number, upToField: number = Number.POSITIVE_INFINITY): ThriftStruct {
     if (depth > maxDepth) throw corrupt(`nesting deeper than ${maxDepth}`);
     const fields: ThriftField[] = [];
     for (let lastId = 0; ; ) {
@@ -101,6 +102,7 @@ class CompactReader {
       lastId = header >> 4 === 0 ? Number(this.#zigzag()) : lastId + (header >> 4);
       const isFlag = type === thriftType.true || type === thriftType.false;
       fields.push({ id: lastId, type, value: isFlag ? type === thriftType.true : this.#value(type, depth) });
+      if (lastId >= upToField) return { kind: 'struct', fields };
     }
   }
 

@@ -7,6 +7,8 @@ import { insideParquet, loadParquet } from './wasm.ts';
 
 export interface WriteParquetOptions {
   readonly compression: ParquetCompression;
+  /** Text is PLAIN, behind a dictionary: other encodings of it some readers lack. Default false. */
+  readonly plainText?: boolean | undefined;
 }
 
 /**
@@ -23,7 +25,7 @@ export async function writeParquet(batches: readonly [ColumnBatch, ...ColumnBatc
   return insideParquet({ code: 'PARQUET_WRITE_REFUSED', kind: 'invalid' }, () => {
     const table = parquet.Table.fromIPCStream(ipc);
     // Consumes the table and the properties: neither is freed here, not even when it fails.
-    return parquet.writeParquet(table, writerProperties(parquet, largestOf(batches), options.compression));
+    return parquet.writeParquet(table, writerProperties(parquet, largestOf(batches), options));
   });
 }
 

@@ -1,0 +1,129 @@
+import { assertNever } from '../../../base/assert.ts';
+import type { DataType, StructType } from '../../../schema/types.ts';
+import type { OrcKind } from '../proto/numbers.ts';
+import { attribute } from '../schema/attributes.ts';
+
+/** A column of a file to be written. */
+export interface FileColumn {
+  /** Its number, depth first from the root's 0. */
+  readonly column: number;
+  readonly kind: OrcKind;
+  readonly type: DataType;
+  /** Id of the field; `undefined` for the root and for fields without one. */
+  readonly id: number | undefined;
+  readonly names: readonly string[];
+  readonly children: readonly FileColumn[];
+  readonly attributes: ReadonlyMap<string, string>;
+}
+
+/** The columns of a file for a schema: the root, with everything in it. */
+export function fileColumns(schema: StructType): FileColumn {
+  return place(schema, undefined, { next: 0 });
+}
+
+/** A column and all within it, in the order of their numbers. */
+export function* flattened(root: FileColumn): Generator<FileColumn, void, undefined> {
+  yield root;
+  for (const child of root.children) yield* flattened(child);
+}
+
+interface Part {
+  readonly name: string;
+  readonly type: DataType;
+  readonly id: number | undefined;
+  readonly required: boolean;
+}
+
+function place(type: DataType, part: Part | undefined, counter: { next: number }): FileColumn {
+  const column = counter.next;
+  counter.next += 1;
+  const parts = partsOf(type);
+  const children = parts.map((child) => place(child.type, child, counter));
+  const names = type.kind === 'struct' ? parts.map(({ name }) => name) : [];
+  return { column, kind: kindOf(type), type, id: part?.id, names, children, attributes: attributesOf(type, part) };
+}
+
+function partsOf(type: DataType): readonly Part[] {
+  switch (type.kind) {
+    case 'struct':
+      return type.fields.map(({ name, type: member, id, nullable }) => ({ name, type: member, id, required: !nullable }));
+    case 'list':
+      return [{ name: 'element', type: type.element, id: type.elementId, required: !type.elementNullable }];
+    case 'map':
+      return [
+        { name: 'key', type: type.key, id: type.keyId, required: true },
+        { name: 'value', type: type.value, id: type.valueId, required: !type.valueNullable },
+      ];
+    default:
+      return [];
+  }
+}
+
+function kindOf(type: DataType): OrcKind {
+  switch (type.kind) {
+    case 'byte':
+      return 'tinyint';
+    case 'short':
+      return 'smallint';
+    case 'integer':
+      return 'int';
+    case 'long':
+    case 'time':
+      return 'bigint';
+    case 'string':
+      return type.format === 'uuid' ? 'binary' : 'string';
+    case 'timestamp':
+    case 'timestamp_ns':
+      return 'timestamp with local time zone';
+    case 'timestamp_ntz':
+    case 'timestamp_ntz_ns':
+      return 'timestamp';
+    case 'boolean':
+    case 'float':
+    case 'double':
+    case 'binary':
+    case 'decimal':
+    case 'date':
+    case 'list':
+    case 'map':
+    case 'struct':
+      return type.kind;
+    default:
+      return assertNever(type);
+  }
+}
+
+/** Iceberg spec: ORC. */
+function attributesOf(type: DataType, part: Part | undefined): ReadonlyMap<string, string> {
+  const attributes = new Map<string, string>();
+  if (part === undefined) return attributes;
+  if (part.id !== undefined) attributes.set(attribute.id, String(part.id));
+  attributes.set(attribute.required, String(part.required));
+  for (const [key, value] of notesOf(type)) attributes.set(key, value);
+  return attributes;
+}
+
+function notesOf(type: DataType): readonly (readonly [string, string])[] {
+  switch (type.kind) {
+    case 'long':
+      return [[attribute.longType, 'LONG']];
+    case 'time':
+      return [[attribute.longType, 'TIME']];
+    case 'timestamp':
+    case 'timestamp_ntz':
+      return [[attribute.timestampUnit, 'MICROS']];
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns':
+      return [[attribute.timestampUnit, 'NANOS']];
+    case 'string':
+      return type.format === 'uuid' ? [[attribute.binaryType, 'UUID']] : [];
+    case 'binary':
+      if (type.fixedLength === undefined) return [[attribute.binaryType, 'BINARY']];
+      return [
+        [attribute.binaryType, 'FIXED'],
+        [attribute.length, String(type.fixedLength)],
+      ];
+    default:
+      return [];
+  }
+}
