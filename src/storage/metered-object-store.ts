@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import type { Clock } from '../base/clock.ts';
 import { isServiceError } from '../base/errors.ts';
 import type { ObjectInfo, ObjectStore, PutIfAbsentResult } from './object-store.ts';
@@ -18,12 +19,21 @@ export class MeteredObjectStore implements ObjectStore {
   readonly #inner: ObjectStore;
   readonly #clock: Clock;
   readonly #onRequest: (request: StoreRequest) => void;
+  readonly putFile: ObjectStore['putFile'];
 
   constructor(inner: ObjectStore, options: { readonly clock: Clock; readonly onRequest: (request: StoreRequest) => void }) {
     this.root = inner.root;
     this.#inner = inner;
     this.#clock = options.clock;
     this.#onRequest = options.onRequest;
+    const { putFile } = inner;
+    this.putFile =
+      putFile === undefined
+        ? undefined
+        : async (path, file, signal) => {
+            const { size } = await stat(file);
+            await this.#measure('put', size, () => putFile.call(inner, path, file, signal));
+          };
   }
 
   read(path: string, signal?: AbortSignal): Promise<Uint8Array> {

@@ -26,7 +26,7 @@ export type PutIfAbsentResult = 'created' | 'exists';
  * No adapter retries: retries are one layer above (storage/retrying.ts), and never around `putIfAbsent`.
  */
 export interface ObjectStore {
-  /** The root as a URI, for messages (`file:///…`, `memory://…`). */
+  /** The root as a URI (`file:///…`, `s3://…`, `memory://…`), percent-encoded. */
   readonly root: string;
   read(path: string, signal?: AbortSignal): Promise<Uint8Array>;
   /** Bytes `[from, until)`; fewer when the object ends earlier. */
@@ -38,7 +38,11 @@ export interface ObjectStore {
   put(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
   putIfAbsent(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<PutIfAbsentResult>;
   delete(path: string, signal?: AbortSignal): Promise<void>;
+  /** As `put`, of a local file, in little memory. Absent where `put` is all there is (see `putLocalFile`). */
+  readonly putFile?: ((path: string, file: string, signal?: AbortSignal) => Promise<void>) | undefined;
 }
 
-/** Opens the store for a location (`file:///abs/dir`, an absolute or relative directory, `memory://name`). */
+/** Opens the store for a location (`file:///abs/dir`, an absolute or relative directory, `s3://bucket/prefix`, `memory://name`). */
 export type OpenObjectStore = (location: string) => ObjectStore;
+/** Opens a store with settings on top of the process's own: those of a catalog, or what it handed out for one table. */
+export type OpenStoreWith = (location: string, properties?: Readonly<Record<string, string>>) => ObjectStore;

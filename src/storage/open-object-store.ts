@@ -3,31 +3,85 @@ import type { Clock } from '../base/clock.ts';
 import { ServiceError } from '../base/errors.ts';
 import { type IdSource, RandomIdSource } from '../base/ids.ts';
 import { SystemClock } from '../base/system-clock.ts';
+import { systemEnvironment } from '../base/system-environment.ts';
 import { SystemRandom } from '../base/system-random.ts';
 import { LocalObjectStore } from './local-object-store.ts';
 import { MemoryObjectStore } from './memory-object-store.ts';
 import type { ObjectStore, OpenObjectStore } from './object-store.ts';
+import { S3Clients } from './s3/s3-clients.ts';
+import { isS3Location, parseS3Location } from './s3/s3-location.ts';
+import { S3ObjectStore } from './s3/s3-object-store.ts';
+import { environmentProperties, mergedProperties, type StorageProperties, s3Settings } from './s3/s3-settings.ts';
 
-/**
- * Opens stores by location: `file:///abs/dir`, an absolute or relative directory, or `memory://name`, which is one store per name for
- * every caller of the returned function.
- */
-export function objectStoreOpener(parts: { readonly clock: Clock; readonly ids: IdSource }): OpenObjectStore {
-  const memories = new Map<string, ObjectStore>();
-  return (location) => {
-    const memory = /^memory:\/\/(.+)$/.exec(location)?.[1];
-    if (memory === undefined) return new LocalObjectStore({ directory: directoryOf(location), ids: parts.ids });
-    const store = memories.get(memory) ?? new MemoryObjectStore({ name: memory, clock: parts.clock });
-    memories.set(memory, store);
-    return store;
-  };
+/** Opens stores; for some tables with settings of their own. */
+export interface ObjectStoreOpener extends OpenObjectStore {
+  /**
+   * Opens with these settings (`s3.endpoint`, `s3.access-key-id` …) on top of those the opener has: a table's own endpoint, or credentials that
+   * a catalog gave for it. Credentials replace those below as a whole.
+   */
+  withProperties(properties: StorageProperties): ObjectStoreOpener;
 }
 
-/** The opener of this thread, with the real clock. @throws ServiceError `STORAGE_LOCATION_INVALID` (kind invalid). */
-export const openObjectStore: OpenObjectStore = objectStoreOpener({
+/**
+ * Opens stores by location: `file:///abs/dir`, an absolute or relative directory, `s3://bucket/prefix` (`s3a://`), or `memory://name`, which is
+ * one store per name for every caller of the returned function and of those made from it. Nothing is connected before the first request.
+ *
+ * @param parts.properties settings of object stores, by the names users know.
+ * @param parts.environment where settings that are not given are looked for (`AWS_REGION`, `AWS_ENDPOINT_URL` …). Default: nowhere.
+ * @throws ServiceError (the returned function) `STORAGE_LOCATION_INVALID`, `STORAGE_SETTINGS_INVALID` (kind invalid).
+ */
+export function objectStoreOpener(parts: {
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly properties?: StorageProperties | undefined;
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+}): ObjectStoreOpener {
+  const { clock, ids } = parts;
+  const shared = { clock, ids, memories: new Map<string, ObjectStore>(), clients: new S3Clients() };
+  return openerOf(shared, mergedProperties(environmentProperties(parts.environment ?? {}), parts.properties ?? {}));
+}
+
+/** The opener of this thread, with the real clock and the settings of the environment. */
+export const openObjectStore: ObjectStoreOpener = objectStoreOpener({
   clock: new SystemClock(),
   ids: new RandomIdSource(new SystemRandom()),
+  environment: systemEnvironment,
 });
+
+interface Shared {
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly memories: Map<string, ObjectStore>;
+  readonly clients: S3Clients;
+}
+
+function openerOf(shared: Shared, properties: StorageProperties): ObjectStoreOpener {
+  const open = (location: string): ObjectStore => {
+    const memory = /^memory:\/\/(.+)$/.exec(location)?.[1];
+    if (memory !== undefined) return memoryStore(shared, memory);
+    if (isS3Location(location)) return s3Store(shared, location, properties);
+    return new LocalObjectStore({ directory: directoryOf(location), ids: shared.ids });
+  };
+  const withProperties = (more: StorageProperties): ObjectStoreOpener => openerOf(shared, mergedProperties(properties, more));
+  return Object.assign(open, { withProperties });
+}
+
+function memoryStore(shared: Shared, name: string): ObjectStore {
+  const store = shared.memories.get(name) ?? new MemoryObjectStore({ name, clock: shared.clock });
+  shared.memories.set(name, store);
+  return store;
+}
+
+function s3Store(shared: Shared, location: string, properties: StorageProperties): ObjectStore {
+  const settings = s3Settings(properties);
+  return new S3ObjectStore({
+    location: parseS3Location(location),
+    door: () => shared.clients.open(settings),
+    clock: shared.clock,
+    requestTimeoutMs: settings.requestTimeoutMs,
+    checksums: settings.checksums,
+  });
+}
 
 function directoryOf(location: string): string {
   if (!/^[a-z][a-z0-9+.-]+:/i.test(location) && location !== '') return location;
@@ -38,7 +92,7 @@ function directoryOf(location: string): string {
       code: 'STORAGE_LOCATION_INVALID',
       kind: 'invalid',
       message: `"${location}" is not a location this version can open`,
-      hint: 'write a directory, file:///absolute/directory or memory://name',
+      hint: 'write a directory, file:///absolute/directory, s3://bucket/prefix or memory://name',
       cause,
     });
   }

@@ -30,9 +30,15 @@ export class RetryingObjectStore implements ObjectStore {
   readonly #inner: ObjectStore;
   readonly #parts: RetryingParts;
   readonly #policy: RetryPolicy;
+  readonly putFile: ObjectStore['putFile'];
 
   constructor(inner: ObjectStore, parts: RetryingParts) {
     this.#inner = inner;
+    const { putFile } = inner;
+    this.putFile =
+      putFile === undefined
+        ? undefined
+        : (path, file, signal) => this.#retried('put', () => putFile.call(inner, path, file, signal), signal);
     this.#parts = parts;
     this.#policy = parts.policy ?? defaultRetryPolicy;
   }

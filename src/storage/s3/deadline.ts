@@ -1,36 +1,58 @@
-import { ServiceError } from '../../base/errors.ts';
+import { abortedError } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
+import { ServiceError } from '../../base/errors.ts';
 
-/** Marks the abort that a deadline caused. */
-export const deadlineCode = 'DeadlineExceeded';
+/** What a run is given: when to stop, and how to ask for more time. */
+export interface Deadline {
+  readonly signal: AbortSignal;
+  /** Moves the end, once what there is to do turns out to take longer. */
+  readonly extend: (durationMs: number) => void;
+}
 
 /**
- * Runs with a signal that fires after `durationMs`, or when the caller's does. What `run` makes of the signal is its own; nothing of this
- * outlives it.
+ * Runs with a signal that fires after `durationMs`, or when the caller's does; nothing of this outlives the run.
+ *
+ * @throws ServiceError `ABORTED` when the caller's signal fired, `STORAGE_DEADLINE_EXCEEDED` (unavailable) when the time was up; otherwise what
+ * `run` throws.
  */
 export async function withDeadline<T>(
   clock: Clock,
-  durationMs: number,
-  signal: AbortSignal | undefined,
-  run: (signal: AbortSignal) => Promise<T>,
+  options: { readonly durationMs: number; readonly signal: AbortSignal | undefined },
+  run: (deadline: Deadline) => Promise<T>,
 ): Promise<T> {
+  const { durationMs, signal } = options;
+  let extraMs = 0;
   const either = new AbortController();
   const ended = new AbortController();
   const onAbort = (): void => {
-    either.abort(signal?.reason);
+    either.abort();
   };
   if (signal?.aborted === true) onAbort();
   else signal?.addEventListener('abort', onAbort, { once: true });
-  clock.sleep(durationMs, ended.signal).then(
-    () => {
-      either.abort(new ServiceError({ code: 'STORAGE_UNAVAILABLE', kind: 'unavailable', message: `no answer within ${durationMs} ms` }));
-    },
-    () => undefined,
-  );
+  const expire = async (): Promise<void> => {
+    await clock.sleep(durationMs, ended.signal);
+    for (let more = extraMs; more > 0; more = extraMs) {
+      extraMs = 0;
+      await clock.sleep(more, ended.signal);
+    }
+    onAbort();
+  };
+  expire().catch(() => undefined);
+  const extend = (moreMs: number): void => {
+    extraMs += moreMs;
+  };
   try {
-    return await run(either.signal);
+    return await run({ signal: either.signal, extend });
+  } catch (error) {
+    if (signal?.aborted === true) throw abortedError(signal);
+    if (either.signal.aborted) throw deadlineExceeded();
+    throw error;
   } finally {
     ended.abort();
     signal?.removeEventListener('abort', onAbort);
   }
+}
+
+function deadlineExceeded(): ServiceError {
+  return new ServiceError({ code: 'STORAGE_DEADLINE_EXCEEDED', kind: 'unavailable', message: 'no answer in time' });
 }

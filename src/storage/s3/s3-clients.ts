@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto';
-import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import type * as Library from '@aws-sdk/client-s3';
 import type { S3Settings } from './s3-settings.ts';
 
 /** The vendor's library. */
-export type S3Library = typeof import('@aws-sdk/client-s3');
+export type S3Library = typeof Library;
 
 /** A client with the library it belongs to. */
 export interface S3Door {
   readonly library: S3Library;
-  readonly client: S3Client;
+  readonly client: Library.S3Client;
+  readonly conditions: ConditionTrust;
+}
+
+/** Whether the server is known to honour the condition of a put. AWS is; of others it must show. */
+export interface ConditionTrust {
+  trusted: boolean;
 }
 
 /** Clients kept at most: vended credentials make a fresh one for each table and hour. */
@@ -37,18 +43,18 @@ export class S3Clients {
 
 async function openDoor(settings: S3Settings): Promise<S3Door> {
   const library = await import('@aws-sdk/client-s3');
-  return { library, client: new library.S3Client(configOf(settings)) };
+  return { library, client: new library.S3Client(configOf(settings)), conditions: { trusted: settings.endpoint === undefined } };
 }
 
-function configOf(settings: S3Settings): S3ClientConfig {
+function configOf(settings: S3Settings): Library.S3ClientConfig {
   const { endpoint, region, pathStyle, credentials, maxConnections, checksums } = settings;
-  const checksum = checksums ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED';
   return {
     // A repeated conditional put would answer about its own first try; retries are one layer above.
     maxAttempts: 1,
     forcePathStyle: pathStyle,
-    requestChecksumCalculation: checksum,
-    responseChecksumValidation: checksum,
+    requestChecksumCalculation: checksums ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
+    // Objects are read by ranges, for which there is none; some servers send that of the whole object.
+    responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
       connectionTimeout: connectTimeoutMs,
       httpAgent: { keepAlive: true, maxSockets: maxConnections },

@@ -35,7 +35,11 @@ const wrongCredentials: ReadonlySet<string> = new Set([
   'SignatureDoesNotMatch',
   'TokenRefreshRequired',
 ]);
-const wrongRegion: ReadonlySet<string> = new Set(['PermanentRedirect', 'AuthorizationHeaderMalformed', 'IllegalLocationConstraintException']);
+const wrongRegion: ReadonlySet<string> = new Set([
+  'PermanentRedirect',
+  'AuthorizationHeaderMalformed',
+  'IllegalLocationConstraintException',
+]);
 const missingObject: ReadonlySet<string> = new Set(['NoSuchKey', 'NotFound', 'NoSuchVersion']);
 
 /** Status and code of whatever the client threw. */
@@ -60,7 +64,10 @@ export function s3Error(failure: S3Failure, request: S3Request): ServiceError {
   if (missingCredentials.has(code)) return denied(failure, request, credentialsHint);
   if (status === undefined) return neverSent.has(code) ? unavailable(failure, request) : doubtful(failure, request);
   if (code === 'NoSuchBucket') return noBucket(request);
-  if (status === 404 && !request.changes && (missingObject.has(code) || code === 'UnknownError')) return notFound(request.root, request.path);
+  // A listing names no object that could be missing: a server that walks folders lost one on the way.
+  if (status === 404 && request.what === 'list') return unavailable(failure, request);
+  if (status === 404 && !request.changes && (missingObject.has(code) || code === 'UnknownError'))
+    return notFound(request.root, request.path);
   if (status === 401 || status === 403 || wrongCredentials.has(code)) return denied(failure, request, deniedHint(code));
   if (status === 501) return unsupported(failure, request);
   if (status >= 500 || status === 408 || code === 'RequestTimeout') return doubtful(failure, request);

@@ -18,7 +18,7 @@ export interface S3Settings {
   readonly requestTimeoutMs: number;
   /** Most connections to the server at once. */
   readonly maxConnections: number;
-  /** A checksum goes with every upload and is checked on every download that has one. */
+  /** A checksum goes with every upload, which the server checks. */
   readonly checksums: boolean;
 }
 
