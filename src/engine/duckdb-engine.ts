@@ -8,21 +8,33 @@ import type { IdSource } from '../base/ids.ts';
 import { sqlText } from '../expr/sql/engine-text.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import type { StructType } from '../schema/types.ts';
+import { LocalFileCache } from '../storage/local-file-cache.ts';
+import type { OpenObjectStore } from '../storage/object-store.ts';
 import type { Relation } from '../table/relation.ts';
 import type { FileScan } from '../table/scan.ts';
 import { Connections } from './connections.ts';
 import { type DuckdbModules, loadDuckdb } from './duckdb-modules.ts';
 import type { Engine, HeldRelation, ParquetTarget, ScanOptions, WrittenFile } from './engine.ts';
 import { engineError } from './engine-errors.ts';
+import { registerHashFunctions } from './hash-functions.ts';
 import { HeldNames, heldSchema } from './held-names.ts';
-import { localPath, refuseManyFiles } from './local-path.ts';
 import { treeOf, treeText } from './parse-select.ts';
 import { holdRows } from './rows/hold-rows.ts';
 import { readRows, schemaOf } from './rows/read-rows.ts';
-import { samePartitionValues, scanSql } from './scan/scan-sql.ts';
-import { partitionBatches, partitionsSchema, positionBatches, positionsSchema } from './scan/scan-tables.ts';
+import { localCopies } from './scan/local-copies.ts';
+import { type ScanGroup, samePartitionValues, scanGroups } from './scan/scan-groups.ts';
+import { type HeldGroup, scanSql } from './scan/scan-sql.ts';
+import {
+  givenRowBatches,
+  givenRowsSchema,
+  partitionBatches,
+  partitionsSchema,
+  positionBatches,
+  positionsSchema,
+} from './scan/scan-tables.ts';
 import { rowGroupRowsFor } from './write/copy-sql.ts';
 import { writeParquetFiles } from './write/write-parquet.ts';
+import { writeToStore } from './write/write-to-store.ts';
 
 export interface DuckdbEngineOptions {
   /** Memory the engine may use before it spills. */
@@ -33,10 +45,15 @@ export interface DuckdbEngineOptions {
   readonly temporaryDirectory: string;
   /** Most bytes it may spill. Default: what the disk has. */
   readonly maxTemporaryBytes?: number | undefined;
+  /** Most bytes of files of other stores kept beside it, as local copies. Default 16 GiB. */
+  readonly fileCacheBytes?: number | undefined;
+  /** Opens files that lie elsewhere and whose scan does not say how. Default: only local ones are opened. */
+  readonly openStore?: OpenObjectStore | undefined;
   readonly ids: IdSource;
 }
 
 const minMemoryLimitBytes = 64 * 2 ** 20;
+const defaultFileCacheBytes = 16 * 2 ** 30;
 // Partitions a write keeps open; beyond it one is closed, and its rows come in several files that are joined afterwards.
 const maxOpenPartitions = 1_000;
 
@@ -54,6 +71,8 @@ export class DuckdbEngine implements Engine {
   readonly #ids: IdSource;
   readonly #rowGroupRows: number;
   readonly #names = new HeldNames();
+  readonly #cache: LocalFileCache;
+  readonly #openStore: OpenObjectStore | undefined;
   #closing: Promise<void> | undefined;
 
   private constructor(parts: {
@@ -62,6 +81,8 @@ export class DuckdbEngine implements Engine {
     readonly spillDirectory: string;
     readonly ids: IdSource;
     readonly rowGroupRows: number;
+    readonly fileCacheBytes: number;
+    readonly openStore: OpenObjectStore | undefined;
   }) {
     this.#modules = parts.modules;
     this.#instance = parts.instance;
@@ -69,6 +90,8 @@ export class DuckdbEngine implements Engine {
     this.#spillDirectory = parts.spillDirectory;
     this.#ids = parts.ids;
     this.#rowGroupRows = parts.rowGroupRows;
+    this.#cache = new LocalFileCache({ directory: join(parts.spillDirectory, 'copies'), maxBytes: parts.fileCacheBytes });
+    this.#openStore = parts.openStore;
   }
 
   /** Starts an engine. The caller closes it. @throws ServiceError `ENGINE_OPTIONS_INVALID`, `ENGINE_UNAVAILABLE`. */
@@ -96,7 +119,15 @@ export class DuckdbEngine implements Engine {
         allow_community_extensions: 'false',
         allow_unsigned_extensions: 'false',
       });
-      const engine = new DuckdbEngine({ modules, instance, spillDirectory, ids: options.ids, rowGroupRows });
+      const engine = new DuckdbEngine({
+        modules,
+        instance,
+        spillDirectory,
+        ids: options.ids,
+        rowGroupRows,
+        fileCacheBytes: options.fileCacheBytes ?? defaultFileCacheBytes,
+        openStore: options.openStore,
+      });
       await engine.#start();
       return engine;
     } catch (error) {
@@ -107,13 +138,11 @@ export class DuckdbEngine implements Engine {
 
   async scan(scan: FileScan, options: ScanOptions = {}, signal?: AbortSignal): Promise<HeldRelation> {
     throwIfAborted(signal);
-    const paths = scan.files.map((file) => localPath(file.path));
-    await refuseManyFiles(paths);
+    const copies = await localCopies(scan, { cache: this.#cache, openStore: this.#openStore }, signal);
     const held: string[] = [];
     try {
-      const partitions = samePartitionValues(scan)
-        ? undefined
-        : await this.#holdTable('files', partitionsSchema(scan), partitionBatches(scan), held, signal);
+      const groups: HeldGroup[] = [];
+      for (const group of scanGroups(scan, copies.paths)) groups.push(await this.#holdGroup(scan, group, held, signal));
       const hasDeleted = options.withDeletedRows !== true && scan.files.some((file) => file.deletedRows !== undefined);
       const deleted = hasDeleted
         ? await this.#holdTable('deleted', positionsSchema, positionBatches(scan, 'deletedRows', signal), held, signal)
@@ -123,11 +152,12 @@ export class DuckdbEngine implements Engine {
         ? await this.#holdTable('only', positionsSchema, positionBatches(scan, 'onlyRows', signal), held, signal)
         : undefined;
       const view = this.#names.next('scan');
-      const sql = scanSql(scan, paths, { partitions, deleted, only }, options);
+      const sql = scanSql(scan, groups, { deleted, only }, options);
       await this.#connections.use((connection) => connection.run(`CREATE VIEW ${view} AS ${sql}`), signal);
       held.push(`VIEW ${view}`);
-      return this.#heldRelation(view, scan.schema, held);
+      return this.#heldRelation(view, scan.schema, held, copies.release);
     } catch (error) {
+      copies.release();
       await this.#drop(held);
       throw error;
     }
@@ -174,6 +204,13 @@ export class DuckdbEngine implements Engine {
   }
 
   writeParquet(relation: Relation, target: ParquetTarget, signal?: AbortSignal): Promise<readonly WrittenFile[]> {
+    const { store } = target;
+    if (store === undefined) return this.#writeFiles(relation, target, signal);
+    const directory = join(this.#spillDirectory, `upload-${this.#ids.uuid()}`);
+    return writeToStore({ store, directory }, () => this.#writeFiles(relation, { ...target, directory }, signal), signal);
+  }
+
+  #writeFiles(relation: Relation, target: ParquetTarget, signal: AbortSignal | undefined): Promise<readonly WrittenFile[]> {
     return this.#connections.use(
       (connection) =>
         writeParquetFiles(
@@ -210,6 +247,7 @@ export class DuckdbEngine implements Engine {
       await connection.run("SET GLOBAL TimeZone = 'UTC'");
       await connection.run(`SET GLOBAL partitioned_write_max_open_files = ${maxOpenPartitions}`);
       await connection.run(`CREATE SCHEMA ${heldSchema}`);
+      registerHashFunctions(this.#modules, connection);
       await connection.run('SET GLOBAL lock_configuration = true');
     });
   }
@@ -217,6 +255,7 @@ export class DuckdbEngine implements Engine {
   async #end(): Promise<void> {
     this.#connections.close();
     this.#instance.closeSync();
+    await this.#cache.close();
     await rm(this.#spillDirectory, { recursive: true, force: true });
   }
 
@@ -233,13 +272,23 @@ export class DuckdbEngine implements Engine {
     return table;
   }
 
-  #heldRelation(name: string, schema: StructType, held: readonly string[]): HeldRelation {
+  async #holdGroup(scan: FileScan, group: ScanGroup, held: string[], signal: AbortSignal | undefined): Promise<HeldGroup> {
+    const partitions = samePartitionValues(group)
+      ? undefined
+      : await this.#holdTable('files', partitionsSchema(group), partitionBatches(group), held, signal);
+    const rows = group.given
+      ? await this.#holdTable('rows', givenRowsSchema(scan, group), givenRowBatches(scan, group, signal), held, signal)
+      : undefined;
+    return { ...group, partitions, rows };
+  }
+
+  #heldRelation(name: string, schema: StructType, held: readonly string[], onDropped: () => void = () => undefined): HeldRelation {
     let dropped: Promise<void> | undefined;
     return {
       sql: `SELECT * FROM ${name}`,
       schema,
       dispose: () => {
-        dropped ??= this.#drop(held);
+        dropped ??= this.#drop(held).finally(onDropped);
         return dropped;
       },
     };

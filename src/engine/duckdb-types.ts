@@ -41,6 +41,11 @@ export function duckdbTypeOf(api: Api, type: DataType): DuckDBType {
       return api.TIMESTAMPTZ;
     case 'timestamp_ntz':
       return api.TIMESTAMP;
+    case 'time':
+      return api.TIME;
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns':
+      return api.TIMESTAMP_NS;
     case 'struct':
       return new api.DuckDBStructType(
         type.fields.map((field) => field.name),
@@ -57,9 +62,9 @@ export function duckdbTypeOf(api: Api, type: DataType): DuckDBType {
 
 /**
  * The neutral type nearest to one of the engine's: unsigned numbers widen, 128-bit integers are `decimal(38,0)`, UUIDs and enums text,
- * other precisions of timestamps microseconds, fixed arrays lists; an untyped NULL is a string.
+ * coarser timestamps microseconds, fixed arrays lists; an untyped NULL is a string.
  *
- * @throws ServiceError `ENGINE_TYPE_UNSUPPORTED` (kind unsupported) naming the column and the type, for TIME, INTERVAL, UNION and the like.
+ * @throws ServiceError `ENGINE_TYPE_UNSUPPORTED` (kind unsupported) naming the column and the type, for INTERVAL, UNION and the like.
  */
 export function resultTypeOf(api: Api, type: DuckDBType, column: string): ResultType {
   if (type instanceof api.DuckDBDecimalType) {
@@ -120,10 +125,11 @@ const plainTypes: readonly { readonly id: string; readonly type: DataType; reado
   { id: 'TIMESTAMP', type: { kind: 'timestamp_ntz' } },
   { id: 'TIMESTAMP_S', type: { kind: 'timestamp_ntz' }, castNeeded: true },
   { id: 'TIMESTAMP_MS', type: { kind: 'timestamp_ntz' }, castNeeded: true },
-  { id: 'TIMESTAMP_NS', type: { kind: 'timestamp_ntz' }, castNeeded: true },
+  { id: 'TIMESTAMP_NS', type: { kind: 'timestamp_ntz_ns' } },
+  { id: 'TIME', type: { kind: 'time' } },
 ];
 
-/** Whether values of both types are held alike: names and nullability of members do not count. */
+/** Whether values of both types are held alike: names and nullability of members do not count. Nanoseconds are, instants or not. */
 export function sameShape(left: DataType, right: DataType): boolean {
   switch (left.kind) {
     case 'decimal':
@@ -142,8 +148,12 @@ export function sameShape(left: DataType, right: DataType): boolean {
     case 'map':
       return right.kind === 'map' && sameShape(left.key, right.key) && sameShape(left.value, right.value);
     default:
-      return left.kind === right.kind;
+      return left.kind === right.kind || (isNanos(left) && isNanos(right));
   }
+}
+
+function isNanos(type: DataType): boolean {
+  return type.kind === 'timestamp_ns' || type.kind === 'timestamp_ntz_ns';
 }
 
 /** Fields that may all be null, from names and types. */

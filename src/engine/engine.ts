@@ -1,6 +1,7 @@
 import type { ColumnBatch } from '../schema/columns.ts';
-import type { ColumnStatistics } from '../schema/statistics.ts';
+import type { BoundValue, ColumnStatistics } from '../schema/statistics.ts';
 import type { StructType } from '../schema/types.ts';
+import type { ObjectStore } from '../storage/object-store.ts';
 import type { HeldRelation, Relation } from '../table/relation.ts';
 import type { FileScan } from '../table/scan.ts';
 
@@ -28,8 +29,10 @@ export interface ScanOptions {
 
 /** How Parquet files are written. */
 export interface ParquetTarget {
-  /** Directory that exists or is made; absolute local path. */
+  /** Directory that exists or is made; absolute local path. Without effect where there is a `store`. */
   readonly directory: string;
+  /** Gets the files in place of a directory (see `parquetPlace`); they are written to a temporary directory before. */
+  readonly store?: ObjectStore | undefined;
   /** Path of the file relative to the directory for a partition tuple (values as text, `undefined` null) and a running number. */
   readonly pathOf: (file: { readonly partitionValues: readonly (string | undefined)[]; readonly index: number }) => string;
   /** Columns of the relation that divide the rows; left out of the files unless `keepPartitionColumns`. */
@@ -40,11 +43,13 @@ export interface ParquetTarget {
   readonly storedSchema?: StructType | undefined;
   /** A file is closed when it has about this many bytes. Default: no limit. */
   readonly targetFileBytes?: number | undefined;
+  /** Gives `WrittenFile.details` in place of `statistics`. */
+  readonly withDetails?: boolean | undefined;
 }
 
-/** A file the engine wrote and synced. */
+/** A file the engine wrote, durable. */
 export interface WrittenFile {
-  /** Relative to the target's directory, `/` separated. */
+  /** Relative to the target's directory or store, `/` separated. */
   readonly path: string;
   readonly partitionValues: readonly (string | undefined)[];
   readonly sizeBytes: number;
@@ -52,6 +57,34 @@ export interface WrittenFile {
   readonly modifiedMs: number;
   /** By stored names; exact bounds or none. Text bounds of 256 bytes or more are true bounds that agree with the exact ones in their first 255 bytes. */
   readonly statistics: readonly ColumnStatistics[];
+  /** Where they were asked for. */
+  readonly details?: FileDetails | undefined;
+}
+
+export interface FileDetails {
+  /** Where the row groups begin, ascending. */
+  readonly splitOffsets: readonly number[];
+  /** Of each leaf in schema order, those inside of lists and maps too. */
+  readonly columns: readonly ColumnDetails[];
+}
+
+/** UUIDs as text, binary as bytes. */
+export type StoredBound = BoundValue | boolean | Uint8Array;
+
+/** What a file holds of one leaf column. */
+export interface ColumnDetails {
+  /** `Field.id`, or the id of the list element, map key or value. */
+  readonly id: number | undefined;
+  /** Stored names; `element`, `key` and `value` inside of lists and maps. */
+  readonly path: readonly string[];
+  readonly storedBytes: number;
+  /** Rows without a value, also for lack of an enclosing struct; `undefined` inside of lists and maps, which have no bounds either. */
+  readonly nullCount: number | undefined;
+  /** Of float and double. */
+  readonly nanCount: number | undefined;
+  /** NaN left out; absent when there is no value. Text and bytes of 256 bytes or more as in `statistics`. The sign of zeros is not certain. */
+  readonly min: StoredBound | undefined;
+  readonly max: StoredBound | undefined;
 }
 
 /**

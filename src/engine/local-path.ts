@@ -2,19 +2,14 @@ import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../base/errors.ts';
 
-/**
- * The path of a local file given by path or `file:` URI.
- *
- * @throws ServiceError `ENGINE_NEEDS_LOCAL_FILES` (kind unsupported) for other URIs.
- */
+/** Whether a location is one of a local file: a path or a `file:` URI. */
+export function isLocalPath(location: string): boolean {
+  return location.startsWith('/') || /^file:/iu.test(location);
+}
+
+/** The path of a local file given by path or `file:` URI. */
 export function localPath(location: string): string {
-  if (location.startsWith('/')) return location;
-  if (/^file:/iu.test(location)) return fileURLToPath(location.replace(/^file:(?=\/[^/])/iu, 'file://'));
-  throw new ServiceError({
-    code: 'ENGINE_NEEDS_LOCAL_FILES',
-    kind: 'unsupported',
-    message: `the engine reads local files only: ${location}`,
-  });
+  return location.startsWith('/') ? location : fileURLToPath(location.replace(/^file:(?=\/[^/])/iu, 'file://'));
 }
 
 // The engine takes these for patterns, but only where no file has exactly the given name.
@@ -30,7 +25,7 @@ const fileName = /\.parquet$/iu;
 export async function refuseManyFiles(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     if (!patternCharacters.test(path) && fileName.test(path)) continue;
-    if (!(await isFile(path))) throw missing(path, 'is a directory');
+    if (!(await isFile(path))) throw fileMissing(path, 'is a directory');
   }
 }
 
@@ -38,10 +33,11 @@ async function isFile(path: string): Promise<boolean> {
   try {
     return !(await stat(path)).isDirectory();
   } catch (cause) {
-    throw missing(path, 'is not there', cause);
+    throw fileMissing(path, 'is not there', cause);
   }
 }
 
-function missing(path: string, reason: string, cause?: unknown): ServiceError {
+/** That a data file is gone. */
+export function fileMissing(path: string, reason: string, cause?: unknown): ServiceError {
   return new ServiceError({ code: 'ENGINE_FILE_MISSING', kind: 'not-found', message: `file "${path}" ${reason}`, cause });
 }

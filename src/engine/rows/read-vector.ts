@@ -51,6 +51,9 @@ function readColumn(source: Source, type: DataType): Column {
     case 'long':
     case 'timestamp':
     case 'timestamp_ntz':
+    case 'time':
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns':
       return { type, ...nulls, layout: 'fixed', values: readFixed(source, nulls, BigInt64Array) };
     case 'float':
       return { type, ...nulls, layout: 'fixed', values: readFixed(source, nulls, Float32Array) };

@@ -1,32 +1,37 @@
 import { throwIfAborted } from '../../base/abort.ts';
 import { buildColumn } from '../../codec/build-columns.ts';
-import type { ColumnBatch } from '../../schema/columns.ts';
+import type { Column, ColumnBatch } from '../../schema/columns.ts';
+import { nullColumn } from '../../schema/null-column.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { FileScan } from '../../table/scan.ts';
 import { nullableStruct } from '../duckdb-types.ts';
+import type { ScanGroup } from './scan-groups.ts';
 
 const rowsPerBatch = 8_192;
 
-/** Index of the file, and one text column for each partition column, in the scan's order. */
-export function partitionsSchema(scan: FileScan): StructType {
+/** Index of the file, and one text column for each partition column, in the layout's order. */
+export function partitionsSchema({ layout }: ScanGroup): StructType {
   return nullableStruct([
     { name: 'file', type: { kind: 'long' } },
-    ...scan.partitionColumns.map((_, index) => ({ name: `p${index}`, type: { kind: 'string' } as const })),
+    ...layout.partitionColumns.map((_, index) => ({ name: `p${index}`, type: { kind: 'string' } as const })),
   ]);
 }
 
 /** One row for each file. */
-export function* partitionBatches(scan: FileScan): Generator<ColumnBatch, void, undefined> {
-  const schema = partitionsSchema(scan);
-  for (let from = 0; from < scan.files.length; from += rowsPerBatch) {
-    const files = scan.files.slice(from, from + rowsPerBatch);
-    const indices = files.map((_, index) => from + index);
+export function* partitionBatches(group: ScanGroup): Generator<ColumnBatch, void, undefined> {
+  const schema = partitionsSchema(group);
+  for (let from = 0; from < group.files.length; from += rowsPerBatch) {
+    const files = group.files.slice(from, from + rowsPerBatch);
     const columns = [
-      buildColumn({ kind: 'long' }, indices, 'file'),
-      ...scan.partitionColumns.map((name) =>
+      buildColumn(
+        { kind: 'long' },
+        files.map(({ index }) => index),
+        'file',
+      ),
+      ...group.layout.partitionColumns.map((name) =>
         buildColumn(
           { kind: 'string' },
-          files.map((file) => file.partitionValues[name]),
+          files.map(({ file }) => file.partitionValues[name]),
           name,
         ),
       ),
@@ -54,16 +59,49 @@ export async function* positionBatches(
     const positions = await read(signal);
     for (let from = 0; from < positions.length; from += rowsPerBatch) {
       const values = positions.subarray(from, from + rowsPerBatch);
-      const base = { type: { kind: 'long' }, length: values.length, nullCount: 0, validity: undefined, layout: 'fixed' } as const;
-      const files = new BigInt64Array(values.length).fill(BigInt(index));
-      yield {
-        schema: positionsSchema,
-        rowCount: values.length,
-        columns: [
-          { ...base, values: files },
-          { ...base, values },
-        ],
-      };
+      const files = longColumn(new BigInt64Array(values.length).fill(BigInt(index)));
+      yield { schema: positionsSchema, rowCount: values.length, columns: [files, longColumn(values)] };
     }
   }
+}
+
+/** Place of the row, the scan's columns that come from files (`c0`, `c1`, …), and what row tracking stores (`r0`, `r1`). */
+export function givenRowsSchema(scan: FileScan, { layout }: ScanGroup): StructType {
+  const fields = scan.schema.fields.filter((field) => !layout.partitionColumns.includes(field.name));
+  return nullableStruct([
+    { name: 'file', type: { kind: 'long' } },
+    { name: 'pos', type: { kind: 'long' } },
+    ...fields.map((field, index) => ({ name: `c${index}`, type: field.type })),
+    { name: 'r0', type: { kind: 'long' } },
+    { name: 'r1', type: { kind: 'long' } },
+  ]);
+}
+
+/** The rows of files that the engine does not read itself, one file after the other. */
+export async function* givenRowBatches(
+  scan: FileScan,
+  group: ScanGroup,
+  signal?: AbortSignal,
+): AsyncGenerator<ColumnBatch, void, undefined> {
+  const schema = givenRowsSchema(scan, group);
+  const columnCount = schema.fields.length;
+  for (const { file, index } of group.files) {
+    if (file.rows === undefined) continue;
+    let position = 0;
+    for await (const batch of file.rows(signal)) {
+      throwIfAborted(signal);
+      const { rowCount } = batch;
+      const from = position;
+      position += rowCount;
+      const files = longColumn(new BigInt64Array(rowCount).fill(BigInt(index)));
+      const positions = longColumn(BigInt64Array.from({ length: rowCount }, (_, row) => BigInt(from + row)));
+      const given: Column[] = [files, positions, ...batch.columns].slice(0, columnCount);
+      while (given.length < columnCount) given.push(nullColumn(schema.fields[given.length]?.type ?? { kind: 'long' }, rowCount));
+      yield { schema, rowCount, columns: given };
+    }
+  }
+}
+
+function longColumn(values: BigInt64Array): Column {
+  return { type: { kind: 'long' }, length: values.length, nullCount: 0, validity: undefined, layout: 'fixed', values };
 }

@@ -1,9 +1,9 @@
 import { quoteName, sqlText } from '../../expr/sql/engine-text.ts';
-import type { FileScan, RowTrackingColumns, ScanFile } from '../../table/scan.ts';
+import type { RowTrackingColumns, ScanFile } from '../../table/scan.ts';
+import { placeSql, type ScanGroup } from './scan-groups.ts';
 
-/** What row tracking adds to the SELECT of a scan, whose files are `f`. */
+/** What row tracking adds to the SELECT of a group's files, which are `f`. */
 export interface TrackedRows {
-  readonly names: readonly string[];
   /** Entries of the files' column map. */
   readonly stored: readonly string[];
   /** Joined to the files; empty when their column map has the columns. */
@@ -13,31 +13,38 @@ export interface TrackedRows {
 }
 
 /** Row ids and row commit versions: as the row has them stored, else as its file gives them. */
-export function trackedRows(scan: FileScan, names: RowTrackingColumns, paths: readonly string[]): TrackedRows {
-  const entries = [names.rowId, names.commitVersion].map(
-    (name, index) => `${sqlText(name)}: {name: 'r${index}', type: 'BIGINT', default_value: NULL}`,
-  );
-  // The columns have names and no field ids, and one map of columns knows either names or ids.
-  const apart = scan.storedColumns.some((column) => column.match.by === 'id');
+export function trackedRows(group: ScanGroup, names: RowTrackingColumns): TrackedRows {
+  const byId = group.layout.storedColumns.some((column) => column.match.by === 'id');
+  const { fieldIds } = names;
+  const keys =
+    byId && fieldIds !== undefined
+      ? [String(fieldIds.rowId), String(fieldIds.commitVersion)]
+      : [sqlText(names.rowId), sqlText(names.commitVersion)];
+  const entries = keys.map((key, index) => `${key}: {name: 'r${index}', type: 'BIGINT', default_value: NULL}`);
+  // Columns that have names and no field ids: one map of columns knows either names or ids.
+  const apart = !group.given && byId && fieldIds === undefined;
   const from = apart ? 'r' : 'f';
-  const rowId = `coalesce(${from}.r0, ${byFile(scan, (file) => file.baseRowId)} + f.file_row_number)`;
-  const commitVersion = `coalesce(${from}.r1, ${byFile(scan, (file) => file.defaultRowCommitVersion)})`;
+  const { position } = placeSql(group);
+  const rowId = `coalesce(${from}.r0, ${byFile(group, (file) => file.baseRowId)} + ${position})`;
+  const commitVersion = `coalesce(${from}.r1, ${byFile(group, (file) => file.defaultRowCommitVersion)})`;
   return {
-    names: [names.rowId, names.commitVersion],
     stored: apart ? [] : entries,
-    join: apart ? joinSql(entries, paths) : '',
+    join: apart ? joinSql(entries, group) : '',
     columns: [`${rowId} AS ${quoteName(names.rowId)}`, `${commitVersion} AS ${quoteName(names.commitVersion)}`],
   };
 }
 
 /** A number of each row's file. */
-function byFile(scan: FileScan, valueOf: (file: ScanFile) => bigint | undefined): string {
-  const values = scan.files.map((file) => valueOf(file)?.toString() ?? 'NULL');
+function byFile(group: ScanGroup, valueOf: (file: ScanFile) => bigint | undefined): string {
+  const values = group.files.map(({ file }) => valueOf(file)?.toString() ?? 'NULL');
   if (values.every((value) => value === values[0])) return `CAST(${values[0] ?? 'NULL'} AS BIGINT)`;
-  return `CAST([${values.join(', ')}] AS BIGINT[])[f.file_index::BIGINT + 1]`;
+  if (!group.given) return `CAST([${values.join(', ')}] AS BIGINT[])[f.file_index::BIGINT + 1]`;
+  const keys = group.files.map(({ index }) => index);
+  return `CAST(map([${keys.join(', ')}]::BIGINT[], [${values.join(', ')}]::BIGINT[])[f.file] AS BIGINT)`;
 }
 
-function joinSql(entries: readonly string[], paths: readonly string[]): string {
-  const files = `read_parquet([${paths.map(sqlText).join(', ')}], schema=map{${entries.join(', ')}}, hive_partitioning=false, union_by_name=false)`;
+function joinSql(entries: readonly string[], group: ScanGroup): string {
+  const list = group.files.map(({ path }) => sqlText(path)).join(', ');
+  const files = `read_parquet([${list}], schema=map{${entries.join(', ')}}, hive_partitioning=false, union_by_name=false)`;
   return ` JOIN ${files} AS r ON f.file_index = r.file_index AND f.file_row_number = r.file_row_number`;
 }

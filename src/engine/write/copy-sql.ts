@@ -3,6 +3,7 @@ import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { ParquetTarget } from '../engine.ts';
 import { reshapeSql } from '../scan/reshape-sql.ts';
+import { isStoredOtherwise, storedTypeSql } from '../stored-types.ts';
 
 // Rows a group at most has: what other writers make, and what readers skip by.
 const maxRowGroupRows = 122_880;
@@ -62,7 +63,9 @@ export function storedSql(relation: Relation, target: ParquetTarget): { readonly
   const columns = kept.map(({ field, column }, index) => {
     const stored = schema.fields[index] ?? field;
     const declared = `CAST(${column} AS ${typeSql(field.type)})`;
-    return `${reshapeSql({ sql: declared, from: field.type, to: stored.type })} AS ${quoteName(stored.name)}`;
+    const reshaped = reshapeSql({ sql: declared, from: field.type, to: stored.type });
+    const value = isStoredOtherwise(stored.type) ? `CAST(${reshaped} AS ${storedTypeSql(stored.type)})` : reshaped;
+    return `${value} AS ${quoteName(stored.name)}`;
   });
   if (target.partitionBy.length > 0) columns.push(`${partitionKeySql(fields, target.partitionBy)} AS ${partitionKey}`);
   return { sql: `SELECT ${columns.join(', ')} FROM (${relation.sql}) AS r(${names.join(', ')})`, schema };

@@ -5,15 +5,18 @@ import { throwIfAborted } from '../../base/abort.ts';
 import { ServiceError } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { sqlText } from '../../expr/sql/engine-text.ts';
+import type { ColumnStatistics } from '../../schema/statistics.ts';
+import type { StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { DuckdbModules } from '../duckdb-modules.ts';
-import type { ParquetTarget, WrittenFile } from '../engine.ts';
+import type { FileDetails, ParquetTarget, WrittenFile } from '../engine.ts';
 import type { HeldNames } from '../held-names.ts';
 import { type Copy, partitionKey, storedSql } from './copy-sql.ts';
+import { fileDetails } from './file-details.ts';
 import { exactStatistics } from './refine-statistics.ts';
 import { syncPath } from './sync-files.ts';
 import { type CopiedFile, partitionValuesOf, runCopy } from './written-copy.ts';
-import { columnStatisticsOf, type LeafStatistics } from './written-statistics.ts';
+import { columnStatisticsOf } from './written-statistics.ts';
 
 /** Directory, within the target's, where files lie until they are whole. Hidden to readers; left behind only by a process that died. */
 export const stagingPrefix = '.tidewater-staging-';
@@ -48,16 +51,32 @@ export async function writeParquetFiles(writing: Writing, relation: Relation, ta
       rowGroupRows: writing.rowGroupRows,
     };
     const copied = await copyRows(writing, copy, staging);
-    const statistics = await exactStatistics(writing.connection, stored.schema, copied);
+    const known = await knowledgeOf(writing, stored.schema, copied, target.withDetails === true);
     throwIfAborted(writing.signal);
-    const written = await moveFiles(copied, statistics, target, moved);
-    return written;
+    return await moveFiles(copied, known, target, moved);
   } catch (error) {
     for (const path of moved) await rm(path, { force: true });
     throw error;
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
+}
+
+/** What is told of a written file. */
+interface Knowledge {
+  readonly statistics: readonly ColumnStatistics[];
+  readonly details: FileDetails | undefined;
+}
+
+async function knowledgeOf(
+  { connection }: Writing,
+  schema: StructType,
+  copied: readonly CopiedFile[],
+  withDetails: boolean,
+): Promise<readonly Knowledge[]> {
+  if (withDetails) return (await fileDetails(connection, schema, copied)).map((details) => ({ statistics: [], details }));
+  const statistics = await exactStatistics(connection, schema, copied);
+  return statistics.map((leaves) => ({ statistics: leaves.flatMap(columnStatisticsOf), details: undefined }));
 }
 
 function copyTo(staging: string, target: ParquetTarget): string {
@@ -136,7 +155,7 @@ async function copyPartitions(writing: Writing, copy: Copy, staging: string): Pr
 
 async function moveFiles(
   copied: readonly CopiedFile[],
-  statistics: readonly (readonly LeafStatistics[])[],
+  known: readonly Knowledge[],
   target: ParquetTarget,
   moved: string[],
 ): Promise<readonly WrittenFile[]> {
@@ -144,7 +163,7 @@ async function moveFiles(
     const partitionValues = partitionValuesOf(file.partition);
     const path = target.pathOf({ partitionValues, index });
     refuseStrayPath(path);
-    return { file, partitionValues, path, final: join(target.directory, path), leaves: statistics[index] ?? [] };
+    return { file, partitionValues, path, final: join(target.directory, path), known: known[index] };
   });
   const directories = new Set<string>();
   for (const { final } of files) directories.add(dirname(final));
@@ -161,7 +180,7 @@ async function moveFiles(
   }
   await eachBounded([...toSync], syncPath);
   return Promise.all(
-    files.map(async ({ file, partitionValues, path, final, leaves }): Promise<WrittenFile> => {
+    files.map(async ({ file, partitionValues, path, final, known: { statistics = [], details } = {} }): Promise<WrittenFile> => {
       const info = await stat(final);
       return {
         path,
@@ -169,7 +188,8 @@ async function moveFiles(
         sizeBytes: info.size,
         rowCount: file.rowCount,
         modifiedMs: Math.trunc(info.mtimeMs),
-        statistics: leaves.flatMap(columnStatisticsOf),
+        statistics,
+        ...(details === undefined ? {} : { details }),
       };
     }),
   );

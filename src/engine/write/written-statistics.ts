@@ -1,5 +1,5 @@
-import { parseDecimal } from '../../codec/decimal-text.ts';
 import { quoteName } from '../../expr/sql/engine-text.ts';
+import { parseDecimal } from '../../schema/decimal-text.ts';
 import type { BoundValue, ColumnStatistics } from '../../schema/statistics.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 
@@ -94,7 +94,12 @@ export function boundOf(text: string | undefined, type: DataType): BoundValue | 
       return daysOf(text);
     case 'timestamp':
     case 'timestamp_ntz':
-      return microsOf(text);
+      return nanosOf(text, 1000n);
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns':
+      return nanosOf(text, 1n);
+    case 'time':
+      return nanosOf(`1970-01-01 ${text}`, 1000n);
     default:
       return undefined;
   }
@@ -120,14 +125,15 @@ function daysOf(text: string): bigint | undefined {
   return Number.isNaN(millis) ? undefined : BigInt(millis / millisPerDay);
 }
 
-const timestampPattern = /^(\d{1,7}-\d{2}-\d{2})( \(BC\))? (\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?(?:\+00)?( \(BC\))?$/u;
+const timestampPattern = /^(\d{1,7}-\d{2}-\d{2})( \(BC\))? (\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:\+00)?( \(BC\))?$/u;
 
-function microsOf(text: string): bigint | undefined {
+/** Units of so many nanoseconds since 1970. */
+function nanosOf(text: string, unit: bigint): bigint | undefined {
   const parts = timestampPattern.exec(text);
   if (parts === null) return undefined;
   const [, date, early, hour, minute, second, fraction, late] = parts;
   const days = daysOf(`${date ?? ''}${early ?? late ?? ''}`);
   if (days === undefined) return undefined;
   const seconds = BigInt(Number(hour) * 3_600 + Number(minute) * 60 + Number(second));
-  return (days * 86_400n + seconds) * 1_000_000n + BigInt((fraction ?? '').padEnd(6, '0'));
+  return ((days * 86_400n + seconds) * 1_000_000_000n + BigInt((fraction ?? '').padEnd(9, '0'))) / unit;
 }

@@ -1,0 +1,63 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { throwIfAborted } from '../../base/abort.ts';
+import { isServiceError } from '../../base/errors.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { putLocalFile } from '../../storage/put-local-file.ts';
+import type { WrittenFile } from '../engine.ts';
+
+const uploadsInFlight = 4;
+
+/**
+ * Lets `write` make files in the directory and puts them into the store; the directory is removed in every case. When it rejects, the store has
+ * none of them (best effort: nothing refers to what a failed delete leaves).
+ */
+export async function writeToStore(
+  target: { readonly store: ObjectStore; readonly directory: string },
+  write: () => Promise<readonly WrittenFile[]>,
+  signal: AbortSignal | undefined,
+): Promise<readonly WrittenFile[]> {
+  const { store, directory } = target;
+  const begun: string[] = [];
+  try {
+    const files = await write();
+    await eachBounded(files, async ({ path }) => {
+      throwIfAborted(signal);
+      begun.push(path);
+      const file = join(directory, path);
+      await putLocalFile(store, path, file, signal);
+      await rm(file);
+    });
+    return files;
+  } catch (error) {
+    await eachBounded(begun, (path) => discard(store, path));
+    throw error;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function discard(store: ObjectStore, path: string): Promise<void> {
+  try {
+    await store.delete(path);
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+  }
+}
+
+/** All have ended when it resolves or rejects; none begins after the first failure. */
+async function eachBounded<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items].reverse();
+  const worker = async (): Promise<void> => {
+    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) {
+      try {
+        await work(item);
+      } catch (error) {
+        waiting.length = 0;
+        throw error;
+      }
+    }
+  };
+  const settled = await Promise.allSettled(Array.from({ length: Math.min(uploadsInFlight, items.length) }, worker));
+  for (const one of settled) if (one.status === 'rejected') throw one.reason;
+}
