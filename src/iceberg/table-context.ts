@@ -21,6 +21,8 @@ export interface TableContext {
   /** Written into every snapshot's summary: `engine-name`, `engine-version`. */
   readonly engineName: string;
   readonly engineVersion: string;
+  /** Written into every snapshot's summary too: which application made it. */
+  readonly applicationSummary?: Readonly<Record<string, string>> | undefined;
   /** The branch reads and writes are about; `main` unless the table was asked for another. */
   readonly branch: string;
   /** The newest metadata, as the branch has it. Incremental. */

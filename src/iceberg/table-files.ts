@@ -1,4 +1,4 @@
-import type { ObjectInfo, PutIfAbsentResult } from '../storage/object-store.ts';
+import type { ObjectInfo, ObjectStore, PutIfAbsentResult } from '../storage/object-store.ts';
 
 /**
  * The files of a table by the locations its metadata holds: absolute paths and URIs, byte for byte as written. A location is mapped and
@@ -15,6 +15,8 @@ export interface TableFiles {
   delete(location: string, signal?: AbortSignal): Promise<void>;
   /** Files below a location, by their full locations. */
   list(location: string, signal?: AbortSignal): AsyncIterable<ObjectInfo & { readonly location: string }>;
+  /** The store of the files below a directory, rooted there: for whoever writes several. */
+  storeAt(directory: string): ObjectStore;
   /** A location as the engine opens it: a local path or an object store's URI. */
   openable(location: string): string;
 }

@@ -12,6 +12,10 @@ export type ChangeType = 'insert' | 'delete' | 'update_preimage' | 'update_posti
 export interface ChangeFile {
   readonly kind: 'insert' | 'delete' | 'recorded';
   readonly path: string;
+  /** Where the path is, as `OpenObjectStore` takes it. Default: the table's location. */
+  readonly location?: string | undefined;
+  /** Settings of the store there. Default: the process's own. */
+  readonly storage?: Readonly<Record<string, string>> | undefined;
   readonly sizeBytes: number;
   readonly partitionValues: PartitionValues;
   /** Rows of the file that are changes, when the log says so. */
@@ -31,7 +35,28 @@ export interface VersionChanges {
   readonly partitionColumns: readonly string[];
   /** Empty for maintenance, metadata changes and other versions without row changes. */
   readonly files: readonly ChangeFile[];
+  /** Of formats whose versions can be taken back. Absent: the version has nothing to do with the table's rows. */
+  readonly link?: VersionLink | undefined;
+}
+
+/** How a version follows from others: a reader that has seen another version than `previous` last has missed that the table was put back. */
+export interface VersionLink {
+  readonly id: string;
+  /** `undefined`: the first of the table. */
+  readonly previous: string | undefined;
+}
+
+/** Changes, some of whose files are made for whoever reads them. */
+export interface HeldChanges extends VersionChanges {
+  /** Deletes files that were made for the reader; to be called when nobody reads them any more. Never throws. */
+  readonly release?: (() => Promise<void>) | undefined;
+}
+
+/** What is sent to worker threads: without what only this thread can do. */
+export function plainChanges(changes: HeldChanges): VersionChanges {
+  const { version, committedAt, schema, partitionColumns, files, link } = changes;
+  return { version, committedAt, schema, partitionColumns, files, link };
 }
 
 /** The live rows of one version, for bootstrapping a feed: every file an `insert` file, ordered by path. */
-export type SnapshotRows = VersionChanges;
+export type SnapshotRows = HeldChanges;

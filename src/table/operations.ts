@@ -13,6 +13,30 @@ export interface TableHealth {
   readonly tombstoneCount: number;
   /** Versions since the newest complete log checkpoint. */
   readonly versionsSinceCheckpoint: number;
+  /** Versions that the table's own rules no longer ask to be kept. Absent: the format has no such rules. */
+  readonly expirableVersions?: number | undefined;
+  /** Files that only say which rows of others are deleted. */
+  readonly deleteFileCount?: number | undefined;
+  /** Small files that list the table's files, and could be fewer. */
+  readonly smallManifestCount?: number | undefined;
+}
+
+/** What keeps a table in shape beyond compaction, vacuum and log checkpoints. */
+export interface UpkeepRequest {
+  readonly kind: 'expire' | 'rewrite-manifests' | 'rewrite-deletes';
+  readonly dryRun: boolean;
+  /** Only for `expire`; default: the table's own rules. */
+  readonly retentionMs?: number | undefined;
+  /** Versions from this one on are kept whatever their age: the slowest feed's guard. */
+  readonly keepVersionsFrom?: Version | undefined;
+}
+
+export interface UpkeepResult {
+  /** `planned`: a dry run. */
+  readonly outcome: 'done' | 'planned' | 'nothing-to-do' | 'conflicted';
+  readonly version: Version | undefined;
+  /** Counts and bytes by name. */
+  readonly details: Readonly<Record<string, number>>;
 }
 
 export interface FileToRewrite {

@@ -42,6 +42,12 @@ export interface ChangelogRequest {
   readonly startAfter?: bigint | undefined;
   /** Until and with this snapshot; default: the newest. */
   readonly until?: bigint | undefined;
+  /** In place of `startAfter`: after the snapshot that was in force at this time, in milliseconds since the epoch; before the first: from it. */
+  readonly startAfterMs?: number | undefined;
+  /** In place of `until`: with the snapshot that was in force at this time; before the first: no changes. */
+  readonly untilMs?: number | undefined;
+  /** By which schema rows are read: the table's newest (default), or that of the last snapshot of the range. */
+  readonly schemaOf?: 'newest' | 'until' | undefined;
   /** Columns that tell rows apart; default: the table's identifier columns. */
   readonly identifierColumns?: readonly string[] | undefined;
   /** Pairs a delete and an insert of one identifier to an update. Default: when `identifierColumns` are given. */

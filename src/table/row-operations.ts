@@ -7,13 +7,9 @@ export interface CommitOptions {
   /** Free text kept in the history. */
   readonly userMetadata?: string | undefined;
   /** Writes once: a table that already has this version (or a later one) of the application is left as it is. */
-  readonly idempotency?:
-    | {
-        readonly appId: string;
-        readonly version: bigint /** Kept with the version where the format has a place for it: Iceberg's snapshot summary. */;
-        readonly summary?: Readonly<Record<string, string>> | undefined;
-      }
-    | undefined;
+  readonly idempotency?: { readonly appId: string; readonly version: bigint } | undefined;
+  /** Kept with the version where the format has a place for it: Iceberg's snapshot summary. */
+  readonly summary?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -51,6 +47,8 @@ export interface WriteRequest extends CommitOptions {
   readonly optimizeWrite?: boolean | undefined;
   /** What files of an optimized write aim at. Default 512 MiB. */
   readonly optimizedFileBytes?: number | undefined;
+  /** Format of the data files, where the table's format leaves the choice. Default: the table's `write.format.default`. */
+  readonly fileFormat?: string | undefined;
   /** Default: the table's `delta.autoOptimize.autoCompact`. */
   readonly autoCompact?: AutoCompactSettings | undefined;
   /** Name for the history; default `WRITE`. */

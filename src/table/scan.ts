@@ -21,6 +21,16 @@ export interface StoredColumn {
   readonly match: { readonly by: 'name'; readonly name: string } | { readonly by: 'id'; readonly id: number };
   /** The column's type with the names its nested members are stored under; same shape as `field.type`. */
   readonly storedType: DataType;
+  /** Members inside of the column that these files do not hold, whatever their names in `storedType`. */
+  readonly absent?: readonly AbsentMember[] | undefined;
+}
+
+/** A member of a struct that files do not hold. */
+export interface AbsentMember {
+  /** By the table's names from below the column; `element`, `key` and `value` lead into lists and maps. */
+  readonly path: readonly string[];
+  /** What it is wherever its struct is not null; `undefined`: null. */
+  readonly value: Literal | undefined;
 }
 
 /** How files of one shape hold a table's columns. */
@@ -29,7 +39,7 @@ export interface FileLayout {
   readonly storedColumns: readonly StoredColumn[];
   /** Columns that come from `partitionValues`, by the table's name. */
   readonly partitionColumns: readonly string[];
-  /** Value, by the table's name, of columns that these files do not hold; of others: null. */
+  /** Value, by the table's name, of columns that a file does not hold, `storedColumns` among them; of others: null. */
   readonly defaults?: ReadonlyMap<string, Literal> | undefined;
 }
 
@@ -40,8 +50,9 @@ export interface ScanFile {
   /** Where it differs from the scan's. Files of one shape share one object. */
   readonly layout?: FileLayout | undefined;
   /**
-   * Of a file that is not Parquet: reads its rows, in the order of the file, every column of the scan's schema in it, those of the layout's
-   * partition columns excepted, and behind them, when the scan has row tracking and the file holds them, the two columns of it.
+   * Of a file that the engine does not read itself (other than Parquet, or with instants of nanoseconds, which it would cut): reads its
+   * rows, in the order of the file, every column of the scan's schema in it, those of the layout's partition columns excepted, and behind
+   * them, when the scan has row tracking and the file holds them, the two columns of it.
    */
   readonly rows?: ((signal?: AbortSignal) => AsyncIterable<ColumnBatch>) | undefined;
   /** 0: not known. */

@@ -15,6 +15,8 @@ export interface StreamOptions {
   /** Files of one batch. Default 1000. At least one file is taken whatever its size. */
   readonly maxFilesPerTrigger?: number | undefined;
   readonly maxBytesPerTrigger?: number | undefined;
+  /** No file is added to a batch that has so many rows. Only of formats that know how many rows are in a file. */
+  readonly maxRowsPerTrigger?: number | undefined;
   /** Without a change feed: versions that only remove whole partitions are passed over. */
   readonly ignoreDeletes?: boolean | undefined;
   /** Without a change feed: versions that rewrite or remove rows are passed over. */

@@ -28,6 +28,8 @@ export interface CreateRequest extends CommitOptions {
   /** As for `WriteRequest`: few, large files. Default: the definition's `delta.autoOptimize.optimizeWrite`. */
   readonly optimizeWrite?: boolean | undefined;
   readonly optimizedFileBytes?: number | undefined;
+  /** As for `WriteRequest`. */
+  readonly fileFormat?: string | undefined;
   /** Whether the catalog chose the location. For the history. */
   readonly managed?: boolean | undefined;
 }
@@ -86,7 +88,8 @@ export interface SessionCatalog {
   readonly name: string;
   /** Format of tables that are created without naming one. Default: the session's. */
   readonly defaultFormat?: TableFormat | undefined;
-  namespaces(signal?: AbortSignal): Promise<readonly (readonly string[])[]>;
+  /** Those of the top level, or directly in a namespace, by all their levels. @throws AnalysisException `SCHEMA_NOT_FOUND`. */
+  namespaces(signal?: AbortSignal, within?: readonly string[]): Promise<readonly (readonly string[])[]>;
   hasNamespace(namespace: readonly string[], signal?: AbortSignal): Promise<boolean>;
   /** @throws AnalysisException `SCHEMA_ALREADY_EXISTS`. */
   createNamespace(namespace: readonly string[], signal?: AbortSignal): Promise<void>;

@@ -8,6 +8,11 @@ export function quotedName(parts: readonly string[]): string {
   return parts.map((part) => `\`${part.replaceAll('`', '``')}\``).join('.');
 }
 
+/** The parts of a table's dotted name; a path is one part. */
+export function nameParts(name: string): readonly string[] {
+  return name.includes('/') ? [name] : name.split('.');
+}
+
 /** @param hint what to do about it; default for a name in a query. */
 export function tableNotFound(parts: readonly string[], hint: string = absentHint): AnalysisException {
   const name = quotedName(parts);

@@ -1,9 +1,18 @@
 import type { EpochMs } from '../base/clock.ts';
+import type { Literal } from '../expr/expression.ts';
 import type { StructType } from '../schema/types.ts';
-import type { SnapshotRows, VersionChanges } from './changes.ts';
+import type { HeldChanges, SnapshotRows } from './changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from './commit.ts';
 import type { DefinitionOperations, TableDetail } from './definition-changes.ts';
-import type { CompactionPlan, CompactionResult, TableHealth, VacuumOptions, VacuumResult } from './operations.ts';
+import type {
+  CompactionPlan,
+  CompactionResult,
+  TableHealth,
+  UpkeepRequest,
+  UpkeepResult,
+  VacuumOptions,
+  VacuumResult,
+} from './operations.ts';
 import type { PartitionFieldDefinition } from './partitioning/transform.ts';
 import type { ChangelogRequest, MetadataTable, Procedure, SnapshotPoint } from './queries.ts';
 import type { HeldRelation } from './relation.ts';
@@ -21,6 +30,10 @@ export interface Capabilities {
   readonly changeFeed: 'recorded' | 'inferred' | 'none';
   readonly rowLevel: 'copy-on-write' | 'deletion-vectors' | 'none';
   readonly maintenance: readonly MaintenanceKind[];
+  /** `saveAsTable` with mode overwrite replaces the table, its schema and partitioning too; otherwise its rows. */
+  readonly overwriteReplaces?: boolean | undefined;
+  /** Why the table must not have two writers at once; `undefined`: it may. */
+  readonly singleWriterOnly?: string | undefined;
 }
 
 /** An immutable view of one version, held in memory and refreshed incrementally. */
@@ -32,6 +45,8 @@ export interface Snapshot {
   readonly snapshotId?: bigint | undefined;
   readonly committedAt: EpochMs;
   readonly schema: StructType;
+  /** What a column gets that is written without a value, where the format keeps it as a value; of others: null, or what the schema says. */
+  readonly columnDefaults?: ReadonlyMap<string, Literal> | undefined;
   /** Source columns of the partitioning that rows written from now on follow. */
   readonly partitionColumns: readonly string[];
   /** Where `partitionColumns` does not say it: a partitioning by transforms. */
@@ -110,11 +125,11 @@ export interface Table {
     signal?: AbortSignal,
   ): Promise<readonly HistoryEntry[]>;
   /**
-   * The changes of exactly one version.
+   * The changes of exactly one version; none for a version that is not, or not any more, one of the table's.
    * @throws ServiceError `CDF_GAP` (kind not-found) when the log or a needed file is gone, `CDF_NOT_ENABLED` (kind invalid) when the feed
    * is off at that version, `CDF_UNSUPPORTED` (kind unsupported) naming the feature.
    */
-  changesOf(version: Version, signal?: AbortSignal): Promise<VersionChanges>;
+  changesOf(version: Version, signal?: AbortSignal): Promise<HeldChanges>;
   rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows>;
   health(signal?: AbortSignal): Promise<TableHealth>;
   planCompaction(
@@ -124,6 +139,8 @@ export interface Table {
   /** Rewrites the plan's groups and commits them in one version. A conflict is a result (`conflicted`), not an error. */
   compact(plan: CompactionPlan, signal?: AbortSignal): Promise<CompactionResult>;
   vacuum(options: VacuumOptions, signal?: AbortSignal): Promise<VacuumResult>;
+  /** The kinds of `capabilities.maintenance` that no other method does. */
+  maintain?(request: UpkeepRequest, signal?: AbortSignal): Promise<UpkeepResult>;
   /** Writes a log checkpoint of the newest version if there is none, and cleans up expired log. */
   checkpoint(
     options: { readonly dryRun: boolean; readonly keepVersionsFrom?: Version | undefined },

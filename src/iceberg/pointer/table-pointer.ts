@@ -35,6 +35,8 @@ export interface TablePointer {
   readonly name: string;
   /** Why tables of this catalog must not have two writers at once; `undefined`: they may. */
   readonly singleWriterOnly: string | undefined;
+  /** Settings for the table's files as the catalog has handed them out last, of a table that is about to be made too; credentials end. */
+  readonly fileSettings?: Readonly<Record<string, string>> | undefined;
   /** The newest metadata; `undefined`: there is no such table. `known`: what the caller has, returned as it is when it is still the newest. */
   load(known: LoadedMetadata | undefined, signal?: AbortSignal): Promise<LoadedMetadata | undefined>;
   /** One attempt. `base` undefined: creates the table. */

@@ -11,6 +11,8 @@ export interface IcebergSchema {
   readonly schemaId: number;
   readonly struct: StructType;
   readonly identifierFieldIds: readonly number[];
+  /** Members this version does not know, printed as they were. */
+  readonly unknown?: JsonObject | undefined;
 }
 
 export interface PartitionField {
@@ -18,11 +20,15 @@ export interface PartitionField {
   readonly fieldId: number;
   readonly name: string;
   readonly transform: Transform;
+  /** Members this version does not know, printed as they were. */
+  readonly unknown?: JsonObject | undefined;
 }
 
 export interface PartitionSpec {
   readonly specId: number;
   readonly fields: readonly PartitionField[];
+  /** Members this version does not know, printed as they were. */
+  readonly unknown?: JsonObject | undefined;
 }
 
 export interface SortField {
@@ -30,11 +36,15 @@ export interface SortField {
   readonly sourceId: number;
   readonly direction: 'asc' | 'desc';
   readonly nullOrder: 'nulls-first' | 'nulls-last';
+  /** Members this version does not know, printed as they were. */
+  readonly unknown?: JsonObject | undefined;
 }
 
 export interface SortOrder {
   readonly orderId: number;
   readonly fields: readonly SortField[];
+  /** Members this version does not know, printed as they were. */
+  readonly unknown?: JsonObject | undefined;
 }
 
 export type SnapshotOperation = 'append' | 'replace' | 'overwrite' | 'delete';
@@ -54,6 +64,8 @@ export interface IcebergSnapshot {
   readonly firstRowId: bigint | undefined;
   readonly addedRows: bigint | undefined;
   readonly keyId: string | undefined;
+  /** Members this version does not know, printed as they were. */
+  readonly unknown?: JsonObject | undefined;
 }
 
 export interface SnapshotRef {
@@ -62,16 +74,22 @@ export interface SnapshotRef {
   readonly minSnapshotsToKeep: number | undefined;
   readonly maxSnapshotAgeMs: bigint | undefined;
   readonly maxRefAgeMs: bigint | undefined;
+  /** Members this version does not know, printed as they were. */
+  readonly unknown?: JsonObject | undefined;
 }
 
 export interface SnapshotLogEntry {
   readonly timestampMs: number;
   readonly snapshotId: bigint;
+  /** Members this version does not know, printed as they were. */
+  readonly unknown?: JsonObject | undefined;
 }
 
 export interface MetadataLogEntry {
   readonly timestampMs: number;
   readonly metadataFile: string;
+  /** Members this version does not know, printed as they were. */
+  readonly unknown?: JsonObject | undefined;
 }
 
 /** https://iceberg.apache.org/spec/#table-statistics */
@@ -83,12 +101,16 @@ export interface StatisticsFile {
   readonly keyMetadata: string | undefined;
   /** As in the metadata. */
   readonly blobMetadata: readonly JsonObject[];
+  /** Members this version does not know, printed as they were. */
+  readonly unknown?: JsonObject | undefined;
 }
 
 export interface PartitionStatisticsFile {
   readonly snapshotId: bigint;
   readonly statisticsPath: string;
   readonly fileSizeInBytes: bigint;
+  /** Members this version does not know, printed as they were. */
+  readonly unknown?: JsonObject | undefined;
 }
 
 /** The state of a table (https://iceberg.apache.org/spec/#table-metadata-fields), checked: every id that is referred to is there. */

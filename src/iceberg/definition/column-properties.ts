@@ -1,0 +1,104 @@
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../../base/bigint-json.ts';
+import type { DataType, Field } from '../../schema/types.ts';
+import type { MetadataUpdate } from '../spec/metadata-updates.ts';
+import { columnPath, columnsById } from '../spec/schema-fields.ts';
+import type { IcebergSchema, TableMetadata } from '../spec/table-metadata.ts';
+
+const nameMappingKey = 'schema.name-mapping.default';
+/** Properties whose keys end in a column's name. */
+const columnPrefixes = [
+  'write.metadata.metrics.column.',
+  'write.parquet.bloom-filter-enabled.column.',
+  'write.parquet.stats-enabled.column.',
+];
+
+/** Changes of properties that name columns, so that they go with columns that are renamed, and go away with dropped ones. */
+export function columnPropertyUpdates(metadata: TableMetadata, before: IcebergSchema, after: IcebergSchema): readonly MetadataUpdate[] {
+  const updates: Record<string, string> = {};
+  const removals: string[] = [];
+  const ids = new Map([...columnsById(before).values()].map(({ id, path }) => [path.join('.'), id]));
+  for (const [key, value] of Object.entries(metadata.properties)) {
+    const prefix = columnPrefixes.find((candidate) => key.startsWith(candidate));
+    const id = prefix === undefined ? undefined : ids.get(key.slice(prefix.length));
+    if (prefix === undefined || id === undefined) continue;
+    const name = columnPath(after, id);
+    if (name !== undefined && prefix + name === key) continue;
+    removals.push(key);
+    if (name !== undefined) updates[prefix + name] = value;
+  }
+  const mapping = metadata.properties[nameMappingKey];
+  const mapped = mapping === undefined ? undefined : extendedMapping(mapping, after);
+  if (mapped !== undefined && mapped !== mapping) updates[nameMappingKey] = mapped;
+  return [
+    ...(removals.length === 0 ? [] : [{ action: 'remove-properties', removals } as const]),
+    ...(Object.keys(updates).length === 0 ? [] : [{ action: 'set-properties', updates } as const]),
+  ];
+}
+
+/** The name mapping with the names that columns have; `undefined` for text that is no mapping, which stays as it is. */
+function extendedMapping(text: string, schema: IcebergSchema): string | undefined {
+  let json: JsonValue;
+  try {
+    json = parseJson(text, nameMappingKey);
+  } catch {
+    return undefined;
+  }
+  return Array.isArray(json) ? printJson(extended(json as readonly JsonValue[], schema.struct.fields.map(mappedField))) : undefined;
+}
+
+/** What a mapping says of a column. */
+interface Mapped {
+  readonly id: number | undefined;
+  readonly name: string;
+  readonly inside: readonly Mapped[];
+}
+
+function mappedField({ id, name, type }: Field): Mapped {
+  return { id, name, inside: insideOf(type) };
+}
+
+function insideOf(type: DataType): readonly Mapped[] {
+  switch (type.kind) {
+    case 'struct':
+      return type.fields.map(mappedField);
+    case 'list':
+      return [{ id: type.elementId, name: 'element', inside: insideOf(type.element) }];
+    case 'map':
+      return [
+        { id: type.keyId, name: 'key', inside: insideOf(type.key) },
+        { id: type.valueId, name: 'value', inside: insideOf(type.value) },
+      ];
+    default:
+      return [];
+  }
+}
+
+/** Columns keep the names they had; a name that another column has taken is no longer theirs. */
+function extended(entries: readonly JsonValue[], columns: readonly Mapped[]): readonly JsonValue[] {
+  const owners = new Map(columns.map(({ name, id }) => [name, id]));
+  const byId = new Map(columns.map((column) => [column.id, column]));
+  const seen = new Set<number | undefined>();
+  const kept = entries.map((entry): JsonValue => {
+    if (!isJsonObject(entry)) return entry;
+    const id = typeof entry['field-id'] === 'number' ? entry['field-id'] : undefined;
+    const column = id === undefined ? undefined : byId.get(id);
+    seen.add(id);
+    const names = listOf(entry['names']).filter((name) => typeof name !== 'string' || !owners.has(name) || owners.get(name) === id);
+    if (column === undefined) return { ...entry, names };
+    const inside = extended(listOf(entry['fields']), column.inside);
+    return {
+      ...entry,
+      names: names.includes(column.name) ? names : [...names, column.name],
+      ...(inside.length === 0 ? {} : { fields: inside }),
+    };
+  });
+  return [...kept, ...columns.filter(({ id }) => !seen.has(id)).map(entryOf)];
+}
+
+function entryOf({ id, name, inside }: Mapped): JsonObject {
+  return { 'field-id': id, names: [name], ...(inside.length === 0 ? {} : { fields: inside.map(entryOf) }) };
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? (value as readonly JsonValue[]) : [];
+}

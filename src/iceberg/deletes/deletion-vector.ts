@@ -1,0 +1,54 @@
+import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { decodeDeletionVector } from '../../codec/puffin/deletion-vector-blob.ts';
+import { type MetadataSource, missingFile } from '../scan/manifests.ts';
+import type { ManifestEntry } from '../spec/content-file.ts';
+
+/** Largest vector that is read. */
+const maxVectorBytes = 2 ** 30;
+const puffinMagic = Buffer.from('PFA1');
+
+/**
+ * The ascending row positions a deletion vector names. Whatever is wrong with it is an error: rows that may be deleted are not shown.
+ *
+ * @throws ServiceError `ICEBERG_FILE_MISSING` (not-found), `ICEBERG_DELETION_VECTOR_CORRUPT` (corrupt) naming the Puffin file.
+ */
+export async function readDeletionVector(source: MetadataSource, { file }: ManifestEntry, signal?: AbortSignal): Promise<BigInt64Array> {
+  const { contentOffset: from, contentSizeBytes: length } = file;
+  if (from === undefined || length === undefined) throw corrupt(file.path, 'the manifest does not say where it is');
+  if (from < puffinMagic.length || length < 0 || length > maxVectorBytes)
+    throw corrupt(file.path, `${length} bytes at ${from} cannot be one`);
+  try {
+    const magic = await source.files.readRange(file.path, { from: 0, until: puffinMagic.length }, signal);
+    if (Buffer.compare(magic, puffinMagic) !== 0) throw corrupt(file.path, 'its file is no Puffin file');
+    const bytes = await source.files.readRange(file.path, { from, until: from + length }, signal);
+    if (bytes.length !== length) throw corrupt(file.path, `the file ends ${length - bytes.length} bytes too early`);
+    return checked(file.path, bytes, file.recordCount);
+  } catch (error) {
+    throw missingFile(source, 'file of a deletion vector', file.path, error);
+  }
+}
+
+function checked(path: string, bytes: Uint8Array, cardinality: number): BigInt64Array {
+  const positions = decoded(path, bytes);
+  if (positions.length === cardinality) return positions;
+  throw corrupt(path, `it has ${positions.length} positions, the manifest says ${cardinality}`);
+}
+
+function decoded(path: string, bytes: Uint8Array): BigInt64Array {
+  try {
+    return decodeDeletionVector(bytes, `in "${path}"`);
+  } catch (error) {
+    if (!isServiceError(error, 'corrupt')) throw error;
+    throw corrupt(path, error.message, error);
+  }
+}
+
+function corrupt(path: string, problem: string, cause?: unknown): ServiceError {
+  return new ServiceError({
+    code: 'ICEBERG_DELETION_VECTOR_CORRUPT',
+    kind: 'corrupt',
+    message: `deletion vector in "${path}": ${problem}`,
+    hint: 'the deleted rows cannot be told from the others: nothing is read; restore the file from a copy',
+    cause,
+  });
+}

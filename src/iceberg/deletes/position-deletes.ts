@@ -1,0 +1,209 @@
+import { ServiceError } from '../../base/errors.ts';
+import { bytesAt } from '../../codec/rows.ts';
+import type { Engine, OpenEngine } from '../../engine/engine.ts';
+import { scanColumns } from '../../engine/engine.ts';
+import type { ColumnBatch } from '../../schema/columns.ts';
+import type { StructType } from '../../schema/types.ts';
+import type { MetadataSource } from '../scan/manifests.ts';
+import { readableFiles } from '../scan/readable-files.ts';
+import type { ManifestEntry } from '../spec/content-file.ts';
+import { positionDeleteIds } from '../spec/reserved-ids.ts';
+import type { TableMetadata } from '../spec/table-metadata.ts';
+
+/** Positions by the path of the data file, as the delete files spell it. */
+type PositionsByPath = ReadonlyMap<string, BigInt64Array>;
+
+/** Delete files whose rows are in one query. */
+const filesPerQuery = 200;
+/** Positions of one table that are held at a time. */
+const maxPositions = 2 ** 28;
+
+const noPositions: Promise<PositionsByPath> = Promise.resolve(new Map());
+
+/** Columns of a position delete file. */
+const deleteColumns: StructType = {
+  kind: 'struct',
+  fields: [
+    { name: 'file_path', type: { kind: 'string' }, nullable: true, id: positionDeleteIds.path },
+    { name: 'pos', type: { kind: 'long' }, nullable: true, id: positionDeleteIds.position },
+  ],
+};
+
+/**
+ * The rows of position delete files, for the data files of one scan. Every delete file is read once, when the first data file that it
+ * concerns is asked for; paths are compared byte for byte.
+ *
+ * @throws ServiceError `ICEBERG_FILE_MISSING` (not-found), `ICEBERG_DELETE_FILE_CORRUPT` (corrupt), and what the engine throws.
+ */
+export class PositionDeletes {
+  readonly #source: MetadataSource;
+  readonly #metadata: TableMetadata;
+  readonly #engine: OpenEngine;
+  readonly #loaded = new Map<ManifestEntry, Promise<PositionsByPath>>();
+  /** By the arrays the index hands out: data files of one partition and age have the same. */
+  readonly #merged = new WeakMap<readonly ManifestEntry[], Promise<ReadonlyMap<string, readonly BigInt64Array[]>>>();
+  /** What will be asked for, not loaded yet as far as it has been looked at. */
+  readonly #ahead: Iterator<ManifestEntry, undefined>;
+  #positions = 0;
+
+  /** @param expected delete files in the order they will be asked for: many small ones are read in one query. */
+  constructor(source: MetadataSource, metadata: TableMetadata, engine: OpenEngine, expected: readonly ManifestEntry[] = []) {
+    this.#source = source;
+    this.#metadata = metadata;
+    this.#engine = engine;
+    this.#ahead = expected.values();
+  }
+
+  /** The positions that delete files of the data file's partition, and those of its own, name; in no order. */
+  async of(
+    path: string,
+    files: { readonly own: readonly ManifestEntry[]; readonly shared: readonly ManifestEntry[] },
+    signal?: AbortSignal,
+  ): Promise<readonly BigInt64Array[]> {
+    const shared = files.shared.length === 0 ? undefined : (await this.#mergedOf(files.shared, signal)).get(path);
+    const own = await this.#load(files.own, signal);
+    return [...(shared ?? []), ...own.flatMap((positions) => positions.get(path) ?? [])];
+  }
+
+  /** All rows of one delete file. */
+  async rowsOf(entry: ManifestEntry, signal?: AbortSignal): Promise<PositionsByPath> {
+    const [positions] = await this.#load([entry], signal);
+    return positions ?? new Map<string, BigInt64Array>();
+  }
+
+  #mergedOf(entries: readonly ManifestEntry[], signal: AbortSignal | undefined): Promise<ReadonlyMap<string, readonly BigInt64Array[]>> {
+    const present = this.#merged.get(entries);
+    if (present !== undefined) return present;
+    const merged = this.#merge(entries, signal);
+    this.#merged.set(entries, merged);
+    merged.catch(() => this.#merged.delete(entries));
+    return merged;
+  }
+
+  async #merge(entries: readonly ManifestEntry[], signal: AbortSignal | undefined): Promise<ReadonlyMap<string, readonly BigInt64Array[]>> {
+    const merged = new Map<string, BigInt64Array[]>();
+    for (const positions of await this.#load(entries, signal)) {
+      for (const [path, rows] of positions) {
+        const known = merged.get(path);
+        if (known === undefined) merged.set(path, [rows]);
+        else known.push(rows);
+      }
+    }
+    return merged;
+  }
+
+  async #load(entries: readonly ManifestEntry[], signal: AbortSignal | undefined): Promise<readonly PositionsByPath[]> {
+    const missing = entries.filter((entry) => !this.#loaded.has(entry));
+    if (missing.length > 0) missing.push(...this.#next(filesPerQuery - (missing.length % filesPerQuery), new Set(missing)));
+    for (let from = 0; from < missing.length; from += filesPerQuery) {
+      const part = missing.slice(from, from + filesPerQuery);
+      const read = this.#read(part, signal);
+      for (const [index, entry] of part.entries()) {
+        const positions = read.then((all) => all[index] ?? new Map<string, BigInt64Array>());
+        this.#loaded.set(entry, positions);
+        positions.catch(() => this.#loaded.delete(entry));
+      }
+      await read;
+    }
+    return Promise.all(entries.map((entry) => this.#loaded.get(entry) ?? noPositions));
+  }
+
+  /** The next delete files that will be asked for. */
+  #next(count: number, known: ReadonlySet<ManifestEntry>): readonly ManifestEntry[] {
+    const next: ManifestEntry[] = [];
+    while (next.length < count) {
+      const { done, value } = this.#ahead.next();
+      if (done === true) break;
+      if (!this.#loaded.has(value) && !known.has(value)) next.push(value);
+    }
+    return next;
+  }
+
+  async #read(entries: readonly ManifestEntry[], signal: AbortSignal | undefined): Promise<readonly PositionsByPath[]> {
+    const engine = await this.#engine();
+    const files = entries.map((entry) => ({ entry }));
+    const nameToId = (path: readonly string[]): number | undefined => deleteColumns.fields.find(({ name }) => name === path.join('.'))?.id;
+    const request = { metadata: this.#metadata, schema: deleteColumns, files, nameToId, withLineage: false };
+    const scan = await readableFiles(this.#source, request, signal);
+    const relation = await engine.scan(scan, { withPositions: true }, signal);
+    try {
+      return await this.#grouped(engine, relation.sql, entries, signal);
+    } finally {
+      await relation.dispose();
+    }
+  }
+
+  async #grouped(
+    engine: Engine,
+    sql: string,
+    entries: readonly ManifestEntry[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly PositionsByPath[]> {
+    const lists = entries.map(() => new Map<string, bigint[]>());
+    const query = {
+      sql: `SELECT ${scanColumns.fileIndex} AS f, pos AS p, file_path AS d FROM (${sql})`,
+      schema: { kind: 'struct', fields: [longField('f'), longField('p'), { name: 'd', type: { kind: 'string' }, nullable: true }] },
+    } as const;
+    for await (const batch of engine.read(query, signal)) {
+      this.#positions += batch.rowCount;
+      if (this.#positions > maxPositions) throw tooMany(this.#source.name);
+      addRows(batch, lists, entries);
+    }
+    return lists.map((byPath) => new Map(Array.from(byPath, ([path, rows]) => [path, BigInt64Array.from(rows)])));
+  }
+}
+
+function longField(name: string): StructType['fields'][number] {
+  return { name, type: { kind: 'long' }, nullable: true };
+}
+
+const decoder = new TextDecoder();
+
+function addRows(batch: ColumnBatch, lists: readonly Map<string, bigint[]>[], entries: readonly ManifestEntry[]): void {
+  const [file, position, path] = batch.columns;
+  if (file?.layout !== 'fixed' || position?.layout !== 'fixed' || path?.layout !== 'bytes') return;
+  if (position.nullCount > 0 || path.nullCount > 0) throw corrupt(entries, 'has rows without a path or a position');
+  // Rows come sorted by path: the text is decoded when it changes.
+  let last: Uint8Array | undefined;
+  let lastFile = -1;
+  let rows: bigint[] = [];
+  for (let index = 0; index < batch.rowCount; index++) {
+    const at = Number(file.values[index]);
+    const bytes = bytesAt(path, index);
+    if (at !== lastFile || last === undefined || Buffer.compare(last, bytes) !== 0) {
+      rows = listAt(lists[at], decoder.decode(bytes));
+      last = bytes;
+      lastFile = at;
+    }
+    rows.push(BigInt(position.values[index] ?? 0));
+  }
+}
+
+function listAt(byPath: Map<string, bigint[]> | undefined, path: string): bigint[] {
+  const present = byPath?.get(path);
+  if (present !== undefined) return present;
+  const rows: bigint[] = [];
+  byPath?.set(path, rows);
+  return rows;
+}
+
+function corrupt(entries: readonly ManifestEntry[], problem: string): ServiceError {
+  return new ServiceError({
+    code: 'ICEBERG_DELETE_FILE_CORRUPT',
+    kind: 'corrupt',
+    message: `one of the position delete files ${entries
+      .slice(0, 3)
+      .map(({ file }) => `"${file.path}"`)
+      .join(', ')} ${problem}`,
+    hint: 'the deleted rows cannot be told from the others; nothing is read',
+  });
+}
+
+function tooMany(table: string): ServiceError {
+  return new ServiceError({
+    code: 'ICEBERG_TOO_MANY_DELETES',
+    kind: 'unsupported',
+    message: `table "${table}": the delete files of one scan name more than ${maxPositions} rows`,
+    hint: 'rewrite the data files (CALL system.rewrite_data_files), or read with a condition that leaves files out',
+  });
+}

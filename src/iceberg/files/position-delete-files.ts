@@ -1,0 +1,150 @@
+import { buildColumn } from '../../codec/build-columns.ts';
+import type { ColumnBatch } from '../../schema/columns.ts';
+import type { StructType } from '../../schema/types.ts';
+import type { IcebergView } from '../iceberg-view.ts';
+import { partitionKey } from '../scan/partition-key.ts';
+import type { ContentFile } from '../spec/content-file.ts';
+import { specById } from '../spec/partition-type.ts';
+import { positionDeleteIds } from '../spec/reserved-ids.ts';
+import { encodeSingleValue } from '../spec/single-value.ts';
+import type { TableContext } from '../table-context.ts';
+import { type FileCompression, fileCompression, writeFormat } from './compression.ts';
+import { cutLowerBound, cutUpperBound } from './cut-bounds.ts';
+import type { FileMetrics } from './file-metrics.ts';
+import { rowFileWriter } from './row-file-writer.ts';
+import { contentFile, fileNames } from './staging.ts';
+
+/** Rows of a data file by their ascending positions. */
+export interface PositionsOfFile {
+  readonly dataFile: ContentFile;
+  readonly positions: BigInt64Array;
+}
+
+const pathType = { kind: 'string' } as const;
+const positionType = { kind: 'long' } as const;
+
+/** https://iceberg.apache.org/spec/#position-delete-files */
+const deleteColumns: StructType = {
+  kind: 'struct',
+  fields: [
+    { name: 'file_path', type: pathType, nullable: false, id: positionDeleteIds.path },
+    { name: 'pos', type: positionType, nullable: false, id: positionDeleteIds.position },
+  ],
+};
+
+const rowsPerBatch = 65_536;
+const boundLength = 16;
+
+/** Writes position delete files one at a time; nothing refers to them yet. */
+export class PositionDeleteFiles {
+  readonly staged: ContentFile[] = [];
+  readonly #context: TableContext;
+  readonly #view: IcebergView;
+  readonly #compression: FileCompression;
+  readonly #signal: AbortSignal | undefined;
+
+  /** @throws AnalysisException `INVALID_TABLE_PROPERTY`. */
+  constructor(context: TableContext, view: IcebergView, signal: AbortSignal | undefined) {
+    const { properties } = view.metadata;
+    this.#context = context;
+    this.#view = view;
+    this.#compression = fileCompression(writeFormat(properties, 'deletes'), properties, 'deletes');
+    this.#signal = signal;
+  }
+
+  /** One file for data files of one partition of one spec. */
+  async write(deleted: readonly PositionsOfFile[]): Promise<void> {
+    const sorted = deleted
+      .map((one) => ({ ...one, key: Buffer.from(one.dataFile.path) }))
+      .toSorted((a, b) => Buffer.compare(a.key, b.key))
+      .filter(({ positions }) => positions.length > 0);
+    const first = sorted[0]?.dataFile;
+    const spec = first === undefined ? undefined : specById(this.#view.metadata, first.specId);
+    if (first === undefined || spec === undefined) return;
+    const { format } = this.#compression;
+    const names = fileNames(this.#context, this.#view, spec, { format, content: 'position-deletes' });
+    const path = names.location(names.next(first.partition));
+    // pyiceberg takes the paths as a dictionary, which pyarrow makes of plain text alone.
+    const writer = rowFileWriter(deleteColumns, this.#compression, this.#context.ids, { plainText: true });
+    for (const batch of batchesOf(sorted)) await writer.append(batch);
+    const { bytes, splitOffsets, columnBytes } = await writer.finish();
+    const rowCount = sorted.reduce((sum, { positions }) => sum + positions.length, 0);
+    const file = contentFile({
+      content: 'position-deletes',
+      path,
+      format,
+      specId: spec.specId,
+      partition: first.partition,
+      recordCount: rowCount,
+      fileSizeBytes: bytes.length,
+      metrics: metricsOf(sorted, rowCount, columnBytes),
+      splitOffsets,
+      referencedDataFile: sorted.length === 1 ? first.path : undefined,
+    });
+    this.staged.push(file);
+    await this.#context.files.put(path, bytes, this.#signal);
+  }
+}
+
+/** Deletes of data files by the partition they share. */
+export function byPartition(deleted: readonly PositionsOfFile[]): readonly (readonly PositionsOfFile[])[] {
+  const groups = new Map<string, PositionsOfFile[]>();
+  for (const one of deleted) {
+    const key = partitionKey(one.dataFile.specId, one.dataFile.partition);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
+  }
+  return [...groups.values()];
+}
+
+function* batchesOf(deleted: readonly PositionsOfFile[]): Generator<ColumnBatch, void, undefined> {
+  for (const { dataFile, positions } of deleted) {
+    for (let from = 0; from < positions.length; from += rowsPerBatch) {
+      const values = positions.subarray(from, from + rowsPerBatch);
+      const rowCount = values.length;
+      const paths = buildColumn(pathType, new Array<string>(rowCount).fill(dataFile.path), 'file_path');
+      const base = { type: positionType, length: rowCount, nullCount: 0, validity: undefined, layout: 'fixed' } as const;
+      yield { schema: deleteColumns, rowCount, columns: [paths, { ...base, values }] };
+    }
+  }
+}
+
+/** Bounds of the path are whole where there is one: readers find the file's deletes by them. */
+function metricsOf(
+  sorted: readonly PositionsOfFile[],
+  rowCount: number,
+  columnBytes: ReadonlyMap<number, number> | undefined,
+): FileMetrics {
+  const { path, position } = positionDeleteIds;
+  const first = sorted[0]?.dataFile.path ?? '';
+  const last = sorted.at(-1)?.dataFile.path ?? '';
+  const only = first === last;
+  const lower = only ? first : cutLowerBound(first, boundLength);
+  const upper = only ? last : cutUpperBound(last, boundLength);
+  const positions = sorted.map((one) => one.positions);
+  const least = positions.reduce((min, list) => ((list[0] ?? min) < min ? (list[0] ?? min) : min), positions[0]?.[0] ?? 0n);
+  const most = positions.reduce((max, list) => ((list.at(-1) ?? max) > max ? (list.at(-1) ?? max) : max), 0n);
+  const counts = (count: number): ReadonlyMap<number, number> =>
+    new Map([
+      [path, count],
+      [position, count],
+    ]);
+  return {
+    columnSizes: columnBytes,
+    valueCounts: counts(rowCount),
+    nullValueCounts: counts(0),
+    nanValueCounts: undefined,
+    lowerBounds: bounds(lower, least),
+    upperBounds: bounds(upper, most),
+  };
+}
+
+function bounds(path: string | Uint8Array | undefined, position: bigint): ReadonlyMap<number, Uint8Array> {
+  const found = new Map<number, Uint8Array>();
+  const pathBytes = path === undefined ? undefined : encodeSingleValue(pathType, path);
+  const positionBytes = encodeSingleValue(positionType, position);
+  if (pathBytes !== undefined) found.set(positionDeleteIds.path, pathBytes);
+  if (positionBytes !== undefined) found.set(positionDeleteIds.position, positionBytes);
+  return found;
+}

@@ -1,0 +1,111 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { mergedPositions } from '../../rows/change/merged-positions.ts';
+import { readDeletionVector } from '../deletes/deletion-vector.ts';
+import { PositionDeletes } from '../deletes/position-deletes.ts';
+import type { IcebergView } from '../iceberg-view.ts';
+import type { LiveFile } from '../scan/live-files.ts';
+import type { ContentFile } from '../spec/content-file.ts';
+import type { TableContext } from '../table-context.ts';
+import { DeletionVectorFiles } from './deletion-vector-files.ts';
+import { discardFiles } from './discard-files.ts';
+import { byPartition, PositionDeleteFiles, type PositionsOfFile } from './position-delete-files.ts';
+
+/** Rows of a live data file that go, by their ascending positions. */
+export interface DeletedPositions {
+  readonly file: LiveFile;
+  readonly positions: BigInt64Array;
+}
+
+/** Delete files to be added, and those that they take the place of. */
+export interface StagedDeletes {
+  readonly added: readonly ContentFile[];
+  readonly removed: readonly ContentFile[];
+}
+
+/** Format version from which deletion vectors take the place of position delete files. */
+const deletionVectorsVersion = 3;
+/** Positions that are held for one file of deletes. */
+const maxHeldPositions = 2 ** 26;
+
+/**
+ * Marks rows as deleted without touching their files: position delete files, from format version 3 on deletion vectors, which take in
+ * the rows marked before. Nothing refers to the files yet; when it rejects, nothing it wrote is left.
+ *
+ * @throws AnalysisException `INVALID_TABLE_PROPERTY`, what reading earlier deletes throws, and what the stores throw.
+ */
+export async function stageDeletes(
+  context: TableContext,
+  view: IcebergView,
+  deleted: AsyncIterable<DeletedPositions> | Iterable<DeletedPositions>,
+  signal?: AbortSignal,
+): Promise<StagedDeletes> {
+  if (view.metadata.formatVersion >= deletionVectorsVersion) return stageVectors(context, view, deleted, signal);
+  const perFile = granularityOf(view.metadata.properties) === 'file';
+  const files = new PositionDeleteFiles(context, view, signal);
+  try {
+    let held: PositionsOfFile[] = [];
+    let heldPositions = 0;
+    const flush = async (): Promise<void> => {
+      for (const group of byPartition(held)) await files.write(group);
+      held = [];
+      heldPositions = 0;
+    };
+    for await (const { file, positions } of deleted) {
+      const one = { dataFile: file.entry.file, positions };
+      if (perFile) {
+        await files.write([one]);
+        continue;
+      }
+      held.push(one);
+      heldPositions += positions.length;
+      if (heldPositions > maxHeldPositions) await flush();
+    }
+    await flush();
+    return { added: files.staged, removed: [] };
+  } catch (error) {
+    await discardFiles(context, files.staged);
+    throw error;
+  }
+}
+
+/** Vectors of all data files, many in one Puffin file. */
+async function stageVectors(
+  context: TableContext,
+  view: IcebergView,
+  deleted: AsyncIterable<DeletedPositions> | Iterable<DeletedPositions>,
+  signal: AbortSignal | undefined,
+): Promise<StagedDeletes> {
+  const vectors = new DeletionVectorFiles(context, view, signal);
+  const earlier = new PositionDeletes(context, view.metadata, context.engine);
+  const removed: ContentFile[] = [];
+  try {
+    for await (const { file, positions } of deleted) {
+      const { entry, attached } = file;
+      const lists = [positions, ...(await earlier.of(entry.file.path, attached, signal))];
+      if (attached.vector !== undefined) {
+        lists.push(await readDeletionVector(context, attached.vector, signal));
+        removed.push(attached.vector.file);
+      }
+      // What concerns this data file alone ends here; of the others the vector takes precedence.
+      removed.push(...attached.own.map((own) => own.file));
+      await vectors.add(entry.file, mergedPositions(lists));
+    }
+    return { added: await vectors.finish(), removed };
+  } catch (error) {
+    await discardFiles(context, vectors.staged);
+    throw error;
+  }
+}
+
+/** `file` as Spark has it, unless the table says otherwise. */
+function granularityOf(properties: Readonly<Record<string, string>>): 'file' | 'partition' {
+  const key = 'write.delete.granularity';
+  const text = (properties[key] ?? 'file').toLowerCase();
+  if (text === 'file' || text === 'partition') return text;
+  throw new AnalysisException({
+    errorClass: 'INVALID_TABLE_PROPERTY',
+    sqlState: '22023',
+    message: `table property ${key} is "${text}"`,
+    hint: 'set it to file or partition',
+  });
+}

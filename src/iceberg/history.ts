@@ -1,0 +1,50 @@
+import { toEpochMs } from '../base/clock.ts';
+import type { HistoryEntry } from '../table/table.ts';
+import { toVersion, type Version } from '../table/version.ts';
+import { ancestorsOf } from './ancestry.ts';
+import type { IcebergView } from './iceberg-view.ts';
+import { movedProgress } from './progress.ts';
+import type { IcebergSnapshot, TableMetadata } from './spec/table-metadata.ts';
+
+/**
+ * The snapshots of a branch, newest first: the operation, and the summary as metrics. Snapshots that were rolled back or expired are not
+ * among them.
+ */
+export function historyOf(
+  { metadata, snapshot, version }: IcebergView,
+  options: { readonly limit?: number | undefined; readonly fromVersion?: Version | undefined },
+): readonly HistoryEntry[] {
+  const entries: HistoryEntry[] = [];
+  let number: number = version;
+  for (const ancestor of ancestorsOf(metadata, snapshot)) {
+    const at = toVersion(metadata.formatVersion === 1 ? number : Number(ancestor.sequenceNumber));
+    number -= 1;
+    if (entries.length === (options.limit ?? Number.POSITIVE_INFINITY) || at < (options.fromVersion ?? 0)) break;
+    entries.push(entryOf(metadata, ancestor, at));
+  }
+  return entries;
+}
+
+function entryOf(metadata: TableMetadata, snapshot: IcebergSnapshot, version: Version): HistoryEntry {
+  const { operation, ...metrics } = snapshot.summary;
+  const engine = [metrics['engine-name'], metrics['engine-version']].filter((part) => part !== undefined).join(' ');
+  return {
+    version,
+    committedAt: toEpochMs(snapshot.timestampMs),
+    operation: operation ?? 'unknown',
+    operationParameters: {
+      'snapshot-id': String(snapshot.snapshotId),
+      'parent-id': snapshot.parentSnapshotId === undefined ? undefined : String(snapshot.parentSnapshotId),
+      'schema-id': snapshot.schemaId === undefined ? undefined : String(snapshot.schemaId),
+    },
+    operationMetrics: metrics,
+    userMetadata: metrics['tidewater.user-metadata'],
+    engineInfo: engine === '' ? undefined : engine,
+    isBlindAppend: operation === 'append',
+    progress: movedProgress(metadata, snapshot),
+    addedFiles: Number(metrics['added-data-files'] ?? 0),
+    removedFiles: Number(metrics['deleted-data-files'] ?? 0),
+    addedRows: metrics['added-records'] === undefined ? undefined : Number(metrics['added-records']),
+    dataChange: operation !== 'replace',
+  };
+}

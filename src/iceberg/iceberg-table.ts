@@ -1,0 +1,310 @@
+import { AnalysisException } from '../base/analysis-exception.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { Random } from '../base/random.ts';
+import type { OpenEngine } from '../engine/engine.ts';
+import type { HeldChanges, SnapshotRows } from '../table/changes.ts';
+import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
+import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
+import type {
+  CompactionPlan,
+  CompactionResult,
+  TableHealth,
+  UpkeepRequest,
+  UpkeepResult,
+  VacuumOptions,
+  VacuumResult,
+} from '../table/operations.ts';
+import type { ChangelogRequest, MetadataTable, Procedure, SnapshotPoint } from '../table/queries.ts';
+import type { HeldRelation } from '../table/relation.ts';
+import type { RowOperations } from '../table/row-operations.ts';
+import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
+import type { WriteSpec } from '../table/staged-file.ts';
+import type { StreamOptions, StreamSource } from '../table/stream.ts';
+import type { Capabilities, HistoryEntry, QueryableTable, Snapshot } from '../table/table.ts';
+import { tableNotFound } from '../table/table-names.ts';
+import type { Version } from '../table/version.ts';
+import { changelog } from './changes/changelog.ts';
+import { findView } from './find-view.ts';
+import { historyOf } from './history.ts';
+import { icebergOperations } from './iceberg-operations.ts';
+import type { IcebergView } from './iceberg-view.ts';
+import { metadataTable, metadataTableNames } from './metadata-tables/metadata-table.ts';
+import { icebergProcedures } from './operations/procedures/iceberg-procedures.ts';
+import type { ChangeSource } from './pipeline/change-source.ts';
+import { compact } from './pipeline/compact.ts';
+import { type CompactionPlanOptions, planCompaction } from './pipeline/plan-compaction.ts';
+import { ScratchFiles } from './pipeline/scratch-files.ts';
+import { icebergHealth } from './pipeline/table-health.ts';
+import { findAppend, tryAppend } from './pipeline/try-append.ts';
+import { removeOrphans, upkeep } from './pipeline/upkeep.ts';
+import { changesOfVersion, rowsAtVersion } from './pipeline/version-changes.ts';
+import { icebergWriteSpec } from './pipeline/write-spec.ts';
+import type { LoadedMetadata, TablePointer } from './pointer/table-pointer.ts';
+import { appendedFiles } from './scan/appended-files.ts';
+import { fileScanOf } from './scan/file-scan.ts';
+import { liveFiles } from './scan/live-files.ts';
+import { snapshotIdOfVersion } from './snapshot-at.ts';
+import { IcebergStreamSource } from './streaming/iceberg-stream-source.ts';
+import type { TableContext } from './table-context.ts';
+import { icebergDetail } from './table-detail.ts';
+import type { TableFiles } from './table-files.ts';
+import type { TableRoots } from './table-roots.ts';
+import { asIcebergView, mainBranch, snapshotNotFound, viewOf } from './view-of.ts';
+
+/** What an Iceberg table is made of. */
+export interface IcebergTableParts {
+  readonly pointer: TablePointer;
+  readonly files: TableFiles;
+  /** Followed as metadata is loaded; the files are checked against them. */
+  readonly roots: TableRoots;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: IdSource;
+  /** Stands in every snapshot made. */
+  readonly engineName: string;
+  readonly engineVersion: string;
+  readonly applicationSummary?: Readonly<Record<string, string>> | undefined;
+  /** For queries and row operations; without it they are refused. */
+  readonly engine?: OpenEngine | undefined;
+  /** Default `main`. */
+  readonly branch?: string | undefined;
+  readonly failpoint?: Failpoint | undefined;
+  /** Local directory for changes that are computed for the feed; without it they are refused. */
+  readonly scratchDirectory?: string | undefined;
+  /** Settings of the store that the files are in, for worker threads, which open it themselves. */
+  readonly storage?: Readonly<Record<string, string>> | undefined;
+}
+
+const withoutEngine = ['expire', 'rewrite-manifests', 'vacuum'] as const;
+const withEngine = ['compact', 'rewrite-deletes'] as const;
+
+/** An Iceberg table behind the neutral contract. */
+export class IcebergTable implements QueryableTable {
+  readonly name: string;
+  readonly format = 'iceberg';
+  readonly context: TableContext;
+  readonly #parts: IcebergTableParts;
+  readonly #branch: string;
+  readonly #scratch: ScratchFiles;
+  #view: IcebergView;
+
+  /** @param loaded the newest metadata. @throws AnalysisException `CANNOT_FIND_REF` for a branch that is not there. */
+  constructor(parts: IcebergTableParts, loaded: LoadedMetadata) {
+    this.name = parts.pointer.name;
+    this.#parts = parts;
+    this.#branch = parts.branch ?? mainBranch;
+    parts.roots.follow(loaded);
+    this.#view = viewOf(loaded, { branch: this.#branch });
+    this.context = this.#contextOf(parts);
+    this.#scratch = new ScratchFiles({ directory: parts.scratchDirectory, ids: parts.ids, clock: parts.clock });
+  }
+
+  /** As the newest metadata seen has it. */
+  get location(): string {
+    return this.#view.metadata.location;
+  }
+
+  get capabilities(): Capabilities {
+    return {
+      changeFeed: 'inferred',
+      rowLevel: this.#parts.engine === undefined ? 'none' : 'copy-on-write',
+      maintenance: [...(this.#parts.engine === undefined ? withoutEngine : [...withoutEngine, ...withEngine])],
+      overwriteReplaces: true,
+      singleWriterOnly: this.#parts.pointer.singleWriterOnly,
+    };
+  }
+
+  /** @throws AnalysisException `TABLE_OR_VIEW_NOT_FOUND` when the table is gone. */
+  async refresh(signal?: AbortSignal): Promise<IcebergView> {
+    for (;;) {
+      const { loaded } = this.#view;
+      const newest = await this.#parts.pointer.load(loaded, signal);
+      if (newest === undefined) throw tableNotFound([this.name]);
+      // What another caller took over meanwhile may be newer than what was read here.
+      if (this.#view.loaded !== loaded) continue;
+      if (newest !== loaded) this.#adopt(viewOf(newest, { branch: this.#branch }));
+      return this.#view;
+    }
+  }
+
+  /** By the branch's ancestry. Tables of format version 1 number their snapshots from 1. */
+  async snapshotAt(version: Version, signal?: AbortSignal): Promise<IcebergView> {
+    const newest = await this.refresh(signal);
+    if (version === newest.version) return newest;
+    const { loaded, metadata, snapshot } = newest;
+    const id = snapshotIdOfVersion(metadata, snapshot?.snapshotId, version);
+    if (id === undefined) throw this.#noVersion(version, newest);
+    return viewOf(loaded, { snapshotId: id });
+  }
+
+  async findSnapshot(point: SnapshotPoint, signal?: AbortSignal): Promise<IcebergView> {
+    return findView((await this.refresh(signal)).loaded, point);
+  }
+
+  async versionAt(timestampMs: number, signal?: AbortSignal): Promise<Version> {
+    const { loaded } = await this.refresh(signal);
+    return findView(loaded, { kind: 'timestamp', micros: BigInt(Math.floor(timestampMs)) * 1_000n }).version;
+  }
+
+  async history(
+    options: { readonly limit?: number | undefined; readonly fromVersion?: Version | undefined },
+    signal?: AbortSignal,
+  ): Promise<readonly HistoryEntry[]> {
+    return historyOf(await this.refresh(signal), options);
+  }
+
+  get metadataTables(): readonly string[] {
+    return metadataTableNames;
+  }
+
+  async metadataTable(name: string, at: SnapshotPoint | undefined, signal?: AbortSignal): Promise<MetadataTable> {
+    const newest = await this.refresh(signal);
+    return metadataTable(this.context, at === undefined ? newest : findView(newest.loaded, at), name);
+  }
+
+  onBranch(branch: string): IcebergTable {
+    return new IcebergTable({ ...this.#parts, branch }, this.#view.loaded);
+  }
+
+  async scan(snapshot: Snapshot, request: ScanRequest = {}, signal?: AbortSignal): Promise<FileScan> {
+    const view = asIcebergView(snapshot);
+    const { appendedAfter: after, filter } = request;
+    const found =
+      after === undefined
+        ? await liveFiles(this.context, view, filter, signal)
+        : await appendedFiles(this.context, view, { after, filter }, signal);
+    return fileScanOf(this.context, view, found.data, { statistics: found.statistics }, signal);
+  }
+
+  async detail(signal?: AbortSignal): Promise<TableDetail> {
+    return icebergDetail(this.name, await this.refresh(signal));
+  }
+
+  writeSpec(snapshot: Snapshot): WriteSpec {
+    return icebergWriteSpec(asIcebergView(snapshot), { ...this.context, storage: this.#parts.storage });
+  }
+
+  async tryAppend(base: Snapshot, intent: AppendIntent, signal?: AbortSignal): Promise<CommitOutcome> {
+    return tryAppend(this.context, asIcebergView(base), intent, signal);
+  }
+
+  findCommit(commitId: CommitId, _afterVersion: Version, signal?: AbortSignal): Promise<Version | undefined> {
+    return findAppend(this.context, commitId, signal);
+  }
+
+  /** Nothing is left behind. */
+  afterCommit(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  changesOf(version: Version, signal?: AbortSignal): Promise<HeldChanges> {
+    return changesOfVersion(this.#changeSource(), version, signal);
+  }
+
+  rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows> {
+    return rowsAtVersion(this.#changeSource(), version, signal);
+  }
+
+  changelog(request: ChangelogRequest, signal?: AbortSignal): Promise<HeldRelation> {
+    return changelog(this.context, request, signal);
+  }
+
+  /** @throws AnalysisException `UNSUPPORTED_FEATURE`: changes are computed from snapshots. */
+  changeScans(): AsyncIterable<ChangeScan> {
+    throw noChangeScans(this.name);
+  }
+
+  openStream(options: StreamOptions, signal?: AbortSignal): Promise<StreamSource> {
+    return IcebergStreamSource.open(this.context, options, signal);
+  }
+
+  get procedures(): readonly Procedure[] {
+    return icebergProcedures(this.context);
+  }
+
+  get operations(): RowOperations & DefinitionOperations {
+    return icebergOperations(this.context);
+  }
+
+  async health(signal?: AbortSignal): Promise<TableHealth> {
+    return icebergHealth(this.context, await this.refresh(signal), signal);
+  }
+
+  async planCompaction(options: CompactionPlanOptions, signal?: AbortSignal): Promise<CompactionPlan> {
+    return planCompaction(this.context, await this.refresh(signal), options, signal);
+  }
+
+  compact(plan: CompactionPlan, signal?: AbortSignal): Promise<CompactionResult> {
+    return compact(this.context, plan, signal);
+  }
+
+  vacuum(options: VacuumOptions, signal?: AbortSignal): Promise<VacuumResult> {
+    return removeOrphans(this.context, options, signal);
+  }
+
+  maintain(request: UpkeepRequest, signal?: AbortSignal): Promise<UpkeepResult> {
+    return upkeep(this.context, request, signal);
+  }
+
+  /** There is no log to summarise. */
+  async checkpoint(): Promise<{ readonly version: Version; readonly written: boolean }> {
+    return { version: (await this.refresh()).version, written: false };
+  }
+
+  #changeSource(): ChangeSource {
+    return { context: this.context, scratch: this.#scratch, storage: this.#parts.storage };
+  }
+
+  #adopt(view: IcebergView): void {
+    this.#parts.roots.follow(view.loaded);
+    this.#view = view;
+  }
+
+  #contextOf(parts: IcebergTableParts): TableContext {
+    return {
+      name: this.name,
+      pointer: parts.pointer,
+      files: parts.files,
+      clock: parts.clock,
+      random: parts.random,
+      ids: parts.ids,
+      failpoint: parts.failpoint ?? inertFailpoint,
+      engine: parts.engine ?? (() => Promise.reject(noEngine(this.name))),
+      engineName: parts.engineName,
+      engineVersion: parts.engineVersion,
+      applicationSummary: parts.applicationSummary,
+      branch: this.#branch,
+      refresh: (signal) => this.refresh(signal),
+      adopt: (view) => {
+        this.#adopt(view);
+      },
+    };
+  }
+
+  #noVersion(version: Version, newest: IcebergView): AnalysisException {
+    const versions = historyOf(newest, {}).map((entry) => entry.version);
+    const range = versions.length === 0 ? 'none' : `${versions.at(-1)} to ${versions[0]}`;
+    return snapshotNotFound(`Cannot find version ${version} of table ${this.name}`, `versions of the branch ${this.#branch}: ${range}`);
+  }
+}
+
+function noChangeScans(table: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'UNSUPPORTED_FEATURE',
+    sqlState: '0A000',
+    kind: 'unsupported',
+    message: `table "${table}" is an Iceberg table and has no change data feed`,
+    hint: "its changes are computed: CALL system.create_changelog_view(table => '…', options => map('start-snapshot-id', '…')), or tidewater changes",
+  });
+}
+
+function noEngine(table: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'ENGINE_NOT_AVAILABLE',
+    kind: 'unsupported',
+    message: `table "${table}" was opened without the query engine`,
+    hint: 'open it through a Session, or pass an engine',
+  });
+}

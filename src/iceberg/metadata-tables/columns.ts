@@ -1,0 +1,26 @@
+import type { DataType, Field, StructType } from '../../schema/types.ts';
+
+export const booleanType: DataType = { kind: 'boolean' };
+export const intType: DataType = { kind: 'integer' };
+export const longType: DataType = { kind: 'long' };
+export const stringType: DataType = { kind: 'string' };
+export const binaryType: DataType = { kind: 'binary' };
+export const timestampType: DataType = { kind: 'timestamp' };
+
+export function listType(element: DataType): DataType {
+  return { kind: 'list', element, elementNullable: true };
+}
+
+export function mapType(key: DataType, value: DataType): DataType {
+  return { kind: 'map', key, value, valueNullable: true };
+}
+
+/** Columns by name, all of which may be null. */
+export function struct(columns: readonly (readonly [string, DataType])[]): StructType {
+  return { kind: 'struct', fields: columns.map(([name, type]): Field => ({ name, type, nullable: true })) };
+}
+
+/** Milliseconds since 1970 as a timestamp. */
+export function microsOf(timeMs: number): bigint {
+  return BigInt(timeMs) * 1_000n;
+}

@@ -1,0 +1,80 @@
+import type { InputRow } from '../../codec/build-columns.ts';
+import type { IcebergView } from '../iceberg-view.ts';
+import { entriesOf, type MetadataSource, manifestsOf } from '../scan/manifests.ts';
+import type { ManifestEntry, ManifestFile } from '../spec/content-file.ts';
+import { intType, longType, struct } from './columns.ts';
+import { fileColumns, fileRow } from './file-rows.ts';
+import type { MetadataRows } from './metadata-rows.ts';
+import { unifiedPartition } from './partition-type.ts';
+import { readableMetrics } from './readable-metrics.ts';
+
+/** Which files a table about files is of. */
+export interface FilesScope {
+  readonly content: 'all' | 'data' | 'deletes';
+  /** Of all snapshots there are instead of the view's. */
+  readonly everySnapshot: boolean;
+}
+
+/** `files`, `data_files`, `delete_files` and their `all_` forms: the live files. */
+export function filesTable(source: MetadataSource, view: IcebergView, scope: FilesScope): MetadataRows {
+  const partition = unifiedPartition(view.metadata);
+  const metrics = readableMetrics(view.icebergSchema);
+  const columns = fileColumns(partition);
+  return {
+    schema: { kind: 'struct', fields: [...columns.fields, { name: 'readable_metrics', type: metrics.type, nullable: true }] },
+    async *rows(signal) {
+      for (const manifest of await scopedManifests(source, view, scope, signal)) {
+        for (const { status, file } of await entriesOf(source, view.metadata, manifest, signal)) {
+          if (status !== 'deleted') yield { ...fileRow(file, partition), readable_metrics: metrics.valueOf(file) };
+        }
+      }
+    },
+  };
+}
+
+const statuses = { existing: 0, added: 1, deleted: 2 } as const;
+
+/** `entries` and `all_entries`: what the manifests hold, deleted files included. */
+export function entriesTable(source: MetadataSource, view: IcebergView, scope: Pick<FilesScope, 'everySnapshot'>): MetadataRows {
+  const partition = unifiedPartition(view.metadata);
+  const metrics = readableMetrics(view.icebergSchema);
+  const rowOf = (entry: ManifestEntry): InputRow => ({
+    status: statuses[entry.status],
+    snapshot_id: entry.snapshotId,
+    sequence_number: entry.sequenceNumber,
+    file_sequence_number: entry.fileSequenceNumber,
+    data_file: fileRow(entry.file, partition),
+    readable_metrics: metrics.valueOf(entry.file),
+  });
+  return {
+    schema: struct([
+      ['status', intType],
+      ['snapshot_id', longType],
+      ['sequence_number', longType],
+      ['file_sequence_number', longType],
+      ['data_file', fileColumns(partition)],
+      ['readable_metrics', metrics.type],
+    ]),
+    async *rows(signal) {
+      for (const manifest of await scopedManifests(source, view, { content: 'all', ...scope }, signal)) {
+        for (const entry of await entriesOf(source, view.metadata, manifest, signal)) yield rowOf(entry);
+      }
+    },
+  };
+}
+
+/** Manifests in scope, each once. */
+async function scopedManifests(
+  source: MetadataSource,
+  { metadata, snapshot }: IcebergView,
+  { content, everySnapshot }: FilesScope,
+  signal: AbortSignal | undefined,
+): Promise<readonly ManifestFile[]> {
+  const found = new Map<string, ManifestFile>();
+  for (const of of everySnapshot ? metadata.snapshots : [snapshot]) {
+    for (const manifest of await manifestsOf(source, metadata, of, signal)) {
+      if ((content === 'all' || manifest.content === content) && !found.has(manifest.path)) found.set(manifest.path, manifest);
+    }
+  }
+  return [...found.values()];
+}

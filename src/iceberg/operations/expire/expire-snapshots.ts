@@ -1,0 +1,174 @@
+import type { CommitOptions } from '../../../table/row-operations.ts';
+import type { Version } from '../../../table/version.ts';
+import type { IcebergView } from '../../iceberg-view.ts';
+import type { MetadataChange } from '../../pointer/table-pointer.ts';
+import { manifestsOf } from '../../scan/manifests.ts';
+import { applyUpdates } from '../../spec/apply-updates.ts';
+import type { FileContent } from '../../spec/content-file.ts';
+import type { MetadataUpdate } from '../../spec/metadata-updates.ts';
+import { requirementsFor } from '../../spec/requirements.ts';
+import type { IcebergSnapshot, TableMetadata } from '../../spec/table-metadata.ts';
+import type { TableContext } from '../../table-context.ts';
+import { commitUpdates } from '../../transaction/commit-updates.ts';
+import { deleteFiles } from '../delete-files.ts';
+import { illegalArgument, refuseWithoutGc } from '../operation-errors.ts';
+import { expiryOf } from './retained-snapshots.ts';
+import { type UnreachableFiles, unreachableFiles } from './unreachable-files.ts';
+
+export interface ExpireRequest extends Pick<CommitOptions, 'signal'> {
+  /** Snapshots from before this time (milliseconds since the epoch) may go. Default: `history.expire.max-snapshot-age-ms` ago. */
+  readonly olderThanMs?: number | undefined;
+  /** Of each branch so many stay. Default: `history.expire.min-snapshots-to-keep`. */
+  readonly retainLast?: number | undefined;
+  readonly snapshotIds?: readonly bigint[] | undefined;
+  /** Takes out schemas and partition specs that no snapshot uses any more, too. Default false. */
+  readonly cleanExpiredMetadata?: boolean | undefined;
+  /** Versions from this one on stay whatever their age: the slowest feed's guard. */
+  readonly keepVersionsFrom?: Version | undefined;
+  readonly maxConcurrentDeletes?: number | undefined;
+  /** Counts what would go and changes nothing. */
+  readonly dryRun?: boolean | undefined;
+}
+
+export interface ExpireResult {
+  readonly expiredSnapshots: number;
+  readonly removedRefs: number;
+  readonly deletedDataFiles: number;
+  readonly deletedPositionDeleteFiles: number;
+  readonly deletedEqualityDeleteFiles: number;
+  readonly deletedManifests: number;
+  readonly deletedManifestLists: number;
+  readonly deletedStatisticsFiles: number;
+}
+
+/**
+ * Takes old snapshots out of a table and deletes the files that only they refer to. The metadata is committed first: a file that is deleted
+ * is no one's any more, and one that is not becomes an orphan.
+ *
+ * @throws AnalysisException `VALIDATION_FAILED` when `gc.enabled` is false, `INVALID_ARGUMENT` for snapshots that are still referred to.
+ */
+export async function expireSnapshots(context: TableContext, request: ExpireRequest = {}): Promise<ExpireResult> {
+  checkRequest(request);
+  const { signal, dryRun } = request;
+  const base = await context.refresh(signal);
+  refuseWithoutGc(base.metadata.properties, 'expire snapshots');
+  const plan = await expiryPlan(context, base, request);
+  if (dryRun === true) {
+    const change = plan(base);
+    if (change === undefined) return nothing;
+    const applied = { nowMs: base.metadata.lastUpdatedMs, baseLocation: base.loaded.metadataLocation };
+    const after = applyUpdates(base.metadata, change.updates, applied);
+    return counted(base.metadata, after, await unreachableFiles(context, base.metadata, after, signal));
+  }
+  let before = base.metadata;
+  const committed = await commitUpdates(
+    context,
+    (view) => {
+      before = view.metadata;
+      return plan(view);
+    },
+    { signal },
+  );
+  if (committed === undefined) return nothing;
+  const { metadata: after } = committed;
+  const files = await unreachableFiles(context, before, after, signal);
+  return counted(before, after, await deleted(context, files, request));
+}
+
+type Plan = (view: IcebergView) => MetadataChange | undefined;
+
+async function expiryPlan(context: TableContext, base: IcebergView, request: ExpireRequest): Promise<Plan> {
+  const nowMs = context.clock.now();
+  const uses = request.cleanExpiredMetadata === true ? await specsOfSnapshots(context, base.metadata, request.signal) : undefined;
+  return ({ metadata }) => {
+    const { snapshots, refs } = expiryOf(metadata, { ...request, nowMs });
+    const ids = new Set(snapshots.map(({ snapshotId }) => snapshotId));
+    const updates: MetadataUpdate[] = refs.map((refName) => ({ action: 'remove-snapshot-ref', refName }));
+    if (ids.size > 0) updates.push({ action: 'remove-snapshots', snapshotIds: [...ids] });
+    const staying = metadata.snapshots.filter(({ snapshotId }) => !ids.has(snapshotId));
+    if (uses !== undefined) updates.push(...unusedDefinitions(metadata, staying, uses));
+    return updates.length === 0 ? undefined : { updates, requirements: requirementsFor(metadata, updates) };
+  };
+}
+
+/** Partition specs by the snapshots whose manifests are of them. */
+async function specsOfSnapshots(
+  context: TableContext,
+  metadata: TableMetadata,
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<bigint, ReadonlySet<number>>> {
+  const specs = new Map<bigint, ReadonlySet<number>>();
+  for (const snapshot of metadata.snapshots) {
+    const manifests = await manifestsOf(context, metadata, snapshot, signal);
+    specs.set(snapshot.snapshotId, new Set(manifests.map(({ specId }) => specId)));
+  }
+  return specs;
+}
+
+function unusedDefinitions(
+  metadata: TableMetadata,
+  staying: readonly IcebergSnapshot[],
+  specsOf: ReadonlyMap<bigint, ReadonlySet<number>>,
+): readonly MetadataUpdate[] {
+  const updates: MetadataUpdate[] = [];
+  // Of snapshots that came in between nothing is known: their specs stay until the next time.
+  if (staying.every(({ snapshotId }) => specsOf.has(snapshotId))) {
+    const used = new Set([metadata.defaultSpecId, ...staying.flatMap(({ snapshotId }) => [...(specsOf.get(snapshotId) ?? [])])]);
+    const specIds = metadata.partitionSpecs.map(({ specId }) => specId).filter((id) => !used.has(id));
+    if (specIds.length > 0) updates.push({ action: 'remove-partition-specs', specIds });
+  }
+  const used = new Set([metadata.currentSchemaId, ...staying.map(({ schemaId }) => schemaId)]);
+  const schemaIds = metadata.schemas.map(({ schemaId }) => schemaId).filter((id) => !used.has(id));
+  if (schemaIds.length > 0) updates.push({ action: 'remove-schemas', schemaIds });
+  return updates;
+}
+
+/** Data first: what a process that ends early leaves behind can be found by the manifests. */
+async function deleted(context: TableContext, files: UnreachableFiles, request: ExpireRequest): Promise<UnreachableFiles> {
+  const options = { atOnce: request.maxConcurrentDeletes, signal: request.signal };
+  const content = new Map<string, FileContent>();
+  for (const path of await deleteFiles(context.files, files.content.keys(), options)) {
+    const kind = files.content.get(path);
+    if (kind !== undefined) content.set(path, kind);
+  }
+  const manifests = await deleteFiles(context.files, files.manifests, options);
+  const manifestLists = await deleteFiles(context.files, files.manifestLists, options);
+  const statistics = await deleteFiles(context.files, files.statistics, options);
+  return { content, manifests, manifestLists, statistics };
+}
+
+const nothing: ExpireResult = {
+  expiredSnapshots: 0,
+  removedRefs: 0,
+  deletedDataFiles: 0,
+  deletedPositionDeleteFiles: 0,
+  deletedEqualityDeleteFiles: 0,
+  deletedManifests: 0,
+  deletedManifestLists: 0,
+  deletedStatisticsFiles: 0,
+};
+
+function counted(before: TableMetadata, after: TableMetadata, files: UnreachableFiles): ExpireResult {
+  const kinds = [...files.content.values()];
+  const count = (kind: FileContent): number => kinds.filter((one) => one === kind).length;
+  const staying = new Set(after.snapshots.map(({ snapshotId }) => snapshotId));
+  return {
+    expiredSnapshots: before.snapshots.filter(({ snapshotId }) => !staying.has(snapshotId)).length,
+    removedRefs: [...before.refs.keys()].filter((name) => !after.refs.has(name)).length,
+    deletedDataFiles: count('data'),
+    deletedPositionDeleteFiles: count('position-deletes'),
+    deletedEqualityDeleteFiles: count('equality-deletes'),
+    deletedManifests: files.manifests.length,
+    deletedManifestLists: files.manifestLists.length,
+    deletedStatisticsFiles: files.statistics.length,
+  };
+}
+
+function checkRequest({ retainLast, maxConcurrentDeletes }: ExpireRequest): void {
+  if (retainLast !== undefined && retainLast < 1) {
+    throw illegalArgument(`Number of snapshots to retain must be at least 1, cannot be: ${retainLast}`);
+  }
+  if (maxConcurrentDeletes !== undefined && maxConcurrentDeletes < 1) {
+    throw illegalArgument(`max_concurrent_deletes should have value > 0, value: ${maxConcurrentDeletes}`);
+  }
+}

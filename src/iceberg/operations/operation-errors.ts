@@ -1,0 +1,20 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+
+/** An argument that cannot be, in the words of the reference implementation (`IllegalArgumentException` there). */
+export function illegalArgument(message: string, hint?: string): AnalysisException {
+  return new AnalysisException({ errorClass: 'INVALID_ARGUMENT', alias: 'IllegalArgumentException', sqlState: '22023', message, hint });
+}
+
+/** Something the table's state does not allow, whoever tries again (`ValidationException` there). */
+export function refusedOperation(message: string, hint?: string): AnalysisException {
+  return new AnalysisException({ errorClass: 'VALIDATION_FAILED', alias: 'ValidationException', message, hint });
+}
+
+/** Files of a table are not to be deleted: others may have the same ones. */
+export function refuseWithoutGc(properties: Readonly<Record<string, string>>, what: string): void {
+  if ((properties['gc.enabled'] ?? 'true').toLowerCase() === 'true') return;
+  throw refusedOperation(
+    `Cannot ${what}: GC is disabled (deleting files may corrupt other tables)`,
+    "ALTER TABLE … SET TBLPROPERTIES ('gc.enabled' = 'true'), when no other table refers to its files",
+  );
+}

@@ -1,0 +1,48 @@
+import type { Procedure, ProcedureParameter } from '../../../table/queries.ts';
+import { unsupportedFeature } from '../../definition/definition-errors.ts';
+import type { TableContext } from '../../table-context.ts';
+import { optional, required, resultColumns } from './procedure-values.ts';
+
+interface Refused {
+  readonly name: string;
+  readonly parameters: readonly ProcedureParameter[];
+  readonly output: Procedure['output'];
+  readonly hint: string;
+}
+
+const refused: readonly Refused[] = [
+  {
+    name: 'compute_table_stats',
+    parameters: [optional('snapshot_id', 'long'), optional('columns', 'string-list')],
+    output: resultColumns({ statistics_file: 'string' }),
+    hint: 'it takes theta sketches of every column; call it in Spark, the file it adds is kept',
+  },
+  {
+    name: 'compute_partition_stats',
+    parameters: [optional('snapshot_id', 'long')],
+    output: resultColumns({ partition_statistics_file: 'string' }),
+    hint: 'the metadata table partitions has the same numbers; call it in Spark for the file, which is kept',
+  },
+  {
+    name: 'rewrite_table_path',
+    parameters: [
+      required('source_prefix', 'string'),
+      required('target_prefix', 'string'),
+      optional('start_version', 'string'),
+      optional('end_version', 'string'),
+      optional('staging_location', 'string'),
+    ],
+    output: resultColumns({ latest_version: 'string', file_list_location: 'string' }),
+    hint: 'a copied table is read with a path map from where it was written to where it is',
+  },
+];
+
+/** Procedures of other engines that are known and not there: they are refused by name, with what to do. */
+export function refusedProcedures(context: TableContext): readonly Procedure[] {
+  return refused.map(({ name, parameters, output, hint }) => ({
+    name,
+    parameters,
+    output,
+    run: () => Promise.reject(unsupportedFeature(`table "${context.name}": the procedure ${name}`, hint)),
+  }));
+}

@@ -1,0 +1,88 @@
+import type { LiveFile } from '../../scan/live-files.ts';
+import { partitionKey } from '../../scan/partition-key.ts';
+import type { DataRewriteSettings } from './data-settings.ts';
+import { packed } from './rewrite-options.ts';
+
+/** Files of one partition that are rewritten together. */
+export interface DataFileGroup {
+  readonly files: readonly LiveFile[];
+  readonly bytes: number;
+  /** Its files are of the spec that the new ones get, and of one partition of it. */
+  readonly samePartition: boolean;
+}
+
+/**
+ * The files that are worth a rewrite, in groups: too small or too large ones and those with many deleted rows, of one partition; files of
+ * other specs than the output's together, for their rows may belong to several partitions of it. Pure.
+ */
+export function dataFileGroups(files: readonly LiveFile[], outputSpecId: number, settings: DataRewriteSettings): readonly DataFileGroup[] {
+  const partitions = new Map<string, LiveFile[]>();
+  for (const file of files) {
+    if (!settings.rewriteAll && !isCandidate(file, settings)) continue;
+    const { specId, partition } = file.entry.file;
+    const key = specId === outputSpecId ? partitionKey(specId, partition) : '';
+    const known = partitions.get(key);
+    if (known === undefined) partitions.set(key, [file]);
+    else known.push(file);
+  }
+  const groups = [...partitions].flatMap(([key, members]) =>
+    packed(members, settings.maxGroupBytes, sizeOf).map((group) => ({ files: group, bytes: totalBytes(group), samePartition: key !== '' })),
+  );
+  const worthIt = settings.rewriteAll ? groups : groups.filter((group) => isWorthIt(group, settings));
+  return limited(ordered(worthIt, settings.jobOrder), settings.maxFiles);
+}
+
+function isCandidate(file: LiveFile, settings: DataRewriteSettings): boolean {
+  const bytes = sizeOf(file);
+  return bytes < settings.minFileBytes || bytes > settings.maxFileBytes || isMuchDeleted(file, settings);
+}
+
+function isMuchDeleted(file: LiveFile, { deleteFileThreshold, deleteRatio }: DataRewriteSettings): boolean {
+  const { entry, deletes } = file;
+  if (deletes.length >= deleteFileThreshold) return true;
+  // How many rows of this file the deletes of several files concern is not known.
+  const { own, vector } = file.attached;
+  const known = [...own, ...(vector === undefined ? [] : [vector])].reduce((sum, { file: { recordCount } }) => sum + recordCount, 0);
+  return known > 0 && Math.min(known, entry.file.recordCount) / entry.file.recordCount >= deleteRatio;
+}
+
+function isWorthIt({ files, bytes }: DataFileGroup, settings: DataRewriteSettings): boolean {
+  if (files.length > 1 && (files.length >= settings.minInputFiles || bytes > settings.targetFileBytes)) return true;
+  return bytes > settings.maxFileBytes || files.some((file) => isMuchDeleted(file, settings));
+}
+
+function ordered(groups: readonly DataFileGroup[], order: DataRewriteSettings['jobOrder']): readonly DataFileGroup[] {
+  switch (order) {
+    case 'bytes-asc':
+      return groups.toSorted((a, b) => a.bytes - b.bytes);
+    case 'bytes-desc':
+      return groups.toSorted((a, b) => b.bytes - a.bytes);
+    case 'files-asc':
+      return groups.toSorted((a, b) => a.files.length - b.files.length);
+    case 'files-desc':
+      return groups.toSorted((a, b) => b.files.length - a.files.length);
+    default:
+      return groups;
+  }
+}
+
+/** Whole groups for as long as they stay within the limit; the last one is cut. */
+function limited(groups: readonly DataFileGroup[], maxFiles: number): readonly DataFileGroup[] {
+  let left = maxFiles;
+  const kept: DataFileGroup[] = [];
+  for (const group of groups) {
+    if (left <= 0) break;
+    const files = group.files.slice(0, left);
+    kept.push({ ...group, files, bytes: totalBytes(files) });
+    left -= files.length;
+  }
+  return kept;
+}
+
+function sizeOf({ entry }: LiveFile): number {
+  return entry.file.fileSizeBytes;
+}
+
+function totalBytes(files: readonly LiveFile[]): number {
+  return files.reduce((sum, file) => sum + sizeOf(file), 0);
+}

@@ -1,0 +1,81 @@
+import { isServiceError } from '../../base/errors.ts';
+import type { CompactionPlan, CompactionResult, RewriteGroup } from '../../table/operations.ts';
+import { discardFiles } from '../files/discard-files.ts';
+import { stageDataFiles } from '../files/stage-data-files.ts';
+import type { IcebergView } from '../iceberg-view.ts';
+import { fileScanOf } from '../scan/file-scan.ts';
+import { type LiveFile, liveFiles } from '../scan/live-files.ts';
+import type { ContentFile } from '../spec/content-file.ts';
+import type { TableContext } from '../table-context.ts';
+import { commitSnapshot } from '../transaction/commit-snapshot.ts';
+
+/**
+ * Rewrites the groups of a plan, deleted rows left out, and commits them as one snapshot that changes no rows. Files that are gone since are
+ * left out of their group; rows deleted meanwhile are a conflict, and so is a file that went while it was rewritten.
+ *
+ * @throws CommitStateUnknownException (unknown-outcome): nothing may be deleted; what the engine, the storage and the catalog throw.
+ */
+export async function compact(context: TableContext, plan: CompactionPlan, signal?: AbortSignal): Promise<CompactionResult> {
+  const view = await context.refresh(signal);
+  const byPath = new Map((await liveFiles(context, view, undefined, signal)).data.map((file) => [file.entry.file.path, file]));
+  const groups = plan.groups.map((group) => presentFiles(group, byPath)).filter((files) => files.length > 0);
+  await context.failpoint('M1');
+  const [removed, added]: [ContentFile[], ContentFile[]] = [[], []];
+  try {
+    for (const files of groups) {
+      added.push(...(await rewriteGroup(context, view, files, signal)));
+      removed.push(...files.map(({ entry }) => entry.file));
+    }
+    if (removed.length === 0) return { outcome: 'nothing-to-do', version: undefined, ...nothing };
+    await context.failpoint('M2');
+    const committed = await commitSnapshot(
+      context,
+      view,
+      {
+        kind: 'replace',
+        added,
+        removed,
+        // Equality deletes of snapshots after this one still concern the rows.
+        dataSequenceNumber: view.metadata.formatVersion === 1 ? undefined : view.snapshot?.sequenceNumber,
+        validation: { since: view.snapshotId, noNewDeletesForRemoved: true, requiredFiles: removed.map(({ path }) => path) },
+        summary: {},
+      },
+      { signal },
+    );
+    return { outcome: 'committed', version: committed.version, ...totalsOf(removed, added) };
+  } catch (error) {
+    if (isServiceError(error, 'unknown-outcome')) throw error;
+    await discardFiles(context, added);
+    if (!isServiceError(error, 'conflict')) throw error;
+    await context.failpoint('M3');
+    return { outcome: 'conflicted', version: undefined, ...nothing };
+  }
+}
+
+const nothing = { filesRemoved: 0, filesAdded: 0, bytesRemoved: 0, bytesAdded: 0 };
+
+function presentFiles({ inputs }: RewriteGroup, byPath: ReadonlyMap<string, LiveFile>): readonly LiveFile[] {
+  return inputs.flatMap(({ path }) => byPath.get(path) ?? []);
+}
+
+async function rewriteGroup(
+  context: TableContext,
+  view: IcebergView,
+  files: readonly LiveFile[],
+  signal: AbortSignal | undefined,
+): Promise<readonly ContentFile[]> {
+  const engine = await context.engine();
+  const scan = await fileScanOf(context, view, files, {}, signal);
+  const withRowTracking = scan.rowTracking !== undefined;
+  const rows = await engine.scan(scan, { withRowTracking }, signal);
+  try {
+    return await stageDataFiles(context, view, rows, { withRowTracking }, signal);
+  } finally {
+    await rows.dispose();
+  }
+}
+
+function totalsOf(removed: readonly ContentFile[], added: readonly ContentFile[]): typeof nothing {
+  const bytesOf = (files: readonly ContentFile[]): number => files.reduce((sum, { fileSizeBytes }) => sum + fileSizeBytes, 0);
+  return { filesRemoved: removed.length, filesAdded: added.length, bytesRemoved: bytesOf(removed), bytesAdded: bytesOf(added) };
+}

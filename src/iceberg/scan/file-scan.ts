@@ -1,0 +1,61 @@
+import type { OpenEngine } from '../../engine/engine.ts';
+import type { FileScan, ScanStatistics } from '../../table/scan.ts';
+import { deletedRowsOf } from '../deletes/deleted-rows.ts';
+import type { IcebergView } from '../iceberg-view.ts';
+import { mappedId, nameMappingProperty, parseNameMapping } from '../spec/name-mapping.ts';
+import type { TableMetadata } from '../spec/table-metadata.ts';
+import type { LiveFile } from './live-files.ts';
+import type { MetadataSource } from './manifests.ts';
+import type { NameToId } from './name-to-id.ts';
+import { readableFiles } from './readable-files.ts';
+
+/** What reading rows needs. */
+export interface ScanSource extends MetadataSource {
+  readonly engine: OpenEngine;
+}
+
+/** Format version in which rows have ids. */
+const lineageFormatVersion = 3;
+
+/**
+ * How the engine reads files of a view as rows of its schema, deletes applied.
+ *
+ * @param options.statistics what was looked at to find the files; default: the files alone.
+ * @throws ServiceError `ICEBERG_FILE_MISSING` (not-found), `PARQUET_CORRUPT` (corrupt), `FILE_OUTSIDE_TABLE` (invalid); reading the scan throws
+ * what its delete files throw.
+ */
+export async function fileScanOf(
+  source: ScanSource,
+  view: IcebergView,
+  files: readonly LiveFile[],
+  options: { readonly statistics?: ScanStatistics | undefined } = {},
+  signal?: AbortSignal,
+): Promise<FileScan> {
+  const { metadata, icebergSchema } = view;
+  const nameToId = tableNames(metadata);
+  const deletedRows = deletedRowsOf({ source, metadata, schema: icebergSchema, nameToId, engine: source.engine, files });
+  return readableFiles(
+    source,
+    {
+      metadata,
+      schema: icebergSchema.struct,
+      files: files.map((file) => ({ entry: file.entry, deletedRows: deletedRows(file) })),
+      nameToId,
+      withLineage: metadata.formatVersion >= lineageFormatVersion,
+      statistics: options.statistics,
+    },
+    signal,
+  );
+}
+
+/** For files without field ids, where the table has a name mapping. */
+export function tableNames({ properties }: TableMetadata): NameToId | undefined {
+  const text = properties[nameMappingProperty];
+  if (text === undefined) return undefined;
+  // Parsed for the first file that needs it: a mapping that nobody can read hurts no file with ids.
+  let mapping: ReturnType<typeof parseNameMapping> | undefined;
+  return (path) => {
+    mapping ??= parseNameMapping(text);
+    return mappedId(mapping, path);
+  };
+}

@@ -1,0 +1,31 @@
+import { ServiceError } from '../../base/errors.ts';
+
+/** `ICEBERG_METADATA_INVALID` (kind corrupt): metadata that contradicts the specification. `where` names the file. */
+export function invalidMetadata(where: string, detail: string, cause?: unknown): ServiceError {
+  return new ServiceError({ code: 'ICEBERG_METADATA_INVALID', kind: 'corrupt', message: `${where}: ${detail}`, cause });
+}
+
+/** `ICEBERG_FORMAT_VERSION_UNSUPPORTED` (kind unsupported). */
+export function unsupportedFormatVersion(where: string, version: number): ServiceError {
+  return new ServiceError({
+    code: 'ICEBERG_FORMAT_VERSION_UNSUPPORTED',
+    kind: 'unsupported',
+    message: `${where}: cannot read unsupported version ${version}`,
+    hint: 'tables of format versions 1, 2 and 3 are read',
+  });
+}
+
+/** `ICEBERG_TYPE_UNSUPPORTED` (kind unsupported) naming column and type. */
+export function unsupportedType(where: string, column: string, type: string): ServiceError {
+  return new ServiceError({
+    code: 'ICEBERG_TYPE_UNSUPPORTED',
+    kind: 'unsupported',
+    message: `${where}: column "${column}" has the type ${type}, which this version does not read`,
+    hint: 'open the table with an engine that has the type, or drop the column there',
+  });
+}
+
+/** `ICEBERG_UPDATE_REFUSED` (kind invalid): a change that the metadata does not allow, in the words other implementations use. */
+export function refusedUpdate(message: string): ServiceError {
+  return new ServiceError({ code: 'ICEBERG_UPDATE_REFUSED', kind: 'invalid', message });
+}

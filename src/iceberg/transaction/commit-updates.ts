@@ -1,0 +1,68 @@
+import { printJson } from '../../base/bigint-json.ts';
+import type { CommitOptions } from '../../table/row-operations.ts';
+import type { IcebergView } from '../iceberg-view.ts';
+import type { LoadedMetadata, MetadataChange } from '../pointer/table-pointer.ts';
+import { applyUpdates } from '../spec/apply-updates.ts';
+import { printTableMetadata } from '../spec/print-table-metadata.ts';
+import type { TableMetadata } from '../spec/table-metadata.ts';
+import type { TableContext } from '../table-context.ts';
+import { mainBranch, viewOf } from '../view-of.ts';
+import { CommitFailedException } from './commit-errors.ts';
+import { commitUntilCertain } from './commit-loop.ts';
+import { checkMark, markUpdates } from './idempotency.ts';
+
+/**
+ * Commits changes of the metadata alone: no snapshot is made. `plan` says what to change of the newest metadata, and is asked again for each
+ * newer one; `undefined`: nothing is to be changed.
+ *
+ * @throws what `plan` throws; CommitFailedException (kind conflict), errors of the catalog: certain, nothing changed.
+ * CommitStateUnknownException (kind unknown-outcome).
+ */
+export async function commitUpdates(
+  context: TableContext,
+  plan: (view: IcebergView) => MetadataChange | undefined,
+  options: CommitOptions = {},
+): Promise<IcebergView | undefined> {
+  const { signal, idempotency } = options;
+  const first = (await context.refresh(signal)).loaded;
+  const end = await commitUntilCertain(
+    context,
+    first,
+    {
+      changeOn: (base) => {
+        if (base === undefined) throw new CommitFailedException(context.name, 'the table was dropped');
+        if (base.metadata.tableUuid !== first.metadata.tableUuid) throw new CommitFailedException(context.name, 'the table was replaced');
+        checkMark(idempotency, first.metadata, base.metadata);
+        const change = plan(currentView(base, context.branch));
+        return Promise.resolve(change && { ...change, updates: [...change.updates, ...markUpdates(idempotency)] });
+      },
+      hasLanded,
+    },
+    signal,
+  );
+  if (end.kind === 'nothing') return undefined;
+  const view = currentView(end.loaded, context.branch);
+  context.adopt(view);
+  return view;
+}
+
+/** The newest of the branch; of main when the change itself took the branch away. */
+function currentView(loaded: LoadedMetadata, branch: string): IcebergView {
+  return viewOf(loaded, { branch: loaded.metadata.refs.has(branch) ? branch : mainBranch });
+}
+
+/** Whether the change, made once more, would change nothing: it landed, or somebody else made the same. */
+function hasLanded(newest: TableMetadata, change: MetadataChange): boolean {
+  try {
+    const again = applyUpdates(newest, change.updates, { nowMs: newest.lastUpdatedMs, baseLocation: undefined });
+    return stateOf(again) === stateOf(newest);
+  } catch {
+    // What cannot be made on it is not there.
+    return false;
+  }
+}
+
+function stateOf(metadata: TableMetadata): string {
+  const properties = printJson(Object.entries(metadata.properties).toSorted(([left], [right]) => (left < right ? -1 : 1)));
+  return properties + printTableMetadata({ ...metadata, properties: {}, lastUpdatedMs: 0, metadataLog: [], snapshotLog: [] });
+}
