@@ -9,6 +9,8 @@ export interface CatalogEntry {
   readonly location: string;
   /** How to create it; without one the table must exist. */
   readonly definition?: TableDefinition | undefined;
+  /** For a table of a catalog; default: that of the format. */
+  readonly opener?: TableOpener | undefined;
 }
 
 /** Opens and creates tables of one format. */
@@ -83,7 +85,7 @@ export class FileSystemCatalog implements TableCatalog {
   }
 
   #opener(entry: CatalogEntry): TableOpener {
-    const opener = this.#openers[entry.format];
+    const opener = entry.opener ?? this.#openers[entry.format];
     if (opener === undefined) {
       throw new ServiceError({
         code: 'FORMAT_UNSUPPORTED',

@@ -1,0 +1,47 @@
+import { AnalysisException } from '../base/analysis-exception.ts';
+import { quotedName } from '../table/table-names.ts';
+
+export function schemaNotFound(namespace: readonly string[]): AnalysisException {
+  const name = quotedName(namespace);
+  return new AnalysisException({
+    errorClass: 'SCHEMA_NOT_FOUND',
+    sqlState: '42704',
+    kind: 'not-found',
+    message: `The schema ${name} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
+    hint: 'CREATE DATABASE makes one; DROP SCHEMA IF EXISTS tolerates absence',
+    parameters: { schemaName: name },
+  });
+}
+
+export function schemaExists(namespace: readonly string[]): AnalysisException {
+  const name = quotedName(namespace);
+  return new AnalysisException({
+    errorClass: 'SCHEMA_ALREADY_EXISTS',
+    sqlState: '42P06',
+    message: `Cannot create schema ${name} because it already exists.`,
+    hint: 'choose a different name, or add IF NOT EXISTS',
+    parameters: { schemaName: name },
+  });
+}
+
+export function schemaNotEmpty(namespace: readonly string[]): AnalysisException {
+  const name = quotedName(namespace);
+  return new AnalysisException({
+    errorClass: 'SCHEMA_NOT_EMPTY',
+    sqlState: '2BP01',
+    message: `Cannot drop a schema ${name} because it contains objects.`,
+    hint: 'use DROP SCHEMA … CASCADE to drop the schema and all its objects',
+    parameters: { schemaName: name },
+  });
+}
+
+/** A level of a namespace, or a table's name, that a catalog cannot keep. */
+export function invalidName(name: string, hint: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'INVALID_SCHEMA_OR_RELATION_NAME',
+    sqlState: '42602',
+    message: `\`${name}\` is not a valid name for tables/schemas.`,
+    hint,
+    parameters: { name },
+  });
+}

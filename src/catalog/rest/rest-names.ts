@@ -1,0 +1,171 @@
+import { isJsonObject, type JsonValue } from '../../base/bigint-json.ts';
+import { isServiceError } from '../../base/errors.ts';
+import type { LoadedMetadata, MetadataChange, SwapOutcome, TablePointer } from '../../iceberg/pointer/table-pointer.ts';
+import type { TableIdent } from '../../table/table-formats.ts';
+import { tableExists } from '../../table/table-names.ts';
+import type { IcebergNames, NameChange } from '../iceberg-names.ts';
+import { schemaNotFound } from '../namespace-errors.ts';
+import { fileSettingsIn } from './file-settings.ts';
+import type { RestClient } from './rest-client.ts';
+import { failureIn, invalidAnswer, restError } from './rest-errors.ts';
+import { commitBody, RestTablePointer, tableEndpoint } from './rest-table-pointer.ts';
+
+const namespacesEndpoint = '/v1/{prefix}/namespaces';
+const namespaceEndpoint = '/v1/{prefix}/namespaces/{namespace}';
+const tablesEndpoint = '/v1/{prefix}/namespaces/{namespace}/tables';
+const registerEndpoint = '/v1/{prefix}/namespaces/{namespace}/register';
+const renameEndpoint = '/v1/{prefix}/tables/rename';
+const transactionEndpoint = '/v1/{prefix}/transactions/commit';
+const statusNotFound = 404;
+const statusConflict = 409;
+const firstFailure = 400;
+
+/** The names of a REST catalog. Files are the server's business: it chooses locations and deletes what is purged. */
+export class RestNames implements IcebergNames {
+  readonly #client: RestClient;
+  readonly #nameOf: (ident: TableIdent) => string;
+  /** What the server has handed out for tables that are about to be made. */
+  readonly #staged = new Map<string, Readonly<Record<string, string>>>();
+
+  constructor(parts: { readonly client: RestClient; readonly nameOf: (ident: TableIdent) => string }) {
+    this.#client = parts.client;
+    this.#nameOf = parts.nameOf;
+  }
+
+  async namespaces(within: readonly string[], signal?: AbortSignal): Promise<readonly (readonly string[])[] | undefined> {
+    const { namespaceSeparator } = await this.#client.config();
+    const query = { parent: within.length === 0 ? undefined : within.join(namespaceSeparator) };
+    const found = await this.#client.list({ endpoint: namespacesEndpoint, query, expected: [statusNotFound] }, 'namespaces', signal);
+    return found?.map(levelsOf);
+  }
+
+  async hasNamespace(namespace: readonly string[], signal?: AbortSignal): Promise<boolean> {
+    const names = { namespace };
+    const { status } = await this.#client.request(
+      { method: 'GET', endpoint: namespaceEndpoint, names, expected: [statusNotFound] },
+      signal,
+    );
+    return status !== statusNotFound;
+  }
+
+  async createNamespace(namespace: readonly string[], signal?: AbortSignal): Promise<boolean> {
+    const body = { namespace, properties: {} };
+    const request = { method: 'POST', endpoint: namespacesEndpoint, body, writes: true, expected: [statusConflict] } as const;
+    return (await this.#client.request(request, signal)).status !== statusConflict;
+  }
+
+  async dropNamespace(namespace: readonly string[], signal?: AbortSignal): Promise<'dropped' | 'absent' | 'not-empty'> {
+    const names = { namespace };
+    const expected = [statusNotFound, statusConflict, firstFailure];
+    const request = { method: 'DELETE', endpoint: namespaceEndpoint, names, writes: true, expected } as const;
+    const { status, body } = await this.#client.request(request, signal);
+    if (status === statusNotFound) return 'absent';
+    if (status < firstFailure) return 'dropped';
+    const failure = failureIn(status, body);
+    // Servers before the status was specified say 400.
+    if (status === statusConflict || failure.type === 'NamespaceNotEmptyException') return 'not-empty';
+    throw restError(failure, { shown: `DELETE of namespace ${namespace.join('.')}`, writes: true });
+  }
+
+  async tables(namespace: readonly string[], signal?: AbortSignal): Promise<readonly string[] | undefined> {
+    const request = { endpoint: tablesEndpoint, names: { namespace }, expected: [statusNotFound] };
+    const found = await this.#client.list(request, 'identifiers', signal);
+    return found?.map((entry) => {
+      const name = isJsonObject(entry) ? entry['name'] : undefined;
+      if (typeof name !== 'string') throw invalidAnswer(`GET ${tablesEndpoint}`, 'has an identifier without a name');
+      return name;
+    });
+  }
+
+  pointer(ident: TableIdent): TablePointer {
+    const key = keyOf(ident);
+    const fileSettings = this.#staged.get(key);
+    this.#staged.delete(key);
+    return new RestTablePointer({ name: this.#nameOf(ident), ident, client: this.#client, fileSettings });
+  }
+
+  /** Asks the server to stage a table, which it forgets: that tells where it would put it, and with what its files may be written. */
+  async locationOf(ident: TableIdent, wanted: string | undefined, signal?: AbortSignal): Promise<string> {
+    const names = { namespace: ident.namespace };
+    const schema = { type: 'struct', 'schema-id': 0, fields: [] };
+    const body = { name: ident.name, location: wanted, schema, 'stage-create': true, properties: {} };
+    const request = { method: 'POST', endpoint: tablesEndpoint, names, body, expected: [statusNotFound, statusConflict] } as const;
+    const answer = await this.#client.request(request, signal);
+    if (answer.status === statusNotFound) throw schemaNotFound(ident.namespace);
+    // A table that is to be replaced is there; only its new place is the user's choice.
+    if (answer.status === statusConflict && wanted !== undefined) return wanted;
+    if (answer.status === statusConflict) throw tableExists([...ident.namespace, ident.name]);
+    const metadata = isJsonObject(answer.body) ? answer.body['metadata'] : undefined;
+    const location = isJsonObject(metadata) ? metadata['location'] : undefined;
+    if (typeof location !== 'string') throw invalidAnswer(`staging of ${this.#nameOf(ident)}`, 'has no location');
+    if (isJsonObject(answer.body)) this.#staged.set(keyOf(ident), fileSettingsIn(await this.#client.config(), answer.body, location));
+    return location;
+  }
+
+  async rename(from: TableIdent, to: TableIdent, signal?: AbortSignal): Promise<NameChange> {
+    const body = { source: identJson(from), destination: identJson(to) };
+    const expected = [statusNotFound, statusConflict];
+    const answer = await this.#client.request({ method: 'POST', endpoint: renameEndpoint, body, writes: true, expected }, signal);
+    if (answer.status === statusConflict) return 'exists';
+    if (answer.status !== statusNotFound) return 'done';
+    if (failureIn(answer.status, answer.body).type === 'NoSuchNamespaceException') throw schemaNotFound(to.namespace);
+    return 'absent';
+  }
+
+  /**
+   * Changes several tables in one step, where the server can.
+   *
+   * @throws ServiceError `REST_CATALOG_UNSUPPORTED`, and as the client.
+   */
+  async commitTogether(
+    changes: readonly { readonly ident: TableIdent; readonly base: LoadedMetadata; readonly change: MetadataChange }[],
+    signal?: AbortSignal,
+  ): Promise<Exclude<SwapOutcome, { readonly kind: 'committed' }> | { readonly kind: 'committed' }> {
+    const body = { 'table-changes': changes.map(({ ident, base, change }) => commitBody(ident, base, change)) };
+    try {
+      const request = { method: 'POST', endpoint: transactionEndpoint, body, writes: true, expected: [statusConflict] } as const;
+      const answer = await this.#client.request(request, signal);
+      if (answer.status !== statusConflict) return { kind: 'committed' };
+      return { kind: 'conflicted', reason: failureIn(answer.status, answer.body).message };
+    } catch (error) {
+      if (isServiceError(error, 'unknown-outcome')) return { kind: 'unknown', cause: error };
+      throw error;
+    }
+  }
+
+  async drop(ident: TableIdent, options: { readonly purge: boolean }, signal?: AbortSignal): Promise<boolean> {
+    const names = { namespace: ident.namespace, table: ident.name };
+    const query = { purgeRequested: String(options.purge) };
+    const request = { method: 'DELETE', endpoint: tableEndpoint, names, query, writes: true, expected: [statusNotFound] } as const;
+    return (await this.#client.request(request, signal)).status !== statusNotFound;
+  }
+
+  async register(ident: TableIdent, metadataLocation: string, signal?: AbortSignal): Promise<NameChange> {
+    const names = { namespace: ident.namespace };
+    const body = { name: ident.name, 'metadata-location': metadataLocation };
+    const expected = [statusNotFound, statusConflict];
+    const request = { method: 'POST', endpoint: registerEndpoint, names, body, writes: true, expected } as const;
+    const answer = await this.#client.request(request, signal);
+    if (answer.status === statusConflict) return 'exists';
+    if (answer.status !== statusNotFound) return 'done';
+    if (failureIn(answer.status, answer.body).type === 'NoSuchNamespaceException') throw schemaNotFound(ident.namespace);
+    return 'absent';
+  }
+
+  async close(): Promise<void> {
+    await Promise.resolve();
+  }
+}
+
+function keyOf(ident: TableIdent): string {
+  return [...ident.namespace, ident.name].join('\u0000');
+}
+
+function identJson(ident: TableIdent): { readonly namespace: readonly string[]; readonly name: string } {
+  return { namespace: ident.namespace, name: ident.name };
+}
+
+function levelsOf(value: JsonValue): readonly string[] {
+  if (!Array.isArray(value)) throw invalidAnswer(`GET ${namespacesEndpoint}`, 'has a namespace that is no list');
+  return value.map(String);
+}

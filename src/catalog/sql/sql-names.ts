@@ -1,0 +1,132 @@
+import type { Clock } from '../../base/clock.ts';
+import { isServiceError } from '../../base/errors.ts';
+import type { IdSource } from '../../base/ids.ts';
+import { parentLocation } from '../../iceberg/location.ts';
+import { tableFiles } from '../../iceberg/open-table-files.ts';
+import { deleteTableFiles } from '../../iceberg/pointer/delete-table-files.ts';
+import { readMetadataFile } from '../../iceberg/pointer/metadata-files.ts';
+import type { TablePointer } from '../../iceberg/pointer/table-pointer.ts';
+import type { OpenObjectStore } from '../../storage/object-store.ts';
+import type { TableIdent } from '../../table/table-formats.ts';
+import type { IcebergNames, NameChange } from '../iceberg-names.ts';
+import { invalidName, schemaNotFound } from '../namespace-errors.ts';
+import type { SqlConnection } from './sql-connection.ts';
+import type { SqlLayoutOptions } from './sql-layout.ts';
+import { SqlTablePointer } from './sql-table-pointer.ts';
+import { SqlTableRows } from './sql-table-rows.ts';
+
+export interface SqlNamesParts {
+  /** Under which the catalog's rows are kept: what the programs that share it call it. */
+  readonly catalog: string;
+  readonly connection: SqlConnection;
+  readonly layout: SqlLayoutOptions;
+  /** Directory of tables whose location is not given. */
+  readonly warehouse: string;
+  /** Tables and namespaces need the namespace they are in. */
+  readonly strict: boolean;
+  readonly nameOf: (ident: TableIdent) => string;
+  readonly openStore: OpenObjectStore;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+}
+
+const locationProperty = 'location';
+
+/** The names of a catalog in a database, in the layout of Java's JdbcCatalog and pyiceberg's SqlCatalog. */
+export class SqlNames implements IcebergNames {
+  readonly #parts: SqlNamesParts;
+  readonly #rows: SqlTableRows;
+
+  constructor(parts: SqlNamesParts) {
+    this.#parts = parts;
+    this.#rows = new SqlTableRows(parts.connection, parts.catalog, parts.layout);
+  }
+
+  async namespaces(within: readonly string[], signal?: AbortSignal): Promise<readonly (readonly string[])[] | undefined> {
+    if (within.length > 0 && !(await this.hasNamespace(within, signal))) return undefined;
+    const all = await this.#rows.namespaces(signal);
+    return all.filter((levels) => levels.length === within.length + 1 && within.every((level, depth) => levels[depth] === level));
+  }
+
+  async hasNamespace(namespace: readonly string[], signal?: AbortSignal): Promise<boolean> {
+    checkNamespace(namespace);
+    return await this.#rows.hasNamespace(namespace, signal);
+  }
+
+  async createNamespace(namespace: readonly string[], signal?: AbortSignal): Promise<boolean> {
+    if (await this.hasNamespace(namespace, signal)) return false;
+    return await this.#rows.insertNamespace(namespace, signal);
+  }
+
+  async dropNamespace(namespace: readonly string[], signal?: AbortSignal): Promise<'dropped' | 'absent' | 'not-empty'> {
+    if (!(await this.hasNamespace(namespace, signal))) return 'absent';
+    const below = await this.namespaces(namespace, signal);
+    if ((await this.#rows.tables(namespace, signal)).length > 0 || (below ?? []).length > 0) return 'not-empty';
+    await this.#rows.removeNamespace(namespace, signal);
+    return 'dropped';
+  }
+
+  async tables(namespace: readonly string[], signal?: AbortSignal): Promise<readonly string[] | undefined> {
+    if (!(await this.hasNamespace(namespace, signal))) return undefined;
+    return await this.#rows.tables(namespace, signal);
+  }
+
+  pointer(ident: TableIdent): TablePointer {
+    const { nameOf, openStore, clock, ids } = this.#parts;
+    checkIdent(ident);
+    return new SqlTablePointer({ name: nameOf(ident), ident, rows: this.#rows, openStore, clock, ids });
+  }
+
+  async locationOf(ident: TableIdent, wanted: string | undefined, signal?: AbortSignal): Promise<string> {
+    if (this.#parts.strict && !(await this.hasNamespace(ident.namespace, signal))) throw schemaNotFound(ident.namespace);
+    if (wanted !== undefined) return wanted;
+    const given = await this.#rows.namespaceProperty(ident.namespace, locationProperty, signal);
+    const directory = given ?? [this.#parts.warehouse, ...ident.namespace].join('/');
+    return `${directory.replace(/\/+$/, '')}/${ident.name}`;
+  }
+
+  async rename(from: TableIdent, to: TableIdent, signal?: AbortSignal): Promise<NameChange> {
+    checkIdent(to);
+    if (!(await this.hasNamespace(to.namespace, signal))) throw schemaNotFound(to.namespace);
+    const renamed = await this.#rows.rename(from, to, signal);
+    return renamed === 'renamed' ? 'done' : renamed;
+  }
+
+  async drop(ident: TableIdent, options: { readonly purge: boolean }, signal?: AbortSignal): Promise<boolean> {
+    const { nameOf, openStore } = this.#parts;
+    const loaded = options.purge ? await this.pointer(ident).load(undefined, signal) : undefined;
+    const dropped = await this.#rows.remove(ident, signal);
+    // After the name is gone the files are nobody's: they are deleted whatever the signal says.
+    if (dropped && loaded !== undefined) await deleteTableFiles({ name: nameOf(ident), loaded, openStore });
+    return dropped;
+  }
+
+  async register(ident: TableIdent, metadataLocation: string, signal?: AbortSignal): Promise<NameChange> {
+    checkIdent(ident);
+    if (!(await this.hasNamespace(ident.namespace, signal))) throw schemaNotFound(ident.namespace);
+    const { nameOf, openStore } = this.#parts;
+    const files = tableFiles({ name: nameOf(ident), openStore, roots: () => [parentLocation(metadataLocation)] });
+    try {
+      await readMetadataFile(files, metadataLocation, signal);
+    } catch (error) {
+      if (isServiceError(error, 'not-found')) return 'absent';
+      throw error;
+    }
+    return (await this.#rows.insert(ident, metadataLocation, signal)) ? 'done' : 'exists';
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.connection.close();
+  }
+}
+
+/** Levels are joined by dots: one that has a dot would be two. */
+function checkNamespace(namespace: readonly string[]): void {
+  const bad = namespace.length === 0 ? '' : namespace.find((level) => level === '' || level.includes('.'));
+  if (bad !== undefined) throw invalidName(bad, 'levels of namespaces in SQL catalogs are not empty and have no dots');
+}
+
+function checkIdent(ident: TableIdent): void {
+  checkNamespace(ident.namespace);
+  if (ident.name === '') throw invalidName('', 'give the table a name');
+}

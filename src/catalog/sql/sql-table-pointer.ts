@@ -1,0 +1,104 @@
+import type { Clock } from '../../base/clock.ts';
+import { isServiceError } from '../../base/errors.ts';
+import type { IdSource } from '../../base/ids.ts';
+import { parentLocation } from '../../iceberg/location.ts';
+import { tableFiles } from '../../iceberg/open-table-files.ts';
+import { deleteDroppedMetadata, leaveOnFailure, metadataBytes, readMetadataFile } from '../../iceberg/pointer/metadata-files.ts';
+import { metadataCodec, numberedLocation } from '../../iceberg/pointer/metadata-names.ts';
+import { nextMetadata } from '../../iceberg/pointer/next-metadata.ts';
+import type { LoadedMetadata, MetadataChange, SwapOutcome, TablePointer } from '../../iceberg/pointer/table-pointer.ts';
+import type { TableFiles } from '../../iceberg/table-files.ts';
+import type { OpenObjectStore } from '../../storage/object-store.ts';
+import type { TableIdent } from '../../table/table-formats.ts';
+import type { SqlTableRows } from './sql-table-rows.ts';
+
+export interface SqlTablePointerParts {
+  readonly name: string;
+  readonly ident: TableIdent;
+  readonly rows: SqlTableRows;
+  readonly openStore: OpenObjectStore;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+}
+
+/** Tries to read metadata that is replaced and deleted meanwhile. */
+const maxVanished = 5;
+
+/** A table whose newest metadata file is named by a row of a SQL catalog; a commit replaces the name if it is still the base's. */
+export class SqlTablePointer implements TablePointer {
+  readonly name: string;
+  readonly singleWriterOnly = undefined;
+  readonly #parts: SqlTablePointerParts;
+  readonly #files: TableFiles;
+  /** Directories of metadata that the catalog has named, or that this pointer writes to. */
+  readonly #folders = new Set<string>();
+
+  constructor(parts: SqlTablePointerParts) {
+    this.name = parts.name;
+    this.#parts = parts;
+    this.#files = tableFiles({ name: parts.name, openStore: parts.openStore, roots: () => [...this.#folders] });
+  }
+
+  async load(known: LoadedMetadata | undefined, signal?: AbortSignal): Promise<LoadedMetadata | undefined> {
+    for (let vanished = 0; ; vanished += 1) {
+      const location = (await this.#parts.rows.find(this.#parts.ident, signal))?.metadataLocation;
+      if (location === undefined) return undefined;
+      if (location === known?.metadataLocation) return known;
+      this.#folders.add(parentLocation(location));
+      try {
+        return await readMetadataFile(this.#files, location, signal);
+      } catch (error) {
+        if (vanished >= maxVanished || !isServiceError(error, 'not-found')) throw error;
+        const again = await this.#parts.rows.find(this.#parts.ident, signal);
+        if (again?.metadataLocation === location) throw error;
+      }
+    }
+  }
+
+  async swap(base: LoadedMetadata | undefined, change: MetadataChange, signal?: AbortSignal): Promise<SwapOutcome> {
+    const next = nextMetadata(base, change, this.#parts.clock.now());
+    if (next.kind !== 'next') return next;
+    const { metadata } = next;
+    const location = numberedLocation(metadata, base?.metadataLocation, this.#parts.ids.uuid());
+    this.#folders.add(parentLocation(location));
+    await this.#files.put(location, await metadataBytes(metadata, metadataCodec(metadata.properties)), signal);
+    const outcome = await this.#point(base?.metadataLocation, location, signal);
+    if (outcome.kind === 'conflicted') await leaveOnFailure(this.#files.delete(location));
+    if (outcome.kind !== 'committed') return outcome;
+    await deleteDroppedMetadata(this.#files, base?.metadata, metadata);
+    return { kind: 'committed', loaded: { metadata, metadataLocation: location } };
+  }
+
+  async #point(
+    from: string | undefined,
+    to: string,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly kind: 'committed' } | Exclude<SwapOutcome, { readonly kind: 'committed' }>> {
+    const { rows, ident } = this.#parts;
+    try {
+      const pointed = from === undefined ? await rows.insert(ident, to, signal) : await rows.replace(ident, { from, to }, signal);
+      if (pointed) return { kind: 'committed' };
+      return {
+        kind: 'conflicted',
+        reason: from === undefined ? `there is a table ${this.name} already` : `${this.name} was changed meanwhile`,
+      };
+    } catch (error) {
+      if (isServiceError(error, 'conflict')) return { kind: 'conflicted', reason: error.message };
+      if (isServiceError(error, 'unknown-outcome')) return await this.#lookFor(to, error);
+      // Nothing was changed: nobody will ever refer to the file.
+      if (isServiceError(error, 'unavailable', 'invalid', 'aborted')) await leaveOnFailure(this.#files.delete(to));
+      throw error;
+    }
+  }
+
+  /** Whether a change that nobody confirmed is there. That it is not there (yet) says nothing. */
+  async #lookFor(location: string, cause: unknown): Promise<{ readonly kind: 'committed' } | Extract<SwapOutcome, { kind: 'unknown' }>> {
+    try {
+      const row = await this.#parts.rows.find(this.#parts.ident);
+      if (row?.metadataLocation === location || row?.previousMetadataLocation === location) return { kind: 'committed' };
+    } catch {
+      // Still not reachable.
+    }
+    return { kind: 'unknown', cause };
+  }
+}
