@@ -35,3 +35,4 @@ export { Window, WindowSpec } from './session/window.ts';
 export { DataFrameWriter } from './session/write/data-frame-writer.ts';
 export { DataFrameWriterV2 } from './session/write/data-frame-writer-v2.ts';
 export type { HistoryEntry, Snapshot, Table, TableDefinition } from './table/table.ts';
+export type { OpenTableOptions } from './table/table-formats.ts';

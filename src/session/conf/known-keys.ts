@@ -36,6 +36,17 @@ const ownKeys: ReadonlyMap<string, ConfValueKind> = new Map([
   ['engine.memoryLimit', 'bytes'],
   ['engine.threads', 'integer'],
   ['engine.temporaryDirectory', 'text'],
+  ['engine.fileCacheSize', 'bytes'],
+  ['iceberg.allowedLocations', 'text'],
+  ['s3.endpoint', 'text'],
+  ['s3.region', 'text'],
+  ['s3.path-style-access', 'boolean'],
+  ['s3.access-key-id', 'text'],
+  ['s3.secret-access-key', 'text'],
+  ['s3.session-token', 'text'],
+  ['s3.request-timeout-ms', 'integer'],
+  ['s3.max-connections', 'integer'],
+  ['s3.checksum-enabled', 'boolean'],
 ]);
 
 const defaultsPrefix = 'properties.defaults.';

@@ -2,11 +2,10 @@ import { unresolvedColumn } from '../../expr/bind-expression.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import { type CommandResult, resultSchema } from '../commands/command-result.ts';
 import { detailRows, detailSchema, historyRows, historySchema } from '../commands/describe-commands.ts';
-import { locationText } from '../commands/optimize-command.ts';
 import { schemaOfPlan } from '../plan/actions.ts';
 import { simpleTypeName } from '../show/type-names.ts';
 import type { Statement } from '../statements/statement.ts';
-import { propertiesOf } from './execute-show.ts';
+import { describedProperties, quoted, shownLocation, shownParts } from './execute-show.ts';
 import { queryPlan, referenceIn, type StatementContext, tableOf, targetOf } from './statement-context.ts';
 
 type Kind<K extends Statement['kind']> = Extract<Statement, { readonly kind: K }>;
@@ -28,15 +27,15 @@ export async function describeTable(context: StatementContext, statement: Kind<'
   const { table } = await targetOf(context, statement.name);
   const { schema, partitionColumns } = await table.refresh(context.signal);
   if (statement.column !== undefined) return describeColumn(schema, statement.column);
-  const rows = [...schema.fields.map(columnRow), ...partitionRows(schema, partitionColumns)];
-  if (!statement.extended) return { schema: describeSchema, rows };
   const detail = await table.detail(context.signal);
-  const properties = propertiesOf(detail).map(([key, value]) => `${key}=${value}`);
+  const rows = [...schema.fields.map(columnRow), ...partitioningRows(schema, detail.partitioning ?? partitionColumns)];
+  if (!statement.extended) return { schema: describeSchema, rows };
+  const properties = describedProperties(detail).map(([key, value]) => `${key}=${value}`);
   const extra = [
     row('', ''),
     row('# Detailed Table Information', ''),
-    row('Name', parts.join('.')),
-    row('Location', locationText(detail.location)),
+    row('Name', shownParts(context, statement.name, detail).join('.')),
+    row('Location', shownLocation(detail)),
     row('Provider', detail.format),
     ...(detail.description === undefined ? [] : [row('Comment', detail.description)]),
     row('Table Properties', `[${properties.join(',')}]`),
@@ -77,9 +76,13 @@ function describeColumn(schema: StructType, path: readonly string[]): CommandRes
   return { schema: resultSchema({ info_name: 'string', info_value: 'string' }), rows };
 }
 
-function partitionRows(schema: StructType, partitionColumns: readonly string[]): readonly DescribeRow[] {
-  if (partitionColumns.length === 0) return [];
-  const fields = partitionColumns.flatMap((name) => schema.fields.filter((field) => field.name === name));
+/** The partition columns, or, where one is computed, what the rows are partitioned by in turn. */
+function partitioningRows(schema: StructType, partitioning: readonly string[]): readonly DescribeRow[] {
+  if (partitioning.length === 0) return [];
+  const fields = partitioning.flatMap((name) => schema.fields.filter((field) => field.name === name || quoted(field.name) === name));
+  if (fields.length < partitioning.length) {
+    return [row('', ''), row('# Partitioning', ''), ...partitioning.map((text, index) => row(`Part ${index}`, text))];
+  }
   const header = { col_name: '# col_name', data_type: 'data_type', comment: 'comment' };
   return [row('# Partition Information', ''), header, ...fields.map(columnRow)];
 }

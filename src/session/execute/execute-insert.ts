@@ -1,8 +1,8 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { conjunction, type Expression } from '../../expr/expression.ts';
 import { parseExpression } from '../../expr/parse/parse-expression.ts';
-import type { StructType } from '../../schema/types.ts';
 import type { WriteMode } from '../../table/row-operations.ts';
+import type { Snapshot } from '../../table/table.ts';
 import { type CommandResult, noResult } from '../commands/command-result.ts';
 import { commitOptionsOf, fixedNow } from '../commands/row-commands.ts';
 import { schemaOfPlan, withRelation } from '../plan/actions.ts';
@@ -22,7 +22,7 @@ export async function insertRows(context: StatementContext, statement: InsertSta
   const target = await targetOf(context, statement.name);
   const { runtime, table, signal } = target;
   const snapshot = await table.refresh(signal);
-  const { plan, matchBy } = await insertedRows(context, statement, snapshot.schema);
+  const { plan, matchBy } = await insertedRows(context, statement, snapshot);
   const mode = modeOf(context, statement, isPartitioned(snapshot));
   const options = new WriteOptions([]).tableOptions(runtime.conf);
   await withRelation(
@@ -47,15 +47,16 @@ export async function insertRows(context: StatementContext, statement: InsertSta
 async function insertedRows(
   context: StatementContext,
   statement: InsertStatement,
-  schema: StructType,
+  snapshot: Snapshot,
 ): Promise<{ readonly plan: Plan; readonly matchBy: 'name' | 'position' }> {
   const fixed = statement.partition.flatMap(({ column, value }) =>
     value === undefined ? [] : [{ name: column, value: fixedNow(context, value) }],
   );
   const taken = new Set(fixed.map(({ name }) => name.toLowerCase()));
+  const { schema } = snapshot;
   const free = schema.fields.map((field) => field.name).filter((name) => !taken.has(name.toLowerCase()));
   const columns = statement.columns ?? free;
-  const query = { ...queryPlan(context, statement.query), defaults: statement.byName ? undefined : defaultsOf(schema, columns) };
+  const query = { ...queryPlan(context, statement.query), defaults: statement.byName ? undefined : defaultsOf(snapshot, columns) };
   if (statement.byName && fixed.length === 0) return { plan: query, matchBy: 'name' };
   if (statement.columns === undefined && fixed.length === 0) return { plan: query, matchBy: 'position' };
   const given = (await schemaOfPlan(context.runtime, query, context.signal)).fields.length;
@@ -65,9 +66,11 @@ async function insertedRows(
 }
 
 /** What the word DEFAULT stands for in each of the columns; null where a column has no default. */
-function defaultsOf(schema: StructType, columns: readonly string[]): readonly Expression[] {
+function defaultsOf({ schema, columnDefaults }: Snapshot, columns: readonly string[]): readonly Expression[] {
   return columns.map((column) => {
     const field = schema.fields.find(({ name }) => name.toLowerCase() === column.toLowerCase());
+    const literal = columnDefaults?.get(field?.name ?? '');
+    if (literal !== undefined) return { kind: 'literal', literal };
     const text = field?.metadata?.['CURRENT_DEFAULT'];
     return typeof text === 'string' ? parseExpression(text) : { kind: 'literal', literal: { type: 'null' } };
   });

@@ -21,9 +21,10 @@ export async function dropNamespace({ runtime, signal }: StatementContext, state
 }
 
 export async function showNamespaces({ runtime, signal }: StatementContext, statement: Kind<'show-namespaces'>): Promise<CommandResult> {
-  const catalog = statement.in === undefined ? runtime.tables.currentCatalog : runtime.tables.namespace(statement.in.parts).catalog;
+  const within = statement.in === undefined ? undefined : runtime.tables.namespace(statement.in.parts);
+  const catalog = within?.catalog ?? runtime.tables.currentCatalog;
   const matches = likePattern(statement.like);
-  const names = (await catalog.namespaces(signal)).map((namespace) => namespace.join('.')).filter(matches);
+  const names = (await catalog.namespaces(signal, within?.namespace)).map((namespace) => namespace.join('.')).filter(matches);
   return { schema: resultSchema({ namespace: 'string' }), rows: names.map((namespace) => ({ namespace })) };
 }
 

@@ -5,7 +5,7 @@ import { type CommandResult, resultSchema } from '../commands/command-result.ts'
 import { locationText } from '../commands/optimize-command.ts';
 import type { Plan } from '../plan/plan.ts';
 import { unsupported } from '../session-errors.ts';
-import type { Statement } from '../statements/statement.ts';
+import type { ObjectName, Statement } from '../statements/statement.ts';
 import { likePattern } from './like-pattern.ts';
 import { type StatementContext, targetOf } from './statement-context.ts';
 
@@ -67,7 +67,7 @@ export async function showCreateTable(context: StatementContext, statement: Kind
   const detail = await table.detail(context.signal);
   const { schema } = await table.refresh(context.signal);
   const list = (names: readonly string[]): string => names.map(quoted).join(', ');
-  const name = statement.name.parts.map(quoted).join('.');
+  const name = shownParts(context, statement.name, detail).map(quoted).join('.');
   const partitioning = detail.partitioning ?? detail.partitionColumns.map(quoted);
   const clauses = [
     `CREATE TABLE ${name} (\n  ${schema.fields.map(columnText).join(',\n  ')})`,
@@ -75,8 +75,8 @@ export async function showCreateTable(context: StatementContext, statement: Kind
     ...(partitioning.length === 0 ? [] : [`PARTITIONED BY (${partitioning.join(', ')})`]),
     ...(detail.clusteringColumns.length === 0 ? [] : [`CLUSTER BY (${list(detail.clusteringColumns)})`]),
     ...(detail.description === undefined ? [] : [`COMMENT ${textLiteral(detail.description)}`]),
-    `LOCATION ${textLiteral(locationText(detail.location))}`,
-    `TBLPROPERTIES (\n  ${propertiesOf(detail)
+    `LOCATION ${textLiteral(shownLocation(detail))}`,
+    `TBLPROPERTIES (\n  ${describedProperties(detail)
       .map(([key, value]) => `${textLiteral(key)} = ${textLiteral(value)}`)
       .join(',\n  ')})`,
   ];
@@ -97,6 +97,23 @@ export function propertiesOf(detail: TableDetail): readonly (readonly [string, s
   return [...new Map(entries)].toSorted(([left], [right]) => (left < right ? -1 : 1));
 }
 
+/** The properties where the comment has a place of its own. */
+export function describedProperties(detail: TableDetail): readonly (readonly [string, string])[] {
+  return propertiesOf(detail).filter(([key]) => detail.format !== 'iceberg' || key !== 'comment');
+}
+
+/** The parts of a table's name: of Iceberg tables, which other catalogs may have under the same name, with the catalog. */
+export function shownParts({ runtime }: StatementContext, name: ObjectName, detail: TableDetail): readonly string[] {
+  if (detail.format !== 'iceberg' || runtime.tables.referenceOf(name.parts).kind === 'path') return name.parts;
+  const { catalog, ident } = runtime.tables.resolve(name.parts);
+  return [catalog.name, ...ident.namespace, ident.name];
+}
+
+/** A table's place: of Iceberg tables as their metadata has it, of others as a URI. */
+export function shownLocation({ format, location }: TableDetail): string {
+  return format === 'iceberg' ? location : locationText(location);
+}
+
 function columnText(field: Field): string {
   const generated = field.metadata?.['delta.generationExpression'];
   const fallback = field.metadata?.['CURRENT_DEFAULT'];
@@ -110,7 +127,8 @@ function columnText(field: Field): string {
   ].join(' ');
 }
 
-function quoted(name: string): string {
+/** A name as SQL has it: in backticks where it needs them. */
+export function quoted(name: string): string {
   return /^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replaceAll('`', '``')}\``;
 }
 

@@ -1,5 +1,4 @@
 import type { ChangelogRequest, ProcedureParameter, ProcedureValue } from '../../table/queries.ts';
-import type { QueryableTable } from '../../table/table.ts';
 import { type CommandResult, resultSchema } from '../commands/command-result.ts';
 import type { TableReference } from '../plan/plan.ts';
 import { invalidArgument, unsupported } from '../session-errors.ts';
@@ -22,8 +21,8 @@ export const registerTableParameters: readonly ProcedureParameter[] = [{ name: '
 /** create_changelog_view: a temporary view of the changes between snapshots. One row: its name. */
 export async function changelogView(context: StatementContext, reference: TableReference, args: Arguments): Promise<CommandResult> {
   const { runtime, signal } = context;
-  const table = await runtime.tables.load(reference, signal);
-  const changelog = await changelogRequest(table, args, signal);
+  await runtime.tables.load(reference, signal);
+  const changelog = changelogRequest(args);
   const given = args.get('changelog_view');
   const name = typeof given === 'string' ? given : `${reference.kind === 'name' ? (reference.parts.at(-1) ?? '') : 'table'}_changes`;
   runtime.views.set(name.toLowerCase(), { kind: 'table', source: { reference, changelog } });
@@ -49,7 +48,7 @@ export async function registerTable(context: StatementContext, reference: TableR
 }
 
 /** @throws AnalysisException `INVALID_ARGUMENT` for options that do not go together, or that are none. */
-async function changelogRequest(table: QueryableTable, args: Arguments, signal: AbortSignal | undefined): Promise<ChangelogRequest> {
+function changelogRequest(args: Arguments): ChangelogRequest {
   const options = args.get('options');
   const given = options instanceof Map ? new Map<string, string>(options) : new Map<string, string>();
   const known = ['start-snapshot-id', 'end-snapshot-id', 'start-timestamp', 'end-timestamp'];
@@ -60,28 +59,26 @@ async function changelogRequest(table: QueryableTable, args: Arguments, signal: 
   const computeUpdates = args.get('compute_updates');
   const netChanges = args.get('net_changes');
   if (computeUpdates === true && netChanges === true) throw invalidArgument('Not support net changes with update images');
+  const [start, end] = [edge(given, 'start'), edge(given, 'end')];
   return {
-    startAfter: await edge(table, given, 'start', signal),
-    until: await edge(table, given, 'end', signal),
+    startAfter: start.id,
+    until: end.id,
+    startAfterMs: start.ms,
+    untilMs: end.ms,
     identifierColumns: columns,
     computeUpdates: typeof computeUpdates === 'boolean' ? computeUpdates : undefined,
     netChanges: netChanges === true,
   };
 }
 
-/** A snapshot by id, or the one in force at a time in milliseconds. */
-async function edge(
-  table: QueryableTable,
+/** An edge of the range: a snapshot by id, or the one in force at a time in milliseconds. */
+function edge(
   options: ReadonlyMap<string, string>,
   which: 'start' | 'end',
-  signal: AbortSignal | undefined,
-): Promise<bigint | undefined> {
+): { readonly id: bigint | undefined; readonly ms: number | undefined } {
   const id = whole(options.get(`${which}-snapshot-id`), `${which}-snapshot-id`);
   const time = whole(options.get(`${which}-timestamp`), `${which}-timestamp`);
-  if (id !== undefined && time !== undefined) throw invalidArgument(`Cannot set both ${which}-snapshot-id and ${which}-timestamp`);
-  if (time === undefined) return id;
-  const found = await table.findSnapshot({ kind: 'timestamp', micros: time * 1000n }, signal);
-  return found.snapshotId;
+  return { id, ms: time === undefined ? undefined : Number(time) };
 }
 
 function whole(text: string | undefined, name: string): bigint | undefined {

@@ -38,7 +38,10 @@ export function writableTable(table: QueryableTable, selector: TableSelector, pa
     errorClass: 'UNSUPPORTED_FEATURE',
     sqlState: '0A000',
     kind: 'unsupported',
-    message: `"${part}" of table ${table.name} can only be read`,
+    message:
+      selector.at?.kind === 'tag'
+        ? `${selector.at.name} is a tag, not a branch. Tags cannot be targets for producing snapshots`
+        : `"${part}" of table ${table.name} can only be read`,
     hint: 'change the table itself, or a branch of it as table.branch_name',
   });
 }

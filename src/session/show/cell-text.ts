@@ -1,9 +1,9 @@
 import { assertNever } from '../../base/assert.ts';
-import { formatDecimal } from '../../codec/decimal-text.ts';
 import { bytesAt, textAt, unscaledAt } from '../../codec/rows.ts';
 import { printTimestampText } from '../../expr/parse/temporal-text.ts';
 import { type Column, type FixedColumn, isValid } from '../../schema/columns.ts';
 import { dateTimeNanosParts, formatDate, formatTime } from '../../schema/date-text.ts';
+import { formatDecimal } from '../../schema/decimal-text.ts';
 
 /** Value `index` as Spark's `show` and casts to string spell it: `NULL`, `1.0E10`, `[1, 2]`, `{a, 1}`, `{k -> v}`, binary as `[61 62]`. */
 export function cellText(column: Column, index: number): string {

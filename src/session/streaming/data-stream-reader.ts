@@ -17,6 +17,10 @@ interface Settings {
  * Options: `readChangeFeed` (row changes instead of appended rows), `startingVersion` (a number or `latest`), `startingTimestamp`,
  * `maxFilesPerTrigger` (default 1000), `maxBytesPerTrigger`, `ignoreDeletes`, `ignoreChanges`, `skipChangeCommits`, `failOnDataLoss`. Without
  * a start the stream begins with the rows of the newest version.
+ *
+ * Of an Iceberg table the stream has the rows that appends have added, from the oldest snapshot there is: `stream-from-timestamp`
+ * (milliseconds since the epoch), `streaming-skip-delete-snapshots`, `streaming-skip-overwrite-snapshots`,
+ * `streaming-max-files-per-micro-batch` (default 1000), `streaming-max-rows-per-micro-batch`.
  */
 export class DataStreamReader {
   readonly #runtime: SessionRuntime;
@@ -27,7 +31,7 @@ export class DataStreamReader {
     this.#settings = settings;
   }
 
-  /** `delta`, the default. */
+  /** `delta`, the default, or `iceberg`. */
   format(name: string): DataStreamReader {
     return new DataStreamReader(this.#runtime, { ...this.#settings, format: name.toLowerCase() });
   }

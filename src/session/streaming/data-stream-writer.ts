@@ -5,6 +5,7 @@ import { schemaOfPlan, withRelation } from '../plan/actions.ts';
 import type { Plan, TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../plan/session-runtime.ts';
 import { invalidArgument, invalidOption, unsupported } from '../session-errors.ts';
+import { formatOf } from '../write/table-format-of.ts';
 import { heldChanges } from './batch-relation.ts';
 import { KafkaSink } from './kafka-sink.ts';
 import { MemorySink } from './memory-sink.ts';
@@ -32,7 +33,8 @@ interface Shown {
 }
 
 interface Settings<Frame> {
-  readonly format: string;
+  /** Default: the table's, or that of the catalog it is made in. */
+  readonly format: string | undefined;
   readonly options: ReadonlyMap<string, string>;
   readonly queryName: string | undefined;
   readonly trigger: Trigger;
@@ -41,7 +43,7 @@ interface Settings<Frame> {
 }
 
 const unset: Omit<Settings<never>, 'foreachBatch'> & { readonly foreachBatch: undefined } = {
-  format: 'delta',
+  format: undefined,
   options: new Map(),
   queryName: undefined,
   trigger: { kind: 'processing-time', intervalMs: 0 },
@@ -62,7 +64,7 @@ const sinkOptions = [
 
 /**
  * Starts streaming queries: `df.writeStream.format('delta').option('checkpointLocation', dir).start(path)`. Immutable, each setting gives
- * another writer. Formats: `delta` (exactly once), `memory`, `console`, `kafka` (one transaction for each batch), and `foreachBatch`.
+ * another writer. Formats: `delta` and `iceberg` (exactly once), `memory`, `console`, `kafka` (one transaction for each batch), and `foreachBatch`.
  */
 export class DataStreamWriter<Frame extends Shown> {
   readonly #runtime: SessionRuntime;
@@ -129,7 +131,7 @@ export class DataStreamWriter<Frame extends Shown> {
    */
   start(path?: string): Promise<StreamingQuery> {
     const given = path ?? this.#settings.options.get('path');
-    return this.#start(given === undefined ? undefined : { kind: 'path', format: this.#settings.format, path: given });
+    return this.#start(given === undefined ? undefined : { kind: 'path', format: this.#settings.format ?? 'delta', path: given });
   }
 
   async #start(target: TableReference | undefined): Promise<StreamingQuery> {
@@ -161,7 +163,7 @@ export class DataStreamWriter<Frame extends Shown> {
   }
 
   #sink(engine: Engine, options: ReadonlyMap<string, string>, target: TableReference | undefined): StreamSink {
-    const { format, queryName, foreachBatch } = this.#settings;
+    const { format = 'delta', queryName, foreachBatch } = this.#settings;
     switch (format) {
       case 'foreachbatch':
         return foreachSink(this.#frameOf, foreachBatch ?? fail('foreachBatch() needs a function'));
@@ -175,7 +177,7 @@ export class DataStreamWriter<Frame extends Shown> {
       case 'iceberg':
         return this.#tableSink(options, target ?? fail('start() needs a path, or use toTable(name)'));
       default:
-        throw unsupported(`streaming to format "${format}"`, 'formats: delta, memory, console, kafka, and foreachBatch()');
+        throw unsupported(`streaming to format "${format}"`, 'formats: delta, iceberg, memory, console, kafka, and foreachBatch()');
     }
   }
 
@@ -195,9 +197,11 @@ export class DataStreamWriter<Frame extends Shown> {
 
   #tableSink(options: ReadonlyMap<string, string>, reference: TableReference): TableSink {
     const runtime = this.#runtime;
-    const { format, partitionBy } = this.#settings;
+    const { partitionBy } = this.#settings;
+    const format = formatOf(runtime, reference, this.#settings.format);
     const location = reference.kind === 'path' ? runtime.tables.absolutePath(reference.path) : reference.parts.join('.');
     return new TableSink({
+      format,
       location: reference.kind === 'path' ? `file:${location}` : location,
       open: (batch) => openSinkTable(runtime, { reference, format, partitionBy, schema: batch.rows.schema }),
       mergeSchema: options.get('mergeSchema')?.toLowerCase() === 'true',

@@ -2,7 +2,6 @@ import type { StructType } from '../../schema/types.ts';
 import type { QueryableTable, TableFormat } from '../../table/table.ts';
 import type { TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../plan/session-runtime.ts';
-import { tableFormatOf } from '../write/table-format-of.ts';
 import { defaultProperties } from '../write/write-options.ts';
 
 /** The table a stream appends to, made empty with the columns of the stream when there is none. */
@@ -10,7 +9,7 @@ export async function openSinkTable(
   runtime: SessionRuntime,
   target: {
     readonly reference: TableReference;
-    readonly format: string;
+    readonly format: TableFormat;
     readonly partitionBy: readonly string[];
     readonly schema: StructType;
   },
@@ -18,7 +17,7 @@ export async function openSinkTable(
   const { reference } = target;
   const existing = await runtime.tables.find(reference);
   if (existing !== undefined) return existing;
-  const format: TableFormat = tableFormatOf(target.format);
+  const { format } = target;
   const definition = {
     schema: { kind: 'struct' as const, fields: target.schema.fields.map((field) => ({ ...field, nullable: true })) },
     partitionColumns: target.partitionBy,

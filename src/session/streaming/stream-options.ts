@@ -15,6 +15,11 @@ const readOptions = [
   'skipChangeCommits',
   'failOnDataLoss',
   'path',
+  'stream-from-timestamp',
+  'streaming-skip-delete-snapshots',
+  'streaming-skip-overwrite-snapshots',
+  'streaming-max-files-per-micro-batch',
+  'streaming-max-rows-per-micro-batch',
 ] as const;
 
 const byteUnits: Readonly<Record<string, number>> = { '': 1, b: 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
@@ -44,11 +49,12 @@ export function streamOptionsOf(options: ReadonlyMap<string, string>): StreamOpt
   return {
     changeFeed: flag(options, 'readChangeFeed') ?? flag(options, 'readChangeData') ?? false,
     start: startOf(options),
-    maxFilesPerTrigger: positive(options, 'maxFilesPerTrigger'),
+    maxFilesPerTrigger: positive(options, 'maxFilesPerTrigger') ?? positive(options, 'streaming-max-files-per-micro-batch'),
     maxBytesPerTrigger: bytesOf(options, 'maxBytesPerTrigger'),
-    ignoreDeletes: flag(options, 'ignoreDeletes'),
+    maxRowsPerTrigger: positive(options, 'streaming-max-rows-per-micro-batch'),
+    ignoreDeletes: flag(options, 'ignoreDeletes') ?? flag(options, 'streaming-skip-delete-snapshots'),
     ignoreChanges: flag(options, 'ignoreChanges'),
-    skipChangeCommits: flag(options, 'skipChangeCommits'),
+    skipChangeCommits: flag(options, 'skipChangeCommits') ?? flag(options, 'streaming-skip-overwrite-snapshots'),
     failOnDataLoss: flag(options, 'failOnDataLoss'),
   };
 }
@@ -56,8 +62,14 @@ export function streamOptionsOf(options: ReadonlyMap<string, string>): StreamOpt
 function startOf(options: ReadonlyMap<string, string>): StreamOptions['start'] {
   const version = options.get('startingVersion');
   const timestamp = options.get('startingTimestamp');
+  const since = options.get('stream-from-timestamp');
   if (version !== undefined && timestamp !== undefined) {
     throw invalidOption('startingTimestamp', timestamp, 'give either startingVersion or startingTimestamp');
+  }
+  if (since !== undefined) {
+    if ((version ?? timestamp) !== undefined) throw invalidOption('stream-from-timestamp', since, 'give one start');
+    if (!/^\d{1,15}$/.test(since)) throw invalidOption('stream-from-timestamp', since, 'it must be milliseconds since the epoch');
+    return { kind: 'timestamp', timestampMs: Number(since) };
   }
   if (version !== undefined) {
     if (version.toLowerCase() === 'latest') return { kind: 'latest' };

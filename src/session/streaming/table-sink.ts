@@ -1,4 +1,4 @@
-import type { QueryableTable } from '../../table/table.ts';
+import type { QueryableTable, TableFormat } from '../../table/table.ts';
 import type { SinkBatch, StreamSink } from './stream-sink.ts';
 
 /**
@@ -6,30 +6,40 @@ import type { SinkBatch, StreamSink } from './stream-sink.ts';
  * there already is not written again.
  */
 export class TableSink implements StreamSink {
-  readonly description: string;
+  readonly #location: string;
+  #format: TableFormat;
   readonly #open: (batch: SinkBatch) => Promise<QueryableTable>;
   readonly #options: { readonly mergeSchema: boolean; readonly userMetadata: string | undefined };
 
   /** @param parts.open the table; creates it with the shape of the batch when there is none. */
   constructor(parts: {
     readonly location: string;
+    /** As far as it is known before the table is opened. */
+    readonly format: TableFormat;
     readonly open: (batch: SinkBatch) => Promise<QueryableTable>;
     readonly mergeSchema: boolean;
     readonly userMetadata: string | undefined;
   }) {
-    this.description = `DeltaSink[${parts.location}]`;
+    this.#location = parts.location;
+    this.#format = parts.format;
     this.#open = parts.open;
     this.#options = { mergeSchema: parts.mergeSchema, userMetadata: parts.userMetadata };
   }
 
+  get description(): string {
+    return `${this.#format === 'iceberg' ? 'IcebergSink' : 'DeltaSink'}[${this.#location}]`;
+  }
+
   async add(batch: SinkBatch, signal: AbortSignal): Promise<number> {
     const table = await this.#open(batch);
+    this.#format = table.format;
     const written = await table.operations.write({
       ...this.#options,
       rows: batch.rows,
       mode: { kind: 'append' },
       operation: 'STREAMING UPDATE',
       idempotency: { appId: batch.queryId, version: BigInt(batch.batchId) },
+      summary: { 'spark.sql.streaming.queryId': batch.queryId, 'spark.sql.streaming.epochId': String(batch.batchId) },
       signal,
     });
     return written.rowCount;

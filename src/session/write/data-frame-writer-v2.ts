@@ -101,7 +101,7 @@ export class DataFrameWriterV2 {
   async #write(mode: WriteMode, { signal }: WriteActionOptions): Promise<WriteResult> {
     const runtime = this.#runtime;
     const options = new WriteOptions(this.#settings.options);
-    const table = await runtime.tables.load(this.#reference(), signal);
+    const table = options.branchOf(await runtime.tables.load(this.#reference(), signal));
     return withRelation(
       runtime,
       this.#plan,

@@ -93,14 +93,14 @@ export class DataFrameWriter {
     const writeOptions = new WriteOptions(this.#settings.options);
     const reference = this.#runtime.tables.referenceOf(namePath(name));
     const format = formatOf(this.#runtime, reference, this.#settings.format);
-    return saveRows({ ...this.#request(writeOptions, options), format, reference });
+    return saveRows({ ...this.#request(writeOptions, options), format, reference, asTable: true });
   }
 
   /** Appends to (or with mode `overwrite`: replaces the rows of) a table that is there. Columns are matched by place. */
   async insertInto(name: string, options: WriteActionOptions = {}): Promise<WriteResult> {
     const runtime = this.#runtime;
     const writeOptions = new WriteOptions(this.#settings.options);
-    const table = await runtime.tables.load(runtime.tables.referenceOf(namePath(name)), options.signal);
+    const table = writeOptions.branchOf(await runtime.tables.load(runtime.tables.referenceOf(namePath(name)), options.signal));
     const partitioned = isPartitioned(await table.refresh(options.signal));
     const mode = writeOptions.writeMode(this.#settings.mode, runtime.conf, partitioned);
     return withRelation(

@@ -1,4 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { parquetPlace } from '../../engine/write/parquet-place.ts';
 import { withRelation } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { SessionRuntime } from '../plan/session-runtime.ts';
@@ -31,6 +32,7 @@ export async function saveFiles(request: SaveFilesRequest): Promise<void> {
   const before = await listDataFiles(runtime.openStore, directory, signal);
   if (before !== undefined && mode === 'ignore') return;
   if (before !== undefined && mode !== 'append' && mode !== 'overwrite') throw exists(directory);
+  const store = runtime.openStore(directory);
   const compression = codecOf(request.compression);
   const run = runtime.ids.uuid();
   await withRelation(
@@ -40,7 +42,7 @@ export async function saveFiles(request: SaveFilesRequest): Promise<void> {
       engine.writeParquet(
         relation,
         {
-          directory,
+          ...parquetPlace(store),
           partitionBy,
           compression,
           pathOf: ({ partitionValues, index }) => {
@@ -53,7 +55,6 @@ export async function saveFiles(request: SaveFilesRequest): Promise<void> {
     signal,
   );
   if (mode !== 'overwrite') return;
-  const store = runtime.openStore(directory);
   for (const file of before ?? []) await store.delete(file.slice(directory.length + 1), signal);
 }
 

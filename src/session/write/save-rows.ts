@@ -1,7 +1,10 @@
 import type { Field, StructType } from '../../schema/types.ts';
+import type { PartitionFieldDefinition } from '../../table/partitioning/transform.ts';
 import type { WriteResult } from '../../table/row-operations.ts';
 import type { QueryableTable, TableDefinition, TableFormat } from '../../table/table.ts';
+import type { CreateRequest } from '../../table/table-formats.ts';
 import { tableExists } from '../../table/table-names.ts';
+import { partitionedAs } from '../commands/partitioned-as.ts';
 import { withRelation } from '../plan/actions.ts';
 import type { Plan, TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../plan/session-runtime.ts';
@@ -16,6 +19,8 @@ export interface SaveRequest {
   readonly reference: TableReference;
   readonly format: TableFormat;
   readonly mode: SaveMode;
+  /** By `saveAsTable`: an overwrite may replace the table whole. */
+  readonly asTable?: boolean | undefined;
   readonly options: WriteOptions;
   readonly partitionBy: readonly string[] | undefined;
   readonly clusterBy?: readonly string[] | undefined;
@@ -40,12 +45,15 @@ export async function saveRows(request: SaveRequest): Promise<WriteResult | unde
   const { runtime, reference, mode, signal } = request;
   runtime.assertRunning();
   const existing = await runtime.tables.find(reference, signal);
-  if (existing === undefined) return createWithRows(request);
+  if (existing === undefined) return createWithRows(request, 'create');
   if (mode === 'ignore') return undefined;
+  if (mode === 'overwrite' && request.asTable === true && existing.capabilities.overwriteReplaces === true) {
+    return createWithRows(request, 'create-or-replace');
+  }
   if (mode === 'error' || mode === 'errorifexists') {
     throw reference.kind === 'path' ? pathExists(existing.location) : tableExists(reference.parts);
   }
-  return writeInto(request, existing);
+  return writeInto(request, request.options.branchOf(existing));
 }
 
 async function writeInto(request: SaveRequest, table: QueryableTable): Promise<WriteResult> {
@@ -69,7 +77,7 @@ async function writeInto(request: SaveRequest, table: QueryableTable): Promise<W
   );
 }
 
-async function createWithRows(request: SaveRequest): Promise<WriteResult | undefined> {
+async function createWithRows(request: SaveRequest, createMode: CreateRequest['mode']): Promise<WriteResult | undefined> {
   const { runtime, plan, reference, format, mode, options, signal } = request;
   return withRelation(
     runtime,
@@ -82,7 +90,7 @@ async function createWithRows(request: SaveRequest): Promise<WriteResult | undef
         clusterBy: request.clusterBy?.map((name) => [name]),
         rows,
         signal,
-        mode: 'create' as const,
+        mode: createMode,
       };
       if (reference.kind === 'path') {
         const location = runtime.tables.absolutePath(reference.path);
@@ -104,7 +112,7 @@ async function createWithRows(request: SaveRequest): Promise<WriteResult | undef
 function definitionFor(request: SaveRequest, schema: StructType): TableDefinition {
   return {
     schema: { kind: 'struct', fields: schema.fields.map(asNullable) },
-    partitionColumns: (request.partitionBy ?? []).map((name) => spelledAs(name, schema)),
+    ...partitionedAs(request.format, (request.partitionBy ?? []).map(identity), schema),
     properties: { ...defaultProperties(request.runtime.conf), ...request.options.properties },
   };
 }
@@ -113,6 +121,6 @@ function asNullable(field: Field): Field {
   return { ...field, nullable: true };
 }
 
-function spelledAs(name: string, schema: StructType): string {
-  return schema.fields.find((field) => field.name.toLowerCase() === name.toLowerCase())?.name ?? name;
+function identity(name: string): PartitionFieldDefinition {
+  return { source: [name], transform: { kind: 'identity' } };
 }

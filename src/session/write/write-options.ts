@@ -1,5 +1,6 @@
 import { parseExpression } from '../../expr/parse/parse-expression.ts';
 import type { CommitOptions, WriteMode, WriteRequest } from '../../table/row-operations.ts';
+import type { QueryableTable } from '../../table/table.ts';
 import type { SessionConf } from '../conf/session-conf.ts';
 import { invalidOption, unknownOption } from '../session-errors.ts';
 
@@ -16,7 +17,18 @@ const knownOptions = [
   'autoCompact',
   'compression',
   'path',
+  'branch',
+  'write-format',
+  'target-file-size-bytes',
+  // How Spark divides a write among its tasks, and what is checked here in any case: of no consequence.
+  'fanout-enabled',
+  'check-nullability',
+  'check-ordering',
+  'distribution-mode',
 ] as const;
+
+/** Options with this prefix are kept in the summary of the snapshot that the write makes. */
+const summaryPrefix = 'snapshot-property.';
 
 type OptionName = (typeof knownOptions)[number];
 
@@ -28,18 +40,30 @@ export type SaveMode = 'append' | 'overwrite' | 'ignore' | 'error' | 'errorifexi
 /** The options of one write, checked by name. Table properties (`delta.…`) are for tables that the write creates. */
 export class WriteOptions {
   readonly #values: ReadonlyMap<string, string>;
+  readonly #summary: Readonly<Record<string, string>>;
   readonly properties: Readonly<Record<string, string>>;
 
   /** @throws AnalysisException `UNKNOWN_OPTION` with the nearest one, `DELTA_ILLEGAL_OPTION` for a switch that is neither on nor off. */
   constructor(entries: Iterable<readonly [string, string]>) {
     const values = new Map<string, string>();
     const properties: Record<string, string> = {};
+    const summary: Record<string, string> = {};
     for (const [name, value] of entries) {
-      if (/^(delta|iceberg|write)\./i.test(name)) properties[name] = value;
+      if (name.toLowerCase().startsWith(summaryPrefix)) summary[name.slice(summaryPrefix.length)] = value;
+      else if (/^(delta|iceberg|write|commit|history|format-version|gc)([.]|$)/i.test(name)) properties[name] = value;
       else values.set(...checkedOption(name, value));
     }
     this.#values = values;
     this.properties = properties;
+    this.#summary = summary;
+  }
+
+  /** The table, or the branch of it that the option names. @throws AnalysisException `DELTA_ILLEGAL_OPTION` for a table without branches. */
+  branchOf(table: QueryableTable): QueryableTable {
+    const branch = this.#find('branch');
+    if (branch === undefined) return table;
+    if (table.onBranch === undefined) throw invalidOption('branch', branch, `table ${table.name} has no branches`);
+    return table.onBranch(branch);
   }
 
   get path(): string | undefined {
@@ -58,15 +82,16 @@ export class WriteOptions {
     if ((appId === undefined) !== (version === undefined)) {
       throw invalidOption(appId === undefined ? 'txnAppId' : 'txnVersion', '', 'txnAppId and txnVersion must be given together');
     }
-    if (appId === undefined || version === undefined) return { userMetadata };
+    const summary = this.#summary;
+    if (appId === undefined || version === undefined) return { userMetadata, summary };
     if (!/^\d{1,19}$/.test(version)) throw invalidOption('txnVersion', version, 'it must be a whole number');
-    return { userMetadata, idempotency: { appId, version: BigInt(version) } };
+    return { userMetadata, summary, idempotency: { appId, version: BigInt(version) } };
   }
 
   /** How the rows get into a table that is there. */
   tableOptions(
     conf: SessionConf,
-  ): Pick<WriteRequest, 'mergeSchema' | 'overwriteSchema' | 'optimizeWrite' | 'optimizedFileBytes' | 'autoCompact'> {
+  ): Pick<WriteRequest, 'mergeSchema' | 'overwriteSchema' | 'optimizeWrite' | 'optimizedFileBytes' | 'autoCompact' | 'fileFormat'> {
     return {
       ...this.fileOptions(conf),
       mergeSchema: this.#switch('mergeSchema') ?? conf.switch('spark.databricks.delta.schema.autoMerge.enabled'),
@@ -76,10 +101,11 @@ export class WriteOptions {
   }
 
   /** Whether rows come into few, large files. The option counts more than the session; what neither says the table decides. */
-  fileOptions(conf: SessionConf): Pick<WriteRequest, 'optimizeWrite' | 'optimizedFileBytes'> {
+  fileOptions(conf: SessionConf): Pick<WriteRequest, 'optimizeWrite' | 'optimizedFileBytes' | 'fileFormat'> {
     return {
       optimizeWrite: this.#switch('optimizeWrite') ?? conf.switch('spark.databricks.delta.optimizeWrite.enabled'),
-      optimizedFileBytes: conf.bytes('spark.databricks.delta.optimizeWrite.binSize'),
+      optimizedFileBytes: this.#bytes('target-file-size-bytes') ?? conf.bytes('spark.databricks.delta.optimizeWrite.binSize'),
+      fileFormat: this.#find('write-format'),
     };
   }
 
@@ -100,6 +126,13 @@ export class WriteOptions {
 
   #find(name: OptionName): string | undefined {
     return this.#values.get(name);
+  }
+
+  #bytes(name: OptionName): number | undefined {
+    const value = this.#find(name);
+    if (value === undefined) return undefined;
+    if (!/^[1-9]\d{0,14}$/.test(value)) throw invalidOption(name, value, 'it must be a number of bytes');
+    return Number(value);
   }
 
   #switch(name: OptionName): boolean | undefined {
