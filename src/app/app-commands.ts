@@ -2,12 +2,13 @@ import type { JsonObject } from '../base/bigint-json.ts';
 import type { EpochMs } from '../base/clock.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import type { Session } from '../session/session.ts';
+import type { MaintenanceKind } from '../table/table.ts';
 import type { ReadRequest } from './read-lines.ts';
 
 /** What a process runs. `all`: everything in one. */
 export type Role = 'all' | 'ingest' | 'cdf' | 'maintenance';
 
-export type MaintenanceVerb = 'compact' | 'vacuum' | 'checkpoint';
+export type MaintenanceVerb = MaintenanceKind;
 
 /** What a command is given besides its own arguments. */
 export interface CommandContext {
@@ -101,14 +102,18 @@ export interface ReadTableRequest extends ReadRequest {
   readonly what: 'rows' | 'schema' | 'history' | 'changes';
   /** For messages: the name in the configuration, or the location. */
   readonly name: string;
-  /** A directory or URI. */
+  /** A directory or URI, or one metadata file of an Iceberg table. */
   readonly location: string;
+  /** For an Iceberg table that lies elsewhere than where it was written. */
+  readonly pathMap?: readonly { readonly from: string; readonly to: string }[] | undefined;
+  /** What relative locations in an Iceberg table's metadata are relative to. */
+  readonly pathBase?: string | undefined;
 }
 
 export interface MaintainOptions {
   readonly table: string;
   readonly dryRun: boolean;
-  /** Only for `vacuum`. */
+  /** Only for `vacuum` and `expire`. */
   readonly retentionMs: number | undefined;
   readonly allowShortRetention: boolean;
 }

@@ -152,23 +152,24 @@ function sumOf(samples: readonly { readonly value: number }[]): number {
 
 function welcome({ components, options, url }: Demo, target: Target, total: number): string {
   const { config } = components;
-  const location = config.tables.find((table) => table.name === target.table)?.location ?? '';
+  const table = config.tables.find((candidate) => candidate.name === target.table);
   const rate = options.rate ?? demoRecordsPerSecond;
+  const file = `config/development${table?.format === 'iceberg' ? '-iceberg' : ''}.yaml`;
   return [
     '',
     'Tidewater is running. Ctrl-C finishes what is under way and stops.',
     '',
     `  records   topic ${target.topic}, ${total} flights at ${rate} a second`,
-    `  table     ${location}  (Delta Lake)`,
+    `  table     ${table?.location ?? ''}  (${table?.format === 'iceberg' ? 'Apache Iceberg' : 'Delta Lake'})`,
     ...config.feeds.map((feed) => `  changes   topic ${feed.topic}`),
     `  rejects   topic ${config.ingest.deadLetters.topic}`,
     `  metrics   ${url}/metrics`,
     `  status    ${url}/status`,
     '',
     'Try next, in another terminal:',
-    `  npx tidewater -c config/development.yaml history ${target.table}`,
-    `  npx tidewater -c config/development.yaml changes tail ${target.table} --limit 3`,
-    '  npx tidewater -c config/development.yaml audit',
+    `  npx tidewater -c ${file} history ${target.table}`,
+    `  npx tidewater -c ${file} changes tail ${target.table} --limit 3`,
+    `  npx tidewater -c ${file} audit`,
     '',
   ].join('\n');
 }

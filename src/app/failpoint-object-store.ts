@@ -2,17 +2,26 @@ import { isServiceError, ServiceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
 import type { ObjectInfo, ObjectStore, PutIfAbsentResult } from '../storage/object-store.ts';
 
+/** Of a table whose versions list their files in files of their own: https://iceberg.apache.org/spec/#manifests */
+const manifestName = /^[^/]+-m\d+\.avro$/;
+const listName = /^snap-[^/]+\.avro$/;
+/** Written for a catalog's swap, which is what commits. */
+const catalogMetadataName = /\d{5}-[^/]+\.metadata\.json$/;
+
 /**
- * Passes failpoint F5 after every conditional put that was applied: a kill there is a commit whose response never arrived, an error
+ * Passes failpoint I1 after every manifest and I2 after every manifest list that was put, and F5 after every conditional put that was applied: a kill there is a commit whose response never arrived, an error
  * there is an unknown outcome.
  */
 export class FailpointObjectStore implements ObjectStore {
   readonly root: string;
   readonly #inner: ObjectStore;
   readonly #failpoint: Failpoint;
+  readonly putFile: ObjectStore['putFile'];
 
   constructor(inner: ObjectStore, failpoint: Failpoint) {
     this.root = inner.root;
+    const { putFile } = inner;
+    this.putFile = putFile === undefined ? undefined : (path, file, signal) => putFile.call(inner, path, file, signal);
     this.#inner = inner;
     this.#failpoint = failpoint;
   }
@@ -33,13 +42,16 @@ export class FailpointObjectStore implements ObjectStore {
     return this.#inner.list(options, signal);
   }
 
-  put(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
-    return this.#inner.put(path, bytes, signal);
+  async put(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
+    await this.#inner.put(path, bytes, signal);
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    if (listName.test(name)) await this.#failpoint('I2');
+    else if (manifestName.test(name)) await this.#failpoint('I1');
   }
 
   async putIfAbsent(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<PutIfAbsentResult> {
     const result = await this.#inner.putIfAbsent(path, bytes, signal);
-    if (result !== 'created') return result;
+    if (result !== 'created' || catalogMetadataName.test(path)) return result;
     try {
       await this.#failpoint('F5');
     } catch (cause) {

@@ -8,6 +8,7 @@ import type { KafkaProducer } from '../kafka/client.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import type { DecodeSpec } from '../protocol/sealed-batch.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
+import type { Table } from '../table/table.ts';
 import type { Components } from './components.ts';
 import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
 import { givenUpDetail, restartBackoff, supervise } from './supervise.ts';
@@ -24,6 +25,7 @@ export class IngestRole {
   readonly #components: Components;
   readonly #pool: WorkerPool;
   readonly #running = new Map<string, TableIngest>();
+  readonly #warned = new Set<string>();
   #producer: Promise<KafkaProducer> | undefined;
 
   constructor(components: Components) {
@@ -83,6 +85,7 @@ export class IngestRole {
     const { config, kafka, clock, random, ids, failpoint, events, logger, metrics, catalog } = this.#components;
     const { ingest, commit, pipeline } = config;
     const table = await catalog.loadOrCreate(settings.name, signal);
+    this.#warnOfSecondWriters(table);
     const identities = new TopicIdentities({ admin: kafka.admin, pipeline });
     const observer = observeCommits(settings.name, metrics, logger);
     const committer = new TableCommitter({ table, clock, random, observer, settings: commit });
@@ -118,6 +121,14 @@ export class IngestRole {
     });
     this.#running.set(settings.name, tableIngest);
     await tableIngest.run(signal);
+  }
+
+  /** Once a table: a restart of its ingest tells nothing more. */
+  #warnOfSecondWriters({ name, capabilities }: Table): void {
+    const { singleWriterOnly } = capabilities;
+    if (singleWriterOnly === undefined || this.#warned.has(name)) return;
+    this.#warned.add(name);
+    this.#components.logger.warn('table must not have a second writer', { table: name, reason: singleWriterOnly });
   }
 
   #deadLetters(): DeadLetterTopic {

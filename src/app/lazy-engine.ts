@@ -2,11 +2,16 @@ import { tmpdir } from 'node:os';
 import type { IdSource } from '../base/ids.ts';
 import { DuckdbEngine } from '../engine/duckdb-engine.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { OpenObjectStore } from '../storage/object-store.ts';
 
 export interface LazyEngineOptions {
   readonly memoryLimitBytes: number;
   readonly threads: number;
   readonly temporaryDirectory: string | undefined;
+  /** Most bytes of local copies of files that lie in other stores. */
+  readonly fileCacheBytes?: number | undefined;
+  /** Opens files in other stores that belong to no table. */
+  readonly openStore?: OpenObjectStore | undefined;
   readonly ids: IdSource;
 }
 

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { AnalysisException } from '../base/analysis-exception.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../base/bigint-json.ts';
 import { ServiceError } from '../base/errors.ts';
 import { RandomIdSource } from '../base/ids.ts';
@@ -6,27 +7,34 @@ import { SystemClock } from '../base/system-clock.ts';
 import { SystemRandom } from '../base/system-random.ts';
 import { DeltaTables } from '../delta/delta-tables.ts';
 import type { Engine } from '../engine/engine.ts';
+import { IcebergTables } from '../iceberg/iceberg-tables.ts';
+import { isMetadataFile } from '../iceberg/pointer/metadata-names.ts';
 import { ParquetFileRewriter } from '../maintenance/file-rewriter.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../storage/retrying-object-store.ts';
 import type { QueryableTable, TableDefinition } from '../table/table.ts';
+import type { OpenTableOptions } from '../table/table-formats.ts';
 import { LazyEngine } from './lazy-engine.ts';
 import { productVersion } from './product-version.ts';
 import { changeLinesOf, rowLines } from './read-lines.ts';
 
 /**
- * Opens the table at a location: a directory or a `file:///` URI.
+ * Opens the Delta or Iceberg table at a location: a directory, a `file:///` URI, an object store's, or one metadata file of an Iceberg table.
  *
- * @param options.create what to create when nothing exists there.
+ * @param options.create what to create when nothing exists there: a Delta table.
+ * @param options.pathMap for an Iceberg table that lies elsewhere than where it was written.
+ * @param options.pathBase what relative locations in an Iceberg table's metadata are relative to.
  * @throws ServiceError `TABLE_NOT_FOUND` (kind not-found) when nothing exists and nothing is to be created, and what the log's reader throws.
  */
 export async function openTable(
   location: string,
-  options: { readonly create?: TableDefinition | undefined } = {},
+  options: OpenTableOptions & { readonly create?: TableDefinition | undefined } = {},
 ): Promise<QueryableTable> {
-  const tables = deltaTables();
-  const existing = await tables.open(location, location);
+  const { delta: tables, iceberg } = formats();
+  const existing =
+    (isMetadataFile(location) ? undefined : await tables.open(location, location)) ??
+    (await iceberg.open(location, location, undefined, options));
   if (existing !== undefined) return existing;
   if (options.create !== undefined) return tables.create(location, location, options.create);
   throw new ServiceError({
@@ -72,15 +80,40 @@ export async function* rows(
 const memoryLimitBytes = 1024 ** 3;
 const plain = { canonical: false, exactNumbers: true } as const;
 
-/** The lines as objects; the engine lives for as long as they are read. */
+/** The engine of all reads that are going on. */
+let reading: { readonly engine: LazyEngine; readers: number } | undefined;
+
+/** The lines as objects; the engine lives for as long as any are read. */
 async function* objects(lines: (engine: Engine) => AsyncIterable<string>): AsyncGenerator<JsonObject, void, undefined> {
   const ids = new RandomIdSource(new SystemRandom());
-  const engine = new LazyEngine({ memoryLimitBytes, threads: availableParallelism(), temporaryDirectory: undefined, ids });
+  const shared = reading ?? {
+    engine: new LazyEngine({ memoryLimitBytes, threads: availableParallelism(), temporaryDirectory: undefined, ids }),
+    readers: 0,
+  };
+  reading = shared;
+  shared.readers += 1;
   try {
-    for await (const line of lines(await engine.open())) yield objectOf(line);
+    for await (const line of lines(await shared.engine.open())) yield objectOf(line);
   } finally {
-    await engine.close();
+    shared.readers -= 1;
+    if (shared.readers === 0) {
+      reading = undefined;
+      await shared.engine.close();
+    }
   }
+}
+
+/** @throws AnalysisException `ENGINE_NOT_AVAILABLE` while nothing is read. */
+function engineOfReads(): Promise<Engine> {
+  if (reading !== undefined) return reading.engine.open();
+  return Promise.reject(
+    new AnalysisException({
+      errorClass: 'ENGINE_NOT_AVAILABLE',
+      kind: 'unsupported',
+      message: 'a table that was opened by openTable is read with rows and changes',
+      hint: 'change tables through a Session',
+    }),
+  );
 }
 
 function objectOf(line: string): JsonObject {
@@ -88,10 +121,12 @@ function objectOf(line: string): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-function deltaTables(): DeltaTables {
+/** Both formats. Iceberg tables read their delete files with the engine that reads their rows. */
+function formats(): { readonly delta: DeltaTables; readonly iceberg: IcebergTables } {
   const clock = new SystemClock();
   const random = new SystemRandom();
   const openStore = (location: string): ObjectStore => new RetryingObjectStore(openObjectStore(location), { clock, random });
   const rewriter = new ParquetFileRewriter({ openStore });
-  return new DeltaTables({ openStore, clock, random, ids: new RandomIdSource(random), version: productVersion, rewriter });
+  const parts = { openStore, clock, random, ids: new RandomIdSource(random), version: productVersion };
+  return { delta: new DeltaTables({ ...parts, rewriter }), iceberg: new IcebergTables({ ...parts, engine: engineOfReads }) };
 }

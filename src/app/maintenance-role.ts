@@ -1,7 +1,8 @@
 import type { QueueStatus } from '../admin/status.ts';
 import { describeError } from '../base/errors.ts';
 import { BullJobQueue } from '../maintenance/bull-queue.ts';
-import { type JobQueue, maintenanceKinds, type QueueCounts } from '../maintenance/job-queue.ts';
+import type { JobQueue, QueueCounts } from '../maintenance/job-queue.ts';
+import { maintenanceKinds } from '../maintenance/maintenance-kinds.ts';
 import { MaintenanceService } from '../maintenance/maintenance-service.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import type { Components } from './components.ts';

@@ -2,9 +2,7 @@ import { inertFailpoint } from '../base/failpoint.ts';
 import { RandomIdSource } from '../base/ids.ts';
 import { SystemClock } from '../base/system-clock.ts';
 import { SystemRandom } from '../base/system-random.ts';
-import { FileSystemCatalog } from '../catalog/file-system-catalog.ts';
 import type { Config } from '../config/settings.ts';
-import { DeltaTables } from '../delta/delta-tables.ts';
 import type { KafkaClient } from '../kafka/client.ts';
 import { KafkajsClient } from '../kafka/kafkajs/kafkajs-client.ts';
 import type { KafkaLog } from '../kafka/kafkajs/kafkajs-door.ts';
@@ -15,13 +13,13 @@ import { MeteredObjectStore } from '../storage/metered-object-store.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../storage/retrying-object-store.ts';
-import type { TableDefinition, TableFormat } from '../table/table.ts';
 import type { Components } from './components.ts';
 import { failpointFromEnv } from './failpoint-from-env.ts';
 import { FailpointObjectStore } from './failpoint-object-store.ts';
 import { LazyEngine } from './lazy-engine.ts';
 import { LocalTableEvents } from './local-table-events.ts';
 import { observeStorage } from './observe/observe-storage.ts';
+import { openTables } from './open-tables.ts';
 import { productVersion } from './product-version.ts';
 import { pooledRewriter } from './workers/pooled.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
@@ -50,27 +48,25 @@ export function openComponents(options: OpenOptions): OpenedComponents {
   const logger = processLogger(config);
   const rewriters = new WorkerPool({ ...rewriterPool, workerData: { maxNestingDepth: config.ingest.maxNestingDepth } });
   const metrics = createMetrics({ pipeline: config.pipeline, version: productVersion, role: options.role });
-  const openStore = (location: string): ObjectStore => {
-    const metered = new MeteredObjectStore(openObjectStore(location), { clock, onRequest: observeStorage(metrics.storage) });
+  const openStore = (location: string, properties: Readonly<Record<string, string>> = {}): ObjectStore => {
+    const metered = new MeteredObjectStore(openObjectStore.withProperties(properties)(location), {
+      clock,
+      onRequest: observeStorage(metrics.storage),
+    });
     const store = new RetryingObjectStore(metered, { clock, random });
     return failpoint === inertFailpoint ? store : new FailpointObjectStore(store, failpoint);
   };
   const engine = new LazyEngine({ ...config.maintenance.engine, ids });
-  const delta = new DeltaTables({
+  const tables = openTables({
+    config,
     openStore,
     clock,
     random,
     ids,
-    version: productVersion,
-    rewriter: pooledRewriter(rewriters),
-    engine: () => engine.open(),
     failpoint,
-    compression: config.commit.compression,
+    engine: () => engine.open(),
+    rewriter: pooledRewriter(rewriters),
   });
-  const catalog = new FileSystemCatalog(
-    config.tables.map(({ name, format, location, definition }) => ({ name, format, location, definition: withFeed(format, definition) })),
-    { delta },
-  );
   const kafka = openKafka(options, { clock, random, logger, failpoint });
   return {
     config,
@@ -82,20 +78,15 @@ export function openComponents(options: OpenOptions): OpenedComponents {
     metrics,
     health: new HealthRegistry(clock),
     kafka,
-    catalog,
+    catalog: tables.catalog,
     events: new LocalTableEvents(clock),
     close: async () => {
       await kafka.close();
       await rewriters.close();
+      await tables.close();
       await engine.close();
     },
   };
-}
-
-/** A table the pipeline creates can be fed from its first version on, unless its properties say otherwise. */
-function withFeed(format: TableFormat, definition: TableDefinition): TableDefinition {
-  if (format !== 'delta') return definition;
-  return { ...definition, properties: { 'delta.enableChangeDataFeed': 'true', ...definition.properties } };
 }
 
 function processLogger(config: Config): Logger {

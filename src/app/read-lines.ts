@@ -1,6 +1,7 @@
 import type { JsonObject } from '../base/bigint-json.ts';
 import { ServiceError } from '../base/errors.ts';
 import { type CanonicalOptions, canonicalRows, sortedLines } from '../codec/canonical-json.ts';
+import { type PlainRow, type PlainValue, rowAt } from '../codec/rows.ts';
 import type { Engine } from '../engine/engine.ts';
 import { bindExpression } from '../expr/bind-expression.ts';
 import type { Expression } from '../expr/expression.ts';
@@ -12,6 +13,7 @@ import { readPointOf } from '../session/read/read-options.ts';
 import type { Relation } from '../table/relation.ts';
 import type { QueryableTable, Snapshot } from '../table/table.ts';
 import { toVersion } from '../table/version.ts';
+import { orderedChangelog, refuseSnapshotRange } from './changelog-relation.ts';
 
 /** Lines held in memory to be sorted. */
 const maxSortedLines = 5_000_000;
@@ -21,9 +23,18 @@ export interface ReadRequest {
   readonly version?: number | undefined;
   /** A date or a date and time, in UTC unless it says otherwise; instead of `version`. */
   readonly timestamp?: string | undefined;
+  /** The snapshot of an Iceberg table by its id; instead of `version`. */
+  readonly snapshotId?: bigint | undefined;
+  /** A branch or tag of an Iceberg table; instead of `version`. */
+  readonly ref?: string | undefined;
   /** Versions of changes, both included. Default: from the first to the newest. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
+  /** Of the changes of an Iceberg table. */
+  readonly fromSnapshot?: bigint | undefined;
+  readonly toSnapshot?: bigint | undefined;
+  readonly identifierColumns?: readonly string[] | undefined;
+  readonly net?: boolean | undefined;
   /** A condition in Spark's SQL. */
   readonly filter?: string | undefined;
   readonly limit?: number | undefined;
@@ -55,7 +66,8 @@ export async function* rowLines(source: ReadSource, request: ReadRequest): Async
 
 /**
  * The row changes of a range of versions as lines of JSON: the table's columns, then `_change_type`, `_commit_version` and
- * `_commit_timestamp`; versions in order, the deletes of one before its inserts.
+ * `_commit_timestamp`; versions in order, the deletes of one before its inserts. Of an Iceberg table, as its changelogs have it, `_change_type`
+ * in capitals, `_change_ordinal` and `_commit_snapshot_id`.
  */
 export function changeLinesOf(source: ReadSource, request: ReadRequest): AsyncGenerator<string, void, undefined> {
   return inForm(changesAsTheyCome(source, request), request);
@@ -64,6 +76,16 @@ export function changeLinesOf(source: ReadSource, request: ReadRequest): AsyncGe
 async function* changesAsTheyCome(source: ReadSource, request: ReadRequest): AsyncGenerator<string, void, undefined> {
   const { table, engine } = source;
   const { signal } = request;
+  if (computesChanges(table)) {
+    const changes = await orderedChangelog(table, request);
+    try {
+      yield* linesOf(engine, limited(filtered(changes, filterOf(request, changes.schema)), request.limit), request);
+    } finally {
+      await changes.dispose();
+    }
+    return;
+  }
+  refuseSnapshotRange(table, request);
   const until = request.to ?? (await table.refresh(signal)).version;
   let left = request.limit;
   for await (const change of table.changeScans({ from: toVersion(request.from ?? 0), until: toVersion(until) }, signal)) {
@@ -82,7 +104,11 @@ async function* changesAsTheyCome(source: ReadSource, request: ReadRequest): Asy
   }
 }
 
-/** The columns of a version: name, type, nullability, whether it partitions the table, place. */
+function computesChanges(table: QueryableTable): table is QueryableTable & Required<Pick<QueryableTable, 'changelog'>> {
+  return table.changelog !== undefined;
+}
+
+/** The columns of a version: name, type, nullability, whether it partitions the table, place; the id where columns have one. */
 export async function* schemaLines(
   { table }: Pick<ReadSource, 'table'>,
   request: ReadRequest,
@@ -90,15 +116,20 @@ export async function* schemaLines(
   const { schema, partitionColumns } = await snapshotOf(table, request);
   for (const [pos, field] of schema.fields.entries()) {
     const partition = partitionColumns.includes(field.name);
-    yield { name: field.name, type: typeText(field.type), nullable: field.nullable, partition, pos };
+    const column = { name: field.name, type: typeText(field.type), nullable: field.nullable, partition, pos };
+    yield table.format === 'iceberg' ? { ...column, id: field.id } : column;
   }
 }
 
-/** What the versions say about themselves, oldest first. */
+/** What the versions say about themselves, oldest first; of an Iceberg table its snapshots, those of all branches. */
 export async function* historyLines(
   { table }: Pick<ReadSource, 'table'>,
   request: ReadRequest,
 ): AsyncGenerator<JsonObject, void, undefined> {
+  if (table.metadataTables.includes('snapshots')) {
+    yield* snapshotLines(table, request);
+    return;
+  }
   const entries = await table.history({ limit: request.limit }, request.signal);
   for (const entry of entries.toReversed()) {
     const parameters = Object.entries(entry.operationParameters).map(([key, text]) => [key, text ?? null] as const);
@@ -117,13 +148,51 @@ export async function* historyLines(
   }
 }
 
+/** The newest `limit` snapshots, ids as text. */
+async function* snapshotLines(table: QueryableTable, { limit, signal }: ReadRequest): AsyncGenerator<JsonObject, void, undefined> {
+  const snapshots = await table.metadataTable('snapshots', undefined, signal);
+  const lines: JsonObject[] = [];
+  for await (const batch of snapshots.rows(signal)) {
+    for (let index = 0; index < batch.rowCount; index++) lines.push(snapshotLine(rowAt(batch, index)));
+  }
+  yield* limit === undefined ? lines : lines.slice(-limit);
+}
+
+function snapshotLine(row: PlainRow): JsonObject {
+  const { committed_at: committedAt, snapshot_id: id, parent_id: parent, operation, manifest_list: list, summary } = row;
+  return {
+    snapshot_id: textOf(id),
+    parent_id: textOf(parent),
+    timestamp: typeof committedAt === 'bigint' ? new Date(Number(committedAt / 1_000n)).toISOString() : null,
+    operation: textOf(operation),
+    manifest_list: textOf(list),
+    summary: Object.fromEntries(summaryEntries(summary)),
+  };
+}
+
+function summaryEntries(summary: PlainValue | undefined): readonly (readonly [string, string | null])[] {
+  if (!(summary instanceof Map)) return [];
+  const entries: ReadonlyMap<PlainValue, PlainValue> = summary;
+  return Array.from(entries, ([key, value]) => [textOf(key) ?? '', textOf(value)]);
+}
+
+function textOf(value: PlainValue | undefined): string | null {
+  return typeof value === 'string' || typeof value === 'bigint' ? String(value) : null;
+}
+
 /**
  * The version a request asks for.
  *
- * @throws AnalysisException `DELTA_ONEOF_IN_TIMETRAVEL`, `DELTA_TIMESTAMP_INVALID`, and what the table says of versions and times it lacks.
+ * @throws AnalysisException `DELTA_ONEOF_IN_TIMETRAVEL`, `DELTA_TIMESTAMP_INVALID`, and what the table says of versions and times it lacks;
+ * ServiceError `USAGE_SEVERAL_VERSIONS` when more than one is asked for.
  */
 async function snapshotOf(table: QueryableTable, request: ReadRequest): Promise<Snapshot> {
-  const { version, timestamp, signal } = request;
+  const { version, timestamp, snapshotId, ref, signal } = request;
+  if ([version, timestamp, snapshotId, ref].filter((point) => point !== undefined).length > 1 && (snapshotId ?? ref) !== undefined) {
+    throw severalVersions();
+  }
+  if (snapshotId !== undefined) return table.findSnapshot({ kind: 'snapshot-id', id: snapshotId }, signal);
+  if (ref !== undefined) return table.findSnapshot({ kind: 'version', version: ref }, signal);
   const options: (readonly [string, string])[] = [];
   if (version !== undefined) options.push(['versionAsOf', String(version)]);
   if (timestamp !== undefined) options.push(['timestampAsOf', timestamp]);
@@ -166,6 +235,15 @@ async function* inForm(lines: AsyncIterable<string>, { canonical }: ReadRequest)
   yield* sortedLines(all);
 }
 
+function severalVersions(): ServiceError {
+  return new ServiceError({
+    code: 'USAGE_SEVERAL_VERSIONS',
+    kind: 'invalid',
+    message: 'several versions are asked for',
+    hint: 'give one of --version, --timestamp, --snapshot-id and --ref',
+  });
+}
+
 function tooManyLines(): ServiceError {
   return new ServiceError({
     code: 'USAGE_TOO_MANY_ROWS',
@@ -190,6 +268,8 @@ function typeText(type: DataType): string {
       return `array<${typeText(type.element)}>`;
     case 'map':
       return `map<${typeText(type.key)},${typeText(type.value)}>`;
+    case 'string':
+      return type.format ?? 'string';
     default:
       return type.kind;
   }

@@ -1,12 +1,9 @@
 import { availableParallelism } from 'node:os';
-import { isAbsolute, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { AnalysisException } from '../base/analysis-exception.ts';
 import { RandomIdSource } from '../base/ids.ts';
 import { SystemClock } from '../base/system-clock.ts';
 import { SystemRandom } from '../base/system-random.ts';
-import { WarehouseCatalog } from '../catalog/warehouse-catalog.ts';
 import { DeltaTables } from '../delta/delta-tables.ts';
+import { IcebergTables } from '../iceberg/iceberg-tables.ts';
 import type { KafkaClient } from '../kafka/client.ts';
 import { ParquetFileRewriter } from '../maintenance/file-rewriter.ts';
 import { SessionConf } from '../session/conf/session-conf.ts';
@@ -15,14 +12,12 @@ import { Session as SessionClass } from '../session/session.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../storage/retrying-object-store.ts';
-import type { SessionCatalog, TableFormatDriver } from '../table/table-formats.ts';
 import { LazyEngine } from './lazy-engine.ts';
 import { openStreamKafka } from './open-stream-kafka.ts';
 import { productVersion } from './product-version.ts';
+import { absolutePath, allowedLocations, closeCatalogs, openCatalogs, sessionCatalog, storageProperties } from './session-catalogs.ts';
 
 const defaultMemoryLimitBytes = 1024 ** 3;
-const defaultWarehouse = 'spark-warehouse';
-const sessionCatalog = 'spark_catalog';
 
 export interface SessionOptions {
   /** Configuration by key, as `spark.…` or `tidewater.…`. */
@@ -41,20 +36,29 @@ export function createSession(options: SessionOptions = {}): SessionClass {
   const clock = new SystemClock();
   const random = new SystemRandom();
   const ids = new RandomIdSource(random);
+  const stores = openObjectStore.withProperties(storageProperties(conf));
+  const openStoreWith =
+    (properties: Readonly<Record<string, string>>) =>
+    (location: string): ObjectStore =>
+      new RetryingObjectStore(stores.withProperties(properties)(location), { clock, random });
+  const openStore = openStoreWith({});
   const engine = new LazyEngine({
     ids,
+    openStore,
+    fileCacheBytes: conf.bytes('tidewater.engine.fileCacheSize'),
     memoryLimitBytes: conf.bytes('tidewater.engine.memoryLimit') ?? defaultMemoryLimitBytes,
     threads: Number(conf.find('tidewater.engine.threads') ?? availableParallelism()),
     temporaryDirectory: conf.find('tidewater.engine.temporaryDirectory'),
   });
   const openEngine = (): ReturnType<LazyEngine['open']> => engine.open();
-  const openStore = (location: string): ObjectStore => new RetryingObjectStore(openObjectStore(location), { clock, random });
   const rewriter = new ParquetFileRewriter({ openStore });
-  const drivers = [
-    new DeltaTables({ openStore, clock, random, ids, version: productVersion, rewriter, engine: openEngine, cleansUpLog: true }),
-  ];
+  const formats = { openStore, clock, random, ids, version: productVersion, engine: openEngine };
+  const application = { id: `local-${clock.now()}`, name: conf.find('spark.app.name') ?? 'tidewater' };
+  const iceberg = new IcebergTables({ ...formats, application, allowedLocations: allowedLocations(conf) });
+  const drivers = [new DeltaTables({ ...formats, rewriter, cleansUpLog: true }), iceberg];
+  const catalogs = openCatalogs(conf, { drivers, iceberg, openStore, openStoreWith, clock, random, ids });
   const tables = new SessionTables({
-    catalogs: catalogsOf(conf, drivers, openStore),
+    catalogs,
     drivers,
     defaultCatalog: conf.find('spark.sql.defaultCatalog') ?? sessionCatalog,
     absolutePath,
@@ -66,7 +70,10 @@ export function createSession(options: SessionOptions = {}): SessionClass {
   return new SessionClass({
     version: productVersion,
     runtime: { openEngine, openStore, clock, ids, conf, tables, views: new Map(), kept: new Set(), queries: new Set(), print, openKafka },
-    close: () => engine.close(),
+    close: async () => {
+      await closeCatalogs(catalogs);
+      await engine.close();
+    },
   });
 }
 
@@ -115,47 +122,3 @@ export class SessionBuilder {
 /** Where sessions begin: `await Session.builder().config(key, value).getOrCreate()`. */
 export const Session: { readonly builder: () => SessionBuilder } = { builder: () => new SessionBuilder() };
 export type Session = SessionClass;
-
-function catalogsOf(
-  conf: SessionConf,
-  drivers: readonly TableFormatDriver[],
-  openStore: (location: string) => ObjectStore,
-): ReadonlyMap<string, SessionCatalog> {
-  const warehouse = absolutePath(conf.find('spark.sql.warehouse.dir') ?? defaultWarehouse);
-  const catalogs = new Map<string, SessionCatalog>([
-    [sessionCatalog, new WarehouseCatalog({ name: sessionCatalog, directory: warehouse, drivers, openStore })],
-  ]);
-  const settings = conf.below('spark.sql.catalog.');
-  for (const name of new Set([...settings.keys()].map((key) => key.split('.')[0] ?? ''))) {
-    if (name === sessionCatalog) continue;
-    const type = settings.get(`${name}.type`) ?? 'hadoop';
-    const directory = settings.get(`${name}.warehouse`);
-    if (type !== 'hadoop' || directory === undefined) throw unknownCatalog(name, type, directory);
-    catalogs.set(name, new WarehouseCatalog({ name, directory: absolutePath(directory), drivers, openStore }));
-  }
-  return catalogs;
-}
-
-/** A location as stores take it: `file:` URIs and relative paths become absolute ones, other schemes stay. */
-function absolutePath(path: string): string {
-  if (/^file:/i.test(path)) return trimmed(fileURLToPath(path.replace(/^file:\/*/i, 'file:///')));
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) return path;
-  return trimmed(isAbsolute(path) ? resolve(path) : resolve(process.cwd(), path));
-}
-
-function trimmed(path: string): string {
-  return path.length > 1 ? path.replace(/\/+$/, '') : path;
-}
-
-function unknownCatalog(name: string, type: string, warehouse: string | undefined): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'CATALOG_CONFIGURATION_INVALID',
-    sqlState: '42000',
-    kind: 'invalid',
-    message:
-      warehouse === undefined
-        ? `catalog "${name}" has no warehouse`
-        : `catalog "${name}" has type "${type}", which this version does not have`,
-    hint: `set spark.sql.catalog.${name}.type to hadoop and spark.sql.catalog.${name}.warehouse to a directory`,
-  });
-}

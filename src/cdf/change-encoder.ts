@@ -2,7 +2,7 @@ import { throwIfAborted } from '../base/abort.ts';
 import { assert } from '../base/assert.ts';
 import { partitionOfKey } from '../kafka/murmur2.ts';
 import type { ChangeEncoder, EncodedChanges, EncodeTask } from '../protocol/change-event.ts';
-import type { OpenObjectStore } from '../storage/object-store.ts';
+import type { OpenStoreWith } from '../storage/object-store.ts';
 import type { ChangeFile } from '../table/changes.ts';
 import { ChangeFileReader, type OpenChangeFile } from './change-file-reader.ts';
 import { changeTypes, deleteCode, insertCode, postimageCode, preimageCode } from './change-order.ts';
@@ -23,7 +23,7 @@ export class ParquetChangeEncoder implements ChangeEncoder {
   // Rows by phase of the files of the version at hand, so that a resumed run skips files without reading them again.
   #counts: { readonly version: string; readonly byPath: Map<string, PhaseCounts> } | undefined;
 
-  constructor(options: { readonly openStore: OpenObjectStore }) {
+  constructor(options: { readonly openStore: OpenStoreWith }) {
     this.#reader = new ChangeFileReader(options.openStore);
   }
 

@@ -5,7 +5,7 @@ import { readParquet } from '../codec/parquet/read-parquet.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import { describeFields } from '../schema/describe-type.ts';
 import type { StructType } from '../schema/types.ts';
-import type { ObjectStore, OpenObjectStore } from '../storage/object-store.ts';
+import type { ObjectStore, OpenStoreWith } from '../storage/object-store.ts';
 import type { ChangeFile, VersionChanges } from '../table/changes.ts';
 import { type ChangeOrder, deleteCode, plainOrder, readChangeCodes, recordedOrder } from './change-order.ts';
 import { changedRows } from './changed-rows.ts';
@@ -35,11 +35,11 @@ export interface ChangeFileRequest {
 
 /** Opens change files and keeps the last one, so that successive runs over one file read it once. */
 export class ChangeFileReader {
-  readonly #openStore: OpenObjectStore;
-  #store: { readonly location: string; readonly store: ObjectStore } | undefined;
+  readonly #openStore: OpenStoreWith;
+  #store: { readonly location: string; readonly storage: ChangeFile['storage']; readonly store: ObjectStore } | undefined;
   #last: { readonly identity: string; readonly opened: OpenChangeFile } | undefined;
 
-  constructor(openStore: OpenObjectStore) {
+  constructor(openStore: OpenStoreWith) {
     this.#openStore = openStore;
   }
 
@@ -60,7 +60,7 @@ export class ChangeFileReader {
   async #read(request: ChangeFileRequest, signal: AbortSignal | undefined): Promise<readonly ColumnBatch[]> {
     const { file, changes, location } = request;
     refuseTooLarge(file);
-    const bytes = await readPresent(this.#storeOf(location), request, signal);
+    const bytes = await readPresent(this.#storeOf(file.location ?? location, file.storage), request, signal);
     const stored = await readParquet(bytes, { schema: fileSchema(changes.schema, file) });
     const batches = changedRows(stored.batches, file);
     const rowCount = batches.reduce((sum, batch) => sum + batch.rowCount, 0);
@@ -72,8 +72,10 @@ export class ChangeFileReader {
     });
   }
 
-  #storeOf(location: string): ObjectStore {
-    if (this.#store?.location !== location) this.#store = { location, store: this.#openStore(location) };
+  #storeOf(location: string, storage: ChangeFile['storage']): ObjectStore {
+    if (this.#store?.location !== location || this.#store.storage !== storage) {
+      this.#store = { location, storage, store: this.#openStore(location, storage) };
+    }
     return this.#store.store;
   }
 }
@@ -114,7 +116,7 @@ function identityOf(request: ChangeFileRequest): string {
   const { location, changes, file, keyColumns } = request;
   // Versions may show different rows of one file.
   const rows = file.deletedRows === undefined && file.onlyRows === undefined ? 'all' : changes.version;
-  return [location, file.kind, file.path, rows, describeFields(changes.schema.fields), ...keyColumns].join('\u0000');
+  return [file.location ?? location, file.kind, file.path, rows, describeFields(changes.schema.fields), ...keyColumns].join('\u0000');
 }
 
 function refuseTooLarge(file: ChangeFile): void {

@@ -21,7 +21,12 @@ export async function* changeLines(
   const { table, openStore, fromVersion, untilVersion } = source;
   for (let version: number = fromVersion; version < untilVersion; version++) {
     throwIfAborted(signal);
-    yield* linesOf({ location: table.location, openStore, changes: await table.changesOf(toVersion(version), signal) }, signal);
+    const changes = await table.changesOf(toVersion(version), signal);
+    try {
+      yield* linesOf({ location: table.location, openStore, changes }, signal);
+    } finally {
+      await changes.release?.();
+    }
   }
 }
 

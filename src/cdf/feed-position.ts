@@ -5,23 +5,25 @@ import { nextVersion, toVersion, type Version } from '../table/version.ts';
 
 /** The position as it is stored in the positions topic (docs/spec/change-event.md, "Positions"). */
 export function printPosition(position: FeedPosition): string {
-  const { version, ordinal, complete, snapshot, tableId, order } = position;
-  return printJson({ version, ordinal, complete, snapshot, tableId, order });
+  const { version, ordinal, complete, snapshot, tableId, order, link } = position;
+  return printJson({ version, ordinal, complete, snapshot, tableId, order, ...(link === undefined ? {} : { link }) });
 }
 
 /** @throws ServiceError `FEED_POSITION_INVALID` (kind corrupt) naming the feed. */
 export function parsePosition(text: string, feedId: string): FeedPosition {
   const root = parseJson(text, `position of feed "${feedId}"`);
-  const { version, ordinal, complete, snapshot, tableId, order } = isJsonObject(root) ? root : {};
+  const { version, ordinal, complete, snapshot, tableId, order, link } = isJsonObject(root) ? root : {};
   const whole = isCount(version, -1) && isCount(ordinal, 0) && typeof complete === 'boolean' && typeof snapshot === 'boolean';
-  if (!whole || typeof tableId !== 'string' || typeof order !== 'string') {
+  const known = link === undefined || typeof link === 'string';
+  if (!whole || !known || typeof tableId !== 'string' || typeof order !== 'string') {
     throw new ServiceError({
       code: 'FEED_POSITION_INVALID',
       kind: 'corrupt',
       message: `position of feed "${feedId}" is not one: ${text.slice(0, 200)}`,
     });
   }
-  return { version: toVersion(version), ordinal, complete, snapshot, tableId, order };
+  const position = { version: toVersion(version), ordinal, complete, snapshot, tableId, order };
+  return link === undefined ? position : { ...position, link };
 }
 
 export function samePosition(left: FeedPosition, right: FeedPosition): boolean {

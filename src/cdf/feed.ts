@@ -16,7 +16,7 @@ import { type FeedEvent, type FeedState, nextFeedState } from './feed-state.ts';
 import { ensureFeedTopics } from './feed-topics.ts';
 import { PositionStore } from './position-store.ts';
 import { FeedPublisher } from './publisher.ts';
-import { changesStart, type FeedRun, type Prepared, RunPreparer, refuseReplaced, skipVersion, snapshotStart } from './run-preparer.ts';
+import { changesStart, type FeedRun, type Prepared, passedGap, RunPreparer, refuseReplaced, snapshotStart } from './run-preparer.ts';
 import { isGap, TableTailer } from './table-tailer.ts';
 
 const retryPolicy: BackoffPolicy = { initialMs: 200, maxMs: 30_000 };
@@ -157,6 +157,7 @@ export class Feed {
     } finally {
       stop.abort();
       await ahead().catch(() => undefined);
+      await this.#tailer.release();
     }
   }
 
@@ -250,7 +251,11 @@ export class Feed {
     this.#parts.observer.gap({ version: firstNeededVersion(gap.at), policy: onGap });
     if (onGap === 'fail') throw gap.error;
     const latest = await this.#retrying(signal, () => this.#tailer.latest(signal));
-    const position = onGap === 'skip' ? skipVersion(gap.at) : snapshotStart({ ...gap.at, order: rowOrderOf(this.spec) }, latest.version);
+    const { tableId } = gap.at;
+    const position =
+      onGap === 'skip'
+        ? passedGap(gap.at, gap.error, latest.version)
+        : snapshotStart({ tableId, order: rowOrderOf(this.spec) }, latest.version);
     this.#step(positionEvent(position));
     return position;
   }
@@ -330,7 +335,8 @@ function transactionResult(error: ServiceError): 'aborted' | 'unknown' | 'fenced
 
 /** @throws ServiceError `FEED_POSITION_AHEAD` (kind discontinuity), `FEED_ORDER_CHANGED` (kind invalid). */
 function refuseUnfit(position: FeedPosition, latest: Version, spec: FeedSpec): void {
-  if (position.version > latest) {
+  // Tables whose versions can be taken back: the gap policy answers.
+  if (position.version > latest && position.link === undefined) {
     throw new ServiceError({
       code: 'FEED_POSITION_AHEAD',
       kind: 'discontinuity',

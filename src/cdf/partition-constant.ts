@@ -1,5 +1,5 @@
 import { ServiceError } from '../base/errors.ts';
-import { formatDecimal, parseDecimal } from '../codec/decimal-text.ts';
+import { formatDecimal, parseDecimal } from '../schema/decimal-text.ts';
 import type { Field } from '../schema/types.ts';
 import { IsoTimeWriter, parseIsoDate, parseIsoTimestamp } from './iso-time.ts';
 import { JsonBuffer } from './json-buffer.ts';

@@ -2,7 +2,7 @@ import { ServiceError } from '../base/errors.ts';
 import type { EncodedRecordBatch } from '../kafka/client.ts';
 import type { ChangeEncoder, EncodedChanges, EncodeSpec, FeedPosition } from '../protocol/change-event.ts';
 import type { VersionChanges } from '../table/changes.ts';
-import { nextVersion, type Version } from '../table/version.ts';
+import { nextVersion, toVersion, type Version } from '../table/version.ts';
 import { samePosition, versionsBehind } from './feed-position.ts';
 import { rowOrderOf } from './feed-spec.ts';
 import { isGap, type TableTailer } from './table-tailer.ts';
@@ -65,9 +65,10 @@ export class RunPreparer {
   async prepare(from: FeedPosition, signal?: AbortSignal): Promise<Prepared> {
     const run = new OpenRun(from);
     for (let versions = 0; versions < maxVersionsPerRun && run.roomIn(this.#limits); versions++) {
-      if (run.at.complete && !(await this.#hasVersionAfter(run.at, signal))) break;
       try {
+        if (run.at.complete && !(await this.#hasVersionAfter(run.at, signal))) break;
         const changes = await this.#tailer.rowsAfter(run.at, signal);
+        refusePutBack(run.at, changes, this.#spec.table);
         run.add(changes, await this.#encode(run, changes, signal), this.#order);
       } catch (error) {
         if (!isGap(error)) throw error;
@@ -96,6 +97,7 @@ export class RunPreparer {
     if (this.#latest !== undefined && this.#latest > at.version) return true;
     const latest = await this.#tailer.latest(signal);
     refuseReplaced(at, latest.tableId, this.#spec.table);
+    if (at.link !== undefined && latest.version < at.version) throw putBack(at, this.#spec.table, `it ends at version ${latest.version}`);
     this.#latest = latest.version;
     this.#onLag(versionsBehind(at, latest.version), latest.version);
     return latest.version > at.version;
@@ -110,6 +112,27 @@ export function refuseReplaced(position: FeedPosition, tableId: string, table: s
     kind: 'discontinuity',
     message: `table "${table}" is ${tableId}, the feed's position belongs to ${position.tableId}`,
     hint: 'publish the table that took its place to another topic',
+  });
+}
+
+/**
+ * What follows must follow what was published last; the rest of a version must be that version's.
+ *
+ * @throws ServiceError `FEED_TABLE_PUT_BACK` (kind discontinuity).
+ */
+function refusePutBack(at: FeedPosition, { version, link }: VersionChanges, table: string): void {
+  if (at.link === undefined) return;
+  if (!at.complete && link?.id !== at.link) throw putBack(at, table, `version ${version} is not part of it any more`);
+  if (!at.complete || link === undefined || link.previous === at.link) return;
+  throw putBack(at, table, `version ${version} follows ${link.previous ?? 'nothing'}`);
+}
+
+function putBack(at: FeedPosition, table: string, what: string): ServiceError {
+  return new ServiceError({
+    code: 'FEED_TABLE_PUT_BACK',
+    kind: 'discontinuity',
+    message: `table "${table}" was put back to before what is published, version ${at.version} (${at.link ?? ''}): ${what}`,
+    hint: 'choose how the feed goes on: "onGap: resnapshot" publishes the current rows again, "onGap: skip" goes on with what comes, "onGap: fail" waits until the table is put forward again',
   });
 }
 
@@ -153,7 +176,9 @@ class OpenRun {
     const fromOrdinal = this.#at.complete ? 0 : this.#at.ordinal;
     const snapshot = this.#at.snapshot && !this.#at.complete;
     const { untilOrdinal, complete } = encoded;
-    this.#at = { ...this.#at, version: changes.version, ordinal: untilOrdinal, complete, snapshot, order };
+    const link = changes.link?.id ?? this.#at.link;
+    const at = { ...this.#at, version: changes.version, ordinal: untilOrdinal, complete, snapshot, order };
+    this.#at = link === undefined ? at : { ...at, link };
     this.#batches.push(...encoded.batches);
     this.#rows += untilOrdinal - fromOrdinal;
     this.#sizeBytes += encoded.sizeBytes;
@@ -184,8 +209,10 @@ export function changesStart(identity: Pick<FeedPosition, 'tableId' | 'order'>, 
   return { ...identity, version, ordinal: 0, complete: true, snapshot: false };
 }
 
-/** The position with the version it cannot read left out. */
-export function skipVersion(position: FeedPosition): FeedPosition {
-  const version = position.complete ? nextVersion(position.version) : position.version;
-  return { ...position, version, complete: true, snapshot: false };
+/** The position with what cannot be read left out: the version after it, or, of a table that was put back, only the claim of what comes next. */
+export function passedGap(position: FeedPosition, error: ServiceError, latest: Version): FeedPosition {
+  const { tableId, order, ordinal } = position;
+  const unread = position.complete ? nextVersion(position.version) : position.version;
+  const version = error.code === 'FEED_TABLE_PUT_BACK' ? toVersion(Math.min(position.version, latest)) : unread;
+  return { tableId, order, ordinal, version, complete: true, snapshot: false };
 }

@@ -1,12 +1,12 @@
 import { isServiceError, ServiceError } from '../base/errors.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import type { TableEvents } from '../protocol/table-events.ts';
-import type { VersionChanges } from '../table/changes.ts';
+import { type HeldChanges, plainChanges, type VersionChanges } from '../table/changes.ts';
 import type { Snapshot, Table } from '../table/table.ts';
 import { nextVersion, toVersion, type Version } from '../table/version.ts';
 
 /** The codes by which a table says that what a feed needs is no longer (or was never) there. */
-const gapCodes: readonly string[] = ['CDF_GAP', 'CDF_NOT_ENABLED', 'TABLE_VERSION_NOT_FOUND'];
+const gapCodes: readonly string[] = ['CDF_GAP', 'CDF_NOT_ENABLED', 'FEED_TABLE_PUT_BACK', 'TABLE_VERSION_NOT_FOUND'];
 
 /** True for an error that only the feed's gap policy can answer. */
 export function isGap(error: unknown): error is ServiceError {
@@ -18,7 +18,9 @@ export class TableTailer {
   readonly #table: Table;
   readonly #events: TableEvents;
   readonly #pollIntervalMs: number;
-  #cached: { readonly version: Version; readonly snapshot: boolean; readonly changes: VersionChanges } | undefined;
+  #cached:
+    | { readonly version: Version; readonly snapshot: boolean; readonly changes: VersionChanges; readonly held: HeldChanges }
+    | undefined;
 
   constructor(options: { readonly table: Table; readonly events: TableEvents; readonly pollIntervalMs: number }) {
     this.#table = options.table;
@@ -56,9 +58,18 @@ export class TableTailer {
     const snapshot = position.snapshot && !position.complete;
     const cached = this.#cached;
     if (cached?.version === version && cached.snapshot === snapshot) return cached.changes;
-    const changes = await (snapshot ? this.#table.rowsAt(version, signal) : this.#table.changesOf(version, signal));
-    this.#cached = { version, snapshot, changes };
+    await this.release();
+    const held = await (snapshot ? this.#table.rowsAt(version, signal) : this.#table.changesOf(version, signal));
+    const changes = plainChanges(held);
+    this.#cached = { version, snapshot, changes, held };
     return changes;
+  }
+
+  /** Lets go of what was read last: to be called when nothing reads its files. */
+  async release(): Promise<void> {
+    const last = this.#cached;
+    this.#cached = undefined;
+    await last?.held.release?.();
   }
 
   /**
@@ -69,10 +80,12 @@ export class TableTailer {
   async earliestReadable(signal?: AbortSignal): Promise<Version> {
     const history = await this.#table.history({}, signal);
     const oldest = history.at(-1)?.version ?? 0;
-    const newest = history[0]?.version ?? -1;
+    const newest = history[0]?.version;
+    // Nothing was ever written: everything is still to come.
+    if (newest === undefined) return (await this.#table.refresh(signal)).version;
     for (let version = oldest; version <= newest; version++) {
       try {
-        await this.#table.changesOf(toVersion(version), signal);
+        await (await this.#table.changesOf(toVersion(version), signal)).release?.();
         return toVersion(version);
       } catch (error) {
         if (!isGap(error)) throw error;

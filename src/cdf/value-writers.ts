@@ -1,9 +1,10 @@
 import { assertNever } from '../base/assert.ts';
 import { printJson } from '../base/bigint-json.ts';
-import { formatDecimal } from '../codec/decimal-text.ts';
 import { unscaledAt } from '../codec/rows.ts';
 import type { BytesColumn, Column, DecimalColumn, FixedColumn, ListColumn, MapColumn, StructColumn } from '../schema/columns.ts';
 import { isValid } from '../schema/columns.ts';
+import { dateTimeNanosParts, formatTime } from '../schema/date-text.ts';
+import { formatDecimal } from '../schema/decimal-text.ts';
 import type { DataType } from '../schema/types.ts';
 import { IsoTimeWriter } from './iso-time.ts';
 import type { JsonBuffer } from './json-buffer.ts';
@@ -86,11 +87,36 @@ function wideWriter(type: DataType, values: BigInt64Array): ValueWriter {
       else out.integer(high * two32 + ((words[2 * index] ?? 0) >>> 0));
     };
   }
+  const text = textOfWide(type);
+  if (text !== undefined) {
+    return (out, index) => {
+      out.ascii(`"${text(values[index] ?? 0n)}"`);
+    };
+  }
   const iso = new IsoTimeWriter();
   const zoned = type.kind === 'timestamp';
   return (out, index) => {
     iso.timestamp(out, { low: words[2 * index] ?? 0, high: words[2 * index + 1] ?? 0 }, zoned);
   };
+}
+
+/** Of types that are rare enough to be printed by way of text. */
+function textOfWide(type: DataType): ((value: bigint) => string) | undefined {
+  switch (type.kind) {
+    case 'time':
+      return formatTime;
+    case 'timestamp_ns':
+      return (value) => `${nanosText(value)}Z`;
+    case 'timestamp_ntz_ns':
+      return nanosText;
+    default:
+      return undefined;
+  }
+}
+
+function nanosText(value: bigint): string {
+  const { date, time, fraction } = dateTimeNanosParts(value);
+  return `${date}T${time}.${fraction}`;
 }
 
 function decimalWriter(column: DecimalColumn): ValueWriter {

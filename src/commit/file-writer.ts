@@ -13,6 +13,8 @@ import { partitionDirectory } from '../table/partition-directory.ts';
 import type { PartitionValues, StagedFile, WriteSpec } from '../table/staged-file.ts';
 import { splitByPartition } from './partition-split.ts';
 import { partitionText, refusePartitionType } from './partition-values.ts';
+import { transformedGroups } from './row-groups.ts';
+import { declareUuids, storedLayout } from './stored-layout.ts';
 
 export interface WriteDataFilesTask {
   /** Rows with all columns of `spec.schema`. */
@@ -48,13 +50,12 @@ export async function writeDataFiles(task: WriteDataFilesTask): Promise<WrittenD
   const { batch, clock } = task;
   const files: StagedFile[] = [];
   let [encodeMs, storeMs] = [0, 0];
-  const partitionColumns = task.spec.partitionColumns.map((name) => columnNamed(batch, name));
-  const groups = splitByPartition(partitionColumns, batch.rowCount);
+  const groups = task.spec.partitionPathStyle === 'iceberg' ? transformedGroups(batch, task.spec) : groupsByColumns(batch, task.spec);
   for (let first = 0; first < groups.length; first += maxPutsInFlight) {
     const puts: Promise<StagedFile>[] = [];
-    for (const [position, rows] of groups.slice(first, first + maxPutsInFlight).entries()) {
+    for (const [position, group] of groups.slice(first, first + maxPutsInFlight).entries()) {
       const startedMs = clock.monotonicMs();
-      const encoded = await encodeFile(task, rows, first + position).catch((error: unknown) => abandon(puts, error));
+      const encoded = await encodeFile(task, group, first + position).catch((error: unknown) => abandon(puts, error));
       encodeMs += clock.monotonicMs() - startedMs;
       const put = storeFile(task, encoded);
       // A put may fail while the next file is encoded, before anybody waits for it.
@@ -73,18 +74,33 @@ interface EncodedFile {
   readonly file: Omit<StagedFile, 'modifiedMs'>;
 }
 
-async function encodeFile(task: WriteDataFilesTask, rows: Int32Array, fileIndex: number): Promise<EncodedFile> {
+/** Rows of one partition. */
+interface RowGroup extends Pick<StagedFile, 'partition' | 'partitionValues'> {
+  readonly rows: Int32Array;
+  /** Path of a file of the partition below the spec's location. */
+  readonly pathOf: (fileName: string) => string;
+}
+
+function groupsByColumns(batch: ColumnBatch, spec: WriteSpec): readonly RowGroup[] {
+  const columns = spec.partitionColumns.map((name) => columnNamed(batch, name));
+  return splitByPartition(columns, batch.rowCount).map((rows) => {
+    const partitionValues = valuesAt(batch, spec, rows[0] ?? 0);
+    return { rows, partitionValues, pathOf: (name) => partitionDirectory(spec.partitionColumns, partitionValues) + name };
+  });
+}
+
+async function encodeFile(task: WriteDataFilesTask, group: RowGroup, fileIndex: number): Promise<EncodedFile> {
   throwIfAborted(task.signal);
   const { batch, spec } = task;
-  const firstRow = rows[0];
-  assert(firstRow !== undefined, 'a partition without rows');
-  const partitionValues = valuesAt(batch, spec, firstRow);
+  const { rows, partitionValues, partition } = group;
+  assert(rows.length > 0, 'a partition without rows');
   const stored = spec.partitionColumnsInFile ? batch : withoutColumns(batch, spec.partitionColumns);
   const part = rows.length === batch.rowCount ? stored : takeRows(stored, rows);
-  const bytes = await writeParquet([part], { compression: spec.compression });
-  const statistics = columnStatistics(part, { indexedColumns: spec.statisticsColumns });
-  const path = partitionDirectory(spec.partitionColumns, partitionValues) + fileName(task, fileIndex);
-  return { bytes, file: { path, partitionValues, sizeBytes: bytes.length, rowCount: part.rowCount, statistics } };
+  const bytes = declareUuids(await writeParquet([part], { compression: spec.compression }), part.schema);
+  const statistics = columnStatistics(part, { indexedColumns: spec.statisticsColumns, exact: spec.exactStatistics });
+  const layout = spec.withLayout === true ? storedLayout(bytes, part.schema) : undefined;
+  const path = group.pathOf(fileName(task, fileIndex));
+  return { bytes, file: { path, partitionValues, partition, sizeBytes: bytes.length, rowCount: part.rowCount, statistics, layout } };
 }
 
 async function storeFile(task: WriteDataFilesTask, { bytes, file }: EncodedFile): Promise<StagedFile> {
@@ -143,8 +159,10 @@ function fieldNamed(fields: readonly Field[], name: string): Field | undefined {
   return fields.find((field) => field.name === name);
 }
 
-/** `part-00000-<stem>.c000.zstd.parquet`, as Spark names its files. */
+/** `part-00000-<stem>.c000.zstd.parquet`, or `00000-0-<stem>-00001.parquet`, as Spark names files of each format. */
 function fileName(task: WriteDataFilesTask, fileIndex: number): string {
+  if (task.spec.partitionPathStyle === 'iceberg')
+    return `00000-0-${task.fileNameStem}-${(fileIndex + 1).toString().padStart(5, '0')}.parquet`;
   const codec = task.spec.compression === 'uncompressed' ? '' : `.${task.spec.compression}`;
   return `part-${fileIndex.toString().padStart(5, '0')}-${task.fileNameStem}.c000${codec}.parquet`;
 }
@@ -163,12 +181,6 @@ function refuseUnsupported(spec: WriteSpec): void {
       hint: 'keep at least one column that does not partition the table',
     });
   }
-  if (spec.partitionColumns.length === 0 || spec.partitionPathStyle === 'hive-delta') return;
-  throw new ServiceError({
-    code: 'PARTITION_PATH_STYLE_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `data files in the partition path style "${spec.partitionPathStyle}" cannot be written`,
-  });
 }
 
 function missingValue(name: string): ServiceError {

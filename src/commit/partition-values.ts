@@ -33,7 +33,7 @@ export function partitionText(column: Column, index: number, name: string): stri
 
 /** @throws ServiceError `PARTITION_TYPE_UNSUPPORTED` (kind unsupported) for binary, struct, list and map. */
 export function refusePartitionType(type: DataType, name: string): void {
-  if (!['binary', 'struct', 'list', 'map'].includes(type.kind)) return;
+  if (!['binary', 'struct', 'list', 'map', 'time', 'timestamp_ns', 'timestamp_ntz_ns'].includes(type.kind)) return;
   throw new ServiceError({
     code: 'PARTITION_TYPE_UNSUPPORTED',
     kind: 'unsupported',

@@ -1,5 +1,5 @@
 import { throwIfAborted } from '../base/abort.ts';
-import { assert, assertNever, present } from '../base/assert.ts';
+import { assertNever, present } from '../base/assert.ts';
 import { type BackoffPolicy, backoffMs } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { isServiceError, ServiceError } from '../base/errors.ts';
@@ -241,7 +241,7 @@ export class TableCommitter {
 }
 
 function staleness(snapshot: Snapshot, run: CommitRun, table: Table): 'progress-moved' | 'table-changed' | undefined {
-  assert(snapshot.version >= run.baseVersion, 'a table never goes back');
+  // A table that was put back has other marks.
   const moved = run.intent.progress.some((advance) => snapshot.progressOf(advance.writerId) !== advance.from);
   if (moved) return 'progress-moved';
   return sameLayout(table.writeSpec(snapshot), run.spec) ? undefined : 'table-changed';
@@ -250,6 +250,8 @@ function staleness(snapshot: Snapshot, run: CommitRun, table: Table): 'progress-
 /** Whether files written under `written` may be appended to a table whose files are written under `current`. */
 function sameLayout(current: WriteSpec, written: WriteSpec): boolean {
   return (
+    current.identity === written.identity &&
+    current.location === written.location &&
     current.partitionColumns.join('\0') === written.partitionColumns.join('\0') &&
     describeFields(current.schema.fields) === describeFields(written.schema.fields)
   );

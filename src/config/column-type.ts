@@ -27,6 +27,9 @@ const primitives: ReadonlyMap<string, PrimitiveType> = new Map([
   ['date', { kind: 'date' }],
   ['timestamp', { kind: 'timestamp' }],
   ['timestamp_ntz', { kind: 'timestamp_ntz' }],
+  ['time', { kind: 'time' }],
+  ['timestamp_ns', { kind: 'timestamp_ns' }],
+  ['timestamp_ntz_ns', { kind: 'timestamp_ntz_ns' }],
 ]);
 
 /**

@@ -4,7 +4,21 @@ import type { Config } from './settings.ts';
 
 /** What can only be seen by looking at several settings together. */
 export function crossChecks(config: Config): readonly ConfigIssue[] {
-  return [...duplicateTables(config), ...routeIssues(config), ...feedIssues(config), ...limitIssues(config)];
+  return [...catalogIssues(config), ...duplicateTables(config), ...routeIssues(config), ...feedIssues(config), ...limitIssues(config)];
+}
+
+function catalogIssues({ catalogs, tables }: Config): readonly ConfigIssue[] {
+  const doubles = catalogs.flatMap(({ name }, index) =>
+    catalogs.findIndex((other) => other.name === name) < index
+      ? [issue(['catalogs', index, 'name'], `a second catalog is called "${name}"`)]
+      : [],
+  );
+  const unknown = tables.flatMap(({ inCatalog }, index) =>
+    inCatalog === undefined || catalogs.some(({ name }) => name === inCatalog.catalog)
+      ? []
+      : [issue(['tables', index, 'catalog'], `no catalog is called "${inCatalog.catalog}"`)],
+  );
+  return [...doubles, ...unknown];
 }
 
 function duplicateTables({ tables }: Config): readonly ConfigIssue[] {

@@ -76,7 +76,14 @@ function complete(entry: ConfigEntry, workingDir: string): Config {
   return {
     ...rest,
     dataDir,
-    tables: entry.tables.map((table) => ({ ...table, location: resolveLocation(table.location, dataDir) })),
+    catalogs: entry.catalogs.map((catalog) =>
+      catalog.type === 'rest' || catalog.warehouse === undefined
+        ? catalog
+        : { ...catalog, warehouse: resolveLocation(catalog.warehouse, dataDir) },
+    ),
+    tables: entry.tables.map((table) =>
+      table.inCatalog === undefined ? { ...table, location: resolveLocation(table.location, dataDir) } : table,
+    ),
     ingest: completeIngest(entry.ingest, entry.pipeline),
     maintenance: completeMaintenance(entry.maintenance, entry.pipeline),
     feeds: feeds.map((feed) => completeFeed(feed, feedDefaults)),

@@ -7,6 +7,7 @@ import { type IngestEntry, type IngestSettings, ingestSettings } from '../ingest
 import { type KafkaSettings, kafkaSettings } from '../kafka/settings.ts';
 import { type MaintenanceEntry, type MaintenanceSettings, maintenanceSettings } from '../maintenance/settings.ts';
 import { type LoggingSettings, loggingSettings } from '../observability/settings.ts';
+import { type CatalogSettings, catalogList } from './catalog-settings.ts';
 import { type ServerSettings, serverSettings } from './server-settings.ts';
 import { type TableSettings, tableList } from './table-settings.ts';
 
@@ -22,6 +23,7 @@ export interface Config {
   readonly dataDir: string;
   readonly kafka: KafkaSettings;
   readonly redis: RedisSettings;
+  readonly catalogs: readonly CatalogSettings[];
   readonly tables: readonly TableSettings[];
   readonly ingest: IngestSettings;
   readonly commit: CommitSettings;
@@ -39,6 +41,7 @@ export interface ConfigEntry {
   readonly dataDir: string;
   readonly kafka: KafkaSettings;
   readonly redis: RedisSettings;
+  readonly catalogs: readonly CatalogSettings[];
   readonly tables: readonly TableSettings[];
   readonly ingest: IngestEntry;
   readonly commit: CommitSettings;
@@ -79,6 +82,7 @@ export const configFile: z.ZodType<ConfigEntry> = z.strictObject({
   }),
   kafka: kafkaSettings.prefault({}).meta({ description: 'The Kafka cluster.' }),
   redis: redisSettings.prefault({}).meta({ description: 'The Redis that holds the maintenance queues.' }),
+  catalogs: catalogList,
   tables: tableList,
   ingest: ingestSettings.prefault({}).meta({ description: 'From topics to tables.' }),
   commit: commitSettings.prefault({}).meta({ description: 'How batches become table versions.' }),

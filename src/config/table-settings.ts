@@ -3,8 +3,10 @@ import { isServiceError } from '../base/errors.ts';
 import { booleanField, choiceField, textField, textListField, textMapField } from '../base/setting-fields.ts';
 import type { ColumnSource } from '../protocol/sealed-batch.ts';
 import type { DataType } from '../schema/types.ts';
+import type { PartitionFieldDefinition } from '../table/partitioning/transform.ts';
 import type { TableDefinition, TableFormat } from '../table/table.ts';
 import { parseColumnType, printColumnType } from './column-type.ts';
+import { parsePartitionText } from './partition-text.ts';
 
 const maxTables = 256;
 const maxColumns = 2_000;
@@ -14,8 +16,13 @@ const maxPartitionColumns = 16;
 export interface TableSettings {
   readonly name: string;
   readonly format: TableFormat;
-  /** A URI with a scheme, an absolute directory, or (until `config/` resolves it) a directory below `dataDir`. */
+  /**
+   * A URI with a scheme, an absolute directory, or (until `config/` resolves it) a directory below `dataDir`; of a catalog's table its full
+   * name there.
+   */
   readonly location: string;
+  /** `undefined`: the table lies at its location. */
+  readonly inCatalog: { readonly catalog: string; readonly namespace: readonly string[]; readonly table: string } | undefined;
   /** What the table is created with when it does not exist; its columns are also what payloads are decoded to. */
   readonly definition: TableDefinition;
   /** Where each column's values come from, by column name. */
@@ -85,6 +92,18 @@ const column: z.ZodType<ColumnSettings> = z
     return { name, type, nullable, source: { kind: from } };
   });
 
+const partitionItem: z.ZodType<PartitionFieldDefinition> = z
+  .string({ error: 'expected a column or a transform such as day(ts)' })
+  .transform((text, context) => {
+    try {
+      return parsePartitionText(text);
+    } catch (error) {
+      if (!isServiceError(error, 'invalid')) throw error;
+      context.addIssue({ code: 'custom', message: `${error.message}; ${error.hint ?? ''}` });
+      return z.NEVER;
+    }
+  });
+
 const table: z.ZodType<TableSettings> = z
   .strictObject({
     name: textField({
@@ -98,12 +117,38 @@ const table: z.ZodType<TableSettings> = z
       description: 'Where it lies: a directory below `dataDir`, an absolute directory, or a URI (`file:///…`). Default: `tables/<name>`.',
       maxLength: 4_096,
     }).optional(),
+    catalog: textField({
+      description: 'Catalog (of `catalogs`) that the table is in, instead of a path. Only for Iceberg.',
+      maxLength: 200,
+    }).optional(),
+    identifier: textField({
+      description: 'Name of the table in its catalog with its namespace, parts separated by dots. Default: `default.<name>`.',
+      maxLength: 1_000,
+      pattern: /^[^.]+(\.[^.]+)*$/,
+      patternHint: 'is no name of a table',
+    }).optional(),
     columns: z
       .array(column)
       .min(1, { error: 'must have at least one column' })
       .max(maxColumns)
       .meta({ description: 'Columns in order. The table is created with them when it does not exist.' }),
     partitionBy: textListField({ description: 'Columns the table is partitioned by.', default: [], maxItems: maxPartitionColumns }),
+    partitioning: z
+      .array(partitionItem)
+      .max(maxPartitionColumns)
+      .prefault([])
+      .meta({
+        description:
+          'Partitioning by transforms, instead of `partitionBy`: `origin`, `day(ts)`, `hour(ts)`, `month(ts)`, `year(ts)`, `bucket(16, id)`, `truncate(4, city)`. Only for Iceberg.',
+        default: [],
+        maxItems: maxPartitionColumns,
+        items: { type: 'string' },
+      }),
+    identifierColumns: textListField({
+      description: 'Columns that tell rows apart: updates in change feeds are paired by them. Only for Iceberg.',
+      default: [],
+      maxItems: maxPartitionColumns,
+    }),
     properties: textMapField({
       description: 'Properties the table is created with. `delta.enableChangeDataFeed` is true unless it is set here.',
       default: {},
@@ -114,17 +159,25 @@ const table: z.ZodType<TableSettings> = z
     }),
   })
   .transform((raw, context): TableSettings => {
-    checkColumns(raw.columns, raw.partitionBy, (path, message) => {
+    const report: Report = (path, message) => {
       context.addIssue({ code: 'custom', path: [...path], message });
-    });
+    };
+    checkColumns(raw.columns, raw.partitionBy, { inFiles: raw.format === 'iceberg', report });
+    checkIceberg(raw, report);
+    const parts = (raw.identifier ?? `default.${raw.name}`).split('.');
+    const table = parts.at(-1) ?? raw.name;
+    const { catalog } = raw;
     return {
       name: raw.name,
       format: raw.format,
-      location: raw.path ?? `tables/${raw.name}`,
+      location: catalog === undefined ? (raw.path ?? `tables/${raw.name}`) : [catalog, ...parts].join('.'),
+      inCatalog: catalog === undefined ? undefined : { catalog, namespace: parts.slice(0, -1), table },
       definition: {
         schema: { kind: 'struct', fields: raw.columns.map(({ name, type, nullable }) => ({ name, type, nullable })) },
         partitionColumns: raw.partitionBy,
         properties: raw.properties,
+        ...(raw.partitioning.length === 0 ? {} : { partitioning: raw.partitioning }),
+        ...(raw.identifierColumns.length === 0 ? {} : { identifierColumns: raw.identifierColumns }),
       },
       sources: new Map(raw.columns.map(({ name, source }) => [name, source])),
       unknownMembers: raw.unknownMembers,
@@ -139,7 +192,45 @@ export const tableList: z.ZodType<readonly TableSettings[]> = z
 
 type Report = (path: readonly (string | number)[], message: string) => void;
 
-function checkColumns(columns: readonly ColumnSettings[], partitionBy: readonly string[], report: Report): void {
+/** What only Iceberg tables have, and what excludes each other. */
+function checkIceberg(
+  raw: {
+    readonly format: TableFormat;
+    readonly path?: string | undefined;
+    readonly catalog?: string | undefined;
+    readonly identifier?: string | undefined;
+    readonly columns: readonly ColumnSettings[];
+    readonly partitionBy: readonly string[];
+    readonly partitioning: readonly PartitionFieldDefinition[];
+    readonly identifierColumns: readonly string[];
+  },
+  report: Report,
+): void {
+  if (raw.format !== 'iceberg') {
+    for (const key of ['catalog', 'identifier'] as const) if (raw[key] !== undefined) report([key], 'is only for tables of format iceberg');
+    for (const key of ['partitioning', 'identifierColumns'] as const)
+      if (raw[key].length > 0) report([key], 'is only for tables of format iceberg');
+  }
+  if (raw.catalog !== undefined && raw.path !== undefined) report(['path'], 'is chosen by the catalog of the table');
+  if (raw.catalog === undefined && raw.identifier !== undefined) report(['identifier'], 'needs a catalog');
+  if (raw.partitionBy.length > 0 && raw.partitioning.length > 0)
+    report(['partitioning'], 'takes the place of partitionBy; set one of them');
+  const has = (name: string | undefined): boolean => raw.columns.some((candidate) => candidate.name === name);
+  raw.partitioning.forEach(({ source }, index) => {
+    if (!has(source[0])) report(['partitioning', index], `"${source[0] ?? ''}" is no column of the table`);
+  });
+  raw.identifierColumns.forEach((name, index) => {
+    if (!has(name)) report(['identifierColumns', index], `"${name}" is no column of the table`);
+    else if (raw.columns.some((candidate) => candidate.name === name && candidate.nullable))
+      report(['identifierColumns', index], `"${name}" must be required (nullable: false)`);
+  });
+}
+
+function checkColumns(
+  columns: readonly ColumnSettings[],
+  partitionBy: readonly string[],
+  { inFiles, report }: { readonly inFiles: boolean; readonly report: Report },
+): void {
   const seen = new Map<string, string>();
   columns.forEach(({ name }, index) => {
     const earlier = seen.get(name.toLowerCase());
@@ -154,5 +245,6 @@ function checkColumns(columns: readonly ColumnSettings[], partitionBy: readonly 
       report(['partitionBy', index], `"${name}" has type ${type.kind}, which no partition can have`);
   });
   if (new Set(partitionBy).size !== partitionBy.length) report(['partitionBy'], 'names a column twice');
-  if (partitionBy.length > 0 && partitionBy.length >= columns.length) report(['partitionBy'], 'leaves no column for the data files');
+  if (!inFiles && partitionBy.length > 0 && partitionBy.length >= columns.length)
+    report(['partitionBy'], 'leaves no column for the data files');
 }

@@ -3,8 +3,9 @@ import { Redis } from 'ioredis';
 import { throwIfAborted } from '../base/abort.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { MaintenanceKind } from '../table/table.ts';
-import { type EnqueueResult, type JobHandler, type JobQueue, maintenanceKinds, type QueueCounts } from './job-queue.ts';
+import type { EnqueueResult, JobHandler, JobQueue, QueueCounts } from './job-queue.ts';
 import { type JobSpec, jobIdentity, parseJobSpec, printJobSpec } from './job-spec.ts';
+import { maintenanceKinds } from './maintenance-kinds.ts';
 import { Slots } from './slots.ts';
 
 export interface BullQueueOptions {

@@ -27,5 +27,3 @@ export interface JobQueue {
   /** Waits for jobs under way and leaves. */
   close(): Promise<void>;
 }
-
-export const maintenanceKinds: readonly MaintenanceKind[] = ['checkpoint', 'compact', 'vacuum'];

@@ -51,12 +51,12 @@ export class JobRunner {
     );
     try {
       const table = await catalog.load(spec.table, signal);
-      const { compaction, vacuum } = settings;
+      const { compaction, vacuum, expiry } = settings;
       const { outcome, details } = await runOperation(
         spec.kind,
         table,
         watermarks,
-        { dryRun: false, compaction, retentionMs: vacuum.retentionMs },
+        { dryRun: false, compaction, retentionMs: spec.kind === 'expire' ? expiry.retentionMs : vacuum.retentionMs },
         AbortSignal.any([signal, deadline.signal]),
       );
       // Nothing is only planned when it is no dry run.

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, parseJson, printJson } from '../base/bigint-json.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { MaintenanceKind } from '../table/table.ts';
+import { maintenanceKinds } from './maintenance-kinds.ts';
 
 /** What should happen to a table; plain data that outlives processes. Version 1. */
 export interface JobSpec {
@@ -41,7 +42,8 @@ function textOf(payload: JsonObject, name: string): string {
 }
 
 function kindOf(text: string): MaintenanceKind {
-  if (text === 'compact' || text === 'vacuum' || text === 'checkpoint') return text;
+  const kind = maintenanceKinds.find((known) => known === text);
+  if (kind !== undefined) return kind;
   throw invalidJob(`has the unknown kind "${text}"`);
 }
 

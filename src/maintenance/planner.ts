@@ -7,7 +7,7 @@ export interface PlanFacts {
   readonly table: string;
   readonly capabilities: Capabilities;
   readonly health: TableHealth;
-  readonly settings: Pick<MaintenanceSettings, 'compaction' | 'vacuum' | 'checkpoint'>;
+  readonly settings: Pick<MaintenanceSettings, 'compaction' | 'vacuum' | 'checkpoint' | 'expiry' | 'manifests' | 'deleteFiles'>;
   /** When this process last saw the table vacuumed; `undefined`: never. */
   readonly lastVacuumMs: number | undefined;
   readonly nowMs: number;
@@ -22,6 +22,7 @@ export function planJobs(facts: PlanFacts): readonly JobSpec[] {
   if (checkpointReason !== undefined && can('checkpoint')) jobs.push({ table, kind: 'checkpoint', reason: checkpointReason });
   const compactionReason = compactionDebt(facts);
   if (compactionReason !== undefined && can('compact')) jobs.push({ table, kind: 'compact', reason: compactionReason });
+  for (const [kind, reason] of upkeepDebts(facts)) if (can(kind)) jobs.push({ table, kind, reason });
   const vacuumReason = vacuumDebt(facts);
   if (vacuumReason !== undefined && can('vacuum')) jobs.push({ table, kind: 'vacuum', reason: vacuumReason });
   return jobs;
@@ -39,6 +40,22 @@ function compactionDebt({ health, settings }: PlanFacts): string | undefined {
   if (!enabled || due.length === 0) return undefined;
   const files = due.reduce((sum, partition) => sum + partition.smallFiles, 0);
   return `${files} small files in ${due.length} ${due.length === 1 ? 'partition' : 'partitions'}`;
+}
+
+function upkeepDebts({ health, settings }: PlanFacts): readonly (readonly [kind: JobSpec['kind'], reason: string])[] {
+  const { expirableVersions = 0, deleteFileCount = 0, smallManifestCount = 0 } = health;
+  const { expiry, manifests, deleteFiles } = settings;
+  return [
+    ...(deleteFiles.enabled && deleteFileCount >= deleteFiles.minFiles
+      ? [['rewrite-deletes', `${deleteFileCount} delete files`] as const]
+      : []),
+    ...(manifests.enabled && smallManifestCount >= manifests.minManifests
+      ? [['rewrite-manifests', `${smallManifestCount} small manifests`] as const]
+      : []),
+    ...(expiry.enabled && expirableVersions >= expiry.minVersions
+      ? [['expire', `${expirableVersions} snapshots past their retention`] as const]
+      : []),
+  ];
 }
 
 function vacuumDebt({ health, settings, lastVacuumMs, nowMs }: PlanFacts): string | undefined {

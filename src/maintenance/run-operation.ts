@@ -1,5 +1,7 @@
 import { assertNever } from '../base/assert.ts';
+import { ServiceError } from '../base/errors.ts';
 import type { FeedWatermarks } from '../protocol/table-events.ts';
+import type { UpkeepRequest } from '../table/operations.ts';
 import type { MaintenanceKind, Table } from '../table/table.ts';
 import type { Version } from '../table/version.ts';
 import type { CompactionSettings } from './settings.ts';
@@ -8,7 +10,7 @@ export interface OperationOptions {
   /** Says what would be done and does nothing. */
   readonly dryRun: boolean;
   readonly compaction: Pick<CompactionSettings, 'targetFileBytes' | 'minInputFiles' | 'maxGroups'>;
-  /** Only for vacuum; `undefined`: the table's own. */
+  /** Only for vacuum and expire; `undefined`: the table's own. */
   readonly retentionMs?: number | undefined;
   readonly allowShortRetention?: boolean | undefined;
 }
@@ -36,6 +38,7 @@ export async function runOperation(
   options: OperationOptions,
   signal?: AbortSignal,
 ): Promise<OperationReport> {
+  if (!table.capabilities.maintenance.includes(kind)) throw unavailable(kind, table);
   switch (kind) {
     case 'compact':
       return compact(table, options, signal);
@@ -43,9 +46,34 @@ export async function runOperation(
       return vacuum(table, await watermarks.lowWatermark(table.name), options, signal);
     case 'checkpoint':
       return checkpoint(table, await watermarks.lowWatermark(table.name), options, signal);
+    case 'expire':
+    case 'rewrite-manifests':
+    case 'rewrite-deletes':
+      return upkeep(kind, table, await watermarks.lowWatermark(table.name), options, signal);
     default:
       return assertNever(kind);
   }
+}
+
+async function upkeep(
+  kind: UpkeepRequest['kind'],
+  table: Table,
+  keepVersionsFrom: Version | undefined,
+  { dryRun, retentionMs }: OperationOptions,
+  signal: AbortSignal | undefined,
+): Promise<OperationReport> {
+  if (table.maintain === undefined) throw unavailable(kind, table);
+  const result = await table.maintain({ kind, dryRun, keepVersionsFrom, ...(kind === 'expire' ? { retentionMs } : {}) }, signal);
+  return { ...result, paths: [] };
+}
+
+function unavailable(kind: MaintenanceKind, table: Table): ServiceError {
+  return new ServiceError({
+    code: 'MAINTENANCE_UNSUPPORTED',
+    kind: 'unsupported',
+    message: `table "${table.name}": the operation ${kind} is not available for tables of format ${table.format}`,
+    hint: `it has ${table.capabilities.maintenance.join(', ')}`,
+  });
 }
 
 async function compact(table: Table, options: OperationOptions, signal: AbortSignal | undefined): Promise<OperationReport> {

@@ -23,6 +23,26 @@ export interface CheckpointSettings {
   readonly minVersions: number;
 }
 
+export interface ExpirySettings {
+  readonly enabled: boolean;
+  /** `undefined`: the table's own rules. */
+  readonly retentionMs: number | undefined;
+  /** Snapshots are expired when so many may be. */
+  readonly minVersions: number;
+}
+
+export interface ManifestSettings {
+  readonly enabled: boolean;
+  /** Manifests are rewritten when so many are small. */
+  readonly minManifests: number;
+}
+
+export interface DeleteFileSettings {
+  readonly enabled: boolean;
+  /** Delete files are rewritten when there are so many. */
+  readonly minFiles: number;
+}
+
 /** The query engine that rewrites files of tables on a file system. It starts with the first rewrite. */
 export interface EngineSettings {
   /** Memory it may use before it spills to disk. */
@@ -44,6 +64,9 @@ export interface MaintenanceSettings {
   readonly compaction: CompactionSettings;
   readonly vacuum: VacuumSettings;
   readonly checkpoint: CheckpointSettings;
+  readonly expiry: ExpirySettings;
+  readonly manifests: ManifestSettings;
+  readonly deleteFiles: DeleteFileSettings;
   readonly engine: EngineSettings;
 }
 
@@ -103,6 +126,46 @@ const checkpoint: z.ZodType<CheckpointSettings> = z.strictObject({
   }),
 });
 
+const expiry: z.ZodType<ExpirySettings> = z
+  .strictObject({
+    enabled: booleanField({ description: 'Plan the expiry of snapshots (Iceberg).', default: true }),
+    retention: durationField({
+      description: 'Age at which snapshots expire. Default: the table’s own rules (`history.expire.…`, 5 days).',
+      min: '1m',
+      max: '3650d',
+    }).optional(),
+    minVersions: integerField({
+      description: 'Snapshots are expired when the table’s own rules let go of at least so many.',
+      default: 10,
+      min: 1,
+      max: 1_000_000,
+      unit: 'snapshots',
+    }),
+  })
+  .transform((raw) => ({ enabled: raw.enabled, retentionMs: raw.retention, minVersions: raw.minVersions }));
+
+const manifests: z.ZodType<ManifestSettings> = z.strictObject({
+  enabled: booleanField({ description: 'Plan the rewriting of manifests (Iceberg).', default: true }),
+  minManifests: integerField({
+    description: 'Manifests are rewritten when at least so many are below half their target size.',
+    default: 50,
+    min: 2,
+    max: 1_000_000,
+    unit: 'manifests',
+  }),
+});
+
+const deleteFiles: z.ZodType<DeleteFileSettings> = z.strictObject({
+  enabled: booleanField({ description: 'Plan the rewriting of position delete files (Iceberg).', default: true }),
+  minFiles: integerField({
+    description: 'Delete files are rewritten when there are at least so many.',
+    default: 100,
+    min: 1,
+    max: 1_000_000,
+    unit: 'files',
+  }),
+});
+
 const engine: z.ZodType<EngineSettings> = z
   .strictObject({
     memoryLimit: byteSizeField({
@@ -150,6 +213,9 @@ export const maintenanceSettings: z.ZodType<MaintenanceEntry> = z
     compaction: compaction.prefault({}).meta({ description: 'Fewer, larger files; rows stay the same.' }),
     vacuum: vacuum.prefault({}).meta({ description: 'Deleting files no version references. Never passes the slowest change feed.' }),
     checkpoint: checkpoint.prefault({}).meta({ description: 'Summaries of the table’s log.' }),
+    expiry: expiry.prefault({}).meta({ description: 'Forgetting old snapshots. Never passes the slowest change feed.' }),
+    manifests: manifests.prefault({}).meta({ description: 'Fewer, larger lists of data files.' }),
+    deleteFiles: deleteFiles.prefault({}).meta({ description: 'Fewer, larger files of deleted positions.' }),
     engine: engine.prefault({}).meta({ description: 'The engine that rewrites files of tables on a file system.' }),
   })
   .transform(({ sweepInterval, jobTimeout, queuePrefix, ...same }) => ({

@@ -21,6 +21,8 @@ export interface FeedPosition {
    * a version when it differs; between versions it does not matter.
    */
   readonly order: string;
+  /** `VersionLink.id` of the last version read that has one: what comes next must follow it. */
+  readonly link?: string | undefined;
 }
 
 /** How change rows become records: plain data, sent to worker threads. */

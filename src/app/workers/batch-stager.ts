@@ -5,10 +5,10 @@ import { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
 import { RecordCursor } from '../../kafka/records/record-cursor.ts';
 import type { BatchStager, PackedRecordBatch, RejectedRecord, StageResult, StageTask } from '../../protocol/sealed-batch.ts';
 import { describeFields } from '../../schema/describe-type.ts';
-import type { OpenObjectStore } from '../../storage/object-store.ts';
+import type { OpenStoreWith } from '../../storage/object-store.ts';
 
 export interface BatchStagerOptions {
-  readonly openStore: OpenObjectStore;
+  readonly openStore: OpenStoreWith;
   readonly clock: Clock;
   readonly failpoint: Failpoint;
   readonly maxNestingDepth: number;
@@ -39,7 +39,7 @@ export class InThreadBatchStager implements BatchStager {
         : await writeDataFiles({
             batch: columns,
             spec: task.write,
-            store: openStore(task.write.location),
+            store: openStore(task.write.location, task.write.storage),
             fileNameStem: task.fileNameStem,
             clock,
             failpoint,

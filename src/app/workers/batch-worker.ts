@@ -2,10 +2,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { assert, assertNever } from '../../base/assert.ts';
 import { isServiceError } from '../../base/errors.ts';
 import { SystemClock } from '../../base/system-clock.ts';
+import { SystemRandom } from '../../base/system-random.ts';
 import { ParquetChangeEncoder } from '../../cdf/change-encoder.ts';
 import { loadParquet } from '../../codec/parquet/wasm.ts';
 import { ParquetFileRewriter } from '../../maintenance/file-rewriter.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
 import { openObjectStore } from '../../storage/open-object-store.ts';
+import { RetryingObjectStore } from '../../storage/retrying-object-store.ts';
 import { failpointFromEnv } from '../failpoint-from-env.ts';
 import { InThreadBatchStager } from './batch-stager.ts';
 import { type TaskKind, toPlainError, type WorkerRequest, type WorkerSetup, type WorkerTasks } from './worker-messages.ts';
@@ -13,8 +16,10 @@ import { type TaskKind, toPlainError, type WorkerRequest, type WorkerSetup, type
 // The entry of a worker thread: joins ingest's decoder, commit's file writer, the feed's encoder and maintenance's rewriter.
 const { maxNestingDepth } = workerData as WorkerSetup;
 const clock = new SystemClock();
+const random = new SystemRandom();
 const failpoint = failpointFromEnv(process.env['FAILPOINT']);
-const openStore = openObjectStore;
+const openStore = (location: string, properties: Readonly<Record<string, string>> = {}): ObjectStore =>
+  new RetryingObjectStore(openObjectStore.withProperties(properties)(location), { clock, random });
 const stager = new InThreadBatchStager({ openStore, clock, failpoint, maxNestingDepth });
 const encoder = new ParquetChangeEncoder({ openStore });
 const rewriter = new ParquetFileRewriter({ openStore });

@@ -16,6 +16,9 @@ interface MaintainFlags {
 const verbs: readonly (readonly [MaintenanceVerb, string])[] = [
   ['compact', 'combine small data files; rows stay the same'],
   ['vacuum', 'delete files that no version references any more'],
+  ['expire', 'forget old snapshots and delete what only they needed (Iceberg)'],
+  ['rewrite-manifests', 'combine small manifests and order them by partition (Iceberg)'],
+  ['rewrite-deletes', 'combine files of deleted positions (Iceberg)'],
   ['checkpoint', 'write a summary of the table’s log and clean the log up'],
 ];
 
@@ -34,6 +37,9 @@ export function addMaintainCommand(program: Command, add: AddCommand): void {
         .option('--yes', 'delete; without it vacuum only says what it would delete')
         .option('--retain <duration>', 'keep files younger than this (default: the table’s retention)', duration)
         .option('--allow-short-retention', 'allow --retain below the table’s retention: readers and feeds may break');
+    }
+    if (verb === 'expire') {
+      command.option('--retain <duration>', 'keep snapshots younger than this (default: the table’s own rules)', duration);
     }
     add<MaintainFlags>(command, (session, flags, args) => run(session, verb, flags, args[0] ?? ''));
   }

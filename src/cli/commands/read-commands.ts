@@ -1,28 +1,44 @@
 import { isAbsolute, resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { ReadTableRequest } from '../../app/app-commands.ts';
 import { type CommandSession, usageError, wholeNumber } from '../command-session.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { AddCommand } from './add-command.ts';
 
-interface ReadFlags {
+export interface ReadFlags {
   readonly version?: number | undefined;
   readonly timestamp?: string | undefined;
   readonly from?: number | undefined;
   readonly to?: number | undefined;
+  readonly fromSnapshot?: bigint | undefined;
+  readonly toSnapshot?: bigint | undefined;
+  readonly identifierColumns?: readonly string[] | undefined;
+  readonly net?: boolean | undefined;
   readonly filter?: string | undefined;
   readonly limit?: number | undefined;
   readonly canonical?: boolean | undefined;
+  readonly snapshotId?: bigint | undefined;
+  readonly ref?: string | undefined;
+  readonly pathMap?: readonly PathMapping[] | undefined;
+  readonly pathBase?: string | undefined;
 }
 
-const tableArgument = 'name in the configuration, or a path (with a slash) or file URI of any Delta table';
+interface PathMapping {
+  readonly from: string;
+  readonly to: string;
+}
+
+const tableArgument =
+  'name in the configuration, or a path (with a slash) or file URI of any Delta or Iceberg table, or of an Iceberg metadata file';
 
 /** `rows`, `schema` and what `changes` does without a subcommand: what a table holds, as lines of JSON. */
 export function addReadCommands(program: Command, add: AddCommand): void {
   const rows = program.command('rows').description('the rows of a table, one JSON object a line').argument('<table>', tableArgument);
-  add<ReadFlags>(rowFlags(versionFlags(rows)), (session, flags, args) => readTable(session, 'rows', flags, args[0] ?? ''));
+  add<ReadFlags>(rowFlags(versionFlags(placeFlags(rows))), (session, flags, args) => readTable(session, 'rows', flags, args[0] ?? ''));
   const schema = program.command('schema').description('the columns of a table, one JSON object a line').argument('<table>', tableArgument);
-  add<ReadFlags>(canonicalFlag(versionFlags(schema)), (session, flags, args) => readTable(session, 'schema', flags, args[0] ?? ''));
+  add<ReadFlags>(canonicalFlag(versionFlags(placeFlags(schema))), (session, flags, args) =>
+    readTable(session, 'schema', flags, args[0] ?? ''),
+  );
 }
 
 /** `changes <table>`: the command that `tail` is a subcommand of. */
@@ -30,8 +46,12 @@ export function addReadChanges(changes: Command, add: AddCommand): void {
   const read = changes
     .argument('[table]', tableArgument)
     .option('--from <version>', 'first version (default: 0)', wholeNumber(0))
-    .option('--to <version>', 'last version, included (default: the newest)', wholeNumber(0));
-  add<ReadFlags>(rowFlags(read), (session, flags, args) => {
+    .option('--to <version>', 'last version, included (default: the newest)', wholeNumber(0))
+    .option('--from-snapshot <id>', 'of an Iceberg table: after this snapshot (default: from the first)', snapshotId)
+    .option('--to-snapshot <id>', 'of an Iceberg table: until and with this snapshot (default: the newest)', snapshotId)
+    .option('--identifier-columns <names>', 'of an Iceberg table: a delete and an insert of one identifier are an update', columnNames)
+    .option('--net', 'of an Iceberg table: leave out what the range undoes');
+  add<ReadFlags>(rowFlags(placeFlags(read)), (session, flags, args) => {
     if (args[0] === undefined)
       throw usageError('changes of which table?', 'write: tidewater changes <table>, or tidewater changes tail <table>');
     return readTable(session, 'changes', flags, args[0]);
@@ -42,21 +62,45 @@ export function addReadChanges(changes: Command, add: AddCommand): void {
 export async function readTable(session: CommandSession, what: ReadTableRequest['what'], flags: ReadFlags, table: string): Promise<number> {
   const app = await session.app();
   const { environment, terminal } = session;
-  const { version, timestamp, from, to, filter, limit } = flags;
-  const options = { version, timestamp, from, to, filter, limit, canonical: flags.canonical === true, signal: environment.signal };
+  const { version, timestamp, snapshotId: snapshot, ref, from, to, filter, limit, canonical, pathBase, pathMap } = flags;
+  const { fromSnapshot, toSnapshot, identifierColumns, net } = flags;
+  // A slash at the end says that names follow, and stays.
+  const absolute = (place: string): string =>
+    isUri(place) ? place : resolve(environment.workingDir, place) + (place.endsWith('/') && place !== '/' ? '/' : '');
+  const options = {
+    version,
+    timestamp,
+    snapshotId: snapshot,
+    ref,
+    from,
+    to,
+    fromSnapshot,
+    toSnapshot,
+    identifierColumns,
+    net,
+    filter,
+    limit,
+    canonical: canonical === true,
+    pathMap: pathMap?.map((mapping) => ({ from: mapping.from, to: absolute(mapping.to) })),
+    pathBase: pathBase === undefined ? undefined : absolute(pathBase),
+    signal: environment.signal,
+  };
   await app.readTable({ ...locationOf(session, table), ...options, what }, (line) => terminal.out(`${line}\n`));
   return exitCodes.ok;
 }
 
 /** A path needs no configuration; a name does. */
 export function isPath(table: string): boolean {
-  return table.includes('/') || table.startsWith('.') || /^[a-z][a-z0-9+.-]+:/i.test(table);
+  return table.includes('/') || table.startsWith('.') || isUri(table);
+}
+
+function isUri(text: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:/i.test(text);
 }
 
 function locationOf(session: CommandSession, table: string): Pick<ReadTableRequest, 'name' | 'location'> {
   if (isPath(table)) {
-    const isUri = /^[a-z][a-z0-9+.-]+:/i.test(table);
-    return { name: table, location: isUri || isAbsolute(table) ? table : resolve(session.environment.workingDir, table) };
+    return { name: table, location: isUri(table) || isAbsolute(table) ? table : resolve(session.environment.workingDir, table) };
   }
   const { tables } = session.loadConfig().config;
   const entry = tables.find(({ name }) => name === table);
@@ -71,7 +115,37 @@ function locationOf(session: CommandSession, table: string): Pick<ReadTableReque
 function versionFlags(command: Command): Command {
   return command
     .option('--version <version>', 'as of this version (default: the newest)', wholeNumber(0))
-    .option('--timestamp <time>', 'as of this time, such as "2024-05-01 10:00:00", in UTC unless it has an offset');
+    .option('--timestamp <time>', 'as of this time, such as "2024-05-01 10:00:00", in UTC unless it has an offset')
+    .option('--snapshot-id <id>', 'as of this snapshot of an Iceberg table', snapshotId)
+    .option('--ref <name>', 'as this branch or tag of an Iceberg table has it');
+}
+
+/** For Iceberg tables that lie elsewhere than where they were written. */
+export function placeFlags(command: Command): Command {
+  return command
+    .option(
+      '--path-map <from=to>',
+      'read files recorded below FROM from below TO (may be given several times; the first that fits)',
+      pathMapping,
+    )
+    .option('--path-base <dir>', 'directory that relative paths in the metadata are in');
+}
+
+function snapshotId(text: string): bigint {
+  if (/^\d{1,19}$/.test(text)) return BigInt(text);
+  throw new InvalidArgumentError('expected the id of a snapshot; tidewater history lists them');
+}
+
+function columnNames(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.every((name) => name !== '')) return names;
+  throw new InvalidArgumentError('expected names of columns, separated by commas');
+}
+
+function pathMapping(text: string, before: readonly PathMapping[] = []): readonly PathMapping[] {
+  const at = text.indexOf('=');
+  if (at <= 0) throw new InvalidArgumentError('expected FROM=TO: the recorded prefix, and where the files are');
+  return [...before, { from: text.slice(0, at), to: text.slice(at + 1) }];
 }
 
 function rowFlags(command: Command): Command {

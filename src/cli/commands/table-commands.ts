@@ -6,14 +6,9 @@ import { exitCodes } from '../exit-code.ts';
 import { bytesText, countText, orAbsent, timeText } from '../humane.ts';
 import { alignedTable, type Column, paint, writeRows } from '../terminal.ts';
 import type { AddCommand } from './add-command.ts';
-import { addReadCommands, canonicalFlag, isPath, readTable } from './read-commands.ts';
+import { addReadCommands, canonicalFlag, isPath, placeFlags, type ReadFlags, readTable } from './read-commands.ts';
 
 const defaultHistoryLimit = 20;
-
-interface HistoryFlags {
-  readonly limit?: number | undefined;
-  readonly canonical?: boolean | undefined;
-}
 
 export function addTableCommands(program: Command, add: AddCommand): void {
   add(program.command('tables').description('the tables of the pipeline and what they hold'), (session) => tables(session));
@@ -26,7 +21,7 @@ export function addTableCommands(program: Command, add: AddCommand): void {
     .description('the versions of a table, newest first')
     .argument('<table>')
     .option('--limit <versions>', `versions to show (default: ${defaultHistoryLimit}; all with --canonical or of a path)`, wholeNumber(1));
-  add<HistoryFlags>(canonicalFlag(history), (session, flags, args) => {
+  add<ReadFlags>(canonicalFlag(placeFlags(history)), (session, flags, args) => {
     const table = args[0] ?? '';
     if (flags.canonical === true || isPath(table)) return readTable(session, 'history', flags, table);
     return showHistory(session, table, flags.limit ?? defaultHistoryLimit);

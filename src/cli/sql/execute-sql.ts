@@ -35,13 +35,18 @@ async function openSession(command: CommandSession, flags: SqlFlags): Promise<Se
     return [entry.slice(0, equals), entry.slice(equals + 1)];
   });
   const warehouse =
-    flags.warehouse === undefined ? [] : [['spark.sql.warehouse.dir', resolve(command.environment.workingDir, flags.warehouse)] as const];
+    flags.warehouse === undefined ? [] : [['spark.sql.warehouse.dir', placeOf(flags.warehouse, command.environment.workingDir)] as const];
   try {
     return (await command.app()).openSession(Object.fromEntries([...entries, ...warehouse]));
   } catch (error) {
     // A wrong configuration is wrong usage.
     throw isServiceError(error, 'invalid') ? usageError(`--conf: ${error.message}`, error.hint) : error;
   }
+}
+
+/** A directory, from where the command runs, or a location in another store as it is. */
+function placeOf(given: string, workingDir: string): string {
+  return /^[a-z][a-z0-9+.-]+:/i.test(given) ? given : resolve(workingDir, given);
 }
 
 async function runInput({ environment, terminal }: CommandSession, runner: SqlRunner, input: SqlInput): Promise<void> {

@@ -9,8 +9,10 @@ import { DateWriter, TimestampWriter } from './date-time-writers.ts';
 import { DecimalWriter } from './decimal-writer.ts';
 import { FloatingWriter } from './floating-writer.ts';
 import { IntegerWriter, LongWriter } from './integer-writers.ts';
+import { NanosWriter } from './nanos-writer.ts';
 import { ListWriter, MapWriter, StructWriter } from './nested-writers.ts';
 import { ObjectReader } from './object-reader.ts';
+import { TimeWriter } from './time-writer.ts';
 
 /**
  * The writer for columns of a type.
@@ -41,6 +43,11 @@ export function createWriter(type: DataType, unknownMembers: DecodeSpec['unknown
     case 'timestamp':
     case 'timestamp_ntz':
       return new TimestampWriter(type);
+    case 'time':
+      return new TimeWriter();
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns':
+      return new NanosWriter(type);
     case 'struct':
       return structWriter(type, unknownMembers);
     case 'list':

@@ -16,9 +16,17 @@ export class DateTimeText {
   /** Seconds since 1970-01-01T00:00:00 in the zone of the text, or in UTC when `zoned`. */
   seconds = 0;
   micros = 0;
+  /** Below the microsecond, 0 to 999; only of a parser to nanoseconds. */
+  nanos = 0;
   zoned = false;
   #packedDate = -1;
   #offsetSeconds = 0;
+  readonly #fractionDigits: 6 | 9;
+
+  /** `fractionDigits`: digits of the second that count; finer ones must be zero. */
+  constructor(fractionDigits: 6 | 9 = 6) {
+    this.#fractionDigits = fractionDigits;
+  }
 
   /** `YYYY-MM-DD` at `start`: the index after it, or a negative result. Sets `days`. */
   parseDate(bytes: Uint8Array, start: number, end: number): number {
@@ -40,7 +48,7 @@ export class DateTimeText {
 
   /**
    * `YYYY-MM-DDThh:mm:ss[.f...][zone]` at `start`, `T` may be a space, zone `Z` or `±hh:mm`, up to nine fraction digits: the index after
-   * it, or a negative result (`impossibleTime` also for digits finer than a microsecond that are not zero).
+   * it, or a negative result (`impossibleTime` also for digits too fine that are not zero).
    */
   parseDateTime(bytes: Uint8Array, start: number, end: number): number {
     let pos = this.parseDate(bytes, start, end);
@@ -55,9 +63,10 @@ export class DateTimeText {
       const first = pos + 1;
       pos = this.#parseFraction(bytes, first, end);
       if (pos === first || pos - first > maxFractionDigits) return malformedText;
-      exact = trailingZeros(bytes, first + 6, pos);
+      exact = trailingZeros(bytes, first + this.#fractionDigits, pos);
     } else {
       this.micros = 0;
+      this.nanos = 0;
     }
     pos = this.#parseZone(bytes, pos, end);
     if (pos < 0) return malformedText;
@@ -81,14 +90,18 @@ export class DateTimeText {
   #parseFraction(bytes: Uint8Array, first: number, end: number): number {
     let pos = first;
     let micros = 0;
+    let nanos = 0;
     while (pos < end && pos - first <= maxFractionDigits) {
       const byte = bytes[pos] ?? 0;
       if (!isDigit(byte)) break;
       if (pos - first < 6) micros = micros * 10 + byte - ZERO;
+      else nanos = nanos * 10 + byte - ZERO;
       pos += 1;
     }
     for (let digits = pos - first; digits < 6; digits += 1) micros *= 10;
+    for (let digits = Math.max(6, pos - first); digits < maxFractionDigits; digits += 1) nanos *= 10;
     this.micros = micros;
+    this.nanos = nanos;
     return pos;
   }
 

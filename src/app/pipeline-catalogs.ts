@@ -1,0 +1,113 @@
+import type { Clock } from '../base/clock.ts';
+import { ServiceError } from '../base/errors.ts';
+import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { Random } from '../base/random.ts';
+import type { TableOpener } from '../catalog/file-system-catalog.ts';
+import type { IcebergCatalog, PointerTables } from '../catalog/iceberg-catalog.ts';
+import { openIcebergCatalog } from '../catalog/open-iceberg-catalog.ts';
+import type { CatalogSettings } from '../config/catalog-settings.ts';
+import type { TableSettings } from '../config/table-settings.ts';
+import type { IcebergTables } from '../iceberg/iceberg-tables.ts';
+import type { TablePointer } from '../iceberg/pointer/table-pointer.ts';
+import type { OpenObjectStore } from '../storage/object-store.ts';
+import { failpointPointer } from './failpoint-pointer.ts';
+import { icebergPointerTables } from './iceberg-pointer-tables.ts';
+import { namedPointer } from './named-pointer.ts';
+import { absolutePath } from './session-catalogs.ts';
+
+export interface PipelineCatalogParts {
+  readonly catalogs: readonly CatalogSettings[];
+  readonly tables: readonly TableSettings[];
+  readonly iceberg: IcebergTables;
+  /** Stores with settings of a catalog, or of one of its tables. */
+  readonly openStoreWith: (properties: Readonly<Record<string, string>>) => OpenObjectStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: IdSource;
+  readonly failpoint: Failpoint;
+}
+
+/** The catalogs of the configuration, opened when the first of their tables is. */
+export class PipelineCatalogs {
+  readonly #parts: PipelineCatalogParts;
+  readonly #open = new Map<string, IcebergCatalog>();
+
+  constructor(parts: PipelineCatalogParts) {
+    this.#parts = parts;
+  }
+
+  /** Opens and creates a table where its catalog says; `undefined`: the table is in none. */
+  openerOf({ inCatalog }: TableSettings): TableOpener | undefined {
+    if (inCatalog === undefined) return undefined;
+    const { catalog: name, namespace, table } = inCatalog;
+    const ident = { namespace, name: table };
+    return {
+      open: (_name, _location, signal) => this.#catalog(name).load(ident, signal),
+      create: async (_name, _location, definition, signal) => {
+        const catalog = this.#catalog(name);
+        if (namespace.length > 0 && !(await catalog.hasNamespace(namespace, signal))) {
+          // Somebody else may be creating it too: what counts is that it is there.
+          await catalog.createNamespace(namespace, signal).catch(async (error: unknown) => {
+            if (!(await catalog.hasNamespace(namespace, signal))) throw error;
+          });
+        }
+        const created = await catalog.create(ident, { format: 'iceberg', definition, mode: 'create-if-absent', signal });
+        return created.table;
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const catalog of this.#open.values()) await catalog.close();
+  }
+
+  #catalog(name: string): IcebergCatalog {
+    const present = this.#open.get(name);
+    if (present !== undefined) return present;
+    const settings = this.#parts.catalogs.find((candidate) => candidate.name === name);
+    if (settings === undefined) {
+      throw new ServiceError({ code: 'CONFIG_INVALID', kind: 'invalid', message: `no catalog is called "${name}"` });
+    }
+    const { clock, random, ids, openStoreWith } = this.#parts;
+    const properties = propertiesOf(settings);
+    const stores = Object.fromEntries([...properties].filter(([key]) => /^(s3|client)[.]/.test(key)));
+    const catalog = openIcebergCatalog(name, properties, {
+      tables: this.#tablesOf(stores),
+      openStore: openStoreWith(stores),
+      clock,
+      random,
+      ids,
+      absolutePath,
+    });
+    this.#open.set(name, catalog);
+    return catalog;
+  }
+
+  /** Tables go by the names of the configuration. */
+  #tablesOf(stores: Readonly<Record<string, string>>): PointerTables {
+    const { iceberg, failpoint, tables, openStoreWith } = this.#parts;
+    const withOwn = (own: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({ ...stores, ...own });
+    const inner = icebergPointerTables(iceberg, (own) => openStoreWith(withOwn(own)), withOwn);
+    const names = new Map(tables.map(({ name, location }) => [location, name]));
+    const pointed = (pointer: TablePointer): TablePointer => {
+      const named = namedPointer(pointer, names.get(pointer.name) ?? pointer.name);
+      return failpoint === inertFailpoint ? named : failpointPointer(named, failpoint);
+    };
+    return {
+      openPointer: (pointer, signal) => inner.openPointer(pointed(pointer), signal),
+      createAt: (pointer, request) => inner.createAt(pointed(pointer), request),
+    };
+  }
+}
+
+function propertiesOf({ type, warehouse, uri, properties, credentials }: CatalogSettings): ReadonlyMap<string, string> {
+  const secrets = [...credentials].map(([key, secret]) => [key, secret.reveal()] as const);
+  const places = [
+    ['type', type],
+    ['warehouse', warehouse],
+    ['uri', uri],
+  ] as const;
+  const stated = places.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
+  return new Map([...Object.entries(properties), ...secrets, ...stated]);
+}

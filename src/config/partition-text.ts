@@ -1,0 +1,25 @@
+import { ServiceError } from '../base/errors.ts';
+import { namedTransform, type PartitionFieldDefinition } from '../table/partitioning/transform.ts';
+
+const plain = /^[\p{L}_][\p{L}\p{N}_.]*$/u;
+const called = /^([A-Za-z_]+)\s*\(\s*(?:(\d{1,10})\s*,\s*)?([\p{L}_][\p{L}\p{N}_.]*)\s*\)$/u;
+
+/**
+ * Reads an item of a table's partitioning: `origin`, `day(ts)`, `bucket(16, id)`, `truncate(4, city)`, `hour(event.at)`.
+ *
+ * @throws ServiceError `PARTITION_TRANSFORM_UNKNOWN` (kind invalid).
+ */
+export function parsePartitionText(text: string): PartitionFieldDefinition {
+  const trimmed = text.trim();
+  if (plain.test(trimmed)) return { source: trimmed.split('.'), transform: { kind: 'identity' } };
+  const [, name, parameter, source] = called.exec(trimmed) ?? [];
+  if (name !== undefined && source !== undefined) {
+    return { source: source.split('.'), transform: namedTransform(name, parameter === undefined ? undefined : Number(parameter)) };
+  }
+  throw new ServiceError({
+    code: 'PARTITION_TRANSFORM_UNKNOWN',
+    kind: 'invalid',
+    message: `"${text}" is no item of a partitioning`,
+    hint: 'write a column, bucket(n, c), truncate(n, c), year(c), month(c), day(c) or hour(c)',
+  });
+}
