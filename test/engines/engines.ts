@@ -14,7 +14,7 @@ const pythons = ['python3.11', 'python3.12', 'python3.10', 'python3'];
 /** Other engines, ready to run. */
 export interface Engines {
   /** Runs one of the scripts beside this file. Rejects with what it printed when it fails. */
-  script(name: 'read_table.py' | 'check_table.py', args: readonly string[]): Promise<string>;
+  script(name: 'read_table.py' | 'check_table.py' | 'append_in_bucket.py', args: readonly string[]): Promise<string>;
   /** Starts one of the scripts with pipes. */
   spawn(name: 'oracle_server.py', args?: readonly string[]): ChildProcess;
 }
@@ -67,7 +67,8 @@ async function install(dir: string): Promise<void> {
   renameSync(`${jars}.part`, jars);
 }
 
-async function findPython(): Promise<string | undefined> {
+/** Python 3.10 or later, when it is there. */
+export async function findPython(): Promise<string | undefined> {
   for (const python of pythons) {
     if (await works(python, ['-c', 'import sys, venv; sys.exit(sys.version_info < (3, 10))'])) return python;
   }

@@ -9,6 +9,47 @@ export type OracleEngine = 'delta-rs' | 'duckdb' | 'spark';
 /** A row in the canonical form of oracle/canon.py: 64-bit numbers beyond the safe range, decimals and times are text. */
 export type CanonicalRow = Readonly<Record<string, unknown>>;
 
+/** Engines that read Iceberg tables. */
+export type IcebergReader = 'pyiceberg' | 'duckdb' | 'spark';
+
+/** One reading of an Iceberg table. Path: its directory; for Spark also its name in a catalog of the session. */
+export interface IcebergReading {
+  readonly what: 'rows' | 'schema' | 'history' | 'changes';
+  readonly path: string;
+  readonly ref?: string | undefined;
+  readonly snapshot_id?: string | undefined;
+  readonly filter?: string | undefined;
+  /** Of changes: after this snapshot, up to that one. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly identifier_columns?: readonly string[] | undefined;
+  readonly net_changes?: boolean | undefined;
+  readonly compute_updates?: boolean | undefined;
+}
+
+/** What an engine answered to a reading: rows, or its refusal. */
+export type Reading = { readonly rows: readonly CanonicalRow[] } | { readonly error: OracleError };
+
+/** One operation of pyiceberg on a table of a catalog (oracle/pyiceberg_ops.py). */
+export type PyIcebergOperation = Readonly<Record<string, unknown>> & {
+  readonly catalog: Readonly<Record<string, string>>;
+  readonly table: string;
+  readonly op:
+    | 'create'
+    | 'append'
+    | 'append_copy'
+    | 'overwrite'
+    | 'dynamic_overwrite'
+    | 'delete'
+    | 'upsert'
+    | 'add_column'
+    | 'rename_column'
+    | 'add_partition'
+    | 'tag'
+    | 'expire'
+    | 'set_properties';
+};
+
 /** What an engine answered to a statement it refused. */
 export class OracleError extends Error {
   readonly condition: string | undefined;
@@ -118,7 +159,10 @@ export class Oracle {
   }
 
   /** What is wrong with the table's log, files, statistics and checkpoints: empty when nothing is. Warnings are left out. */
-  async check(path: string, options: { readonly allowOrphans?: boolean } = {}): Promise<readonly CanonicalRow[]> {
+  async check(
+    path: string,
+    options: { readonly allowOrphans?: boolean; readonly format?: 'delta' | 'iceberg' } = {},
+  ): Promise<readonly CanonicalRow[]> {
     const findings = await this.#ask({ cmd: 'check', path, ...options });
     return findings.filter((finding) => finding['level'] === 'error');
   }
@@ -126,6 +170,26 @@ export class Oracle {
   /** Runs statements in Spark; the rows of the last one. */
   sql(...statements: readonly string[]): Promise<readonly CanonicalRow[]> {
     return this.#ask({ cmd: 'sql', engine: 'spark', sql: statements });
+  }
+
+  /** Settings of this conversation's Spark session, catalogs among them. */
+  async configureSpark(conf: Readonly<Record<string, string>>): Promise<void> {
+    await this.#ask({ cmd: 'sql', engine: 'spark', sql: [], conf, keep_conf: true });
+  }
+
+  /** Many readings of Iceberg tables by one engine, in one question. */
+  async readIceberg(engine: IcebergReader, asked: readonly IcebergReading[]): Promise<readonly Reading[]> {
+    const answers = await this.#ask({ cmd: 'survey', engine, format: 'iceberg', asked });
+    return answers.map((answer) =>
+      'error' in answer
+        ? { error: new OracleError(answer['error'] as ConstructorParameters<typeof OracleError>[0]) }
+        : { rows: answer['rows'] as readonly CanonicalRow[] },
+    );
+  }
+
+  /** Lets pyiceberg change a table. */
+  async pyiceberg(operation: PyIcebergOperation): Promise<void> {
+    await this.#ask({ cmd: 'pyiceberg', ...operation });
   }
 
   /** Writes rows with delta-rs. */

@@ -1,10 +1,13 @@
-"""Reads Delta tables with engines that are independent of the product: one JSON request per line, one JSON answer per line.
+"""Reads Delta and Iceberg tables with engines that are independent of the product: one JSON request per line, one JSON answer per line.
 
-{"id":1,"cmd":"rows|schema|history|changes|files","engine":"delta-rs|duckdb|spark","path":...,"version":...,"from":...,"to":...,"filter":...}
+{"id":1,"cmd":"rows|schema|history|changes|files","engine":"delta-rs|pyiceberg|duckdb|spark","path":...,"version":...,"from":...,"to":...,"filter":...}
 {"id":2,"cmd":"check","path":...}                     findings of the integrity check, which uses no engine for the metadata
 {"id":3,"cmd":"sql","engine":"spark","sql":...}       rows of the last statement
 {"id":4,"cmd":"write_deltalake","path":...,"rows":[...],"mode":...}
 {"id":5,"cmd":"deltalake","path":...,"op":...}        what delta-rs does to a table (oracle/delta_rs_ops.py)
+{"id":6,"cmd":"survey","engine":...,"format":...,"asked":[{"what":"rows","path":...}, ...]}   many readings: {"rows":...} or {"error":...} of each
+{"id":7,"cmd":"pyiceberg","catalog":{...},"table":...,"op":...}    what pyiceberg does to a table of a catalog (oracle/pyiceberg_ops.py)
+With "format":"iceberg" the table is one of Iceberg; a path without slashes is then a name in a catalog of the Spark session.
 Answers: {"id":1,"ok":true,"rows":[...]} or {"id":1,"ok":false,"error":{...}}. Rows are canonical values (oracle/canon.py).
 
 Without arguments it speaks by stdin and stdout. With --listen it prints {"port":n} and answers every connection to that port of the
@@ -22,7 +25,7 @@ from oracle import check, engines  # noqa: E402
 
 def run_check(request):
     found = []
-    check.run({"path": request["path"], "format": "delta"}, allow_orphans=request.get("allowOrphans", False), emit=found.append)
+    check.run({"path": request["path"], "format": request.get("format", "delta")}, allow_orphans=request.get("allowOrphans", False), emit=found.append)
     return [finding for finding in found if "summary" not in finding]
 
 
@@ -44,14 +47,26 @@ def delta_rs(request):
     return delta_rs_ops.run(request)
 
 
-OWN = {"check": run_check, "write_deltalake": delta_rs_write, "delete_deltalake": delta_rs_delete, "deltalake": delta_rs}
+def pyiceberg(request):
+    from oracle import pyiceberg_ops
+
+    return pyiceberg_ops.run(request)
+
+
+OWN = {
+    "check": run_check, "write_deltalake": delta_rs_write, "delete_deltalake": delta_rs_delete, "deltalake": delta_rs, "pyiceberg": pyiceberg,
+}
+
+
+def described(error):
+    return getattr(error, "detail", None) or {"python": type(error).__name__, "message": str(error)[:4000]}
 
 
 class Answers:
     """Answers the requests of one client in their order."""
 
     def __init__(self):
-        self.engines = {engine.name: engine for engine in engines.available("delta")}
+        self.engines = {engine.name: engine for engine in engines.available("delta") + engines.available("iceberg")[:1]}
 
     def answer(self, request):
         cmd = request["cmd"]
@@ -59,9 +74,17 @@ class Answers:
             return OWN[cmd](request)
         request.setdefault("format", "delta")
         engine = self.engines[request["engine"]]
+        if cmd == "survey":
+            return [self.survey(engine, dict(asked, format=request["format"])) for asked in request["asked"]]
         if cmd in ("sql", "stream_changes", "detail"):
             return engine.call(cmd, request)
         return getattr(engine, cmd)(request)
+
+    def survey(self, engine, asked):
+        try:
+            return {"rows": getattr(engine, asked["what"])(asked)}
+        except BaseException as error:  # noqa: BLE001
+            return {"error": described(error)}
 
     def serve(self, lines, out):
         for line in lines:
@@ -70,8 +93,7 @@ class Answers:
                 reply = {"id": request["id"], "ok": True, "rows": self.answer(request)}
             # Libraries in Rust panic with exceptions of their own, which are no Exception.
             except BaseException as error:  # noqa: BLE001
-                detail = getattr(error, "detail", None)
-                reply = {"id": request["id"], "ok": False, "error": detail or {"python": type(error).__name__, "message": str(error)[:4000]}}
+                reply = {"id": request["id"], "ok": False, "error": described(error)}
             out.write((json.dumps(reply, ensure_ascii=False, default=str) + "\n").encode("utf-8", "surrogatepass"))
             out.flush()
 

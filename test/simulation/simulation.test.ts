@@ -52,6 +52,37 @@ describe('the whole service under crashes, zombies, rebalances and faults', () =
   });
 });
 
+describe('the whole service, into an Iceberg table', () => {
+  const reports: SimulationReport[] = [];
+
+  for (const seed of seeds) {
+    it(`keeps every invariant (SEED=${seed})`, async () => {
+      const report = await runSimulation({ seed, activeMs, format: 'iceberg' });
+      reports.push(report);
+      if (asked !== '') console.log(story(report));
+      expect(report.violations).toEqual([]);
+    });
+  }
+
+  it.runIf(asked === '')('meets, over all seeds, what differs from Delta', () => {
+    const met = new Set(reports.flatMap((report) => [...report.counts.keys()]));
+    const meant = [
+      'crash',
+      'suspension',
+      'foreign append',
+      'feed fenced',
+      'batch discarded',
+      'commit conflicted',
+      // A lost answer of the file system is looked up by the pointer itself.
+      'commit committed',
+      'expire done',
+      'rewrite-manifests done',
+      'vacuum nothing-to-do',
+    ];
+    expect(meant.filter((what) => !met.has(what))).toEqual([]);
+  });
+});
+
 describe.runIf(asked === '')('the simulation itself', () => {
   it('gives the same history for the same seed, and another one for another', async () => {
     const [first, again, other] = [

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 /*
  * A reader of Delta logs that shares nothing with the product: JSON commits from version 0 on, whole. Tables of these tests keep every
@@ -175,24 +175,31 @@ function commitNames(tableDir: string): readonly string[] {
 
 /** Remembers the bytes of every log entry when it is first seen (I3: a published entry never changes). */
 export class LogWatch {
-  readonly #tableDir: string;
+  readonly #directory: string;
+  readonly #entry: RegExp;
   readonly #hashes = new Map<string, string>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(tableDir: string) {
-    this.#tableDir = tableDir;
+  /** `folder`: where the entries are, of a table that is no Delta table: the metadata files that the product writes itself are watched. */
+  constructor(tableDir: string, folder?: string) {
+    this.#directory = join(tableDir, folder ?? '_delta_log');
+    this.#entry = folder === undefined ? commitName : /\.avro$|^v\d+\.metadata\.json$/;
     this.#timer = setInterval(() => {
       this.look();
     }, 50);
   }
 
-  /** Stops watching; names the entries that are gone or differ from when they were first seen. */
-  finish(): readonly string[] {
+  /**
+   * Stops watching; names the entries that are gone or differ from when they were first seen. `named`: paths in the table that count; what
+   * lost attempts wrote may go.
+   */
+  finish(named?: ReadonlySet<string>): readonly string[] {
     clearInterval(this.#timer);
     const before = new Map(this.#hashes);
     this.look();
     return [...before].flatMap(([name, hash]) => {
-      const file = join(this.#tableDir, '_delta_log', name);
+      if (named?.has(`${basename(this.#directory)}/${name}`) === false) return [];
+      const file = join(this.#directory, name);
       if (!existsSync(file)) return [`I3: log entry ${name} is gone`];
       return hashOf(file) === hash ? [] : [`I3: log entry ${name} changed after it was published`];
     });
@@ -200,8 +207,8 @@ export class LogWatch {
 
   /** Looks for entries that came since; also done by itself, many times a second. */
   look(): void {
-    for (const name of commitNames(this.#tableDir)) {
-      if (!this.#hashes.has(name)) this.#hashes.set(name, hashOf(join(this.#tableDir, '_delta_log', name)));
+    for (const name of existsSync(this.#directory) ? readdirSync(this.#directory) : []) {
+      if (this.#entry.test(name) && !this.#hashes.has(name)) this.#hashes.set(name, hashOf(join(this.#directory, name)));
     }
   }
 }

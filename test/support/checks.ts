@@ -1,4 +1,5 @@
 import { consume, type FoldedFeed, foldFeed, header, type Received } from './checks-feed.ts';
+import { icebergOrphans, readIceberg } from './checks-iceberg.ts';
 import { missingFiles, type Orphan, orphans, readLog, type TableLog } from './checks-log.ts';
 import { offsetFindings, rewriteFindings, rowTexts, sourceOffsets, statisticsFindings, withDuckDb } from './checks-table.ts';
 import type { PipelineCase, Produced, Workload } from './process-workload.ts';
@@ -13,14 +14,23 @@ export interface Verdict {
   readonly deadLetters: readonly Received[];
 }
 
+/** The versions of a pipeline's table, whatever its format. */
+export function readTable({ tableDir, place }: PipelineCase): TableLog {
+  return place === undefined ? readLog(tableDir) : readIceberg(tableDir, place);
+}
+
+function orphansOf({ tableDir, place }: PipelineCase, log: TableLog): readonly Orphan[] {
+  return place === undefined ? orphans(tableDir, log) : icebergOrphans(tableDir, log);
+}
+
 /** Checks table, feed and dead letters of a drained pipeline against what was produced. Nothing here is shared with the product. */
 export async function judge(workload: Workload, pipeline: PipelineCase, produced: Produced): Promise<Verdict> {
   const { tableDir, feedTopic, deadLetterTopic } = pipeline;
-  const log = readLog(tableDir);
+  const log = readTable(pipeline);
   const missing = missingFiles(tableDir, log);
   // Nothing can be read then, and nothing else needs to be known.
   if (missing.length > 0)
-    return { findings: [...log.findings, ...missing], orphans: orphans(tableDir, log), log, feed: foldFeed([]), deadLetters: [] };
+    return { findings: [...log.findings, ...missing], orphans: orphansOf(pipeline, log), log, feed: foldFeed([]), deadLetters: [] };
   const table = await withDuckDb(async (db) => ({
     sources: await sourceOffsets(db, tableDir, log),
     rows: await rowTexts(db, tableDir, [...log.live.values()]),
@@ -46,7 +56,7 @@ export async function judge(workload: Workload, pipeline: PipelineCase, produced
       ? []
       : [`I8: the feed folds to ${feed.rows.length} rows, not the table's ${table.rows.length}`]),
   ];
-  return { findings, orphans: orphans(tableDir, log), log, feed, deadLetters };
+  return { findings, orphans: orphansOf(pipeline, log), log, feed, deadLetters };
 }
 
 /** I1, I10: every produced record is a row, or a dead letter, and a row only once. */

@@ -8,6 +8,7 @@ import { type Action, type AddFile, type CdcFile, removeOf } from '../../src/del
 import { addFileOf, DeltaCommitter } from '../../src/delta/delta-committer.ts';
 import { DeltaLog } from '../../src/delta/delta-log.ts';
 import { commitInfoOf, type DeltaSnapshot } from '../../src/delta/delta-snapshot.ts';
+import { type TablePlace, tablePlace } from '../../src/delta/files/table-place.ts';
 import { commitPath } from '../../src/delta/log/log-names.ts';
 import { parquetRows } from '../../src/delta/log/parquet-rows.ts';
 import type { OperationCommit, OperationContext } from '../../src/delta/operations/operation-context.ts';
@@ -145,10 +146,12 @@ export class BenchProcess implements OperationContext {
   readonly ids: RandomIdSource;
   readonly failpoint: Failpoint;
   readonly log: DeltaLog;
+  readonly place: TablePlace;
   readonly #committer: DeltaCommitter;
 
   constructor(options: ProcessOptions & { readonly store: ObjectStore; readonly clock: StepClock }) {
     this.store = options.store;
+    this.place = tablePlace(options.store, undefined);
     this.clock = options.clock;
     this.random = new SeededRandom(options.seed ?? 1);
     this.ids = new RandomIdSource(this.random);

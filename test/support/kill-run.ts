@@ -1,11 +1,11 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { judge, type Verdict } from './checks.ts';
-import { LogWatch, newestVersion, readLog } from './checks-log.ts';
+import { judge, readTable, type Verdict } from './checks.ts';
+import { LogWatch } from './checks-log.ts';
 import { eventually, ProductProcess, runProduct } from './process.ts';
 import { untilThrough } from './process-drain.ts';
-import { type PipelineCase, Produced, pipelineCase, type Workload } from './process-workload.ts';
+import { type IcebergKind, type PipelineCase, Produced, pipelineCase, type Workload } from './process-workload.ts';
 
 const partSize = 60;
 const partMs = 100;
@@ -20,10 +20,11 @@ export interface KillOptions {
   /** Which passing of the point kills. */
   readonly nth: number;
   readonly maintenance?: string | undefined;
+  readonly iceberg?: IcebergKind | undefined;
   /** Old files that nothing refers to, put into the table before the first start: vacuum finds something. */
   readonly strays?: number | undefined;
   /** What must be true of the table before the second process is stopped. */
-  readonly until?: ((tableDir: string) => boolean) | undefined;
+  readonly until?: ((tableDir: string, pipeline: PipelineCase) => boolean) | undefined;
 }
 
 export interface KillResult extends Verdict {
@@ -39,11 +40,11 @@ export interface KillResult extends Verdict {
  */
 export async function killAndRecover(options: KillOptions): Promise<KillResult> {
   const { workload, dir, point, nth } = options;
-  const pipeline = pipelineCase(dir, `kill-${point.toLowerCase()}`, { maintenance: options.maintenance });
+  const pipeline = pipelineCase(dir, `kill-${point.toLowerCase()}`, { maintenance: options.maintenance, iceberg: options.iceberg });
   const produced = new Produced();
   await workload.createTopic(pipeline);
   plantStrays(pipeline.tableDir, options.strays ?? 0);
-  const watch = new LogWatch(pipeline.tableDir);
+  const watch = new LogWatch(pipeline.tableDir, pipeline.place === undefined ? undefined : 'metadata');
   const first = new ProductProcess({ config: pipeline.config, args: ['serve'], env: { FAILPOINT: `${point}:kill:${nth}` } });
   try {
     await loadUntilDead(workload, pipeline, produced, first);
@@ -52,20 +53,26 @@ export async function killAndRecover(options: KillOptions): Promise<KillResult> 
   }
   const killedAtMs = Date.now();
   if (!first.said(`failpoint ${point}: kill`)) throw new Error(`${point} did not kill it:\n${first.log}`);
-  const diedAt = newestVersion(pipeline.tableDir);
+  const diedAt = readTable(pipeline).versions.at(-1)?.version ?? -1;
   const second = new ProductProcess({ config: pipeline.config, args: ['serve'] });
   try {
     await workload.produce(pipeline, produced, 2 * partSize);
     await untilThrough(second, pipeline, produced);
     const { until } = options;
-    if (until !== undefined) await eventually(`the work that ${point} interrupted is done`, () => until(pipeline.tableDir));
+    if (until !== undefined) await eventually(`the work that ${point} interrupted is done`, () => until(pipeline.tableDir, pipeline));
     // What maintenance committed meanwhile is to be published, too.
     await untilThrough(second, pipeline, produced);
     const dishonest = await claims(second, pipeline, diedAt);
     const exit = await second.terminate();
     if (exit.code !== 0) throw new Error(`the drain ended with ${JSON.stringify(exit)}:\n${second.log}`);
     const verdict = await judge(workload, pipeline, produced);
-    return { ...verdict, findings: [...verdict.findings, ...watch.finish()], pipeline, killedAtMs, dishonest };
+    return {
+      ...verdict,
+      findings: [...verdict.findings, ...watch.finish(pipeline.place === undefined ? undefined : verdict.log.everNamed)],
+      pipeline,
+      killedAtMs,
+      dishonest,
+    };
   } finally {
     await second.kill();
     watch.finish();
@@ -101,9 +108,9 @@ function plantStrays(tableDir: string, count: number): void {
 }
 
 /** I12: what the process says it committed and published is what the log and the rows say. */
-async function claims(running: ProductProcess, { tableDir }: PipelineCase, diedAt: number): Promise<readonly string[]> {
+async function claims(running: ProductProcess, pipeline: PipelineCase, diedAt: number): Promise<readonly string[]> {
   const metrics = await running.metrics();
-  const appended = readLog(tableDir).versions.filter(({ version, marks }) => version > diedAt && marks.size > 0);
+  const appended = readTable(pipeline).versions.filter(({ version, marks }) => version > diedAt && marks.size > 0);
   const rows = appended.flatMap(({ adds }) => adds).reduce((sum, add) => sum + add.stats.numRecords, 0);
   const differ = (what: string, claimed: number, actual: number): string[] =>
     claimed === actual ? [] : [`I12: ${what}: the metrics say ${claimed}, the log says ${actual}`];

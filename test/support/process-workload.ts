@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Admin, CompressionTypes, Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
+import type { IcebergPlace } from './checks-iceberg.ts';
 import { kafkaBrokers, redisUrl } from './servers.ts';
 
 export const partitionCount = 4;
@@ -19,13 +20,25 @@ export interface PipelineOptions {
   readonly partitions?: number | undefined;
   /** Directory of the table; default: below the case's directory. */
   readonly dataDir?: string | undefined;
+  /** Where the table lies, when not in `dataDir`. */
+  readonly location?: string | undefined;
+  /** An Iceberg table in the catalog of the kind; default: a Delta table. */
+  readonly iceberg?: IcebergKind | undefined;
 }
+
+/** Kinds of Iceberg catalogs, with what a REST server of the test has. */
+export type IcebergKind =
+  | { readonly kind: 'files' }
+  | { readonly kind: 'sql' }
+  | { readonly kind: 'rest'; readonly uri: string; readonly warehouse: string; readonly database: string };
 
 /** One pipeline with topic, table, feed and dead letters of its own names. */
 export interface PipelineCase {
   readonly name: string;
   readonly config: string;
   readonly tableDir: string;
+  /** Of an Iceberg table. */
+  readonly place: IcebergPlace | undefined;
   readonly topic: string;
   readonly feedTopic: string;
   readonly deadLetterTopic: string;
@@ -37,10 +50,45 @@ export function pipelineCase(dir: string, label: string, options: PipelineOption
   const name = `${label}-${randomUUID().slice(0, 8)}`;
   const dataDir = options.dataDir ?? join(dir, name);
   mkdirSync(join(dir, name), { recursive: true });
-  const found = { name, config: join(dir, name, 'pipeline.yaml'), tableDir: join(dataDir, 'events'), partitions: options.partitions ?? 4 };
+  const found = {
+    name,
+    config: join(dir, name, 'pipeline.yaml'),
+    ...whereabouts(name, dataDir, options.iceberg),
+    partitions: options.partitions ?? 4,
+  };
   const topics = { topic: `${name}.in`, feedTopic: `${name}.out`, deadLetterTopic: `${name}.dlq` };
   writeFileSync(found.config, configText({ ...found, ...topics, dataDir, options }));
   return { ...found, ...topics };
+}
+
+function whereabouts(name: string, dataDir: string, iceberg: IcebergKind | undefined): Pick<PipelineCase, 'tableDir' | 'place'> {
+  switch (iceberg?.kind) {
+    case 'sql':
+      return { tableDir: join(dataDir, 'warehouse', name, 'events'), place: { kind: 'database', file: join(dataDir, 'catalog.db') } };
+    case 'rest':
+      return { tableDir: join(iceberg.warehouse, name, 'events'), place: { kind: 'database', file: iceberg.database } };
+    default:
+      return { tableDir: join(dataDir, 'events'), place: iceberg };
+  }
+}
+
+/** Lines of the configuration that say what and where the table is. */
+function tableText({ name, dataDir, options: { iceberg, location } }: ConfigParts): string {
+  const path = `    path: ${location ?? join(dataDir, 'events')}\n`;
+  if (iceberg === undefined) return `${path}    partitionBy: [kind]\n    properties: { delta.enableChangeDataFeed: "true" }`;
+  const place = iceberg.kind === 'files' ? path : `    catalog: lake\n    identifier: ${name}.events\n`;
+  return `    format: iceberg\n${place}    partitioning: [kind]`;
+}
+
+function catalogText({ dataDir, options: { iceberg } }: ConfigParts): string {
+  switch (iceberg?.kind) {
+    case 'sql':
+      return `catalogs:\n  - { name: lake, type: jdbc, uri: "jdbc:sqlite:${join(dataDir, 'catalog.db')}", warehouse: ${join(dataDir, 'warehouse')} }\n`;
+    case 'rest':
+      return `catalogs:\n  - { name: lake, type: rest, uri: "${iceberg.uri}" }\n`;
+    default:
+      return '';
+  }
 }
 
 interface ConfigParts {
@@ -52,16 +100,15 @@ interface ConfigParts {
   readonly options: PipelineOptions;
 }
 
-function configText({ name, topic, feedTopic, deadLetterTopic, dataDir, options }: ConfigParts): string {
+function configText(parts: ConfigParts): string {
+  const { name, topic, feedTopic, deadLetterTopic, dataDir, options } = parts;
   return `pipeline: ${name}
 dataDir: ${dataDir}
 kafka: { brokers: [${(options.brokers ?? kafkaBrokers()).join(', ')}] }
 redis: { url: "${options.redis ?? redisUrl()}" }
-tables:
+${catalogText(parts)}tables:
   - name: events
-    path: ${join(dataDir, 'events')}
-    partitionBy: [kind]
-    properties: { delta.enableChangeDataFeed: "true" }
+${tableText(parts)}
     columns:
       - { name: id, type: long, nullable: false }
       - { name: kind, type: string, nullable: false }

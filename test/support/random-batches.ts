@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { InputRow, InputValue } from '../../src/codec/build-columns.ts';
-import { formatDecimal } from '../../src/codec/decimal-text.ts';
+import { formatDecimal } from '../../src/schema/decimal-text.ts';
 import type { DataType, Field, StructType } from '../../src/schema/types.ts';
 
 export interface SchemaAndRows {
@@ -92,7 +92,11 @@ function valueOf(type: DataType): fc.Arbitrary<InputValue> {
     case 'long':
     case 'timestamp':
     case 'timestamp_ntz':
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns':
       return long;
+    case 'time':
+      return fc.bigInt({ min: 0n, max: 86_399_999_999n });
     case 'float':
       return fc.float();
     case 'double':

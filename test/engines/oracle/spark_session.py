@@ -1,4 +1,4 @@
-"""Builds one Spark session that can read and write Delta tables."""
+"""Builds one Spark session that can read and write Delta and Iceberg tables."""
 import glob, os, tempfile
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -8,7 +8,7 @@ def jar_dir():
     return os.environ.get("TIDEWATER_ENGINE_JARS") or os.path.join(HERE, "jars")
 
 
-def build(master=None, memory=None, warehouse=None, extra=None):
+def build(master=None, memory=None, extra=None):
     work = tempfile.mkdtemp(prefix="oracle-spark-")
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.pop("SPARK_HOME", None)
@@ -23,11 +23,16 @@ def build(master=None, memory=None, warehouse=None, extra=None):
     jars = sorted(glob.glob(os.path.join(jar_dir(), "*.jar")))
     if not jars:
         raise RuntimeError("no jars in %s" % jar_dir())
-    wh = warehouse or os.path.join(work, "warehouse")
     c = {
         "spark.jars": ",".join(jars),
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.catalog.mem": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.mem.type": "jdbc",
+        "spark.sql.catalog.mem.uri": "jdbc:sqlite:file:" + os.path.join(work, "catalog.db"),
+        "spark.sql.catalog.mem.jdbc.schema-version": "V1",
+        "spark.sql.catalog.mem.warehouse": os.path.join(work, "mem"),
+        "spark.sql.catalog.mem.cache-enabled": "false",
         "spark.sql.warehouse.dir": os.path.join(work, "spark-warehouse"),
         "spark.driver.memory": memory or os.environ.get("TIDEWATER_SPARK_MEMORY", "2g"),
         "spark.driver.bindAddress": "127.0.0.1",

@@ -1,6 +1,15 @@
 import { type Random, randomInt } from '../../../src/base/random.ts';
 import type { BinaryOperator, Expression, Literal } from '../../../src/expr/expression.ts';
-import { compareValues, type ModelColumn, type ModelRow, type ModelState, type ModelType, type ModelValue } from './model-table.ts';
+import {
+  compareValues,
+  type ModelColumn,
+  type ModelRow,
+  type ModelState,
+  type ModelStruct,
+  type ModelType,
+  type ModelValue,
+  membersOf,
+} from './model-table.ts';
 
 export type Truth = boolean | null;
 
@@ -13,6 +22,11 @@ export interface ModelCondition {
 const texts = ['', 'a', 'é', 'e\u0301', '\u{1f4a7}', '\uffff', "it's", '100%/_', '\u{10ffff}'.repeat(20), 'z'.repeat(40)] as const;
 const doubles = [Number.NaN, -0, 0, 1.5, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300, 0.1] as const;
 
+/** Around the epoch and the ends of hours, days, months and years; before the epoch too. */
+const instants = [
+  0, -1, 1, 3_599_999_999, -3_600_000_000, 86_400_000_000, -86_400_000_001, 1_709_164_800_000_000, 1_709_251_199_999_999,
+] as const;
+
 export function pick<Option>(random: Random, options: readonly [Option, ...Option[]] | readonly Option[]): Option {
   const option = options[randomInt(random, options.length)];
   if (option === undefined) throw new RangeError('nothing to pick from');
@@ -20,12 +34,15 @@ export function pick<Option>(random: Random, options: readonly [Option, ...Optio
 }
 
 /** A value of a column; null now and then. */
-export function randomValue(random: Random, type: ModelType): ModelValue {
+export function randomValue(random: Random, column: Pick<ModelColumn, 'type' | 'members'>): ModelValue {
   if (random.next() < 0.2) return null;
-  if (type !== 'struct') return randomScalar(random, type);
-  const x = randomValue(random, 'int');
-  const y = randomValue(random, 'string');
-  return { x: typeof x === 'number' ? x : null, y: typeof y === 'string' ? y : null };
+  if (column.type !== 'struct') return randomScalar(random, column.type);
+  return Object.fromEntries(membersOf(column).map(({ key, type }) => [key, random.next() < 0.2 ? null : randomScalar(random, type)]));
+}
+
+/** The value of a member; null in a struct that is null. */
+export function memberOf(value: ModelValue, key: string): ModelStruct[string] {
+  return typeof value === 'object' && value !== null ? (value[key] ?? null) : null;
 }
 
 function randomScalar(random: Random, type: Exclude<ModelType, 'struct'>): number | string {
@@ -34,6 +51,8 @@ function randomScalar(random: Random, type: Exclude<ModelType, 'struct'>): numbe
       return pick<string>(random, texts);
     case 'double':
       return pick<number>(random, doubles);
+    case 'timestamp':
+      return pick<number>(random, instants);
     default:
       return randomInt(random, 12);
   }
@@ -47,6 +66,7 @@ function literalValue(type: ModelType, value: ModelValue): Literal {
   if (value === null || typeof value === 'object') return { type: 'null' };
   if (type === 'string') return { type: 'string', value: String(value) };
   if (type === 'double') return { type: 'double', value: Number(value) };
+  if (type === 'timestamp') return { type, micros: BigInt(value) };
   return { type: 'integer', value: BigInt(value), width: type === 'long' ? 'long' : 'integer' };
 }
 
@@ -82,11 +102,12 @@ export function randomCondition(random: Random, { columns }: Pick<ModelState, 'c
 
 function randomComparison(random: Random, column: ModelColumn, alias: string | undefined): ModelCondition {
   const nested = column.type === 'struct' && random.next() < 0.7;
-  const type = nested ? 'int' : column.type;
-  const operand = columnOf(column, alias, nested ? 'x' : undefined);
+  const member = nested ? pick(random, membersOf(column)) : undefined;
+  const type = member?.type ?? column.type;
+  const operand = columnOf(column, alias, member?.name);
   const valueOf = (row: ModelRow): ModelValue => {
     const value = row.get(column.key) ?? null;
-    return nested && typeof value === 'object' && value !== null ? value.x : value;
+    return member === undefined ? value : memberOf(value, member.key);
   };
   if (type === 'struct' || random.next() < 0.15) {
     const isNegated = random.next() < 0.5;

@@ -2,9 +2,11 @@ import { type Random, randomInt } from '../../../src/base/random.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { DeltaTable } from '../../../src/delta/delta-table.ts';
 import type { Expression } from '../../../src/expr/expression.ts';
+import type { DefinitionChange } from '../../../src/table/definition-changes.ts';
 import type { Assignment, MergeClause } from '../../../src/table/row-operations.ts';
+import type { QueryableTable } from '../../../src/table/table.ts';
 import { toVersion } from '../../../src/table/version.ts';
-import { columnOf, literalOf, type ModelCondition, pick, randomCondition, randomValue } from './model-conditions.ts';
+import { columnOf, literalOf, type ModelCondition, memberOf, pick, randomCondition, randomValue } from './model-conditions.ts';
 import {
   batchOf,
   idKey,
@@ -12,8 +14,10 @@ import {
   type ModelColumn,
   type ModelRow,
   type ModelState,
+  type ModelStruct,
   type ModelType,
   type ModelValue,
+  membersOf,
   typeOf,
 } from './model-table.ts';
 import type { PropertyTables } from './property-tables.ts';
@@ -54,7 +58,7 @@ export interface Step {
 
 /** Where a sequence of steps stands. */
 export interface Sequence {
-  readonly tables: PropertyTables;
+  readonly tables: Pick<PropertyTables, 'withRows'>;
   /** By version. */
   readonly states: readonly ModelState[];
   readonly partition: number | undefined;
@@ -67,11 +71,11 @@ export interface Sequence {
 export interface PlannedStep {
   readonly text: string;
   readonly state: ModelState;
-  run(table: DeltaTable): Promise<unknown>;
+  run(table: QueryableTable): Promise<unknown>;
 }
 
 const names = ['Größe', '日本', 'e\u0301', '\u{1f4a7}', 'a.b', 'select', 'x"y', '__proto__', 'q%25'];
-const mappedNames = [...names, ' ', 'a b', 'k=v', '{};,'];
+export const mappedNames: readonly string[] = [...names, ' ', 'a b', 'k=v', '{};,'];
 
 export async function planStep({ kind, seed }: Step, sequence: Sequence, table: DeltaTable): Promise<PlannedStep | undefined> {
   const random = new SeededRandom(seed);
@@ -103,11 +107,19 @@ export async function planStep({ kind, seed }: Step, sequence: Sequence, table: 
   }
 }
 
-function freshRows(random: Random, sequence: Sequence, columns: readonly ModelColumn[], ids?: readonly number[]): readonly ModelRow[] {
+export function freshRows(
+  random: Random,
+  sequence: Sequence,
+  columns: readonly ModelColumn[],
+  ids?: readonly number[],
+): readonly ModelRow[] {
   return Array.from({ length: ids?.length ?? 1 + randomInt(random, 6) }, (_, index) => {
     const id = ids?.[index] ?? sequence.nextId++;
     return new Map<number, ModelValue>(
-      columns.map(({ key, type }) => [key, key === idKey ? id : storable(randomValue(random, type), key === sequence.partition)]),
+      columns.map((column) => [
+        column.key,
+        column.key === idKey ? id : storable(randomValue(random, column), column.key === sequence.partition),
+      ]),
     );
   });
 }
@@ -117,7 +129,7 @@ function storable(value: ModelValue, partition: boolean): ModelValue {
   return partition && value === '' ? null : value;
 }
 
-function writeStep(
+export function writeStep(
   kind: 'append' | 'overwrite' | 'append-evolving' | 'replace-where',
   random: Random,
   sequence: Sequence,
@@ -157,19 +169,25 @@ function randomAssignments(random: Random, sequence: Sequence, { columns }: Mode
   return [...chosen].map((column): ModelAssignment => {
     const isPartition = column.key === sequence.partition;
     if (column.type === 'struct' && random.next() < 0.7) {
-      const y = randomValue(random, 'string');
+      const assigned = pick(random, membersOf(column));
+      const fresh = randomValue(random, assigned);
       return {
-        assignment: { target: [column.name, 'ÿ'], value: literalOf('string', y) },
+        assignment: { target: [column.name, assigned.name], value: literalOf(assigned.type, fresh) },
         of: (row) => {
-          const before = row.get(column.key);
-          const x = typeof before === 'object' && before !== null ? before.x : null;
-          return [column.key, { x, y: typeof y === 'string' ? y : null }];
+          const before = row.get(column.key) ?? null;
+          const members = membersOf(column).map(({ key }) => [
+            key,
+            memberOf(key === assigned.key ? { [key]: scalarOf(fresh) } : before, key),
+          ]);
+          return [column.key, Object.fromEntries(members) as ModelStruct];
         },
       };
     }
     const other = pick(
       random,
-      columns.filter(({ type }) => type === column.type),
+      columns.filter(
+        (candidate) => candidate.type === column.type && JSON.stringify(membersOf(candidate)) === JSON.stringify(membersOf(column)),
+      ),
     );
     if (random.next() < 0.3) {
       return {
@@ -177,7 +195,7 @@ function randomAssignments(random: Random, sequence: Sequence, { columns }: Mode
         of: (row) => [column.key, storable(row.get(other.key) ?? null, isPartition)],
       };
     }
-    const value = column.type === 'struct' ? null : randomValue(random, column.type);
+    const value = column.type === 'struct' ? null : randomValue(random, column);
     return {
       assignment: { target: [column.name], value: literalOf(column.type, value) },
       of: () => [column.key, storable(value, isPartition)],
@@ -189,7 +207,12 @@ function assigned(row: ModelRow, assignments: readonly ModelAssignment[]): Model
   return new Map([...row, ...assignments.map((assignment) => assignment.of(row))]);
 }
 
-function rowStep(kind: 'update' | 'delete' | 'merge', random: Random, sequence: Sequence, state: ModelState): PlannedStep | undefined {
+export function rowStep(
+  kind: 'update' | 'delete' | 'merge',
+  random: Random,
+  sequence: Sequence,
+  state: ModelState,
+): PlannedStep | undefined {
   const condition = random.next() < 0.1 ? undefined : randomCondition(random, state, { alias: 't' });
   const matches = (row: ModelRow): boolean => condition === undefined || condition.holds(row) === true;
   if (kind === 'delete') {
@@ -299,7 +322,7 @@ function propertyStep(kind: 'vectors' | 'feed' | 'mapping', random: Random, stat
   };
 }
 
-function columnStep(
+export function columnStep(
   kind: 'add-column' | 'rename-column' | 'drop-column' | 'widen' | 'move-column',
   random: Random,
   sequence: Sequence,
@@ -307,11 +330,7 @@ function columnStep(
   mapped: boolean,
 ): PlannedStep | undefined {
   const others = state.columns.filter(({ key }) => key !== idKey && key !== sequence.partition);
-  const altered = (
-    text: string,
-    columns: readonly ModelColumn[],
-    change: Parameters<DeltaTable['operations']['alter']>[0],
-  ): PlannedStep => ({
+  const altered = (text: string, columns: readonly ModelColumn[], change: DefinitionChange): PlannedStep => ({
     text,
     state: { ...state, columns },
     run: (table) => table.operations.alter(change),
@@ -321,7 +340,7 @@ function columnStep(
     if (added === undefined) return undefined;
     return altered(`add ${added.name} ${added.type}`, [...state.columns, added], {
       kind: 'add-columns',
-      columns: [{ parent: [], field: { name: added.name, type: typeOf(added.type), nullable: true } }],
+      columns: [{ parent: [], field: { name: added.name, type: typeOf(added), nullable: true } }],
     });
   }
   if (kind === 'rename-column') {
@@ -356,12 +375,16 @@ function randomColumn(random: Random, sequence: Sequence, state: ModelState, pos
   return { key: sequence.nextKey++, name, type: pick<ModelType>(random, ['int', 'double', 'string', 'struct']) };
 }
 
-function freeName(random: Random, { columns }: ModelState, possible: readonly string[]): string | undefined {
+export function freeName(random: Random, { columns }: ModelState, possible: readonly string[]): string | undefined {
   const free = possible.filter((name) => columns.every((column) => column.name.toLowerCase() !== name.toLowerCase()));
   return free.length === 0 ? undefined : pick(random, free);
 }
 
-function textOf(condition: ModelCondition | undefined): string {
+function scalarOf(value: ModelValue): ModelStruct[string] {
+  return typeof value === 'object' ? null : value;
+}
+
+export function textOf(condition: ModelCondition | undefined): string {
   return condition === undefined ? '' : `where ${JSON.stringify(condition.expression, printable)}`;
 }
 

@@ -1,11 +1,18 @@
 import fc from 'fast-check';
 
-/** `SEED=7`, or for one test alone `SEED=7:0:1:1` (as a failure prints it), runs the same inputs again; `PROPERTY_RUNS=20` runs everything so many times as often. */
+/** `SEED=7`, or for one test alone `SEED=7:0:1:1` (as a failure prints it), runs the same inputs again; `PROPERTY_RUNS=20` runs everything so many times as often; `PROPERTY_SHRINK=no` shows what was found as it was found. */
 const [seedText = '', ...pathParts] = (process.env['SEED'] ?? '').split(':');
 const times = Number(process.env['PROPERTY_RUNS'] ?? '1');
 
-/** The seed of this process; stands in the names of the tests. */
-export const propertySeed: number = seedText === '' ? Date.now() % 2 ** 31 : Number(seedText);
+const defaultSeed = 20_261_121;
+
+/** The seed of tests that try the same inputs every time, unless `SEED` says otherwise. */
+export function seedOr(fixed: number): number {
+  return seedText === '' || seedText === 'random' ? fixed : Number(seedText);
+}
+
+/** The seed of this process; stands in the names of the tests. The same each time unless `SEED` says otherwise; `SEED=random`: another one. */
+export const propertySeed: number = seedText === 'random' ? Date.now() % 2 ** 31 : seedOr(defaultSeed);
 
 /** Longest a test of a property takes; inputs that are left by then are not tried. */
 const limitMs = times > 1 ? 3_600_000 : 120_000;
@@ -16,6 +23,8 @@ export const propertyTimeoutMs: number = limitMs + 60_000;
 export interface PropertyRuns {
   /** Of a default run. */
   readonly runs: number;
+  /** Default: `propertySeed`. */
+  readonly seed?: number | undefined;
 }
 
 /**
@@ -25,13 +34,14 @@ export interface PropertyRuns {
 export async function holds<Input>(
   input: fc.Arbitrary<Input>,
   property: (input: Input) => Promise<void>,
-  { runs }: PropertyRuns,
+  { runs, seed = propertySeed }: PropertyRuns,
 ): Promise<void> {
   const path = pathParts.join(':');
   const details = await fc.check(fc.asyncProperty(input, property), {
-    seed: propertySeed,
+    seed,
     numRuns: runs * times,
-    ...(path === '' ? {} : { path, endOnFailure: true }),
+    ...(path === '' ? {} : { path }),
+    endOnFailure: path !== '' || process.env['PROPERTY_SHRINK'] === 'no',
     interruptAfterTimeLimit: limitMs,
   });
   if (!details.failed || details.counterexample === null) return;

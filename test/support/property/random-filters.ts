@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { InputRow, InputValue } from '../../../src/codec/build-columns.ts';
-import { parseDecimal } from '../../../src/codec/decimal-text.ts';
 import type { BinaryOperator, Expression, Literal } from '../../../src/expr/expression.ts';
+import { parseDecimal } from '../../../src/schema/decimal-text.ts';
 import type { DataType, StructType } from '../../../src/schema/types.ts';
 import type { RandomTable } from './random-tables.ts';
 import { valueOf, wellFormed } from './random-values.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { InputRow, InputValue } from '../../../src/codec/build-columns.ts';
-import { formatDecimal } from '../../../src/codec/decimal-text.ts';
+import { formatDecimal } from '../../../src/schema/decimal-text.ts';
 import type { DataType, Field } from '../../../src/schema/types.ts';
 
 /** The years 1 to 9999, which all engines have. */
@@ -86,6 +86,11 @@ export function valueOf(type: DataType): fc.Arbitrary<InputValue> {
     case 'timestamp':
     case 'timestamp_ntz':
       return micros;
+    case 'time':
+      return fc.bigInt({ min: 0n, max: 86_399_999_999n });
+    case 'timestamp_ns':
+    case 'timestamp_ntz_ns':
+      return fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n });
     case 'float':
       return fc.oneof(fc.float(), fc.constantFrom(-0, 0, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Math.fround(0.1)));
     case 'double':

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJsonWithLongNumbersAsText } from '../../../src/base/bigint-json.ts';
-import { parseDecimal } from '../../../src/codec/decimal-text.ts';
 import { type PlainRow, type PlainValue, rowsOf } from '../../../src/codec/rows.ts';
 import { physicalPath } from '../../../src/delta/column-mapping/physical-schema.ts';
 import type { DeltaSnapshot } from '../../../src/delta/delta-snapshot.ts';
 import type { DeltaTable } from '../../../src/delta/delta-table.ts';
 import { parseDateText, parseTimestampText } from '../../../src/expr/parse/temporal-text.ts';
+import { parseDecimal } from '../../../src/schema/decimal-text.ts';
 import type { DataType, Field } from '../../../src/schema/types.ts';
 import type { PropertyTables } from './property-tables.ts';
 
@@ -88,7 +88,7 @@ function comparison(type: DataType, bound: JsonValue, side: 'min' | 'max'): ((va
       return (value) => (Number.isNaN(value) ? 1 : Math.sign(Number(value) - limit) || (Number(value) === limit ? 0 : -1));
     }
     case 'decimal': {
-      const limit = parseDecimal(text, type.precision, type.scale);
+      const limit = parseDecimal(withoutExponent(text), type.precision, type.scale);
       if (limit === undefined) return undefined;
       return (value) => {
         const own = parseDecimal(textOf(value), type.precision, type.scale) ?? 0n;
@@ -111,6 +111,12 @@ function comparison(type: DataType, bound: JsonValue, side: 'min' | 'max'): ((va
     default:
       return undefined;
   }
+}
+
+/** A number near zero as text without exponent: `-1e-9` is `-0.000000001`. */
+function withoutExponent(text: string): string {
+  const [, sign = '', whole = '', fraction = '', places = ''] = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text) ?? [];
+  return places === '' ? text : `${sign}0.${'0'.repeat(Number(places) - 1)}${whole}${fraction}`;
 }
 
 function leavesOf(fields: readonly Field[], above: readonly string[]): readonly Leaf[] {

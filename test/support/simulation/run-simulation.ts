@@ -3,12 +3,12 @@ import { describeError } from '../../../src/base/errors.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { buildBatch } from '../../../src/codec/build-columns.ts';
 import { writeParquet } from '../../../src/codec/parquet/write-parquet.ts';
-import { DeltaTables } from '../../../src/delta/delta-tables.ts';
-import { ParquetFileRewriter } from '../../../src/maintenance/file-rewriter.ts';
-import type { HistoryEntry } from '../../../src/table/table.ts';
+import type { HistoryEntry, TableFormat } from '../../../src/table/table.ts';
 import { HashedIds } from './hashed-ids.ts';
+import { rawIcebergVersions } from './raw-iceberg.ts';
 import { RawFiles, rawVersions } from './raw-table.ts';
 import { Scenario } from './scenario.ts';
+import { simulatedTables } from './simulated-tables.ts';
 import { changesTopic, deadLetterTopic, type Sabotage, SimulatedWorld, sourceTopic, tableLocation, tableName } from './simulated-world.ts';
 import {
   checkFiles,
@@ -27,6 +27,8 @@ export interface SimulationOptions {
   /** Simulated time under load and faults. */
   readonly activeMs: number;
   readonly sabotage?: Sabotage | undefined;
+  /** Default: delta. */
+  readonly format?: TableFormat | undefined;
 }
 
 export interface SimulationReport {
@@ -63,7 +65,11 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
 
 async function violationsOf(world: SimulatedWorld): Promise<readonly string[]> {
   const { store } = world;
-  const evidence: TableEvidence = { versions: rawVersions(store), files: new RawFiles(store), store };
+  const evidence: TableEvidence = {
+    versions: world.format === 'delta' ? rawVersions(store) : rawIcebergVersions(store),
+    files: new RawFiles(store),
+    store,
+  };
   const driven = <T>(work: Promise<T>): Promise<T> => drive(world, work);
   world.counts.set('versions', evidence.versions.length);
   return [
@@ -92,16 +98,16 @@ async function drive<T>(world: SimulatedWorld, work: Promise<T>): Promise<T> {
 
 /** The history as the product tells it, oldest first: also proof that the table opens after all that happened. */
 async function remainingHistory(world: SimulatedWorld): Promise<readonly HistoryEntry[]> {
-  const openStore = (): typeof world.store => world.store;
-  const parts = { openStore, clock: world.clock, random: new SeededRandom(3), ids: new HashedIds('audit'), version: 'audit' };
-  const table = await new DeltaTables({ ...parts, rewriter: new ParquetFileRewriter({ openStore }) }).open(tableName, tableLocation);
+  const { store, clock, format } = world;
+  const parts = { store, clock, random: new SeededRandom(3), ids: new HashedIds('audit'), version: 'audit' };
+  const table = await simulatedTables(format, parts).open(tableName, tableLocation);
   return table === undefined ? [] : [...(await table.history({}))].reverse();
 }
 
 async function historyOf(world: SimulatedWorld): Promise<string> {
   const hash = createHash('sha256');
   for (const { path, bytes, atMs } of [...world.store.written.values()]) {
-    if (path.startsWith('_delta_log/')) hash.update(`${path} ${atMs}\n`).update(bytes);
+    if (path.startsWith('_delta_log/') || path.startsWith('metadata/')) hash.update(`${path} ${atMs}\n`).update(bytes);
   }
   const text = (bytes: Uint8Array | undefined): string => (bytes === undefined ? '-' : Buffer.from(bytes).toString('base64'));
   for (const topic of [sourceTopic, deadLetterTopic, changesTopic]) {

@@ -2,13 +2,12 @@ import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { firstNeededVersion } from '../../../src/cdf/feed-position.ts';
 import { feedIdOf } from '../../../src/cdf/feed-spec.ts';
 import { PositionStore } from '../../../src/cdf/position-store.ts';
-import { DeltaTables } from '../../../src/delta/delta-tables.ts';
-import { ParquetFileRewriter } from '../../../src/maintenance/file-rewriter.ts';
 import { parseWriterId } from '../../../src/protocol/source-offsets.ts';
 import type { FaultRates } from '../../../src/storage/faulty-object-store.ts';
 import type { Table } from '../../../src/table/table.ts';
 import { HashedIds } from './hashed-ids.ts';
 import { SimulatedProcess } from './simulated-process.ts';
+import { simulatedTables } from './simulated-tables.ts';
 import { deadLetterTopic, pipeline, retentionMs, type SimulatedWorld, sourceTopic, tableLocation, tableName } from './simulated-world.ts';
 import { ForeignWriter, Workload } from './workload.ts';
 
@@ -24,6 +23,8 @@ export class Scenario {
   #started = 0;
   #producing = true;
   #nightMs = 0;
+  #opened = 0;
+  readonly #operatorRandom = new SeededRandom(2);
 
   constructor(world: SimulatedWorld) {
     this.#world = world;
@@ -251,14 +252,16 @@ export class Scenario {
   async #finalVacuum(): Promise<void> {
     await this.#world.clock.sleep(4 * 3_600_000);
     const table = await this.#openTable();
-    await table.vacuum({ dryRun: false });
+    await table.vacuum(
+      this.#world.format === 'delta' ? { dryRun: false } : { dryRun: false, retentionHours: 1, allowShortRetention: true },
+    );
   }
 
   async #openTable(): Promise<Table> {
-    const { clock, store } = this.#world;
-    const openStore = (): typeof store => store;
-    const parts = { openStore, clock, random: new SeededRandom(2), ids: new HashedIds('operator'), version: 'operator' };
-    const tables = new DeltaTables({ ...parts, rewriter: new ParquetFileRewriter({ openStore }) });
+    const { clock, store, format } = this.#world;
+    const parts = { store, clock, random: this.#operatorRandom, ids: new HashedIds(`operator ${this.#opened}`), version: 'operator' };
+    this.#opened += 1;
+    const tables = simulatedTables(format, parts);
     return tables.create(tableName, tableLocation, this.#world.definition);
   }
 }

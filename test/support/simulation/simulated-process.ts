@@ -16,12 +16,10 @@ import { PositionStore } from '../../../src/cdf/position-store.ts';
 import { type CommitObserver, silentCommitObserver } from '../../../src/commit/commit-observer.ts';
 import { CommitPipeline } from '../../../src/commit/commit-pipeline.ts';
 import { TableCommitter } from '../../../src/commit/table-committer.ts';
-import { DeltaTables } from '../../../src/delta/delta-tables.ts';
 import { DeadLetterTopic } from '../../../src/ingest/dead-letter-topic.ts';
 import { silentIngestObserver } from '../../../src/ingest/ingest-observer.ts';
 import { TableIngest } from '../../../src/ingest/table-ingest.ts';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
-import { ParquetFileRewriter } from '../../../src/maintenance/file-rewriter.ts';
 import { type MaintenanceObserver, silentMaintenanceObserver } from '../../../src/maintenance/maintenance-observer.ts';
 import { MaintenanceService } from '../../../src/maintenance/maintenance-service.ts';
 import { MemoryJobQueue } from '../../../src/maintenance/memory-queue.ts';
@@ -29,7 +27,7 @@ import type { MaintenanceSettings } from '../../../src/maintenance/settings.ts';
 import type { DeadLetterSink } from '../../../src/protocol/dead-letters.ts';
 import type { DecodeSpec } from '../../../src/protocol/sealed-batch.ts';
 import { FaultyObjectStore } from '../../../src/storage/faulty-object-store.ts';
-import type { ObjectStore } from '../../../src/storage/object-store.ts';
+import type { OpenObjectStore } from '../../../src/storage/object-store.ts';
 import { RetryingObjectStore } from '../../../src/storage/retrying-object-store.ts';
 import type { WriteSpec } from '../../../src/table/staged-file.ts';
 import type { Table } from '../../../src/table/table.ts';
@@ -37,6 +35,7 @@ import { HashedIds } from './hashed-ids.ts';
 import { Power } from './power.ts';
 import { poweredClock, poweredKafka, poweredStore } from './powered-ports.ts';
 import { blindTable, forgetfulKafka, lossyDeadLetters } from './sabotage.ts';
+import { simulatedTables, storesBelow } from './simulated-tables.ts';
 import { deadLetterTopic, pipeline, type SimulatedWorld, sourceTopic, tableLocation, tableName } from './simulated-world.ts';
 
 const restartBackoff = { initialMs: 50, maxMs: 1_000 };
@@ -51,6 +50,9 @@ const maintenance: MaintenanceSettings = {
   compaction: { enabled: true, targetFileBytes: 1 << 20, minInputFiles: 4, maxGroups: 4 },
   vacuum: { enabled: true, retentionMs: undefined, intervalMs: 20_000 },
   checkpoint: { enabled: true, minVersions: 5 },
+  expiry: { enabled: true, retentionMs: undefined, minVersions: 5 },
+  manifests: { enabled: true, minManifests: 8 },
+  deleteFiles: { enabled: true, minFiles: 20 },
   engine: { memoryLimitBytes: 128 << 20, threads: 1, temporaryDirectory: undefined },
 };
 
@@ -65,7 +67,7 @@ export class SimulatedProcess {
   readonly #random: Random;
   readonly #ids: IdSource;
   readonly #kafka: KafkaClient;
-  readonly #openStore: () => ObjectStore;
+  readonly #openStore: OpenObjectStore;
   readonly #catalog: FileSystemCatalog;
   readonly #events: LocalTableEvents;
   readonly #stop = new AbortController();
@@ -82,13 +84,11 @@ export class SimulatedProcess {
     this.#kafka = poweredKafka(world.broker.client(name), this.power);
     this.faults = new FaultyObjectStore(world.store, { clock: world.clock, random: world.fork() });
     const store = new RetryingObjectStore(poweredStore(this.faults, this.power), { clock: this.#clock, random: this.#random });
-    this.#openStore = () => store;
+    this.#openStore = storesBelow(store);
     this.#events = new LocalTableEvents(this.#clock);
-    const [openStore, clock] = [this.#openStore, this.#clock];
-    const rewriter = new ParquetFileRewriter({ openStore });
-    const delta = new DeltaTables({ openStore, clock, random: this.#random, ids: this.#ids, version: 'sim', rewriter });
-    const { definition } = world;
-    this.#catalog = new FileSystemCatalog([{ name: tableName, format: 'delta', location: tableLocation, definition }], { delta });
+    const { definition, format } = world;
+    const tables = simulatedTables(format, { store, clock: this.#clock, random: this.#random, ids: this.#ids, version: 'sim' });
+    this.#catalog = new FileSystemCatalog([{ name: tableName, format, location: tableLocation, definition }], { [format]: tables });
   }
 
   start(roles: { readonly feed: boolean }): void {

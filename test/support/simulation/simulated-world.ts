@@ -4,7 +4,7 @@ import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
 import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
-import type { TableDefinition } from '../../../src/table/table.ts';
+import type { TableDefinition, TableFormat } from '../../../src/table/table.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
 import { RecordingStore } from './recording-store.ts';
 
@@ -27,6 +27,17 @@ export const tableLocation = 'memory://orders';
 /** Of removed files and of the log: longer than any process is suspended, as in life. */
 export const retentionMs = 300_000;
 
+const deltaProperties = {
+  'delta.enableChangeDataFeed': 'true',
+  'delta.checkpointInterval': '7',
+  'delta.deletedFileRetentionDuration': `interval ${retentionMs} milliseconds`,
+  'delta.logRetentionDuration': `interval ${retentionMs} milliseconds`,
+};
+const icebergProperties = {
+  'history.expire.max-snapshot-age-ms': String(retentionMs),
+  'commit.manifest.min-count-to-merge': '12',
+};
+
 /** One run's shape, drawn from its seed. */
 export interface Shape {
   readonly partitions: number;
@@ -44,6 +55,7 @@ export interface Shape {
 export class SimulatedWorld {
   readonly seed: number;
   readonly sabotage: Sabotage | undefined;
+  readonly format: TableFormat;
   readonly clock: SimulatedClock = new SimulatedClock();
   readonly random: Random;
   readonly shape: Shape;
@@ -59,9 +71,10 @@ export class SimulatedWorld {
   /** Probability that a request, or its answer, of a worker gets lost. */
   brokerFaultRate = 0;
 
-  constructor(options: { readonly seed: number; readonly sabotage?: Sabotage | undefined }) {
+  constructor(options: { readonly seed: number; readonly sabotage?: Sabotage | undefined; readonly format?: TableFormat | undefined }) {
     this.seed = options.seed;
     this.sabotage = options.sabotage;
+    this.format = options.format ?? 'delta';
     this.random = new SeededRandom(options.seed);
     this.shape = drawShape(this.random);
     this.store = new RecordingStore(new MemoryObjectStore({ name: 'orders', clock: this.clock }), this.clock);
@@ -106,12 +119,7 @@ export class SimulatedWorld {
         ],
       },
       partitionColumns: partitioned ? ['city'] : [],
-      properties: {
-        'delta.enableChangeDataFeed': 'true',
-        'delta.checkpointInterval': '7',
-        'delta.deletedFileRetentionDuration': `interval ${retentionMs} milliseconds`,
-        'delta.logRetentionDuration': `interval ${retentionMs} milliseconds`,
-      },
+      properties: this.format === 'delta' ? deltaProperties : icebergProperties,
     };
   }
 

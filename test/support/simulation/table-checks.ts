@@ -19,7 +19,13 @@ export function checkLog({ versions, store }: TableEvidence): readonly string[] 
     version === index ? [] : [`I3: version ${index} is missing, ${version} is there`],
   );
   const changed = store.overwritten
-    .filter((path) => !path.endsWith('_last_checkpoint') && !path.endsWith('_last_vacuum_info') && !path.includes('.checkpoint.'))
+    .filter(
+      (path) =>
+        !path.endsWith('_last_checkpoint') &&
+        !path.endsWith('version-hint.text') &&
+        !path.endsWith('_last_vacuum_info') &&
+        !path.includes('.checkpoint.'),
+    )
     .map((path) => `I3: ${path} was written again with other bytes`);
   return [...gaps, ...changed];
 }

@@ -4,14 +4,13 @@ import { type Random, randomInt } from '../../../src/base/random.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { buildBatch } from '../../../src/codec/build-columns.ts';
 import { writeDataFiles } from '../../../src/commit/file-writer.ts';
-import { DeltaTables } from '../../../src/delta/delta-tables.ts';
 import type { EncodedRecordBatch, KafkaProducer, OutgoingRecord, TransactionalProducer } from '../../../src/kafka/client.ts';
 import { encodeRecordBatch } from '../../../src/kafka/records/record-batch.ts';
-import { ParquetFileRewriter } from '../../../src/maintenance/file-rewriter.ts';
 import type { RejectReason } from '../../../src/protocol/sealed-batch.ts';
 import { toCommitId } from '../../../src/table/commit.ts';
 import type { Table } from '../../../src/table/table.ts';
 import { HashedIds } from './hashed-ids.ts';
+import { simulatedTables, storesBelow } from './simulated-tables.ts';
 import { type SimulatedWorld, sourceTopic, tableLocation, tableName } from './simulated-world.ts';
 
 const text = (value: string): Uint8Array => Buffer.from(value);
@@ -89,7 +88,10 @@ export class Workload {
       ['wrong-type', `{"id":"x${id}","city":"ber"}`],
       ['out-of-range', `{"id":${id},"city":"ber","amount":0.001}`],
       ['null-value', undefined],
-      ...(this.#world.shape.partitioned ? ([['missing-required', `{"id":${id},"city":""}`]] as const) : []),
+      // Only where partition values are text in which the empty string means null.
+      ...(this.#world.shape.partitioned && this.#world.format === 'delta'
+        ? ([['missing-required', `{"id":${id},"city":""}`]] as const)
+        : []),
     ];
     return kinds[randomInt(this.#random, kinds.length)] ?? ['null-value', undefined];
   }
@@ -99,6 +101,7 @@ export class Workload {
 export class ForeignWriter {
   readonly #world: SimulatedWorld;
   readonly #ids = new HashedIds('foreign');
+  readonly #random = new SeededRandom(1);
   #table: Table | undefined;
   #nextOffset = 0;
 
@@ -107,10 +110,9 @@ export class ForeignWriter {
   }
 
   async append(): Promise<void> {
-    const { clock, store } = this.#world;
-    const openStore = (): typeof store => store;
-    const parts = { openStore, clock, random: new SeededRandom(1), ids: this.#ids, version: 'foreign' };
-    this.#table ??= await new DeltaTables({ ...parts, rewriter: new ParquetFileRewriter({ openStore }) }).open(tableName, tableLocation);
+    const { clock, store, format } = this.#world;
+    const parts = { store, clock, random: this.#random, ids: this.#ids, version: 'foreign' };
+    this.#table ??= await simulatedTables(format, parts).open(tableName, tableLocation);
     const table = this.#table;
     if (table === undefined) return;
     let base = await table.refresh();
@@ -123,7 +125,14 @@ export class ForeignWriter {
       source_offset: this.#nextOffset++,
     }));
     const batch = buildBatch(spec.schema, rows);
-    const { files } = await writeDataFiles({ batch, spec, store, fileNameStem: this.#ids.uuid(), clock, failpoint: inertFailpoint });
+    const { files } = await writeDataFiles({
+      batch,
+      spec,
+      store: storesBelow(store)(spec.location),
+      fileNameStem: this.#ids.uuid(),
+      clock,
+      failpoint: inertFailpoint,
+    });
     const intent = { commitId: toCommitId(this.#ids.uuid()), files, progress: [], userMetadata: 'foreign' };
     while ((await table.tryAppend(base, intent)).kind === 'conflicted') base = await table.refresh();
     this.#world.count('foreign append');

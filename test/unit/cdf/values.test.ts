@@ -7,7 +7,7 @@ import { partitionConstant } from '../../../src/cdf/partition-constant.ts';
 import { valueWriterOf } from '../../../src/cdf/value-writers.ts';
 import type { InputValue } from '../../../src/codec/build-columns.ts';
 import { buildColumn } from '../../../src/codec/build-columns.ts';
-import { formatDecimal } from '../../../src/codec/decimal-text.ts';
+import { formatDecimal } from '../../../src/schema/decimal-text.ts';
 import type { DataType } from '../../../src/schema/types.ts';
 
 function printed(type: DataType, value: InputValue): string {

@@ -285,6 +285,27 @@ describe('rows, schema and changes', () => {
     ]);
   });
 
+  test('find snapshots, branches and moved files of Iceberg tables', async () => {
+    const { app, requests } = asked();
+    await cli('rows t/x --snapshot-id 9007199254740993 --path-map /lake/t=copy --path-map s3://b/=/c/ --path-base .', { app, files: {} });
+    await cli('schema t/x --ref audit', { app, files: {} });
+    await cli('history t/metadata/v3.metadata.json --path-map /lake=/c', { app, files: {} });
+    expect(requests).toMatchObject([
+      {
+        snapshotId: 9007199254740993n,
+        pathMap: [
+          { from: '/lake/t', to: '/work/copy' },
+          { from: 's3://b/', to: '/c/' },
+        ],
+        pathBase: '/work',
+      },
+      { what: 'schema', ref: 'audit' },
+      { what: 'history', location: '/work/t/metadata/v3.metadata.json', pathMap: [{ from: '/lake', to: '/c' }] },
+    ]);
+    expect((await cli('rows t/x --snapshot-id main', { app, files: {} })).code).toBe(2);
+    expect((await cli('rows t/x --path-map nothing', { app, files: {} })).code).toBe(2);
+  });
+
   test('know a name from the configuration, and say which names there are', async () => {
     const { app } = asked();
     const { code, err } = await cli('rows flights', { app });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildBatch, buildColumn, type InputValue } from '../../../src/codec/build-columns.ts';
-import { formatDecimal, parseDecimal } from '../../../src/codec/decimal-text.ts';
 import { valueAt } from '../../../src/codec/rows.ts';
+import { formatDecimal, parseDecimal } from '../../../src/schema/decimal-text.ts';
 import type { DataType } from '../../../src/schema/types.ts';
 
 describe('columns from values', () => {

@@ -26,6 +26,9 @@ export const maintenanceSettings: MaintenanceSettings = {
   compaction: { enabled: true, targetFileBytes: 1 << 20, minInputFiles: 3, maxGroups: 4 },
   vacuum: { enabled: true, retentionMs: undefined, intervalMs: 86_400_000 },
   checkpoint: { enabled: true, minVersions: 3 },
+  expiry: { enabled: true, retentionMs: undefined, minVersions: 5 },
+  manifests: { enabled: true, minManifests: 8 },
+  deleteFiles: { enabled: true, minFiles: 20 },
   engine: { memoryLimitBytes: 128 << 20, threads: 1, temporaryDirectory: undefined },
 };
 

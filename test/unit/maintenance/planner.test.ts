@@ -16,6 +16,9 @@ const settings: PlanFacts['settings'] = {
   compaction: { enabled: true, targetFileBytes: 1000, minInputFiles: 4, maxGroups: 2 },
   vacuum: { enabled: true, retentionMs: undefined, intervalMs: 1000 },
   checkpoint: { enabled: true, minVersions: 10 },
+  expiry: { enabled: true, retentionMs: undefined, minVersions: 3 },
+  manifests: { enabled: true, minManifests: 4 },
+  deleteFiles: { enabled: true, minFiles: 5 },
 };
 
 function planned(facts: Partial<PlanFacts>): readonly string[] {
@@ -41,6 +44,22 @@ describe('planning maintenance', () => {
     expect(planned({ health: { ...healthy, versionsSinceCheckpoint: 9, tombstoneCount: 1_000 } })).toEqual([]);
   });
 
+  it('asks for what only some formats have, where there is debt and the table can', () => {
+    const capabilities = {
+      changeFeed: 'inferred',
+      rowLevel: 'none',
+      maintenance: ['compact', 'expire', 'rewrite-manifests', 'rewrite-deletes', 'vacuum'],
+    } as const;
+    const health = { ...healthy, expirableVersions: 3, smallManifestCount: 4, deleteFileCount: 5 };
+    expect(planned({ health, capabilities })).toEqual([
+      't rewrite-deletes: 5 delete files',
+      't rewrite-manifests: 4 small manifests',
+      't expire: 3 snapshots past their retention',
+    ]);
+    expect(planned({ health })).toEqual([]);
+    expect(planned({ health: { ...healthy, expirableVersions: 2, smallManifestCount: 3, deleteFileCount: 4 }, capabilities })).toEqual([]);
+  });
+
   it('asks for what is due, log checkpoint first, and says why', () => {
     expect(planned({ health: indebted, nowMs: 6_000 })).toEqual([
       't checkpoint: 10 versions since the last log checkpoint',
@@ -57,6 +76,7 @@ describe('planning maintenance', () => {
 
   it('leaves out what is switched off and what the table cannot do', () => {
     const off = {
+      ...settings,
       compaction: { ...settings.compaction, enabled: false },
       vacuum: { ...settings.vacuum, enabled: false },
       checkpoint: { ...settings.checkpoint, enabled: false },

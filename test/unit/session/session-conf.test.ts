@@ -67,9 +67,13 @@ describe('Session.builder', () => {
   });
 
   it('refuses catalogs that it cannot open', () => {
-    expect(() => createSession({ config: { 'spark.sql.catalog.c.type': 'rest', 'spark.sql.catalog.c.warehouse': '/tmp/x' } })).toThrow(
-      /has type "rest"/,
-    );
+    const refused = (config: Readonly<Record<string, string>>, message: RegExp): void => {
+      expect(() => createSession({ config })).toThrow(message);
+    };
+    refused({ 'spark.sql.catalog.c.type': 'rest', 'spark.sql.catalog.c.warehouse': '/tmp/x' }, /catalog "c" has no http or https uri/);
+    refused({ 'spark.sql.catalog.c.type': 'hive', 'spark.sql.catalog.c.uri': 'thrift://h' }, /"hive"/);
+    refused({ 'spark.sql.catalog.c.type': 'hadoop' }, /catalog "c" .*warehouse/);
+    refused({ 'spark.sql.catalog.c.type': 'hadoop', 'spark.sql.catalog.c.warehouses': '/tmp/x' }, /warehouses/);
     expect(() => createSession({ config: { 'spark.sql.defaultCatalog': 'nowhere' } })).toThrow(
       expect.objectContaining({ errorClass: 'CATALOG_NOT_FOUND' }),
     );

@@ -74,7 +74,7 @@ describe('LocalObjectStore', () => {
     expect(await openObjectStore(root).head('x')).toMatchObject({ sizeBytes: 1 });
     await openObjectStore('memory://opened').put('x', bytes);
     expect(await openObjectStore('memory://opened').head('x')).toBeDefined();
-    expect(() => openObjectStore('s3://bucket/x')).toThrow(expect.objectContaining({ code: 'STORAGE_LOCATION_INVALID' }) as Error);
+    expect(() => openObjectStore('hdfs://host/x')).toThrow(expect.objectContaining({ code: 'STORAGE_LOCATION_INVALID' }) as Error);
   });
 
   it('has one winner per object among threads that share nothing but the directory', async () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../src/base/errors.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { FaultyObjectStore } from '../../../src/storage/faulty-object-store.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
+import { putLocalFile } from '../../../src/storage/put-local-file.ts';
 import { RetryingObjectStore } from '../../../src/storage/retrying-object-store.ts';
 import { listed } from '../../conformance/object-store.ts';
 import { StepClock } from '../../support/step-clock.ts';
@@ -70,5 +72,21 @@ describe('RetryingObjectStore', () => {
     const startedMs = clock.monotonicMs();
     await expect(store.read('a')).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
     expect(clock.monotonicMs() - startedMs).toBeLessThan(20_000 + 2 * 60_000);
+  });
+
+  it('repeats uploads of local files where the store has a way of its own, and has none where it has not', async () => {
+    const { store: without, clock } = bench();
+    expect(without.putFile).toBeUndefined();
+    const memory = new MemoryObjectStore({ name: 'files', clock });
+    let calls = 0;
+    const putFile = async (path: string, file: string): Promise<void> => {
+      calls += 1;
+      if (calls === 1) throw new ServiceError({ code: 'STORAGE_OUTCOME_UNKNOWN', kind: 'unknown-outcome', message: 'no answer' });
+      await memory.put(path, new TextEncoder().encode(file));
+    };
+    const store = new RetryingObjectStore(Object.assign(memory, { putFile }), { clock, random: new SeededRandom(1) });
+    await putLocalFile(store, 'a', '/local/file');
+    expect(calls).toBe(2);
+    expect(Buffer.from(await memory.read('a')).toString()).toBe('/local/file');
   });
 });

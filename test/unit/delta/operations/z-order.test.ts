@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DeltaTable } from '../../../../src/delta/delta-table.ts';
-import { spread } from '../../../../src/delta/operations/optimize/z-order.ts';
+import { spread } from '../../../../src/rows/order/z-order.ts';
 import { LocalTables } from '../../../support/local-tables.ts';
 
 describe('spread', () => {

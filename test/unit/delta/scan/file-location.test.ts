@@ -3,7 +3,8 @@ import { decodePath } from '../../../../src/delta/paths.ts';
 import { absolutePathOf } from '../../../../src/delta/scan/file-location.ts';
 
 const root = '/data/my table';
-const locate = (path: string) => absolutePathOf({ path, storedPath: decodePath(path, `file://${encodeURI(root)}`) }, root, 't');
+const locate = (path: string) =>
+  absolutePathOf({ path, storedPath: decodePath(path, `file://${encodeURI(root)}`) }, { root, isLocal: true }, 't');
 
 describe('absolutePathOf', () => {
   it.each([
@@ -35,7 +36,27 @@ describe('absolutePathOf', () => {
     },
   );
 
+  it('opens what a clone refers to in an object store, whatever its scheme is called', () => {
+    expect(locate('s3a://bucket/a%20b/p.parquet')).toBe('s3://bucket/a b/p.parquet');
+    expect(locate('s3://bucket/p.parquet')).toBe('s3://bucket/p.parquet');
+  });
+
+  it('finds the files of a table in an object store, however its root is spelled', () => {
+    const place = { root: 's3://bucket/my table', isLocal: false };
+    const inBucket = (path: string) => absolutePathOf({ path, storedPath: decodePath(path, 's3://bucket/my%20table') }, place, 't');
+    expect(inBucket('a%20b/p.parquet')).toBe('s3://bucket/my table/a b/p.parquet');
+    expect(inBucket('s3a://bucket/my%20table/p.parquet')).toBe('s3://bucket/my table/p.parquet');
+  });
+
+  it('never leads from an object store to local files', () => {
+    const place = { root: 's3://bucket/t', isLocal: false };
+    const path = 'file:///etc/hosts.parquet';
+    expect(() => absolutePathOf({ path, storedPath: decodePath(path, place.root) }, place, 't')).toThrow(
+      expect.objectContaining({ code: 'DELTA_PATH_UNSUPPORTED' }),
+    );
+  });
+
   it('names another file system as what it cannot open', () => {
-    expect(() => locate('s3://bucket/p.parquet')).toThrow(expect.objectContaining({ code: 'DELTA_PATH_UNSUPPORTED', kind: 'unsupported' }));
+    expect(() => locate('hdfs://host/p.parquet')).toThrow(expect.objectContaining({ code: 'DELTA_PATH_UNSUPPORTED', kind: 'unsupported' }));
   });
 });

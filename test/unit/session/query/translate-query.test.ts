@@ -260,7 +260,7 @@ describe('sources', () => {
     expect(await references('SELECT 1 FROM a.b.c.people FOR SYSTEM_VERSION AS OF 3 x')).toEqual([
       { parts: ['a', 'b', 'c', 'people'], at: { kind: 'version', version: 3n } },
     ]);
-    expect(await references('SELECT 1 FROM people@v12 AS p')).toEqual([{ parts: ['people'], at: { kind: 'version', version: 12 } }]);
+    expect(await references('SELECT 1 FROM people@v12 AS p')).toEqual([{ parts: ['people'], at: { kind: 'version', version: 12n } }]);
     const micros = 1_704_067_200_000_000n;
     expect(await references("SELECT 1 FROM people TIMESTAMP AS OF '2024-01-01'")).toEqual([
       { parts: ['people'], at: { kind: 'timestamp', micros, text: '2024-01-01' } },

@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import { inertFailpoint } from '../../../src/base/failpoint.ts';
+import { RandomIdSource } from '../../../src/base/ids.ts';
+import { SeededRandom } from '../../../src/base/seeded-random.ts';
+import { SystemClock } from '../../../src/base/system-clock.ts';
+import { changeLines } from '../../../src/cdf/change-rows.ts';
+import { buildBatch, type InputRow } from '../../../src/codec/build-columns.ts';
+import { writeDataFiles } from '../../../src/commit/file-writer.ts';
+import type { IcebergTable } from '../../../src/iceberg/iceberg-table.ts';
+import { IcebergTables } from '../../../src/iceberg/iceberg-tables.ts';
+import type { IcebergView } from '../../../src/iceberg/iceberg-view.ts';
+import { openObjectStore } from '../../../src/storage/open-object-store.ts';
+import { type CommitOutcome, type ProgressAdvance, toCommitId } from '../../../src/table/commit.ts';
+import type { StagedFile, WriteSpec } from '../../../src/table/staged-file.ts';
+import type { TableDefinition } from '../../../src/table/table.ts';
+import { nextVersion, toVersion } from '../../../src/table/version.ts';
+import { openTestEngine, type TestEngine } from '../test-engine.ts';
+
+const clock = new SystemClock();
+
+/** An Iceberg table on disk that is written as the pipeline writes it; `close` removes it. */
+export class PipelineTable {
+  readonly made: TestEngine;
+  readonly tables: IcebergTables;
+  readonly table: IcebergTable;
+  readonly #ids: RandomIdSource;
+
+  private constructor(parts: { made: TestEngine; tables: IcebergTables; table: IcebergTable; ids: RandomIdSource }) {
+    this.made = parts.made;
+    this.tables = parts.tables;
+    this.table = parts.table;
+    this.#ids = parts.ids;
+  }
+
+  static async create(definition: Omit<TableDefinition, 'partitionColumns'>): Promise<PipelineTable> {
+    const made = await openTestEngine();
+    const random = new SeededRandom(7);
+    const ids = new RandomIdSource(random);
+    const scratchDirectory = join(made.directory, 'scratch');
+    const engine = (): Promise<typeof made.engine> => Promise.resolve(made.engine);
+    const tables = new IcebergTables({ openStore: openObjectStore, clock, random, ids, version: 'test', engine, scratchDirectory });
+    const location = join(made.directory, 'table');
+    await tables.createTable({ name: 't', location, definition: { partitionColumns: [], ...definition }, mode: 'create' });
+    const table = await tables.open('t', location);
+    if (table === undefined) throw new Error('the table was not created');
+    return new PipelineTable({ made, tables, table, ids });
+  }
+
+  get location(): string {
+    return join(this.made.directory, 'table');
+  }
+
+  /** A second process's view of the table. */
+  async reopened(): Promise<IcebergTable> {
+    const table = await this.tables.open('t', this.location);
+    if (table === undefined) throw new Error('the table is gone');
+    return table;
+  }
+
+  async stage(rows: readonly InputRow[]): Promise<{ readonly files: readonly StagedFile[]; readonly spec: WriteSpec }> {
+    const spec = this.table.writeSpec(await this.table.refresh());
+    const batch = buildBatch(spec.schema, rows);
+    const store = openObjectStore(spec.location);
+    const { files } = await writeDataFiles({ batch, spec, store, fileNameStem: this.#ids.uuid(), clock, failpoint: inertFailpoint });
+    return { files, spec };
+  }
+
+  async tryAppend(
+    rows: readonly InputRow[],
+    progress: readonly ProgressAdvance[] = [],
+    options: { readonly base?: IcebergView; readonly commitId?: string; readonly table?: IcebergTable } = {},
+  ): Promise<CommitOutcome> {
+    const { files } = await this.stage(rows);
+    const table = options.table ?? this.table;
+    const base = options.base ?? (await table.refresh());
+    return table.tryAppend(base, { commitId: toCommitId(options.commitId ?? this.#ids.uuid()), files, progress, userMetadata: '{}' });
+  }
+
+  /** Commits rows as the next version of the pipeline. */
+  async append(rows: readonly InputRow[], progress: readonly ProgressAdvance[] = []): Promise<number> {
+    const outcome = await this.tryAppend(rows, progress);
+    if (outcome.kind !== 'committed') throw new Error(`not committed: ${outcome.kind}`);
+    return outcome.version;
+  }
+
+  /** The changes of one version as lines of flat JSON, without what differs from run to run. */
+  async lines(version: number): Promise<readonly string[]> {
+    const from = toVersion(version);
+    const lines: string[] = [];
+    const source = { table: this.table, openStore: openObjectStore, fromVersion: from, untilVersion: nextVersion(from) };
+    for await (const line of changeLines(source)) lines.push(line.replace(/,"_commit_timestamp":"[^"]*"/, ''));
+    return lines;
+  }
+
+  close(): Promise<void> {
+    return this.made.close();
+  }
+}
