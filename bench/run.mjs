@@ -1,8 +1,8 @@
 // The figures of bench/README.md:
-//   npm run bench -- tables [case …] [--scale 1] [--engines tidewater,delta-rs,spark] [--budget 600]
+//   npm run bench -- tables [case|delta|iceberg …] [--scale 1] [--engines tidewater,delta-rs,pyiceberg,duckdb,spark] [--budget 600]
 //   npm run bench -- w1|w2|feed|commit-cost|start|all [--runs 3] [--rows 2000000] [--seconds 60] [--workers 1]
-//     [--patience 60] [--ingest '{"maxBatchRows":100000}'] [--no-peer] [--out file]
-// `--ingest`: settings to try, laid over the bench's own. `--patience`: seconds to wait, before each run, for the rest of the machine to be idle. JSON lines on stdout, a table for people on stderr. Linux only: CPU and memory come from /proc.
+//     [--formats delta,iceberg] [--patience 60] [--ingest '{"maxBatchRows":100000}'] [--no-peer] [--out file]
+// `--formats`: of the tables of w1. `--ingest`: settings to try, laid over the bench's own. `--patience`: seconds to wait, before each run, for the rest of the machine to be idle. JSON lines on stdout, a table for people on stderr. Linux only: CPU and memory come from /proc.
 import { parseArgs } from 'node:util';
 
 const workloads = {
@@ -20,12 +20,13 @@ const { values, positionals } = parseArgs({
     rows: { type: 'string', default: '2000000' },
     seconds: { type: 'string', default: '60' },
     workers: { type: 'string', default: '1' },
+    formats: { type: 'string', default: 'delta,iceberg' },
     patience: { type: 'string', default: '60' },
     ingest: { type: 'string', default: '{}' },
     'no-peer': { type: 'boolean', default: false },
     out: { type: 'string' },
     scale: { type: 'string', default: '1' },
-    engines: { type: 'string', default: 'tidewater,delta-rs,spark' },
+    engines: { type: 'string', default: 'tidewater,delta-rs,pyiceberg,duckdb,spark' },
     budget: { type: 'string', default: '600' },
   },
 });
@@ -45,6 +46,7 @@ const context = new BenchContext({
   rows: Number(values.rows),
   seconds: Number(values.seconds),
   workers: Number(values.workers),
+  formats: values.formats.split(','),
   patienceSeconds: Number(values.patience),
   ingest: JSON.parse(values.ingest),
   peer: !values['no-peer'],

@@ -6,15 +6,17 @@ import { ordersColumns } from './orders.mjs';
 import { MeasuredProcess } from './process-tree.mjs';
 import { freePort } from './util.mjs';
 
+const propertiesOf = { delta: { 'delta.enableChangeDataFeed': 'true' }, iceberg: {} };
+
 /** Writes the configuration and starts the program. `ingest`, `feeds` and `feedDefaults` are laid over the bench's own settings. */
-export async function startTidewater({ dir, brokers, brokerPid, topic, role = 'ingest', ingest = {}, feeds = [], feedDefaults = {} }) {
+export async function startTidewater({ dir, brokers, brokerPid, topic, role = 'ingest', format = 'delta', ingest = {}, feeds = [], feedDefaults = {} }) {
   mkdirSync(dir, { recursive: true });
   const port = await freePort();
   const config = {
     pipeline: 'bench',
     dataDir: dir,
     kafka: { brokers },
-    tables: [{ name: 'orders', path: 'tables/orders', columns: ordersColumns, properties: { 'delta.enableChangeDataFeed': 'true' } }],
+    tables: [{ name: 'orders', format, path: 'tables/orders', columns: ordersColumns, properties: propertiesOf[format] }],
     ingest: { routes: topic === undefined ? [] : [{ topics: [topic], table: 'orders' }], ...ingest },
     feeds,
     feedDefaults,

@@ -11,65 +11,30 @@ import os
 import shutil
 import sys
 
-import duckdb
 import pyarrow.parquet as pq
 from deltalake import DeltaTable, WriterProperties, write_deltalake
+from orders import KEYS, ROWS, ROWS_OF_SMALL_FILE, SMALL_FILES, base_parts, keys, orders
 
-ROWS = 5_000_000
-KEYS = 500_000
-BASE_FILES = 16
-SMALL_FILES = 1_000
-ROWS_OF_SMALL_FILE = 41_000
 COMMITS = 10_000
 CHECKPOINT_FILES = 100_000
 ORPHANS = 10_000
 PROPERTIES = WriterProperties(compression="ZSTD", compression_level=1)
 
-connection = duckdb.connect()
-connection.execute("SET TimeZone = 'UTC'; SET threads = 2")
-
-
-def words(name, salt):
-    lists = {
-        "status": ["created", "paid", "packed", "shipped", "delivered", "returned"],
-        "city": ["Oslo", "Berlin", "Lisbon", "Toronto", "Nagoya", "Austin", "Lyon", "Krakow", "Leeds", "Turin", "Quito", "Perth"],
-        "country": ["NO", "DE", "PT", "CA", "JP", "US", "FR", "PL", "GB", "IT", "EC", "AU"],
-        "tag": ["gift", "express", "b2b", "promo", "fragile", "repeat", "mobile", "web", "bulk", "eco", "vip", "intl"],
-    }
-    return "%s[1 + (hash(id, %s) %% %d)::INT]" % (lists[name], salt, len(lists[name]))
-
-
-def orders(ids, seed):
-    """Orders of the ids a query gives."""
-    return connection.execute(
-        f"""SELECT id AS order_id, (hash(id, {seed} + 1) % 500000)::BIGINT AS customer_id, (hash(id, {seed} + 2) % 100000 + 1)::BIGINT / 100.0 AS amount,
-        {words("status", f"{seed} + 3")} AS status, make_timestamptz(1767225600000000 + id * 1000) AS ts,
-        struct_pack(street := (hash(id, {seed} + 4) % 9900 + 100)::VARCHAR || ' Main Street', city := {words("city", f"{seed} + 5")},
-          zip := lpad((hash(id, {seed} + 6) % 100000)::VARCHAR, 5, '0'), country := {words("country", f"{seed} + 5")}) AS address,
-        [{words("tag", f"{seed} + 7")}, {words("tag", f"{seed} + 8")}, {words("tag", f"{seed} + 9")}] AS tags
-        FROM ({ids})"""
-    ).to_arrow_table()
-
 
 def base(path, scale):
-    rows = ROWS // scale
-    for part in range(BASE_FILES):
-        ids = f"SELECT range AS id FROM range({part * rows // BASE_FILES}, {(part + 1) * rows // BASE_FILES})"
+    for ids in base_parts(scale):
         write_deltalake(f"{path}/table", orders(ids, 0), mode="append", writer_properties=PROPERTIES)
-    keys = KEYS // scale
-    # Every tenth row has another value; a hundredth of the keys is not there yet.
-    ids = f"SELECT CASE WHEN range % 100 = 99 THEN {rows} + range ELSE range * 10 + (hash(range) % 10)::BIGINT END AS id FROM range({keys}) ORDER BY hash(range)"
-    pq.write_table(orders(ids, 100), f"{path}/keys.parquet", compression="zstd")
+    pq.write_table(keys(scale), f"{path}/keys.parquet", compression="zstd")
 
 
 def changes(path, scale):
     """A version whose change files hold a row before and a row after for each updated key."""
-    rows, keys = ROWS // scale, KEYS // scale
+    rows = ROWS // scale
     for part in range(4):
         ids = f"SELECT range AS id FROM range({part * rows // 40}, {(part + 1) * rows // 40})"
         configuration = {"delta.enableChangeDataFeed": "true"} if part == 0 else None
         write_deltalake(f"{path}/table", orders(ids, 0), mode="append", writer_properties=PROPERTIES, configuration=configuration)
-    DeltaTable(f"{path}/table").update(updates={"amount": "amount + 1"}, predicate=f"order_id < {keys}", writer_properties=PROPERTIES)
+    DeltaTable(f"{path}/table").update(updates={"amount": "amount + 1"}, predicate=f"order_id < {KEYS // scale}", writer_properties=PROPERTIES)
 
 
 def small(path, scale):

@@ -1,5 +1,6 @@
 // One run over a loaded topic: from process start until the table holds all of it.
 import { DeltaWatch } from '../lib/delta-watch.mjs';
+import { IcebergWatch } from '../lib/iceberg-watch.mjs';
 import { expectedSums } from '../lib/orders.mjs';
 import { holdsExactly } from '../lib/table-check.mjs';
 import { megabytes, round, sleep } from '../lib/util.mjs';
@@ -9,8 +10,8 @@ const settleMs = 300;
 const limitMs = 300_000;
 
 /** Waits until the table at `location` holds `rows` rows, ends the program, and says what it took. */
-export async function measureIngest({ process, location, rows, whileRunning = () => undefined }) {
-  const watch = new DeltaWatch(location);
+export async function measureIngest({ process, location, rows, format = 'delta', whileRunning = () => undefined }) {
+  const watch = format === 'iceberg' ? new IcebergWatch(location) : new DeltaWatch(location);
   const deadline = Date.now() + limitMs;
   while (watch.poll() < rows && process.running && Date.now() < deadline) await sleep(pollMs);
   const during = await whileRunning();

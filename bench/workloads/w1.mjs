@@ -1,4 +1,4 @@
-// W1: a preloaded topic of 2,000,000 orders becomes a table. From process start to the last commit.
+// W1: a preloaded topic of 2,000,000 orders becomes a table, of each format in turn. From process start to the last commit.
 import { join } from 'node:path';
 import { createPeerTable, startPeer } from '../lib/peer.mjs';
 import { loopDelayP99, startTidewater } from '../lib/tidewater.mjs';
@@ -14,11 +14,13 @@ export async function runW1(context) {
   const { rows, runs, workers } = context.options;
   const { brokers, pid: brokerPid } = await context.broker();
   await ensureOrders(brokers, topic, rows, (message) => context.log(message));
-  const ours = [];
+  const ours = Object.fromEntries(context.options.formats.map((format) => [format, []]));
   const theirs = [];
   for (let run = 1; run <= runs; run += 1) {
-    ours.push(await ourRun(context, { brokers, brokerPid, rows, workers }));
-    context.emit({ workload: 'w1', contender: 'tidewater', run, workers, ...context.options.ingest, ...ours.at(-1) });
+    for (const [format, results] of Object.entries(ours)) {
+      results.push(await ourRun(context, { brokers, brokerPid, rows, workers, format }));
+      context.emit({ workload: 'w1', contender: 'tidewater', format, run, workers, ...context.options.ingest, ...results.at(-1) });
+    }
     const python = context.peer();
     if (python === undefined) continue;
     theirs.push(await peerRun(context, { python, brokers, brokerPid, rows }));
@@ -27,13 +29,13 @@ export async function runW1(context) {
   report(context, ours, theirs);
 }
 
-async function ourRun(context, { brokers, brokerPid, rows, workers }) {
+async function ourRun(context, { brokers, brokerPid, rows, workers, format }) {
   const dir = context.freshDir('w1');
   const ingest = { maxBatchAge: `${flushSeconds}s`, workers, ...context.options.ingest };
   await context.quiet();
-  const { process, table, metrics } = await startTidewater({ dir, brokers, brokerPid, topic, ingest });
+  const { process, table, metrics } = await startTidewater({ dir, brokers, brokerPid, topic, format, ingest });
   const whileRunning = async () => ({ loopDelayP99Ms: round((loopDelayP99(await metrics()) ?? Number.NaN) * 1000, 1) });
-  return await measureIngest({ process, location: table, rows, whileRunning });
+  return await measureIngest({ process, location: table, rows, format, whileRunning });
 }
 
 async function peerRun(context, { python, brokers, brokerPid, rows }) {
@@ -47,9 +49,23 @@ async function peerRun(context, { python, brokers, brokerPid, rows }) {
 }
 
 function report(context, ours, theirs) {
-  const [we, they] = [medians(ours), theirs.length === 0 ? undefined : medians(theirs)];
-  context.emit({ workload: 'w1', contender: 'tidewater', median: true, ...we });
-  const row = (contender, result) => ({
+  const results = Object.entries(ours).map(([format, runs]) => [`tidewater ${format}`, medians(runs)]);
+  if (theirs.length > 0) results.push(['loop', medians(theirs)]);
+  for (const [contender, result] of results) context.emit({ workload: 'w1', contender, median: true, ...result });
+  const [[first, reference], ...others] = results;
+  const ratios = others.map(([contender, result]) => {
+    const [name, upper, lower] = contender === 'loop' ? [`${first} / loop`, reference, result] : [`${contender} / ${first}`, result, reference];
+    const ratio = Object.fromEntries(compared.map((key) => [key, round(upper[key] / lower[key], 2)]));
+    context.emit({ workload: 'w1', ratio: name, ...ratio });
+    return [name, ratio];
+  });
+  context.table([...results, ...ratios].map(([contender, result]) => rowOf(contender, result)));
+}
+
+const compared = ['rowsPerSecond', 'rowsPerCpuSecond', 'steadyRowsPerSecond', 'firstCommitSeconds', 'peakRssMb', 'tableMb'];
+
+function rowOf(contender, result) {
+  return {
     contender,
     'rows/s': result.rowsPerSecond,
     'rows/CPU-s': result.rowsPerCpuSecond,
@@ -61,13 +77,5 @@ function report(context, ours, theirs) {
     MB: result.tableMb,
     exact: result.exact,
     foreign: result.foreignCores,
-  });
-  if (they === undefined) return context.table([row('tidewater', we)]);
-  const ratio = (key) => round(we[key] / they[key], 2);
-  const ratios = Object.fromEntries(
-    ['rowsPerSecond', 'rowsPerCpuSecond', 'steadyRowsPerSecond', 'firstCommitSeconds', 'peakRssMb', 'tableMb'].map((key) => [key, ratio(key)]),
-  );
-  context.emit({ workload: 'w1', contender: 'loop', median: true, ...they });
-  context.emit({ workload: 'w1', ratio: 'tidewater / loop', ...ratios });
-  context.table([row('tidewater', we), row('loop', they), row('ratio', ratios)]);
+  };
 }
