@@ -13,7 +13,8 @@ export function icebergPointerTables(
       const loaded = await pointer.load(undefined, signal);
       if (loaded === undefined) return undefined;
       const own = loaded.properties ?? {};
-      return tables.openPointer({ pointer, openStore: openStoreWith(own), storage: storageWith(own) }, signal);
+      const table = tables.openLoaded({ pointer, openStore: openStoreWith(own), storage: storageWith(own) }, loaded);
+      return { table, tableId: loaded.metadata.tableUuid };
     },
     createAt: async (pointer, request) => {
       const loaded = await pointer.load(undefined, request.signal);

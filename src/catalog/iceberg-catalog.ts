@@ -12,10 +12,16 @@ const maxOpenTables = 1000;
 /** Levels of namespaces that a cascade goes down. */
 const maxDepth = 32;
 
+/** A table, and which one it was when it was opened. */
+export interface OpenedTable {
+  readonly table: QueryableTable;
+  readonly tableId: string;
+}
+
 /** Makes tables of pointers. */
 export interface PointerTables {
   /** `undefined`: the pointer points at nothing. */
-  openPointer(pointer: TablePointer, signal?: AbortSignal): Promise<QueryableTable | undefined>;
+  openPointer(pointer: TablePointer, signal?: AbortSignal): Promise<OpenedTable | undefined>;
   createAt(pointer: TablePointer, request: CreateRequest): Promise<CreateResult>;
 }
 
@@ -29,17 +35,12 @@ export interface IcebergCatalogParts {
   readonly tableOverrides: Readonly<Record<string, string>>;
 }
 
-interface OpenTable {
-  readonly table: QueryableTable;
-  readonly tableId: string;
-}
-
 /** A catalog of Iceberg tables. Names are found as they are written. */
 export class IcebergCatalog implements SessionCatalog {
   readonly name: string;
   readonly defaultFormat = 'iceberg';
   readonly #parts: IcebergCatalogParts;
-  readonly #open = new Map<string, OpenTable>();
+  readonly #open = new Map<string, OpenedTable>();
 
   constructor(parts: IcebergCatalogParts) {
     this.name = parts.name;
@@ -81,9 +82,9 @@ export class IcebergCatalog implements SessionCatalog {
       return known.table;
     }
     this.#open.delete(key);
-    const table = await this.#parts.tables.openPointer(this.#parts.names.pointer(ident), signal);
-    if (table !== undefined) this.#remember(ident, { table, tableId: (await table.refresh(signal)).tableId });
-    return table;
+    const opened = await this.#parts.tables.openPointer(this.#parts.names.pointer(ident), signal);
+    if (opened !== undefined) this.#remember(ident, opened);
+    return opened?.table;
   }
 
   async create(
@@ -199,7 +200,7 @@ export class IcebergCatalog implements SessionCatalog {
     });
   }
 
-  #remember(ident: TableIdent, opened: OpenTable): void {
+  #remember(ident: TableIdent, opened: OpenedTable): void {
     const key = keyOf(ident);
     this.#open.delete(key);
     this.#open.set(key, opened);
@@ -219,8 +220,8 @@ export class IcebergCatalog implements SessionCatalog {
 }
 
 /** Whether a name still stands for the table it stood for: another one may have been made in its place. */
-async function isSameTable(known: OpenTable, signal: AbortSignal | undefined): Promise<boolean> {
-  return (await stillThere(known.table, signal)) && (await known.table.refresh(signal)).tableId === known.tableId;
+async function isSameTable(known: OpenedTable, signal: AbortSignal | undefined): Promise<boolean> {
+  return (await stillThere(known.table, signal))?.tableId === known.tableId;
 }
 
 function unsupported(feature: string, hint: string): AnalysisException {

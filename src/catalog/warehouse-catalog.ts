@@ -120,7 +120,7 @@ export class WarehouseCatalog implements SessionCatalog {
     const pointer = await this.#pointer(ident, signal);
     const location = pointer?.location ?? this.#locationOf(key);
     const known = this.#open.get(key);
-    if (known?.location === location && (await stillThere(known, signal))) return known;
+    if (known?.location === location && (await stillThere(known, signal)) !== undefined) return known;
     this.#open.delete(key);
     const drivers = this.#parts.drivers.filter((driver) => pointer === undefined || driver.format === pointer.format);
     for (const driver of drivers) {

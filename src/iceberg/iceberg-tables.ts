@@ -78,14 +78,14 @@ export class IcebergTables implements TableFormatDriver {
     const folder = isMetadataFile(place) ? parentLocation(place) : place;
     const { roots, files } = this.#filesOf(name, [folder], this.#parts.openStore, options);
     const pointer = await locationPointer({ name, location: place, files, clock: this.#parts.clock }, signal);
-    return this.#tableOf({ pointer, roots, files }, signal);
+    const loaded = await pointer.load(undefined, signal);
+    return loaded === undefined ? undefined : this.#made({ pointer, roots, files }, loaded);
   }
 
-  /** A catalog's table; `undefined` when there is none. */
-  async openPointer(table: PointedTable, signal?: AbortSignal): Promise<IcebergTable | undefined> {
-    const { pointer } = table;
-    const { roots, files } = this.#filesOf(pointer.name, [], table.openStore ?? this.#parts.openStore, {});
-    return this.#tableOf({ pointer, roots, files, storage: table.storage }, signal);
+  /** A catalog's table whose metadata was just loaded. */
+  openLoaded({ pointer, openStore, storage }: PointedTable, loaded: LoadedMetadata): IcebergTable {
+    const { roots, files } = this.#filesOf(pointer.name, [], openStore ?? this.#parts.openStore, {});
+    return this.#made({ pointer, roots, files, storage }, loaded);
   }
 
   /** At a location, in the layout of the file system. */
@@ -165,11 +165,6 @@ export class IcebergTables implements TableFormatDriver {
       applicationSummary: this.#applicationSummary,
     };
     return new IcebergTable(parts, loaded);
-  }
-
-  async #tableOf(table: OpenedParts, signal: AbortSignal | undefined): Promise<IcebergTable | undefined> {
-    const loaded = await table.pointer.load(undefined, signal);
-    return loaded === undefined ? undefined : this.#made(table, loaded);
   }
 }
 

@@ -1,13 +1,12 @@
 import { isServiceError } from '../base/errors.ts';
-import type { QueryableTable } from './table.ts';
+import type { QueryableTable, Snapshot } from './table.ts';
 
-/** Whether a table that was opened before is where it was. */
-export async function stillThere(table: QueryableTable, signal: AbortSignal | undefined): Promise<boolean> {
+/** The newest version of a table that was opened before; `undefined`: it is no longer where it was. */
+export async function stillThere(table: QueryableTable, signal: AbortSignal | undefined): Promise<Snapshot | undefined> {
   try {
-    await table.refresh(signal);
-    return true;
+    return await table.refresh(signal);
   } catch (error) {
-    if (isServiceError(error, 'not-found')) return false;
+    if (isServiceError(error, 'not-found')) return undefined;
     throw error;
   }
 }

@@ -17,15 +17,18 @@ export function pointerTables(parts: {
 }): PointerTables {
   const tables = new IcebergTables({ ...parts, version: '0' });
   return {
-    openPointer: (pointer, signal) => tables.openPointer({ pointer }, signal),
+    openPointer: async (pointer, signal) => {
+      const loaded = await pointer.load(undefined, signal);
+      return loaded === undefined ? undefined : { table: tables.openLoaded({ pointer }, loaded), tableId: loaded.metadata.tableUuid };
+    },
     createAt: async (pointer, request) => {
       const files = tableFiles({ name: pointer.name, openStore: parts.openStore, roots: () => [request.location] });
       const engine = (): Promise<never> => Promise.reject(new Error('there is no engine'));
       const context = { ...parts, files, engine, failpoint: inertFailpoint, engineName: 'test', engineVersion: '0' };
       const made = await createTable(context, pointer, request);
-      const table = await tables.openPointer({ pointer });
-      if (table === undefined) throw new Error(`${pointer.name} is not there after it was made`);
-      return { table, created: made.created, written: made.written };
+      const loaded = await pointer.load(undefined);
+      if (loaded === undefined) throw new Error(`${pointer.name} is not there after it was made`);
+      return { table: tables.openLoaded({ pointer }, loaded), created: made.created, written: made.written };
     },
   };
 }
