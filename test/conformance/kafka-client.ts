@@ -3,6 +3,7 @@ import { toEpochMs } from '../../src/base/clock.ts';
 import type { KafkaClient, OutgoingRecord } from '../../src/kafka/client.ts';
 import { encodeRecordBatch } from '../../src/kafka/records/record-batch.ts';
 import { until } from '../support/recording-handler.ts';
+import { settledTopic } from '../support/settled-topic.ts';
 import { describeConsumers, describeGroups } from './kafka-client-consumers.ts';
 import { batchOf, collect, consume, type KafkaRig, readAll, readValues, record, type Suite, text, topicOf } from './kafka-client-suite.ts';
 
@@ -135,6 +136,7 @@ function describeTransactions(suite: Suite): void {
         batchOf({ topic, partition: 0 }, ['d']),
       ]);
       await producer.publish([batchOf({ topic, partition: 0 }, ['e'], 'lz4')]);
+      await settledTopic(client, topic);
       expect(await readValues(client, topic)).toEqual(['a', 'b', 'd', 'e']);
       const other = await collect(client.readPartition({ topic, partition: 1, from: 0n, until: 100n }));
       expect(other.map((each) => Buffer.from(each.value ?? []).toString())).toEqual(['c']);
@@ -184,6 +186,7 @@ function describeTransactions(suite: Suite): void {
         kind: 'fenced',
       });
       await fresh.publish([batchOf({ topic, partition: 0 }, ['fresh'])]);
+      await settledTopic(client, topic);
       expect(await readValues(client, topic)).toEqual(['old', 'fresh']);
     });
 
@@ -193,6 +196,7 @@ function describeTransactions(suite: Suite): void {
       const producer = await client.openTransactional({ transactionalId: suite.unique('tx') });
       const values = Array.from({ length: 30 }, (_, index) => `v${index}`);
       for (const value of values) await producer.publish([batchOf({ topic, partition: 0 }, [value])]);
+      await settledTopic(client, topic);
       expect(await readValues(client, topic)).toEqual(values);
     });
 

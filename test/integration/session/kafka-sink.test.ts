@@ -9,6 +9,7 @@ import type { StreamingQuery } from '../../../src/index.ts';
 import type { KafkaClient, KafkaRecord } from '../../../src/kafka/client.ts';
 import { partitionOfKey } from '../../../src/kafka/murmur2.ts';
 import { kafkaBrokers } from '../../support/servers.ts';
+import { settledTopic } from '../../support/settled-topic.ts';
 import { readTopic } from '../../support/simulation/topic-checks.ts';
 import { type TemporarySession, temporarySession } from '../../support/temporary-session.ts';
 
@@ -37,7 +38,10 @@ describe('a stream into Kafka', () => {
   });
   afterEach(() => made[Symbol.asyncDispose]());
 
-  const read = (): Promise<readonly KafkaRecord[]> => readTopic(kafka, topic);
+  const read = async (): Promise<readonly KafkaRecord[]> => {
+    await settledTopic(kafka, topic);
+    return readTopic(kafka, topic);
+  };
 
   /** Everything there is of the change feed, in one transaction a batch. */
   async function drain(columns: readonly string[], options: Readonly<Record<string, string>> = { topic }): Promise<StreamingQuery> {
