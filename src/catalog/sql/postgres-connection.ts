@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { throwIfAborted } from '../../base/abort.ts';
 import type { Secret } from '../../base/secret.ts';
 import { rowOf } from './row-values.ts';
@@ -74,16 +74,18 @@ export class PostgresConnection implements SqlConnection {
 
   async #connect(): Promise<pg.PoolClient> {
     try {
-      return await this.#openPool().connect();
+      return await (await this.#openPool()).connect();
     } catch (error) {
       throw sqlError('unavailable', this.shown, messageOf(error), error);
     }
   }
 
-  #openPool(): pg.Pool {
+  async #openPool(): Promise<pg.Pool> {
+    // Loaded by those who have such a catalog: it is slow to start with.
+    const { Pool } = (await import('pg')).default;
     if (this.#pool !== undefined) return this.#pool;
     const { host, port, database, user, password, tls, maxConnections } = this.#options;
-    const pool = new pg.Pool({
+    const pool = new Pool({
       host,
       port,
       database,
@@ -110,13 +112,19 @@ export class PostgresConnection implements SqlConnection {
 /** Classes of SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 function failureOf(error: unknown, writes: boolean): SqlFailure | 'aborted' {
   if (error instanceof Error && 'kind' in error && error.kind === 'aborted') return 'aborted';
-  const state = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
+  const state = stateOf(error);
   if (state === '23505') return 'duplicate';
   // Serialization failure, deadlock: rolled back for another's sake. Lock not available, statement given up: rolled back too.
   if (state.startsWith('40')) return 'conflict';
   if (state === '55P03' || state === '57014') return 'unavailable';
   if (state === '' || /^(08|57P)/.test(state)) return writes ? 'unknown' : 'unavailable';
   return /^(53|58|XX)/.test(state) ? 'unavailable' : 'refused';
+}
+
+/** An error of the server; those of the connection have other codes, such as ECONNRESET. */
+function stateOf(error: unknown): string {
+  const found = error instanceof Error && 'severity' in error && 'code' in error ? error.code : undefined;
+  return typeof found === 'string' ? found : '';
 }
 
 /** The server's words; details of values and addresses stay in the cause. */

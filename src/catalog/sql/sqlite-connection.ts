@@ -1,4 +1,4 @@
-import Database from 'libsql';
+import type Database from 'libsql';
 import { throwIfAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
@@ -63,10 +63,11 @@ export class SqliteConnection implements SqlConnection {
   ): Promise<T> {
     const { clock, random, busyTimeoutMs = defaultBusyTimeoutMs } = this.#options;
     const deadline = clock.monotonicMs() + busyTimeoutMs;
+    const Driver = await loadDriver();
     for (;;) {
       throwIfAborted(options.signal);
       try {
-        return this.#inTransaction(options.writes, run);
+        return this.#inTransaction(Driver, options.writes, run);
       } catch (error) {
         const failure = failureOf(error, options.writes);
         if (failure !== 'busy') throw sqlError(failure, this.shown, messageOf(error), error);
@@ -82,8 +83,9 @@ export class SqliteConnection implements SqlConnection {
    * Takes the lock by itself first: a prepared statement that meets another's lock is left half run by the driver, and from then on nothing
    * that this connection takes is given back.
    */
-  #inTransaction<T>(writes: boolean, run: (database: Handle) => T): T {
-    const database = this.#open();
+  #inTransaction<T>(Driver: typeof Database, writes: boolean, run: (database: Handle) => T): T {
+    this.#database ??= new Driver(this.#options.path, { timeout: 0 });
+    const database = this.#database;
     try {
       database.exec(writes ? 'BEGIN IMMEDIATE' : 'BEGIN');
       if (!writes) database.exec('SELECT 1 FROM sqlite_master LIMIT 1');
@@ -105,11 +107,11 @@ export class SqliteConnection implements SqlConnection {
       this.#database = undefined;
     }
   }
+}
 
-  #open(): Handle {
-    this.#database ??= new Database(this.#options.path, { timeout: 0 });
-    return this.#database;
-  }
+/** Loaded by those who have such a catalog: it is slow to start with. */
+async function loadDriver(): Promise<typeof Database> {
+  return (await import('libsql')).default;
 }
 
 function failureOf(error: unknown, writes: boolean): 'busy' | 'duplicate' | 'unavailable' | 'unknown' | 'refused' {
