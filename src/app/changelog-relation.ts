@@ -6,7 +6,7 @@ import { toVersion } from '../table/version.ts';
 
 /** Which changes of a table that computes them from its snapshots. */
 export interface ChangelogReadRequest {
-  /** Versions, both included. */
+  /** Versions, both included. Default: from the first to the newest. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   /** Snapshots by their ids, the first one excluded; in place of versions. */

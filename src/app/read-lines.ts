@@ -13,13 +13,13 @@ import { readPointOf } from '../session/read/read-options.ts';
 import type { Relation } from '../table/relation.ts';
 import type { QueryableTable, Snapshot } from '../table/table.ts';
 import { toVersion } from '../table/version.ts';
-import { orderedChangelog, refuseSnapshotRange } from './changelog-relation.ts';
+import { type ChangelogReadRequest, orderedChangelog, refuseSnapshotRange } from './changelog-relation.ts';
 
 /** Lines held in memory to be sorted. */
 const maxSortedLines = 5_000_000;
 
 /** What to read of a table, and how to print it. */
-export interface ReadRequest {
+export interface ReadRequest extends ChangelogReadRequest {
   readonly version?: number | undefined;
   /** A date or a date and time, in UTC unless it says otherwise; instead of `version`. */
   readonly timestamp?: string | undefined;
@@ -27,14 +27,6 @@ export interface ReadRequest {
   readonly snapshotId?: bigint | undefined;
   /** A branch or tag of an Iceberg table; instead of `version`. */
   readonly ref?: string | undefined;
-  /** Versions of changes, both included. Default: from the first to the newest. */
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
-  /** Of the changes of an Iceberg table. */
-  readonly fromSnapshot?: bigint | undefined;
-  readonly toSnapshot?: bigint | undefined;
-  readonly identifierColumns?: readonly string[] | undefined;
-  readonly net?: boolean | undefined;
   /** A condition in Spark's SQL. */
   readonly filter?: string | undefined;
   readonly limit?: number | undefined;
@@ -42,7 +34,6 @@ export interface ReadRequest {
   readonly canonical: boolean;
   /** Print longs beyond 2^53 as numbers, for readers that keep them. Default: as text. */
   readonly exactNumbers?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** A table and what queries it. */

@@ -2,7 +2,14 @@ import { AnalysisException } from '../base/analysis-exception.ts';
 import type { TablePointer } from '../iceberg/pointer/table-pointer.ts';
 import { stillThere } from '../table/still-there.ts';
 import type { QueryableTable, TableFormat } from '../table/table.ts';
-import type { CloneRequest, CreateRequest, CreateResult, SessionCatalog, TableIdent } from '../table/table-formats.ts';
+import type {
+  CatalogCreateRequest,
+  CloneRequest,
+  CreateRequest,
+  CreateResult,
+  SessionCatalog,
+  TableIdent,
+} from '../table/table-formats.ts';
 import { quotedName, tableExists, tableNotFound } from '../table/table-names.ts';
 import type { IcebergNames } from './iceberg-names.ts';
 import { schemaExists, schemaNotEmpty, schemaNotFound } from './namespace-errors.ts';
@@ -87,13 +94,7 @@ export class IcebergCatalog implements SessionCatalog {
     return opened?.table;
   }
 
-  async create(
-    ident: TableIdent,
-    request: Omit<CreateRequest, 'name' | 'location' | 'managed'> & {
-      readonly format: TableFormat;
-      readonly location?: string | undefined;
-    },
-  ): Promise<CreateResult> {
+  async create(ident: TableIdent, request: CatalogCreateRequest): Promise<CreateResult> {
     const { format, location: wanted, definition, ...rest } = request;
     if (format !== 'iceberg') throw this.#onlyIceberg(format);
     const { signal, mode } = rest;

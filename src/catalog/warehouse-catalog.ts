@@ -4,7 +4,15 @@ import { isServiceError } from '../base/errors.ts';
 import type { ObjectStore, OpenObjectStore } from '../storage/object-store.ts';
 import { stillThere } from '../table/still-there.ts';
 import type { QueryableTable, TableFormat } from '../table/table.ts';
-import type { CloneRequest, CreateRequest, CreateResult, SessionCatalog, TableFormatDriver, TableIdent } from '../table/table-formats.ts';
+import type {
+  CatalogCreateRequest,
+  CloneRequest,
+  CreateRequest,
+  CreateResult,
+  SessionCatalog,
+  TableFormatDriver,
+  TableIdent,
+} from '../table/table-formats.ts';
 import { quotedName, tableExists, tableNotFound } from '../table/table-names.ts';
 
 /** Entries read of one namespace at most. */
@@ -132,13 +140,7 @@ export class WarehouseCatalog implements SessionCatalog {
     return undefined;
   }
 
-  async create(
-    ident: TableIdent,
-    request: Omit<CreateRequest, 'name' | 'location' | 'managed'> & {
-      readonly format: TableFormat;
-      readonly location?: string | undefined;
-    },
-  ): Promise<CreateResult> {
+  async create(ident: TableIdent, request: CatalogCreateRequest): Promise<CreateResult> {
     if (!(await this.hasNamespace(ident.namespace, request.signal))) throw schemaNotFound(namespaceName(ident.namespace));
     const key = keyOf(ident);
     const existing = await this.load(ident, request.signal);

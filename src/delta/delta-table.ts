@@ -5,6 +5,7 @@ import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { OpenEngine } from '../engine/engine.ts';
+import { noEngine } from '../engine/no-engine.ts';
 import type { OpenObjectStore } from '../storage/object-store.ts';
 import type { SnapshotRows, VersionChanges } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
@@ -340,14 +341,5 @@ function localRootOf(log: DeltaLog, place: TablePlace): string {
     kind: 'unsupported',
     message: `table "${log.name}" lies at ${log.store.root}, and this operation needs local files`,
     hint: 'do it on a copy of the files in a local or mounted file system',
-  });
-}
-
-function noEngine(table: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'ENGINE_NOT_AVAILABLE',
-    kind: 'unsupported',
-    message: `table "${table}" was opened without the query engine`,
-    hint: 'open it through a Session, or pass an engine',
   });
 }

@@ -4,6 +4,7 @@ import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { OpenEngine } from '../engine/engine.ts';
+import { noEngine } from '../engine/no-engine.ts';
 import type { HeldChanges, SnapshotRows } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
 import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
@@ -297,14 +298,5 @@ function noChangeScans(table: string): AnalysisException {
     kind: 'unsupported',
     message: `table "${table}" is an Iceberg table and has no change data feed`,
     hint: "its changes are computed: CALL system.create_changelog_view(table => '…', options => map('start-snapshot-id', '…')), or tidewater changes",
-  });
-}
-
-function noEngine(table: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'ENGINE_NOT_AVAILABLE',
-    kind: 'unsupported',
-    message: `table "${table}" was opened without the query engine`,
-    hint: 'open it through a Session, or pass an engine',
   });
 }

@@ -23,9 +23,3 @@ export function wholeNumber(value: number, what: string): number {
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw invalidArgument(`${what} ${value} is not a whole number from 0 up`);
 }
-
-/** A temporary view is found without regard to case. @throws AnalysisException for a name that would need quotes. */
-export function viewKey(name: string): string {
-  if (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name)) return name.toLowerCase();
-  throw invalidArgument(`"${name}" is not a name for a temporary view`, 'use letters, digits and underscores');
-}

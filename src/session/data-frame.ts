@@ -3,7 +3,7 @@ import type { ColumnBatch } from '../schema/columns.ts';
 import { schemaTree } from '../schema/schema-tree.ts';
 import type { StructType } from '../schema/types.ts';
 import { Column, columnOf, expressionFrom, namePath } from './column.ts';
-import { type ColumnOrName, expressionOfColumn, fillLiteral, type PlainValue, viewKey, wholeNumber } from './data-frame-arguments.ts';
+import { type ColumnOrName, expressionOfColumn, fillLiteral, type PlainValue, wholeNumber } from './data-frame-arguments.ts';
 import { describedColumns, describePlan } from './describe-frame.ts';
 import { GroupedData } from './grouped-data.ts';
 import {
@@ -16,8 +16,8 @@ import {
   schemaOfPlan,
   shownRows,
 } from './plan/actions.ts';
-import { joinNames } from './plan/join-names.ts';
-import { keepRows } from './plan/keep-rows.ts';
+import { joinKind } from './plan/join-names.ts';
+import { keepRows, releaseRows } from './plan/keep-rows.ts';
 import type { Plan, SetOperation } from './plan/plan.ts';
 import type { SessionRuntime } from './plan/session-runtime.ts';
 import { rowsOfBatch } from './rows/read-rows.ts';
@@ -27,6 +27,7 @@ import { invalidArgument } from './session-errors.ts';
 import { explanationText } from './show/explanation-text.ts';
 import { simpleTypeName } from './show/type-names.ts';
 import { DataStreamWriter } from './streaming/data-stream-writer.ts';
+import { newViewKey, viewKey } from './temp-view-names.ts';
 import { sortKeyOf } from './window.ts';
 import { DataFrameWriter } from './write/data-frame-writer.ts';
 import { DataFrameWriterV2 } from './write/data-frame-writer-v2.ts';
@@ -34,6 +35,13 @@ import { DataFrameWriterV2 } from './write/data-frame-writer-v2.ts';
 /** What every action takes. */
 export interface ActionOptions {
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Which rows `dropna` leaves out. */
+export interface DropNullOptions {
+  readonly how?: 'any' | 'all' | undefined;
+  readonly thresh?: number | undefined;
+  readonly subset?: readonly string[] | undefined;
 }
 
 /** Functions about missing values. */
@@ -127,7 +135,7 @@ export class DataFrame {
     return this.orderBy(...columns);
   }
 
-  /** @throws AnalysisException `INVALID_LIMIT_LIKE_EXPRESSION` for a number that is not whole or negative. */
+  /** @throws AnalysisException `INVALID_ARGUMENT` for a number that is not whole or negative. */
   limit(count: number): DataFrame {
     return this.#with({ kind: 'limit', count: wholeNumber(count, 'limit'), offset: 0, input: this.#plan });
   }
@@ -155,11 +163,10 @@ export class DataFrame {
   /**
    * @param on names that both sides have, or a condition; without it every row meets every row.
    * @param how inner (default), left, right, outer, semi, anti, cross; Spark's longer names too.
-   * @throws AnalysisException `UNSUPPORTED_JOIN_TYPE`.
+   * @throws AnalysisException `INVALID_ARGUMENT` for another `how`.
    */
   join(other: DataFrame, on?: string | readonly string[] | Column | readonly Column[], how: string = 'inner'): DataFrame {
-    const join = joinNames[how.toLowerCase().replaceAll('_', '')];
-    if (join === undefined) throw invalidArgument(`join type "${how}" is unknown`, `one of ${Object.keys(joinNames).join(', ')}`);
+    const join = joinKind(how);
     const parts = on === undefined ? [] : typeof on === 'string' || on instanceof Column ? [on] : on;
     const using = parts.filter((part) => typeof part === 'string');
     const condition = conjunction(parts.flatMap((part) => (part instanceof Column ? [part.expression] : [])));
@@ -227,20 +234,8 @@ export class DataFrame {
   }
 
   /** Without the rows that have null or NaN in any (default) or all of the columns, or fewer than `thresh` values. */
-  dropna(
-    options: {
-      readonly how?: 'any' | 'all' | undefined;
-      readonly thresh?: number | undefined;
-      readonly subset?: readonly string[] | undefined;
-    } = {},
-  ): DataFrame {
-    return this.#with({
-      kind: 'drop-nulls',
-      how: options.how ?? 'any',
-      threshold: options.thresh,
-      columns: options.subset,
-      input: this.#plan,
-    });
+  dropna({ how = 'any', thresh, subset }: DropNullOptions = {}): DataFrame {
+    return this.#with({ kind: 'drop-nulls', how, threshold: thresh, columns: subset, input: this.#plan });
   }
 
   /** `na.fill` and `na.drop`: other names of `fillna` and `dropna`. */
@@ -366,12 +361,7 @@ export class DataFrame {
 
   /** Lets the rows go that `cache` kept. Without effect on other DataFrames. */
   async unpersist(): Promise<DataFrame> {
-    const kept = this.#plan.kind === 'frame' && this.#plan.input.kind === 'kept' ? this.#plan.input.relation : undefined;
-    for (const held of this.#runtime.kept) {
-      if (held !== kept) continue;
-      this.#runtime.kept.delete(held);
-      await held.dispose();
-    }
+    await releaseRows(this.#runtime, this.#plan);
     return this;
   }
 
@@ -382,9 +372,8 @@ export class DataFrame {
 
   /** @throws AnalysisException `TEMP_TABLE_OR_VIEW_ALREADY_EXISTS`. */
   createTempView(name: string): void {
-    if (this.#runtime.views.has(viewKey(name)))
-      throw invalidArgument(`temporary view \`${name}\` already exists`, 'use createOrReplaceTempView');
-    this.createOrReplaceTempView(name);
+    const { views } = this.#runtime;
+    views.set(newViewKey(name, views), this.#plan);
   }
 
   /** Writes the rows to a path or a table. */

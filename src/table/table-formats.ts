@@ -83,6 +83,13 @@ export interface TableIdent {
   readonly name: string;
 }
 
+/** What a catalog makes a table of. */
+export type CatalogCreateRequest = Omit<CreateRequest, 'name' | 'location' | 'managed'> & {
+  readonly format: TableFormat;
+  /** Default: the catalog chooses, and the table's files go with it. */
+  readonly location?: string | undefined;
+};
+
 /** Names to tables, with namespaces (databases). One session has several, by name. */
 export interface SessionCatalog {
   readonly name: string;
@@ -97,14 +104,8 @@ export interface SessionCatalog {
   dropNamespace(namespace: readonly string[], options: { readonly cascade: boolean }, signal?: AbortSignal): Promise<void>;
   tables(namespace: readonly string[], signal?: AbortSignal): Promise<readonly TableIdent[]>;
   load(ident: TableIdent, signal?: AbortSignal): Promise<QueryableTable | undefined>;
-  /** `location` undefined: the catalog chooses. @throws AnalysisException `TABLE_OR_VIEW_ALREADY_EXISTS`, `SCHEMA_NOT_FOUND`. */
-  create(
-    ident: TableIdent,
-    request: Omit<CreateRequest, 'name' | 'location' | 'managed'> & {
-      readonly format: TableFormat;
-      readonly location?: string | undefined;
-    },
-  ): Promise<CreateResult>;
+  /** @throws AnalysisException `TABLE_OR_VIEW_ALREADY_EXISTS`, `SCHEMA_NOT_FOUND`. */
+  create(ident: TableIdent, request: CatalogCreateRequest): Promise<CreateResult>;
   /** A table that refers to the files of another (shallow), under a name. @throws AnalysisException as `create`. */
   clone(ident: TableIdent, request: Omit<CloneRequest, 'target'> & { readonly location?: string | undefined }): Promise<QueryableTable>;
   /**

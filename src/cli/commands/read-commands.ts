@@ -5,28 +5,10 @@ import { type CommandSession, usageError, wholeNumber } from '../command-session
 import { exitCodes } from '../exit-code.ts';
 import type { AddCommand } from './add-command.ts';
 
-export interface ReadFlags {
-  readonly version?: number | undefined;
-  readonly timestamp?: string | undefined;
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
-  readonly fromSnapshot?: bigint | undefined;
-  readonly toSnapshot?: bigint | undefined;
-  readonly identifierColumns?: readonly string[] | undefined;
-  readonly net?: boolean | undefined;
-  readonly filter?: string | undefined;
-  readonly limit?: number | undefined;
-  readonly canonical?: boolean | undefined;
-  readonly snapshotId?: bigint | undefined;
-  readonly ref?: string | undefined;
-  readonly pathMap?: readonly PathMapping[] | undefined;
-  readonly pathBase?: string | undefined;
-}
+/** Each flag is the part of the request that has its name. */
+export type ReadFlags = Partial<Omit<ReadTableRequest, 'what' | 'name' | 'location' | 'exactNumbers' | 'signal'>>;
 
-interface PathMapping {
-  readonly from: string;
-  readonly to: string;
-}
+type PathMapping = NonNullable<ReadTableRequest['pathMap']>[number];
 
 const tableArgument =
   'name in the configuration, or a path (with a slash) or file URI of any Delta or Iceberg table, or of an Iceberg metadata file';
@@ -62,27 +44,14 @@ export function addReadChanges(changes: Command, add: AddCommand): void {
 export async function readTable(session: CommandSession, what: ReadTableRequest['what'], flags: ReadFlags, table: string): Promise<number> {
   const app = await session.app();
   const { environment, terminal } = session;
-  const { version, timestamp, snapshotId: snapshot, ref, from, to, filter, limit, canonical, pathBase, pathMap } = flags;
-  const { fromSnapshot, toSnapshot, identifierColumns, net } = flags;
   // A slash at the end says that names follow, and stays.
   const absolute = (place: string): string =>
     isUri(place) ? place : resolve(environment.workingDir, place) + (place.endsWith('/') && place !== '/' ? '/' : '');
   const options = {
-    version,
-    timestamp,
-    snapshotId: snapshot,
-    ref,
-    from,
-    to,
-    fromSnapshot,
-    toSnapshot,
-    identifierColumns,
-    net,
-    filter,
-    limit,
-    canonical: canonical === true,
-    pathMap: pathMap?.map((mapping) => ({ from: mapping.from, to: absolute(mapping.to) })),
-    pathBase: pathBase === undefined ? undefined : absolute(pathBase),
+    ...flags,
+    canonical: flags.canonical === true,
+    pathMap: flags.pathMap?.map((mapping) => ({ from: mapping.from, to: absolute(mapping.to) })),
+    pathBase: flags.pathBase === undefined ? undefined : absolute(flags.pathBase),
     signal: environment.signal,
   };
   await app.readTable({ ...locationOf(session, table), ...options, what }, (line) => terminal.out(`${line}\n`));

@@ -3,7 +3,7 @@ import { isServiceError, ServiceError } from '../../base/errors.ts';
 import { LruCache } from '../../base/lru-cache.ts';
 import type { ManifestEntry, ManifestFile } from '../spec/content-file.ts';
 import { readManifest } from '../spec/manifest.ts';
-import { readManifestList } from '../spec/manifest-list.ts';
+import { readManifestList, undescribedManifest } from '../spec/manifest-list.ts';
 import type { IcebergSnapshot, TableMetadata } from '../spec/table-metadata.ts';
 import type { TableFiles } from '../table-files.ts';
 
@@ -100,24 +100,7 @@ async function listedInMetadata(
     const head = await source.files.head(path, signal);
     if (head === undefined)
       throw missingFile(source, 'manifest', path, new ServiceError({ code: 'STORAGE_NOT_FOUND', kind: 'not-found', message: path }));
-    manifests.push({
-      path,
-      length: head.sizeBytes,
-      specId: metadata.defaultSpecId,
-      content: 'data',
-      sequenceNumber: 0n,
-      minSequenceNumber: 0n,
-      addedSnapshotId: snapshot.snapshotId,
-      addedFiles: undefined,
-      existingFiles: undefined,
-      deletedFiles: undefined,
-      addedRows: undefined,
-      existingRows: undefined,
-      deletedRows: undefined,
-      partitions: undefined,
-      keyMetadata: undefined,
-      firstRowId: undefined,
-    });
+    manifests.push({ ...undescribedManifest(snapshot.snapshotId), path, length: head.sizeBytes, specId: metadata.defaultSpecId });
   }
   return manifests;
 }

@@ -43,7 +43,7 @@ export function readManifestList(
   for (const block of container.blocks()) {
     const cursor = blockCursor(block, rowBytes);
     for (let index = 0; index < block.rowCount; index++) {
-      const manifest = emptyManifest(snapshot.snapshotId);
+      const manifest = undescribedManifest(snapshot.snapshotId);
       for (const step of steps) step(cursor, manifest);
       if (manifest.path === '') throw avroCorrupt(where, 'a manifest has no path');
       manifests.push(manifest);
@@ -56,7 +56,8 @@ export function readManifestList(
 type Draft = { -readonly [Key in keyof ManifestFile]: ManifestFile[Key] };
 type Step = (cursor: ByteCursor, manifest: Draft) => void;
 
-function emptyManifest(snapshotId: bigint): Draft {
+/** A manifest of a snapshot of which nothing is said. */
+export function undescribedManifest(snapshotId: bigint): Draft {
   return {
     path: '',
     length: 0,

@@ -1,9 +1,9 @@
-import { AnalysisException } from '../../base/analysis-exception.ts';
 import { tableNotFound } from '../../table/table-names.ts';
 import { type CommandResult, noResult } from '../commands/command-result.ts';
 import { schemaOfPlan } from '../plan/actions.ts';
 import { unsupported } from '../session-errors.ts';
 import type { ObjectName, Statement } from '../statements/statement.ts';
+import { viewExists } from '../temp-view-names.ts';
 import { queryPlan, type StatementContext, shownName } from './statement-context.ts';
 
 type Kind<K extends Statement['kind']> = Extract<Statement, { readonly kind: K }>;
@@ -13,12 +13,7 @@ export async function createView(context: StatementContext, statement: Kind<'cre
   const { views } = context.runtime;
   const name = viewName(statement.name);
   if (views.has(name) && !statement.replace) {
-    throw new AnalysisException({
-      errorClass: 'TEMP_TABLE_OR_VIEW_ALREADY_EXISTS',
-      sqlState: '42P07',
-      message: `Cannot create the temporary view ${shownName(statement.name)} because it already exists.`,
-      hint: 'choose a different name, or write CREATE OR REPLACE TEMPORARY VIEW',
-    });
+    throw viewExists(shownName(statement.name), 'write CREATE OR REPLACE TEMPORARY VIEW');
   }
   const plan = queryPlan(context, statement.query);
   await schemaOfPlan(context.runtime, plan, context.signal);

@@ -1,7 +1,8 @@
+import { invalidArgument } from '../session-errors.ts';
 import type { JoinKind } from './plan.ts';
 
 /** Kinds of joins by the names users know, without underscores. */
-export const joinNames: Readonly<Record<string, JoinKind>> = {
+const joinNames: Readonly<Record<string, JoinKind>> = {
   inner: 'inner',
   cross: 'cross',
   outer: 'full',
@@ -16,3 +17,10 @@ export const joinNames: Readonly<Record<string, JoinKind>> = {
   anti: 'anti',
   leftanti: 'anti',
 };
+
+/** @throws AnalysisException `INVALID_ARGUMENT` for a name that is none. */
+export function joinKind(name: string): JoinKind {
+  const kind = joinNames[name.toLowerCase().replaceAll('_', '')];
+  if (kind !== undefined) return kind;
+  throw invalidArgument(`join type "${name}" is unknown`, `one of ${Object.keys(joinNames).join(', ')}`);
+}

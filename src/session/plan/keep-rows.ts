@@ -9,3 +9,13 @@ export async function keepRows(runtime: SessionRuntime, plan: Plan, signal?: Abo
   runtime.kept.add(held);
   return held;
 }
+
+/** Lets the rows go that a plan keeps, if it keeps some. */
+export async function releaseRows(runtime: SessionRuntime, plan: Plan): Promise<void> {
+  const kept = plan.kind === 'frame' && plan.input.kind === 'kept' ? plan.input.relation : undefined;
+  for (const held of runtime.kept) {
+    if (held !== kept) continue;
+    runtime.kept.delete(held);
+    await held.dispose();
+  }
+}
