@@ -1,9 +1,9 @@
 import { isServiceError } from '../../base/errors.ts';
 import type { CompactionPlan, CompactionResult, RewriteGroup } from '../../table/operations.ts';
 import { discardFiles } from '../files/discard-files.ts';
-import { stageDataFiles } from '../files/stage-data-files.ts';
 import type { IcebergView } from '../iceberg-view.ts';
-import { fileScanOf } from '../scan/file-scan.ts';
+import type { DataFileGroup } from '../operations/rewrite/data-file-groups.ts';
+import { rewriteGroup } from '../operations/rewrite/rewrite-group.ts';
 import { type LiveFile, liveFiles } from '../scan/live-files.ts';
 import type { ContentFile } from '../spec/content-file.ts';
 import type { TableContext } from '../table-context.ts';
@@ -23,7 +23,7 @@ export async function compact(context: TableContext, plan: CompactionPlan, signa
   const [removed, added]: [ContentFile[], ContentFile[]] = [[], []];
   try {
     for (const files of groups) {
-      added.push(...(await rewriteGroup(context, view, files, signal)));
+      added.push(...(await rewriteGroup(context, view, groupOf(view, files), { ...whole, specId: view.metadata.defaultSpecId }, signal)));
       removed.push(...files.map(({ entry }) => entry.file));
     }
     if (removed.length === 0) return { outcome: 'nothing-to-do', version: undefined, ...nothing };
@@ -52,27 +52,24 @@ export async function compact(context: TableContext, plan: CompactionPlan, signa
   }
 }
 
+/** The plan has seen to it that a group becomes one file of the right size. */
+const whole = {
+  settings: { targetFileBytes: Number.MAX_SAFE_INTEGER, minFileBytes: 0, maxFileBytes: Number.MAX_SAFE_INTEGER },
+  order: { kind: 'none' },
+} as const;
 const nothing = { filesRemoved: 0, filesAdded: 0, bytesRemoved: 0, bytesAdded: 0 };
 
 function presentFiles({ inputs }: RewriteGroup, byPath: ReadonlyMap<string, LiveFile>): readonly LiveFile[] {
   return inputs.flatMap(({ path }) => byPath.get(path) ?? []);
 }
 
-async function rewriteGroup(
-  context: TableContext,
-  view: IcebergView,
-  files: readonly LiveFile[],
-  signal: AbortSignal | undefined,
-): Promise<readonly ContentFile[]> {
-  const engine = await context.engine();
-  const scan = await fileScanOf(context, view, files, {}, signal);
-  const withRowTracking = scan.rowTracking !== undefined;
-  const rows = await engine.scan(scan, { withRowTracking }, signal);
-  try {
-    return await stageDataFiles(context, view, rows, { withRowTracking }, signal);
-  } finally {
-    await rows.dispose();
-  }
+/** Files of one spec and partition; of a former spec their rows may belong to several partitions of the present one. */
+function groupOf(view: IcebergView, files: readonly LiveFile[]): DataFileGroup {
+  return {
+    files,
+    bytes: files.reduce((sum, { entry }) => sum + entry.file.fileSizeBytes, 0),
+    samePartition: files.every(({ entry }) => entry.file.specId === view.metadata.defaultSpecId),
+  };
 }
 
 function totalsOf(removed: readonly ContentFile[], added: readonly ContentFile[]): typeof nothing {

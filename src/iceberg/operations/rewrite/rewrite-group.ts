@@ -15,13 +15,12 @@ import { specById } from '../../spec/partition-type.ts';
 import type { TableContext } from '../../table-context.ts';
 import { concatenateGroup } from './concatenate-group.ts';
 import type { DataFileGroup } from './data-file-groups.ts';
-import type { DataRewriteSettings } from './data-settings.ts';
-import { outputCount } from './rewrite-options.ts';
+import { type FileSizes, outputCount } from './rewrite-options.ts';
 import { partitionKeysSql, type RewriteOrder, sortKeysSql } from './rewrite-order.ts';
 
 /** How the files of a group become others. */
 export interface GroupRewrite {
-  readonly settings: DataRewriteSettings;
+  readonly settings: FileSizes;
   readonly order: RewriteOrder;
   readonly specId: number;
 }

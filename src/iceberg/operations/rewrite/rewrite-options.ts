@@ -38,11 +38,15 @@ export class RewriteOptions {
   }
 }
 
-/** Which files are too small, too large, or worth a rewrite by their number. */
-export interface SizeLimits {
+/** How large files should be, and may be. */
+export interface FileSizes {
   readonly targetFileBytes: number;
   readonly minFileBytes: number;
   readonly maxFileBytes: number;
+}
+
+/** Which files are too small, too large, or worth a rewrite by their number. */
+export interface SizeLimits extends FileSizes {
   readonly minInputFiles: number;
   /** Everything, whatever its size. */
   readonly rewriteAll: boolean;
@@ -106,7 +110,7 @@ export function packed<T>(files: readonly T[], maxBytes: number, sizeOf: (file: 
 }
 
 /** How many files of about the target size so many bytes become: the last one is not to be too small. */
-export function outputCount(bytes: number, { targetFileBytes, minFileBytes, maxFileBytes }: SizeLimits): number {
+export function outputCount(bytes: number, { targetFileBytes, minFileBytes, maxFileBytes }: FileSizes): number {
   if (bytes < targetFileBytes) return 1;
   const whole = Math.floor(bytes / targetFileBytes);
   if (bytes % targetFileBytes > minFileBytes) return whole + 1;
