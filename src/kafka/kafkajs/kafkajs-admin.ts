@@ -65,15 +65,21 @@ export class KafkajsAdmin implements KafkaAdmin {
     }
   }
 
-  async #isLed(spec: TopicSpec): Promise<boolean> {
-    try {
-      const { topics } = await this.#admin.fetchTopicMetadata({ topics: [spec.topic] });
-      const partitions = topics.find((each) => each.name === spec.topic)?.partitions ?? [];
-      return partitions.length >= spec.partitions && partitions.every((partition) => partition.leader >= 0);
-    } catch (error) {
-      if (kafkaCodeOf(error) === kafkaCode.unknownTopicOrPartition) return false;
-      throw error;
-    }
+  #isLed(spec: TopicSpec): Promise<boolean> {
+    return this.#call(
+      `look for the leaders of topic "${spec.topic}"`,
+      async (admin) => {
+        try {
+          const { topics } = await admin.fetchTopicMetadata({ topics: [spec.topic] });
+          const partitions = topics.find((each) => each.name === spec.topic)?.partitions ?? [];
+          return partitions.length >= spec.partitions && partitions.every((partition) => partition.leader >= 0);
+        } catch (error) {
+          if (kafkaCodeOf(error) === kafkaCode.unknownTopicOrPartition) return false;
+          throw error;
+        }
+      },
+      spec.topic,
+    );
   }
 
   partitionCount(topic: string): Promise<number | undefined> {
