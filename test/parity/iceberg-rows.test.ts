@@ -76,6 +76,14 @@ describe('row operations on Iceberg tables', () => {
     expect(Number(second.summary['added-position-delete-files'])).toBeGreaterThan(0);
     expect(await ids('marked2')).toEqual([0n, 1n, 4n, 5n]);
     await bench().agree('marked2');
+    await bench().sql('DELETE FROM db.marked2 WHERE id = 4');
+    // The delete file of a data file takes the place of the one before it.
+    expect((await bench().lastSnapshot('db.marked2')).summary).toMatchObject({
+      'removed-position-delete-files': '1',
+      'total-position-deletes': '3',
+    });
+    expect(await ids('marked2')).toEqual([0n, 1n, 5n]);
+    await bench().agree('marked2');
     await made('marked3', { version: 3, mode: 'merge-on-read' });
     await bench().sql('DELETE FROM db.marked3 WHERE id = 2');
     await bench().sql('DELETE FROM db.marked3 WHERE id = 4');

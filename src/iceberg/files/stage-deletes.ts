@@ -28,8 +28,8 @@ const deletionVectorsVersion = 3;
 const maxHeldPositions = 2 ** 26;
 
 /**
- * Marks rows as deleted without touching their files: position delete files, from format version 3 on deletion vectors, which take in
- * the rows marked before. Nothing refers to the files yet; when it rejects, nothing it wrote is left.
+ * Marks rows as deleted without touching their files: position delete files, from format version 3 on deletion vectors. What is of one data
+ * file takes in the rows of it that were marked before. Nothing refers to the files yet; when it rejects, nothing it wrote is left.
  *
  * @throws AnalysisException `INVALID_TABLE_PROPERTY`, what reading earlier deletes throws, and what the stores throw.
  */
@@ -40,7 +40,7 @@ export async function stageDeletes(
   signal?: AbortSignal,
 ): Promise<StagedDeletes> {
   if (view.metadata.formatVersion >= deletionVectorsVersion) return stageVectors(context, view, deleted, signal);
-  const perFile = granularityOf(view.metadata.properties) === 'file';
+  if (granularityOf(view.metadata.properties) === 'file') return stageByFile(context, view, deleted, signal);
   const files = new PositionDeleteFiles(context, view, signal);
   try {
     let held: PositionsOfFile[] = [];
@@ -51,17 +51,36 @@ export async function stageDeletes(
       heldPositions = 0;
     };
     for await (const { file, positions } of deleted) {
-      const one = { dataFile: file.entry.file, positions };
-      if (perFile) {
-        await files.write([one]);
-        continue;
-      }
-      held.push(one);
+      held.push({ dataFile: file.entry.file, positions });
       heldPositions += positions.length;
       if (heldPositions > maxHeldPositions) await flush();
     }
     await flush();
     return { added: files.staged, removed: [] };
+  } catch (error) {
+    await discardFiles(context, files.staged);
+    throw error;
+  }
+}
+
+/** A delete file for each data file, in place of those it alone had before: however often rows of it are deleted, readers open one. */
+async function stageByFile(
+  context: TableContext,
+  view: IcebergView,
+  deleted: AsyncIterable<DeletedPositions> | Iterable<DeletedPositions>,
+  signal: AbortSignal | undefined,
+): Promise<StagedDeletes> {
+  const files = new PositionDeleteFiles(context, view, signal);
+  const earlier = new PositionDeletes(context, view.metadata, context.engine);
+  const removed: ContentFile[] = [];
+  try {
+    for await (const { file, positions } of deleted) {
+      const { entry, attached } = file;
+      const own = await earlier.of(entry.file.path, { own: attached.own, shared: [] }, signal);
+      await files.write([{ dataFile: entry.file, positions: mergedPositions([positions, ...own]) }]);
+      removed.push(...attached.own.map((entryOfDeletes) => entryOfDeletes.file));
+    }
+    return { added: files.staged, removed };
   } catch (error) {
     await discardFiles(context, files.staged);
     throw error;

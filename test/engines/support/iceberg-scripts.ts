@@ -39,7 +39,7 @@ function rowChanges({ version, mode, format }: RowChangeSettings): IcebergScript
     'write.delete.mode': mode,
     'write.update.mode': mode,
     'write.merge.mode': mode,
-    // By file, Spark also rewrites the earlier position deletes of the same data file.
+    // By file has a script of its own.
     'write.delete.granularity': 'partition',
   };
   const list = Object.entries(properties).map(([key, value]) => `'${key}' = '${value}'`);
@@ -145,6 +145,18 @@ export const icebergScripts: readonly IcebergScript[] = [
     rowChanges({ version: 2, mode: 'merge-on-read', format }),
     rowChanges({ version: 3, mode: 'merge-on-read', format }),
   ]),
+  {
+    title: 'rows of one data file marked again and again',
+    statements: [
+      "CREATE TABLE {t} (id BIGINT, v STRING) USING iceberg TBLPROPERTIES ('format-version' = '2', 'write.delete.mode' = 'merge-on-read', 'write.update.mode' = 'merge-on-read')",
+      "INSERT INTO {t} SELECT /*+ COALESCE(1) */ id, concat('a', id) FROM range(20)",
+      "INSERT INTO {t} SELECT /*+ COALESCE(1) */ id, concat('b', id) FROM range(20, 40)",
+      'DELETE FROM {t} WHERE id = 3',
+      'DELETE FROM {t} WHERE id IN (5, 25)',
+      "UPDATE {t} SET v = 'u' WHERE id IN (0, 7)",
+      'DELETE FROM {t} WHERE id = 39',
+    ],
+  },
   {
     title: 'columns added, renamed, moved, widened and dropped',
     statements: [

@@ -146,8 +146,12 @@ async function rewritten(
       const own = file.attached.own.filter((entry) => wanted.has(entry));
       const shared = file.attached.shared.filter((entry) => wanted.has(entry));
       if (own.length + shared.length === 0) continue;
-      // A vector takes in everything that was deleted before by itself.
-      yield { file, positions: vectors ? noPositions : await positionsOf(reader, file, [...own, ...shared], signal) };
+      // A vector takes in everything that was deleted before by itself; of other files only the chosen ones go.
+      if (vectors) yield { file, positions: noPositions };
+      else {
+        const positions = await positionsOf(reader, file, [...own, ...shared], signal);
+        yield { file: { ...file, attached: { ...file.attached, own } }, positions };
+      }
     }
   };
   return stageDeletes(context, view, concerned(), signal);

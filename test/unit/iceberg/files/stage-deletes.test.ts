@@ -59,6 +59,21 @@ describe.each(['parquet', 'avro', 'orc'] as const)('position delete files of for
     expect(await readBack(made2, a.entry.file.path, added)).toEqual([positions(0, 7, 2 ** 33)]);
   });
 
+  test('take in what was deleted before of the data file alone, and the place of it', async () => {
+    const made2 = table({ properties: { 'write.delete.format.default': format } });
+    const [a, b] = [live('a', 1), live('b', 1)];
+    const before = await stageDeletes(made2.context, made2.view, [{ file: a, positions: positions(3, 9) }]);
+    const shared = await stageDeletes(made2.context, made2.view, [{ file: a, positions: positions(1) }]);
+    const again = { ...a, attached: { ...noDeletes, own: before.added.map(entry), shared: shared.added.map(entry) } };
+    const { added, removed } = await stageDeletes(made2.context, made2.view, [
+      { file: again, positions: positions(5, 9) },
+      { file: b, positions: positions(0) },
+    ]);
+    expect(removed).toEqual(before.added);
+    expect(added.map(({ recordCount }) => recordCount)).toEqual([3, 1]);
+    expect(await readBack(made2, a.entry.file.path, added)).toEqual([positions(3, 5, 9)]);
+  });
+
   test('are one for each partition where the table wants it, sorted by path', async () => {
     const made2 = table({ properties: { 'write.format.default': format, 'write.delete.granularity': 'partition' } });
     const deleted = [live('b', 1), live('a', 1), live('c', 2)].map((file, index) => ({ file, positions: positions(index, index + 10) }));

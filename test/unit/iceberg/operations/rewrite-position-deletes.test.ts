@@ -15,10 +15,11 @@ const deletesOf = (table: string): Promise<readonly ResultRow[]> => ice.sql(`SEL
 const ids = async (table: string): Promise<readonly number[]> =>
   (await ice.sql(`SELECT id FROM db.${table} ORDER BY id`)).map(({ id }) => Number(id));
 
-async function table(name: string, properties: string): Promise<void> {
+/** Many delete files of few rows: by file, each would take in those before it. */
+async function table(name: string): Promise<void> {
   await ice.sql(
     `CREATE TABLE db.${name} (id BIGINT, p STRING) USING iceberg PARTITIONED BY (p)
-     TBLPROPERTIES ('write.delete.mode' = 'merge-on-read'${properties})`,
+     TBLPROPERTIES ('write.delete.mode' = 'merge-on-read', 'write.delete.granularity' = 'partition')`,
   );
   await ice.sql(`INSERT INTO db.${name} SELECT id, CASE WHEN id < 10 THEN 'a' ELSE 'b' END FROM range(20)`);
   for (const id of [1, 2, 3, 4, 5, 11]) await ice.sql(`DELETE FROM db.${name} WHERE id = ${id}`);
@@ -28,7 +29,8 @@ const left = [0, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17, 18, 19];
 
 describe('rewrite_position_delete_files', () => {
   it('puts the delete files of a partition together', async () => {
-    await table('packed', '');
+    await table('packed');
+    await ice.sql("ALTER TABLE db.packed SET TBLPROPERTIES ('write.delete.granularity' = 'file')");
     expect(await rewrite('packed')).toMatchObject({ rewritten_delete_files_count: 5, added_delete_files_count: 1 });
     expect((await deletesOf('packed')).map(({ record_count: count }) => count).toSorted()).toEqual([1n, 5n]);
     expect(await ids('packed')).toEqual(left);
@@ -43,7 +45,7 @@ describe('rewrite_position_delete_files', () => {
   });
 
   it('keeps deletes of several data files in one file where the table wants it so', async () => {
-    await table('grouped', ", 'write.delete.granularity' = 'partition'");
+    await table('grouped');
     await ice.sql("INSERT INTO db.grouped VALUES (100, 'a'), (101, 'a')");
     await ice.sql('DELETE FROM db.grouped WHERE id IN (6, 100)');
     expect(await rewrite('grouped')).toMatchObject({ rewritten_delete_files_count: 6, added_delete_files_count: 1 });
@@ -51,7 +53,7 @@ describe('rewrite_position_delete_files', () => {
   });
 
   it('drops deletes of data files that are gone', async () => {
-    await table('dangling', '');
+    await table('dangling');
     await ice.sql(
       "CALL ice.system.rewrite_data_files(table => 'db.dangling', where => 'p = \"a\"', options => map('rewrite-all', 'true'))",
     );
@@ -62,7 +64,7 @@ describe('rewrite_position_delete_files', () => {
   });
 
   it('makes deletion vectors of them where the format has these', async () => {
-    await table('upgraded', '');
+    await table('upgraded');
     await ice.sql("ALTER TABLE db.upgraded SET TBLPROPERTIES ('format-version' = '3')");
     await ice.sql('DELETE FROM db.upgraded WHERE id = 12');
     expect(await rewrite('upgraded')).toMatchObject({ rewritten_delete_files_count: 5, added_delete_files_count: 1 });
@@ -74,7 +76,7 @@ describe('rewrite_position_delete_files', () => {
   });
 
   it('refuses options there are not', async () => {
-    await table('refused', '');
+    await table('refused');
     await expect(rewrite('refused', "options => map('delete-ratio-threshold', '1')")).rejects.toThrow(/^Cannot use options \[delete-ratio/);
   });
 });
