@@ -5,6 +5,7 @@ import { PositionDeletes } from '../deletes/position-deletes.ts';
 import type { IcebergView } from '../iceberg-view.ts';
 import type { LiveFile } from '../scan/live-files.ts';
 import type { ContentFile } from '../spec/content-file.ts';
+import { hasDeletionVectors } from '../spec/format-features.ts';
 import type { TableContext } from '../table-context.ts';
 import { DeletionVectorFiles } from './deletion-vector-files.ts';
 import { discardFiles } from './discard-files.ts';
@@ -22,8 +23,6 @@ export interface StagedDeletes {
   readonly removed: readonly ContentFile[];
 }
 
-/** Format version from which deletion vectors take the place of position delete files. */
-const deletionVectorsVersion = 3;
 /** Positions that are held for one file of deletes. */
 const maxHeldPositions = 2 ** 26;
 
@@ -39,7 +38,7 @@ export async function stageDeletes(
   deleted: AsyncIterable<DeletedPositions> | Iterable<DeletedPositions>,
   signal?: AbortSignal,
 ): Promise<StagedDeletes> {
-  if (view.metadata.formatVersion >= deletionVectorsVersion) return stageVectors(context, view, deleted, signal);
+  if (hasDeletionVectors(view.metadata)) return stageVectors(context, view, deleted, signal);
   if (granularityOf(view.metadata.properties) === 'file') return stageByFile(context, view, deleted, signal);
   const files = new PositionDeleteFiles(context, view, signal);
   try {

@@ -14,7 +14,7 @@ import { type DeletedPositions, stageDeletes } from '../files/stage-deletes.ts';
 import { lineageColumns } from '../scan/lineage-columns.ts';
 import type { LiveFile } from '../scan/live-files.ts';
 import type { ContentFile } from '../spec/content-file.ts';
-import { hasRowLineage } from './row-modes.ts';
+import { hasRowLineage } from '../spec/format-features.ts';
 import type { IcebergRowWork } from './row-work.ts';
 
 /** Rows of files that change, and rows that come new. */
@@ -87,7 +87,7 @@ function rewriteGroup(
   rewrite: Rewrite,
   group: { readonly files: readonly LiveFile[]; readonly inserted: Relation | undefined },
 ): Promise<readonly ContentFile[]> {
-  const tracked = hasRowLineage(work.view) ? lineageColumns : undefined;
+  const tracked = hasRowLineage(work.view.metadata) ? lineageColumns : undefined;
   return withQueries(work, rewrite, { files: group.files, tracked }, async (queries) => {
     for (const { rows, checks } of queries.unchecked) await refuseBrokenRows(work.engine, rows, checks, work.signal);
     if (queries.updated !== undefined) {

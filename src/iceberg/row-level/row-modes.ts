@@ -1,30 +1,17 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { Expression } from '../../expr/expression.ts';
 import type { IcebergView } from '../iceberg-view.ts';
+import { hasDeleteFiles, hasDeletionVectors } from '../spec/format-features.ts';
 import type { ChangeValidation } from '../transaction/snapshot-change.ts';
 
 export type RowCommand = 'delete' | 'update' | 'merge';
-
-/** Format version from which rows can be deleted by files of their own. */
-const deleteFilesVersion = 2;
-/** Format version from which deletion vectors take the place of position delete files. */
-const deletionVectorsVersion = 3;
 
 /** Whether a command marks rows as deleted (`write.<command>.mode` = `merge-on-read`) in place of rewriting their files. */
 export function marksRows({ metadata }: IcebergView, command: RowCommand): boolean {
   const key = `write.${command}.mode`;
   const mode = metadata.properties[key] ?? 'copy-on-write';
   if (mode !== 'copy-on-write' && mode !== 'merge-on-read') throw unknownValue(key, mode, 'copy-on-write or merge-on-read');
-  return mode === 'merge-on-read' && metadata.formatVersion >= deleteFilesVersion;
-}
-
-export function hasDeletionVectors({ metadata }: IcebergView): boolean {
-  return metadata.formatVersion >= deletionVectorsVersion;
-}
-
-/** Whether rows take their ids along. */
-export function hasRowLineage({ metadata }: IcebergView): boolean {
-  return metadata.formatVersion >= deletionVectorsVersion;
+  return mode === 'merge-on-read' && hasDeleteFiles(metadata);
 }
 
 /**
@@ -44,7 +31,7 @@ export function validationFor(
     since: view.snapshot?.snapshotId,
     noNewData: level === 'serializable' ? condition : undefined,
     // Rows that two commands delete are deleted; what one updates the other must not have deleted or updated.
-    noNewDeletes: marked && (command !== 'delete' || hasDeletionVectors(view)) ? condition : undefined,
+    noNewDeletes: marked && (command !== 'delete' || hasDeletionVectors(view.metadata)) ? condition : undefined,
     noNewDeletesForRemoved: !marked,
     // Files that are rewritten are looked for when they are removed.
     requiredFiles: marked ? paths : undefined,

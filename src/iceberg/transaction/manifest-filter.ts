@@ -37,7 +37,7 @@ export class ManifestFilter {
     this.#writer = writer;
   }
 
-  /** @throws ValidationException `Missing required files to delete: …` for named files that are not live, and as `Removal.concerns`. */
+  /** @throws ValidationException `Missing required files to delete: …` for named files that must be live and are not, and as `Removal.concerns`. */
   async apply(
     metadata: TableMetadata,
     manifests: readonly ManifestFile[],
@@ -58,7 +58,7 @@ export class ManifestFilter {
       found.add(key);
     }
     const missing = [...removal.named].filter(([key]) => !found.has(key)).map(([, file]) => file.path);
-    if (missing.length > 0) throw new ValidationException(`Missing required files to delete: ${shortList(missing)}`);
+    if (missing.length > 0 && removal.mustBeThere) throw new ValidationException(`Missing required files to delete: ${shortList(missing)}`);
     return {
       manifests: all.map(({ after }) => after),
       replaced: all.filter(({ after }, index) => after !== live[index]).length,

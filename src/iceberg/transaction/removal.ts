@@ -6,6 +6,7 @@ import { boundOf, identityBound } from '../scan/bound-value.ts';
 import { type FileFilter, fileFilter } from '../scan/file-filter.ts';
 import { partitionKey } from '../scan/partition-key.ts';
 import type { ContentFile, FieldSummary, ManifestEntry, ManifestFile, PartitionValue } from '../spec/content-file.ts';
+import { hasDeletionVectors } from '../spec/format-features.ts';
 import { fieldById } from '../spec/schema-fields.ts';
 import type { IcebergSchema, PartitionSpec, TableMetadata } from '../spec/table-metadata.ts';
 import { ValidationException } from './commit-errors.ts';
@@ -16,8 +17,10 @@ import type { SnapshotChange } from './snapshot-change.ts';
 export interface Removal {
   /** What it asks for is nothing: no manifest needs to be read. */
   readonly isEmpty: boolean;
-  /** Files that are named: each must be found. By `fileKey`. */
+  /** Files that are named. By `fileKey`. */
   readonly named: ReadonlyMap<string, ContentFile>;
+  /** Whether each of them must be found. */
+  readonly mustBeThere: boolean;
   mayConcern(manifest: ManifestFile): boolean;
   /** @throws ValidationException for a file of which only some rows match the change's condition. */
   concerns(entry: ManifestEntry): boolean;
@@ -32,6 +35,7 @@ export function fileKey({ path, format, contentOffset }: Pick<ContentFile, 'path
 export function dataRemoval(change: SnapshotChange, metadata: TableMetadata, schema: IcebergSchema): Removal {
   return new FileRemoval(metadata, schema, {
     named: change.removed.filter(({ content }) => content === 'data'),
+    mustBeThere: true,
     partitions: change.replacedPartitions ?? [],
     where: change.removedWhere,
   });
@@ -54,6 +58,9 @@ export function deleteRemoval(
 ): Removal {
   return new FileRemoval(metadata, schema, {
     named: change.removed.filter(({ content }) => content !== 'data'),
+    // Two commands that mark rows of a data file take the place of the same earlier deletes, and what both wrote holds these. Of deletion
+    // vectors there is one for a data file: its place is taken once.
+    mustBeThere: change.kind !== 'row-delta' || hasDeletionVectors(metadata),
     partitions: change.replacedPartitions ?? [],
     where: change.removedWhere,
     facts,
@@ -62,6 +69,7 @@ export function deleteRemoval(
 
 interface Asked {
   readonly named: readonly ContentFile[];
+  readonly mustBeThere: boolean;
   readonly partitions: readonly { readonly specId: number; readonly partition: readonly PartitionValue[] }[];
   readonly where: Expression | undefined;
   readonly facts?: DeleteRemovalFacts | undefined;
@@ -69,6 +77,7 @@ interface Asked {
 
 class FileRemoval implements Removal {
   readonly named: ReadonlyMap<string, ContentFile>;
+  readonly mustBeThere: boolean;
   readonly #asked: Asked;
   readonly #partitions: ReadonlySet<string>;
   readonly #where: Where | undefined;
@@ -77,6 +86,7 @@ class FileRemoval implements Removal {
   constructor(metadata: TableMetadata, schema: IcebergSchema, asked: Asked) {
     this.#asked = asked;
     this.named = new Map(asked.named.map((file) => [fileKey(file), file]));
+    this.mustBeThere = asked.mustBeThere;
     this.#partitions = new Set(asked.partitions.map(({ specId, partition }) => partitionKey(specId, partition)));
     this.#where = asked.where === undefined ? undefined : new Where(metadata, schema, asked.where);
     this.#places = new PartitionPlaces(metadata, schema, [...asked.named, ...asked.partitions]);

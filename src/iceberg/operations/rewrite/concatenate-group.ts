@@ -5,12 +5,10 @@ import { contentFile, fileNames } from '../../files/staging.ts';
 import type { IcebergView } from '../../iceberg-view.ts';
 import type { LiveFile } from '../../scan/live-files.ts';
 import type { ContentFile } from '../../spec/content-file.ts';
+import { hasRowLineage } from '../../spec/format-features.ts';
 import { specById } from '../../spec/partition-type.ts';
 import type { TableContext } from '../../table-context.ts';
 import { mergedMetrics } from './merged-metrics.ts';
-
-/** Format version in which what belongs to a row follows from its file: bytes cannot be moved without it. */
-const lineageFormatVersion = 3;
 
 /**
  * Files of one partition as one with their row groups, byte for byte: rows are neither decoded nor encoded. `undefined` when that is not
@@ -28,7 +26,8 @@ export async function concatenateGroup(
   const spec = first === undefined ? undefined : specById(metadata, first.specId);
   const format = metadata.properties['write.format.default']?.toLowerCase() ?? 'parquet';
   if (first === undefined || spec === undefined || inputs.length < 2 || format !== 'parquet') return undefined;
-  if (metadata.formatVersion >= lineageFormatVersion || files.some(({ deletes }) => deletes.length > 0)) return undefined;
+  // What belongs to a row follows from its file where it is not stored: bytes cannot be moved without it.
+  if (hasRowLineage(metadata) || files.some(({ deletes }) => deletes.length > 0)) return undefined;
   if (inputs.some((file) => file.format !== 'parquet' || file.keyMetadata !== undefined)) return undefined;
   const names = fileNames(context, view, spec, { format: 'parquet', content: 'data' });
   const path = names.location(names.next(first.partition));

@@ -7,10 +7,10 @@ import type { Relation } from '../../../table/relation.ts';
 import { discardFiles } from '../../files/discard-files.ts';
 import { type StageOptions, stageDataFiles } from '../../files/stage-data-files.ts';
 import type { IcebergView } from '../../iceberg-view.ts';
-import { hasRowLineage } from '../../row-level/row-modes.ts';
 import { fileScanOf } from '../../scan/file-scan.ts';
 import { lineageColumns } from '../../scan/lineage-columns.ts';
 import type { ContentFile } from '../../spec/content-file.ts';
+import { hasRowLineage } from '../../spec/format-features.ts';
 import { specById } from '../../spec/partition-type.ts';
 import type { TableContext } from '../../table-context.ts';
 import { concatenateGroup } from './concatenate-group.ts';
@@ -45,7 +45,7 @@ export async function rewriteGroup(
     if (whole !== undefined) return [whole];
   }
   const engine = await context.engine();
-  const tracked = hasRowLineage(view) ? lineageColumns : undefined;
+  const tracked = hasRowLineage(view.metadata) ? lineageColumns : undefined;
   const scan = await engine.scan(
     await fileScanOf(context, view, group.files, {}, signal),
     { withRowTracking: tracked !== undefined },

@@ -11,6 +11,7 @@ import { fileFilter } from '../../scan/file-filter.ts';
 import { type LiveFile, type LiveFiles, liveFiles } from '../../scan/live-files.ts';
 import { partitionKey } from '../../scan/partition-key.ts';
 import type { ContentFile, ManifestEntry } from '../../spec/content-file.ts';
+import { hasDeletionVectors } from '../../spec/format-features.ts';
 import type { TableContext } from '../../table-context.ts';
 import { commitSnapshot } from '../../transaction/commit-snapshot.ts';
 import { boundCondition } from './rewrite-data-files.ts';
@@ -34,8 +35,6 @@ export interface DeleteRewriteResult {
   readonly addedBytes: number;
 }
 
-/** Format version from which deletion vectors take the place of position delete files. */
-const deletionVectorsVersion = 3;
 const defaultTargetFileBytes = 64 * 2 ** 20;
 const noPositions = new BigInt64Array();
 
@@ -112,7 +111,7 @@ function chosenDeletes(
     ({ file }) => file.content === 'position-deletes' && file.format !== 'puffin' && filter?.mayHoldPartition(file) !== false,
   );
   // What is not a vector there is in the table from before it was upgraded.
-  if (limits.rewriteAll || view.metadata.formatVersion >= deletionVectorsVersion) return positions;
+  if (limits.rewriteAll || hasDeletionVectors(view.metadata)) return positions;
   const partitions = new Map<string, ManifestEntry[]>();
   for (const entry of positions) {
     const { fileSizeBytes: bytes, specId, partition } = entry.file;
@@ -140,7 +139,7 @@ async function rewritten(
   const { live, chosen, signal } = how;
   const wanted = new Set(chosen);
   const reader = new PositionDeletes(context, view.metadata, context.engine);
-  const vectors = view.metadata.formatVersion >= deletionVectorsVersion;
+  const vectors = hasDeletionVectors(view.metadata);
   const concerned = async function* (): AsyncGenerator<DeletedPositions> {
     for (const file of live.data) {
       const own = file.attached.own.filter((entry) => wanted.has(entry));

@@ -8,6 +8,7 @@ import { contentFile } from '../../../../src/iceberg/files/staging.ts';
 import { expireSnapshots } from '../../../../src/iceberg/operations/expire/expire-snapshots.ts';
 import { rewriteDataFiles } from '../../../../src/iceberg/operations/rewrite/rewrite-data-files.ts';
 import { rewriteManifests } from '../../../../src/iceberg/operations/rewrite/rewrite-manifests.ts';
+import { deleteRows } from '../../../../src/iceberg/row-level/delete-rows.ts';
 import type { TableContext } from '../../../../src/iceberg/table-context.ts';
 import { commitSnapshot } from '../../../../src/iceberg/transaction/commit-snapshot.ts';
 import type { SnapshotChange } from '../../../../src/iceberg/transaction/snapshot-change.ts';
@@ -93,6 +94,19 @@ describe('rewriteDataFiles beside other writers', () => {
     await expect(rewriteDataFiles(beaten(rival), all)).rejects.toMatchObject({ kind: 'conflict', alias: 'ValidationException' });
     expect(await ids()).toEqual([1n, 3n]);
     expect(await dataFiles()).toBe(mode === 'merge-on-read' ? before + 1 : before);
+  });
+
+  it('does not stand between two deletes that take the place of the same earlier deletes', async () => {
+    await alterTable(pipeline.table.context, { kind: 'set-properties', properties: { 'write.delete.mode': 'merge-on-read' } });
+    await rewriteDataFiles(pipeline.table.context, all);
+    const remove = async (context: TableContext, id: number): Promise<unknown> =>
+      deleteRows(context, { condition: parseExpression(`id = ${id}`) });
+    await remove(pipeline.table.context, 1);
+    await remove(
+      beaten(async () => remove((await pipeline.reopened()).context, 2)),
+      3,
+    );
+    expect(await ids()).toEqual([]);
   });
 
   it('lets equality deletes of later snapshots have their effect, unless its rows become younger than these', async () => {
