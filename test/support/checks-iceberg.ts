@@ -3,12 +3,15 @@ import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import avsc from 'avsc';
 import Database from 'libsql';
-import type { Add, LogVersion, Orphan, TableLog } from './checks-log.ts';
+import { type Add, advance, type LogVersion, type Orphan, type TableLog } from './checks-log.ts';
 
 /*
  * A reader of Iceberg tables that shares nothing with the product: metadata by JSON and by the catalog's own database, manifests by a
  * general Avro library. What it gives has the form of `checks-log.ts`, so that the same invariants are checked of it.
  */
+
+/** How long another program's lock on the catalog's database is waited for; theirs last milliseconds. */
+const lockWaitMs = 10_000;
 
 /** Where the newest metadata of a table is said to be. */
 export type IcebergPlace =
@@ -50,26 +53,30 @@ interface RawFile {
 
 interface RawManifest {
   readonly manifest_path: string;
+  readonly manifest_length: bigint;
   readonly added_snapshot_id: bigint;
 }
 
 /** Location of the newest metadata; `undefined` while there is none. */
 export function newestMetadata(tableDir: string, place: IcebergPlace): string | undefined {
-  if (place.kind === 'database') {
-    if (!existsSync(place.file)) return undefined;
-    const db = new Database(place.file);
-    try {
-      const rows = db.prepare('select metadata_location from iceberg_tables').all() as { readonly metadata_location: string }[];
-      return rows.map((row) => plain(row.metadata_location)).find((location) => location.startsWith(tableDir));
-    } catch {
-      // The tables of the catalog are not there yet.
-      return undefined;
-    } finally {
-      db.close();
-    }
-  }
+  if (place.kind === 'database') return locationInDatabase(tableDir, place.file);
   const numbers = names(join(tableDir, 'metadata')).flatMap((name) => /^v(\d+)\.metadata\.json$/.exec(name)?.[1] ?? []);
   return numbers.length === 0 ? undefined : join(tableDir, 'metadata', `v${Math.max(...numbers.map(Number))}.metadata.json`);
+}
+
+/** Waits for a writer that holds the database: seen as absent, a table would look as if it had lost its versions. */
+function locationInDatabase(tableDir: string, file: string): string | undefined {
+  if (!existsSync(file)) return undefined;
+  const db = new Database(file, { timeout: lockWaitMs });
+  try {
+    const rows = db.prepare('select metadata_location from iceberg_tables').all() as { readonly metadata_location: string }[];
+    return rows.map((row) => plain(row.metadata_location)).find((location) => location.startsWith(tableDir));
+  } catch (error) {
+    if (String(error).includes('no such table')) return undefined;
+    throw error;
+  } finally {
+    db.close();
+  }
 }
 
 /** Reads the newest version's whole ancestry. `findings` names the rules that do not hold (I2, I3, I4). */
@@ -83,13 +90,17 @@ export function readIceberg(tableDir: string, place: IcebergPlace): TableLog {
     ...(metadata['metadata-log'] ?? []).map((entry) => entry['metadata-file']),
   ];
   const source = { read: (file: string) => readFileSync(plain(file)), relative: (file: string) => relative(tableDir, file) };
-  const { versions, everNamed } = icebergVersions(metadata, source);
+  const { versions, snapshots, everNamed, findings: broken } = icebergVersions(metadata, source);
   const findings = versions.flatMap(({ version }, index) => {
     const before = versions[index - 1]?.version ?? -1;
     return version > before ? [] : [`I3: version ${version} follows ${before}`];
   });
+  findings.push(...broken);
   const live = new Map<string, Add>();
-  for (const version of versions) findings.push(...replay(version, live));
+  const marks = new Map<string, bigint>();
+  for (const version of versions) findings.push(...replay(version, live), ...advance(version, marks));
+  const newest = snapshots.at(-1);
+  if (newest !== undefined) findings.push(...listFindings(newest, source, live));
   return { versions, live, everNamed: new Set([...named.map(source.relative), ...everNamed]), findings };
 }
 
@@ -99,16 +110,21 @@ export interface IcebergSource {
   readonly relative: (location: string) => string;
 }
 
+export interface IcebergVersions {
+  readonly versions: readonly LogVersion[];
+  readonly snapshots: readonly RawSnapshot[];
+  readonly everNamed: ReadonlySet<string>;
+  /** I5: manifests whose size is not the one their list names. */
+  readonly findings: readonly string[];
+}
+
 /** The versions of main, oldest first, with their snapshots and all files they name. */
-export function icebergVersions(
-  metadata: RawMetadata,
-  source: IcebergSource,
-): { readonly versions: readonly LogVersion[]; readonly snapshots: readonly RawSnapshot[]; readonly everNamed: ReadonlySet<string> } {
+export function icebergVersions(metadata: RawMetadata, source: IcebergSource): IcebergVersions {
   const fields = new Map(metadata.schemas.flatMap((schema) => schema.fields).map((field) => [field.id, field]));
-  const context: Context = { source, fields, everNamed: new Set(), marks: new Map() };
+  const context: Context = { source, fields, everNamed: new Set(), marks: new Map(), findings: [] };
   const snapshots = ancestry(metadata);
   const versions = snapshots.map((snapshot) => versionOf(snapshot, context));
-  return { versions, snapshots, everNamed: context.everNamed };
+  return { versions, snapshots, everNamed: context.everNamed, findings: context.findings };
 }
 
 /** Files in the table's directory that no version names. */
@@ -139,9 +155,10 @@ interface Context {
   readonly fields: ReadonlyMap<number, { readonly name: string; readonly type: string }>;
   readonly everNamed: Set<string>;
   readonly marks: Map<string, bigint>;
+  readonly findings: string[];
 }
 
-function versionOf(snapshot: RawSnapshot, { source, fields, everNamed, marks }: Context): LogVersion {
+function versionOf(snapshot: RawSnapshot, { source, fields, everNamed, marks, findings }: Context): LogVersion {
   const { summary } = snapshot;
   const version = snapshot['sequence-number'];
   const dataChange = summary['operation'] !== 'replace';
@@ -149,9 +166,15 @@ function versionOf(snapshot: RawSnapshot, { source, fields, everNamed, marks }: 
   everNamed.add(source.relative(snapshot['manifest-list']));
   const [adds, removes]: [Add[], { path: string; dataChange: boolean }[]] = [[], []];
   for (const manifest of readAvro(source.read(snapshot['manifest-list'])) as RawManifest[]) {
-    everNamed.add(source.relative(manifest.manifest_path));
+    const manifestPath = source.relative(manifest.manifest_path);
+    everNamed.add(manifestPath);
     if (manifest.added_snapshot_id !== id) continue;
-    for (const entry of readAvro(source.read(manifest.manifest_path)) as RawEntry[]) {
+    const bytes = source.read(manifest.manifest_path);
+    if (BigInt(bytes.length) !== manifest.manifest_length) {
+      findings.push(`I5: ${manifestPath} of version ${version} has ${bytes.length} bytes, not ${manifest.manifest_length}`);
+      continue;
+    }
+    for (const entry of readAvro(bytes) as RawEntry[]) {
       const path = source.relative(entry.data_file.file_path);
       everNamed.add(path);
       if (entry.status === 1) adds.push(addOf(path, entry.data_file, { version, dataChange, fields }));
@@ -165,6 +188,20 @@ function versionOf(snapshot: RawSnapshot, { source, fields, everNamed, marks }: 
   for (const [writer, mark] of moved) marks.set(writer, mark);
   const operation = summary['operation'] === 'replace' ? 'OPTIMIZE' : (summary['operation'] ?? '');
   return { version, operation, adds, removes, changeFiles: [], marks: moved };
+}
+
+/** I4: what readers of the newest version find in its manifests is what all versions together added and left. */
+function listFindings(snapshot: RawSnapshot, source: IcebergSource, live: ReadonlyMap<string, Add>): string[] {
+  const version = snapshot['sequence-number'];
+  const manifests = readAvro(source.read(snapshot['manifest-list'])) as RawManifest[];
+  const entries = manifests.flatMap(({ manifest_path: path }) => readAvro(source.read(path)) as RawEntry[]);
+  const listed = entries.flatMap(({ status, data_file: file }) => (status === 2 ? [] : [source.relative(file.file_path)]));
+  const once = new Set(listed);
+  return [
+    ...(once.size === listed.length ? [] : [`I4: version ${version} lists ${listed.length - once.size} files more than once`]),
+    ...[...once].filter((path) => !live.has(path)).map((path) => `I4: version ${version} lists ${path}, which is not live`),
+    ...[...live.keys()].filter((path) => !once.has(path)).map((path) => `I4: version ${version} does not list ${path}, which is live`),
+  ];
 }
 
 function replay({ version, adds, removes }: LogVersion, live: Map<string, Add>): string[] {

@@ -81,7 +81,8 @@ function replay({ version, adds, removes }: LogVersion, live: Map<string, Add>):
   return findings;
 }
 
-function advance({ version, marks }: LogVersion, known: Map<string, bigint>): string[] {
+/** I2: the marks of a version, taken over into `known`, stand nowhere behind those before it. */
+export function advance({ version, marks }: LogVersion, known: Map<string, bigint>): string[] {
   const findings: string[] = [];
   for (const [appId, value] of marks) {
     const before = known.get(appId);
