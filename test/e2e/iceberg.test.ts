@@ -58,16 +58,12 @@ describe('killed at a failpoint, the product loses nothing of an Iceberg table a
     await expectSound(await killAndRecover({ workload, dir, point, nth, iceberg: { kind: 'sql' } }));
   });
 
-  it.each([
+  it.for([
     ['S1', 2],
     ['F5', 2],
-  ])('in a REST catalog, at %s, passed for the %i. time', async (point, nth, context?: { skip(): void }) => {
-    const server = rest?.server;
-    if (server === undefined) {
-      context?.skip();
-      return;
-    }
-    const { uri, warehouse, database } = server;
+  ] as const)('in a REST catalog, at %s, passed for the %i. time', async ([point, nth], context) => {
+    if (rest === undefined) return context.skip();
+    const { uri, warehouse, database } = rest.server;
     const iceberg: IcebergKind = { kind: 'rest', uri, warehouse, database };
     await expectSound(await killAndRecover({ workload, dir, point, nth, iceberg }));
   });

@@ -1,6 +1,6 @@
 import { consume, type FoldedFeed, foldFeed, header, type Received } from './checks-feed.ts';
 import { icebergOrphans, readIceberg } from './checks-iceberg.ts';
-import { missingFiles, type Orphan, orphans, readLog, type TableLog } from './checks-log.ts';
+import { missingFiles, newestVersion, type Orphan, orphans, readLog, type TableLog } from './checks-log.ts';
 import { offsetFindings, rewriteFindings, rowTexts, sourceOffsets, statisticsFindings, withDuckDb } from './checks-table.ts';
 import type { PipelineCase, Produced, Workload } from './process-workload.ts';
 
@@ -17,6 +17,11 @@ export interface Verdict {
 /** The versions of a pipeline's table, whatever its format. */
 export function readTable({ tableDir, place }: PipelineCase): TableLog {
   return place === undefined ? readLog(tableDir) : readIceberg(tableDir, place);
+}
+
+/** The newest version of a pipeline's table, whatever its format; -1 while there is none. */
+export function newestVersionOf(pipeline: PipelineCase): number {
+  return pipeline.place === undefined ? newestVersion(pipeline.tableDir) : (readTable(pipeline).versions.at(-1)?.version ?? -1);
 }
 
 function orphansOf({ tableDir, place }: PipelineCase, log: TableLog): readonly Orphan[] {
