@@ -1,25 +1,30 @@
+import type { StorageProperties, StorageSettings } from '../base/storage-settings.ts';
 import type { PointerTables } from '../catalog/iceberg-catalog.ts';
-import type { IcebergTables } from '../iceberg/iceberg-tables.ts';
+import type { IcebergTables, PointedTable } from '../iceberg/iceberg-tables.ts';
+import type { TablePointer } from '../iceberg/pointer/table-pointer.ts';
+import { mergedSettings } from '../storage/merged-settings.ts';
 import type { OpenObjectStore } from '../storage/object-store.ts';
 
-/** Tables of a catalog: their files are opened with what the catalog hands out for each, such as credentials. */
+/** Tables of a catalog: their files are opened with what the catalog hands out for each, on top of the settings that the user gave for all. */
 export function icebergPointerTables(
   tables: IcebergTables,
-  openStoreWith: (properties: Readonly<Record<string, string>>) => OpenObjectStore,
-  storageWith: (own: Readonly<Record<string, string>>) => Readonly<Record<string, string>> = (own) => own,
+  openStoreWith: (settings: StorageSettings) => OpenObjectStore,
+  stores: StorageProperties,
 ): PointerTables {
+  const pointed = (pointer: TablePointer): PointedTable => {
+    const storage = mergedSettings(stores, pointer.fileSettings ?? {});
+    return { pointer, openStore: openStoreWith(storage), storage };
+  };
   return {
     openPointer: async (pointer, signal) => {
       const loaded = await pointer.load(undefined, signal);
       if (loaded === undefined) return undefined;
-      const own = loaded.properties ?? {};
-      const table = tables.openLoaded({ pointer, openStore: openStoreWith(own), storage: storageWith(own) }, loaded);
-      return { table, tableId: loaded.metadata.tableUuid };
+      return { table: tables.openLoaded(pointed(pointer), loaded), tableId: loaded.metadata.tableUuid };
     },
     createAt: async (pointer, request) => {
-      const loaded = await pointer.load(undefined, request.signal);
-      const own = loaded?.properties ?? pointer.fileSettings ?? {};
-      return tables.createAt({ pointer, openStore: openStoreWith(own), storage: storageWith(own) }, request);
+      // A table that is replaced is there, and its settings come with it.
+      await pointer.load(undefined, request.signal);
+      return tables.createAt(pointed(pointer), request);
     },
   };
 }

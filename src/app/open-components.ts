@@ -1,5 +1,6 @@
 import { inertFailpoint } from '../base/failpoint.ts';
 import { RandomIdSource } from '../base/ids.ts';
+import type { StorageSettings } from '../base/storage-settings.ts';
 import { SystemClock } from '../base/system-clock.ts';
 import { SystemRandom } from '../base/system-random.ts';
 import type { Config } from '../config/settings.ts';
@@ -48,8 +49,8 @@ export function openComponents(options: OpenOptions): OpenedComponents {
   const logger = processLogger(config);
   const rewriters = new WorkerPool({ ...rewriterPool, workerData: { maxNestingDepth: config.ingest.maxNestingDepth } });
   const metrics = createMetrics({ pipeline: config.pipeline, version: productVersion, role: options.role });
-  const openStore = (location: string, properties: Readonly<Record<string, string>> = {}): ObjectStore => {
-    const metered = new MeteredObjectStore(openObjectStore.withProperties(properties)(location), {
+  const openStore = (location: string, settings?: StorageSettings): ObjectStore => {
+    const metered = new MeteredObjectStore(openObjectStore(location, settings), {
       clock,
       onRequest: observeStorage(metrics.storage),
     });

@@ -54,7 +54,7 @@ export function openTables(parts: OpenTablesParts): { readonly catalog: TableCat
     catalogs: config.catalogs,
     tables: config.tables,
     iceberg,
-    openStoreWith: (properties) => (location) => openStore(location, properties),
+    openStoreWith: (settings) => (location) => openStore(location, settings),
     clock,
     random,
     ids,

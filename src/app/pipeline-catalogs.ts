@@ -3,6 +3,7 @@ import { ServiceError } from '../base/errors.ts';
 import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
+import type { StorageProperties, StorageSettings } from '../base/storage-settings.ts';
 import type { TableOpener } from '../catalog/file-system-catalog.ts';
 import type { IcebergCatalog, PointerTables } from '../catalog/iceberg-catalog.ts';
 import { openIcebergCatalog } from '../catalog/open-iceberg-catalog.ts';
@@ -14,14 +15,14 @@ import type { OpenObjectStore } from '../storage/object-store.ts';
 import { failpointPointer } from './failpoint-pointer.ts';
 import { icebergPointerTables } from './iceberg-pointer-tables.ts';
 import { namedPointer } from './named-pointer.ts';
-import { absolutePath } from './session-catalogs.ts';
+import { absolutePath, storageSettings } from './session-catalogs.ts';
 
 export interface PipelineCatalogParts {
   readonly catalogs: readonly CatalogSettings[];
   readonly tables: readonly TableSettings[];
   readonly iceberg: IcebergTables;
   /** Stores with settings of a catalog, or of one of its tables. */
-  readonly openStoreWith: (properties: Readonly<Record<string, string>>) => OpenObjectStore;
+  readonly openStoreWith: (settings: StorageSettings) => OpenObjectStore;
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: IdSource;
@@ -71,7 +72,7 @@ export class PipelineCatalogs {
     }
     const { clock, random, ids, openStoreWith } = this.#parts;
     const properties = propertiesOf(settings);
-    const stores = Object.fromEntries([...properties].filter(([key]) => /^(s3|client)[.]/.test(key)));
+    const stores = storageSettings(properties);
     const catalog = openIcebergCatalog(name, properties, {
       tables: this.#tablesOf(stores),
       openStore: openStoreWith(stores),
@@ -85,10 +86,9 @@ export class PipelineCatalogs {
   }
 
   /** Tables go by the names of the configuration. */
-  #tablesOf(stores: Readonly<Record<string, string>>): PointerTables {
+  #tablesOf(stores: StorageProperties): PointerTables {
     const { iceberg, failpoint, tables, openStoreWith } = this.#parts;
-    const withOwn = (own: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({ ...stores, ...own });
-    const inner = icebergPointerTables(iceberg, (own) => openStoreWith(withOwn(own)), withOwn);
+    const inner = icebergPointerTables(iceberg, openStoreWith, stores);
     const names = new Map(tables.map(({ name, location }) => [location, name]));
     const pointed = (pointer: TablePointer): TablePointer => {
       const named = namedPointer(pointer, names.get(pointer.name) ?? pointer.name);

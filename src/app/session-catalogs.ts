@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
+import type { StorageProperties, StorageSettings } from '../base/storage-settings.ts';
 import { requiredSetting } from '../catalog/catalog-settings.ts';
 import { IcebergCatalog } from '../catalog/iceberg-catalog.ts';
 import { openIcebergCatalog } from '../catalog/open-iceberg-catalog.ts';
@@ -24,7 +25,7 @@ export interface CatalogParts {
   readonly iceberg: IcebergTables;
   readonly openStore: OpenObjectStore;
   /** Stores with settings on top of the session's: those of a catalog, or of one of its tables. */
-  readonly openStoreWith: (properties: Readonly<Record<string, string>>) => OpenObjectStore;
+  readonly openStoreWith: (settings: StorageSettings) => OpenObjectStore;
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: IdSource;
@@ -69,7 +70,7 @@ function openCatalog(name: string, conf: SessionConf, parts: CatalogParts): Sess
   const { clock, random, ids } = parts;
   const stores = storageSettings(properties);
   return openIcebergCatalog(name, properties, {
-    tables: icebergPointerTables(parts.iceberg, (more) => parts.openStoreWith({ ...stores, ...more })),
+    tables: icebergPointerTables(parts.iceberg, parts.openStoreWith, stores),
     openStore: parts.openStoreWith(stores),
     clock,
     random,
@@ -78,7 +79,8 @@ function openCatalog(name: string, conf: SessionConf, parts: CatalogParts): Sess
   });
 }
 
-function storageSettings(properties: ReadonlyMap<string, string>): Readonly<Record<string, string>> {
+/** Those of a catalog's properties that say how object stores are reached. */
+export function storageSettings(properties: ReadonlyMap<string, string>): StorageProperties {
   return Object.fromEntries([...properties].filter(([key]) => /^(s3|client)[.]/.test(key)));
 }
 

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { RandomIdSource } from '../base/ids.ts';
+import type { StorageSettings } from '../base/storage-settings.ts';
 import { SystemClock } from '../base/system-clock.ts';
 import { SystemRandom } from '../base/system-random.ts';
 import { DeltaTables } from '../delta/delta-tables.ts';
@@ -38,9 +39,9 @@ export function createSession(options: SessionOptions = {}): SessionClass {
   const ids = new RandomIdSource(random);
   const stores = openObjectStore.withProperties(storageProperties(conf));
   const openStoreWith =
-    (properties: Readonly<Record<string, string>>) =>
+    (settings: StorageSettings) =>
     (location: string): ObjectStore =>
-      new RetryingObjectStore(stores.withProperties(properties)(location), { clock, random });
+      new RetryingObjectStore(stores(location, settings), { clock, random });
   const openStore = openStoreWith({});
   const engine = new LazyEngine({
     ids,

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
+import type { StorageSettings } from '../base/storage-settings.ts';
 import type { OpenEngine } from '../engine/engine.ts';
 import { noEngine } from '../engine/no-engine.ts';
 import type { HeldChanges, SnapshotRows } from '../table/changes.ts';
@@ -75,7 +76,7 @@ export interface IcebergTableParts {
   /** Local directory for changes that are computed for the feed; without it they are refused. */
   readonly scratchDirectory?: string | undefined;
   /** Settings of the store that the files are in, for worker threads, which open it themselves. */
-  readonly storage?: Readonly<Record<string, string>> | undefined;
+  readonly storage?: StorageSettings | undefined;
 }
 
 const withoutEngine = ['expire', 'rewrite-manifests', 'vacuum'] as const;

@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
+import type { StorageSettings } from '../base/storage-settings.ts';
 import type { OpenEngine } from '../engine/engine.ts';
 import type { OpenObjectStore } from '../storage/object-store.ts';
 import type {
@@ -52,7 +53,7 @@ export interface PointedTable {
   /** Opens stores with what the catalog hands out for the table. Default: that of the driver. */
   readonly openStore?: OpenObjectStore | undefined;
   /** What that store was opened with, for worker threads, which open it themselves. */
-  readonly storage?: Readonly<Record<string, string>> | undefined;
+  readonly storage?: StorageSettings | undefined;
 }
 
 interface OpenedParts extends Pick<PointedTable, 'storage'> {

@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { abortedError, throwIfAborted } from '../base/abort.ts';
+import { throwIfAborted, unlessAborted } from '../base/abort.ts';
 import { isServiceError, ServiceError } from '../base/errors.ts';
 import { translated } from './local-object-store.ts';
 
@@ -72,7 +72,7 @@ export class LocalFileCache {
     this.#entries.set(file.key, entry);
     entry.users += 1;
     try {
-      await untilLoaded(entry.loaded, signal);
+      await unlessAborted(entry.loaded, signal);
     } catch (error) {
       this.#release(entry);
       throw error;
@@ -201,19 +201,6 @@ async function writeAll(copy: FileHandle, bytes: Uint8Array, at: number): Promis
     const { bytesWritten } = await copy.write(bytes, done, bytes.byteLength - done, at + done);
     done += bytesWritten;
   }
-}
-
-function untilLoaded(loaded: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return loaded;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      reject(abortedError(signal));
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    loaded.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', onAbort);
-    });
-  });
 }
 
 /** The end of the file's own name, so that messages which name the copy say what it is of; nothing that means more to a file system. */

@@ -1,3 +1,5 @@
+import type { StorageSettings } from '../base/storage-settings.ts';
+
 /** One listed object. */
 export interface ObjectInfo {
   /** Relative to the store's root, `/` separated, never starting with `/`, compared as UTF-8 bytes. */
@@ -45,4 +47,4 @@ export interface ObjectStore {
 /** Opens the store for a location (`file:///abs/dir`, an absolute or relative directory, `s3://bucket/prefix`, `memory://name`). */
 export type OpenObjectStore = (location: string) => ObjectStore;
 /** Opens a store with settings on top of the process's own: those of a catalog, or what it handed out for one table. */
-export type OpenStoreWith = (location: string, properties?: Readonly<Record<string, string>>) => ObjectStore;
+export type OpenStoreWith = (location: string, settings?: StorageSettings) => ObjectStore;

@@ -2,23 +2,26 @@ import { fileURLToPath } from 'node:url';
 import type { Clock } from '../base/clock.ts';
 import { ServiceError } from '../base/errors.ts';
 import { type IdSource, RandomIdSource } from '../base/ids.ts';
+import { isGrant, type StorageSettings } from '../base/storage-settings.ts';
 import { SystemClock } from '../base/system-clock.ts';
 import { systemEnvironment } from '../base/system-environment.ts';
 import { SystemRandom } from '../base/system-random.ts';
 import { LocalObjectStore } from './local-object-store.ts';
 import { MemoryObjectStore } from './memory-object-store.ts';
-import type { ObjectStore, OpenObjectStore } from './object-store.ts';
+import { mergedSettings } from './merged-settings.ts';
+import type { ObjectStore, OpenStoreWith } from './object-store.ts';
 import { S3Clients } from './s3/s3-clients.ts';
+import { s3Doors } from './s3/s3-doors.ts';
 import { isS3Location, parseS3Location } from './s3/s3-location.ts';
 import { S3ObjectStore } from './s3/s3-object-store.ts';
 import { environmentProperties, mergedProperties, type StorageProperties, s3Settings } from './s3/s3-settings.ts';
 
-/** Opens stores; for some tables with settings of their own. */
-export interface ObjectStoreOpener extends OpenObjectStore {
-  /**
-   * Opens with these settings (`s3.endpoint`, `s3.access-key-id` …) on top of those the opener has: a table's own endpoint, or credentials that
-   * a catalog gave for it. Credentials replace those below as a whole.
-   */
+/**
+ * Opens stores with settings (`s3.endpoint`, `s3.access-key-id` …) on top of those the opener has: a table's own endpoint, or credentials that a
+ * catalog hands out for it and renews while the store is open. Credentials replace those below as a whole.
+ */
+export interface ObjectStoreOpener extends OpenStoreWith {
+  /** An opener that has these settings too. */
   withProperties(properties: StorageProperties): ObjectStoreOpener;
 }
 
@@ -56,10 +59,10 @@ interface Shared {
 }
 
 function openerOf(shared: Shared, properties: StorageProperties): ObjectStoreOpener {
-  const open = (location: string): ObjectStore => {
+  const open = (location: string, settings: StorageSettings = {}): ObjectStore => {
     const memory = /^memory:\/\/(.+)$/.exec(location)?.[1];
     if (memory !== undefined) return memoryStore(shared, memory);
-    if (isS3Location(location)) return s3Store(shared, location, properties);
+    if (isS3Location(location)) return s3Store(shared, location, mergedSettings(properties, settings));
     return new LocalObjectStore({ directory: directoryOf(location), ids: shared.ids });
   };
   const withProperties = (more: StorageProperties): ObjectStoreOpener => openerOf(shared, mergedProperties(properties, more));
@@ -72,14 +75,14 @@ function memoryStore(shared: Shared, name: string): ObjectStore {
   return store;
 }
 
-function s3Store(shared: Shared, location: string, properties: StorageProperties): ObjectStore {
-  const settings = s3Settings(properties);
+function s3Store(shared: Shared, location: string, settings: StorageSettings): ObjectStore {
+  const { requestTimeoutMs, checksums } = s3Settings(isGrant(settings) ? settings.newest : settings);
   return new S3ObjectStore({
     location: parseS3Location(location),
-    door: () => shared.clients.open(settings),
+    doors: s3Doors(shared.clients, settings),
     clock: shared.clock,
-    requestTimeoutMs: settings.requestTimeoutMs,
-    checksums: settings.checksums,
+    requestTimeoutMs,
+    checksums,
   });
 }
 

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../base/clock.ts';
+import type { StorageSettings } from '../base/storage-settings.ts';
 import type { StructType } from '../schema/types.ts';
 import type { PartitionValues } from './staged-file.ts';
 import type { Version } from './version.ts';
@@ -14,8 +15,8 @@ export interface ChangeFile {
   readonly path: string;
   /** Where the path is, as `OpenObjectStore` takes it. Default: the table's location. */
   readonly location?: string | undefined;
-  /** Settings of the store there. Default: the process's own. */
-  readonly storage?: Readonly<Record<string, string>> | undefined;
+  /** Settings of the store there: sent to a thread as they are at the time. Default: the process's own. */
+  readonly storage?: StorageSettings | undefined;
   readonly sizeBytes: number;
   readonly partitionValues: PartitionValues;
   /** Rows of the file that are changes, when the log says so. */

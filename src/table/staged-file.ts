@@ -1,3 +1,4 @@
+import type { StorageSettings } from '../base/storage-settings.ts';
 import type { ColumnStatistics } from '../schema/statistics.ts';
 import type { StructType } from '../schema/types.ts';
 import type { TransformValue } from './partitioning/apply-transform.ts';
@@ -45,8 +46,11 @@ export interface PartitionRule {
 export interface WriteSpec {
   /** Where the files go, to be opened with `OpenObjectStore`. */
   readonly location: string;
-  /** Settings of the store at the location, such as credentials that a catalog gave for it. Default: the process's own. */
-  readonly storage?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Settings of the store at the location, such as credentials that a catalog hands out for it: sent to a thread as they are at the time. Default:
+   * the process's own.
+   */
+  readonly storage?: StorageSettings | undefined;
   /** All columns in table order, partition columns included; their ids where the table's files have them. */
   readonly schema: StructType;
   readonly partitionColumns: readonly string[];

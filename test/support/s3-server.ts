@@ -40,6 +40,9 @@ export interface S3Server {
   /** What a user would set to reach it; another endpoint when something stands in between. */
   properties(endpoint?: string): StorageProperties;
   opener(endpoint?: string, more?: StorageProperties): ObjectStoreOpener;
+  /** Another pair that the server takes for everything, until it is removed. Of versitygw only. */
+  addAccount(name: string): Promise<StorageProperties>;
+  removeAccount(name: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -105,6 +108,12 @@ export async function startS3Server(kind: S3ServerKind, program: string): Promis
     endpoint,
     bucket,
     properties,
+    addAccount: async (name) => {
+      const secret = `secret-of-${name}`;
+      await administer(program, endpoint, ['create-user', '--access', name, '--secret', secret, '--role', 'admin']);
+      return { 's3.access-key-id': name, 's3.secret-access-key': secret };
+    },
+    removeAccount: (name) => administer(program, endpoint, ['delete-user', '--access', name]),
     opener: (at, more) => objectStoreOpener({ clock, ids, properties: { ...properties(at), ...more } }),
     stop,
   };
@@ -113,10 +122,16 @@ export async function startS3Server(kind: S3ServerKind, program: string): Promis
 function argumentsOf(kind: S3ServerKind, dir: string, port: number): readonly string[] {
   const address = `127.0.0.1:${port}`;
   if (kind === 'gofakes3') return ['-host', address, '-backend', 'memory', '-quiet'];
-  const [data, meta] = ['data', 'meta'].map((name) => join(dir, name));
-  mkdirSync(data ?? '', { recursive: true });
-  mkdirSync(meta ?? '', { recursive: true });
-  return ['--port', address, '--quiet', '--keep-alive', 'posix', '--sidecar', meta ?? '', data ?? ''];
+  const [data = '', meta = '', iam = ''] = ['data', 'meta', 'iam'].map((name) => join(dir, name));
+  for (const place of [data, meta, iam]) mkdirSync(place, { recursive: true });
+  // Accounts that are removed are gone at once.
+  const accounts = ['--iam-dir', iam, '--iam-cache-disable'];
+  return ['--port', address, ...accounts, '--quiet', '--keep-alive', 'posix', '--sidecar', meta, data];
+}
+
+async function administer(program: string, endpoint: string, command: readonly string[]): Promise<void> {
+  const credentials = ['--access', accessKeyId, '--secret', secretAccessKey];
+  await runCommand(program, ['admin', ...credentials, '--endpoint-url', endpoint, ...command]);
 }
 
 async function createBucket(endpoint: string, bucket: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert, assertNever } from '../../base/assert.ts';
 import { isServiceError } from '../../base/errors.ts';
+import type { StorageSettings } from '../../base/storage-settings.ts';
 import { SystemClock } from '../../base/system-clock.ts';
 import { SystemRandom } from '../../base/system-random.ts';
 import { ParquetChangeEncoder } from '../../cdf/change-encoder.ts';
@@ -18,8 +19,8 @@ const { maxNestingDepth } = workerData as WorkerSetup;
 const clock = new SystemClock();
 const random = new SystemRandom();
 const failpoint = failpointFromEnv(process.env['FAILPOINT']);
-const openStore = (location: string, properties: Readonly<Record<string, string>> = {}): ObjectStore =>
-  new RetryingObjectStore(openObjectStore.withProperties(properties)(location), { clock, random });
+const openStore = (location: string, settings?: StorageSettings): ObjectStore =>
+  new RetryingObjectStore(openObjectStore(location, settings), { clock, random });
 const stager = new InThreadBatchStager({ openStore, clock, failpoint, maxNestingDepth });
 const encoder = new ParquetChangeEncoder({ openStore });
 const rewriter = new ParquetFileRewriter({ openStore });

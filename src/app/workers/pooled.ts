@@ -1,18 +1,45 @@
-import type { ChangeEncoder } from '../../protocol/change-event.ts';
+import { isGrant, type StorageProperties } from '../../base/storage-settings.ts';
+import type { ChangeEncoder, EncodeTask } from '../../protocol/change-event.ts';
 import type { BatchStager } from '../../protocol/sealed-batch.ts';
+import type { ChangeFile } from '../../table/changes.ts';
 import type { FileRewriter } from '../../table/operations.ts';
+import { withPlainSettings } from './with-plain-settings.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 /** The ports of the services, answered by worker threads. */
 
-export function pooledStager(pool: WorkerPool): BatchStager {
-  return { stage: (task, signal) => pool.run('stage', task, { transfer: [task.batch.bytes], signal }) };
+type Pool = Pick<WorkerPool, 'run'>;
+
+export function pooledStager(pool: Pool): BatchStager {
+  return {
+    stage: (task, signal) => {
+      const { batch, write } = task;
+      // A batch that may have to be sent again is copied: a transfer would take it away.
+      const transfer = write.storage !== undefined && isGrant(write.storage) ? [] : [batch.bytes];
+      return withPlainSettings(write.storage, (storage) =>
+        pool.run('stage', { ...task, write: { ...write, storage } }, { transfer, signal }),
+      );
+    },
+  };
 }
 
-export function pooledEncoder(pool: WorkerPool): ChangeEncoder {
-  return { encode: (task, signal) => pool.run('encode', task, { signal }) };
+export function pooledEncoder(pool: Pool): ChangeEncoder {
+  return {
+    encode: (task, signal) => withPlainSettings(settingsOf(task), (storage) => pool.run('encode', withStorage(task, storage), { signal })),
+  };
 }
 
-export function pooledRewriter(pool: WorkerPool): FileRewriter {
+export function pooledRewriter(pool: Pool): FileRewriter {
   return { rewrite: (task, signal) => pool.run('rewrite', task, { signal }) };
+}
+
+/** The files of a version are all of one table; those made for the reader lie on this machine and have none. */
+function settingsOf({ changes }: EncodeTask): ChangeFile['storage'] {
+  return changes.files.find((file) => file.storage !== undefined)?.storage;
+}
+
+function withStorage(task: EncodeTask, storage: StorageProperties | undefined): EncodeTask {
+  if (storage === undefined) return task;
+  const files = task.changes.files.map((file) => (file.storage === undefined ? file : { ...file, storage }));
+  return { ...task, changes: { ...task.changes, files } };
 }

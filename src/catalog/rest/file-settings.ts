@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/bigint-json.ts';
+import { mergedProperties } from '../../storage/s3/s3-settings.ts';
 import { type RestConfig, textMap } from './rest-client.ts';
 
 const storageKey = /^(s3|client|gcs|adls|io-impl)(\.|$)/;
@@ -8,7 +9,8 @@ const storageKey = /^(s3|client|gcs|adls|io-impl)(\.|$)/;
  * prefix of where the table lies.
  */
 export function fileSettingsIn(config: RestConfig, answer: JsonObject, location: string): Readonly<Record<string, string>> {
-  return { ...storageSettings(config.defaults), ...storageSettings(config.overrides), ...tableSettings(answer, location) };
+  const general = { ...storageSettings(config.defaults), ...storageSettings(config.overrides), ...textMap(answer['config']) };
+  return mergedProperties(general, vendedFor(answer, location) ?? {});
 }
 
 /** Those of a catalog's settings that are about files. */
@@ -16,7 +18,8 @@ function storageSettings(settings: Readonly<Record<string, string>>): Readonly<R
   return Object.fromEntries(Object.entries(settings).filter(([key]) => storageKey.test(key)));
 }
 
-function tableSettings(body: JsonObject, location: string): Readonly<Record<string, string>> {
+/** Credentials the server vends for the longest prefix of a location. */
+export function vendedFor(body: JsonObject, location: string): Readonly<Record<string, string>> | undefined {
   const credentials = body['storage-credentials'];
   const vended = (Array.isArray(credentials) ? credentials : [])
     .flatMap((entry: JsonValue) => {
@@ -24,5 +27,5 @@ function tableSettings(body: JsonObject, location: string): Readonly<Record<stri
       return typeof prefix === 'string' && location.startsWith(prefix) ? [{ prefix, config: textMap(config) }] : [];
     })
     .toSorted((left, right) => left.prefix.length - right.prefix.length);
-  return Object.assign({}, textMap(body['config']), vended.at(-1)?.config);
+  return vended.at(-1)?.config;
 }

@@ -71,6 +71,15 @@ export class RestClient {
     this.#authorization = new RestAuthorization(parts.settings.auth, { send: this.#send, clock: parts.clock });
   }
 
+  get clock(): Clock {
+    return this.#parts.clock;
+  }
+
+  /** Whether the user wants storage credentials to be asked for again when they end. */
+  get renewsCredentials(): boolean {
+    return this.#parts.settings.renewsCredentials;
+  }
+
   async config(): Promise<RestConfig> {
     this.#config ??= this.#fetchConfig();
     try {

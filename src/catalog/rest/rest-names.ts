@@ -1,14 +1,17 @@
 import { isJsonObject, type JsonValue } from '../../base/bigint-json.ts';
 import { isServiceError } from '../../base/errors.ts';
+import type { StorageProperties } from '../../base/storage-settings.ts';
 import type { LoadedMetadata, MetadataChange, SwapOutcome, TablePointer } from '../../iceberg/pointer/table-pointer.ts';
 import type { TableIdent } from '../../table/table-formats.ts';
 import { tableExists } from '../../table/table-names.ts';
 import type { IcebergNames, NameChange } from '../iceberg-names.ts';
 import { schemaNotFound } from '../namespace-errors.ts';
 import { fileSettingsIn } from './file-settings.ts';
+import type { HttpAnswer } from './http-exchange.ts';
 import type { RestClient } from './rest-client.ts';
 import { failureIn, invalidAnswer, restError } from './rest-errors.ts';
-import { commitBody, RestTablePointer, tableEndpoint } from './rest-table-pointer.ts';
+import { commitBody, RestTablePointer, type StagedTable } from './rest-table-pointer.ts';
+import { tableEndpoint } from './table-endpoint.ts';
 
 const namespacesEndpoint = '/v1/{prefix}/namespaces';
 const namespaceEndpoint = '/v1/{prefix}/namespaces/{namespace}';
@@ -25,7 +28,7 @@ export class RestNames implements IcebergNames {
   readonly #client: RestClient;
   readonly #nameOf: (ident: TableIdent) => string;
   /** What the server has handed out for tables that are about to be made. */
-  readonly #staged = new Map<string, Readonly<Record<string, string>>>();
+  readonly #staged = new Map<string, StagedTable>();
 
   constructor(parts: { readonly client: RestClient; readonly nameOf: (ident: TableIdent) => string }) {
     this.#client = parts.client;
@@ -79,18 +82,14 @@ export class RestNames implements IcebergNames {
 
   pointer(ident: TableIdent): TablePointer {
     const key = keyOf(ident);
-    const fileSettings = this.#staged.get(key);
+    const staged = this.#staged.get(key);
     this.#staged.delete(key);
-    return new RestTablePointer({ name: this.#nameOf(ident), ident, client: this.#client, fileSettings });
+    return new RestTablePointer({ name: this.#nameOf(ident), ident, client: this.#client, staged });
   }
 
   /** Asks the server to stage a table, which it forgets: that tells where it would put it, and with what its files may be written. */
   async locationOf(ident: TableIdent, wanted: string | undefined, signal?: AbortSignal): Promise<string> {
-    const names = { namespace: ident.namespace };
-    const schema = { type: 'struct', 'schema-id': 0, fields: [] };
-    const body = { name: ident.name, location: wanted, schema, 'stage-create': true, properties: {} };
-    const request = { method: 'POST', endpoint: tablesEndpoint, names, body, expected: [statusNotFound, statusConflict] } as const;
-    const answer = await this.#client.request(request, signal);
+    const answer = await this.#stage(ident, wanted, signal);
     if (answer.status === statusNotFound) throw schemaNotFound(ident.namespace);
     // A table that is to be replaced is there; only its new place is the user's choice.
     if (answer.status === statusConflict && wanted !== undefined) return wanted;
@@ -98,8 +97,26 @@ export class RestNames implements IcebergNames {
     const metadata = isJsonObject(answer.body) ? answer.body['metadata'] : undefined;
     const location = isJsonObject(metadata) ? metadata['location'] : undefined;
     if (typeof location !== 'string') throw invalidAnswer(`staging of ${this.#nameOf(ident)}`, 'has no location');
-    if (isJsonObject(answer.body)) this.#staged.set(keyOf(ident), fileSettingsIn(await this.#client.config(), answer.body, location));
+    const again = async (): Promise<StorageProperties> => {
+      const other = await this.#stage(ident, location);
+      if (other.status >= firstFailure)
+        throw restError(failureIn(other.status, other.body), { shown: `POST ${tablesEndpoint}`, writes: false });
+      return await this.#settingsIn(other, location);
+    };
+    this.#staged.set(keyOf(ident), { fileSettings: await this.#settingsIn(answer, location), again });
     return location;
+  }
+
+  async #stage(ident: TableIdent, location: string | undefined, signal?: AbortSignal): Promise<HttpAnswer> {
+    const names = { namespace: ident.namespace };
+    const schema = { type: 'struct', 'schema-id': 0, fields: [] };
+    const body = { name: ident.name, location, schema, 'stage-create': true, properties: {} };
+    const request = { method: 'POST', endpoint: tablesEndpoint, names, body, expected: [statusNotFound, statusConflict] } as const;
+    return await this.#client.request(request, signal);
+  }
+
+  async #settingsIn({ body }: HttpAnswer, location: string): Promise<StorageProperties> {
+    return isJsonObject(body) ? fileSettingsIn(await this.#client.config(), body, location) : {};
   }
 
   async rename(from: TableIdent, to: TableIdent, signal?: AbortSignal): Promise<NameChange> {

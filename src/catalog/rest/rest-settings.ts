@@ -9,6 +9,8 @@ export interface RestSettings {
   readonly auth: RestAuthSettings;
   /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Storage credentials that end are asked for again. */
+  readonly renewsCredentials: boolean;
   /** Names asked for at once; default: as the server likes. */
   readonly pageSize: number | undefined;
 }
@@ -56,6 +58,7 @@ export function restSettings(catalog: string, properties: ReadonlyMap<string, st
     prefix: properties.get('prefix'),
     auth: authSettings(catalog, uri, properties),
     headers,
+    renewsCredentials: properties.get('client.refresh-credentials-enabled') !== 'false',
     pageSize: pageSize === undefined ? undefined : Number(pageSize),
   };
 }

@@ -1,55 +1,68 @@
 import { isJsonObject, type JsonObject } from '../../base/bigint-json.ts';
 import { isServiceError } from '../../base/errors.ts';
+import type { StorageProperties } from '../../base/storage-settings.ts';
 import type { LoadedMetadata, MetadataChange, SwapOutcome, TablePointer } from '../../iceberg/pointer/table-pointer.ts';
 import { tableMetadataFromJson } from '../../iceberg/spec/read-table-metadata.ts';
 import { requirementToJson } from '../../iceberg/spec/requirements.ts';
 import { updateToJson } from '../../iceberg/spec/updates-json.ts';
+import { credentialsEndMs, holdsCredentials } from '../../storage/s3/s3-settings.ts';
+import { VendedSettings } from '../../storage/vended-settings.ts';
 import type { TableIdent } from '../../table/table-formats.ts';
 import { schemaNotFound } from '../namespace-errors.ts';
+import { askForSettings, settingsNotRenewed } from './ask-for-settings.ts';
 import { effectiveUpdates } from './effective-updates.ts';
 import { fileSettingsIn } from './file-settings.ts';
 import type { HttpAnswer } from './http-exchange.ts';
 import type { RestClient } from './rest-client.ts';
 import { failureIn, invalidAnswer, outcomeUnknown, restError } from './rest-errors.ts';
-
-/** The endpoint of one table. */
-export const tableEndpoint: string = '/v1/{prefix}/namespaces/{namespace}/tables/{table}';
+import { tableEndpoint } from './table-endpoint.ts';
 
 const statusNotModified = 304;
 const statusNotFound = 404;
 const statusConflict = 409;
 const statusInvalid = 400;
 
+/** What a server has handed out for a table that is about to be made. */
+export interface StagedTable {
+  readonly fileSettings: StorageProperties;
+  readonly again: () => Promise<StorageProperties>;
+}
+
 /** A table of a REST catalog: the server applies changes and writes the metadata files. */
 export class RestTablePointer implements TablePointer {
   readonly name: string;
   readonly singleWriterOnly = undefined;
+  readonly fileSettings: VendedSettings;
   readonly #client: RestClient;
   readonly #ident: TableIdent;
   /** The server's mark of a state it has handed out. */
   readonly #tags = new WeakMap<LoadedMetadata, string>();
-  #fileSettings: Readonly<Record<string, string>> | undefined;
+  /** Where the files are that settings are asked for. */
+  #location = '';
 
-  /** @param parts.fileSettings of a table that is staged. */
   constructor(parts: {
     readonly name: string;
     readonly ident: TableIdent;
     readonly client: RestClient;
-    readonly fileSettings?: Readonly<Record<string, string>> | undefined;
+    /** Of a table that is about to be made: what was handed out for it, and asks for it again. */
+    readonly staged?: StagedTable | undefined;
   }) {
-    this.name = parts.name;
-    this.#fileSettings = parts.fileSettings;
-    this.#client = parts.client;
-    this.#ident = parts.ident;
-  }
-
-  get fileSettings(): Readonly<Record<string, string>> | undefined {
-    return this.#fileSettings;
+    const { name, ident, client, staged } = parts;
+    this.name = name;
+    this.#client = client;
+    this.#ident = ident;
+    this.fileSettings = new VendedSettings({
+      ask: (newest) => this.#ask(newest, staged),
+      renews: client.renewsCredentials,
+      clock: client.clock,
+    });
+    if (staged !== undefined) this.fileSettings.offer(staged.fileSettings);
   }
 
   async load(known: LoadedMetadata | undefined, signal?: AbortSignal): Promise<LoadedMetadata | undefined> {
-    // Credentials end: where the server vends them it is asked for the table again and again.
-    const tag = known === undefined || holdsCredentials(known) ? undefined : this.#tags.get(known);
+    // Nobody says when such credentials end: the server is asked for the table as a whole again and again, and others come with it.
+    const endless = holdsCredentials(this.fileSettings.newest) && credentialsEndMs(this.fileSettings.newest) === undefined;
+    const tag = known === undefined || endless ? undefined : this.#tags.get(known);
     const answer = await this.#client.request(
       {
         method: 'GET',
@@ -62,7 +75,10 @@ export class RestTablePointer implements TablePointer {
     );
     if (answer.status === statusNotFound) return undefined;
     if (answer.status === statusNotModified && known !== undefined) return known;
-    return await this.#loadedFrom(answer, known, `GET of table ${this.name}`);
+    const loaded = this.#loadedFrom(answer, known, `GET of table ${this.name}`);
+    // The answer to a commit has no such settings.
+    if (isJsonObject(answer.body)) this.fileSettings.offer(fileSettingsIn(await this.#client.config(), answer.body, this.#location));
+    return loaded;
   }
 
   async swap(base: LoadedMetadata | undefined, change: MetadataChange, signal?: AbortSignal): Promise<SwapOutcome> {
@@ -86,7 +102,7 @@ export class RestTablePointer implements TablePointer {
     const { status, body } = answer;
     if (status >= statusInvalid) return this.#refusal(base, failureIn(status, body));
     try {
-      return { kind: 'committed', loaded: await this.#loadedFrom(answer, undefined, `commit to ${this.name}`) };
+      return { kind: 'committed', loaded: this.#loadedFrom(answer, undefined, `commit to ${this.name}`) };
     } catch (error) {
       // The server says that it is done, in words we do not understand.
       return { kind: 'unknown', cause: outcomeUnknown(`commit to ${this.name}`, error) };
@@ -106,18 +122,31 @@ export class RestTablePointer implements TablePointer {
     throw restError(failure, { shown: `commit to ${this.name}`, writes: true });
   }
 
-  async #loadedFrom({ body, headers }: HttpAnswer, known: LoadedMetadata | undefined, shown: string): Promise<LoadedMetadata> {
+  #loadedFrom({ body, headers }: HttpAnswer, known: LoadedMetadata | undefined, shown: string): LoadedMetadata {
     if (!isJsonObject(body)) throw invalidAnswer(shown, 'is no object');
     const location = body['metadata-location'];
     const metadataLocation = typeof location === 'string' ? location : undefined;
     const unchanged = known !== undefined && metadataLocation !== undefined && known.metadataLocation === metadataLocation;
-    const metadata = unchanged ? known.metadata : tableMetadataFromJson(body['metadata'], metadataLocation ?? shown);
-    const properties = fileSettingsIn(await this.#client.config(), body, metadataLocation ?? metadata.location);
-    this.#fileSettings = properties;
-    const loaded = unchanged && sameEntries(properties, known.properties ?? {}) ? known : { metadata, metadataLocation, properties };
+    const loaded = unchanged ? known : { metadata: tableMetadataFromJson(body['metadata'], metadataLocation ?? shown), metadataLocation };
     const tag = headers.get('etag');
     if (tag !== null) this.#tags.set(loaded, tag);
+    this.#location = metadataLocation ?? loaded.metadata.location;
     return loaded;
+  }
+
+  async #ask(newest: StorageProperties, staged: StagedTable | undefined): Promise<StorageProperties> {
+    try {
+      // Until it is loaded or committed there may be no such table.
+      const settings =
+        this.#location === '' && staged !== undefined
+          ? await staged.again()
+          : await askForSettings(this.#client, { ident: this.#ident, location: this.#location }, newest);
+      // Without any, whatever credentials the process finds about it would be used in their place.
+      if (!holdsCredentials(settings)) throw invalidAnswer(`GET of the credentials of ${this.name}`, `has none for ${this.#location}`);
+      return settings;
+    } catch (error) {
+      throw settingsNotRenewed(this.name, error);
+    }
   }
 
   #names(): { readonly namespace: readonly string[]; readonly table: string } {
@@ -132,13 +161,4 @@ export function commitBody(ident: TableIdent, base: LoadedMetadata | undefined, 
     requirements: change.requirements.map(requirementToJson),
     updates: effectiveUpdates(base?.metadata, change.updates).map(updateToJson),
   };
-}
-
-function sameEntries(left: Readonly<Record<string, string>>, right: Readonly<Record<string, string>>): boolean {
-  const keys = Object.keys(left);
-  return keys.length === Object.keys(right).length && keys.every((key) => left[key] === right[key]);
-}
-
-function holdsCredentials({ properties = {} }: LoadedMetadata): boolean {
-  return Object.keys(properties).some((key) => /(access-key-id|session-token|sas-token|oauth2\.token)/.test(key));
 }

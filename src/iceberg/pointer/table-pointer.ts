@@ -1,3 +1,4 @@
+import type { StorageGrant } from '../../base/storage-settings.ts';
 import type { MetadataRequirement, MetadataUpdate } from '../spec/metadata-updates.ts';
 import type { TableMetadata } from '../spec/table-metadata.ts';
 
@@ -6,8 +7,6 @@ export interface LoadedMetadata {
   readonly metadata: TableMetadata;
   /** Location of the metadata file. A table that is staged and not committed has none. */
   readonly metadataLocation: string | undefined;
-  /** Settings for the table's files that the catalog hands out, such as storage credentials. */
-  readonly properties?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface MetadataChange {
@@ -35,8 +34,11 @@ export interface TablePointer {
   readonly name: string;
   /** Why tables of this catalog must not have two writers at once; `undefined`: they may. */
   readonly singleWriterOnly: string | undefined;
-  /** Settings for the table's files as the catalog has handed them out last, of a table that is about to be made too; credentials end. */
-  readonly fileSettings?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Settings for the table's files that the catalog hands out, such as storage credentials, of a table that is about to be made too. Known from the
+   * first `load` on, and renewed for as long as the pointer is in use.
+   */
+  readonly fileSettings?: StorageGrant | undefined;
   /** The newest metadata; `undefined`: there is no such table. `known`: what the caller has, returned as it is when it is still the newest. */
   load(known: LoadedMetadata | undefined, signal?: AbortSignal): Promise<LoadedMetadata | undefined>;
   /** One attempt. `base` undefined: creates the table. */

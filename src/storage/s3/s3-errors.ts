@@ -31,10 +31,22 @@ const wrongCredentials: ReadonlySet<string> = new Set([
   'ExpiredTokenException',
   'InvalidAccessKeyId',
   'InvalidToken',
+  'InvalidTokenId',
   'RequestTimeTooSkewed',
   'SignatureDoesNotMatch',
   'TokenRefreshRequired',
 ]);
+/** Of credentials that were good once: they have come to their end, or were taken back. */
+const endedCredentials: ReadonlySet<string> = new Set([
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'InvalidAccessKeyId',
+  'InvalidToken',
+  'InvalidTokenId',
+  'TokenRefreshRequired',
+]);
+/** Answers without a body, as to HEAD, carry no code of the server's: the client makes one up from the status. */
+const madeUpCodes = /^(?:UnknownError|Unknown|Forbidden|Unauthorized|BadRequest|\d{3})$/;
 const wrongRegion: ReadonlySet<string> = new Set([
   'PermanentRedirect',
   'AuthorizationHeaderMalformed',
@@ -51,6 +63,12 @@ export function failureOf(error: unknown): S3Failure {
   const system = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const name = error instanceof Error ? error.name : 'Unknown';
   return { status, code: (name === 'Error' || name === 'AggregateError' || name === 'TimeoutError' ? system : undefined) ?? name };
+}
+
+/** Whether a request was refused, and so did nothing, for credentials that may have been good before. */
+export function credentialsMayHaveEnded({ status, code }: S3Failure): boolean {
+  if (endedCredentials.has(code)) return true;
+  return (status === 400 || status === 401 || status === 403) && madeUpCodes.test(code);
 }
 
 /**
@@ -85,6 +103,8 @@ function deniedHint(code: string): string {
   switch (code) {
     case 'ExpiredToken':
     case 'ExpiredTokenException':
+    case 'InvalidToken':
+    case 'InvalidTokenId':
     case 'TokenRefreshRequired':
       return 'the session token has expired: get credentials anew';
     case 'RequestTimeTooSkewed':

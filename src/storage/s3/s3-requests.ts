@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream';
+import { unlessAborted } from '../../base/abort.ts';
 import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isServiceError } from '../../base/errors.ts';
 import { withDeadline } from './deadline.ts';
 import type { S3Door } from './s3-clients.ts';
-import { failureOf, type S3Failure, type S3Request, s3Error } from './s3-errors.ts';
+import type { S3Doors } from './s3-doors.ts';
+import { credentialsMayHaveEnded, failureOf, type S3Failure, type S3Request, s3Error } from './s3-errors.ts';
 
 /** A transfer that is slower than this over its whole length is given up. */
 const minBytesPerMs = 64;
@@ -17,26 +19,46 @@ export interface S3CallOptions {
   readonly sentBytes: number;
   /** Absent: the request cannot be cancelled once it is sent. */
   readonly signal: AbortSignal | undefined;
+  /** Not sent again with other credentials either. */
+  readonly onceOnly?: boolean | undefined;
 }
 
-/** Sends requests, one attempt each, within a deadline. */
+type Run<T> = (door: S3Door, signal: AbortSignal, expectBytes: (count: number) => void) => Promise<T>;
+
+/**
+ * Sends requests, one attempt each, within a deadline. A request whose credentials are not accepted did nothing: it is sent once more with others,
+ * where there are others.
+ */
 export class S3Requests {
-  readonly #door: () => Promise<S3Door>;
+  readonly #doors: S3Doors;
   readonly #clock: Clock;
   readonly #timeoutMs: number;
 
-  constructor(parts: { readonly door: () => Promise<S3Door>; readonly clock: Clock; readonly timeoutMs: number }) {
-    this.#door = parts.door;
+  constructor(parts: { readonly doors: S3Doors; readonly clock: Clock; readonly timeoutMs: number }) {
+    this.#doors = parts.doors;
     this.#clock = parts.clock;
     this.#timeoutMs = parts.timeoutMs;
   }
 
-  /** `run` tells of the bytes that are to be received. @throws ServiceError `ABORTED` only. */
-  async attempt<T>(
-    options: S3CallOptions,
-    run: (door: S3Door, signal: AbortSignal, expectBytes: (count: number) => void) => Promise<T>,
-  ): Promise<S3Answer<T>> {
-    const door = await this.#door();
+  /** `run` tells of the bytes that are to be received. @throws ServiceError `ABORTED`, and what a renewal of credentials failed with. */
+  async attempt<T>(options: S3CallOptions, run: Run<T>): Promise<S3Answer<T>> {
+    const { signal, onceOnly = false } = options;
+    const door = await unlessAborted(this.#doors.open(), signal);
+    const answer = await this.#sendOnce(door, options, run);
+    if (answer.kind === 'done' || !credentialsMayHaveEnded(answer.failure)) return answer;
+    // Asked for even where nothing is sent again: the next request has them.
+    const other = await unlessAborted(this.#doors.insteadOf(door), signal);
+    return other === undefined || onceOnly ? answer : await this.#sendOnce(other, options, run);
+  }
+
+  /** @throws ServiceError what `s3Error` makes of a failure; as `attempt`. */
+  async send<T>(request: S3Request, options: S3CallOptions, run: (door: S3Door, signal: AbortSignal) => Promise<T>): Promise<T> {
+    const answer = await this.attempt(options, run);
+    if (answer.kind === 'done') return answer.value;
+    throw s3Error(answer.failure, request);
+  }
+
+  async #sendOnce<T>(door: S3Door, options: S3CallOptions, run: Run<T>): Promise<S3Answer<T>> {
     const durationMs = this.#timeoutMs + Math.ceil(options.sentBytes / minBytesPerMs);
     try {
       const value = await withDeadline(this.#clock, { durationMs, signal: options.signal }, ({ signal, extend }) =>
@@ -50,13 +72,6 @@ export class S3Requests {
       if (isServiceError(error)) return { kind: 'failed', failure: { status: undefined, code: error.code } };
       return { kind: 'failed', failure: failureOf(error) };
     }
-  }
-
-  /** @throws ServiceError what `s3Error` makes of a failure; `ABORTED`. */
-  async send<T>(request: S3Request, options: S3CallOptions, run: (door: S3Door, signal: AbortSignal) => Promise<T>): Promise<T> {
-    const answer = await this.attempt(options, run);
-    if (answer.kind === 'done') return answer.value;
-    throw s3Error(answer.failure, request);
   }
 }
 

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
+import type { StorageProperties } from '../../base/storage-settings.ts';
 
-/** Settings of object stores by the names users know, such as `s3.endpoint`. */
-export type StorageProperties = Readonly<Record<string, string>>;
+export type { StorageProperties } from '../../base/storage-settings.ts';
 
 /** How a bucket is reached. */
 export interface S3Settings {
@@ -43,13 +43,20 @@ const names = {
   accessKeyId: ['s3.access-key-id', 'fs.s3a.access.key'],
   secretAccessKey: ['s3.secret-access-key', 'fs.s3a.secret.key'],
   sessionToken: ['s3.session-token', 'fs.s3a.session.token'],
+  /** As Iceberg's catalogs say it; who sets credentials of their own does not. */
+  credentialsEndMs: ['s3.session-token-expires-at-ms'],
   requestTimeoutMs: ['s3.request-timeout-ms'],
   maxConnections: ['s3.max-connections', 'fs.s3a.connection.maximum'],
   checksums: ['s3.checksum-enabled'],
   tls: ['fs.s3a.connection.ssl.enabled'],
 } as const;
 
-const credentialNames: readonly string[] = [...names.accessKeyId, ...names.secretAccessKey, ...names.sessionToken];
+const credentialNames: readonly string[] = [
+  ...names.accessKeyId,
+  ...names.secretAccessKey,
+  ...names.sessionToken,
+  ...names.credentialsEndMs,
+];
 
 /**
  * Reads the settings; properties that are none of an object store's are passed over.
@@ -80,6 +87,20 @@ export function mergedProperties(base: StorageProperties, over: StoragePropertie
   }
   if (credentialNames.some((name) => name in over)) for (const name of credentialNames) replaced.add(name);
   return { ...Object.fromEntries(Object.entries(base).filter(([name]) => !replaced.has(name))), ...over };
+}
+
+export function holdsCredentials(properties: StorageProperties): boolean {
+  return find(properties, names.accessKeyId) !== undefined;
+}
+
+export function withoutCredentials(properties: StorageProperties): StorageProperties {
+  return Object.fromEntries(Object.entries(properties).filter(([name]) => !credentialNames.includes(name)));
+}
+
+/** When the credentials end, as milliseconds since the epoch; `undefined`: nobody has said. */
+export function credentialsEndMs(properties: StorageProperties): number | undefined {
+  const value = find(properties, names.credentialsEndMs)?.value ?? '';
+  return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
 
 /** What the environment says of the server. Credentials are left to the client's own chain, which renews them. */

@@ -58,9 +58,11 @@ export async function uploadInParts(upload: Upload): Promise<void> {
     const mayBeThere = completing && error instanceof ServiceError && error.kind === 'unknown-outcome';
     if (!mayBeThere) {
       // Best effort: what stays behind falls to the bucket's rule for incomplete uploads.
-      await requests.attempt({ sentBytes: 0, signal: undefined }, ({ client, library }, abortSignal) =>
-        client.send(new library.AbortMultipartUploadCommand({ ...place, UploadId: uploadId }), { abortSignal }),
-      );
+      await requests
+        .attempt({ sentBytes: 0, signal: undefined }, ({ client, library }, abortSignal) =>
+          client.send(new library.AbortMultipartUploadCommand({ ...place, UploadId: uploadId }), { abortSignal }),
+        )
+        .catch(() => undefined);
     }
     throw error;
   }

@@ -74,6 +74,7 @@ describe('settings of object stores', () => {
       'fs.s3a.access.key': 'global',
       'fs.s3a.secret.key': 'global',
       's3.session-token': 'global',
+      's3.session-token-expires-at-ms': '1',
       's3.endpoint': 'http://a',
       's3.max-connections': '3',
     };

@@ -1,0 +1,36 @@
+import { isGrant, type StorageProperties, type StorageSettings } from '../../base/storage-settings.ts';
+import type { S3Clients, S3Door } from './s3-clients.ts';
+import { s3Settings } from './s3-settings.ts';
+
+/** The way to the server, by settings that may be replaced while a store is open. */
+export interface S3Doors {
+  /** By the settings as they are at this time: asked for with every request. @throws ServiceError when they have ended and there are no others. */
+  open(): Promise<S3Door>;
+  /** Another in place of one whose credentials were not accepted; `undefined`: there is none. @throws ServiceError as `open`. */
+  insteadOf(refused: S3Door): Promise<S3Door | undefined>;
+}
+
+/**
+ * Each set of credentials has a client of its own, with all other settings that came with them; the vendor's client could renew credentials only,
+ * by the system's clock, and keeps those that do not say when they end for ever.
+ */
+export function s3Doors(clients: S3Clients, settings: StorageSettings): S3Doors {
+  if (!isGrant(settings)) {
+    const fixed = s3Settings(settings);
+    return { open: () => clients.open(fixed), insteadOf: () => Promise.resolve(undefined) };
+  }
+  const openedWith = new WeakMap<S3Door, StorageProperties>();
+  const openWith = async (properties: StorageProperties): Promise<S3Door> => {
+    const door = await clients.open(s3Settings(properties));
+    openedWith.set(door, properties);
+    return door;
+  };
+  return {
+    open: async () => openWith(await settings.current()),
+    insteadOf: async (refused) => {
+      const properties = openedWith.get(refused);
+      const others = properties === undefined ? undefined : await settings.insteadOf(properties);
+      return others === undefined ? undefined : openWith(others);
+    },
+  };
+}
