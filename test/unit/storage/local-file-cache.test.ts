@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../../src/base/errors.ts';
 import { LocalFileCache, type RemoteFile } from '../../../src/storage/local-file-cache.ts';
 import { removeDirectory, temporaryDirectory } from '../../support/servers.ts';
@@ -115,7 +115,8 @@ describe('LocalFileCache', () => {
       });
     const [left, right] = [new AbortController(), new AbortController()];
     const waiting = [cache.pin(file, left.signal), cache.pin(file, right.signal)] as const;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    // The fetch makes its directory first.
+    await vi.waitUntil(() => file.requests > 0, { timeout: 20_000 });
     left.abort();
     await expect(waiting[0]).rejects.toMatchObject({ code: 'ABORTED' });
     expect(file.aborted).toBe(0);
