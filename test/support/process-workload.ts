@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Admin, CompressionTypes, Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
 import type { IcebergPlace } from './checks-iceberg.ts';
+import { eventually } from './process.ts';
 import { kafkaBrokers, redisUrl } from './servers.ts';
 
 export const partitionCount = 4;
@@ -160,8 +161,14 @@ export class Workload {
     return this.#brokers;
   }
 
+  /** Creates the topic and waits until its partitions are led; kafkajs's own wait gives up at a broker that has not heard of it yet. */
   async createTopic({ topic, partitions }: PipelineCase): Promise<void> {
-    await this.admin.createTopics({ topics: [{ topic, numPartitions: partitions }] });
+    await this.admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: partitions }] });
+    await eventually(`topic ${topic} is led`, async () => {
+      const { topics } = await this.admin.fetchTopicMetadata({ topics: [topic] });
+      const led = topics.find(({ name }) => name === topic)?.partitions.filter(({ leader }) => leader >= 0) ?? [];
+      return led.length === partitions;
+    });
   }
 
   /** Appends `count` records, number `produced.count` onwards, spread over the partitions. */
