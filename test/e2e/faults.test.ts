@@ -44,6 +44,8 @@ const standstills: readonly (readonly [string, string, TableKind])[] = [
 
 const outageMs = 30_000;
 const sessionMs = 6_000;
+/** Limit on catching up after an outage: pauses between attempts have grown to half a minute by then. */
+const recoveryMs = 180_000;
 const others = 'vacuum: { enabled: false }, checkpoint: { enabled: false }, expiry: { enabled: false }';
 const compaction = `{ sweepInterval: 300ms, compaction: { minInputFiles: 3 }, ${others} }`;
 
@@ -173,7 +175,7 @@ describe('the product survives', () => {
       }
       await Promise.all(all.map(({ pipeline, produced }) => produceParts(pipeline, produced, 5, own)));
       for (const { pipeline, produced, worker } of all) {
-        await untilThrough(worker, pipeline, produced);
+        await untilThrough(worker, pipeline, produced, recoveryMs);
         expect((await worker.terminate()).code, worker.log).toBe(0);
         expect((await judge(own, pipeline, produced)).findings).toEqual([]);
       }
