@@ -10,6 +10,7 @@ import type { OpenObjectStore } from '../storage/object-store.ts';
 import type { SnapshotRows, VersionChanges } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
 import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
+import type { HiddenColumn } from '../table/hidden-columns.ts';
 import type { CompactionPlan, CompactionResult, FileRewriter, TableHealth, VacuumOptions, VacuumResult } from '../table/operations.ts';
 import type { MetadataTable, Procedure, SnapshotPoint } from '../table/queries.ts';
 import type { RowOperations } from '../table/row-operations.ts';
@@ -40,7 +41,8 @@ import { compact } from './operations/optimize/compact.ts';
 import { type CompactionPlanOptions, planCompaction } from './operations/optimize/plan-compaction.ts';
 import { tableHealth } from './operations/table-health.ts';
 import { vacuum } from './operations/vacuum/vacuum.ts';
-import { fileScanOf } from './scan/file-scan.ts';
+import { fileScanOf, scanWithHidden } from './scan/file-scan.ts';
+import { hiddenColumnsOf } from './scan/hidden-columns.ts';
 import { selectFiles } from './scan/select-files.ts';
 import { DeltaStreamSource } from './streaming/delta-stream-source.ts';
 import { tableDetail } from './table-detail.ts';
@@ -191,10 +193,17 @@ export class DeltaTable implements QueryableTable {
     return versionAt(this.#context, timestampMs, signal);
   }
 
+  hiddenColumns(snapshot: Snapshot): readonly HiddenColumn[] {
+    return hiddenColumnsOf(asDeltaSnapshot(snapshot));
+  }
+
   async scan(snapshot: Snapshot, request: ScanRequest = {}, signal?: AbortSignal): Promise<FileScan> {
     const delta = asDeltaSnapshot(snapshot);
     signal?.throwIfAborted();
-    return Promise.resolve(fileScanOf(this.#context, delta, selectFiles(delta, request.filter)));
+    const { filter, hidden } = request;
+    const files = selectFiles(delta, filter);
+    const scan = hidden === undefined ? fileScanOf(this.#context, delta, files) : scanWithHidden(this.#context, delta, files, hidden);
+    return Promise.resolve(scan);
   }
 
   changeScans(range: { readonly from: Version; readonly until: Version }, signal?: AbortSignal): AsyncIterable<ChangeScan> {

@@ -25,6 +25,8 @@ import { localCopies } from './scan/local-copies.ts';
 import { type ScanGroup, samePartitionValues, scanGroups } from './scan/scan-groups.ts';
 import { type HeldGroup, scanSql } from './scan/scan-sql.ts';
 import {
+  factsBatch,
+  factsSchema,
   givenRowBatches,
   givenRowsSchema,
   partitionBatches,
@@ -151,8 +153,12 @@ export class DuckdbEngine implements Engine {
       const only = hasOnly
         ? await this.#holdTable('only', positionsSchema, positionBatches(scan, 'onlyRows', signal), held, signal)
         : undefined;
+      const facts =
+        scan.facts === undefined
+          ? undefined
+          : await this.#holdTable('facts', factsSchema(scan.facts), [factsBatch(scan.facts)], held, signal);
       const view = this.#names.next('scan');
-      const sql = scanSql(scan, groups, { deleted, only }, options);
+      const sql = scanSql(scan, groups, { deleted, only, facts }, options);
       await this.#connections.use((connection) => connection.run(`CREATE VIEW ${view} AS ${sql}`), signal);
       held.push(`VIEW ${view}`);
       return this.#heldRelation(view, scan.schema, held, copies.release);
@@ -260,7 +266,7 @@ export class DuckdbEngine implements Engine {
   }
 
   async #holdTable(
-    noun: 'rows' | 'files' | 'deleted' | 'only',
+    noun: 'rows' | 'files' | 'facts' | 'deleted' | 'only',
     schema: StructType,
     batches: Iterable<ColumnBatch> | AsyncIterable<ColumnBatch>,
     held: string[],

@@ -10,6 +10,8 @@ import { checkCall } from './functions.ts';
 export interface ScopeRelation {
   readonly alias?: string | undefined;
   readonly schema: StructType;
+  /** Columns that a name means only where no other relation has it, and that no error proposes. */
+  readonly hidden?: boolean | undefined;
 }
 export type Scope = readonly ScopeRelation[];
 
@@ -57,9 +59,17 @@ interface Match {
 }
 
 function bindColumn(column: ColumnNode, scope: Scope): Expression {
-  const qualified = scope.flatMap((relation) => qualifiedMatches(column, relation));
+  const shown = matchesIn(
+    column,
+    scope.filter(({ hidden }) => hidden !== true),
+  );
   const matches =
-    qualified.length > 0 || column.qualifier !== undefined ? qualified : scope.flatMap((relation) => plainMatches(column, relation));
+    shown.length > 0
+      ? shown
+      : matchesIn(
+          column,
+          scope.filter(({ hidden }) => hidden === true),
+        );
   const [match] = matches;
   if (match === undefined) throw unresolvedColumn(column.path, scope);
   if (matches.length > 1) throw ambiguous(column, matches);
@@ -71,6 +81,13 @@ function bindColumn(column: ColumnNode, scope: Scope): Expression {
     ...(column.at === undefined ? {} : { at: column.at }),
   };
   return extractMembers(root, match.field.type, match.members);
+}
+
+function matchesIn(column: ColumnNode, relations: Scope): readonly Match[] {
+  const qualified = relations.flatMap((relation) => qualifiedMatches(column, relation));
+  return qualified.length > 0 || column.qualifier !== undefined
+    ? qualified
+    : relations.flatMap((relation) => plainMatches(column, relation));
 }
 
 /** `t.a`, `catalog.db.t.a`, and columns that carry their qualifier already. */
@@ -154,8 +171,9 @@ function memberOf(type: StructType, name: string): Field {
 /** The error for a name that no relation of the scope has; suggestions nearest first. */
 export function unresolvedColumn(path: readonly string[], scope: Scope): AnalysisException {
   const objectName = path.map(quoted).join('.');
-  const several = scope.length > 1;
-  const proposals = scope
+  const shown = scope.filter(({ hidden }) => hidden !== true);
+  const several = shown.length > 1;
+  const proposals = shown
     .flatMap(({ alias, schema }) => schema.fields.map((field) => (several && alias !== undefined ? [alias, field.name] : [field.name])))
     .map((parts) => ({ parts, distance: editDistance(path.join('.'), parts.join('.')) }))
     .toSorted((left, right) => left.distance - right.distance)

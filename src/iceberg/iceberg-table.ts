@@ -9,6 +9,7 @@ import { noEngine } from '../engine/no-engine.ts';
 import type { HeldChanges, SnapshotRows } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
 import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
+import type { HiddenColumn } from '../table/hidden-columns.ts';
 import type {
   CompactionPlan,
   CompactionResult,
@@ -46,6 +47,7 @@ import { icebergWriteSpec } from './pipeline/write-spec.ts';
 import type { LoadedMetadata, TablePointer } from './pointer/table-pointer.ts';
 import { appendedFiles } from './scan/appended-files.ts';
 import { fileScanOf } from './scan/file-scan.ts';
+import { hiddenColumnsOf, namedFiles } from './scan/hidden-columns.ts';
 import { liveFiles } from './scan/live-files.ts';
 import { snapshotIdOfVersion } from './snapshot-at.ts';
 import { IcebergStreamSource } from './streaming/iceberg-stream-source.ts';
@@ -170,14 +172,19 @@ export class IcebergTable implements QueryableTable {
     return new IcebergTable({ ...this.#parts, branch }, this.#view.loaded);
   }
 
+  hiddenColumns(snapshot: Snapshot): readonly HiddenColumn[] {
+    return hiddenColumnsOf(asIcebergView(snapshot).metadata);
+  }
+
   async scan(snapshot: Snapshot, request: ScanRequest = {}, signal?: AbortSignal): Promise<FileScan> {
     const view = asIcebergView(snapshot);
-    const { appendedAfter: after, filter } = request;
+    const { appendedAfter: after, filter, hidden, hiddenFilter } = request;
     const found =
       after === undefined
         ? await liveFiles(this.context, view, filter, signal)
         : await appendedFiles(this.context, view, { after, filter }, signal);
-    return fileScanOf(this.context, view, found.data, { statistics: found.statistics }, signal);
+    const { data, statistics } = namedFiles(found, hiddenFilter);
+    return fileScanOf(this.context, view, data, { statistics, hidden }, signal);
   }
 
   async detail(signal?: AbortSignal): Promise<TableDetail> {

@@ -1,6 +1,7 @@
 import type { Expression, Literal } from '../expr/expression.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import type { DataType, Field, StructType } from '../schema/types.ts';
+import type { HiddenColumn } from './hidden-columns.ts';
 import type { PartitionValues } from './staged-file.ts';
 
 export interface ScanRequest {
@@ -11,6 +12,10 @@ export interface ScanRequest {
    * scan. Default: all files.
    */
   readonly filter?: Expression | undefined;
+  /** Names of hidden columns of the table that the scan shall have too. Default: none. */
+  readonly hidden?: readonly string[] | undefined;
+  /** Condition over those: files that cannot hold a row of it may be left out. */
+  readonly hiddenFilter?: Expression | undefined;
 }
 
 /** Where the files of a scan hold a column. */
@@ -100,6 +105,10 @@ export interface FileScan extends FileLayout {
   readonly schema: StructType;
   /** Where the table tracks rows. */
   readonly rowTracking?: RowTrackingColumns | undefined;
+  /** Columns behind all others, which are not in `schema`. Those of row tracking need `rowTracking`. */
+  readonly hidden?: readonly HiddenColumn[] | undefined;
+  /** A row for each of `files`, in their order, with what hidden columns and members have of them (`ofFiles`). */
+  readonly facts?: ColumnBatch | undefined;
   readonly files: readonly ScanFile[];
   /**
    * Reads bytes `[from, until)` of a file that lies in no local file system; fewer where it ends earlier. Files of a table never change.

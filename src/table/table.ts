@@ -4,6 +4,7 @@ import type { StructType } from '../schema/types.ts';
 import type { HeldChanges, SnapshotRows } from './changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from './commit.ts';
 import type { DefinitionOperations, TableDetail } from './definition-changes.ts';
+import type { HiddenColumn } from './hidden-columns.ts';
 import type {
   CompactionPlan,
   CompactionResult,
@@ -170,6 +171,8 @@ export interface QueryableTable extends Table {
   changelog?(request: ChangelogRequest, signal?: AbortSignal): Promise<HeldRelation>;
   /** The version in force at a time: the newest one committed at or before it. @throws AnalysisException when the time is outside the table's history. */
   versionAt(timestampMs: number, signal?: AbortSignal): Promise<Version>;
+  /** Columns that queries may name beside those of the schema, which hide them where names are the same. */
+  hiddenColumns(snapshot: Snapshot): readonly HiddenColumn[];
   /** The files of a snapshot that may hold rows of the filter. */
   scan(snapshot: Snapshot, request?: ScanRequest, signal?: AbortSignal): Promise<FileScan>;
   /**

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { sortedLines } from './oracle.ts';
+import { canonicalRow } from './support/canonical-rows.ts';
 import { type EngineBench, engineBench, enginesMissing } from './support/engine-bench.ts';
 import { type StatementScript, statementScripts } from './support/statement-scripts.ts';
 
@@ -22,6 +24,7 @@ describe.skipIf(enginesMissing)('statements of ours and of Spark', () => {
     expect(await here.operations('spark', ours)).toEqual(operations);
     expect(await here.operations('ours', ours)).toEqual(operations);
     expect(await here.operations('ours', theirs)).toEqual(operations);
+    for (const path of [ours, theirs]) await expectSamePlaces(here, path);
     if (script.changesFrom !== undefined) await expectSameChanges(here, script, { ours, theirs });
   });
 });
@@ -55,6 +58,20 @@ async function expectSameChanges(bench: EngineBench, script: StatementScript, { 
   expect(await bench.changeLines('ours', theirs, from)).toEqual(changes);
   if (script.feedRefusedByDeltaRs === undefined) expect(await bench.changeLines('delta-rs', ours, from)).toEqual(changes);
   else await expect(bench.changeLines('delta-rs', ours, from)).rejects.toThrow(script.feedRefusedByDeltaRs);
+}
+
+/** Where rows lie and, where the table tracks them, what they are known by. */
+async function expectSamePlaces(bench: EngineBench, path: string): Promise<void> {
+  const table = `delta.\`${path}\``;
+  const members = ['file_path', 'file_name', 'file_size', 'file_block_start', 'file_block_length', 'file_modification_time'];
+  const properties = await (await bench.session.sql(`SHOW TBLPROPERTIES ${table}`)).collect();
+  const enabled = (key: string): boolean => properties.some((row) => row['key'] === key && row['value'] === 'true');
+  const tracked = enabled('delta.enableRowTracking');
+  if (tracked) members.push('row_id', 'base_row_id', 'default_row_commit_version', 'row_commit_version');
+  if (tracked || enabled('delta.enableDeletionVectors')) members.push('row_index');
+  const query = `SELECT ${members.map((member) => `_metadata.${member}`).join(', ')} FROM ${table}`;
+  const ours = (await (await bench.session.sql(query)).collect()).map(canonicalRow);
+  expect(sortedLines(ours)).toEqual(sortedLines(await bench.oracle.sql(query)));
 }
 
 async function columns(bench: EngineBench, path: string): Promise<readonly unknown[]> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { enginesMissing } from './support/engine-bench.ts';
-import { expectSameHistory, readersAgree } from './support/iceberg-agreement.ts';
+import { expectSameHistory, expectSamePlaces, readersAgree } from './support/iceberg-agreement.ts';
 import {
   type CatalogTable,
   fullName,
@@ -28,6 +28,7 @@ describe.skipIf(enginesMissing)('statements of ours and of Spark on Iceberg tabl
     const [rows] = await here.read('spark', [{ what: 'rows', path: fullName(theirs) }]);
     expect(linesOf(rows)).toEqual(lines);
     await expectSameHistory(here, { ours, theirs }, script);
+    for (const table of [ours, theirs]) await expectSamePlaces(here, table, script);
     await here.expectSound(ours.path);
   });
 });

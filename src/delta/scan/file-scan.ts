@@ -1,3 +1,4 @@
+import { hiddenNamed } from '../../table/hidden-columns.ts';
 import type { FileScan, ScanFile } from '../../table/scan.ts';
 import { type AddFile, type CdcFile, physicalRows, type RemoveFile } from '../actions.ts';
 import { readDeletionVector } from '../deletion-vectors/read-deletion-vector.ts';
@@ -6,6 +7,7 @@ import type { TablePlace } from '../files/table-place.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import { rowTrackingColumnsOf } from '../row-tracking-columns.ts';
 import { absolutePathOf } from './file-location.ts';
+import { factsOf, hiddenColumnsOf } from './hidden-columns.ts';
 import { type PartitionColumn, partitionsOf, partitionTexts } from './partition-columns.ts';
 import { storedColumnsOf } from './stored-columns.ts';
 
@@ -35,6 +37,19 @@ export function fileScanOf(context: OperationContext, snapshot: DeltaSnapshot, f
       bytesSelected: files.reduce((sum, file) => sum + (file.sizeBytes ?? 0), 0),
     },
   };
+}
+
+/** As `fileScanOf`, of live files, with the hidden columns of these names. */
+export function scanWithHidden(
+  context: OperationContext,
+  snapshot: DeltaSnapshot,
+  files: readonly AddFile[],
+  names: readonly string[],
+): FileScan {
+  const scan = fileScanOf(context, snapshot, files);
+  const hidden = hiddenNamed(hiddenColumnsOf(snapshot), names);
+  const placed = files.map((file, index) => ({ file, path: scan.files[index]?.path ?? file.path }));
+  return { ...scan, hidden, facts: factsOf(hidden, placed) };
 }
 
 function scanFileOf(

@@ -4,6 +4,7 @@ import type { FileLayout, FileScan, RowTrackingColumns, StoredColumn } from '../
 import { type ScanOptions, scanColumns } from '../engine.ts';
 import { isStoredOtherwise, storedTypeSql } from '../stored-types.ts';
 import { presentType, withAbsentSql } from './absent-members.ts';
+import { hiddenParts, needsTracking } from './hidden-columns-sql.ts';
 import { placeSql, type ScanGroup } from './scan-groups.ts';
 import { type TrackedRows, trackedRows } from './tracked-rows-sql.ts';
 
@@ -16,31 +17,38 @@ export interface HeldGroup extends ScanGroup {
 }
 
 /** Tables for all files of a scan. */
-export interface PositionTables {
+export interface ScanTables {
   /** Table of `file` and `pos` of deleted rows. */
   readonly deleted: string | undefined;
   /** Table of `file` and `pos` of the only rows that count. */
   readonly only: string | undefined;
+  /** Table of what the files say of themselves, when the scan has hidden columns of it. */
+  readonly facts: string | undefined;
 }
 
-/** The SELECT of a scan: the table's columns in order, then the positions when asked for, then row tracking. */
-export function scanSql(scan: FileScan, groups: readonly HeldGroup[], tables: PositionTables, options: ScanOptions): string {
+/** The SELECT of a scan: the table's columns in order, then the positions when asked for, then row tracking, then hidden columns. */
+export function scanSql(scan: FileScan, groups: readonly HeldGroup[], tables: ScanTables, options: ScanOptions): string {
   if (groups.length === 0) return emptySql(scan, options);
   return groups.map((group) => groupSql(scan, group, tables, options)).join(' UNION ALL ');
 }
 
-function groupSql(scan: FileScan, group: HeldGroup, tables: PositionTables, options: ScanOptions): string {
+function groupSql(scan: FileScan, group: HeldGroup, tables: ScanTables, options: ScanOptions): string {
   const { layout } = group;
   const place = placeSql(group);
   const tracking = trackingOf(scan, options);
-  const tracked = tracking === undefined ? undefined : trackedRows(group, tracking);
+  const used = needsTracking(scan.hidden) ? scan.rowTracking : tracking;
+  const tracked = used === undefined ? undefined : trackedRows(group, used);
   const stored = layout.storedColumns.filter((column) => !layout.partitionColumns.includes(column.field.name));
   const column = group.given ? givenColumns(scan, group) : (field: Field) => columnSql(group, stored, field);
   const columns = scan.schema.fields.map((field) => `${column(field)} AS ${quoteName(field.name)}`);
   if (options.withPositions === true) {
     columns.push(`${place.file} AS ${scanColumns.fileIndex}`, `${place.position} AS ${scanColumns.rowPosition}`);
   }
-  if (tracked !== undefined) columns.push(...tracked.columns);
+  if (tracking !== undefined && tracked !== undefined) {
+    columns.push(`${tracked.rowId} AS ${quoteName(tracking.rowId)}`, `${tracked.commitVersion} AS ${quoteName(tracking.commitVersion)}`);
+  }
+  const more = hiddenParts(scan, group, { facts: tables.facts, tracked });
+  columns.push(...more.columns);
   // A scan without columns of its own still needs one for the engine to read.
   const list = columns.length === 0 ? 'NULL' : columns.join(', ');
   const from = group.rows ?? filesSql(group, stored, tracked);
@@ -48,7 +56,7 @@ function groupSql(scan: FileScan, group: HeldGroup, tables: PositionTables, opti
   const anti =
     tables.deleted === undefined ? '' : ` ANTI JOIN ${tables.deleted} AS d ON ${place.file} = d.file AND ${place.position} = d.pos`;
   const semi = tables.only === undefined ? '' : ` SEMI JOIN ${tables.only} AS o ON ${place.file} = o.file AND ${place.position} = o.pos`;
-  return `SELECT ${list} FROM ${from} AS f${group.given ? '' : (tracked?.join ?? '')}${joins}${anti}${semi}`;
+  return `SELECT ${list} FROM ${from} AS f${group.given ? '' : (tracked?.join ?? '')}${joins}${more.join}${anti}${semi}`;
 }
 
 function trackingOf(scan: FileScan, options: ScanOptions): RowTrackingColumns | undefined {
@@ -126,5 +134,6 @@ function emptySql(scan: FileScan, options: ScanOptions): string {
   const tracking = trackingOf(scan, options);
   if (tracking !== undefined) longs.push(quoteName(tracking.rowId), quoteName(tracking.commitVersion));
   columns.push(...longs.map((name) => `CAST(NULL AS BIGINT) AS ${name}`));
+  columns.push(...(scan.hidden ?? []).map(({ field }) => `CAST(NULL AS ${typeSql(field.type)}) AS ${quoteName(field.name)}`));
   return `SELECT ${columns.length === 0 ? 'NULL' : columns.join(', ')} WHERE false`;
 }

@@ -40,6 +40,18 @@ export function* partitionBatches(group: ScanGroup): Generator<ColumnBatch, void
   }
 }
 
+/** Index of the file, and what it says of itself for hidden columns: `c0`, `c1`, … in the order of the facts. */
+export function factsSchema(facts: ColumnBatch): StructType {
+  const columns = facts.schema.fields.map(({ type }, index) => ({ name: `c${index}`, type }));
+  return nullableStruct([{ name: 'file', type: { kind: 'long' } }, ...columns]);
+}
+
+/** One row for each file. */
+export function factsBatch(facts: ColumnBatch): ColumnBatch {
+  const files = longColumn(BigInt64Array.from({ length: facts.rowCount }, (_, index) => BigInt(index)));
+  return { schema: factsSchema(facts), rowCount: facts.rowCount, columns: [files, ...facts.columns] };
+}
+
 /** Index of the file, and the position of the row. */
 export const positionsSchema: StructType = nullableStruct([
   { name: 'file', type: { kind: 'long' } },

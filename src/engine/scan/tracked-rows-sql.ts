@@ -1,4 +1,4 @@
-import { quoteName, sqlText } from '../../expr/sql/engine-text.ts';
+import { sqlText } from '../../expr/sql/engine-text.ts';
 import type { RowTrackingColumns, ScanFile } from '../../table/scan.ts';
 import { placeSql, type ScanGroup } from './scan-groups.ts';
 
@@ -8,8 +8,8 @@ export interface TrackedRows {
   readonly stored: readonly string[];
   /** Joined to the files; empty when their column map has the columns. */
   readonly join: string;
-  /** The row id and the row commit version, named. */
-  readonly columns: readonly string[];
+  readonly rowId: string;
+  readonly commitVersion: string;
 }
 
 /** Row ids and row commit versions: as the row has them stored, else as its file gives them. */
@@ -30,7 +30,8 @@ export function trackedRows(group: ScanGroup, names: RowTrackingColumns): Tracke
   return {
     stored: apart ? [] : entries,
     join: apart ? joinSql(entries, group) : '',
-    columns: [`${rowId} AS ${quoteName(names.rowId)}`, `${commitVersion} AS ${quoteName(names.commitVersion)}`],
+    rowId,
+    commitVersion,
   };
 }
 

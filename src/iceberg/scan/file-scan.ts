@@ -1,9 +1,12 @@
 import type { OpenEngine } from '../../engine/engine.ts';
+import { hiddenNamed } from '../../table/hidden-columns.ts';
 import type { FileScan, ScanStatistics } from '../../table/scan.ts';
 import { deletedRowsOf } from '../deletes/deleted-rows.ts';
 import type { IcebergView } from '../iceberg-view.ts';
 import { mappedId, nameMappingProperty, parseNameMapping } from '../spec/name-mapping.ts';
 import type { TableMetadata } from '../spec/table-metadata.ts';
+import { hiddenColumnsOf } from './hidden-columns.ts';
+import { lineageFormatVersion } from './lineage-columns.ts';
 import type { LiveFile } from './live-files.ts';
 import type { MetadataSource } from './manifests.ts';
 import type { NameToId } from './name-to-id.ts';
@@ -14,13 +17,11 @@ export interface ScanSource extends MetadataSource {
   readonly engine: OpenEngine;
 }
 
-/** Format version in which rows have ids. */
-const lineageFormatVersion = 3;
-
 /**
  * How the engine reads files of a view as rows of its schema, deletes applied.
  *
  * @param options.statistics what was looked at to find the files; default: the files alone.
+ * @param options.hidden names of hidden columns that the scan has too; default: none.
  * @throws ServiceError `ICEBERG_FILE_MISSING` (not-found), `PARQUET_CORRUPT` (corrupt), `FILE_OUTSIDE_TABLE` (invalid); reading the scan throws
  * what its delete files throw.
  */
@@ -28,7 +29,7 @@ export async function fileScanOf(
   source: ScanSource,
   view: IcebergView,
   files: readonly LiveFile[],
-  options: { readonly statistics?: ScanStatistics | undefined } = {},
+  options: { readonly statistics?: ScanStatistics | undefined; readonly hidden?: readonly string[] | undefined } = {},
   signal?: AbortSignal,
 ): Promise<FileScan> {
   const { metadata, icebergSchema } = view;
@@ -43,6 +44,7 @@ export async function fileScanOf(
       nameToId,
       withLineage: metadata.formatVersion >= lineageFormatVersion,
       statistics: options.statistics,
+      hidden: options.hidden === undefined ? undefined : hiddenNamed(hiddenColumnsOf(metadata), options.hidden),
     },
     signal,
   );

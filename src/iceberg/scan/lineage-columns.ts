@@ -7,3 +7,6 @@ export const lineageColumns: RowTrackingColumns = {
   commitVersion: rowLineageNames.lastUpdatedSequenceNumber,
   fieldIds: { rowId: rowLineageIds.rowId, commitVersion: rowLineageIds.lastUpdatedSequenceNumber },
 };
+
+/** Format version in which rows have ids. */
+export const lineageFormatVersion = 3;

@@ -1,9 +1,11 @@
 import { mapBounded } from '../../base/map-bounded.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
+import type { HiddenColumn } from '../../table/hidden-columns.ts';
 import type { FileLayout, FileScan, ReadFileRange, ScanFile, ScanStatistics } from '../../table/scan.ts';
 import type { ManifestEntry, PartitionValue } from '../spec/content-file.ts';
 import type { TableMetadata } from '../spec/table-metadata.ts';
 import { FileLayouts, type IdentityField, identityFieldsOf } from './file-layouts.ts';
+import { factsOf } from './hidden-columns.ts';
 import { lineageColumns } from './lineage-columns.ts';
 import type { MetadataSource } from './manifests.ts';
 import type { NameToId } from './name-to-id.ts';
@@ -29,6 +31,8 @@ export interface ReadableFilesRequest {
   /** Row ids and the versions rows were changed by are there to be asked for. */
   readonly withLineage: boolean;
   readonly statistics?: ScanStatistics | undefined;
+  /** Of `hiddenColumnsOf`; those of row lineage need `withLineage`. */
+  readonly hidden?: readonly HiddenColumn[] | undefined;
 }
 
 /**
@@ -47,14 +51,14 @@ export async function readableFiles(source: MetadataSource, request: ReadableFil
     partitionColumns: [],
   };
   const scanFiles = await mapBounded(files, footersAtOnce, async ({ entry, deletedRows }): Promise<ScanFile> => {
-    const { file, sequenceNumber } = entry;
+    const { file } = entry;
     const fields = identities.get(file.specId) ?? [];
     const base = {
       path: source.files.openable(file.path),
       sizeBytes: file.fileSizeBytes,
       rowCount: file.recordCount,
       deletedRows,
-      ...(request.withLineage ? { baseRowId: file.firstRowId, defaultRowCommitVersion: sequenceNumber } : {}),
+      ...(request.withLineage ? lineageOf(entry) : {}),
     };
     if (file.format === 'parquet' && !withNanoInstants) {
       const layout = layouts.of(await fileSchemaOf(source, file, signal), file.specId, fields);
@@ -70,11 +74,23 @@ export async function readableFiles(source: MetadataSource, request: ReadableFil
     schema,
     ...first,
     rowTracking: request.withLineage ? lineageColumns : undefined,
+    ...hiddenOf(request),
     // The scan's own layout is that of its first file.
     files: scanFiles.map((file) => (file.layout === first ? { ...file, layout: undefined } : file)),
     readRange: rangeReader(source, files),
     statistics: request.statistics ?? wholeStatistics(files),
   };
+}
+
+function hiddenOf({ metadata, hidden, files }: ReadableFilesRequest): Pick<FileScan, 'hidden' | 'facts'> {
+  if (hidden === undefined) return {};
+  const contents = files.map(({ entry }) => entry.file);
+  return { hidden, facts: factsOf(metadata, hidden, contents) };
+}
+
+/** Rows of a file that has no row ids to give count from no version either, as in the reference implementation. */
+function lineageOf({ file, sequenceNumber }: ManifestEntry): Pick<ScanFile, 'baseRowId' | 'defaultRowCommitVersion'> {
+  return file.firstRowId === undefined ? {} : { baseRowId: file.firstRowId, defaultRowCommitVersion: sequenceNumber };
 }
 
 function partitionById(fields: readonly IdentityField[], values: readonly PartitionValue[]): ReadonlyMap<number, PartitionValue> {

@@ -48,7 +48,7 @@ function named({ name, value }: WantedOutput): { readonly value: Expression; rea
 
 /** The argument over the input; one whose type only the engine knows gets it by a cast. */
 async function boundArgument(execution: Execution, input: Analyzed, argument: Expression): Promise<Expression> {
-  const [output] = await outputsOf(execution, input.attributes, [{ value: argument }]);
+  const [output] = await outputsOf(execution, input, [{ value: argument }]);
   if (output === undefined || expressionType(output.value) !== undefined) return output?.value ?? argument;
   return { kind: 'cast', operand: output.value, type: output.attribute.field.type, safe: false };
 }

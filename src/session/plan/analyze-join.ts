@@ -1,7 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { conjunction, type Expression } from '../../expr/expression.ts';
 import { attributeNamed } from './analyze-projection.ts';
-import { type Analyzed, type Attribute, attributeColumn, type Output } from './analyzed.ts';
+import { type Analyzed, type Attribute, attributeColumn, type Nameable, type Output } from './analyzed.ts';
 import { bindTo } from './bind.ts';
 import type { Execution } from './execution.ts';
 import { newAttribute } from './outputs.ts';
@@ -22,13 +22,16 @@ interface Sides {
 export function analyzeJoin(execution: Execution, plan: JoinPlan, sides: Sides): Analyzed {
   const { left, right } = sides;
   const leftOnly = plan.join === 'semi' || plan.join === 'anti';
-  const both = [...nullableWhen(left, ['right', 'full'], plan), ...nullableWhen(right, ['left', 'full'], plan)];
-  const attributes = leftOnly ? left.attributes : both;
+  const behind = (columns: 'attributes' | 'hidden'): readonly Attribute[] => [
+    ...nullableWhen(left[columns] ?? [], ['right', 'full'], plan),
+    ...nullableWhen(right[columns] ?? [], ['left', 'full'], plan),
+  ];
+  const both = behind('attributes');
+  const { attributes, hidden = [] } = leftOnly ? left : { attributes: both, hidden: behind('hidden') };
   if (plan.using === undefined || plan.using.length === 0) {
-    const condition =
-      plan.condition === undefined ? undefined : bindTo(plan.condition, [...left.attributes, ...right.attributes], execution.nowMicros);
+    const condition = plan.condition === undefined ? undefined : bindTo(plan.condition, bothSides(left, right), execution.nowMicros);
     const join = condition === undefined && plan.join === 'inner' ? 'cross' : plan.join;
-    return { kind: 'join', join, condition, left, right, attributes };
+    return { kind: 'join', join, condition, left, right, attributes, hidden };
   }
   const pairs = plan.using.map((name) => ({ left: usingColumn(name, left, 'left'), right: usingColumn(name, right, 'right') }));
   const condition = conjunction(
@@ -41,14 +44,18 @@ export function analyzeJoin(execution: Execution, plan: JoinPlan, sides: Sides):
       }),
     ),
   );
-  const join: Analyzed = { kind: 'join', join: plan.join, condition, left, right, attributes };
+  const join: Analyzed = { kind: 'join', join: plan.join, condition, left, right, attributes, hidden };
   if (leftOnly) return join;
   const joined = new Set(pairs.flatMap((pair) => [pair.left.id, pair.right.id]));
   const outputs = [
     ...pairs.map((pair) => usingOutput(execution, plan, pair)),
     ...both.filter(({ id }) => !joined.has(id)).map((attribute) => ({ attribute, value: attributeColumn(attribute) })),
   ];
-  return { kind: 'project', outputs, input: join, attributes: outputs.map(({ attribute }) => attribute) };
+  return { kind: 'project', outputs, input: join, attributes: outputs.map(({ attribute }) => attribute), hidden };
+}
+
+function bothSides(left: Analyzed, right: Analyzed): Nameable {
+  return { attributes: [...left.attributes, ...right.attributes], hidden: [...(left.hidden ?? []), ...(right.hidden ?? [])] };
 }
 
 function usingOutput(execution: Execution, plan: JoinPlan, pair: { readonly left: Attribute; readonly right: Attribute }): Output {
@@ -59,9 +66,9 @@ function usingOutput(execution: Execution, plan: JoinPlan, pair: { readonly left
 }
 
 /** Columns of the side that an outer join may leave without a row. */
-function nullableWhen(side: Analyzed, joins: readonly JoinPlan['join'][], plan: JoinPlan): readonly Attribute[] {
-  if (!joins.includes(plan.join)) return side.attributes;
-  return side.attributes.map((attribute) => ({ ...attribute, field: { ...attribute.field, nullable: true } }));
+function nullableWhen(columns: readonly Attribute[], joins: readonly JoinPlan['join'][], plan: JoinPlan): readonly Attribute[] {
+  if (!joins.includes(plan.join)) return columns;
+  return columns.map((attribute) => ({ ...attribute, field: { ...attribute.field, nullable: true } }));
 }
 
 function usingColumn(name: string, side: Analyzed, which: 'left' | 'right'): Attribute {

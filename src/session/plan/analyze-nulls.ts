@@ -31,7 +31,7 @@ export function analyzeDropNulls(plan: Plan & { readonly kind: 'drop-nulls' }, i
   const needed = plan.threshold ?? (plan.how === 'any' ? chosen.length : 1);
   const condition = needed >= chosen.length ? conjunction(present) : atLeast(needed, present);
   if (condition === undefined) return input;
-  return { kind: 'filter', condition, input, attributes: input.attributes };
+  return { kind: 'filter', condition, input, attributes: input.attributes, hidden: input.hidden };
 }
 
 function fillValue(attribute: Attribute, value: Literal): Expression {

@@ -2,7 +2,7 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { unresolvedColumn } from '../../expr/bind-expression.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { withGenerators } from './analyze-generators.ts';
-import { type Analyzed, type Attribute, attributeColumn } from './analyzed.ts';
+import { type Analyzed, type Attribute, attributeColumn, type Nameable } from './analyzed.ts';
 import { bindTo, plainAttribute, scopesOf } from './bind.ts';
 import { exactColumn, exactId } from './exact-column.ts';
 import type { Execution } from './execution.ts';
@@ -82,9 +82,9 @@ export async function analyzeAggregate(
   plan: Plan & { readonly kind: 'aggregate' },
   input: Analyzed,
 ): Promise<Analyzed> {
-  const groups = plan.groups.map((group) => bindTo(withoutAlias(group), input.attributes, execution.nowMicros));
+  const groups = plan.groups.map((group) => bindTo(withoutAlias(group), input, execution.nowMicros));
   const wanted = [...plan.groups, ...plan.aggregates].map((value) => ({ value }));
-  const outputs = await outputsOf(execution, input.attributes, wanted, groups);
+  const outputs = await outputsOf(execution, input, wanted, groups);
   return { kind: 'aggregate', groups, outputs, input, attributes: outputs.map(({ attribute }) => attribute) };
 }
 
@@ -103,7 +103,7 @@ export function attributeNamed(name: string, input: Analyzed): Attribute {
 /** As `project`, for outputs that may be generators. Their columns have no names for the other outputs. */
 async function projectGenerated(execution: Execution, input: Analyzed, wanted: readonly WantedOutput[]): Promise<Analyzed> {
   const generated = await withGenerators(execution, input, wanted);
-  return project(execution, generated.input, generated.wanted, input.attributes);
+  return project(execution, generated.input, generated.wanted, input);
 }
 
 /** Projects; ids of columns that stay as they are do not change. `visible`: the columns that outputs may name; default all. */
@@ -111,7 +111,7 @@ export async function project(
   execution: Execution,
   input: Analyzed,
   wanted: readonly WantedOutput[],
-  visible: readonly Attribute[] = input.attributes,
+  visible: Nameable = input,
 ): Promise<Analyzed> {
   const exact = wanted.filter(({ value }) => exactId(value) !== undefined);
   if (exact.length === 0) {
@@ -160,7 +160,7 @@ function memberOutputs(name: string, attributes: readonly Attribute[]): readonly
 
 function boundOrAbsent(column: Expression, input: Analyzed, execution: Execution): Attribute | undefined {
   try {
-    return plainAttribute(bindTo(column, input.attributes, execution.nowMicros), input.attributes);
+    return plainAttribute(bindTo(column, input, execution.nowMicros), input);
   } catch (error) {
     if (error instanceof AnalysisException && /^(UNRESOLVED_COLUMN|MISSING_ATTRIBUTES)/.test(error.errorClass)) return undefined;
     throw error;

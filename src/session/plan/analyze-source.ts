@@ -1,8 +1,9 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import type { Field } from '../../schema/types.ts';
 import { changeSchema } from '../../table/change-columns.ts';
 import type { ChangelogRequest } from '../../table/queries.ts';
 import type { HeldRelation } from '../../table/relation.ts';
-import type { QueryableTable } from '../../table/table.ts';
+import type { QueryableTable, Snapshot } from '../../table/table.ts';
 import type { SelectedTable } from '../names/session-tables.ts';
 import { fileRelation } from '../read/file-relation.ts';
 import { unsupported } from '../session-errors.ts';
@@ -34,7 +35,15 @@ export async function analyzeTable(execution: Execution, source: TableSource): P
   }
   const snapshot = await snapshotFor(execution, table, at);
   const { appendedAfter } = source;
-  return { kind: 'table', table, snapshot, appendedAfter, attributes: sourceAttributes(execution, snapshot.schema.fields, qualifier) };
+  const attributes = sourceAttributes(execution, snapshot.schema.fields, qualifier);
+  const hidden = sourceAttributes(execution, hiddenFields(table, snapshot), qualifier);
+  return { kind: 'table', table, snapshot, appendedAfter, attributes, hidden };
+}
+
+/** Those that no column of the table has the name of. */
+function hiddenFields(table: QueryableTable, snapshot: Snapshot): readonly Field[] {
+  const taken = new Set(snapshot.schema.fields.map(({ name }) => name.toLowerCase()));
+  return table.hiddenColumns(snapshot).flatMap(({ field }) => (taken.has(field.name.toLowerCase()) ? [] : [field]));
 }
 
 async function selected(execution: Execution, source: TableSource): Promise<SelectedTable> {

@@ -66,6 +66,8 @@ export async function analyzePlan(execution: Execution, plan: Plan): Promise<Ana
 type UnaryPlan = Extract<Plan, { readonly input: Plan }>;
 
 async function analyzeUnary(execution: Execution, plan: UnaryPlan, input: Analyzed): Promise<Analyzed> {
+  // Nodes that let rows through as they are let them be asked for hidden columns too.
+  const columns = { attributes: input.attributes, hidden: input.hidden };
   switch (plan.kind) {
     case 'frame':
       return marked(input, (attribute) => ({ ...attribute, frames: [...attribute.frames, plan.frame] }));
@@ -84,18 +86,18 @@ async function analyzeUnary(execution: Execution, plan: UnaryPlan, input: Analyz
     case 'filter':
       return {
         kind: 'filter',
-        condition: bindTo(plan.condition, input.attributes, execution.nowMicros),
+        condition: bindTo(plan.condition, input, execution.nowMicros),
         input,
-        attributes: input.attributes,
+        ...columns,
       };
     case 'sort': {
-      const keys = plan.keys.map((key) => bindSortKey(key, input.attributes, execution.nowMicros));
-      return { kind: 'sort', keys, input, attributes: input.attributes };
+      const keys = plan.keys.map((key) => bindSortKey(key, input, execution.nowMicros));
+      return { kind: 'sort', keys, input, ...columns };
     }
     case 'limit':
-      return { kind: 'limit', count: plan.count, offset: plan.offset, input, attributes: input.attributes };
+      return { kind: 'limit', count: plan.count, offset: plan.offset, input, ...columns };
     case 'sample':
-      return { kind: 'sample', fraction: plan.fraction, seed: plan.seed, input, attributes: input.attributes };
+      return { kind: 'sample', fraction: plan.fraction, seed: plan.seed, input, ...columns };
     case 'aggregate':
       return analyzeAggregate(execution, plan, input);
     case 'distinct':
@@ -112,5 +114,5 @@ async function analyzeUnary(execution: Execution, plan: UnaryPlan, input: Analyz
 /** The same rows under other marks: attributes change, ids do not. */
 function marked(input: Analyzed, change: (attribute: Attribute) => Attribute): Analyzed {
   const outputs: Output[] = input.attributes.map((attribute) => ({ attribute: change(attribute), value: attributeColumn(attribute) }));
-  return { kind: 'project', outputs, input, attributes: outputs.map((output) => output.attribute) };
+  return { kind: 'project', outputs, input, attributes: outputs.map((output) => output.attribute), hidden: input.hidden?.map(change) };
 }

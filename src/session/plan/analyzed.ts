@@ -24,12 +24,18 @@ export interface Output {
   readonly value: Expression;
 }
 
-interface Node {
+/** The columns that expressions over a node may name. */
+export interface Nameable {
   readonly attributes: readonly Attribute[];
+  /**
+   * Columns that no star shows and no schema has; a name means them where no attribute has it. Not among the rows of the node until
+   * `withNamedHidden` puts those that are used among the attributes.
+   */
+  readonly hidden?: readonly Attribute[] | undefined;
 }
 
 /** A plan whose names are found and whose columns have types. Column paths in expressions begin with an attribute's id. */
-export type Analyzed = Node &
+export type Analyzed = Nameable &
   (
     | {
         readonly kind: 'table';
@@ -83,6 +89,11 @@ export type Analyzed = Node &
     /** `keys`: ids; all columns when absent. */
     | { readonly kind: 'distinct'; readonly keys?: readonly string[] | undefined; readonly input: Analyzed }
   );
+
+/** Every column there is a name for. */
+export function nameable({ attributes, hidden }: Nameable): readonly Attribute[] {
+  return hidden === undefined || hidden.length === 0 ? attributes : [...attributes, ...hidden];
+}
 
 /** The column of an attribute as an expression. */
 export function attributeColumn(attribute: Attribute): Expression {

@@ -4,7 +4,7 @@ import { bindNow } from '../../expr/bind-parameters.ts';
 import type { Expression, SortKey } from '../../expr/expression.ts';
 import { mapExpression } from '../../expr/expression-tree.ts';
 import type { Field } from '../../schema/types.ts';
-import type { Attribute } from './analyzed.ts';
+import { type Attribute, type Nameable, nameable } from './analyzed.ts';
 
 /** First part of the path of a column that belongs to a certain DataFrame: `df.col(name)`. No name a user writes begins with it. */
 export const framePrefix = '\u0001frame:';
@@ -12,39 +12,42 @@ export const framePrefix = '\u0001frame:';
 const exactPrefix = '\u0001id:';
 
 /**
- * An expression over the attributes: names found, `now()` fixed, and every column path beginning with an attribute's id.
+ * An expression over the columns of a node: names found, `now()` fixed, and every column path beginning with an attribute's id.
  *
  * @throws AnalysisException what `bindExpression` throws, and `MISSING_ATTRIBUTES` for a column of a DataFrame that is not part of this one.
  */
-export function bindTo(expression: Expression, attributes: readonly Attribute[], nowMicros: bigint): Expression {
+export function bindTo(expression: Expression, input: Nameable, nowMicros: bigint): Expression {
+  const { attributes, hidden = [] } = input;
+  const all = nameable(input);
   const exact: Attribute[] = [];
   const marked = mapExpression(
     mapExpression(expression, (node) => withMemberNames(node, attributes, exact)),
     (node) => {
       if (node.kind !== 'column' || node.path[0]?.startsWith(framePrefix) !== true) return node;
-      const attribute = ofFrame(node.path, attributes);
+      const attribute = ofFrame(node.path, all);
       exact.push(attribute);
       return { ...node, path: [`${exactPrefix}${attribute.id}`, ...node.path.slice(2)] };
     },
   );
-  const scope = [...scopesOf(attributes), ...exactScopes(exact)];
+  const hiddenScopes = scopesOf(hidden).map((relation) => ({ ...relation, hidden: true }));
+  const scope = [...scopesOf(attributes), ...hiddenScopes, ...exactScopes(exact)];
   const bound = bindExpression(bindNow(marked, nowMicros), scope);
   return mapExpression(bound, (node) => {
     // Parameters of lambdas are columns without a type.
     if (node.kind !== 'column' || node.type === undefined) return node;
     const [name = '', ...members] = node.path;
-    return { kind: 'column', path: [idOf(name, node.qualifier, attributes), ...members], type: node.type };
+    return { kind: 'column', path: [idOf(name, node.qualifier, all), ...members], type: node.type };
   });
 }
 
-export function bindSortKey(key: SortKey, attributes: readonly Attribute[], nowMicros: bigint): SortKey {
-  return { ...key, expression: bindTo(key.expression, attributes, nowMicros) };
+export function bindSortKey(key: SortKey, input: Nameable, nowMicros: bigint): SortKey {
+  return { ...key, expression: bindTo(key.expression, input, nowMicros) };
 }
 
 /** The attribute that a column expression stands for on its own, if it does. */
-export function plainAttribute(bound: Expression, attributes: readonly Attribute[]): Attribute | undefined {
+export function plainAttribute(bound: Expression, input: Nameable): Attribute | undefined {
   if (bound.kind !== 'column' || bound.path.length !== 1) return undefined;
-  return attributes.find((attribute) => attribute.id === bound.path[0]);
+  return nameable(input).find((attribute) => attribute.id === bound.path[0]);
 }
 
 /** One relation for each qualifier; a name that occurs twice under one qualifier goes to a relation of its own, so that it is ambiguous. */

@@ -10,6 +10,7 @@ import { streamNotStarted } from '../session-errors.ts';
 import { type Analyzed, type Attribute, type Output, schemaOf } from './analyzed.ts';
 import { columnSql } from './column-sql.ts';
 import type { Execution } from './execution.ts';
+import { withNamedHidden } from './hidden-attributes.ts';
 import { hintsFor, throughOutputs } from './hints.ts';
 import { lowerChanges } from './lower-changes.ts';
 import { scanTable } from './scan-table.ts';
@@ -19,7 +20,7 @@ import { scanTable } from './scan-table.ts';
  * are left out. Valid until the execution ends.
  */
 export async function lowerPlan(execution: Execution, plan: Analyzed, hints: readonly Expression[] = []): Promise<Relation> {
-  const sql = await lower(execution, plan, hints);
+  const sql = await lower(execution, withNamedHidden(plan), hints);
   // The engine has no rows without columns.
   if (plan.attributes.length === 0) return { sql: `SELECT 1 AS "nothing" FROM (${sql}) AS "q"`, schema: { kind: 'struct', fields: [] } };
   const columns = plan.attributes.map(({ id, field }) => `${quoteName(id)} AS ${quoteName(field.name)}`);

@@ -3,7 +3,7 @@ import { mapExpression } from '../../expr/expression-tree.ts';
 import { printExpression } from '../../expr/print-expression.ts';
 import { expressionSql, quoteName, typeSql } from '../../expr/sql/engine-sql.ts';
 import type { Field } from '../../schema/types.ts';
-import type { Attribute, Output } from './analyzed.ts';
+import { type Attribute, type Nameable, nameable, type Output } from './analyzed.ts';
 import { bindTo, framePrefix, plainAttribute } from './bind.ts';
 import { columnSql } from './column-sql.ts';
 import type { Execution } from './execution.ts';
@@ -21,7 +21,7 @@ export interface WantedOutput {
  */
 export async function outputsOf(
   execution: Execution,
-  input: readonly Attribute[],
+  input: Nameable,
   wanted: readonly WantedOutput[],
   groups?: readonly Expression[],
 ): Promise<readonly Output[]> {
@@ -107,7 +107,7 @@ function takenOver(execution: Execution, attribute: Attribute, name: string, use
 
 async function computedFields(
   execution: Execution,
-  input: readonly Attribute[],
+  input: Nameable,
   computed: readonly { readonly name: string; readonly value: Expression }[],
   groups: readonly Expression[] | undefined,
 ): Promise<readonly Field[]> {
@@ -115,7 +115,7 @@ async function computedFields(
   const grouping =
     groups === undefined || groups.length === 0 ? '' : ` GROUP BY ${groups.map((group) => expressionSql(group, columnSql)).join(', ')}`;
   const described = await execution.engine.describe(
-    `SELECT ${values.join(', ')} FROM (${standInSql(input)}) AS "s"${grouping}`,
+    `SELECT ${values.join(', ')} FROM (${standInSql(nameable(input))}) AS "s"${grouping}`,
     execution.signal,
   );
   return described.fields.map((field, index) => ({ ...field, nullable: isNullable(computed[index]?.value) }));

@@ -4,7 +4,7 @@ import type { Relation } from '../../table/relation.ts';
 import type { QueryReference, QuerySource } from '../query/query-source.ts';
 import { translateQuery } from '../query/translate-query.ts';
 import { tableAt } from '../read/path-version.ts';
-import { type Analyzed, schemaOf } from './analyzed.ts';
+import { type Analyzed, type Attribute, schemaOf } from './analyzed.ts';
 import type { Execution } from './execution.ts';
 import { sourceAttributes } from './outputs.ts';
 import type { Plan, TableSource } from './plan.ts';
@@ -23,7 +23,13 @@ export async function analyzeQuery(execution: Execution, plan: Plan & { readonly
     defaults: plan.defaults,
     nowMicros: execution.nowMicros,
     signal: execution.signal,
-    resolve: async (reference) => sourceOf(execution, await passes.analyze(execution, referredPlan(execution, plan, reference)), passes),
+    resolve: async (reference) => {
+      const referred = referredPlan(execution, plan, reference);
+      const analyzed = await passes.analyze(execution, referred);
+      // What a view does not show is not to be had of it.
+      const hidden = referred.kind === 'table' ? mentionedHidden(analyzed, plan.text) : [];
+      return sourceOf(execution, { ...analyzed, hidden }, passes);
+    },
   });
   return { kind: 'query', query, attributes: sourceAttributes(execution, query.schema.fields) };
 }
@@ -46,10 +52,19 @@ function referredPlan(execution: Execution, plan: Plan & { readonly kind: 'query
   return { kind: 'table', source };
 }
 
+/** Only the hidden columns that occur in the text, be it as something else: the others are not read. */
+function mentionedHidden({ hidden = [] }: Analyzed, text: string): readonly Attribute[] {
+  const folded = text.toLowerCase();
+  return hidden.filter(({ field }) => folded.includes(field.name.toLowerCase()));
+}
+
 function sourceOf(execution: Execution, analyzed: Analyzed, passes: PlanPasses): QuerySource {
+  const { attributes, hidden = [] } = analyzed;
+  const read = { ...analyzed, attributes: [...attributes, ...hidden] };
   return {
-    schema: schemaOf(analyzed.attributes),
-    relation: (filter) => passes.lower(execution, analyzed, filter === undefined ? [] : conjuncts(byIds(filter, analyzed))),
+    schema: schemaOf(attributes),
+    hidden: hidden.map(({ field }) => field),
+    relation: (filter) => passes.lower(execution, read, filter === undefined ? [] : conjuncts(byIds(filter, read))),
   };
 }
 

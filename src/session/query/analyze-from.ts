@@ -79,23 +79,26 @@ async function analyzeTable(
 /** Gives rows their names. A table without alias goes by the last part of its own. */
 function named(tools: FromTools, rows: RelationRows, alias: RelationAlias | undefined, parent: NameScope | undefined): AnalyzedFrom {
   const fields = renamedFields(rows.fields, alias);
-  const columns = scopeColumns(fields);
+  const all = scopeColumns([...fields, ...(rows.hidden ?? [])]);
+  const columns = all.slice(0, fields.length);
   const id = tools.context.nextRelation();
   const entry: ScopeEntry = {
     id,
     alias: alias?.name,
     columns,
+    // New names for the columns are the only names of the relation.
+    hidden: fields === rows.fields ? all.slice(fields.length) : [],
     prune: (condition) => {
       if (hasSubquery(condition)) return;
       const outputs = replaceColumns(condition, (column) => {
         const [name = '', ...members] = column.path;
-        const index = columns.findIndex((candidate) => candidate.sqlName === name);
+        const index = all.findIndex((candidate) => candidate.sqlName === name);
         return index < 0 ? undefined : { ...outputColumn(index, members), ...(column.type === undefined ? {} : { type: column.type }) };
       });
       if (outputs !== undefined) rows.prune(outputs);
     },
   };
-  const names = columns.length === 0 ? '' : `(${columns.map((column) => quoteName(column.sqlName)).join(', ')})`;
+  const names = all.length === 0 ? '' : `(${all.map((column) => quoteName(column.sqlName)).join(', ')})`;
   return { scope: scopeOf(entry, parent), print: () => `${rows.print()} AS ${quoteName(id)}${names}` };
 }
 

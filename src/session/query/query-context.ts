@@ -2,7 +2,7 @@ import type { Engine } from '../../engine/engine.ts';
 import { bindNow, bindParameters, type ParameterValues } from '../../expr/bind-parameters.ts';
 import { conjunction, type Expression } from '../../expr/expression.ts';
 import { mapExpression } from '../../expr/expression-tree.ts';
-import type { StructType } from '../../schema/types.ts';
+import type { Field, StructType } from '../../schema/types.ts';
 import type { QueryReference, QuerySource, ResolveReference } from './query-source.ts';
 import { standInRows } from './stand-in.ts';
 
@@ -20,6 +20,7 @@ export interface QueryOptions {
 /** A source in use by one mention of it: conditions gather until its rows are asked for. */
 export interface UsedSource {
   readonly schema: StructType;
+  readonly hidden: readonly Field[];
   readonly filters: Expression[];
   /** SQL of its rows; before they are there, of none of the same types. */
   sql(): string;
@@ -44,9 +45,10 @@ export class QueryContext {
 
   async use(reference: QueryReference): Promise<UsedSource> {
     const source = await this.options.resolve(reference);
-    const used = { source, filters: [], sql: standInRows(source.schema.fields) };
+    const { schema, hidden = [] } = source;
+    const used = { source, filters: [], sql: standInRows([...schema.fields, ...hidden]) };
     this.#sources.push(used);
-    return { schema: source.schema, filters: used.filters, sql: () => used.sql };
+    return { schema, hidden, filters: used.filters, sql: () => used.sql };
   }
 
   /** Runs when the whole statement is analysed, before rows are asked for; again while any such work says that it did something. */

@@ -1,6 +1,6 @@
 import type { TextPosition } from '../../base/analysis-exception.ts';
 import type { Expression } from '../../expr/expression.ts';
-import type { StructType } from '../../schema/types.ts';
+import type { Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 
 /** A time: microseconds since the epoch, with the text the user gave for messages. */
@@ -29,9 +29,11 @@ export interface QueryReference {
 /** What a reference means: columns first, rows when the conditions on them are known. Asked for anew for each mention in the text. */
 export interface QuerySource {
   readonly schema: StructType;
+  /** Columns that may be named, and that no star shows. None has the name of a column. Default: none. */
+  readonly hidden?: readonly Field[] | undefined;
   /**
-   * The rows. `filter`, over the schema's columns by their own names and bound to it, holds for every row the query uses of this source: rows
-   * that break it may be left out, and need not be.
+   * The rows, hidden columns last. `filter`, over the columns by their own names and bound to them, holds for every row the query uses of this
+   * source: rows that break it may be left out, and need not be.
    */
   relation(filter: Expression | undefined): Promise<Relation>;
 }

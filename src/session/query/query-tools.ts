@@ -7,6 +7,8 @@ import type { QueryContext } from './query-context.ts';
 /** A relation before it has a name. */
 export interface RelationRows {
   readonly fields: readonly Field[];
+  /** Behind `fields`, for names only. */
+  readonly hidden?: readonly Field[] | undefined;
   readonly print: () => string;
   readonly prune: (condition: Expression) => void;
 }

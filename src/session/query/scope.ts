@@ -18,6 +18,8 @@ export interface ScopeEntry {
   readonly id: string;
   readonly alias: string | undefined;
   readonly columns: readonly ScopeColumn[];
+  /** Columns that a name means where none of `columns` has it; no star shows them. */
+  readonly hidden?: readonly ScopeColumn[] | undefined;
   /** Takes a condition over the entry's bound columns that all rows in use satisfy. */
   readonly prune: (condition: Expression) => void;
 }
@@ -158,22 +160,28 @@ function isUnresolved(error: unknown): boolean {
 }
 
 function bindColumn(scope: NameScope, column: Column): Expression {
-  const visible = visibleRelations(scope);
+  const hidden = scope.entries.flatMap((entry): readonly Named[] => {
+    if (entry.hidden === undefined || entry.hidden.length === 0) return [];
+    const named = namedColumns(entry, entry.hidden);
+    return [{ ...named, relation: { ...named.relation, hidden: true } }];
+  });
   if (column.path.length > 1) {
-    const qualified = scope.entries.map((entry): Named => {
-      const relation = relationOf(
-        entry.alias,
-        entry.columns.map((candidate) => candidate.field),
-      );
-      return { relation, values: entry.columns.map((candidate) => columnOf(entry, candidate)) };
-    });
+    const qualified = scope.entries.map((entry) => namedColumns(entry, entry.columns));
     try {
-      return bindAmong(qualified, column);
+      return bindAmong([...qualified, ...hidden], column);
     } catch (error) {
       if (!isUnresolved(error)) throw error;
     }
   }
-  return bindAmong(visible, column);
+  return bindAmong([...visibleRelations(scope), ...hidden], column);
+}
+
+function namedColumns(entry: ScopeEntry, columns: readonly ScopeColumn[]): Named {
+  const relation = relationOf(
+    entry.alias,
+    columns.map((candidate) => candidate.field),
+  );
+  return { relation, values: columns.map((candidate) => columnOf(entry, candidate)) };
 }
 
 interface Named {

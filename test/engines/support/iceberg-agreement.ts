@@ -88,3 +88,18 @@ function deedOf(row: CanonicalRow, compared: IcebergScript['compared']): unknown
   const keys = { operations: [], rows: ofRows, all: [...ofRows, ...ofDeletes] }[compared ?? 'all'];
   return { operation: row['operation'], ...Object.fromEntries(keys.map((key) => [key, summary.get(key)])) };
 }
+
+/** Expects Spark and us to tell the same of where the rows of a table lie and what they are known by. */
+export async function expectSamePlaces(bench: IcebergBench, table: CatalogTable, { faults = [] }: Expectations): Promise<void> {
+  if (faults.includes('spark')) return;
+  const name = fullName(table);
+  const [version] = await bench.collect(`SHOW TBLPROPERTIES ${name} ('format-version')`);
+  const partitioned = (await bench.session.table(`${name}.files`).columns).includes('partition');
+  const columns = [
+    ...['_file', '_pos', '_spec_id'],
+    ...(partitioned ? ['_partition'] : []),
+    ...(version?.['value'] === '3' ? ['_row_id', '_last_updated_sequence_number'] : []),
+  ];
+  const query = `SELECT ${columns.join(', ')} FROM ${name}`;
+  expect(await bench.ours(query)).toEqual(await bench.spark(query));
+}

@@ -192,6 +192,24 @@ export const icebergScripts: readonly IcebergScript[] = [
       'DELETE FROM {t} WHERE i = -1',
     ],
   },
+  ...([2, 3] as const).map(
+    (version): IcebergScript => ({
+      title: `files of three formats side by side, format ${version}`,
+      refusals: refusalsOf['avro'],
+      statements: [
+        `CREATE TABLE {t} (id BIGINT, p STRING, n INT) USING iceberg PARTITIONED BY (p) TBLPROPERTIES ('format-version' = '${version}',
+           'write.delete.mode' = 'merge-on-read', 'write.update.mode' = 'merge-on-read', 'write.delete.granularity' = 'partition')`,
+        ...['parquet', 'avro', 'orc'].flatMap((format, index) => [
+          `ALTER TABLE {t} SET TBLPROPERTIES ('write.format.default' = '${format}')`,
+          `INSERT INTO {t} SELECT id, concat('p', id % 2), CAST(id AS INT) FROM range(${index * 10}, ${index * 10 + 10})`,
+        ]),
+        'DELETE FROM {t} WHERE id % 5 = 1',
+        'UPDATE {t} SET n = n + 100 WHERE id % 5 = 2',
+        'ALTER TABLE {t} ADD PARTITION FIELD bucket(4, id)',
+        "INSERT INTO {t} VALUES (50, 'p1', 5), (51, NULL, 6)",
+      ],
+    }),
+  ),
   {
     title: 'partition evolution',
     statements: [

@@ -5,6 +5,7 @@ import type { ScanOptions } from '../../../src/engine/engine.ts';
 import { scanColumns } from '../../../src/engine/engine.ts';
 import type { ColumnBatch } from '../../../src/schema/columns.ts';
 import type { DataType, Field, StructType } from '../../../src/schema/types.ts';
+import { type HiddenColumn, ofFiles } from '../../../src/table/hidden-columns.ts';
 import type { FileLayout, FileScan, ScanFile, StoredColumn } from '../../../src/table/scan.ts';
 import { openTestEngine, type TestEngine } from '../../support/test-engine.ts';
 
@@ -277,4 +278,73 @@ test('row tracking is found by field id, in files of any kind', async () => {
     [5n, 31n, 7n],
     [6n, null, null],
   ]);
+});
+
+describe('hidden columns', () => {
+  const schema = struct({ a: long });
+  const fieldIds = { rowId: 900, commitVersion: 901 };
+  const rowTracking = { rowId: '_row_id', commitVersion: '_seq', fieldIds };
+  const hiddenField = (name: string, type: DataType): Field => ({ name, type, nullable: true });
+  const place: readonly HiddenColumn[] = [
+    { field: hiddenField('path', string), value: { kind: 'of-file' } },
+    { field: hiddenField('pos', long), value: { kind: 'position' } },
+  ];
+  const members = place.map(({ field }) => field);
+  const hidden: readonly HiddenColumn[] = [
+    { field: hiddenField('row', long), value: { kind: 'row-id' } },
+    { field: hiddenField('seq', long), value: { kind: 'commit-version' } },
+    { field: hiddenField('place', { kind: 'struct', fields: members }), value: { kind: 'struct', members: place } },
+    { field: hiddenField('spec', struct({ p: string })), value: { kind: 'of-file' } },
+  ];
+
+  async function hiddenRows(scan: FileScan): Promise<readonly unknown[]> {
+    const relation = await made.engine.scan(scan);
+    expect(relation.schema).toEqual(schema);
+    const fields = [...schema.fields, ...(scan.hidden ?? []).map(({ field }) => field)];
+    const rows = await made.rows({ sql: `${relation.sql} ORDER BY a`, schema: { kind: 'struct', fields } });
+    await relation.dispose();
+    return rows.map((row) => fields.map(({ name }) => row[name]));
+  }
+
+  test('tell the place of rows in files of any shape, deleted ones counted', async () => {
+    const other: FileLayout = { storedColumns: schema.fields.map((field) => byName(field, 'x')), partitionColumns: [] };
+    const tracked = struct({ a: long, r: long, q: long });
+    const facts = buildBatch(ofFiles(hidden), [{ path: 'one', spec: { p: 'x' } }, { path: 'two' }, { path: 'three', spec: {} }]);
+    const files: readonly ScanFile[] = [
+      {
+        ...(await parquet('SELECT unnest([1, 2, 3])::BIGINT AS a', 'a: 1')),
+        baseRowId: 10n,
+        defaultRowCommitVersion: 5n,
+        deletedRows: () => Promise.resolve(BigInt64Array.of(0n)),
+      },
+      { ...(await parquet('SELECT 4::BIGINT AS x')), layout: other },
+      {
+        ...given(tracked, [{ a: 5n, r: 80n, q: null }, { a: 6n }]),
+        baseRowId: 30n,
+        defaultRowCommitVersion: 7n,
+      },
+    ];
+    expect(await hiddenRows(scanOf(schema, files, { rowTracking, hidden, facts }))).toEqual([
+      [2n, 11n, 5n, { path: 'one', pos: 1n }, { p: 'x' }],
+      [3n, 12n, 5n, { path: 'one', pos: 2n }, { p: 'x' }],
+      [4n, null, null, { path: 'two', pos: 0n }, null],
+      [5n, 80n, 7n, { path: 'three', pos: 0n }, { p: null }],
+      [6n, 31n, 7n, { path: 'three', pos: 1n }, { p: null }],
+    ]);
+  });
+
+  test('are null of tracking where a scan has none, and there without files', async () => {
+    const file = await parquet('SELECT 1::BIGINT AS a', 'a: 1');
+    const facts = buildBatch(ofFiles(hidden), [{ path: 'one' }]);
+    expect(await hiddenRows(scanOf(schema, [file], { hidden, facts }))).toEqual([[1n, null, null, { path: 'one', pos: 0n }, null]]);
+    expect(await hiddenRows(scanOf(schema, [], { hidden, rowTracking, facts: buildBatch(ofFiles(hidden), []) }))).toEqual([]);
+  });
+
+  test('stand behind what else is asked for', async () => {
+    const file = { ...(await parquet('SELECT 1::BIGINT AS a', 'a: 1')), baseRowId: 4n, defaultRowCommitVersion: 2n };
+    const scan = scanOf(schema, [file], { hidden: hidden.slice(0, 1), rowTracking });
+    const relation = await made.engine.scan(scan, { withPositions: true, withRowTracking: true });
+    expect(await made.engine.rows(relation.sql)).toEqual([[1n, 0n, 0n, 4n, 2n, 4n]]);
+    await relation.dispose();
+  });
 });

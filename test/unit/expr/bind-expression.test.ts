@@ -36,6 +36,17 @@ describe('names', () => {
     expect(bound(text, two)).toBe(expected);
   });
 
+  test('hidden columns are found where no other is, and proposed by no error', () => {
+    const scope: Scope = [
+      { alias: 't', schema: parseSchema('id BIGINT') },
+      { alias: 't', schema: parseSchema('_pos BIGINT, v STRING'), hidden: true },
+      { alias: 's', schema: parseSchema('v STRING') },
+    ];
+    expect(bound('_POS + t.id', scope)).toBe('(t._pos + t.id)');
+    expect(bound('v = t.v', scope)).toBe('(s.v = t.v)');
+    expect(() => bound('_po', scope)).toThrow('[`s`.`v`, `t`.`id`]');
+  });
+
   test('binding twice changes nothing', () => {
     const first = bindExpression(parseExpression('t.id = s.id and v > upper(w)'), two);
     expect(bindExpression(first, two)).toEqual(first);
