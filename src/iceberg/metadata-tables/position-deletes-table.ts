@@ -5,6 +5,7 @@ import { PositionDeletes } from '../deletes/position-deletes.ts';
 import type { IcebergView } from '../iceberg-view.ts';
 import { entriesOf, type MetadataSource, manifestsOf } from '../scan/manifests.ts';
 import type { ManifestEntry } from '../spec/content-file.ts';
+import { hasDeletionVectors } from '../spec/format-features.ts';
 import { intType, longType, stringType, struct } from './columns.ts';
 import type { MetadataRows } from './metadata-rows.ts';
 import { unifiedPartition } from './partition-type.ts';
@@ -21,12 +22,12 @@ export function positionDeletesTable(source: MetadataSource & { readonly engine:
       ...(partition.type === undefined ? [] : [['partition', partition.type] as const]),
       ['spec_id', intType],
       ['delete_file_path', stringType],
-      ...(metadata.formatVersion < 3
-        ? []
-        : ([
+      ...(hasDeletionVectors(metadata)
+        ? ([
             ['content_offset', longType],
             ['content_size_in_bytes', longType],
-          ] as const)),
+          ] as const)
+        : []),
     ]),
     async *rows(signal) {
       const deletes = new PositionDeletes(source, metadata, source.engine);

@@ -3,10 +3,10 @@ import { hiddenNamed } from '../../table/hidden-columns.ts';
 import type { FileScan, ScanStatistics } from '../../table/scan.ts';
 import { deletedRowsOf } from '../deletes/deleted-rows.ts';
 import type { IcebergView } from '../iceberg-view.ts';
+import { hasRowLineage } from '../spec/format-features.ts';
 import { mappedId, nameMappingProperty, parseNameMapping } from '../spec/name-mapping.ts';
 import type { TableMetadata } from '../spec/table-metadata.ts';
 import { hiddenColumnsOf } from './hidden-columns.ts';
-import { lineageFormatVersion } from './lineage-columns.ts';
 import type { LiveFile } from './live-files.ts';
 import type { MetadataSource } from './manifests.ts';
 import type { NameToId } from './name-to-id.ts';
@@ -42,7 +42,7 @@ export async function fileScanOf(
       schema: icebergSchema.struct,
       files: files.map((file) => ({ entry: file.entry, deletedRows: deletedRows(file) })),
       nameToId,
-      withLineage: metadata.formatVersion >= lineageFormatVersion,
+      withLineage: hasRowLineage(metadata),
       statistics: options.statistics,
       hidden: options.hidden === undefined ? undefined : hiddenNamed(hiddenColumnsOf(metadata), options.hidden),
     },

@@ -5,9 +5,9 @@ import type { DataType } from '../../schema/types.ts';
 import { type HiddenColumn, type HiddenValue, ofFiles } from '../../table/hidden-columns.ts';
 import { unifiedPartition } from '../metadata-tables/partition-type.ts';
 import type { ContentFile } from '../spec/content-file.ts';
+import { hasRowLineage } from '../spec/format-features.ts';
 import { rowLineageNames } from '../spec/reserved-ids.ts';
 import type { TableMetadata } from '../spec/table-metadata.ts';
-import { lineageFormatVersion } from './lineage-columns.ts';
 import type { LiveFiles } from './live-files.ts';
 import { requiredValues } from './required-values.ts';
 
@@ -17,7 +17,7 @@ const names = { file: '_file', position: '_pos', specId: '_spec_id', partition: 
 /** What queries may name beside a table's columns. A table that never was partitioned has no `_partition`: a struct needs members. */
 export function hiddenColumnsOf(metadata: TableMetadata): readonly HiddenColumn[] {
   const partition = unifiedPartition(metadata).type;
-  const lineage = metadata.formatVersion >= lineageFormatVersion;
+  const lineage = hasRowLineage(metadata);
   return [
     hidden(names.file, { kind: 'string' }, { kind: 'of-file' }),
     hidden(names.position, { kind: 'long' }, { kind: 'position' }),

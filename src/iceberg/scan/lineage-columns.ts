@@ -7,6 +7,3 @@ export const lineageColumns: RowTrackingColumns = {
   commitVersion: rowLineageNames.lastUpdatedSequenceNumber,
   fieldIds: { rowId: rowLineageIds.rowId, commitVersion: rowLineageIds.lastUpdatedSequenceNumber },
 };
-
-/** Format version in which rows have ids. */
-export const lineageFormatVersion = 3;

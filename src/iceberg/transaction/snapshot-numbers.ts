@@ -1,5 +1,6 @@
 import { entriesOf, type MetadataSource } from '../scan/manifests.ts';
 import type { ManifestEntry, ManifestFile } from '../spec/content-file.ts';
+import { hasRowLineage } from '../spec/format-features.ts';
 import type { TableMetadata } from '../spec/table-metadata.ts';
 import { assignFirstRowIds } from '../spec/write-manifest-list.ts';
 
@@ -26,7 +27,7 @@ export async function numbered(
   for (const manifest of manifests) {
     counted.push(isCounted(manifest) ? manifest : { ...manifest, ...countsOf(await entriesOf(source, metadata, manifest, signal)) });
   }
-  if (metadata.formatVersion < 3) return { manifests: counted, firstRowId: undefined, addedRows: undefined };
+  if (!hasRowLineage(metadata)) return { manifests: counted, firstRowId: undefined, addedRows: undefined };
   const firstRowId = metadata.nextRowId;
   const assigned = assignFirstRowIds(counted, firstRowId);
   return { manifests: assigned.manifests, firstRowId, addedRows: assigned.nextRowId - firstRowId };

@@ -8,6 +8,7 @@ import { type MetadataSource, manifestsOf } from '../scan/manifests.ts';
 import { applyUpdates } from '../spec/apply-updates.ts';
 import { unassignedSequenceNumber } from '../spec/avro-settings.ts';
 import type { ContentFile, ManifestFile } from '../spec/content-file.ts';
+import { hasDeletionVectors } from '../spec/format-features.ts';
 import type { MetadataUpdate } from '../spec/metadata-updates.ts';
 import { partitionPath } from '../spec/partition-path.ts';
 import { checkRequirements, requirementsFor } from '../spec/requirements.ts';
@@ -167,7 +168,7 @@ export class SnapshotProduction {
         ? undefined
         : {
             minSequenceNumber: this.#minSequenceNumber(metadata, filteredData.manifests),
-            removedData: new Set(metadata.formatVersion < 3 ? [] : filteredData.removed.map(({ path }) => path)),
+            removedData: new Set(hasDeletionVectors(metadata) ? filteredData.removed.map(({ path }) => path) : []),
           };
     const filteredDeletes = await work.deletes.apply(
       metadata,
