@@ -35,20 +35,32 @@ const maxHeldPositions = 2 ** 26;
 export async function stageDeletes(
   context: TableContext,
   view: IcebergView,
-  deleted: AsyncIterable<DeletedPositions> | Iterable<DeletedPositions>,
+  deleted: Deleted,
   signal?: AbortSignal,
 ): Promise<StagedDeletes> {
   if (hasDeletionVectors(view.metadata)) return stageVectors(context, view, deleted, signal);
   if (granularityOf(view.metadata.properties) === 'file') return stageByFile(context, view, deleted, signal);
+  return stageByPartition(context, view, deleted, signal);
+}
+
+type Deleted = AsyncIterable<DeletedPositions> | Iterable<DeletedPositions>;
+
+/** A delete file for each partition, as far as its positions fit in memory. */
+async function stageByPartition(
+  context: TableContext,
+  view: IcebergView,
+  deleted: Deleted,
+  signal: AbortSignal | undefined,
+): Promise<StagedDeletes> {
   const files = new PositionDeleteFiles(context, view, signal);
-  try {
-    let held: PositionsOfFile[] = [];
-    let heldPositions = 0;
-    const flush = async (): Promise<void> => {
-      for (const group of byPartition(held)) await files.write(group);
-      held = [];
-      heldPositions = 0;
-    };
+  let held: PositionsOfFile[] = [];
+  let heldPositions = 0;
+  const flush = async (): Promise<void> => {
+    for (const group of byPartition(held)) await files.write(group);
+    held = [];
+    heldPositions = 0;
+  };
+  return orDiscarded(context, files, async () => {
     for await (const { file, positions } of deleted) {
       held.push({ dataFile: file.entry.file, positions });
       heldPositions += positions.length;
@@ -56,47 +68,41 @@ export async function stageDeletes(
     }
     await flush();
     return { added: files.staged, removed: [] };
-  } catch (error) {
-    await discardFiles(context, files.staged);
-    throw error;
-  }
+  });
 }
 
 /** A delete file for each data file, in place of those it alone had before: however often rows of it are deleted, readers open one. */
 async function stageByFile(
   context: TableContext,
   view: IcebergView,
-  deleted: AsyncIterable<DeletedPositions> | Iterable<DeletedPositions>,
+  deleted: Deleted,
   signal: AbortSignal | undefined,
 ): Promise<StagedDeletes> {
   const files = new PositionDeleteFiles(context, view, signal);
   const earlier = new PositionDeletes(context, view.metadata, context.engine);
   const removed: ContentFile[] = [];
-  try {
+  return orDiscarded(context, files, async () => {
     for await (const { file, positions } of deleted) {
       const { entry, attached } = file;
       const own = await earlier.of(entry.file.path, { own: attached.own, shared: [] }, signal);
       await files.write([{ dataFile: entry.file, positions: mergedPositions([positions, ...own]) }]);
-      removed.push(...attached.own.map((entryOfDeletes) => entryOfDeletes.file));
+      removed.push(...attached.own.map((ownDeletes) => ownDeletes.file));
     }
     return { added: files.staged, removed };
-  } catch (error) {
-    await discardFiles(context, files.staged);
-    throw error;
-  }
+  });
 }
 
 /** Vectors of all data files, many in one Puffin file. */
 async function stageVectors(
   context: TableContext,
   view: IcebergView,
-  deleted: AsyncIterable<DeletedPositions> | Iterable<DeletedPositions>,
+  deleted: Deleted,
   signal: AbortSignal | undefined,
 ): Promise<StagedDeletes> {
   const vectors = new DeletionVectorFiles(context, view, signal);
   const earlier = new PositionDeletes(context, view.metadata, context.engine);
   const removed: ContentFile[] = [];
-  try {
+  return orDiscarded(context, vectors, async () => {
     for await (const { file, positions } of deleted) {
       const { entry, attached } = file;
       const lists = [positions, ...(await earlier.of(entry.file.path, attached, signal))];
@@ -105,12 +111,22 @@ async function stageVectors(
         removed.push(attached.vector.file);
       }
       // What concerns this data file alone ends here; of the others the vector takes precedence.
-      removed.push(...attached.own.map((own) => own.file));
+      removed.push(...attached.own.map((ownDeletes) => ownDeletes.file));
       await vectors.add(entry.file, mergedPositions(lists));
     }
     return { added: await vectors.finish(), removed };
+  });
+}
+
+async function orDiscarded(
+  context: TableContext,
+  files: { readonly staged: readonly ContentFile[] },
+  write: () => Promise<StagedDeletes>,
+): Promise<StagedDeletes> {
+  try {
+    return await write();
   } catch (error) {
-    await discardFiles(context, vectors.staged);
+    await discardFiles(context, files.staged);
     throw error;
   }
 }
