@@ -46,9 +46,12 @@ export async function supervise(options: SupervisionOptions): Promise<void> {
   }
 }
 
-/** Whether the same part, started anew from what the table and the topics say, may get on. */
+/**
+ * Whether the same part, started anew from what the table and the topics say, may get on. What nobody foresaw, such as an error of a driver that
+ * reached this place as it was, is as likely to pass as not; a new start does no harm.
+ */
 function curable(error: unknown): boolean {
-  return isServiceError(error, 'unavailable', 'unknown-outcome', 'conflict', 'internal', 'not-found');
+  return !isServiceError(error) || isServiceError(error, 'unavailable', 'unknown-outcome', 'conflict', 'internal', 'not-found');
 }
 
 /** For a status page: why a part is not running. */

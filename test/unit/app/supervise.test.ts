@@ -8,7 +8,7 @@ import { SimulatedClock } from '../../support/simulated-clock.ts';
 const failure = (kind: ErrorKind): ServiceError => new ServiceError({ code: 'TEST', kind, message: `a ${kind} failure` });
 
 async function run(
-  outcomes: readonly (ErrorKind | 'ends' | 'aborted-by-signal')[],
+  outcomes: readonly (ErrorKind | 'unforeseen' | 'ends' | 'aborted-by-signal')[],
 ): Promise<{ runs: number; restarts: number[]; givenUp: unknown }> {
   const clock = new SimulatedClock();
   const stop = new AbortController();
@@ -27,7 +27,7 @@ async function run(
         stop.abort();
         return Promise.reject(abortedError(stop.signal));
       }
-      return Promise.reject(failure(outcome));
+      return Promise.reject(outcome === 'unforeseen' ? new TypeError('of a driver') : failure(outcome));
     },
     onRestart: (_, waitMs) => {
       seen.restarts.push(waitMs);
@@ -45,9 +45,9 @@ async function run(
 
 describe('supervision of a part of the process', () => {
   it('starts it again after failures that time may cure, with growing waits under the limit', async () => {
-    const { runs, restarts, givenUp } = await run(['unavailable', 'unknown-outcome', 'internal', 'conflict', 'ends']);
-    expect(runs).toBe(5);
-    expect(restarts).toHaveLength(4);
+    const { runs, restarts, givenUp } = await run(['unavailable', 'unknown-outcome', 'internal', 'conflict', 'unforeseen', 'ends']);
+    expect(runs).toBe(6);
+    expect(restarts).toHaveLength(5);
     expect(restarts[0]).toBeLessThanOrEqual(100);
     expect(Math.max(...restarts)).toBeLessThanOrEqual(400);
     expect(restarts[3]).toBeGreaterThan(restarts[0] ?? 0);
