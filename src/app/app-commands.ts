@@ -97,13 +97,23 @@ export interface TailOptions {
   readonly limit: number | undefined;
 }
 
+/** A table by its name. */
+export interface NameInCatalog {
+  /** The catalog, the namespaces, the table. */
+  readonly parts: readonly string[];
+  /** Configuration of a session that has the catalog, by key; it may hold secrets. */
+  readonly conf: Readonly<Record<string, string>>;
+}
+
 /** Reads one table, whether a configuration knows it or not. */
 export interface ReadTableRequest extends ReadRequest {
   readonly what: 'rows' | 'schema' | 'history' | 'changes';
   /** For messages: the name in the configuration, or the location. */
   readonly name: string;
-  /** A directory or URI, or one metadata file of an Iceberg table. */
+  /** A directory or URI, or one metadata file of an Iceberg table. Without effect where there is `inCatalog`. */
   readonly location: string;
+  /** Of a table that a catalog knows. */
+  readonly inCatalog?: NameInCatalog | undefined;
   /** For an Iceberg table that lies elsewhere than where it was written. */
   readonly pathMap?: readonly { readonly from: string; readonly to: string }[] | undefined;
   /** What relative locations in an Iceberg table's metadata are relative to. */

@@ -7,7 +7,7 @@ import type { StorageProperties, StorageSettings } from '../base/storage-setting
 import type { TableOpener } from '../catalog/file-system-catalog.ts';
 import type { IcebergCatalog, PointerTables } from '../catalog/iceberg-catalog.ts';
 import { openIcebergCatalog } from '../catalog/open-iceberg-catalog.ts';
-import type { CatalogSettings } from '../config/catalog-settings.ts';
+import { type CatalogSettings, catalogProperties } from '../config/catalog-settings.ts';
 import type { TableSettings } from '../config/table-settings.ts';
 import type { IcebergTables } from '../iceberg/iceberg-tables.ts';
 import type { TablePointer } from '../iceberg/pointer/table-pointer.ts';
@@ -71,7 +71,7 @@ export class PipelineCatalogs {
       throw new ServiceError({ code: 'CONFIG_INVALID', kind: 'invalid', message: `no catalog is called "${name}"` });
     }
     const { clock, random, ids, openStoreWith } = this.#parts;
-    const properties = propertiesOf(settings);
+    const properties = catalogProperties(settings);
     const stores = storageSettings(properties);
     const catalog = openIcebergCatalog(name, properties, {
       tables: this.#tablesOf(stores),
@@ -99,15 +99,4 @@ export class PipelineCatalogs {
       createAt: (pointer, request) => inner.createAt(pointed(pointer), request),
     };
   }
-}
-
-function propertiesOf({ type, warehouse, uri, properties, credentials }: CatalogSettings): ReadonlyMap<string, string> {
-  const secrets = [...credentials].map(([key, secret]) => [key, secret.reveal()] as const);
-  const places = [
-    ['type', type],
-    ['warehouse', warehouse],
-    ['uri', uri],
-  ] as const;
-  const stated = places.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
-  return new Map([...Object.entries(properties), ...secrets, ...stated]);
 }

@@ -54,10 +54,13 @@ export class CommandSession {
   }
 
   loadConfig(): LoadedConfig {
-    const { env, workingDir, readText } = this.environment;
-    const fromEnvironment = env['TIDEWATER_CONFIG']?.split(',').filter((file) => file !== '');
-    const files = this.#options.config ?? fromEnvironment ?? [defaultConfigFile];
-    return loadConfig({ files, env, overrides: this.#options.set ?? [], workingDir, readText });
+    return this.#loadFiles(this.#namedFiles ?? [defaultConfigFile]);
+  }
+
+  /** For commands that need no configuration: the one that the user names, if any. */
+  namedConfig(): LoadedConfig | undefined {
+    const files = this.#namedFiles;
+    return files === undefined ? undefined : this.#loadFiles(files);
   }
 
   context(): CommandContext {
@@ -66,6 +69,15 @@ export class CommandSession {
 
   app(): Promise<AppCommands> {
     return this.environment.loadApp();
+  }
+
+  get #namedFiles(): readonly string[] | undefined {
+    return this.#options.config ?? this.environment.env['TIDEWATER_CONFIG']?.split(',').filter((file) => file !== '');
+  }
+
+  #loadFiles(files: readonly string[]): LoadedConfig {
+    const { env, workingDir, readText } = this.environment;
+    return loadConfig({ files, env, overrides: this.#options.set ?? [], workingDir, readText });
   }
 }
 

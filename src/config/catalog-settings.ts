@@ -73,3 +73,22 @@ export const catalogList: z.ZodType<readonly CatalogSettings[]> = z
   .max(maxCatalogs)
   .prefault([])
   .meta({ description: 'Catalogs of Iceberg tables.', default: [], maxItems: maxCatalogs });
+
+/** All settings by the names of Iceberg's catalog properties, secrets among them. */
+export function catalogProperties({ type, warehouse, uri, properties, credentials }: CatalogSettings): ReadonlyMap<string, string> {
+  const secrets = [...credentials].map(([key, secret]) => [key, secret.reveal()] as const);
+  const places = [
+    ['type', type],
+    ['warehouse', warehouse],
+    ['uri', uri],
+  ] as const;
+  const stated = places.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
+  return new Map([...Object.entries(properties), ...secrets, ...stated]);
+}
+
+/** The catalog as configuration of a session, secrets among it. */
+export function catalogConf(settings: CatalogSettings): Readonly<Record<string, string>> {
+  const key = `spark.sql.catalog.${settings.name}`;
+  const entries = [...catalogProperties(settings)].map(([name, value]) => [`${key}.${name}`, value] as const);
+  return { [key]: 'org.apache.iceberg.spark.SparkCatalog', ...Object.fromEntries(entries) };
+}

@@ -5,6 +5,7 @@ import { RandomIdSource } from '../../base/ids.ts';
 import { SystemClock } from '../../base/system-clock.ts';
 import { SystemRandom } from '../../base/system-random.ts';
 import { DeltaTables } from '../../delta/delta-tables.ts';
+import type { Engine } from '../../engine/engine.ts';
 import { IcebergTables } from '../../iceberg/iceberg-tables.ts';
 import { isMetadataFile } from '../../iceberg/pointer/metadata-names.ts';
 import { ParquetFileRewriter } from '../../maintenance/file-rewriter.ts';
@@ -13,15 +14,41 @@ import { openObjectStore } from '../../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../../storage/retrying-object-store.ts';
 import type { QueryableTable } from '../../table/table.ts';
 import type { TableFormatDriver } from '../../table/table-formats.ts';
-import type { ReadTableRequest } from '../app-commands.ts';
+import type { NameInCatalog, ReadTableRequest } from '../app-commands.ts';
 import { LazyEngine } from '../lazy-engine.ts';
 import { productVersion } from '../product-version.ts';
 import { changeLinesOf, historyLines, rowLines, schemaLines } from '../read-lines.ts';
+import { createSession } from '../session.ts';
 
 const memoryLimitBytes = 1024 ** 3;
 
-/** Reads rows, changes, schema or history of a table at a location, one line of JSON after the other. */
+/** A table, and the engine that is opened when rows are read. */
+interface OpenedTable extends AsyncDisposable {
+  readonly table: QueryableTable | undefined;
+  readonly engine: () => Promise<Engine>;
+}
+
+/** Reads rows, changes, schema or history of a table, one line of JSON after the other. */
 export async function readTable(request: ReadTableRequest, onLine: (line: string) => Promise<void>): Promise<void> {
+  await using opened = await (request.inCatalog === undefined ? openAtPlace(request) : openByName(request.inCatalog, request.signal));
+  const { table, engine } = opened;
+  if (table === undefined) throw noTable(request);
+  switch (request.what) {
+    case 'rows':
+      for await (const line of rowLines({ table, engine: await engine() }, request)) await onLine(line);
+      return;
+    case 'changes':
+      for await (const line of changeLinesOf({ table, engine: await engine() }, request)) await onLine(line);
+      return;
+    case 'schema':
+      for await (const line of schemaLines({ table }, request)) await onLine(lineOf(line, request.canonical));
+      return;
+    case 'history':
+      for await (const line of historyLines({ table }, request)) await onLine(lineOf(line, request.canonical));
+  }
+}
+
+async function openAtPlace(request: ReadTableRequest): Promise<OpenedTable> {
   const clock = new SystemClock();
   const random = new SystemRandom();
   const ids = new RandomIdSource(random);
@@ -29,24 +56,25 @@ export async function readTable(request: ReadTableRequest, onLine: (line: string
   const openStore = (location: string): ObjectStore => new RetryingObjectStore(openObjectStore(location), { clock, random });
   const parts = { openStore, clock, random, ids, version: productVersion, engine: () => engine.open() };
   const drivers = [new DeltaTables({ ...parts, rewriter: new ParquetFileRewriter({ openStore }) }), new IcebergTables(parts)];
+  const close = (): Promise<void> => engine.close();
+  return opened(() => openAny(drivers, request), { engine: parts.engine, close });
+}
+
+async function openByName({ parts, conf }: NameInCatalog, signal: AbortSignal | undefined): Promise<OpenedTable> {
+  const session = createSession({ config: conf });
+  const { tables, openEngine } = session.runtime;
+  return opened(() => tables.find({ kind: 'name', parts }, signal), { engine: openEngine, close: () => session.stop() });
+}
+
+async function opened(
+  open: () => Promise<QueryableTable | undefined>,
+  { engine, close }: { readonly engine: () => Promise<Engine>; readonly close: () => Promise<void> },
+): Promise<OpenedTable> {
   try {
-    const table = await openAny(drivers, request);
-    if (table === undefined) throw noTable(request);
-    switch (request.what) {
-      case 'rows':
-        for await (const line of rowLines({ table, engine: await engine.open() }, request)) await onLine(line);
-        return;
-      case 'changes':
-        for await (const line of changeLinesOf({ table, engine: await engine.open() }, request)) await onLine(line);
-        return;
-      case 'schema':
-        for await (const line of schemaLines({ table }, request)) await onLine(lineOf(line, request.canonical));
-        return;
-      case 'history':
-        for await (const line of historyLines({ table }, request)) await onLine(lineOf(line, request.canonical));
-    }
-  } finally {
-    await engine.close();
+    return { table: await open(), engine, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }
 
@@ -75,7 +103,16 @@ function sortedMembers(value: JsonObject): JsonObject {
   );
 }
 
-function noTable({ name, location }: ReadTableRequest): ServiceError {
+function noTable({ name, location, inCatalog }: ReadTableRequest): ServiceError {
+  if (inCatalog !== undefined) {
+    const [catalog = '', ...parts] = inCatalog.parts;
+    return new ServiceError({
+      code: 'TABLE_NOT_FOUND',
+      kind: 'not-found',
+      message: `catalog "${catalog}" has no table "${parts.join('.')}"`,
+      hint: `SHOW TABLES IN ${catalog}.<namespace>, with tidewater sql, lists what it has`,
+    });
+  }
   return new ServiceError({
     code: 'TABLE_NOT_FOUND',
     kind: 'not-found',

@@ -1,17 +1,21 @@
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ReadTableRequest } from '../../app/app-commands.ts';
-import { type CommandSession, usageError, wholeNumber } from '../command-session.ts';
+import { type CommandSession, collect, usageError, wholeNumber } from '../command-session.ts';
 import { exitCodes } from '../exit-code.ts';
+import { isUri, namedTable } from '../named-table.ts';
 import type { AddCommand } from './add-command.ts';
 
 /** Each flag is the part of the request that has its name. */
-export type ReadFlags = Partial<Omit<ReadTableRequest, 'what' | 'name' | 'location' | 'exactNumbers' | 'signal'>>;
+export type ReadFlags = Partial<Omit<ReadTableRequest, 'what' | 'name' | 'location' | 'inCatalog' | 'exactNumbers' | 'signal'>> & {
+  /** Of a session with catalogs. */
+  readonly conf?: readonly string[] | undefined;
+};
 
 type PathMapping = NonNullable<ReadTableRequest['pathMap']>[number];
 
 const tableArgument =
-  'name in the configuration, or a path (with a slash) or file URI of any Delta or Iceberg table, or of an Iceberg metadata file';
+  'name in the configuration or in a catalog of it (catalog.namespace.table); or a path (with a slash) or URI of any Delta or Iceberg table, or of an Iceberg metadata file';
 
 /** `rows`, `schema` and what `changes` does without a subcommand: what a table holds, as lines of JSON. */
 export function addReadCommands(program: Command, add: AddCommand): void {
@@ -44,41 +48,26 @@ export function addReadChanges(changes: Command, add: AddCommand): void {
 export async function readTable(session: CommandSession, what: ReadTableRequest['what'], flags: ReadFlags, table: string): Promise<number> {
   const app = await session.app();
   const { environment, terminal } = session;
+  const { conf, ...asked } = flags;
+  const named = namedTable(session, table, conf);
+  if (named.inCatalog !== undefined && (flags.pathMap !== undefined || flags.pathBase !== undefined)) {
+    throw usageError(
+      '--path-map and --path-base are for tables by path',
+      `"${table}" is a name in a catalog, which knows where its files are`,
+    );
+  }
   // A slash at the end says that names follow, and stays.
   const absolute = (place: string): string =>
     isUri(place) ? place : resolve(environment.workingDir, place) + (place.endsWith('/') && place !== '/' ? '/' : '');
   const options = {
-    ...flags,
+    ...asked,
     canonical: flags.canonical === true,
     pathMap: flags.pathMap?.map((mapping) => ({ from: mapping.from, to: absolute(mapping.to) })),
     pathBase: flags.pathBase === undefined ? undefined : absolute(flags.pathBase),
     signal: environment.signal,
   };
-  await app.readTable({ ...locationOf(session, table), ...options, what }, (line) => terminal.out(`${line}\n`));
+  await app.readTable({ ...named, ...options, what }, (line) => terminal.out(`${line}\n`));
   return exitCodes.ok;
-}
-
-/** A path needs no configuration; a name does. */
-export function isPath(table: string): boolean {
-  return table.includes('/') || table.startsWith('.') || isUri(table);
-}
-
-function isUri(text: string): boolean {
-  return /^[a-z][a-z0-9+.-]+:/i.test(text);
-}
-
-function locationOf(session: CommandSession, table: string): Pick<ReadTableRequest, 'name' | 'location'> {
-  if (isPath(table)) {
-    return { name: table, location: isUri(table) || isAbsolute(table) ? table : resolve(session.environment.workingDir, table) };
-  }
-  const { tables } = session.loadConfig().config;
-  const entry = tables.find(({ name }) => name === table);
-  if (entry !== undefined) return { name: table, location: entry.location };
-  const known = tables.map(({ name }) => name).join(', ');
-  throw usageError(
-    `table "${table}" is not in the configuration`,
-    `it has: ${known === '' ? 'no tables' : known}; for a path write ./${table}`,
-  );
 }
 
 function versionFlags(command: Command): Command {
@@ -97,7 +86,18 @@ export function placeFlags(command: Command): Command {
       'read files recorded below FROM from below TO (may be given several times; the first that fits)',
       pathMapping,
     )
-    .option('--path-base <dir>', 'directory that relative paths in the metadata are in');
+    .option('--path-base <dir>', 'directory that relative paths in the metadata are in')
+    .option(
+      '--conf <key=value>',
+      'configuration of a session with the catalog that the name begins with, such as spark.sql.catalog.lake.type=rest; may be repeated',
+      confEntry,
+    );
+}
+
+/** For commander: an entry of a session's configuration. */
+export function confEntry(value: string, before: readonly string[] | undefined): readonly string[] {
+  if (!/^[^=\s]+=/.test(value)) throw new InvalidArgumentError('expected key=value');
+  return collect(value, before);
 }
 
 function snapshotId(text: string): bigint {

@@ -1,10 +1,12 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type CommandSession, collect } from '../command-session.ts';
+import { type Command, Option } from 'commander';
+import type { CommandSession } from '../command-session.ts';
 import type { SqlFlags, SqlInput } from '../sql/sql-flags.ts';
 import type { AddCommand } from './add-command.ts';
+import { confEntry } from './read-commands.ts';
 
 const notes = `
 Without -e and -f it reads statements from standard input, or talks to you when that is a terminal (\\h there lists what it knows).
+The catalogs of a configuration are there when --config or TIDEWATER_CONFIG names it.
 Statements end with a semicolon; the last one needs none. The first error ends a script. The dialect is Spark's:
 docs/reference/sql-dialect.md.
 
@@ -41,9 +43,4 @@ async function runSql(session: CommandSession, flags: SqlFlags, inputs: readonly
   // Most commands need nothing of it.
   const { executeSql } = await import('../sql/execute-sql.ts');
   return executeSql(session, flags, inputs);
-}
-
-function confEntry(value: string, before: readonly string[] | undefined): readonly string[] {
-  if (!/^[^=\s]+=/.test(value)) throw new InvalidArgumentError('expected key=value');
-  return collect(value, before);
 }

@@ -4,9 +4,10 @@ import type { JsonValue } from '../../base/bigint-json.ts';
 import { type CommandSession, wholeNumber } from '../command-session.ts';
 import { exitCodes } from '../exit-code.ts';
 import { bytesText, countText, orAbsent, timeText } from '../humane.ts';
+import { isPath } from '../named-table.ts';
 import { alignedTable, type Column, paint, writeRows } from '../terminal.ts';
 import type { AddCommand } from './add-command.ts';
-import { addReadCommands, canonicalFlag, isPath, placeFlags, type ReadFlags, readTable } from './read-commands.ts';
+import { addReadCommands, canonicalFlag, placeFlags, type ReadFlags, readTable } from './read-commands.ts';
 
 const defaultHistoryLimit = 20;
 
@@ -23,11 +24,18 @@ export function addTableCommands(program: Command, add: AddCommand): void {
     .option('--limit <versions>', `versions to show (default: ${defaultHistoryLimit}; all with --canonical or of a path)`, wholeNumber(1));
   add<ReadFlags>(canonicalFlag(placeFlags(history)), (session, flags, args) => {
     const table = args[0] ?? '';
-    if (flags.canonical === true || isPath(table)) return readTable(session, 'history', flags, table);
+    if (flags.canonical === true || isPath(table) || isOfCatalog(session, flags, table)) return readTable(session, 'history', flags, table);
     return showHistory(session, table, flags.limit ?? defaultHistoryLimit);
   });
   addReadCommands(program, add);
   add(program.command('offsets').description('where the tables stand in their topics'), (session) => offsets(session));
+}
+
+/** Not of the pipeline: its history is told as that of a path. */
+function isOfCatalog(session: CommandSession, flags: ReadFlags, table: string): boolean {
+  if (flags.conf !== undefined) return true;
+  const { tables, catalogs } = session.loadConfig().config;
+  return tables.every(({ name }) => name !== table) && catalogs.some(({ name }) => table.startsWith(`${name}.`));
 }
 
 const summaryColumns: readonly Column<TableSummary>[] = [

@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
 import { isServiceError } from '../../base/errors.ts';
+import { catalogConf } from '../../config/catalog-settings.ts';
 import { namePath } from '../../session/column.ts';
 import type { Session } from '../../session/session.ts';
 import { type CommandSession, usageError } from '../command-session.ts';
 import { exitCodes } from '../exit-code.ts';
+import { confOf } from '../named-table.ts';
 import { isShellCommand, runShellCommand } from './shell-command.ts';
 import type { SqlFlags, SqlInput } from './sql-flags.ts';
 import { SqlRunner } from './sql-runner.ts';
@@ -30,14 +32,12 @@ export async function executeSql(command: CommandSession, flags: SqlFlags, input
 }
 
 async function openSession(command: CommandSession, flags: SqlFlags): Promise<Session> {
-  const entries = (flags.conf ?? []).map((entry): readonly [string, string] => {
-    const equals = entry.indexOf('=');
-    return [entry.slice(0, equals), entry.slice(equals + 1)];
-  });
+  const catalogs = (command.namedConfig()?.config.catalogs ?? []).flatMap((catalog) => Object.entries(catalogConf(catalog)));
   const warehouse =
     flags.warehouse === undefined ? [] : [['spark.sql.warehouse.dir', placeOf(flags.warehouse, command.environment.workingDir)] as const];
   try {
-    return (await command.app()).openSession(Object.fromEntries([...entries, ...warehouse]));
+    const entries = [...catalogs, ...Object.entries(confOf(flags.conf ?? [])), ...warehouse];
+    return (await command.app()).openSession(Object.fromEntries(entries));
   } catch (error) {
     // A wrong configuration is wrong usage.
     throw isServiceError(error, 'invalid') ? usageError(`--conf: ${error.message}`, error.hint) : error;
