@@ -184,6 +184,8 @@ async function snapshotOf(table: QueryableTable, request: ReadRequest): Promise<
   }
   if (snapshotId !== undefined) return table.findSnapshot({ kind: 'snapshot-id', id: snapshotId }, signal);
   if (ref !== undefined) return table.findSnapshot({ kind: 'version', version: ref }, signal);
+  // By our own numbers, as the history has them: to Iceberg's readers a version is a snapshot's id.
+  if (version !== undefined && timestamp === undefined) return table.snapshotAt(toVersion(version), signal);
   const options: (readonly [string, string])[] = [];
   if (version !== undefined) options.push(['versionAsOf', String(version)]);
   if (timestamp !== undefined) options.push(['timestampAsOf', timestamp]);

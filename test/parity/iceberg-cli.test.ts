@@ -50,6 +50,7 @@ tables: [{ name: orders, format: iceberg, catalog: lake, identifier: shop.orders
     expect(made).toMatchObject({ code: 0, err: '' });
     for (const name of ['orders', 'lake.shop.orders', 'lake.`shop`.orders']) {
       expect((await configured('rows', name, '--canonical')).out).toBe('{"id":1}\n{"id":2}\n');
+      expect((await configured('rows', name, '--version', '1')).out).toBe('{"id":1}\n');
       expect((await configured('rows', name, '--ref', 'main', '--limit', '1')).out).toMatch(/^\{"id":[12]\}\n$/);
       expect((await configured('schema', name)).out).toContain('"name":"id","type":"bigint"');
       expect((await configured('changes', name, '--from', '2')).out).toContain('{"id":2,"_change_type":"INSERT"');
@@ -60,6 +61,8 @@ tables: [{ name: orders, format: iceberg, catalog: lake, identifier: shop.orders
     expect((await cli(['rows', 'lake.shop.orders', '--canonical', ...flags], { app: { readTable }, files: {} })).out).toBe(
       '{"id":1}\n{"id":2}\n',
     );
+    const never = await configured('rows', 'orders', '--version', '3');
+    expect([never.code, never.err]).toEqual([1, expect.stringMatching(/version 3\b/)]);
     const absent = await configured('rows', 'lake.shop.nothing');
     expect(absent.err).toContain('catalog "lake" has no table "shop.nothing"');
     const unknown = await configured('rows', 'shop.orders');
