@@ -8,6 +8,8 @@ export type StorageProperties = Readonly<Record<string, string>>;
 export interface StorageGrant {
   /** As they were handed out last; they may have ended. */
   readonly newest: StorageProperties;
+  /** Whether others may be handed out in place of those that are refused, if not now then later. */
+  readonly renews: boolean;
   /** Settings to begin a request with: those that end soon are replaced first. Callers at the same time share one renewal. @throws ServiceError */
   current(): Promise<StorageProperties>;
   /** Settings in place of those that a store has not accepted; `undefined`: there are no others. @throws ServiceError as `current`. */

@@ -8,6 +8,9 @@ export function mergedSettings(base: StorageProperties, over: StorageSettings): 
     get newest() {
       return mergedProperties(base, over.newest);
     },
+    get renews() {
+      return over.renews;
+    },
     current: async () => mergedProperties(base, await over.current()),
     insteadOf: async (refused) => {
       const others = await over.insteadOf(refused);

@@ -41,6 +41,10 @@ export class VendedSettings implements StorageGrant {
     return this.#newest;
   }
 
+  get renews(): boolean {
+    return this.#parts.renews && holdsCredentials(this.#newest) && this.#newest['client.refresh-credentials-enabled'] !== 'false';
+  }
+
   /**
    * Settings that came along with something else. They are left where those at hand are fresh: servers that make credentials with each answer
    * would have connections made with each too.
@@ -51,7 +55,7 @@ export class VendedSettings implements StorageGrant {
 
   async current(): Promise<StorageProperties> {
     const { clock } = this.#parts;
-    if (!this.#renewable || clock.now() < this.#renewAtMs) return this.#newest;
+    if (!this.renews || clock.now() < this.#renewAtMs) return this.#newest;
     try {
       return await this.#renewed();
     } catch (error) {
@@ -64,7 +68,7 @@ export class VendedSettings implements StorageGrant {
 
   async insteadOf(refused: StorageProperties): Promise<StorageProperties | undefined> {
     if (!holdsAll(refused, this.#newest)) return this.#newest;
-    if (!this.#renewable || this.#parts.clock.monotonicMs() - this.#askedMs < minRenewalMs) return undefined;
+    if (!this.renews || this.#parts.clock.monotonicMs() - this.#askedMs < minRenewalMs) return undefined;
     const others = await this.#renewed();
     return holdsAll(refused, others) ? undefined : others;
   }
@@ -79,10 +83,6 @@ export class VendedSettings implements StorageGrant {
     this.#renewAtMs = this.#endMs - Math.min(renewBeforeMs, leftMs / 2);
     const freshUntilMs = leftMs > 0 ? this.#renewAtMs : nowMs + freshMs;
     this.#freshUntilMs = holdsCredentials(properties) ? freshUntilMs : Number.NEGATIVE_INFINITY;
-  }
-
-  get #renewable(): boolean {
-    return this.#parts.renews && holdsCredentials(this.#newest) && this.#newest['client.refresh-credentials-enabled'] !== 'false';
   }
 
   /** Whoever asks first asks for all. */

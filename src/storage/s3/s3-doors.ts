@@ -4,6 +4,8 @@ import { s3Settings } from './s3-settings.ts';
 
 /** The way to the server, by settings that may be replaced while a store is open. */
 export interface S3Doors {
+  /** Whether credentials that are refused may be followed by others. */
+  readonly renews: boolean;
   /** By the settings as they are at this time: asked for with every request. @throws ServiceError when they have ended and there are no others. */
   open(): Promise<S3Door>;
   /** Another in place of one whose credentials were not accepted; `undefined`: there is none. @throws ServiceError as `open`. */
@@ -17,7 +19,7 @@ export interface S3Doors {
 export function s3Doors(clients: S3Clients, settings: StorageSettings): S3Doors {
   if (!isGrant(settings)) {
     const fixed = s3Settings(settings);
-    return { open: () => clients.open(fixed), insteadOf: () => Promise.resolve(undefined) };
+    return { renews: false, open: () => clients.open(fixed), insteadOf: () => Promise.resolve(undefined) };
   }
   const openedWith = new WeakMap<S3Door, StorageProperties>();
   const openWith = async (properties: StorageProperties): Promise<S3Door> => {
@@ -26,6 +28,9 @@ export function s3Doors(clients: S3Clients, settings: StorageSettings): S3Doors 
     return door;
   };
   return {
+    get renews() {
+      return settings.renews;
+    },
     open: async () => openWith(await settings.current()),
     insteadOf: async (refused) => {
       const properties = openedWith.get(refused);

@@ -20,6 +20,8 @@ export interface S3Failure {
   readonly status: number | undefined;
   /** The server's or the system's word, `NoSuchKey`, `ECONNRESET`. */
   readonly code: string;
+  /** The credentials were refused, and others may be handed out. */
+  readonly renewable?: boolean | undefined;
 }
 
 /** The connection was never made, so nothing was asked for. */
@@ -74,7 +76,8 @@ export function credentialsMayHaveEnded({ status, code }: S3Failure): boolean {
 /**
  * What a failed request means to the caller. The vendor's error is not kept as the cause: it carries keys and signatures of the request.
  *
- * `STORAGE_NOT_FOUND`, `STORAGE_BUCKET_NOT_FOUND`, `STORAGE_ACCESS_DENIED`, `STORAGE_REQUEST_REFUSED` (invalid: nothing will change by itself),
+ * `STORAGE_NOT_FOUND`, `STORAGE_BUCKET_NOT_FOUND`, `STORAGE_ACCESS_DENIED`, `STORAGE_REQUEST_REFUSED` (invalid: nothing will change by itself;
+ * unavailable for credentials that were handed out, and will be again),
  * `STORAGE_UNAVAILABLE` (nothing was changed), `STORAGE_OUTCOME_UNKNOWN`.
  */
 export function s3Error(failure: S3Failure, request: S3Request): ServiceError {
@@ -118,7 +121,8 @@ function deniedHint(code: string): string {
 }
 
 function denied(failure: S3Failure, request: S3Request, hint: string): ServiceError {
-  return of('STORAGE_ACCESS_DENIED', 'invalid', failure, request, `bucket "${request.bucket}" does not let us`, hint);
+  const kind = failure.renewable === true ? 'unavailable' : 'invalid';
+  return of('STORAGE_ACCESS_DENIED', kind, failure, request, `bucket "${request.bucket}" does not let us`, hint);
 }
 
 function noBucket(request: S3Request): ServiceError {

@@ -48,7 +48,9 @@ export class S3Requests {
     if (answer.kind === 'done' || !credentialsMayHaveEnded(answer.failure)) return answer;
     // Asked for even where nothing is sent again: the next request has them.
     const other = await unlessAborted(this.#doors.insteadOf(door), signal);
-    return other === undefined || onceOnly ? answer : await this.#sendOnce(other, options, run);
+    const last = other === undefined || onceOnly ? answer : await this.#sendOnce(other, options, run);
+    if (last.kind === 'done' || !this.#doors.renews || !credentialsMayHaveEnded(last.failure)) return last;
+    return { kind: 'failed', failure: { ...last.failure, renewable: true } };
   }
 
   /** @throws ServiceError what `s3Error` makes of a failure; as `attempt`. */

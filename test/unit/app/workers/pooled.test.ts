@@ -3,7 +3,6 @@ import { pooledEncoder, pooledStager } from '../../../../src/app/workers/pooled.
 import { fromPlainError, toPlainError, type WorkerTasks } from '../../../../src/app/workers/worker-messages.ts';
 import type { WorkerPool } from '../../../../src/app/workers/worker-pool.ts';
 import { toEpochMs } from '../../../../src/base/clock.ts';
-import { isServiceError } from '../../../../src/base/errors.ts';
 import type { StorageProperties, StorageSettings } from '../../../../src/base/storage-settings.ts';
 import type { EncodeTask } from '../../../../src/protocol/change-event.ts';
 import type { StageTask } from '../../../../src/protocol/sealed-batch.ts';
@@ -131,13 +130,15 @@ describe.each(tasks)('a task of another thread, about %s', (_, perform) => {
     expect(new Set(threads.sizes)).not.toContain(0);
   });
 
-  it('fails as the store says when there are no others', async () => {
+  it('fails as the store says when there are no others yet, to be done again later', async () => {
     const [clock, threads] = [new StepClock(), new Threads()];
     threads.accepted = 'c';
     const same = vended(clock, () => pair('a'), pair('a'));
-    await expect(perform(threads, same)).rejects.toSatisfy((error) => isServiceError(error) && error.code === 'STORAGE_ACCESS_DENIED');
-    await expect(perform(threads, pair('mine'))).rejects.toMatchObject({ code: 'STORAGE_ACCESS_DENIED' });
-    expect(threads.keys).toEqual(['a', 'mine']);
+    await expect(perform(threads, same)).rejects.toMatchObject({ code: 'STORAGE_ACCESS_DENIED', kind: 'unavailable' });
+    const another = vended(clock, () => pair('b'), pair('a'));
+    await expect(perform(threads, another)).rejects.toMatchObject({ code: 'STORAGE_ACCESS_DENIED', kind: 'unavailable' });
+    await expect(perform(threads, pair('mine'))).rejects.toMatchObject({ code: 'STORAGE_ACCESS_DENIED', kind: 'invalid' });
+    expect(threads.keys).toEqual(['a', 'a', 'b', 'mine']);
   });
 
   it('takes none along where the process has its own', async () => {
