@@ -10,7 +10,7 @@ RUN npx --no-install tsc -p tsconfig.build.json && npm prune --omit=dev --no-aud
 
 FROM node:20-bookworm-slim
 LABEL org.opencontainers.image.title="tidewater" \
-      org.opencontainers.image.description="Kafka topics to Delta Lake tables and back again as change feeds, exactly once both ways" \
+      org.opencontainers.image.description="Kafka topics to Delta Lake and Apache Iceberg tables and back again as change feeds, exactly once both ways" \
       org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /app
 # tini: signals and orphans are seen to when this process is number one.

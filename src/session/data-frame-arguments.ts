@@ -6,6 +6,13 @@ import { invalidArgument } from './session-errors.ts';
 export type ColumnOrName = Column | string;
 export type PlainValue = string | number | bigint | boolean;
 
+/** Which rows `dropna` leaves out. */
+export interface DropNullOptions {
+  readonly how?: 'any' | 'all' | undefined;
+  readonly thresh?: number | undefined;
+  readonly subset?: readonly string[] | undefined;
+}
+
 /** A column, or a name of one. */
 export function expressionOfColumn(column: ColumnOrName): Expression {
   return typeof column === 'string' ? namedColumn(column) : column.expression;
@@ -22,4 +29,10 @@ export function fillLiteral(value: PlainValue): Extract<Expression, { kind: 'lit
 export function wholeNumber(value: number, what: string): number {
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw invalidArgument(`${what} ${value} is not a whole number from 0 up`);
+}
+
+/** @throws AnalysisException for a number that is not between 0 and 1. */
+export function fractionOf(value: number): number {
+  if (value >= 0 && value <= 1) return value;
+  throw invalidArgument(`fraction ${value} is not between 0 and 1`);
 }

@@ -3,7 +3,15 @@ import type { ColumnBatch } from '../schema/columns.ts';
 import { schemaTree } from '../schema/schema-tree.ts';
 import type { StructType } from '../schema/types.ts';
 import { Column, columnOf, expressionFrom, namePath } from './column.ts';
-import { type ColumnOrName, expressionOfColumn, fillLiteral, type PlainValue, wholeNumber } from './data-frame-arguments.ts';
+import {
+  type ColumnOrName,
+  type DropNullOptions,
+  expressionOfColumn,
+  fillLiteral,
+  fractionOf,
+  type PlainValue,
+  wholeNumber,
+} from './data-frame-arguments.ts';
 import { describedColumns, describePlan } from './describe-frame.ts';
 import { GroupedData } from './grouped-data.ts';
 import {
@@ -23,7 +31,6 @@ import type { SessionRuntime } from './plan/session-runtime.ts';
 import { rowsOfBatch } from './rows/read-rows.ts';
 import type { Row } from './rows/row.ts';
 import { parseSelectItem } from './select-item.ts';
-import { invalidArgument } from './session-errors.ts';
 import { explanationText } from './show/explanation-text.ts';
 import { simpleTypeName } from './show/type-names.ts';
 import { DataStreamWriter } from './streaming/data-stream-writer.ts';
@@ -35,13 +42,6 @@ import { DataFrameWriterV2 } from './write/data-frame-writer-v2.ts';
 /** What every action takes. */
 export interface ActionOptions {
   readonly signal?: AbortSignal | undefined;
-}
-
-/** Which rows `dropna` leaves out. */
-export interface DropNullOptions {
-  readonly how?: 'any' | 'all' | undefined;
-  readonly thresh?: number | undefined;
-  readonly subset?: readonly string[] | undefined;
 }
 
 /** Functions about missing values. */
@@ -146,8 +146,7 @@ export class DataFrame {
 
   /** About that fraction (0 to 1) of the rows, the same ones for the same seed and rows. */
   sample(fraction: number, seed: number = 0): DataFrame {
-    if (!(fraction >= 0 && fraction <= 1)) throw invalidArgument(`fraction ${fraction} is not between 0 and 1`);
-    return this.#with({ kind: 'sample', fraction, seed: wholeNumber(seed, 'seed'), input: this.#plan });
+    return this.#with({ kind: 'sample', fraction: fractionOf(fraction), seed: wholeNumber(seed, 'seed'), input: this.#plan });
   }
 
   groupBy(...columns: readonly ColumnOrName[]): GroupedData<DataFrame> {

@@ -11,8 +11,9 @@ import { tableEndpoint } from './table-endpoint.ts';
 const credentialsEndpoint = `${tableEndpoint}/credentials`;
 
 /**
- * Settings for a table's files as the server hands them out at this time, with other credentials where it has any: from the endpoint for credentials where the
- * server says that it has one, else by loading the table. The endpoint is that of the catalog, whatever the table's settings name.
+ * Settings for a table's files as the server hands them out at this time, with other credentials where it has any: from the endpoint for
+ * credentials where the server says that it has one, else by loading the table. The endpoint is that of the catalog, whatever the table's
+ * settings name.
  *
  * @param newest what the server has handed out last.
  */

@@ -1,10 +1,9 @@
 import type { InputRow } from '../../codec/build-columns.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { ContentFile } from '../spec/content-file.ts';
+import { contentFileRow } from '../spec/content-file-row.ts';
 import { binaryType, intType, listType, longType, mapType, stringType, struct } from './columns.ts';
 import type { UnifiedPartition } from './partition-type.ts';
-
-const contents = { data: 0, 'position-deletes': 1, 'equality-deletes': 2 } as const;
 
 /** The columns that describe a file (https://iceberg.apache.org/docs/latest/spark-queries/#files). */
 export function fileColumns(partition: UnifiedPartition): StructType {
@@ -34,27 +33,8 @@ export function fileColumns(partition: UnifiedPartition): StructType {
 }
 
 export function fileRow(file: ContentFile, partition: UnifiedPartition): InputRow {
-  return {
-    content: contents[file.content],
-    file_path: file.path,
-    file_format: file.format.toUpperCase(),
+  return contentFileRow(file, {
     spec_id: file.specId,
     partition: partition.type === undefined ? undefined : partition.valueOf(file),
-    record_count: file.recordCount,
-    file_size_in_bytes: file.fileSizeBytes,
-    column_sizes: file.columnSizes,
-    value_counts: file.valueCounts,
-    null_value_counts: file.nullValueCounts,
-    nan_value_counts: file.nanValueCounts,
-    lower_bounds: file.lowerBounds,
-    upper_bounds: file.upperBounds,
-    key_metadata: file.keyMetadata,
-    split_offsets: file.splitOffsets,
-    equality_ids: file.equalityIds,
-    sort_order_id: file.sortOrderId,
-    first_row_id: file.firstRowId,
-    referenced_data_file: file.referencedDataFile,
-    content_offset: file.contentOffset,
-    content_size_in_bytes: file.contentSizeBytes,
-  };
+  });
 }

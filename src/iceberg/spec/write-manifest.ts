@@ -4,7 +4,8 @@ import { writeAvroFile } from '../../codec/avro/write-avro-file.ts';
 import type { InputRow, InputValue } from '../../codec/build-columns.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
 import { avroCodecOf, headerOf, syncMarkerOf, unassignedSequenceNumber } from './avro-settings.ts';
-import type { ContentFile, ManifestEntry, ManifestFile, PartitionValue } from './content-file.ts';
+import type { ManifestEntry, ManifestFile, PartitionValue } from './content-file.ts';
+import { contentFileRow } from './content-file-row.ts';
 import { FieldSummaries } from './field-summaries.ts';
 import { entrySchema } from './manifest-schemas.ts';
 import { partitionFieldsToJson } from './partition-spec-json.ts';
@@ -69,7 +70,6 @@ export async function writeManifest(manifest: ManifestToWrite): Promise<WrittenM
 }
 
 const statusCodes = { existing: 0, added: 1, deleted: 2 } as const;
-const contentCodes = { data: 0, 'position-deletes': 1, 'equality-deletes': 2 } as const;
 /** What the first format version wants and nobody reads. */
 const blockSizeInBytes = 64 * 1024 * 1024;
 
@@ -96,36 +96,9 @@ function* rows(
       ...(metadata.formatVersion === 1
         ? {}
         : { sequence_number: assigned(entry.sequenceNumber), file_sequence_number: assigned(entry.fileSequenceNumber) }),
-      data_file: fileRow(file, tuple(file.partition)),
+      data_file: contentFileRow(file, { partition: tuple(file.partition), block_size_in_bytes: blockSizeInBytes }),
     };
   }
-}
-
-/** Every column there is in any version: the schema takes those it has. */
-function fileRow(file: ContentFile, partition: InputRow): InputRow {
-  return {
-    content: contentCodes[file.content],
-    file_path: file.path,
-    file_format: file.format.toUpperCase(),
-    partition,
-    record_count: file.recordCount,
-    file_size_in_bytes: file.fileSizeBytes,
-    block_size_in_bytes: blockSizeInBytes,
-    column_sizes: file.columnSizes,
-    value_counts: file.valueCounts,
-    null_value_counts: file.nullValueCounts,
-    nan_value_counts: file.nanValueCounts,
-    lower_bounds: file.lowerBounds,
-    upper_bounds: file.upperBounds,
-    key_metadata: file.keyMetadata,
-    split_offsets: file.splitOffsets,
-    equality_ids: file.equalityIds,
-    sort_order_id: file.sortOrderId,
-    first_row_id: file.firstRowId,
-    referenced_data_file: file.referencedDataFile,
-    content_offset: file.contentOffset,
-    content_size_in_bytes: file.contentSizeBytes,
-  };
 }
 
 function assigned(sequenceNumber: bigint): bigint | undefined {
