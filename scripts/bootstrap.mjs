@@ -48,13 +48,9 @@ function packagesKey() {
 async function installPackages() {
   const npm = process.env.npm_execpath;
   const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
-  // Not `ci`: it refuses a lock file that lists the binaries of fewer platforms than the packages offer. `install` takes the locked versions
-  // and checksums too; what it would tidy in the lock file is put back. Some environments set NODE_ENV=production; the compiler is needed all the same.
-  const args = [...first, 'install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-  const lockPath = join(root, 'package-lock.json');
-  const lock = readFileSync(lockPath);
+  // `ci` takes exactly what the lock file says. Some environments set NODE_ENV=production; the compiler is needed all the same.
+  const args = [...first, 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
   await run('installing packages (a minute or so, once)', command, args);
-  if (!readFileSync(lockPath).equals(lock)) writeFileSync(lockPath, lock);
   writeFileSync(packagesStamp, packagesKey());
 }
 

@@ -16,6 +16,20 @@ function filesBelow(folder: string): string[] {
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const sources = filesBelow('src').filter((path) => path.endsWith('.ts'));
 
+interface Lockfile {
+  readonly packages: Readonly<Record<string, Platform & { readonly optional?: boolean; readonly integrity?: string }>>;
+}
+interface Platform {
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
+  readonly libc?: readonly string[];
+}
+interface LockfileScript {
+  missingOptionals(lock: Lockfile): unknown[];
+  completeLockfile(lock: Lockfile): Lockfile;
+  platformOf(name: string): Platform | undefined;
+}
+
 describe('the repository', () => {
   it('has no file of source past 400 lines', () => {
     const long = sources.map((path) => [path, read(path).split('\n').length] as const).filter(([, lines]) => lines > 440);
@@ -29,6 +43,26 @@ describe('the repository', () => {
 
   it('names no package registry host and no download address in the lockfile', () => {
     expect(read('package-lock.json')).not.toMatch(/"resolved":\s*"https?:/);
+  });
+
+  it('has a lockfile with an entry for every platform that a package offers, as its name says', async () => {
+    const script = (await import(join(root, 'scripts/complete-lockfile.mjs'))) as LockfileScript;
+    const lock = JSON.parse(read('package-lock.json')) as Lockfile;
+    expect(script.missingOptionals(lock)).toEqual([]);
+    const known = Object.entries(lock.packages).filter(
+      ([path, { optional }]) => optional === true && script.platformOf(path) !== undefined,
+    );
+    expect(known.length).toBeGreaterThan(100);
+    for (const [path, { os, cpu, libc = script.platformOf(path)?.libc }] of known) {
+      expect([path, { libc: script.platformOf(path)?.libc ?? libc, ...script.platformOf(path) }]).toEqual([path, { os, cpu, libc }]);
+    }
+  });
+
+  it('completes a lockfile that lacks the packages of other platforms', async () => {
+    const script = (await import(join(root, 'scripts/complete-lockfile.mjs'))) as LockfileScript;
+    const whole = JSON.parse(read('package-lock.json')) as Lockfile;
+    const fetched = Object.entries(whole.packages).filter(([path, { integrity }]) => path === '' || integrity !== undefined);
+    expect(script.completeLockfile({ ...whole, packages: Object.fromEntries(fetched) })).toEqual(whole);
   });
 
   it('has a fresh reference of error codes', async () => {
