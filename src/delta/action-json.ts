@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../base/bigint-json.ts';
-import { ServiceError } from '../base/errors.ts';
+import { isServiceError, ServiceError } from '../base/errors.ts';
 import type { PartitionValues } from '../table/staged-file.ts';
-import type { Action, AddFile, DeletionVector, RemoveFile } from './actions.ts';
+import { type Action, type AddFile, type DamagedAction, type DeletionVector, fileKey, type RemoveFile } from './actions.ts';
 import { decodePath } from './paths.ts';
 
 /** Where an action was read: named in errors, and the root that relative paths are relative to. */
@@ -11,12 +11,17 @@ export interface ActionSource {
 }
 
 /**
- * The actions of a commit file, in order. Lines with actions this code does not know are left out.
+ * The actions of a commit file, in order, and what of it is damaged in a way that a later action would supersede: a member of `protocol`,
+ * `metaData` or `add` that is missing or of the wrong type. Lines with actions this code does not know are left out.
  *
- * @throws ServiceError `DELTA_LOG_CORRUPT` (kind corrupt) naming file and line.
+ * @throws ServiceError `DELTA_LOG_CORRUPT` (kind corrupt) naming file and line, for every other damage.
  */
-export function parseActions(bytes: Uint8Array, source: ActionSource): readonly Action[] {
+export function parseCommit(
+  bytes: Uint8Array,
+  source: ActionSource,
+): { readonly actions: readonly Action[]; readonly damaged: readonly DamagedAction[] } {
   const actions: Action[] = [];
+  const damaged: DamagedAction[] = [];
   for (const [index, line] of textOf(bytes, source).split('\n').entries()) {
     if (line.trim() === '') continue;
     const where = `${source.file} line ${index + 1}`;
@@ -24,14 +29,36 @@ export function parseActions(bytes: Uint8Array, source: ActionSource): readonly 
     if (!isJsonObject(value)) throw corrupt(where, 'the line is not an object');
     let action: Action | undefined;
     for (const [name, body] of Object.entries(value)) {
-      const next = isJsonObject(body) ? actionOf(name, body, where, source.root) : undefined;
+      const next = isJsonObject(body) ? soundOrDamaged(name, body, where, source.root) : undefined;
+      if (next !== undefined && 'error' in next) {
+        damaged.push(next);
+        continue;
+      }
       // Which of them counts is answered differently by every engine.
       if (action !== undefined && next !== undefined) throw corrupt(where, `the line holds two actions, ${action.kind} and ${next.kind}`);
       action ??= next;
     }
     if (action !== undefined) actions.push(action);
   }
-  return actions;
+  return { actions, damaged };
+}
+
+function soundOrDamaged(name: string, body: JsonObject, where: string, root: string): Action | DamagedAction | undefined {
+  try {
+    return actionOf(name, body, where, root);
+  } catch (error) {
+    const place = isServiceError(error, 'corrupt') ? placeOf(name, body, where, root) : undefined;
+    if (place === undefined || !isServiceError(error)) throw error;
+    return { place, error };
+  }
+}
+
+/** What would supersede a damaged action; a file without a readable path or deletion vector has no place, and is damage for good. */
+function placeOf(name: string, body: JsonObject, where: string, root: string): string | undefined {
+  if (name === 'protocol' || name === 'metaData') return name;
+  if (name !== 'add') return undefined;
+  const read = new Reader(body, `${where}: ${name}`);
+  return fileKey({ ...pathsOf(read, root), deletionVector: vectorOf(read) });
 }
 
 /** The action a log calls `name`, or `undefined` when it is none that counts. `body` has the members of the JSON form. */

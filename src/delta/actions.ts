@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/bigint-json.ts';
+import type { ServiceError } from '../base/errors.ts';
 import type { PartitionValues } from '../table/staged-file.ts';
 
 /** What a reader and a writer must know. `undefined` features: the legacy versions, which name none. */
@@ -103,6 +104,13 @@ export interface DomainMetadataAction {
 /** One action of a commit. Actions this code does not know are left out when a commit is read, as the protocol asks. */
 export type Action = ProtocolAction | MetadataAction | AddFile | RemoveFile | CdcFile | TxnAction | CommitInfoAction | DomainMetadataAction;
 
+/** An action of a commit that cannot be read: harmless once something takes its place. */
+export interface DamagedAction {
+  /** What would supersede it: `protocol`, `metaData`, or the key of a file (`fileKey`). */
+  readonly place: string;
+  readonly error: ServiceError;
+}
+
 /** Distinguishes deletion vectors of one file; `undefined` when there is none. */
 export function deletionVectorId(vector: DeletionVector | undefined): string | undefined {
   if (vector === undefined) return undefined;
@@ -110,7 +118,7 @@ export function deletionVectorId(vector: DeletionVector | undefined): string | u
 }
 
 /** The identity of a file in log replay: its stored path, and its deletion vector if there is one. */
-export function fileKey(file: AddFile | RemoveFile): string {
+export function fileKey(file: Pick<AddFile, 'storedPath' | 'deletionVector'>): string {
   const vector = deletionVectorId(file.deletionVector);
   return vector === undefined ? file.storedPath : `${file.storedPath}\0${vector}`;
 }

@@ -3,11 +3,12 @@ import { ServiceError } from '../base/errors.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { CommitId } from '../table/commit.ts';
 import { nextVersion, type Version } from '../table/version.ts';
-import { commitInfoOf, type DeltaCommit, type DeltaSnapshot } from './delta-snapshot.ts';
+import { commitInfoOf, DeltaSnapshot } from './delta-snapshot.ts';
 import type { ParquetRowCodec } from './log/codec.ts';
 import { loadSnapshot } from './log/load-snapshot.ts';
 import { listLog } from './log/log-listing.ts';
 import { readCommit } from './log/read-commit.ts';
+import { type DeltaCommit, replayed } from './replay-state.ts';
 import { checkReadable } from './table-features.ts';
 
 /** Snapshots kept for `snapshotAt`. They share almost all of their memory. */
@@ -86,8 +87,12 @@ export class DeltaLog {
   }
 
   /** One commit of the log, or `undefined` when it is not there (not yet, or not any more). */
-  async readCommit(version: Version, signal?: AbortSignal): Promise<DeltaCommit | undefined> {
-    const commit = await readCommit(this.store, version, {}, signal);
+  async readCommit(
+    version: Version,
+    signal?: AbortSignal,
+    options: { readonly forReplay?: boolean } = {},
+  ): Promise<DeltaCommit | undefined> {
+    const commit = await readCommit(this.store, version, options, signal);
     if (commit !== undefined) this.#remember(commit);
     return commit;
   }
@@ -96,7 +101,7 @@ export class DeltaLog {
   async findCommit(commitId: CommitId, afterVersion: Version, signal?: AbortSignal): Promise<Version | undefined> {
     const newest = await this.refresh(signal);
     for (let version = nextVersion(afterVersion); version <= newest.version; version = nextVersion(version)) {
-      if (!this.#commitIds.has(version)) await this.readCommit(version, signal);
+      if (!this.#commitIds.has(version)) await this.readCommit(version, signal, { forReplay: true });
       if (this.#commitIds.get(version) === commitId) return version;
     }
     return undefined;
@@ -127,14 +132,14 @@ export class DeltaLog {
   }
 
   async #moveForward(from: DeltaSnapshot, until: Version | undefined, signal: AbortSignal | undefined): Promise<DeltaSnapshot> {
-    let snapshot = from;
-    while (until === undefined || snapshot.version < until) {
-      const commit = await this.readCommit(nextVersion(snapshot.version), signal);
+    let state = from.state;
+    while (until === undefined || state.version < until) {
+      const commit = await this.readCommit(nextVersion(state.version), signal, { forReplay: true });
       if (commit === undefined) break;
-      snapshot = snapshot.apply(commit, this.name);
+      state = replayed(state, commit, commit.actions);
       if (until === undefined) this.#confirmedAtMs = this.#clock.monotonicMs();
     }
-    return snapshot;
+    return state === from.state ? from : DeltaSnapshot.of(state, this.name, from);
   }
 
   /** Looks, at most once in a while, that the log still has the version and nothing beyond a gap after it. */

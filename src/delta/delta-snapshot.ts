@@ -1,50 +1,24 @@
 import { present } from '../base/assert.ts';
-import { type EpochMs, toEpochMs } from '../base/clock.ts';
+import type { EpochMs } from '../base/clock.ts';
 import { isServiceError, ServiceError } from '../base/errors.ts';
 import type { StructType } from '../schema/types.ts';
 import type { Snapshot } from '../table/table.ts';
-import { toVersion, type Version } from '../table/version.ts';
-import {
-  type Action,
-  type AddFile,
-  type CommitInfoAction,
-  type DomainMetadataAction,
-  fileKey,
-  liveRows,
-  type MetadataAction,
-  type ProtocolAction,
-  type RemoveFile,
-  type TxnAction,
+import type { Version } from '../table/version.ts';
+import type {
+  Action,
+  AddFile,
+  CommitInfoAction,
+  DomainMetadataAction,
+  MetadataAction,
+  ProtocolAction,
+  RemoveFile,
+  TxnAction,
 } from './actions.ts';
 import { type MappingMode, mappingModeOf } from './column-mapping/physical-schema.ts';
-import { PersistentMap } from './persistent-map.ts';
 import { type DeltaProperties, deltaProperties } from './properties.ts';
+import { type DeltaCommit, type ReplayState, replayed } from './replay-state.ts';
 import { parseSchemaString } from './schema-json.ts';
 import { checkReadable } from './table-features.ts';
-
-/** One version as read from the log. */
-export interface DeltaCommit {
-  readonly version: Version;
-  readonly actions: readonly Action[];
-  /** When storage says the commit file was written. */
-  readonly modifiedMs: number;
-}
-
-/** A log's state being replayed; a snapshot once protocol and metadata are known. */
-interface ReplayState {
-  readonly version: Version;
-  readonly committedAt: EpochMs;
-  readonly protocol: ProtocolAction | undefined;
-  readonly metadata: MetadataAction | undefined;
-  readonly files: PersistentMap<AddFile>;
-  readonly tombstones: PersistentMap<RemoveFile>;
-  readonly txns: PersistentMap<TxnAction>;
-  readonly domains: PersistentMap<DomainMetadataAction>;
-  readonly sizeBytes: number;
-  /** Rows of the files that have statistics. */
-  readonly knownRows: number;
-  readonly filesWithoutRowCount: number;
-}
 
 /**
  * The table at one version, replayed from the log and immutable. `apply` gives the next version at the cost of that version's own
@@ -64,6 +38,7 @@ export class DeltaSnapshot implements Snapshot {
   readonly #state: ReplayState;
 
   private constructor(state: ReplayState, previous: DeltaSnapshot | undefined, name: string) {
+    for (const error of state.damage.values()) throw error;
     this.#state = state;
     this.version = state.version;
     this.committedAt = state.committedAt;
@@ -82,26 +57,26 @@ export class DeltaSnapshot implements Snapshot {
    * @throws ServiceError `DELTA_STATE_RECOVER_ERROR` (kind corrupt) when there is no protocol or no metadata.
    */
   static replay(name: string, base: { readonly version: Version; readonly modifiedMs: number }, actions: Iterable<Action>): DeltaSnapshot {
-    const start: ReplayState = {
-      version: base.version,
-      committedAt: toEpochMs(base.modifiedMs),
-      protocol: undefined,
-      metadata: undefined,
-      files: PersistentMap.empty(),
-      tombstones: PersistentMap.empty(),
-      txns: PersistentMap.empty(),
-      domains: PersistentMap.empty(),
-      sizeBytes: 0,
-      knownRows: 0,
-      filesWithoutRowCount: 0,
-    };
-    return new DeltaSnapshot(replayed(start, base, actions, undefined), undefined, name);
+    return DeltaSnapshot.of(replayed(undefined, base, actions), name);
+  }
+
+  /**
+   * The snapshot a replayed state is; `previous` is one before it. Only what is in force there has to be valid.
+   *
+   * @throws ServiceError `DELTA_LOG_CORRUPT` for damage that nothing superseded, and as `replay`.
+   */
+  static of(state: ReplayState, name: string, previous?: DeltaSnapshot): DeltaSnapshot {
+    return new DeltaSnapshot(state, previous, name);
   }
 
   /** The snapshot after `commit`, which must be of the next version. */
   apply(commit: DeltaCommit, name: string): DeltaSnapshot {
-    const state = replayed(this.#state, commit, commit.actions, this.committedAt);
-    return new DeltaSnapshot(state, this, name);
+    return new DeltaSnapshot(replayed(this.#state, commit, commit.actions), this, name);
+  }
+
+  /** Where a replay of later commits goes on. */
+  get state(): ReplayState {
+    return this.#state;
   }
 
   get tableId(): string {
@@ -167,82 +142,6 @@ export class DeltaSnapshot implements Snapshot {
 export function commitInfoOf(actions: Iterable<Action>): CommitInfoAction | undefined {
   for (const action of actions) if (action.kind === 'commitInfo') return action;
   return undefined;
-}
-
-/** Mutable while a commit's actions are folded in; the persistent maps inside are shared with the snapshot before. */
-type Replaying = { -readonly [Key in keyof ReplayState]: ReplayState[Key] };
-
-function replayed(
-  start: ReplayState,
-  base: { readonly version: Version; readonly modifiedMs: number },
-  actions: Iterable<Action>,
-  previousAt: EpochMs | undefined,
-): ReplayState {
-  const state: Replaying = { ...start, version: toVersion(base.version) };
-  let inCommitMs: number | undefined;
-  const adds: AddFile[] = [];
-  for (const action of actions) {
-    switch (action.kind) {
-      case 'protocol':
-        state.protocol = action;
-        break;
-      case 'metaData':
-        state.metadata = action;
-        break;
-      // A commit may remove a file and add it again under another deletion vector: removes go first.
-      case 'add':
-        adds.push(action);
-        break;
-      case 'remove':
-        remove(state, action);
-        break;
-      case 'txn':
-        state.txns = state.txns.with(action.appId, action);
-        break;
-      case 'domainMetadata':
-        state.domains = action.removed ? state.domains.without(action.domain) : state.domains.with(action.domain, action);
-        break;
-      case 'commitInfo': {
-        const value = action.body['inCommitTimestamp'];
-        if (typeof value === 'number') inCommitMs = value;
-        break;
-      }
-      case 'cdc':
-        break;
-    }
-  }
-  for (const file of adds) add(state, file);
-  const inCommitTimes = state.metadata?.configuration['delta.enableInCommitTimestamps'] === 'true';
-  const ownMs = inCommitTimes && inCommitMs !== undefined ? inCommitMs : base.modifiedMs;
-  state.committedAt = toEpochMs(previousAt === undefined ? ownMs : Math.max(ownMs, previousAt + 1));
-  return state;
-}
-
-function add(state: Replaying, file: AddFile): void {
-  const key = fileKey(file);
-  forget(state, key);
-  state.tombstones = state.tombstones.without(key);
-  state.files = state.files.with(key, file);
-  state.sizeBytes += file.sizeBytes;
-  const rows = liveRows(file);
-  if (rows === undefined) state.filesWithoutRowCount += 1;
-  else state.knownRows += rows;
-}
-
-function remove(state: Replaying, file: RemoveFile): void {
-  const key = fileKey(file);
-  forget(state, key);
-  state.tombstones = state.tombstones.with(key, file);
-}
-
-function forget(state: Replaying, key: string): void {
-  const file = state.files.get(key);
-  if (file === undefined) return;
-  state.files = state.files.without(key);
-  state.sizeBytes -= file.sizeBytes;
-  const rows = liveRows(file);
-  if (rows === undefined) state.filesWithoutRowCount -= 1;
-  else state.knownRows -= rows;
 }
 
 /** A type that is not known here mostly comes with a feature that is not: the feature says more. */

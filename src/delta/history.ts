@@ -27,7 +27,7 @@ export async function historyOf(
   const entries: HistoryEntry[] = [];
   for (let index = 0; index < wanted.length; index += readConcurrency) {
     const part = wanted.slice(index, index + readConcurrency);
-    const commits = await Promise.all(part.map(({ version }) => log.readCommit(version, signal)));
+    const commits = await Promise.all(part.map(({ version }) => log.readCommit(version, signal, { forReplay: true })));
     for (const [at, { version, timeMs }] of part.entries()) {
       const actions = commits[at]?.actions;
       // A version that log cleanup took meanwhile has no history any more.

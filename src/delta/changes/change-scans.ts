@@ -8,8 +8,9 @@ import { type AddFile, type DeletionVector, fileKey, type RemoveFile } from '../
 import { physicalName } from '../column-mapping/physical-schema.ts';
 import { positionsWithout } from '../deletion-vectors/position-sets.ts';
 import { readDeletionVector } from '../deletion-vectors/read-deletion-vector.ts';
-import type { DeltaCommit, DeltaSnapshot } from '../delta-snapshot.ts';
+import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
+import type { DeltaCommit } from '../replay-state.ts';
 import { fileScanOf } from '../scan/file-scan.ts';
 import { changesNotRecorded, checkReadableAs } from './change-range-checks.ts';
 import { historyGone } from './history-gone.ts';

@@ -4,7 +4,8 @@ import type { ObjectStore } from '../../storage/object-store.ts';
 import { beforeFirstVersion, type Version } from '../../table/version.ts';
 import type { Action } from '../actions.ts';
 import { readCheckpoint } from '../checkpoint/read-checkpoint.ts';
-import { commitInfoOf, type DeltaCommit, DeltaSnapshot } from '../delta-snapshot.ts';
+import { commitInfoOf, DeltaSnapshot } from '../delta-snapshot.ts';
+import { type ReplayState, replayed } from '../replay-state.ts';
 import type { ParquetRowCodec } from './codec.ts';
 import { readCheckpointHint } from './last-checkpoint.ts';
 import { type CheckpointFiles, type LogListing, listLog } from './log-listing.ts';
@@ -75,30 +76,28 @@ async function replayFrom(
 ): Promise<DeltaSnapshot | undefined> {
   const start = checkpoint?.version ?? beforeFirstVersion;
   const commits = commitsAfter(source.name, listing, start, until);
-  let snapshot: DeltaSnapshot | undefined;
+  let state: ReplayState | undefined;
   if (checkpoint !== undefined) {
     const actions = await checkpointActions(source, checkpoint, signal);
     if (actions === undefined) return undefined;
     const base = { version: start, modifiedMs: timeOf(listing, start) };
-    snapshot = DeltaSnapshot.replay(source.name, base, actions);
-    if (snapshot.settings.inCommitTimestamps) {
+    state = replayed(undefined, base, actions);
+    if (state.metadata?.configuration['delta.enableInCommitTimestamps'] === 'true') {
       // A checkpoint does not hold the time its version was given; the commit does, for as long as it is kept.
-      const info = commitInfoOf((await readCommit(source.store, start, {}, signal))?.actions ?? []);
-      if (info !== undefined) snapshot = DeltaSnapshot.replay(source.name, base, [...actions, info]);
+      const info = commitInfoOf((await readCommit(source.store, start, { forReplay: true }, signal))?.actions ?? []);
+      if (info !== undefined) state = replayed(undefined, base, [...actions, info]);
     }
   }
   for (let index = 0; index < commits.length; index += readConcurrency) {
     const reads = commits
       .slice(index, index + readConcurrency)
-      .map((commit) => readCommit(source.store, commit.version, { modifiedMs: commit.modifiedMs }, signal));
-    for (const commit of await Promise.all(reads)) snapshot = applied(source.name, snapshot, commit);
+      .map((commit) => readCommit(source.store, commit.version, { modifiedMs: commit.modifiedMs, forReplay: true }, signal));
+    for (const commit of await Promise.all(reads)) {
+      if (commit === undefined) throw notContiguous(source.name, 'a commit vanished while the log was read');
+      state = replayed(state, commit, commit.actions);
+    }
   }
-  return snapshot;
-}
-
-function applied(name: string, snapshot: DeltaSnapshot | undefined, commit: DeltaCommit | undefined): DeltaSnapshot {
-  if (commit === undefined) throw notContiguous(name, 'a commit vanished while the log was read');
-  return snapshot === undefined ? DeltaSnapshot.replay(name, commit, commit.actions) : snapshot.apply(commit, name);
+  return state === undefined ? undefined : DeltaSnapshot.of(state, source.name);
 }
 
 function commitsAfter(name: string, listing: LogListing, start: Version, until: Version | undefined): LogListing['commits'] {

@@ -10,8 +10,9 @@ import type { AutoCompactSettings } from '../../table/row-operations.ts';
 import type { StagedFile, WriteSpec } from '../../table/staged-file.ts';
 import type { Version } from '../../table/version.ts';
 import type { Action, AddFile } from '../actions.ts';
-import type { DeltaCommit, DeltaSnapshot } from '../delta-snapshot.ts';
+import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import type { TablePlace } from '../files/table-place.ts';
+import type { DeltaCommit } from '../replay-state.ts';
 
 /** A commit of a table operation: its actions and what the history says about it. */
 export interface OperationCommit {

@@ -6,8 +6,9 @@ import { changeSchema } from '../../table/change-columns.ts';
 import type { ChangeScan } from '../../table/scan.ts';
 import type { StreamOptions, StreamSource } from '../../table/stream.ts';
 import { toVersion } from '../../table/version.ts';
-import type { DeltaCommit, DeltaSnapshot } from '../delta-snapshot.ts';
+import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
+import type { DeltaCommit } from '../replay-state.ts';
 import { beforeFirstFile, isBefore, parseOffset, printOffset, type StreamOffset } from './stream-offset.ts';
 import { addedFiles, changedFiles, type IndexedFile, regrouped, startingFiles } from './version-files.ts';
 

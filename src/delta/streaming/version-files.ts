@@ -5,8 +5,9 @@ import type { StreamOptions } from '../../table/stream.ts';
 import { toVersion } from '../../table/version.ts';
 import type { Action, AddFile } from '../actions.ts';
 import { changeScans } from '../changes/change-scans.ts';
-import type { DeltaCommit, DeltaSnapshot } from '../delta-snapshot.ts';
+import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
+import type { DeltaCommit } from '../replay-state.ts';
 import { fileScanOf } from '../scan/file-scan.ts';
 
 /** One file of a version's sequence, with the scan it belongs to. */

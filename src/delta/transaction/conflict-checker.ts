@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Action, AddFile, MetadataAction, RemoveFile } from '../actions.ts';
 import { physicalPartitionColumns, physicalSchema } from '../column-mapping/physical-schema.ts';
-import { commitInfoOf, type DeltaCommit, DeltaSnapshot } from '../delta-snapshot.ts';
+import { commitInfoOf, DeltaSnapshot } from '../delta-snapshot.ts';
 import { partitionKey } from '../operations/optimize/partition-key.ts';
+import type { DeltaCommit } from '../replay-state.ts';
 import { selectFiles } from '../scan/select-files.ts';
 import {
   ConcurrentAppendException,

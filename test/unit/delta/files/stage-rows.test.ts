@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseActions } from '../../../../src/delta/action-json.ts';
+import { parseCommit } from '../../../../src/delta/action-json.ts';
 import type { AddFile } from '../../../../src/delta/actions.ts';
 import type { DeltaTable } from '../../../../src/delta/delta-table.ts';
 import { commitPath } from '../../../../src/delta/log/log-names.ts';
@@ -26,7 +26,7 @@ function create(columns: string, options: Parameters<LocalTables['create']>[2] =
 
 async function addsOf(table: DeltaTable, version: number): Promise<readonly AddFile[]> {
   const path = commitPath(version);
-  const actions = parseActions(await readFile(join(table.location, path)), { file: path, root: '' });
+  const { actions } = parseCommit(await readFile(join(table.location, path)), { file: path, root: '' });
   return actions.filter((action) => action.kind === 'add');
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseActions } from '../../../../src/delta/action-json.ts';
+import { parseCommit } from '../../../../src/delta/action-json.ts';
 import type { Action, AddFile } from '../../../../src/delta/actions.ts';
 import { DeltaSnapshot } from '../../../../src/delta/delta-snapshot.ts';
 import type { DeltaTable } from '../../../../src/delta/delta-table.ts';
@@ -114,7 +114,7 @@ describe('compactLog', () => {
     const { version } = snapshot;
     expect(await table.operations.compactLog?.()).toEqual([{ from: 0, until: version, written: true }]);
     const bytes = await table.context.store.read(compactedPath(0, version));
-    const actions = parseActions(bytes, { file: 'compacted', root: table.context.store.root });
+    const { actions } = parseCommit(bytes, { file: 'compacted', root: table.context.store.root });
     const replayed = DeltaSnapshot.replay('whole', { version, modifiedMs: snapshot.committedAt }, actions);
     expect(stateOf(replayed)).toEqual(stateOf(snapshot));
     expect(await table.operations.compactLog?.()).toEqual([{ from: 0, until: version, written: false }]);

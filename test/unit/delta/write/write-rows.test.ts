@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/base/bigint-json.ts';
-import { parseActions } from '../../../../src/delta/action-json.ts';
+import { parseCommit } from '../../../../src/delta/action-json.ts';
 import type { Action } from '../../../../src/delta/actions.ts';
 import { commitInfoOf } from '../../../../src/delta/delta-snapshot.ts';
 import type { DeltaTable } from '../../../../src/delta/delta-table.ts';
@@ -36,7 +36,7 @@ async function write(table: DeltaTable, sql: string, request: Partial<WriteReque
 
 async function actionsOf(table: DeltaTable, version: number): Promise<readonly Action[]> {
   const path = commitPath(version);
-  return parseActions(await readFile(`${table.location}/${path}`), { file: path, root: '' });
+  return parseCommit(await readFile(`${table.location}/${path}`), { file: path, root: '' }).actions;
 }
 
 async function infoOf(table: DeltaTable, version: number): Promise<JsonObject> {
