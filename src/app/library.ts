@@ -1,15 +1,17 @@
 import { availableParallelism } from 'node:os';
 import { AnalysisException } from '../base/analysis-exception.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../base/bigint-json.ts';
+import type { JsonObject } from '../base/bigint-json.ts';
 import { ServiceError } from '../base/errors.ts';
 import { RandomIdSource } from '../base/ids.ts';
 import { SystemClock } from '../base/system-clock.ts';
 import { SystemRandom } from '../base/system-random.ts';
+import { jsonRows } from '../codec/json-rows.ts';
 import { DeltaTables } from '../delta/delta-tables.ts';
 import type { Engine } from '../engine/engine.ts';
 import { IcebergTables } from '../iceberg/iceberg-tables.ts';
 import { isMetadataFile } from '../iceberg/pointer/metadata-names.ts';
 import { ParquetFileRewriter } from '../maintenance/file-rewriter.ts';
+import type { ColumnBatch } from '../schema/columns.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../storage/retrying-object-store.ts';
@@ -17,7 +19,7 @@ import type { QueryableTable, TableDefinition } from '../table/table.ts';
 import type { OpenTableOptions } from '../table/table-formats.ts';
 import { LazyEngine } from './lazy-engine.ts';
 import { productVersion } from './product-version.ts';
-import { changeLinesOf, rowLines } from './read-lines.ts';
+import { changeBatches, rowBatches } from './read-lines.ts';
 
 /**
  * Opens the Delta or Iceberg table at a location: a directory, a `file:///` URI, an object store's, or one metadata file of an Iceberg table.
@@ -46,8 +48,13 @@ export async function openTable(
 }
 
 /**
- * The row changes of versions `fromVersion` to `toVersion`, both included, versions in order and the deletes of one before its inserts: the
- * table's columns, then `_change_type`, `_commit_version` and `_commit_timestamp`. Values as `rows` has them.
+ * The row changes of versions `fromVersion` to `toVersion`, both included: the table's columns, then `_change_type` (`insert`, `delete`,
+ * `update_preimage`, `update_postimage`), `_commit_version` and `_commit_timestamp`; of an Iceberg table `_change_type` (`INSERT`, `DELETE`),
+ * `_change_ordinal` and `_commit_snapshot_id`. Values as `rows` has them: by the schema, hence `_commit_version` is a `bigint`.
+ *
+ * Versions come in order, and within one all rows that go (deletes, images before an update) before all rows that come (inserts, images after
+ * it), however large it is and wherever its files lie. So a fold by a unique key is right: forget the key of what goes, keep the row that
+ * comes. Rows of one version that go, and those that come, are in no promised order among themselves.
  *
  * @param range.toVersion default: the newest version.
  * @throws AnalysisException `DELTA_MISSING_CHANGE_DATA`, `DELTA_CDC_START_VERSION_AFTER_LATEST`, `DELTA_INVALID_CDC_RANGE`,
@@ -58,12 +65,14 @@ export async function* changes(
   range: { readonly fromVersion: number; readonly toVersion?: number | undefined; readonly signal?: AbortSignal | undefined },
 ): AsyncGenerator<JsonObject, void, undefined> {
   const { fromVersion: from, toVersion: to, signal } = range;
-  yield* objects((engine) => changeLinesOf({ table, engine }, { ...plain, from, to, signal }));
+  yield* objects((engine) => changeBatches({ table, engine }, { from, to, signal }));
 }
 
 /**
- * The rows of one version (default: the newest), as plain objects in no promised order: 64-bit numbers outside the safe range are `bigint`;
- * decimals text; NaN, infinities and negative zero text; dates and timestamps ISO 8601; binary lower-case hex; maps lists of pairs.
+ * The rows of one version (default: the newest), as plain objects in no promised order. Values are by the column's type, never by their size,
+ * and inside of structs, lists and maps too: byte, short and int are `number`, a long is always a `bigint`, float and double are `number`
+ * (NaN, infinities and negative zero text); decimals text with all digits of their scale; dates and timestamps ISO 8601; binary lower-case
+ * hex; maps lists of pairs.
  */
 export async function* rows(
   table: QueryableTable,
@@ -74,17 +83,16 @@ export async function* rows(
     readonly signal?: AbortSignal | undefined;
   } = {},
 ): AsyncGenerator<JsonObject, void, undefined> {
-  yield* objects((engine) => rowLines({ table, engine }, { ...plain, ...options }));
+  yield* objects((engine) => rowBatches({ table, engine }, options));
 }
 
 const memoryLimitBytes = 1024 ** 3;
-const plain = { canonical: false, exactNumbers: true } as const;
 
 /** The engine of all reads that are going on. */
 let reading: { readonly engine: LazyEngine; readers: number } | undefined;
 
-/** The lines as objects; the engine lives for as long as any are read. */
-async function* objects(lines: (engine: Engine) => AsyncIterable<string>): AsyncGenerator<JsonObject, void, undefined> {
+/** The rows as objects; the engine lives for as long as any are read. */
+async function* objects(batches: (engine: Engine) => AsyncIterable<ColumnBatch>): AsyncGenerator<JsonObject, void, undefined> {
   const ids = new RandomIdSource(new SystemRandom());
   const shared = reading ?? {
     engine: new LazyEngine({ memoryLimitBytes, threads: availableParallelism(), temporaryDirectory: undefined, ids }),
@@ -93,7 +101,7 @@ async function* objects(lines: (engine: Engine) => AsyncIterable<string>): Async
   reading = shared;
   shared.readers += 1;
   try {
-    for await (const line of lines(await shared.engine.open())) yield objectOf(line);
+    for await (const batch of batches(await shared.engine.open())) yield* jsonRows(batch);
   } finally {
     shared.readers -= 1;
     if (shared.readers === 0) {
@@ -114,11 +122,6 @@ function engineOfReads(): Promise<Engine> {
       hint: 'change tables through a Session',
     }),
   );
-}
-
-function objectOf(line: string): JsonObject {
-  const value = parseJson(line, 'row');
-  return isJsonObject(value) ? value : {};
 }
 
 /** Both formats. Iceberg tables read their delete files with the engine that reads their rows. */

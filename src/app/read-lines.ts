@@ -1,14 +1,15 @@
 import type { JsonObject } from '../base/bigint-json.ts';
 import { ServiceError } from '../base/errors.ts';
-import { type CanonicalOptions, canonicalRows, sortedLines } from '../codec/canonical-json.ts';
+import { canonicalRows, sortedLines } from '../codec/canonical-json.ts';
 import { type PlainRow, type PlainValue, rowAt } from '../codec/rows.ts';
 import type { Engine } from '../engine/engine.ts';
 import { bindExpression } from '../expr/bind-expression.ts';
 import type { Expression } from '../expr/expression.ts';
 import { parseExpression } from '../expr/parse/parse-expression.ts';
 import { columnPathSql, expressionSql } from '../expr/sql/engine-sql.ts';
+import type { ColumnBatch } from '../schema/columns.ts';
 import type { DataType, StructType } from '../schema/types.ts';
-import { changeRelation } from '../session/plan/change-relation.ts';
+import { orderedChangeRelations } from '../session/plan/change-relation.ts';
 import { readPointOf } from '../session/read/read-options.ts';
 import type { Relation } from '../table/relation.ts';
 import type { QueryableTable, Snapshot } from '../table/table.ts';
@@ -18,8 +19,8 @@ import { type ChangelogReadRequest, orderedChangelog, refuseSnapshotRange } from
 /** Lines held in memory to be sorted. */
 const maxSortedLines = 5_000_000;
 
-/** What to read of a table, and how to print it. */
-export interface ReadRequest extends ChangelogReadRequest {
+/** What to read of a table. */
+export interface RowsRequest extends ChangelogReadRequest {
   readonly version?: number | undefined;
   /** A date or a date and time, in UTC unless it says otherwise; instead of `version`. */
   readonly timestamp?: string | undefined;
@@ -30,10 +31,12 @@ export interface ReadRequest extends ChangelogReadRequest {
   /** A condition in Spark's SQL. */
   readonly filter?: string | undefined;
   readonly limit?: number | undefined;
+}
+
+/** What to read of a table, and how to print it. */
+export interface ReadRequest extends RowsRequest {
   /** RFC 8785 and sorted by bytes: the same whoever prints it. Default: columns in their order, rows as they come. */
   readonly canonical: boolean;
-  /** Print longs beyond 2^53 as numbers, for readers that keep them. Default: as text. */
-  readonly exactNumbers?: boolean | undefined;
 }
 
 /** A table and what queries it. */
@@ -43,34 +46,42 @@ export interface ReadSource {
 }
 
 /** The rows of a version (default: the newest) as lines of JSON. */
-export async function* rowLines(source: ReadSource, request: ReadRequest): AsyncGenerator<string, void, undefined> {
-  const { table, engine } = source;
+export function rowLines(source: ReadSource, request: ReadRequest): AsyncGenerator<string, void, undefined> {
+  return linesOf(rowBatches(source, request), request);
+}
+
+/** The row changes of a range of versions as lines of JSON, in the order of `changeBatches`. */
+export function changeLinesOf(source: ReadSource, request: ReadRequest): AsyncGenerator<string, void, undefined> {
+  return linesOf(changeBatches(source, request), request);
+}
+
+/** The rows of a version, default: the newest. */
+export async function* rowBatches({ table, engine }: ReadSource, request: RowsRequest): AsyncGenerator<ColumnBatch, void, undefined> {
+  const { signal } = request;
   const snapshot = await snapshotOf(table, request);
   const filter = filterOf(request, snapshot.schema);
-  const relation = await engine.scan(await table.scan(snapshot, { filter }, request.signal), {}, request.signal);
+  const relation = await engine.scan(await table.scan(snapshot, { filter }, signal), {}, signal);
   try {
-    yield* inForm(linesOf(engine, limited(filtered(relation, filter), request.limit), request), request);
+    yield* engine.read(limited(filtered(relation, filter), request.limit), signal);
   } finally {
     await relation.dispose();
   }
 }
 
 /**
- * The row changes of a range of versions as lines of JSON: the table's columns, then `_change_type`, `_commit_version` and
- * `_commit_timestamp`; versions in order, the deletes of one before its inserts. Of an Iceberg table, as its changelogs have it, `_change_type`
- * in capitals, `_change_ordinal` and `_commit_snapshot_id`.
+ * The row changes of a range of versions: the table's columns, then `_change_type`, `_commit_version` and `_commit_timestamp`. Of an Iceberg
+ * table, as its changelogs have it, `_change_type` in capitals, `_change_ordinal` and `_commit_snapshot_id`.
+ *
+ * Versions in order, and within one what takes rows away (deletes, images before an update) before what brings rows (inserts, images after
+ * it), however many there are: applied one by one they lead from one version to the next. With identifier columns, which give updates of
+ * Iceberg tables, the rows of one identifier are neighbours in that order.
  */
-export function changeLinesOf(source: ReadSource, request: ReadRequest): AsyncGenerator<string, void, undefined> {
-  return inForm(changesAsTheyCome(source, request), request);
-}
-
-async function* changesAsTheyCome(source: ReadSource, request: ReadRequest): AsyncGenerator<string, void, undefined> {
-  const { table, engine } = source;
+export async function* changeBatches({ table, engine }: ReadSource, request: RowsRequest): AsyncGenerator<ColumnBatch, void, undefined> {
   const { signal } = request;
   if (computesChanges(table)) {
     const changes = await orderedChangelog(table, request);
     try {
-      yield* linesOf(engine, limited(filtered(changes, filterOf(request, changes.schema)), request.limit), request);
+      yield* engine.read(limited(filtered(changes, filterOf(request, changes.schema)), request.limit), signal);
     } finally {
       await changes.dispose();
     }
@@ -82,11 +93,11 @@ async function* changesAsTheyCome(source: ReadSource, request: ReadRequest): Asy
   for await (const change of table.changeScans({ from: toVersion(request.from ?? 0), until: toVersion(until) }, signal)) {
     const scan = await engine.scan(change.scan, {}, signal);
     try {
-      const relation = changeRelation(scan, change);
-      const filter = filterOf(request, relation.schema);
-      for await (const line of linesOf(engine, limited(filtered(relation, filter), left), request)) {
-        if (left !== undefined) left -= 1;
-        yield line;
+      for (const relation of orderedChangeRelations(scan, change)) {
+        for await (const batch of engine.read(limited(filtered(relation, filterOf(request, relation.schema)), left), signal)) {
+          if (left !== undefined) left -= batch.rowCount;
+          yield batch;
+        }
       }
     } finally {
       await scan.dispose();
@@ -177,7 +188,7 @@ function textOf(value: PlainValue | undefined): string | null {
  * @throws AnalysisException `DELTA_ONEOF_IN_TIMETRAVEL`, `DELTA_TIMESTAMP_INVALID`, and what the table says of versions and times it lacks;
  * ServiceError `USAGE_SEVERAL_VERSIONS` when more than one is asked for.
  */
-async function snapshotOf(table: QueryableTable, request: ReadRequest): Promise<Snapshot> {
+async function snapshotOf(table: QueryableTable, request: RowsRequest): Promise<Snapshot> {
   const { version, timestamp, snapshotId, ref, signal } = request;
   if ([version, timestamp, snapshotId, ref].filter((point) => point !== undefined).length > 1 && (snapshotId ?? ref) !== undefined) {
     throw severalVersions();
@@ -193,7 +204,7 @@ async function snapshotOf(table: QueryableTable, request: ReadRequest): Promise<
   return at === undefined ? table.refresh(signal) : table.findSnapshot(at, signal);
 }
 
-function filterOf(request: ReadRequest, schema: StructType): Expression | undefined {
+function filterOf(request: RowsRequest, schema: StructType): Expression | undefined {
   return request.filter === undefined ? undefined : bindExpression(parseExpression(request.filter), [{ schema }]);
 }
 
@@ -207,23 +218,15 @@ function limited(relation: Relation, limit: number | undefined): Relation {
   return limit === undefined ? relation : { ...relation, sql: `SELECT * FROM (${relation.sql}) LIMIT ${limit}` };
 }
 
-async function* linesOf(engine: Engine, relation: Relation, request: ReadRequest): AsyncGenerator<string, void, undefined> {
-  const options: CanonicalOptions = {
-    members: request.canonical ? 'sorted' : 'schema',
-    maxNumber: request.exactNumbers === true ? 1n << 63n : undefined,
-  };
-  for await (const batch of engine.read(relation, request.signal)) yield* canonicalRows(batch, options);
-}
-
-async function* inForm(lines: AsyncIterable<string>, { canonical }: ReadRequest): AsyncGenerator<string, void, undefined> {
+async function* linesOf(batches: AsyncIterable<ColumnBatch>, { canonical }: ReadRequest): AsyncGenerator<string, void, undefined> {
   if (!canonical) {
-    yield* lines;
+    for await (const batch of batches) yield* canonicalRows(batch, { members: 'schema' });
     return;
   }
   const all: string[] = [];
-  for await (const line of lines) {
-    if (all.length === maxSortedLines) throw tooManyLines();
-    all.push(line);
+  for await (const batch of batches) {
+    if (all.length + batch.rowCount > maxSortedLines) throw tooManyLines();
+    for (const line of canonicalRows(batch)) all.push(line);
   }
   yield* sortedLines(all);
 }

@@ -12,7 +12,6 @@ export interface CanonicalOptions {
 }
 
 const largestSafe = BigInt(Number.MAX_SAFE_INTEGER);
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 
 /**
  * The rows of a batch as JSON that is the same whoever prints it: RFC 8785, longs beyond 2^53 and decimals (with their full scale) as text,
@@ -35,6 +34,39 @@ export function sortedLines(lines: readonly string[]): readonly string[] {
 }
 
 type Print = (value: PlainValue) => string;
+
+/** Prints values of a type as `canonicalRows` does. */
+export function printerOf(type: DataType): Print {
+  return printer(type, {});
+}
+
+/** Lower-case hex. */
+export function canonicalHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+}
+
+/** The number; text where JSON has none for it. */
+export function canonicalFloating(value: number): number | string {
+  if (Object.is(value, -0)) return '-0.0';
+  return Number.isFinite(value) ? value : String(value);
+}
+
+type TimeKind = Extract<DataType['kind'], 'date' | 'time' | 'timestamp' | 'timestamp_ntz' | 'timestamp_ns' | 'timestamp_ntz_ns'>;
+
+/** What makes ISO 8601 of values of a type of dates or times. */
+export function canonicalTime(kind: TimeKind): (value: PlainValue) => string | null {
+  const print = timeTexts[kind];
+  return (value) => (typeof value === 'bigint' || typeof value === 'number' ? print(BigInt(value)) : null);
+}
+
+const timeTexts: Readonly<Record<TimeKind, (value: bigint) => string>> = {
+  date: (days) => isoDate(formatDate(Number(days))),
+  time: formatTime,
+  timestamp: (micros) => `${isoDateTime(dateTimeParts(micros))}Z`,
+  timestamp_ntz: (micros) => isoDateTime(dateTimeParts(micros)),
+  timestamp_ns: (nanos) => `${isoDateTime(dateTimeNanosParts(nanos))}Z`,
+  timestamp_ntz_ns: (nanos) => isoDateTime(dateTimeNanosParts(nanos)),
+};
 
 function valueOf(column: Column | undefined, row: number): PlainValue {
   return column === undefined ? null : valueAt(column, row);
@@ -74,19 +106,16 @@ function valuePrinter(type: DataType, options: CanonicalOptions): Print {
     case 'string':
       return (value) => (typeof value === 'string' ? printJson(value) : 'null');
     case 'binary':
-      return (value) => (value instanceof Uint8Array ? `"${hex(value)}"` : 'null');
+      return (value) => (value instanceof Uint8Array ? `"${canonicalHex(value)}"` : 'null');
     case 'date':
-      return (value) => `"${isoDate(formatDate(Number(value)))}"`;
     case 'timestamp':
-      return (value) => timestampText(value, 'Z');
     case 'timestamp_ntz':
-      return (value) => timestampText(value, '');
     case 'time':
-      return (value) => (typeof value === 'bigint' ? `"${formatTime(value)}"` : 'null');
     case 'timestamp_ns':
-      return (value) => nanosText(value, 'Z');
-    case 'timestamp_ntz_ns':
-      return (value) => nanosText(value, '');
+    case 'timestamp_ntz_ns': {
+      const text = canonicalTime(type.kind);
+      return (value) => `"${text(value)}"`;
+    }
     case 'struct': {
       const print = structPrinter(type.fields, options);
       return (value) => print((index) => memberOf(value, type.fields[index]?.name ?? ''));
@@ -128,20 +157,12 @@ function longText(value: PlainValue, maxNumber: bigint): string {
 
 function floatingText(value: PlainValue): string {
   if (typeof value !== 'number') return 'null';
-  if (Object.is(value, -0)) return '"-0.0"';
-  return Number.isFinite(value) ? String(value) : `"${value}"`;
+  const plain = canonicalFloating(value);
+  return typeof plain === 'number' ? String(plain) : `"${plain}"`;
 }
 
-function timestampText(value: PlainValue, zone: string): string {
-  if (typeof value !== 'bigint') return 'null';
-  const { date, time, fraction } = dateTimeParts(value);
-  return `"${isoDate(date)}T${time}.${fraction}${zone}"`;
-}
-
-function nanosText(value: PlainValue, zone: string): string {
-  if (typeof value !== 'bigint') return 'null';
-  const { date, time, fraction } = dateTimeNanosParts(value);
-  return `"${isoDate(date)}T${time}.${fraction}${zone}"`;
+function isoDateTime({ date, time, fraction }: ReturnType<typeof dateTimeParts>): string {
+  return `${isoDate(date)}T${time}.${fraction}`;
 }
 
 /** Years of more than four digits have a sign and six. */

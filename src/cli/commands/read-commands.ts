@@ -7,7 +7,7 @@ import { isUri, namedTable } from '../named-table.ts';
 import type { AddCommand } from './add-command.ts';
 
 /** Each flag is the part of the request that has its name. */
-export type ReadFlags = Partial<Omit<ReadTableRequest, 'what' | 'name' | 'location' | 'inCatalog' | 'exactNumbers' | 'signal'>> & {
+export type ReadFlags = Partial<Omit<ReadTableRequest, 'what' | 'name' | 'location' | 'inCatalog' | 'signal'>> & {
   /** Of a session with catalogs. */
   readonly conf?: readonly string[] | undefined;
 };

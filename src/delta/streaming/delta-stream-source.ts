@@ -56,8 +56,12 @@ export class DeltaStreamSource implements StreamSource {
     let files = 0;
     let bytes = 0;
     for await (const step of this.#steps(start, lastVersion, signal)) {
+      // What a version took away and what it brought belong together: its changes come in one batch, whatever the limits.
+      const whole = this.changeFeed && !step.at.starting;
+      const size = step.files.reduce((sum, { file }) => sum + file.sizeBytes, 0);
+      if (whole && files > 0 && this.#isFull(files + step.files.length - 1, bytes + size)) return this.#print(end);
       for (const { index, file } of step.files) {
-        if (files > 0 && this.#isFull(files, bytes + file.sizeBytes)) return this.#print(end);
+        if (!whole && files > 0 && this.#isFull(files, bytes + file.sizeBytes)) return this.#print(end);
         files += 1;
         bytes += file.sizeBytes;
         end = { ...step.at, index };

@@ -17,6 +17,18 @@ export function changeRelation(rows: Relation, change: ChangeScan): Relation {
   return { sql: `SELECT ${columns.join(', ')} FROM (${rows.sql})`, schema: { kind: 'struct', fields: [...stored, ...changeFields] } };
 }
 
+/**
+ * As `changeRelation`, in parts to be read one after the other: what takes rows away (`delete`, `update_preimage`) before what brings rows
+ * (`insert`, `update_postimage`). Recorded changes stand in the order in which some writer wrote them, and the two halves of an update that moved its row
+ * to another partition stand in different files: read file by file, a row could come before the row it takes the place of goes.
+ */
+export function orderedChangeRelations(rows: Relation, change: ChangeScan): readonly Relation[] {
+  const relation = changeRelation(rows, change);
+  if (change.kind !== 'recorded') return [relation];
+  const removes = "coalesce(_change_type IN ('delete', 'update_preimage'), false)";
+  return [removes, `NOT ${removes}`].map((phase) => ({ ...relation, sql: `SELECT * FROM (${relation.sql}) WHERE ${phase}` }));
+}
+
 /** No rows of the columns. */
 export function emptyRelation(schema: StructType): Relation {
   const columns = schema.fields.map((field) => `CAST(NULL AS ${typeSql(field.type)}) AS ${quoteName(field.name)}`);

@@ -1,7 +1,7 @@
 import type { Engine, HeldRelation } from '../../engine/engine.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { ChangeScan } from '../../table/scan.ts';
-import { changeRelation, emptyRelation } from '../plan/change-relation.ts';
+import { emptyRelation, orderedChangeRelations } from '../plan/change-relation.ts';
 
 /**
  * The rows of some change scans, in order, evaluated once: what a batch is counted by is what its sink gets. With `changeFeed` the change
@@ -19,7 +19,8 @@ export async function heldChanges(
     for (const scan of scans) {
       const relation = await engine.scan(scan.scan, {}, signal);
       opened.push(relation);
-      texts.push((options.changeFeed ? changeRelation(relation, scan) : relation).sql);
+      const parts = options.changeFeed ? orderedChangeRelations(relation, scan) : [relation];
+      texts.push(...parts.map(({ sql }) => sql));
     }
     const rows = texts.length === 0 ? emptyRelation(options.schema) : { sql: texts.join(' UNION ALL '), schema: options.schema };
     return await engine.materialize(rows, signal);

@@ -61,6 +61,29 @@ describe('a streaming query', { timeout: limitMs }, () => {
     expect(seen).toHaveLength(2);
   });
 
+  it('gives the changes of a version in one batch, what it took away before what it brought, whatever the limit', async () => {
+    await session.sql(
+      `CREATE TABLE delta.\`${at('moved')}\` (id INT, p INT) USING delta PARTITIONED BY (p) TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')`,
+    );
+    await session.sql(`INSERT INTO delta.\`${at('moved')}\` SELECT CAST(id AS INT), CAST(id % 5 AS INT) FROM range(0, 50)`);
+    await session.sql(`UPDATE delta.\`${at('moved')}\` SET p = (p + 2) % 5`);
+    const batches: Row[][] = [];
+    const query = await session.readStream
+      .option('readChangeFeed', true)
+      .option('startingVersion', 0)
+      .option('maxFilesPerTrigger', 1)
+      .load(at('moved'))
+      .writeStream.foreachBatch(async (frame) => {
+        batches.push(await frame.collect());
+      })
+      .trigger({ availableNow: true })
+      .start();
+    await query.awaitTermination();
+    expect(batches.map((rows) => rows.length)).toEqual([50, 100]);
+    const types = batches[1]?.map((row) => row['_change_type']);
+    expect(types).toEqual([...Array<string>(50).fill('update_preimage'), ...Array<string>(50).fill('update_postimage')]);
+  });
+
   it('begins with the rows there are, and splits them as the limit says', async () => {
     await session.sql(`INSERT INTO delta.\`${at('t')}\` VALUES (3, 'c')`);
     const query = await session.readStream
