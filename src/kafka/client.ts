@@ -116,6 +116,11 @@ export interface KafkaProducer {
   close(): Promise<void>;
 }
 
+export interface PublishOptions {
+  /** Topic -> id of the incarnation that is meant; topics that are left out may be any. */
+  readonly incarnations?: ReadonlyMap<string, string> | undefined;
+}
+
 /**
  * A producer under a stable transactional id. Opening it fences every earlier one with the same id and aborts what they left
  * open, *before* `open` resolves; so read the committed position after opening.
@@ -127,10 +132,16 @@ export interface TransactionalProducer {
   /**
    * Publishes all batches in one transaction: all visible to read_committed readers, or none. Several batches of one partition
    * keep their order. Takes the batches' bytes over: it writes the producer's fields into them. Calls must not overlap.
-   * Rejects with kind `fenced` (a newer producer owns the id; stop), `unknown-outcome` (the end marker may have been written),
-   * `unavailable` (aborted or will be; nothing visible), `invalid` (a record the broker never takes: too large, no topic).
+   *
+   * A produce request goes by the topic's name, so it reaches whatever has the name by then. `incarnations` (topic -> `KafkaAdmin.topicId`)
+   * says which topics are meant: the brokers that took the records are asked once all are stored and before the end, so that nothing
+   * becomes visible in a topic that was made anew meanwhile.
+   *
+   * Rejects with kind `fenced` (a newer producer owns the id, or the transaction took longer than its timeout), `unknown-outcome` (the
+   * end marker may have been written), `unavailable` (aborted or will be; nothing visible), `invalid` (a record the broker never takes:
+   * too large, no topic), `discontinuity` (`KAFKA_DESTINATION_REPLACED`; aborted).
    */
-  publish(batches: readonly EncodedRecordBatch[]): Promise<void>;
+  publish(batches: readonly EncodedRecordBatch[], options?: PublishOptions): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -171,6 +182,11 @@ export interface KafkaAdmin {
   /** Partition count, or `undefined` when the topic does not exist. */
   partitionCount(topic: string): Promise<number | undefined>;
   offsets(topic: string): Promise<readonly PartitionOffsets[]>;
+  /**
+   * The topic's configuration in effect, such as `cleanup.policy`, whoever set it.
+   * @throws ServiceError `KAFKA_TOPIC_NOT_FOUND` (not-found), `KAFKA_NOT_AUTHORIZED` (invalid).
+   */
+  topicConfig(topic: string): Promise<ReadonlyMap<string, string>>;
   groupOffsets(groupId: string, topic: string): Promise<readonly StartPosition[]>;
   deleteTopic(topic: string): Promise<void>;
 }

@@ -41,6 +41,19 @@ export function kafkaTopicNotFound(topic: string, cause?: unknown): ServiceError
   });
 }
 
+/** The name belongs to another incarnation than the one that is meant; `found` is `undefined` when it belongs to none. */
+export function kafkaDestinationReplaced(topic: string, ids: { readonly meant: string; readonly found: string | undefined }): ServiceError {
+  return new ServiceError({
+    code: 'KAFKA_DESTINATION_REPLACED',
+    kind: 'discontinuity',
+    message:
+      ids.found === undefined
+        ? `topic "${topic}" (${ids.meant}) was deleted`
+        : `topic "${topic}" was deleted and made anew: it is ${ids.found}, not ${ids.meant}`,
+    hint: 'decide what the new topic is to hold: what was published to the old one is gone',
+  });
+}
+
 /** Records for a topic or partition that does not exist. */
 export function kafkaNoSuchDestination(topic: string, cause?: unknown): ServiceError {
   return new ServiceError({

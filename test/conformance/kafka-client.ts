@@ -190,6 +190,30 @@ function describeTransactions(suite: Suite): void {
       expect(await readValues(client, topic)).toEqual(['old', 'fresh']);
     });
 
+    it('publishes to the incarnations that are meant, and nothing to a topic that was made anew', async () => {
+      const client = suite.client();
+      const topic = await topicOf(suite, client);
+      const meant = await client.admin.topicId(topic);
+      const transactionalId = suite.unique('tx');
+      const producer = await client.openTransactional({ transactionalId });
+      const incarnations = new Map([[topic, meant]]);
+      await producer.publish([batchOf({ topic, partition: 0 }, ['first'])], { incarnations });
+      await settledTopic(client, topic);
+      expect(await readValues(client, topic)).toEqual(['first']);
+      await deleted(client, topic);
+      await client.admin.ensureTopics([{ topic, partitions: 1 }]);
+      await expect(producer.publish([batchOf({ topic, partition: 0 }, ['stray'])], { incarnations })).rejects.toMatchObject({
+        code: 'KAFKA_DESTINATION_REPLACED',
+        kind: 'discontinuity',
+      });
+      const next = await suite.client().openTransactional({ transactionalId });
+      await next.publish([batchOf({ topic, partition: 0 }, ['second'])], {
+        incarnations: new Map([[topic, await client.admin.topicId(topic)]]),
+      });
+      await settledTopic(client, topic);
+      expect(await readValues(client, topic)).toEqual(['second']);
+    });
+
     it('publishes many times in a row', async () => {
       const client = suite.client();
       const topic = await topicOf(suite, client);
@@ -216,6 +240,16 @@ async function pollValues(client: KafkaClient, topic: string, count: number): Pr
     if (values.length < count) await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return values;
+}
+
+async function deleted(client: KafkaClient, topic: string): Promise<void> {
+  await client.admin.deleteTopic(topic);
+  const isThere = (): Promise<boolean> =>
+    client.admin.topicId(topic).then(
+      () => true,
+      () => false,
+    );
+  for (let attempt = 0; attempt < 100 && (await isThere()); attempt += 1) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 function describeAdmin(suite: Suite): void {
@@ -262,17 +296,27 @@ function describeAdmin(suite: Suite): void {
     });
 
     it('tells a topic made anew from the one that was deleted', async () => {
-      const { admin } = suite.client();
+      const client = suite.client();
+      const { admin } = client;
       const topic = suite.unique('topic');
       await admin.ensureTopics([{ topic, partitions: 1 }]);
       const before = await admin.topicId(topic);
       expect(await admin.topicId(topic)).toBe(before);
-      await admin.deleteTopic(topic);
-      for (let attempt = 0; attempt < 100 && (await admin.partitionCount(topic)) !== undefined; attempt += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+      await deleted(client, topic);
       await admin.ensureTopics([{ topic, partitions: 1 }]);
       expect(await admin.topicId(topic)).not.toBe(before);
+    });
+
+    it('tells the configuration of a topic', async () => {
+      const { admin } = suite.client();
+      const [kept, plain] = [suite.unique('topic'), suite.unique('topic')];
+      await admin.ensureTopics([
+        { topic: kept, partitions: 1, config: { 'cleanup.policy': 'compact' } },
+        { topic: plain, partitions: 1 },
+      ]);
+      expect((await admin.topicConfig(kept)).get('cleanup.policy')).toBe('compact');
+      expect((await admin.topicConfig(plain)).get('cleanup.policy')).toBe('delete');
+      await expect(admin.topicConfig(suite.unique('absent'))).rejects.toMatchObject({ code: 'KAFKA_TOPIC_NOT_FOUND' });
     });
   });
 }

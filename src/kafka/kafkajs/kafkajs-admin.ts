@@ -1,4 +1,4 @@
-import type { Admin } from 'kafkajs';
+import { type Admin, ConfigResourceTypes } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
 import type { KafkaAdmin, PartitionOffsets, StartPosition, TopicPartition, TopicSpec } from '../client.ts';
 import { kafkaTopicNotFound } from '../errors.ts';
@@ -103,6 +103,20 @@ export class KafkajsAdmin implements KafkaAdmin {
     const { errorCode, topicId } = await this.#guarded('ask for a topic id', topic, () => topicIdFrom(broker, topic));
     if (errorCode !== kafkaCode.none) throw answerError(errorCode, `ask for the id of topic "${topic}"`, topic);
     return topicId;
+  }
+
+  topicConfig(topic: string): Promise<ReadonlyMap<string, string>> {
+    return this.#call(
+      `ask for the configuration of topic "${topic}"`,
+      async (admin) => {
+        const { resources } = await admin.describeConfigs({
+          includeSynonyms: false,
+          resources: [{ type: ConfigResourceTypes.TOPIC, name: topic }],
+        });
+        return new Map(resources.flatMap(({ configEntries }) => configEntries).map((entry) => [entry.configName, entry.configValue]));
+      },
+      topic,
+    );
   }
 
   async offsets(topic: string): Promise<readonly PartitionOffsets[]> {

@@ -1,6 +1,6 @@
 import { isServiceError, type ServiceError } from '../../base/errors.ts';
 import { type Failpoint, inertFailpoint } from '../../base/failpoint.ts';
-import type { EncodedRecordBatch, TransactionalProducer } from '../client.ts';
+import type { EncodedRecordBatch, PublishOptions, TransactionalProducer } from '../client.ts';
 import { kafkaFenced, kafkaOutcomeUnknown, kafkaProducerDead, kafkaUnavailable } from '../errors.ts';
 import { busyBackoff, type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import type { Broker } from './kafkajs-door.ts';
@@ -56,12 +56,13 @@ export class KafkajsTransactionalProducer implements TransactionalProducer {
     }
   }
 
-  async publish(batches: readonly EncodedRecordBatch[]): Promise<void> {
+  async publish(batches: readonly EncodedRecordBatch[], { incarnations }: PublishOptions = {}): Promise<void> {
     if (this.#state !== 'ready') throw kafkaProducerDead(this.#options.transactionalId);
     if (batches.length === 0) return;
     this.#state = 'publishing';
     try {
       await this.#write(batches);
+      if (incarnations !== undefined) await this.#session.confirm(batches, incarnations);
     } catch (error) {
       this.#state = 'dead';
       await this.#abortQuietly();

@@ -1,11 +1,19 @@
 import type { ServiceError } from '../../base/errors.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { EncodedRecordBatch } from '../client.ts';
-import { kafkaFenced, kafkaNoSuchDestination, kafkaOutcomeUnknown, kafkaRecordTooLarge, kafkaUnavailable } from '../errors.ts';
+import {
+  kafkaDestinationReplaced,
+  kafkaFenced,
+  kafkaNoSuchDestination,
+  kafkaOutcomeUnknown,
+  kafkaRecordTooLarge,
+  kafkaUnavailable,
+} from '../errors.ts';
 import { stampRecordBatch } from '../records/record-batch-builder.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { answerError, isFencing, kafkaCode, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
 import { produceTo } from './produce-request.ts';
+import { tellsTopicIds, topicIdFrom } from './topic-id-request.ts';
 
 // Brokers take requests of up to 100 MB; smaller ones keep memory and retries small.
 const maxRequestBytes = 16 * 1024 * 1024;
@@ -77,6 +85,34 @@ export class ProduceSession {
       const count = this.#connection.partitionCount(topic);
       if (partition < 0 || (count > 0 && partition >= count)) throw kafkaNoSuchDestination(topic);
     }
+  }
+
+  /**
+   * Asks the brokers that lead the batches' partitions which incarnations they serve: each answers for what it stored itself.
+   * (Produce goes by topic id from version 13 on only, which brings the transactions of KIP-890 with it.)
+   *
+   * @throws ServiceError `KAFKA_DESTINATION_REPLACED`, `KAFKA_UNAVAILABLE`.
+   */
+  async confirm(batches: readonly EncodedRecordBatch[], incarnations: ReadonlyMap<string, string>): Promise<void> {
+    const wanted = new Map<number, Set<string>>();
+    for (const { topic, partition } of batches) {
+      const leader = this.#connection.leaderOf(topic, partition);
+      if (leader === undefined) throw kafkaUnavailable(`${topic}/${partition} has no leader`);
+      wanted.set(leader, (wanted.get(leader) ?? new Set()).add(topic));
+    }
+    await Promise.all(
+      [...wanted].flatMap(([leader, topics]) =>
+        [...topics].map(async (topic) => {
+          const meant = incarnations.get(topic);
+          const broker = await this.#connection.broker(leader);
+          if (meant === undefined || !tellsTopicIds(broker)) return;
+          const { errorCode, topicId } = await topicIdFrom(broker, topic);
+          if (errorCode === kafkaCode.unknownTopicOrPartition) throw kafkaDestinationReplaced(topic, { meant, found: undefined });
+          if (errorCode !== kafkaCode.none) throw answerError(errorCode, `ask for the id of topic "${topic}"`, topic);
+          if (topicId !== meant) throw kafkaDestinationReplaced(topic, { meant, found: topicId });
+        }),
+      ),
+    );
   }
 
   #stamp(batch: EncodedRecordBatch): void {

@@ -92,6 +92,11 @@ export class MemoryBroker {
     this.#cluster.deleteRecords(at, beforeOffset);
   }
 
+  /** Changes a topic's configuration, as an operator does. */
+  alterTopic(topic: string, config: Readonly<Record<string, string>>): void {
+    this.#cluster.alterTopic(topic, config);
+  }
+
   /** Aborts transactions that are open for longer than their timeout at `nowMs` (`Clock.monotonicMs`). */
   sweep(nowMs: number): void {
     this.#cluster.sweep(nowMs);
@@ -183,6 +188,7 @@ function memoryAdmin(cluster: MemoryCluster, link: ClientLink): KafkaAdmin {
     clusterId: () => cluster.request(link, 'metadata', () => cluster.clusterId),
     ensureTopics: (topics) => cluster.request(link, 'create-topics', () => cluster.createTopics(topics)),
     partitionCount: (topic) => cluster.request(link, 'metadata', () => cluster.partitionCount(topic)),
+    topicConfig: (topic) => cluster.request(link, 'metadata', () => cluster.topicConfig(topic)),
     topicId: (topic) => cluster.request(link, 'metadata', () => cluster.topicId(topic)),
     offsets: (topic) => cluster.request(link, 'offsets', () => cluster.offsets(topic)),
     groupOffsets: (groupId, topic) => cluster.request(link, 'offsets', () => cluster.group(groupId).committed(topic)),

@@ -4,6 +4,7 @@ import type { ServiceError } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
 import type { EncodedRecordBatch, PartitionOffsets, TopicPartition, TopicSpec } from '../client.ts';
 import {
+  kafkaDestinationReplaced,
   kafkaFenced,
   kafkaNoSuchDestination,
   kafkaOutcomeUnknown,
@@ -33,7 +34,7 @@ export interface ProducerIdentity {
 interface Topic {
   readonly id: string;
   readonly logs: readonly MemoryLog[];
-  readonly maxMessageBytes: number;
+  readonly config: Readonly<Record<string, string>>;
 }
 
 interface Transaction {
@@ -43,8 +44,8 @@ interface Transaction {
   readonly partitions: Set<MemoryLog>;
 }
 
-/** What a real broker's default `max.message.bytes` is. */
-export const DEFAULT_MAX_MESSAGE_BYTES = 1_048_588;
+/** What a real broker's defaults are. */
+const defaultTopicConfig: Readonly<Record<string, string>> = { 'cleanup.policy': 'delete', 'max.message.bytes': '1048588' };
 
 /** State of the memory broker: topics, groups and transactions, and the door through which all requests and faults pass. */
 export class MemoryCluster {
@@ -104,9 +105,8 @@ export class MemoryCluster {
     for (const spec of specs) {
       if (this.#topics.has(spec.topic)) continue;
       const logs = Array.from({ length: spec.partitions }, () => new MemoryLog());
-      const maxMessageBytes = Number(spec.config?.['max.message.bytes'] ?? DEFAULT_MAX_MESSAGE_BYTES);
       const id = Buffer.from(this.#random.bytes(16)).toString('base64url');
-      this.#topics.set(spec.topic, { id, logs, maxMessageBytes });
+      this.#topics.set(spec.topic, { id, logs, config: { ...defaultTopicConfig, ...spec.config } });
       created.push(spec.topic);
     }
     this.#changed();
@@ -121,6 +121,25 @@ export class MemoryCluster {
   /** @throws ServiceError `KAFKA_TOPIC_NOT_FOUND`. */
   topicId(topic: string): string {
     return this.#topic(topic).id;
+  }
+
+  /** @throws ServiceError `KAFKA_DESTINATION_REPLACED`. */
+  confirm(incarnations: ReadonlyMap<string, string>): void {
+    for (const [topic, meant] of incarnations) {
+      const found = this.#topics.get(topic)?.id;
+      if (found !== meant) throw kafkaDestinationReplaced(topic, { meant, found });
+    }
+  }
+
+  /** @throws ServiceError `KAFKA_TOPIC_NOT_FOUND`. */
+  topicConfig(topic: string): ReadonlyMap<string, string> {
+    return new Map(Object.entries(this.#topic(topic).config));
+  }
+
+  /** @throws ServiceError `KAFKA_TOPIC_NOT_FOUND`. */
+  alterTopic(topic: string, config: Readonly<Record<string, string>>): void {
+    const found = this.#topic(topic);
+    this.#topics.set(topic, { ...found, config: { ...found.config, ...config } });
   }
 
   partitionCount(topic: string): number | undefined {
@@ -189,7 +208,8 @@ export class MemoryCluster {
   appendTransactional(identity: ProducerIdentity, batch: EncodedRecordBatch): void {
     const transaction = this.#owned(identity);
     const log = this.#checkedLog(batch);
-    if (!transaction.partitions.has(log)) throw kafkaFenced(identity.transactionalId);
+    // The coordinator knows partitions by name: one that was made anew since is part of the transaction, too.
+    transaction.partitions.add(log);
     stampRecordBatch(batch.bytes, { ...identity, baseSequence: 0, transactional: true });
     log.append(batch.bytes);
   }
@@ -223,8 +243,8 @@ export class MemoryCluster {
 
   #checkedLog(batch: EncodedRecordBatch): MemoryLog {
     const log = this.#destination(batch);
-    const { maxMessageBytes } = this.#topic(batch.topic);
-    if (batch.bytes.length > maxMessageBytes) throw kafkaRecordTooLarge(batch.topic, batch.bytes.length);
+    if (batch.bytes.length > Number(this.#topic(batch.topic).config['max.message.bytes']))
+      throw kafkaRecordTooLarge(batch.topic, batch.bytes.length);
     return log;
   }
 

@@ -1,6 +1,6 @@
 import { isServiceError } from '../../base/errors.ts';
 import { type Failpoint, inertFailpoint } from '../../base/failpoint.ts';
-import type { EncodedRecordBatch, KafkaProducer, TopicPartition, TransactionalProducer } from '../client.ts';
+import type { EncodedRecordBatch, KafkaProducer, PublishOptions, TopicPartition, TransactionalProducer } from '../client.ts';
 import { kafkaOutcomeUnknown, kafkaProducerDead, kafkaUnavailable } from '../errors.ts';
 import type { ClientLink, MemoryCluster, ProducerIdentity } from './memory-cluster.ts';
 
@@ -50,11 +50,12 @@ export class MemoryTransactionalProducer implements TransactionalProducer {
     this.#failpoint = failpoint;
   }
 
-  async publish(batches: readonly EncodedRecordBatch[]): Promise<void> {
+  async publish(batches: readonly EncodedRecordBatch[], options: PublishOptions = {}): Promise<void> {
     if (this.#dead) throw kafkaProducerDead(this.#identity.transactionalId);
     if (batches.length === 0) return;
     try {
       await this.#write(batches);
+      await this.#confirm(options);
     } catch (error) {
       this.#dead = true;
       this.#abortIfReachable();
@@ -89,6 +90,13 @@ export class MemoryTransactionalProducer implements TransactionalProducer {
       if (index === 0) await this.#failpoint('C2');
     }
     await this.#failpoint('C3');
+  }
+
+  async #confirm({ incarnations }: PublishOptions): Promise<void> {
+    if (incarnations === undefined) return;
+    await this.#cluster.request(this.#link, 'metadata', () => {
+      this.#cluster.confirm(incarnations);
+    });
   }
 
   async #end(): Promise<void> {

@@ -43,9 +43,12 @@ export function poweredKafka(client: KafkaClient, power: Power): KafkaClient {
       const producer = await power.pass(() => client.producer());
       return { send: (batches) => power.pass(() => producer.send(batches)), close: () => power.pass(() => producer.close()) };
     },
-    openTransactional: async (options) => {
-      const producer = await power.pass(() => client.openTransactional(options));
-      return { publish: (batches) => power.pass(() => producer.publish(batches)), close: () => power.pass(() => producer.close()) };
+    openTransactional: async (opening) => {
+      const producer = await power.pass(() => client.openTransactional(opening));
+      return {
+        publish: (batches, options) => power.pass(() => producer.publish(batches, options)),
+        close: () => power.pass(() => producer.close()),
+      };
     },
     readPartition: (options) => poweredList(client.readPartition(options), power),
     close: () => power.pass(() => client.close()),
@@ -58,6 +61,7 @@ function poweredAdmin(admin: KafkaAdmin, power: Power): KafkaAdmin {
     topicId: (topic) => power.pass(() => admin.topicId(topic)),
     ensureTopics: (topics) => power.pass(() => admin.ensureTopics(topics)),
     partitionCount: (topic) => power.pass(() => admin.partitionCount(topic)),
+    topicConfig: (topic) => power.pass(() => admin.topicConfig(topic)),
     offsets: (topic) => power.pass(() => admin.offsets(topic)),
     groupOffsets: (groupId, topic) => power.pass(() => admin.groupOffsets(groupId, topic)),
     deleteTopic: (topic) => power.pass(() => admin.deleteTopic(topic)),

@@ -46,10 +46,11 @@ export function forgetfulKafka(kafka: KafkaClient, world: SimulatedWorld): Kafka
     openTransactional: async (options) => {
       const producer = await kafka.openTransactional(options);
       return {
-        publish: (batches) => {
+        publish: (batches, publishing) => {
           transactions += 1;
           const barrier = batches.length === 1;
-          return producer.publish(barrier || transactions % 3 > 0 ? batches : batches.filter(({ topic }) => topic !== positionsTopic));
+          const kept = barrier || transactions % 3 > 0 ? batches : batches.filter(({ topic }) => topic !== positionsTopic);
+          return producer.publish(kept, publishing);
         },
         close: () => producer.close(),
       };
