@@ -11,7 +11,16 @@ import type { SnapshotRows, VersionChanges } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
 import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
 import type { HiddenColumn } from '../table/hidden-columns.ts';
-import type { CompactionPlan, CompactionResult, FileRewriter, TableHealth, VacuumOptions, VacuumResult } from '../table/operations.ts';
+import type {
+  CompactionPlan,
+  CompactionResult,
+  CompactionRule,
+  FileRewriter,
+  HealthRequest,
+  TableHealth,
+  VacuumOptions,
+  VacuumResult,
+} from '../table/operations.ts';
 import type { MetadataTable, Procedure, SnapshotPoint } from '../table/queries.ts';
 import type { RowOperations } from '../table/row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
@@ -38,9 +47,10 @@ import { listLog } from './log/log-listing.ts';
 import type { CommittedChange, OperationContext } from './operations/operation-context.ts';
 import { autoCompact } from './operations/optimize/auto-compact.ts';
 import { compact } from './operations/optimize/compact.ts';
-import { type CompactionPlanOptions, planCompaction } from './operations/optimize/plan-compaction.ts';
+import { planCompaction } from './operations/optimize/plan-compaction.ts';
 import { tableHealth } from './operations/table-health.ts';
 import { vacuum } from './operations/vacuum/vacuum.ts';
+import { lastVacuumAt } from './operations/vacuum/vacuum-lite.ts';
 import { fileScanOf, scanWithHidden } from './scan/file-scan.ts';
 import { hiddenColumnsOf } from './scan/hidden-columns.ts';
 import { selectFiles } from './scan/select-files.ts';
@@ -222,13 +232,18 @@ export class DeltaTable implements QueryableTable {
     return tableDetail(await this.#log.refresh(signal), this.location);
   }
 
-  async health(signal?: AbortSignal): Promise<TableHealth> {
+  async health({ compaction }: HealthRequest, signal?: AbortSignal): Promise<TableHealth> {
     const snapshot = await this.#log.refresh(signal);
-    return tableHealth(snapshot, await readCheckpointHint(this.#log.store, signal), { deletionVectors: this.#rewritesVectors });
+    const { store } = this.#log;
+    return tableHealth(snapshot, {
+      compaction: { ...compaction, deletionVectors: this.#rewritesVectors },
+      newestCheckpoint: await readCheckpointHint(store, signal),
+      lastVacuumMs: await lastVacuumAt(store, signal),
+    });
   }
 
-  async planCompaction(options: CompactionPlanOptions, signal?: AbortSignal): Promise<CompactionPlan> {
-    return planCompaction(await this.#log.refresh(signal), { deletionVectors: this.#rewritesVectors, ...options });
+  async planCompaction(rule: CompactionRule, signal?: AbortSignal): Promise<CompactionPlan> {
+    return planCompaction(await this.#log.refresh(signal), { ...rule, deletionVectors: this.#rewritesVectors });
   }
 
   compact(plan: CompactionPlan, signal?: AbortSignal): Promise<CompactionResult> {

@@ -13,6 +13,8 @@ import type { HiddenColumn } from '../table/hidden-columns.ts';
 import type {
   CompactionPlan,
   CompactionResult,
+  CompactionRule,
+  HealthRequest,
   TableHealth,
   UpkeepRequest,
   UpkeepResult,
@@ -37,7 +39,7 @@ import { metadataTable, metadataTableNames } from './metadata-tables/metadata-ta
 import { icebergProcedures } from './operations/procedures/iceberg-procedures.ts';
 import type { ChangeSource } from './pipeline/change-source.ts';
 import { compact } from './pipeline/compact.ts';
-import { type CompactionPlanOptions, planCompaction } from './pipeline/plan-compaction.ts';
+import { planCompaction } from './pipeline/plan-compaction.ts';
 import { ScratchFiles } from './pipeline/scratch-files.ts';
 import { icebergHealth } from './pipeline/table-health.ts';
 import { findAppend, tryAppend } from './pipeline/try-append.ts';
@@ -237,12 +239,12 @@ export class IcebergTable implements QueryableTable {
     return icebergOperations(this.context);
   }
 
-  async health(signal?: AbortSignal): Promise<TableHealth> {
-    return icebergHealth(this.context, await this.refresh(signal), signal);
+  async health(request: HealthRequest, signal?: AbortSignal): Promise<TableHealth> {
+    return icebergHealth(this.context, await this.refresh(signal), request, signal);
   }
 
-  async planCompaction(options: CompactionPlanOptions, signal?: AbortSignal): Promise<CompactionPlan> {
-    return planCompaction(this.context, await this.refresh(signal), options, signal);
+  async planCompaction(rule: CompactionRule, signal?: AbortSignal): Promise<CompactionPlan> {
+    return planCompaction(this.context, await this.refresh(signal), rule, signal);
   }
 
   compact(plan: CompactionPlan, signal?: AbortSignal): Promise<CompactionResult> {

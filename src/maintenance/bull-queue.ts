@@ -1,10 +1,11 @@
 import { type Job, Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { throwIfAborted } from '../base/abort.ts';
+import { type EpochMs, toEpochMs } from '../base/clock.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { MaintenanceKind } from '../table/table.ts';
 import type { EnqueueResult, JobHandler, JobQueue, QueueCounts } from './job-queue.ts';
-import { type JobSpec, jobIdentity, parseJobSpec, printJobSpec } from './job-spec.ts';
+import { type JobIdentity, type JobSpec, jobIdentity, parseJobSpec, printJobSpec } from './job-spec.ts';
 import { maintenanceKinds } from './maintenance-kinds.ts';
 import { Slots } from './slots.ts';
 
@@ -31,6 +32,7 @@ const commandTimeoutMs = 5_000;
 export class BullJobQueue implements JobQueue {
   readonly #options: BullQueueOptions;
   readonly #connections: Redis[] = [];
+  readonly #connection: Redis;
   readonly #queues: ReadonlyMap<MaintenanceKind, Queue<string, unknown>>;
   readonly #workers: Worker<string, unknown>[] = [];
   readonly #stop = new AbortController();
@@ -46,6 +48,7 @@ export class BullJobQueue implements JobQueue {
     connection.on('close', () => {
       this.#report(false, 'the connection to redis is closed');
     });
+    this.#connection = connection;
     const { prefix } = options;
     this.#queues = new Map(
       maintenanceKinds.map((kind) => {
@@ -103,6 +106,15 @@ export class BullJobQueue implements JobQueue {
     return { waiting: of('waiting'), active: of('active'), delayed: of('delayed'), completed: of('completed'), failed: of('failed') };
   }
 
+  async noteDone(identity: JobIdentity, atMs: EpochMs): Promise<void> {
+    await this.#asking(() => this.#connection.hset(this.#doneKey, jobIdentity(identity), String(atMs)));
+  }
+
+  async lastDoneMs(identity: JobIdentity): Promise<EpochMs | undefined> {
+    const text = await this.#asking(() => this.#connection.hget(this.#doneKey, jobIdentity(identity)));
+    return text !== null && /^\d{1,15}$/.test(text) ? toEpochMs(Number(text)) : undefined;
+  }
+
   async close(): Promise<void> {
     this.#stop.abort();
     // Without a server there is nobody to say goodbye to; a forced close keeps the lock until it runs out.
@@ -115,6 +127,11 @@ export class BullJobQueue implements JobQueue {
   async #handle(handler: JobHandler, job: Job<string>): Promise<void> {
     throwIfAborted(this.#stop.signal);
     await handler(parseJobSpec(job.data), this.#stop.signal);
+  }
+
+  /** A hash of identities and times; no queue has this name. */
+  get #doneKey(): string {
+    return `${this.#options.prefix}:last-done`;
   }
 
   #queue(kind: MaintenanceKind): Queue<string, unknown> {

@@ -1,5 +1,6 @@
+import type { EpochMs } from '../base/clock.ts';
 import type { MaintenanceKind } from '../table/table.ts';
-import type { JobSpec } from './job-spec.ts';
+import type { JobIdentity, JobSpec } from './job-spec.ts';
 
 export type EnqueueResult = 'queued' | 'already-queued';
 
@@ -22,6 +23,10 @@ export interface JobQueue {
   /** Runs jobs of all kinds, at most `concurrency` at once, until `close`. To be called once. */
   work(handler: JobHandler, concurrency: number): void;
   counts(kind: MaintenanceKind): Promise<QueueCounts>;
+  /** Keeps, for all processes and beyond their lives, when work of this identity last ended well. */
+  noteDone(identity: JobIdentity, atMs: EpochMs): Promise<void>;
+  /** The newest time noted; `undefined`: none, or the server lost it. */
+  lastDoneMs(identity: JobIdentity): Promise<EpochMs | undefined>;
   /** Whether the server answers at present. */
   readonly connected: boolean;
   /** Waits for jobs under way and leaves. */

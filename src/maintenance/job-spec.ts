@@ -13,8 +13,11 @@ export interface JobSpec {
 
 const payloadVersion = 1;
 
+/** What tells jobs apart. */
+export type JobIdentity = Pick<JobSpec, 'table' | 'kind'>;
+
 /** At most one job of this identity is waiting or running: asking twice is asking once. */
-export function jobIdentity(spec: Pick<JobSpec, 'table' | 'kind'>): string {
+export function jobIdentity(spec: JobIdentity): string {
   return `${spec.table}/${spec.kind}`;
 }
 

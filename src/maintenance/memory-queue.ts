@@ -1,5 +1,6 @@
+import type { EpochMs } from '../base/clock.ts';
 import { type EnqueueResult, type JobHandler, type JobQueue, type QueueCounts } from './job-queue.ts';
-import { type JobSpec, jobIdentity } from './job-spec.ts';
+import { type JobIdentity, type JobSpec, jobIdentity } from './job-spec.ts';
 
 interface Entry {
   readonly spec: JobSpec;
@@ -15,6 +16,7 @@ export class MemoryJobQueue implements JobQueue {
   readonly #running = new Set<Promise<void>>();
   readonly #stop = new AbortController();
   readonly #finished = new Map<string, { completed: number; failed: number }>();
+  readonly #done = new Map<string, EpochMs>();
   #handler: JobHandler | undefined;
   #concurrency = 0;
 
@@ -41,6 +43,15 @@ export class MemoryJobQueue implements JobQueue {
     const active = entries.filter((entry) => entry.active).length;
     const finished = this.#finished.get(kind) ?? { completed: 0, failed: 0 };
     return Promise.resolve({ waiting: entries.length - active, active, delayed: 0, ...finished });
+  }
+
+  noteDone(identity: JobIdentity, atMs: EpochMs): Promise<void> {
+    this.#done.set(jobIdentity(identity), atMs);
+    return Promise.resolve();
+  }
+
+  lastDoneMs(identity: JobIdentity): Promise<EpochMs | undefined> {
+    return Promise.resolve(this.#done.get(jobIdentity(identity)));
   }
 
   async close(): Promise<void> {

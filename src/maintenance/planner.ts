@@ -8,7 +8,7 @@ export interface PlanFacts {
   readonly capabilities: Capabilities;
   readonly health: TableHealth;
   readonly settings: Pick<MaintenanceSettings, 'compaction' | 'vacuum' | 'checkpoint' | 'expiry' | 'manifests' | 'deleteFiles'>;
-  /** When this process last saw the table vacuumed; `undefined`: never. */
+  /** When a vacuum of the table last ended, whoever ran it; `undefined`: nothing tells of one. */
   readonly lastVacuumMs: number | undefined;
   readonly nowMs: number;
 }
@@ -35,11 +35,9 @@ function checkpointDebt({ health, settings }: PlanFacts): string | undefined {
 }
 
 function compactionDebt({ health, settings }: PlanFacts): string | undefined {
-  const { enabled, minInputFiles } = settings.compaction;
-  const due = health.smallFilesByPartition.filter((partition) => partition.smallFiles >= minInputFiles);
-  if (!enabled || due.length === 0) return undefined;
-  const files = due.reduce((sum, partition) => sum + partition.smallFiles, 0);
-  return `${files} small files in ${due.length} ${due.length === 1 ? 'partition' : 'partitions'}`;
+  const { files, partitions } = health.compactable;
+  if (!settings.compaction.enabled || files === 0) return undefined;
+  return `${files} small files in ${partitions} ${partitions === 1 ? 'partition' : 'partitions'}`;
 }
 
 function upkeepDebts({ health, settings }: PlanFacts): readonly (readonly [kind: JobSpec['kind'], reason: string])[] {
@@ -62,6 +60,6 @@ function vacuumDebt({ health, settings, lastVacuumMs, nowMs }: PlanFacts): strin
   const { enabled, intervalMs } = settings.vacuum;
   if (!enabled || (lastVacuumMs !== undefined && nowMs - lastVacuumMs < intervalMs)) return undefined;
   return lastVacuumMs === undefined
-    ? `first vacuum by this process, ${health.tombstoneCount} tombstones`
+    ? `not known to have been vacuumed, ${health.tombstoneCount} tombstones`
     : `${health.tombstoneCount} tombstones`;
 }

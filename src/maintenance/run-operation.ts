@@ -1,15 +1,14 @@
 import { assertNever } from '../base/assert.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { FeedWatermarks } from '../protocol/table-events.ts';
-import type { UpkeepRequest } from '../table/operations.ts';
+import type { CompactionRule, UpkeepRequest } from '../table/operations.ts';
 import type { MaintenanceKind, Table } from '../table/table.ts';
 import type { Version } from '../table/version.ts';
-import type { CompactionSettings } from './settings.ts';
 
 export interface OperationOptions {
   /** Says what would be done and does nothing. */
   readonly dryRun: boolean;
-  readonly compaction: Pick<CompactionSettings, 'targetFileBytes' | 'minInputFiles' | 'maxGroups'>;
+  readonly compaction: CompactionRule;
   /** Only for vacuum and expire; `undefined`: the table's own. */
   readonly retentionMs?: number | undefined;
   readonly allowShortRetention?: boolean | undefined;
@@ -77,8 +76,7 @@ function unavailable(kind: MaintenanceKind, table: Table): ServiceError {
 }
 
 async function compact(table: Table, options: OperationOptions, signal: AbortSignal | undefined): Promise<OperationReport> {
-  const { targetFileBytes, minInputFiles, maxGroups } = options.compaction;
-  const plan = await table.planCompaction({ targetFileBytes, minInputFiles, maxGroups }, signal);
+  const plan = await table.planCompaction(options.compaction, signal);
   if (options.dryRun) {
     const inputs = plan.groups.flatMap((group) => group.inputs);
     const details = { groups: plan.groups.length, files: inputs.length, bytes: inputs.reduce((sum, file) => sum + file.sizeBytes, 0) };

@@ -1,13 +1,9 @@
 import { z } from 'zod';
 import { booleanField, byteSizeField, durationField, integerField, textField } from '../base/setting-fields.ts';
+import type { CompactionRule } from '../table/operations.ts';
 
-export interface CompactionSettings {
+export interface CompactionSettings extends CompactionRule {
   readonly enabled: boolean;
-  readonly targetFileBytes: number;
-  /** A partition is compacted when it holds at least so many files to combine. */
-  readonly minInputFiles: number;
-  /** Groups (output files) of one job. */
-  readonly maxGroups: number;
 }
 
 export interface VacuumSettings {
@@ -83,9 +79,14 @@ export function completeMaintenance(entry: MaintenanceEntry, pipeline: string): 
 const compaction: z.ZodType<CompactionSettings> = z
   .strictObject({
     enabled: booleanField({ description: 'Plan compaction jobs.', default: true }),
-    targetFileSize: byteSizeField({ description: 'Size compacted files aim at.', default: '128MiB', min: '1MiB', max: '4GiB' }),
+    targetFileSize: byteSizeField({
+      description: 'Size compacted files aim at. Files below three quarters of it are small.',
+      default: '128MiB',
+      min: '1MiB',
+      max: '4GiB',
+    }),
     minInputFiles: integerField({
-      description: 'A partition is compacted when it has at least so many small files to combine.',
+      description: 'So many small files of a partition, at least, are put together; fewer when they fill a file.',
       default: 8,
       min: 2,
       max: 10_000,

@@ -1,23 +1,45 @@
+import type { EpochMs } from '../base/clock.ts';
 import type { PartitionValues, StagedFile, WriteSpec } from './staged-file.ts';
 import type { Version } from './version.ts';
 
-/** What the maintenance planner looks at. */
+/** Which files are worth putting together: the same for asking whether there are any and for choosing them. */
+export interface CompactionRule {
+  /** Size that files aim at. */
+  readonly targetFileBytes: number;
+  /** Fewer small files than this (and than 2) are left alone, unless they fill a file. */
+  readonly minInputFiles: number;
+  /** Groups of one plan; the rest waits for the next one. */
+  readonly maxGroups: number;
+}
+
+/** What health is measured by: the settings of the operations that would follow from it. */
+export interface HealthRequest {
+  readonly compaction: CompactionRule;
+  /** Age at which snapshots expire. Default: the table's own rules. */
+  readonly expiryRetentionMs?: number | undefined;
+  /** Asked only when there is something that it may hold back. */
+  readonly keepVersionsFrom?: (() => Promise<Version | undefined>) | undefined;
+}
+
+/** What the maintenance planner looks at. Each number is what the operation of its kind would find at this version. */
 export interface TableHealth {
   readonly version: Version;
   readonly fileCount: number;
   readonly sizeBytes: number;
-  /** Live files below half the compaction target (64 MiB). */
+  /** Live files below the size that compaction aims at. */
   readonly smallFileCount: number;
-  /** Partitions that hold at least two small files, with their number of small files. */
-  readonly smallFilesByPartition: readonly { readonly partitionValues: PartitionValues; readonly smallFiles: number }[];
+  /** What a plan without a limit of groups would take. */
+  readonly compactable: { readonly files: number; readonly partitions: number };
   readonly tombstoneCount: number;
   /** Versions since the newest complete log checkpoint. */
   readonly versionsSinceCheckpoint: number;
-  /** Versions that the table's own rules no longer ask to be kept. Absent: the format has no such rules. */
+  /** When a vacuum last ended, where the table itself tells it. */
+  readonly lastVacuumMs?: EpochMs | undefined;
+  /** Versions that expiry would take out. Absent: the format has no such rules. */
   readonly expirableVersions?: number | undefined;
-  /** Files that only say which rows of others are deleted. */
+  /** Files that only say which rows of others are deleted, and that a rewrite would make fewer. */
   readonly deleteFileCount?: number | undefined;
-  /** Small files that list the table's files, and could be fewer. */
+  /** Small files that list the table's files, and that a rewrite would make fewer. */
   readonly smallManifestCount?: number | undefined;
 }
 

@@ -8,6 +8,8 @@ import type { HiddenColumn } from './hidden-columns.ts';
 import type {
   CompactionPlan,
   CompactionResult,
+  CompactionRule,
+  HealthRequest,
   TableHealth,
   UpkeepRequest,
   UpkeepResult,
@@ -132,11 +134,9 @@ export interface Table {
    */
   changesOf(version: Version, signal?: AbortSignal): Promise<HeldChanges>;
   rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows>;
-  health(signal?: AbortSignal): Promise<TableHealth>;
-  planCompaction(
-    options: { readonly targetFileBytes: number; readonly minInputFiles: number; readonly maxGroups: number },
-    signal?: AbortSignal,
-  ): Promise<CompactionPlan>;
+  health(request: HealthRequest, signal?: AbortSignal): Promise<TableHealth>;
+  /** Not empty exactly when health, asked by the same rule at the same version, says that there is something to compact. */
+  planCompaction(rule: CompactionRule, signal?: AbortSignal): Promise<CompactionPlan>;
   /** Rewrites the plan's groups and commits them in one version. A conflict is a result (`conflicted`), not an error. */
   compact(plan: CompactionPlan, signal?: AbortSignal): Promise<CompactionResult>;
   vacuum(options: VacuumOptions, signal?: AbortSignal): Promise<VacuumResult>;

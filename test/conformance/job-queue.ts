@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { toEpochMs } from '../../src/base/clock.ts';
 import { ServiceError } from '../../src/base/errors.ts';
 import type { JobHandler, JobQueue } from '../../src/maintenance/job-queue.ts';
 import type { JobSpec } from '../../src/maintenance/job-spec.ts';
@@ -96,6 +97,17 @@ export function describeJobQueue(name: string, open: () => Promise<JobQueue & As
       await eventually(() => jobs.started.length === 6);
       expect(jobs.mostAtOnce).toBe(2);
       expect(new Set(jobs.started).size).toBe(6);
+    });
+
+    it('keeps when work last ended well, for each table and kind', async () => {
+      await using queue = await open();
+      const identity = { table: 'a.b', kind: 'vacuum' } as const;
+      expect(await queue.lastDoneMs(identity)).toBeUndefined();
+      await queue.noteDone(identity, toEpochMs(1_700_000_000_000));
+      await queue.noteDone(identity, toEpochMs(1_700_000_000_001));
+      expect(await queue.lastDoneMs(identity)).toBe(1_700_000_000_001);
+      expect(await queue.lastDoneMs({ ...identity, kind: 'compact' })).toBeUndefined();
+      expect(await queue.lastDoneMs({ ...identity, table: 'a' })).toBeUndefined();
     });
 
     it('tells running jobs to stop when it closes, and waits for them', async () => {

@@ -19,7 +19,7 @@ export function listTables(components: Components): Promise<readonly TableSummar
 export async function describeTable(components: Components, name: string): Promise<TableDescription> {
   const table = await components.catalog.load(name);
   const snapshot = await table.refresh();
-  const health = await table.health();
+  const health = await table.health({ compaction: components.config.maintenance.compaction });
   return {
     name,
     format: table.format,

@@ -1,13 +1,13 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { printJson } from '../../base/bigint-json.ts';
 import type { IdSource } from '../../base/ids.ts';
+import { bySize, fillBins } from '../../rows/files/pack-files.ts';
 import type { ClusterColumn } from '../../rows/order/z-order.ts';
 import { typeAtPath } from '../../rows/values/column-sql.ts';
 import type { ClusteringMetrics } from '../../table/row-operations.ts';
 import type { AddFile } from '../actions.ts';
 import { clusteringColumnsOf } from '../clustering.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
-import { fillBins } from './optimize/bin-packing.ts';
 import type { Bin, RewriteBin, RewrittenBin } from './optimize/rewrite-bins.ts';
 import { totalBytes } from './optimize/rewrite-metrics.ts';
 
@@ -59,8 +59,8 @@ export function planClustering(files: readonly AddFile[], how: ClusteredFiles): 
   });
   const cubes = new Set(candidates.map((file) => cubeKey(file, names)));
   if (cubes.size === 1 && !cubes.has(undefined) && candidates.every((file) => file.deletionVector === undefined)) return [];
-  const packable = candidates.map((file) => ({ path: file.storedPath, sizeBytes: file.sizeBytes, file }));
-  return fillBins(packable, { maxBytes: maxCubeBytes, maxFiles: maxFilesPerCube }).map((bin) => bin.map(({ file }) => file));
+  const packable = candidates.map((file) => ({ path: file.storedPath, sizeBytes: file.sizeBytes, file })).sort(bySize);
+  return fillBins(packable, { maxBytes: maxCubeBytes, maxFiles: maxFilesPerCube }).map(({ files: bin }) => bin.map(({ file }) => file));
 }
 
 /** A rewriter whose outputs are marked as a cube for each bin. The rows must come in the columns' order. */

@@ -10,9 +10,13 @@ export function refusedOperation(message: string, hint?: string): AnalysisExcept
   return new AnalysisException({ errorClass: 'VALIDATION_FAILED', alias: 'ValidationException', message, hint });
 }
 
-/** Files of a table are not to be deleted: others may have the same ones. */
+/** Whether files of the table may be deleted: others may have the same ones. */
+export function hasGc(properties: Readonly<Record<string, string>>): boolean {
+  return (properties['gc.enabled'] ?? 'true').toLowerCase() === 'true';
+}
+
 export function refuseWithoutGc(properties: Readonly<Record<string, string>>, what: string): void {
-  if ((properties['gc.enabled'] ?? 'true').toLowerCase() === 'true') return;
+  if (hasGc(properties)) return;
   throw refusedOperation(
     `Cannot ${what}: GC is disabled (deleting files may corrupt other tables)`,
     "ALTER TABLE … SET TBLPROPERTIES ('gc.enabled' = 'true'), when no other table refers to its files",

@@ -1,71 +1,40 @@
-import type { CompactionPlan, FileToRewrite } from '../../table/operations.ts';
+import { type CompactionDebt, compactionDebt, type Packable } from '../../rows/files/pack-files.ts';
+import type { CompactionPlan, CompactionRule, FileToRewrite, RewriteGroup } from '../../table/operations.ts';
 import type { IcebergView } from '../iceberg-view.ts';
-import { type LiveFile, liveFiles } from '../scan/live-files.ts';
+import { deletedRowsOf, type LiveFile, liveFiles } from '../scan/live-files.ts';
+import { partitionKey } from '../scan/partition-key.ts';
 import { partitionPath } from '../spec/partition-path.ts';
 import { specById } from '../spec/partition-type.ts';
 import type { TableContext } from '../table-context.ts';
 
-export interface CompactionPlanOptions {
-  readonly targetFileBytes: number;
-  readonly minInputFiles: number;
-  readonly maxGroups: number;
+interface Candidate extends Packable {
+  readonly live: LiveFile;
 }
 
-/** Share of a file's rows that must be deleted for it to be rewritten whatever its size. */
-const deletedShare = 0.3;
-
-/**
- * Which files become one: those of one partition and spec below half the target, and those of which much is deleted, as many as fill a file.
- * A partition is left alone while it has fewer than `minInputFiles` of them, and none with much to leave out.
- */
+/** Which files become one: files of one partition and spec. */
 export async function planCompaction(
   context: TableContext,
   view: IcebergView,
-  options: CompactionPlanOptions,
+  rule: CompactionRule,
   signal?: AbortSignal,
 ): Promise<CompactionPlan> {
-  const live = await liveFiles(context, view, undefined, signal);
-  const partitions = new Map<string, { readonly path: string; readonly files: LiveFile[] }>();
-  for (const file of live.data) {
-    const { specId, partition } = file.entry.file;
-    const spec = specById(view.metadata, specId);
-    const path = spec === undefined ? '' : partitionPath(spec, view.icebergSchema, partition);
-    const key = `${specId} ${path}`;
-    const group = partitions.get(key) ?? { path, files: [] };
-    group.files.push(file);
-    partitions.set(key, group);
-  }
-  const groups = [...partitions.values()].flatMap(({ path, files }) =>
-    binsOf(files, options).map((bin) => ({ partitionValues: path === '' ? {} : { partition: path }, inputs: bin.map(inputOf) })),
-  );
-  return { baseVersion: view.version, groups: groups.slice(0, options.maxGroups) };
+  const { data } = await liveFiles(context, view, undefined, signal);
+  const { groups } = debtOf(data, rule);
+  return { baseVersion: view.version, groups: groups.slice(0, rule.maxGroups).map((group) => groupOf(view, group)) };
 }
 
-function binsOf(files: readonly LiveFile[], { targetFileBytes, minInputFiles }: CompactionPlanOptions): readonly (readonly LiveFile[])[] {
-  const candidates = files.filter((file) => file.entry.file.fileSizeBytes < targetFileBytes / 2 || isMuchDeleted(file));
-  if (candidates.length < minInputFiles && !candidates.some(isMuchDeleted)) return [];
-  const bins: LiveFile[][] = [];
-  let bytes = 0;
-  for (const file of candidates) {
-    const last = bins.at(-1);
-    const { fileSizeBytes } = file.entry.file;
-    if (last === undefined || bytes + fileSizeBytes > targetFileBytes) {
-      bins.push([file]);
-      bytes = fileSizeBytes;
-    } else {
-      last.push(file);
-      bytes += fileSizeBytes;
-    }
-  }
-  return bins.filter((bin) => bin.length > 1 || bin.some(isMuchDeleted));
+/** What there is to compact. */
+export function debtOf(data: readonly LiveFile[], rule: CompactionRule): CompactionDebt<Candidate> {
+  const candidates = data.map((live): Candidate => ({ ...inputOf(live), deletedRows: deletedRowsOf(live), live }));
+  return compactionDebt(candidates, ({ live: { entry } }) => partitionKey(entry.file.specId, entry.file.partition), rule);
 }
 
-function isMuchDeleted({ entry, deletes }: LiveFile): boolean {
-  const own = deletes.filter(
-    ({ file }) => file.content === 'position-deletes' && (file.referencedDataFile !== undefined || file.format === 'puffin'),
-  );
-  const deleted = own.reduce((sum, { file }) => sum + file.recordCount, 0);
-  return deleted > 0 && deleted >= entry.file.recordCount * deletedShare;
+/** The partition as people read it; nobody reads values out of it. */
+function groupOf({ metadata, icebergSchema }: IcebergView, group: readonly Candidate[]): RewriteGroup {
+  const file = group[0]?.live.entry.file;
+  const spec = file === undefined ? undefined : specById(metadata, file.specId);
+  const partition = file === undefined || spec === undefined ? '' : partitionPath(spec, icebergSchema, file.partition);
+  return { partitionValues: partition === '' ? {} : { partition }, inputs: group.map(({ live }) => inputOf(live)) };
 }
 
 function inputOf({ entry }: LiveFile): FileToRewrite {

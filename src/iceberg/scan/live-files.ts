@@ -24,6 +24,12 @@ export interface LiveFiles {
   readonly statistics: ScanStatistics;
 }
 
+/** How many rows of the file are known to be deleted: how many of them the deletes of several files concern is not. */
+export function deletedRowsOf({ entry, attached: { own, vector } }: LiveFile): number {
+  const known = [...own, ...(vector === undefined ? [] : [vector])].reduce((sum, { file: { recordCount } }) => sum + recordCount, 0);
+  return Math.min(known, entry.file.recordCount);
+}
+
 /**
  * The data files of a view that may hold rows of the filter (bound to the view's schema; default: all), with their deletes.
  *

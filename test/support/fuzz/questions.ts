@@ -45,7 +45,9 @@ export async function askAll(engine: DuckdbEngine, directory: string): Promise<A
     changes: await ask((table) => changesOf(engine, table)),
     history: await ask(async (table) => (await table.history({})).map((entry) => `${entry.version} ${entry.operation}`)),
     detail: await ask(async (table) => [`${(await table.detail()).numFiles}`]),
-    health: await ask(async (table) => [`${(await table.health()).version}`]),
+    health: await ask(async (table) => [
+      `${(await table.health({ compaction: { targetFileBytes: 128 << 20, minInputFiles: 8, maxGroups: 16 } })).version}`,
+    ]),
   };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { toEpochMs } from '../../../src/base/clock.ts';
 import { ServiceError } from '../../../src/base/errors.ts';
 import type { JobQueue } from '../../../src/maintenance/job-queue.ts';
 import { MaintenanceService } from '../../../src/maintenance/maintenance-service.ts';
@@ -78,6 +79,8 @@ describe('the maintenance service', () => {
         queue.work(handler, concurrency);
       },
       counts: (kind) => queue.counts(kind),
+      noteDone: (identity, atMs) => queue.noteDone(identity, atMs),
+      lastDoneMs: (identity) => queue.lastDoneMs(identity),
       connected: true,
       close: () => queue.close(),
     };
@@ -92,18 +95,25 @@ describe('the maintenance service', () => {
     expect((await table.refresh()).fileCount).toBe(1);
   });
 
-  it('vacuums once an interval, whatever the result', async () => {
+  it('vacuums once an interval, whatever the result and however often it starts anew', async () => {
     const bench = new MaintenanceBench();
     await bench.append(1);
-    const service = serviceOn(bench);
-    const { intervalMs } = maintenanceSettings.vacuum;
-    const stop = new AbortController();
-    const running = service.run(stop.signal);
-    await bench.clock.runUntil(() => false, 10_000);
     const vacuums = (): number => bench.log.filter((entry) => entry === 'started vacuum').length;
+    for (let start = 0; start < 3; start += 1) await runFor(bench, serviceOn(bench), 10_000);
     expect(vacuums()).toBe(1);
-    stop.abort();
-    await bench.finished(running);
-    expect(intervalMs).toBeGreaterThan(10_000);
+    const passed = bench.clock.sleep(maintenanceSettings.vacuum.intervalMs);
+    await bench.clock.runUntil(() => false, bench.clock.monotonicMs() + maintenanceSettings.vacuum.intervalMs);
+    await passed;
+    await runFor(bench, serviceOn(bench), 10_000);
+    expect(vacuums()).toBe(2);
+  });
+
+  it('takes the word of the queue for a vacuum that left nothing in the table', async () => {
+    const bench = new MaintenanceBench();
+    await bench.append(1);
+    const queue = new MemoryJobQueue({ maxAttempts: 2 });
+    await queue.noteDone({ table: 'orders', kind: 'vacuum' }, toEpochMs(bench.clock.now()));
+    await runFor(bench, serviceOn(bench, queue), 10_000);
+    expect(bench.log).not.toContain('started vacuum');
   });
 });

@@ -8,7 +8,7 @@ const healthy: TableHealth = {
   fileCount: 3,
   sizeBytes: 100,
   smallFileCount: 0,
-  smallFilesByPartition: [],
+  compactable: { files: 0, partitions: 0 },
   tombstoneCount: 0,
   versionsSinceCheckpoint: 0,
 };
@@ -31,11 +31,7 @@ const indebted: TableHealth = {
   ...healthy,
   versionsSinceCheckpoint: 10,
   tombstoneCount: 7,
-  smallFilesByPartition: [
-    { partitionValues: { p: 'a' }, smallFiles: 6 },
-    { partitionValues: { p: 'b' }, smallFiles: 4 },
-    { partitionValues: { p: 'c' }, smallFiles: 3 },
-  ],
+  compactable: { files: 10, partitions: 2 },
 };
 
 describe('planning maintenance', () => {
@@ -68,8 +64,8 @@ describe('planning maintenance', () => {
     ]);
   });
 
-  it('vacuums a table this process has not seen vacuumed, then once an interval', () => {
-    expect(planned({ lastVacuumMs: undefined })).toEqual(['t vacuum: first vacuum by this process, 0 tombstones']);
+  it('vacuums a table that nothing says was vacuumed, then once an interval', () => {
+    expect(planned({ lastVacuumMs: undefined })).toEqual(['t vacuum: not known to have been vacuumed, 0 tombstones']);
     expect(planned({ nowMs: 5_999 })).toEqual([]);
     expect(planned({ nowMs: 6_000 })).toEqual(['t vacuum: 0 tombstones']);
   });

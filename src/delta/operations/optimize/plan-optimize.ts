@@ -1,6 +1,6 @@
+import { bySize, fillBins } from '../../../rows/files/pack-files.ts';
 import { type AddFile, physicalRows } from '../../actions.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
-import { fillBins } from './bin-packing.ts';
 import { partitionKeys } from './partition-key.ts';
 import type { Bin } from './rewrite-bins.ts';
 
@@ -62,8 +62,8 @@ function hasManyDeletedRows(file: AddFile): boolean {
 
 function binsOf(partition: readonly AddFile[], options: OptimizePlanOptions): readonly Bin[] {
   if (options.kind === 'cluster') return [partition];
-  const packable = partition.map((file) => ({ path: file.storedPath, sizeBytes: file.sizeBytes, file }));
+  const packable = partition.map((file) => ({ path: file.storedPath, sizeBytes: file.sizeBytes, file })).sort(bySize);
   return fillBins(packable, { maxBytes: options.targetFileBytes, maxFiles: maxFilesPerBin })
-    .map((bin) => bin.map(({ file }) => file))
+    .map(({ files }) => files.map(({ file }) => file))
     .filter((bin) => bin.length > 1 || bin[0]?.deletionVector !== undefined);
 }

@@ -1,8 +1,8 @@
 import { AnalysisException } from '../../../base/analysis-exception.ts';
 import { isJsonObject, parseJson, printJson } from '../../../base/bigint-json.ts';
-import type { EpochMs } from '../../../base/clock.ts';
+import { type EpochMs, toEpochMs } from '../../../base/clock.ts';
 import { isServiceError } from '../../../base/errors.ts';
-import type { ObjectInfo } from '../../../storage/object-store.ts';
+import type { ObjectInfo, ObjectStore } from '../../../storage/object-store.ts';
 import { toVersion, type Version } from '../../../table/version.ts';
 import type { Action } from '../../actions.ts';
 import { putPlain } from '../../checkpoint/put-plain.ts';
@@ -51,15 +51,25 @@ export async function liteCandidates(
   return ordered.flatMap((path) => found.get(path) ?? []);
 }
 
-/** Notes that all files of versions older than `deleteBefore` were looked at. Best effort: without the note a lite run starts further back. */
-export async function noteVacuumed(context: OperationContext, deleteBefore: EpochMs): Promise<void> {
+/**
+ * Notes that a vacuum ended, and, with `deleteBefore`, that all files of older versions were looked at. Best effort: without the note a lite
+ * run starts further back, and maintenance runs the next vacuum early.
+ */
+export async function noteVacuumed(context: OperationContext, deleteBefore: EpochMs | undefined): Promise<void> {
   try {
-    const version = newestBefore(await listLog(context.store, 0), deleteBefore);
-    if (version === undefined) return;
-    await putPlain(context.store, lastVacuumInfoPath, new TextEncoder().encode(`${printJson({ [member]: version })}\n`), undefined);
+    const reached = deleteBefore === undefined ? undefined : newestBefore(await listLog(context.store, 0), deleteBefore);
+    const version = reached ?? (await lastVacuumed(context, undefined));
+    const note = printJson(version === undefined ? {} : { [member]: version });
+    await putPlain(context.store, lastVacuumInfoPath, new TextEncoder().encode(`${note}\n`), undefined);
   } catch (error) {
     if (!isServiceError(error)) throw error;
   }
+}
+
+/** When a vacuum last ended, by the storage's own time and whichever engine ran it; `undefined` when none left a note. */
+export async function lastVacuumAt(store: ObjectStore, signal: AbortSignal | undefined): Promise<EpochMs | undefined> {
+  const note = await store.head(lastVacuumInfoPath, signal);
+  return note === undefined ? undefined : toEpochMs(note.modifiedMs);
 }
 
 /** The version up to which a vacuum has looked; `undefined` when nobody noted one, or the note cannot be read. */

@@ -41,12 +41,17 @@ export async function vacuum(context: OperationContext, options: VacuumOptions, 
   const folders = await vacuumFolders(context, found.files, { partitionColumns: snapshot.partitionColumns, deleteBefore }, signal);
   await context.failpoint('V1');
   const idle = found.files.length + folders.removable.length === 0;
-  if (options.dryRun || (idle && options.quietWhenIdle === true)) return resultOf(found, folders.removable);
+  if (options.dryRun) return resultOf(found, folders.removable);
+  // What a feed or the limit of one run held back must be found again by a run that looks at the log only.
+  const whole = found.heldByFeeds === 0 && !found.more;
+  if (idle && options.quietWhenIdle === true) {
+    await noteVacuumed(context, whole ? deleteBefore : undefined);
+    return resultOf(found, folders.removable);
+  }
   const logged = await logCommit(context, startOf(found.files, folders, snapshot, retention), signal);
   const sure = await recheck(context, found.files, { ...retention, logged }, signal);
   const removed = await deleteAll(context, sure.files, folders, signal);
-  // What a feed or the limit of one run held back must be found again by a run that looks at the log only.
-  if (found.heldByFeeds === 0 && !found.more) await noteVacuumed(context, sure.deleteBefore);
+  await noteVacuumed(context, whole ? sure.deleteBefore : undefined);
   return resultOf({ ...found, files: sure.files }, removed);
 }
 

@@ -1,7 +1,7 @@
-import type { LiveFile } from '../../scan/live-files.ts';
+import { fillBins, type Packable } from '../../../rows/files/pack-files.ts';
+import { deletedRowsOf, type LiveFile } from '../../scan/live-files.ts';
 import { partitionKey } from '../../scan/partition-key.ts';
 import type { DataRewriteSettings } from './data-settings.ts';
-import { packed } from './rewrite-options.ts';
 
 /** Files of one partition that are rewritten together. */
 export interface DataFileGroup {
@@ -26,7 +26,10 @@ export function dataFileGroups(files: readonly LiveFile[], outputSpecId: number,
     else known.push(file);
   }
   const groups = [...partitions].flatMap(([key, members]) =>
-    packed(members, settings.maxGroupBytes, sizeOf).map((group) => ({ files: group, bytes: totalBytes(group), samePartition: key !== '' })),
+    fillBins(members.map(packable), { maxBytes: settings.maxGroupBytes, maxFiles: settings.maxGroupFiles }).map((bin) => {
+      const group = bin.files.map(({ file }) => file);
+      return { files: group, bytes: totalBytes(group), samePartition: key !== '' };
+    }),
   );
   const worthIt = settings.rewriteAll ? groups : groups.filter((group) => isWorthIt(group, settings));
   return limited(ordered(worthIt, settings.jobOrder), settings.maxFiles);
@@ -38,12 +41,9 @@ function isCandidate(file: LiveFile, settings: DataRewriteSettings): boolean {
 }
 
 function isMuchDeleted(file: LiveFile, { deleteFileThreshold, deleteRatio }: DataRewriteSettings): boolean {
-  const { entry, deletes } = file;
-  if (deletes.length >= deleteFileThreshold) return true;
-  // How many rows of this file the deletes of several files concern is not known.
-  const { own, vector } = file.attached;
-  const known = [...own, ...(vector === undefined ? [] : [vector])].reduce((sum, { file: { recordCount } }) => sum + recordCount, 0);
-  return known > 0 && Math.min(known, entry.file.recordCount) / entry.file.recordCount >= deleteRatio;
+  if (file.deletes.length >= deleteFileThreshold) return true;
+  const deleted = deletedRowsOf(file);
+  return deleted > 0 && deleted / file.entry.file.recordCount >= deleteRatio;
 }
 
 function isWorthIt({ files, bytes }: DataFileGroup, settings: DataRewriteSettings): boolean {
@@ -77,6 +77,10 @@ function limited(groups: readonly DataFileGroup[], maxFiles: number): readonly D
     left -= files.length;
   }
   return kept;
+}
+
+function packable(file: LiveFile): Packable & { readonly file: LiveFile } {
+  return { path: file.entry.file.path, sizeBytes: sizeOf(file), file };
 }
 
 function sizeOf({ entry }: LiveFile): number {

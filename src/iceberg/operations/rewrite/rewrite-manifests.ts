@@ -42,10 +42,7 @@ export async function rewriteManifests(context: TableContext, request: ManifestR
   if (specById(metadata, specId) === undefined) throw illegalArgument(`Invalid spec id ${specId}`);
   const present = await manifestsOf(context, metadata, snapshot, signal);
   const { targetBytes } = manifestSettings(metadata.properties);
-  const removed = (['data', 'deletes'] as const).flatMap((content) => {
-    const matching = present.filter((manifest) => manifest.specId === specId && manifest.content === content);
-    return isWorthIt(matching, targetBytes) ? matching : [];
-  });
+  const removed = chosenManifests(present, specId, targetBytes);
   if (removed.length === 0) return { version: undefined, rewrittenManifests: 0, addedManifests: 0 };
   if (request.dryRun === true) return { version: undefined, rewrittenManifests: removed.length, addedManifests: 0 };
   const writer = new ManifestWriter(context, freshSnapshotId(context.random, metadata));
@@ -61,6 +58,19 @@ export async function rewriteManifests(context: TableContext, request: ManifestR
     if (!isServiceError(error, 'unknown-outcome')) await writer.discard();
     throw error;
   }
+}
+
+/** How many small manifests a rewrite of the table's own spec takes. */
+export function rewritableManifests({ metadata }: IcebergView, present: readonly ManifestFile[]): number {
+  const { targetBytes } = manifestSettings(metadata.properties);
+  return chosenManifests(present, metadata.defaultSpecId, targetBytes).filter(({ length }) => length < targetBytes / 2).length;
+}
+
+function chosenManifests(present: readonly ManifestFile[], specId: number, targetBytes: number): readonly ManifestFile[] {
+  return (['data', 'deletes'] as const).flatMap((content) => {
+    const matching = present.filter((manifest) => manifest.specId === specId && manifest.content === content);
+    return isWorthIt(matching, targetBytes) ? matching : [];
+  });
 }
 
 function isWorthIt(manifests: readonly ManifestFile[], targetBytes: number): boolean {

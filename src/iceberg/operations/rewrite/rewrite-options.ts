@@ -51,6 +51,7 @@ export interface SizeLimits extends FileSizes {
   /** Everything, whatever its size. */
   readonly rewriteAll: boolean;
   readonly maxGroupBytes: number;
+  readonly maxGroupFiles: number;
 }
 
 /** The part of the target that a file must reach, and how far it may exceed it. */
@@ -58,6 +59,8 @@ const minShare = 0.75;
 const maxShare = 1.8;
 const defaultMinInputFiles = 5;
 const defaultMaxGroupBytes = 100 * 2 ** 30;
+/** Bounds the list that one query of the engine reads. */
+const defaultMaxGroupFiles = 10_000;
 
 /** @throws AnalysisException `INVALID_ARGUMENT` for limits that contradict each other. */
 export function sizeLimits(options: RewriteOptions, defaultTargetBytes: number): SizeLimits {
@@ -67,6 +70,7 @@ export function sizeLimits(options: RewriteOptions, defaultTargetBytes: number):
     max: 'max-file-size-bytes',
     inputs: 'min-input-files',
     group: 'max-file-group-size-bytes',
+    files: 'max-file-group-input-files',
   } as const;
   const targetFileBytes = options.number(names.target, defaultTargetBytes);
   refuseUnless(targetFileBytes > 0, `'${names.target}' is set to ${targetFileBytes} but must be > 0`);
@@ -85,28 +89,14 @@ export function sizeLimits(options: RewriteOptions, defaultTargetBytes: number):
   refuseUnless(minInputFiles > 0, `'${names.inputs}' is set to ${minInputFiles} but must be > 0`);
   const maxGroupBytes = options.number(names.group, defaultMaxGroupBytes);
   refuseUnless(maxGroupBytes > 0, `'${names.group}' is set to ${maxGroupBytes} but must be > 0`);
-  return { targetFileBytes, minFileBytes, maxFileBytes, minInputFiles, rewriteAll: options.boolean('rewrite-all', false), maxGroupBytes };
+  const maxGroupFiles = options.number(names.files, defaultMaxGroupFiles);
+  refuseUnless(maxGroupFiles > 0, `'${names.files}' is set to ${maxGroupFiles} but must be > 0`);
+  const rewriteAll = options.boolean('rewrite-all', false);
+  return { targetFileBytes, minFileBytes, maxFileBytes, minInputFiles, rewriteAll, maxGroupBytes, maxGroupFiles };
 }
 
 export function refuseUnless(holds: boolean, message: string): void {
   if (!holds) throw illegalArgument(message);
-}
-
-/** Neighbours in groups of at most so many bytes, in their order; a file above the limit is alone. */
-export function packed<T>(files: readonly T[], maxBytes: number, sizeOf: (file: T) => number): readonly (readonly T[])[] {
-  const groups: T[][] = [];
-  let bytes = 0;
-  for (const file of files) {
-    const group = groups.at(-1);
-    if (group === undefined || bytes + sizeOf(file) > maxBytes) {
-      groups.push([file]);
-      bytes = sizeOf(file);
-    } else {
-      group.push(file);
-      bytes += sizeOf(file);
-    }
-  }
-  return groups;
 }
 
 /** How many files of about the target size so many bytes become: the last one is not to be too small. */

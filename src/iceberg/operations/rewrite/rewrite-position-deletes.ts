@@ -1,13 +1,14 @@
 import { isServiceError } from '../../../base/errors.ts';
 import type { Expression } from '../../../expr/expression.ts';
 import { mergedPositions } from '../../../rows/change/merged-positions.ts';
+import { fillBins, type Packable } from '../../../rows/files/pack-files.ts';
 import type { CommitOptions } from '../../../table/row-operations.ts';
 import type { Version } from '../../../table/version.ts';
 import { PositionDeletes } from '../../deletes/position-deletes.ts';
 import { discardFiles } from '../../files/discard-files.ts';
 import { type DeletedPositions, type StagedDeletes, stageDeletes } from '../../files/stage-deletes.ts';
 import type { IcebergView } from '../../iceberg-view.ts';
-import { fileFilter } from '../../scan/file-filter.ts';
+import { type FileFilter, fileFilter } from '../../scan/file-filter.ts';
 import { type LiveFile, type LiveFiles, liveFiles } from '../../scan/live-files.ts';
 import { partitionKey } from '../../scan/partition-key.ts';
 import type { ContentFile, ManifestEntry } from '../../spec/content-file.ts';
@@ -15,7 +16,7 @@ import { hasDeletionVectors } from '../../spec/format-features.ts';
 import type { TableContext } from '../../table-context.ts';
 import { commitSnapshot } from '../../transaction/commit-snapshot.ts';
 import { boundCondition } from './rewrite-data-files.ts';
-import { packed, RewriteOptions, type SizeLimits, sizeLimits } from './rewrite-options.ts';
+import { RewriteOptions, type SizeLimits, sizeLimits } from './rewrite-options.ts';
 
 export interface DeleteRewriteRequest extends Pick<CommitOptions, 'signal'> {
   /** By the names other engines have for them. */
@@ -50,7 +51,7 @@ export async function rewritePositionDeletes(context: TableContext, request: Del
   const view = await context.refresh(signal);
   const limits = limitsOf(view, new RewriteOptions(request.options));
   const live = await liveFiles(context, view, undefined, signal);
-  const chosen = chosenDeletes(context, view, live, { limits, where: request.where });
+  const chosen = chosenDeletes(view, live, { limits, where: whereOf(context, view, request.where) });
   const removed = chosen.map(({ file }) => file);
   const planned = { ...nothing, rewrittenDeleteFiles: removed.length, rewrittenBytes: bytesOf(removed) };
   if (removed.length === 0 || request.dryRun === true) return planned;
@@ -73,6 +74,18 @@ export async function rewritePositionDeletes(context: TableContext, request: Del
     if (!isServiceError(error, 'unknown-outcome')) await discardFiles(context, staged.added);
     throw error;
   }
+}
+
+/**
+ * How many delete files a rewrite with the table's own settings takes, where it makes them fewer: where each data file has deletes of its own,
+ * it has one file of them afterwards too.
+ */
+export function rewritableDeletes(view: IcebergView, live: LiveFiles): number {
+  const chosen = chosenDeletes(view, live, { limits: limitsOf(view, new RewriteOptions(undefined)), where: undefined });
+  if (hasDeletionVectors(view.metadata)) return chosen.length;
+  const wanted = new Set(chosen);
+  const concerned = live.data.filter(({ attached }) => [...attached.own, ...attached.shared].some((entry) => wanted.has(entry)));
+  return concerned.length < chosen.length ? chosen.length : 0;
 }
 
 const nothing: DeleteRewriteResult = {
@@ -99,14 +112,16 @@ function limitsOf({ metadata }: IcebergView, options: RewriteOptions): SizeLimit
   return limits;
 }
 
+function whereOf(context: TableContext, view: IcebergView, where: Expression | undefined): FileFilter | undefined {
+  return where === undefined ? undefined : fileFilter(view.metadata, view.icebergSchema, boundCondition(context, view, where));
+}
+
 function chosenDeletes(
-  context: TableContext,
   view: IcebergView,
   { deletes }: LiveFiles,
-  how: { readonly limits: SizeLimits; readonly where: Expression | undefined },
+  how: { readonly limits: SizeLimits; readonly where: FileFilter | undefined },
 ): readonly ManifestEntry[] {
-  const { limits, where } = how;
-  const filter = where === undefined ? undefined : fileFilter(view.metadata, view.icebergSchema, boundCondition(context, view, where));
+  const { limits, where: filter } = how;
   const positions = deletes.filter(
     ({ file }) => file.content === 'position-deletes' && file.format !== 'puffin' && filter?.mayHoldPartition(file) !== false,
   );
@@ -122,12 +137,17 @@ function chosenDeletes(
     else known.push(entry);
   }
   return [...partitions.values()]
-    .flatMap((entries) => packed(entries, limits.maxGroupBytes, ({ file }) => file.fileSizeBytes))
+    .flatMap((entries) => fillBins(entries.map(packable), { maxBytes: limits.maxGroupBytes, maxFiles: limits.maxGroupFiles }))
+    .map(({ files }) => files.map(({ entry }) => entry))
     .filter((group) => {
       const bytes = bytesOf(group.map(({ file }) => file));
       return (group.length > 1 && (group.length >= limits.minInputFiles || bytes > limits.targetFileBytes)) || bytes > limits.maxFileBytes;
     })
     .flat();
+}
+
+function packable(entry: ManifestEntry): Packable & { readonly entry: ManifestEntry } {
+  return { path: entry.file.path, sizeBytes: entry.file.fileSizeBytes, entry };
 }
 
 /** The chosen deletes of the data files that are there. */

@@ -1,0 +1,155 @@
+import { comparePaths } from '../../storage/path.ts';
+import type { CompactionRule } from '../../table/operations.ts';
+
+/** What packing needs to know of a file. */
+export interface Packable {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Rows, those that are deleted among them, when they are known. */
+  readonly rowCount?: number | undefined;
+  /** Rows that are still in the file and that no reader sees. Default: none. */
+  readonly deletedRows?: number | undefined;
+}
+
+/** How much one bin may hold. */
+export interface BinLimits {
+  readonly maxBytes: number;
+  /** Default: no limit. */
+  readonly maxFiles?: number | undefined;
+  /** Default: no limit. */
+  readonly maxRows?: number | undefined;
+}
+
+export interface Bin<File> {
+  readonly files: readonly File[];
+  /** The next file would have exceeded a limit. */
+  readonly full: boolean;
+}
+
+/** What compaction finds in a table. */
+export interface CompactionDebt<File> {
+  /** Files below the size that compaction aims at. */
+  readonly smallFileCount: number;
+  /** Partitions of which files are rewritten. */
+  readonly partitionCount: number;
+  /** Files that become one file each, those that replace most files first. */
+  readonly groups: readonly (readonly File[])[];
+}
+
+/** A bin never holds more files than this, so that one group stays a bounded piece of work. */
+export const maxFilesPerBin = 1_000;
+
+/**
+ * Nor more rows: compressed bytes say little about the memory that decoded rows take, and a file of so many rows is not small whatever
+ * its size.
+ */
+export const maxRowsPerBin = 5_000_000;
+
+/** A file of this share of the target is as good as one of the target's size: what is put together seldom meets it exactly. */
+const smallShare = 0.75;
+
+/** A file this much larger than all others of its bin together gains nothing from being rewritten with them. */
+const maxSkew = 4;
+
+/** Below this size rewriting costs next to nothing and skew is not looked at. */
+const alwaysWorthMergingBytes = 1 << 20;
+
+/** A file is rewritten for its own sake when this share of its rows is deleted. */
+const maxDeletedShare = 0.3;
+
+/**
+ * What there is to compact, and how: the one answer to whether compaction is due and to what it takes. Files are put together with others of
+ * their partition; those of which much is deleted are rewritten alone if need be. Pure, and independent of the order of the files.
+ */
+export function compactionDebt<File extends Packable>(
+  files: Iterable<File>,
+  partitionOf: (file: File) => string,
+  rule: CompactionRule,
+): CompactionDebt<File> {
+  const partitions = new Map<string, File[]>();
+  let smallFileCount = 0;
+  for (const file of files) {
+    const small = isSmall(file, rule);
+    if (small) smallFileCount += 1;
+    else if (!isMuchDeleted(file)) continue;
+    const key = partitionOf(file);
+    const same = partitions.get(key);
+    if (same === undefined) partitions.set(key, [file]);
+    else same.push(file);
+  }
+  const packed = [...partitions.values()].map((partition) => packPartition(partition, rule)).filter((groups) => groups.length > 0);
+  const groups = packed.flat().sort((a, b) => b.length - a.length || comparePaths(a[0]?.path ?? '', b[0]?.path ?? ''));
+  return { smallFileCount, partitionCount: packed.length, groups };
+}
+
+/**
+ * Packs the files of a partition into groups that become one file each: smallest first (ties by path), greedily up to the target size. A group
+ * is worth it when it has as many files as the rule asks for, when fewer already fill a file, or when much of one of its files is deleted.
+ *
+ * Traded: fewer files against bytes written. A file far larger than the rest of its group is taken out of it, else a table that gets a few
+ * tiny files per run would have its one large file rewritten every time; so a byte is rewritten a logarithmic number of times.
+ */
+function packPartition<File extends Packable>(files: readonly File[], rule: CompactionRule): readonly (readonly File[])[] {
+  const limits = { maxBytes: rule.targetFileBytes, maxFiles: maxFilesPerBin, maxRows: maxRowsPerBin };
+  const minFiles = Math.max(2, rule.minInputFiles);
+  const small = files.filter((file) => isSmall(file, rule)).sort(bySize);
+  const large = files.filter((file) => !isSmall(file, rule)).map((file) => [file]);
+  const groups = fillBins(small, limits).flatMap(({ files: bin, full }) => {
+    const kept = keptOf(bin);
+    const worthIt = kept.length >= minFiles || (full && kept.length > 1 && kept.length === bin.length) || kept.some(isMuchDeleted);
+    const alone = bin.slice(kept.length).filter(isMuchDeleted);
+    return [...(worthIt ? [kept] : []), ...alone.map((file) => [file])];
+  });
+  return [...groups, ...large];
+}
+
+/** Neighbours in bins, in their order; a bin is closed when the next file would exceed a limit. A file beyond a limit is alone. */
+export function fillBins<File extends Packable>(files: readonly File[], limits: BinLimits): readonly Bin<File>[] {
+  const { maxBytes, maxFiles = Number.POSITIVE_INFINITY, maxRows = Number.POSITIVE_INFINITY } = limits;
+  const bins: Bin<File>[] = [];
+  let bin: File[] = [];
+  let [binBytes, binRows] = [0, 0];
+  for (const file of files) {
+    const full = bin.length >= maxFiles || binBytes + file.sizeBytes > maxBytes || binRows + rowsOf(file) > maxRows;
+    if (full && bin.length > 0) {
+      bins.push({ files: bin, full });
+      bin = [];
+      [binBytes, binRows] = [0, 0];
+    }
+    bin.push(file);
+    binBytes += file.sizeBytes;
+    binRows += rowsOf(file);
+  }
+  if (bin.length > 0) bins.push({ files: bin, full: false });
+  return bins;
+}
+
+/** Smallest first, ties by path: the same files always come in the same order. */
+export function bySize(a: Packable, b: Packable): number {
+  return a.sizeBytes - b.sizeBytes || comparePaths(a.path, b.path);
+}
+
+function isSmall(file: Packable, { targetFileBytes }: CompactionRule): boolean {
+  return file.sizeBytes < targetFileBytes * smallShare && rowsOf(file) < maxRowsPerBin;
+}
+
+function isMuchDeleted({ rowCount, deletedRows = 0 }: Packable): boolean {
+  return deletedRows > 0 && (rowCount === undefined || deletedRows >= maxDeletedShare * rowCount);
+}
+
+function rowsOf(file: Packable): number {
+  return file.rowCount ?? 0;
+}
+
+/** The bin without what is out of proportion. Files come smallest first, so only the tail can be. */
+function keptOf<File extends Packable>(bin: readonly File[]): readonly File[] {
+  let kept = bin.length;
+  let othersBytes = bin.reduce((sum, file) => sum + file.sizeBytes, 0);
+  while (kept > 1) {
+    const largest = bin[kept - 1]?.sizeBytes ?? 0;
+    othersBytes -= largest;
+    if (largest < alwaysWorthMergingBytes || largest <= maxSkew * othersBytes) break;
+    kept -= 1;
+  }
+  return bin.slice(0, kept);
+}
