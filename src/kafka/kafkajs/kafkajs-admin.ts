@@ -1,4 +1,4 @@
-import { type Admin, ConfigResourceTypes } from 'kafkajs';
+import type { Admin, ConfigResourceTypes } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
 import type { KafkaAdmin, PartitionOffsets, StartPosition, TopicPartition, TopicSpec } from '../client.ts';
 import { kafkaTopicNotFound } from '../errors.ts';
@@ -9,6 +9,8 @@ import { tellsTopicIds, topicIdFrom } from './topic-id-request.ts';
 /** How long a topic may take to be known by all brokers after its creation. */
 const createdTopicTimeoutMs = 10_000;
 const createdTopicPollMs = 50;
+/** As the protocol has it. kafkajs exports the name in a way that Node's own modules do not see. */
+const topicResource: ConfigResourceTypes.TOPIC = 2;
 
 /** Administration through kafkajs's admin; connects at the first use. */
 export class KafkajsAdmin implements KafkaAdmin {
@@ -111,7 +113,7 @@ export class KafkajsAdmin implements KafkaAdmin {
       async (admin) => {
         const { resources } = await admin.describeConfigs({
           includeSynonyms: false,
-          resources: [{ type: ConfigResourceTypes.TOPIC, name: topic }],
+          resources: [{ type: topicResource, name: topic }],
         });
         return new Map(resources.flatMap(({ configEntries }) => configEntries).map((entry) => [entry.configName, entry.configValue]));
       },
