@@ -6,12 +6,13 @@ import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import { FileSystemCatalog, type TableOpener } from '../catalog/file-system-catalog.ts';
 import type { Config } from '../config/settings.ts';
+import { createdWith } from '../config/start-checks.ts';
 import { DeltaTables } from '../delta/delta-tables.ts';
 import type { OpenEngine } from '../engine/engine.ts';
 import { IcebergTables } from '../iceberg/iceberg-tables.ts';
 import type { OpenStoreWith } from '../storage/object-store.ts';
 import type { FileRewriter } from '../table/operations.ts';
-import type { TableCatalog, TableDefinition, TableFormat } from '../table/table.ts';
+import type { TableCatalog } from '../table/table.ts';
 import { PipelineCatalogs } from './pipeline-catalogs.ts';
 import { productVersion } from './product-version.ts';
 
@@ -63,18 +64,11 @@ export function openTables(parts: OpenTablesParts): { readonly catalog: TableCat
   const catalog = new FileSystemCatalog(
     config.tables.map((table) => {
       const { name, format, location, definition } = table;
-      return { name, format, location, definition: withDefaults(format, definition, config), opener: catalogs.openerOf(table) };
+      return { name, format, location, definition: createdWith(format, definition, config), opener: catalogs.openerOf(table) };
     }),
     { delta, iceberg: icebergOpener(iceberg) },
   );
   return { catalog, close: () => catalogs.close() };
-}
-
-/** A Delta table the pipeline creates can be fed from its first version on, unless its properties say otherwise. */
-function withDefaults(format: TableFormat, definition: TableDefinition, { commit }: Config): TableDefinition {
-  const defaults =
-    format === 'delta' ? { 'delta.enableChangeDataFeed': 'true' } : { 'write.parquet.compression-codec': commit.compression };
-  return { ...definition, properties: { ...defaults, ...definition.properties } };
 }
 
 /** Tables of the file system, created where the configuration says. */

@@ -104,14 +104,23 @@ export function secretField(doc: { readonly description: string }): z.ZodType<Se
   return field.meta({ description: doc.description, type: 'string', 'x-secret': true });
 }
 
-/** A list of texts; one text is split at commas, empty ones are left out. */
-export function textListField(doc: FieldDoc<readonly string[]> & { readonly maxItems: number }): z.ZodType<readonly string[]> {
+/** A list of texts that each match `pattern`; one text is split at commas, empty ones are left out. */
+export function textListField(
+  doc: FieldDoc<readonly string[]> & {
+    readonly maxItems: number;
+    readonly pattern?: RegExp | undefined;
+    readonly patternHint?: string | undefined;
+  },
+): z.ZodType<readonly string[]> {
   const field = z
     .union([z.string(), z.array(z.string())], { error: 'expected a list of texts' })
     .transform((raw, context): readonly string[] => {
       const parts = (typeof raw === 'string' ? [raw] : raw).flatMap((part) => part.split(',')).map((part) => part.trim());
       const texts = parts.filter((part) => part !== '');
-      return texts.length <= doc.maxItems ? texts : failWith(context)(`has ${texts.length} entries, at most ${doc.maxItems} are allowed`);
+      const fail = failWith(context);
+      if (texts.length > doc.maxItems) return fail(`has ${texts.length} entries, at most ${doc.maxItems} are allowed`);
+      const misfit = texts.find((text) => doc.pattern?.test(text) === false);
+      return misfit === undefined ? texts : fail(`"${misfit}" ${doc.patternHint ?? 'has another form'}`);
     });
   return documented(field, doc, { maxItems: doc.maxItems });
 }

@@ -3,6 +3,8 @@ import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import { Secret } from '../base/secret.ts';
+import { SystemClock } from '../base/system-clock.ts';
+import { SystemRandom } from '../base/system-random.ts';
 import type { OpenObjectStore } from '../storage/object-store.ts';
 import type { TableIdent } from '../table/table-formats.ts';
 import { catalogKind, requiredSetting, settingsBelow, switchSetting } from './catalog-settings.ts';
@@ -12,7 +14,7 @@ import type { IcebergNames } from './iceberg-names.ts';
 import { RestClient } from './rest/rest-client.ts';
 import { RestNames } from './rest/rest-names.ts';
 import { restSettings } from './rest/rest-settings.ts';
-import { openSqlConnection } from './sql/open-sql-connection.ts';
+import { openSqlConnection, type SqlConnectionSettings } from './sql/open-sql-connection.ts';
 import { SqlNames } from './sql/sql-names.ts';
 
 export interface IcebergCatalogDependencies {
@@ -47,6 +49,24 @@ export function openIcebergCatalog(
   });
 }
 
+/**
+ * Refuses settings that `openIcebergCatalog` refuses, and URIs of databases that it does not connect to. Opens nothing.
+ *
+ * @throws AnalysisException `CATALOG_CONFIGURATION_INVALID`.
+ */
+export function checkCatalogSettings(name: string, properties: ReadonlyMap<string, string>): void {
+  switch (catalogKind(name, properties)) {
+    case 'hadoop':
+      requiredSetting(name, properties, 'warehouse');
+      return;
+    case 'sql':
+      openSqlConnection(sqlSettings(name, properties).connection, { clock: new SystemClock(), random: new SystemRandom() });
+      return;
+    case 'rest':
+      restSettings(name, properties);
+  }
+}
+
 interface NamesDependencies extends IcebergCatalogDependencies {
   readonly nameOf: (ident: TableIdent) => string;
 }
@@ -68,12 +88,28 @@ function openNames(name: string, properties: ReadonlyMap<string, string>, depend
 
 function sqlNames(name: string, properties: ReadonlyMap<string, string>, dependencies: NamesDependencies): IcebergNames {
   const { absolutePath, nameOf, openStore, clock, random, ids } = dependencies;
+  const { connection, warehouse, ...rest } = sqlSettings(name, properties);
+  return new SqlNames({
+    ...rest,
+    connection: openSqlConnection(connection, { clock, random }),
+    warehouse: absolutePath(warehouse),
+    nameOf,
+    openStore,
+    clock,
+    ids,
+  });
+}
+
+interface SqlSettings {
+  readonly catalog: string;
+  readonly connection: SqlConnectionSettings;
+  readonly layout: { readonly createTables: boolean; readonly upgrade: boolean };
+  readonly warehouse: string;
+  readonly strict: boolean;
+}
+
+function sqlSettings(name: string, properties: ReadonlyMap<string, string>): SqlSettings {
   const password = properties.get('jdbc.password');
-  const settings = {
-    uri: requiredSetting(name, properties, 'uri'),
-    user: properties.get('jdbc.user'),
-    password: password === undefined ? undefined : new Secret(password),
-  };
   const version = properties.get('jdbc.schema-version')?.toUpperCase();
   if (version !== undefined && version !== 'V0' && version !== 'V1') {
     throw new AnalysisException({
@@ -83,15 +119,15 @@ function sqlNames(name: string, properties: ReadonlyMap<string, string>, depende
       hint: 'versions: V0, V1',
     });
   }
-  return new SqlNames({
+  return {
     catalog: properties.get('jdbc.catalog-name') ?? name,
-    connection: openSqlConnection(settings, { clock, random }),
+    connection: {
+      uri: requiredSetting(name, properties, 'uri'),
+      user: properties.get('jdbc.user'),
+      password: password === undefined ? undefined : new Secret(password),
+    },
     layout: { createTables: switchSetting(name, properties, 'jdbc.init-catalog-tables', true), upgrade: version === 'V1' },
-    warehouse: absolutePath(requiredSetting(name, properties, 'warehouse')),
+    warehouse: requiredSetting(name, properties, 'warehouse'),
     strict: switchSetting(name, properties, 'jdbc.strict-mode', false),
-    nameOf,
-    openStore,
-    clock,
-    ids,
-  });
+  };
 }

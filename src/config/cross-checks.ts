@@ -1,10 +1,18 @@
+import { topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
 import type { ConfigIssue } from './config-issues.ts';
 import type { ConfigPath } from './config-node.ts';
 import type { Config } from './settings.ts';
 
 /** What can only be seen by looking at several settings together. */
 export function crossChecks(config: Config): readonly ConfigIssue[] {
-  return [...catalogIssues(config), ...duplicateTables(config), ...routeIssues(config), ...feedIssues(config), ...limitIssues(config)];
+  return [
+    ...catalogIssues(config),
+    ...duplicateTables(config),
+    ...routeIssues(config),
+    ...feedIssues(config),
+    ...topicIssues(config),
+    ...limitIssues(config),
+  ];
 }
 
 function catalogIssues({ catalogs, tables }: Config): readonly ConfigIssue[] {
@@ -69,6 +77,16 @@ function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly
     }
     return found;
   });
+}
+
+/** Names made of a prefix and a table's name may be longer than each of them. */
+function topicIssues({ feeds, positionsTopic, ingest }: Config): readonly ConfigIssue[] {
+  const made = [
+    [['ingest', 'deadLetters', 'topic'], ingest.deadLetters.topic],
+    [['feedDefaults', 'topicPrefix'], positionsTopic],
+    ...feeds.map(({ topic }, index) => [['feeds', index, 'topic'], topic] as const),
+  ] as const;
+  return made.flatMap(([path, topic]) => (topicNamePattern.test(topic) ? [] : [issue(path, `"${topic}" ${topicNameHint}`)]));
 }
 
 function limitIssues({ ingest, commit }: Config): readonly ConfigIssue[] {

@@ -10,6 +10,7 @@ import { crossChecks } from './cross-checks.ts';
 import { configJsonSchema } from './json-schema.ts';
 import { applyOverride, environmentOverrides, parseOverride } from './overrides.ts';
 import { type Config, type ConfigEntry, configFile } from './settings.ts';
+import { startChecks } from './start-checks.ts';
 import { readYaml } from './yaml-source.ts';
 
 export interface ConfigRequest {
@@ -47,7 +48,7 @@ export function loadConfig(request: ConfigRequest): LoadedConfig {
   const parsed = configFile.safeParse(plainValue(written));
   if (!parsed.success) throw configError(issuesOf(parsed.error, written, schema), written);
   const config = complete(parsed.data, request.workingDir);
-  const issues = crossChecks(config);
+  const issues = [...crossChecks(config), ...startChecks(config)];
   if (issues.length > 0) throw configError(issues, written);
   return { config: deepFreeze(config), written };
 }
@@ -92,7 +93,7 @@ function complete(entry: ConfigEntry, workingDir: string): Config {
 }
 
 function resolveLocation(location: string, dataDir: string): string {
-  const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(location);
+  const hasScheme = /^[a-z][a-z0-9+.-]+:/i.test(location);
   return hasScheme || isAbsolute(location) ? location : resolve(dataDir, location);
 }
 

@@ -79,6 +79,9 @@ export const configFile: z.ZodType<ConfigEntry> = z.strictObject({
     description: 'Directory of relative table paths and of the embedded servers, relative to the working directory.',
     default: '.tidewater',
     maxLength: 4_096,
+    // The embedded servers and the engine's spill are files; tables have their own paths.
+    pattern: /^(?![a-zA-Z][a-zA-Z0-9+.-]+:)/,
+    patternHint: 'is a URI; dataDir is a directory of this machine, and a table in a store has its path: s3://…',
   }),
   kafka: kafkaSettings.prefault({}).meta({ description: 'The Kafka cluster.' }),
   redis: redisSettings.prefault({}).meta({ description: 'The Redis that holds the maintenance queues.' }),

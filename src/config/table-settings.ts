@@ -74,11 +74,19 @@ const column: z.ZodType<ColumnSettings> = z
         'What of the record fills the column: a member of its JSON value, or the record’s key, headers, topic, partition, offset or timestamp.',
       default: 'value',
     }),
-    member: textField({ description: 'Member of the JSON value, when it is not called like the column.', maxLength: 255 }).optional(),
+    member: textField({
+      description:
+        'Member of the JSON value, when it is not called like the column. Members of members are no columns: take the outer one as a struct. A name that has a dot or a bracket in it stands between backticks.',
+      maxLength: 255,
+    }).optional(),
   })
   .transform((raw, context): ColumnSettings => {
     const { name, type, nullable, from, member } = raw;
-    if (from === 'value') return { name, type, nullable, source: { kind: 'value', name: member ?? name } };
+    if (from === 'value') {
+      if (member !== undefined && memberName(member) === undefined)
+        context.addIssue({ code: 'custom', path: ['member'], message: pathRefused(member) });
+      return { name, type, nullable, source: { kind: 'value', name: member === undefined ? name : (memberName(member) ?? member) } };
+    }
     if (member !== undefined) context.addIssue({ code: 'custom', path: ['member'], message: `a column from the ${from} has no member` });
     const allowed = metadataTypes[from];
     const actual = printColumnType(type).replaceAll(' not null', '');
@@ -92,6 +100,18 @@ const column: z.ZodType<ColumnSettings> = z
     return { name, type, nullable, source: { kind: from } };
   });
 
+/** The member that a text names; `undefined`: it is written like a path into members of members, which are not read. */
+function memberName(text: string): string | undefined {
+  const quoted = /^`((?:[^`]|``)+)`$/.exec(text)?.[1];
+  if (quoted !== undefined) return quoted.replaceAll('``', '`');
+  return /[.[\]]|^[$/]/.test(text) ? undefined : text;
+}
+
+function pathRefused(text: string): string {
+  const outer = /[^$./[\]]+/.exec(text)?.[0] ?? text;
+  return `"${text}" is written like a path, and only members of the record's own object are read; take "${outer}" as a struct column, or write \`${text}\` in backticks when that is the member's whole name`;
+}
+
 const partitionItem: z.ZodType<PartitionFieldDefinition> = z
   .string({ error: 'expected a column or a transform such as day(ts)' })
   .transform((text, context) => {
@@ -103,6 +123,12 @@ const partitionItem: z.ZodType<PartitionFieldDefinition> = z
       return z.NEVER;
     }
   });
+
+/** One text is split at the commas outside of parentheses. */
+function partitionItems(raw: unknown): unknown {
+  if (typeof raw !== 'string') return raw;
+  return raw.split(/,(?![^(]*\))/).flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
+}
 
 const table: z.ZodType<TableSettings> = z
   .strictObject({
@@ -134,8 +160,8 @@ const table: z.ZodType<TableSettings> = z
       .meta({ description: 'Columns in order. The table is created with them when it does not exist.' }),
     partitionBy: textListField({ description: 'Columns the table is partitioned by.', default: [], maxItems: maxPartitionColumns }),
     partitioning: z
-      .array(partitionItem)
-      .max(maxPartitionColumns)
+      .preprocess(partitionItems, z.array(partitionItem))
+      .refine((items) => items.length <= maxPartitionColumns, { error: `at most ${maxPartitionColumns} entries are allowed` })
       .prefault([])
       .meta({
         description:

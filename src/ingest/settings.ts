@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { byteSizeField, choiceField, durationField, integerField, textField, textListField } from '../base/setting-fields.ts';
-import { topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
+import { sourceTopicHint, topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
+import { defaultMaxDepth, highestMaxDepth } from './decode/nesting-depth.ts';
 import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
 
 const maxRoutes = 256;
@@ -63,9 +64,12 @@ const topicName = (description: string): z.ZodType<string> =>
   textField({ description, maxLength: 249, pattern: topicNamePattern, patternHint: topicNameHint });
 
 const route: z.ZodType<RouteSettings> = z.strictObject({
-  topics: textListField({ description: 'Topics to read, by name.', maxItems: maxTopicsPerRoute }).refine((topics) => topics.length > 0, {
-    error: 'must name at least one topic',
-  }),
+  topics: textListField({
+    description: 'Topics to read, by name; patterns are refused.',
+    maxItems: maxTopicsPerRoute,
+    pattern: topicNamePattern,
+    patternHint: sourceTopicHint,
+  }).refine((topics) => topics.length > 0, { error: 'must name at least one topic' }),
   table: textField({ description: 'Table that takes their records; a name from `tables`.', maxLength: 255 }),
 });
 
@@ -134,9 +138,9 @@ export const ingestSettings: z.ZodType<IngestEntry> = z
     }),
     maxNestingDepth: integerField({
       description: 'Deepest nesting of a JSON payload; deeper ones are dead letters.',
-      default: 64,
+      default: defaultMaxDepth,
       min: 1,
-      max: 1_000,
+      max: highestMaxDepth,
     }),
     onOffsetDiscontinuity: choiceField(['fail', 'reset-to-earliest', 'reset-to-latest', 'accept'], {
       description:

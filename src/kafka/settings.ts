@@ -35,6 +35,9 @@ export interface KafkaSettings {
   readonly requestTimeoutMs: number;
 }
 
+/** Host or IPv6 address in brackets, port from 1 to 65535. */
+const brokerAddress =
+  /^(\[[0-9a-fA-F:.%]+\]|[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_.])?):([1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])$/;
 const pem = /-----BEGIN [A-Z0-9 ]+-----/;
 const pemHint = 'is not PEM text; to read a file write ${file:/path/to/it.pem}';
 
@@ -60,14 +63,23 @@ const tlsObject: z.ZodType<KafkaTlsSettings> = z
     }).optional(),
     rejectUnauthorized: booleanField({ description: 'Refuse certificates that do not check out. False only for tests.', default: true }),
   })
-  .transform((raw) => ({
-    ca: raw.ca,
-    cert: raw.cert,
-    key: raw.key,
-    passphrase: raw.passphrase,
-    serverName: raw.serverName,
-    rejectUnauthorized: raw.rejectUnauthorized,
-  }));
+  .transform((raw, context) => {
+    // Node takes half of a pair without a word and shows the brokers no certificate.
+    if (raw.cert === undefined && raw.key !== undefined)
+      context.addIssue({ code: 'custom', path: ['key'], message: 'needs cert, its certificate' });
+    if (raw.cert !== undefined && raw.key === undefined)
+      context.addIssue({ code: 'custom', path: ['cert'], message: 'needs key, its private key' });
+    if (raw.passphrase !== undefined && raw.key === undefined)
+      context.addIssue({ code: 'custom', path: ['passphrase'], message: 'needs key, which it opens' });
+    return {
+      ca: raw.ca,
+      cert: raw.cert,
+      key: raw.key,
+      passphrase: raw.passphrase,
+      serverName: raw.serverName,
+      rejectUnauthorized: raw.rejectUnauthorized,
+    };
+  });
 
 const sasl: z.ZodType<KafkaSaslSettings> = z.strictObject({
   mechanism: choiceField(saslMechanisms, { description: 'SASL mechanism.', default: 'scram-sha-512' }),
@@ -81,6 +93,8 @@ export const kafkaSettings: z.ZodType<KafkaSettings> = z
       description: 'Bootstrap servers, host:port each, as a list or separated by commas. Empty: a private broker is started (embedded).',
       default: [],
       maxItems: maxBrokers,
+      pattern: brokerAddress,
+      patternHint: 'is no host:port; a broker is written with its port and without a scheme: kafka-1:9092, [::1]:9092',
     }),
     clientId: textField({
       description: 'Name this process shows to the brokers, for their logs and quotas.',
@@ -88,7 +102,9 @@ export const kafkaSettings: z.ZodType<KafkaSettings> = z
       maxLength: 255,
     }),
     ssl: z
-      .union([z.boolean(), tlsObject], { error: 'expected true, false or a map of TLS settings' })
+      .union([booleanField({ description: 'True trusts the system’s authorities.' }), tlsObject], {
+        error: 'expected true, false or a map of TLS settings',
+      })
       .optional()
       .meta({ description: 'TLS to the brokers: true for the system’s authorities, or a map. Absent or false: plain text.' }),
     sasl: sasl.optional().meta({ description: 'SASL log-in. Absent: none.' }),

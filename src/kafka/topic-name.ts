@@ -3,3 +3,6 @@ export const topicNamePattern: RegExp = /^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$/;
 
 /** Completes a message that starts with the offending name. */
 export const topicNameHint = 'is no topic name (1 to 249 letters, digits, dots, underscores and hyphens)';
+
+/** `topicNameHint` for topics that are read, where a pattern may have been meant. */
+export const sourceTopicHint: string = `${topicNameHint}; patterns are not supported: list every topic by its name`;

@@ -51,6 +51,16 @@ export const openObjectStore: ObjectStoreOpener = objectStoreOpener({
   environment: systemEnvironment,
 });
 
+/**
+ * Refuses locations no store of a pipeline opens, without opening one. Memories are of one thread, and a pipeline has several.
+ *
+ * @throws ServiceError `STORAGE_LOCATION_INVALID` (kind invalid).
+ */
+export function checkLocation(location: string): void {
+  if (isS3Location(location)) parseS3Location(location);
+  else directoryOf(location);
+}
+
 interface Shared {
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -95,7 +105,7 @@ function directoryOf(location: string): string {
       code: 'STORAGE_LOCATION_INVALID',
       kind: 'invalid',
       message: `"${location}" is not a location this version can open`,
-      hint: 'write a directory, file:///absolute/directory, s3://bucket/prefix or memory://name',
+      hint: 'write a directory, file:///absolute/directory or s3://bucket/prefix; other stores have no adapter yet',
       cause,
     });
   }

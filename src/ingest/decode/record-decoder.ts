@@ -9,15 +9,11 @@ import { createWriter } from './create-writer.ts';
 import { OPEN_BRACE } from './json-bytes.ts';
 import { JsonCursor } from './json-cursor.ts';
 import { createMetadataColumn, type MetadataColumn, type RecordOrigin } from './metadata-columns.ts';
+import { defaultMaxDepth, highestMaxDepth } from './nesting-depth.ts';
 import { type Member, ObjectReader } from './object-reader.ts';
 import { FilledTextWriter, filledKeyColumn, refusesEmptyText } from './partition-text.ts';
 import { type Rejection, rejectionOf } from './rejection.ts';
 import type { SourceRecord } from './source-record.ts';
-
-/** Levels of objects and arrays a payload may nest; the payload's own object is the first. */
-export const defaultMaxDepth = 64;
-/** Reading is recursive, so the stack bounds the depth that can be asked for. */
-export const highestMaxDepth = 512;
 
 export interface RecordDecoderOptions {
   /** Default 64, at most 512. */

@@ -8,7 +8,7 @@ const secret = 'hunter2';
 const secured = {
   yaml: `
 pipeline: demo
-kafka: { sasl: { username: u, password: "\${PW}" }, ssl: { key: "\${PW}", passphrase: "\${PW}" } }
+kafka: { sasl: { username: u, password: "\${PW}" }, ssl: { cert: "-----BEGIN CERTIFICATE-----", key: "\${PW}", passphrase: "\${PW}" } }
 redis: { url: "redis://:\${PW}@host" }
 `,
   env: { PW: secret },
