@@ -22,6 +22,10 @@ ${table(rows.iceberg, tests)}
 ## Delta Lake
 
 ${table(rows.delta, tests)}
+
+## The pipeline, and what no other system has
+
+${table(rows.pipeline, tests)}
 `;
 }
 
@@ -30,7 +34,7 @@ function testsById() {
   const found = new Map();
   for (const file of folders.flatMap(testFiles)) {
     const source = readFileSync(new URL(file, root), 'utf8');
-    for (const [, , title] of source.matchAll(/\bit(?:\.each\((?:[^)]|\)(?!\())*\))?\(\s*(['"`])([AB]\d\d\b.*?)\1,/g)) {
+    for (const [, , title] of source.matchAll(/\bit(?:\.each\((?:[^)]|\)(?!\())*\))?\(\s*(['"`])([ABPX]\d\d\b.*?)\1,/g)) {
       const id = title.slice(0, 3);
       // What a table of cases fills in is left out.
       const text = title

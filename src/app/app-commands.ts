@@ -1,5 +1,7 @@
 import type { JsonObject } from '../base/bigint-json.ts';
 import type { EpochMs } from '../base/clock.ts';
+import type { SourceColumns } from '../commit/audit-rows.ts';
+import type { AuditLevel, TableAudit } from '../commit/audit-table.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import type { Session } from '../session/session.ts';
 import type { MaintenanceKind } from '../table/table.ts';
@@ -105,9 +107,8 @@ export interface NameInCatalog {
   readonly conf: Readonly<Record<string, string>>;
 }
 
-/** Reads one table, whether a configuration knows it or not. */
-export interface ReadTableRequest extends ReadRequest {
-  readonly what: 'rows' | 'schema' | 'history' | 'changes';
+/** One table, whether a configuration knows it or not. */
+export interface TableRequest {
   /** For messages: the name in the configuration, or the location. */
   readonly name: string;
   /** A directory or URI, or one metadata file of an Iceberg table. Without effect where there is `inCatalog`. */
@@ -118,6 +119,24 @@ export interface ReadTableRequest extends ReadRequest {
   readonly pathMap?: readonly { readonly from: string; readonly to: string }[] | undefined;
   /** What relative locations in an Iceberg table's metadata are relative to. */
   readonly pathBase?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Reads one table. */
+export interface ReadTableRequest extends ReadRequest, TableRequest {
+  readonly what: 'rows' | 'schema' | 'history' | 'changes';
+}
+
+/** Audits one table. */
+export interface AuditRequest extends TableRequest {
+  readonly level: AuditLevel;
+  /** Columns that hold where in the source a row is from; `undefined`: none are known. */
+  readonly columns: SourceColumns | undefined;
+}
+
+export interface AuditReport extends TableAudit {
+  readonly table: string;
+  readonly level: AuditLevel;
 }
 
 export interface MaintainOptions {
@@ -140,23 +159,6 @@ export interface MaintainReport {
   readonly paths: readonly string[];
 }
 
-export interface AuditFinding {
-  readonly table: string;
-  /** `error`: an invariant does not hold. `note`: worth knowing. */
-  readonly severity: 'error' | 'note';
-  readonly message: string;
-}
-
-export interface AuditReport {
-  readonly table: string;
-  readonly versions: number;
-  readonly records: number;
-  readonly rows: number;
-  readonly deadLettered: number;
-  readonly filtered: number;
-  readonly findings: readonly AuditFinding[];
-}
-
 /** What the command line asks of the application; implemented in `src/app`. All throw `ServiceError`. */
 export interface AppCommands {
   /** Runs until the signal fires and everything is drained. Resolves with the exit code. */
@@ -173,6 +175,5 @@ export interface AppCommands {
   maintain(context: CommandContext, verb: MaintenanceVerb, options: MaintainOptions): Promise<MaintainReport>;
   /** A session for SQL with configuration by key; to be stopped by the caller. Needs no configuration file. */
   openSession(config: Readonly<Record<string, string>>): Session;
-  /** One report a table; all tables when `table` is `undefined`. */
-  audit(context: CommandContext, table: string | undefined): Promise<readonly AuditReport[]>;
+  audit(request: AuditRequest): Promise<AuditReport>;
 }

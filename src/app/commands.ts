@@ -3,8 +3,9 @@ import { changeLines } from '../cdf/change-rows.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { nextVersion, toVersion } from '../table/version.ts';
 import type { AppCommands, ChangeRow, CommandContext, TailOptions } from './app-commands.ts';
+import { audit } from './commands/audit-command.ts';
 import { maintainTable } from './commands/maintain-command.ts';
-import { auditTables, listOffsets } from './commands/pipeline-commands.ts';
+import { listOffsets } from './commands/pipeline-commands.ts';
 import { readTable } from './commands/read-command.ts';
 import { describeTable, listTables, tableHistory } from './commands/table-commands.ts';
 import { type OpenedComponents, openComponents } from './open-components.ts';
@@ -21,7 +22,7 @@ export function createAppCommands(): AppCommands {
     history: (context, { table, limit }) => withTables(context, (components) => tableHistory(components, table, limit)),
     readTable,
     openSession: (config) => createSession({ config }),
-    audit: (context, table) => withTables(context, (components) => auditTables(components, table)),
+    audit,
     tailChanges: (context, options, onRow) => withTables(context, (components) => tailChanges(components, { context, options, onRow })),
     offsets: (context) => withBroker(context, (components) => listOffsets(components)),
     maintain: (context, verb, options) => withBroker(context, (components) => maintainTable(components, verb, options)),

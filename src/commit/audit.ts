@@ -1,13 +1,35 @@
-import { type CommitAccounting, parseAccounting } from '../protocol/commit-accounting.ts';
+import { type AccountedRange, type CommitAccounting, parseAccounting } from '../protocol/commit-accounting.ts';
 import { parseWriterId } from '../protocol/source-offsets.ts';
 import type { HistoryEntry } from '../table/table.ts';
 import type { Version } from '../table/version.ts';
+import { type AuditFinding, AuditFindings } from './audit-findings.ts';
 
-export interface AuditFinding {
-  readonly level: 'error' | 'warning';
+/** A version that changed rows and is no commit of a pipeline: a statement, another engine, a restore. */
+export interface ForeignChange {
   readonly version: Version;
-  readonly rule: 'gap' | 'overlap' | 'balance' | 'row-count' | 'mark' | 'unaccounted';
-  readonly text: string;
+  readonly committedAt: number;
+  readonly operation: string;
+  readonly engine: string | undefined;
+  /** By how many rows the table grew or shrank; `undefined`: the version does not tell. */
+  readonly netRows: number | undefined;
+  readonly addedFiles: number;
+  readonly removedFiles: number;
+}
+
+/** What the ledger has of one incarnation of a partition: contiguous from its first range that the history still knows. */
+export interface LedgerRange {
+  readonly pipeline: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly from: bigint;
+  readonly until: bigint;
+}
+
+/** A commit of a pipeline. */
+export interface LedgerCommit {
+  readonly version: Version;
+  readonly rows: number;
+  readonly ranges: readonly AccountedRange[];
 }
 
 export interface AuditReport {
@@ -19,85 +41,132 @@ export interface AuditReport {
   readonly filtered: number;
   /** The ledger's end for each partition: `topic:partition` -> next offset. */
   readonly offsets: ReadonlyMap<string, bigint>;
+  readonly ranges: readonly LedgerRange[];
+  /** Oldest first; of very many only the first ones, `foreignCount` counts all. */
+  readonly foreign: readonly ForeignChange[];
+  readonly foreignCount: number;
   readonly findings: readonly AuditFinding[];
 }
 
+/** Changes of others that are told one by one. */
+const maxForeign = 1_000;
+
+/** As `LedgerAudit`, of a history in hand, oldest first. */
+export function auditHistory(history: readonly HistoryEntry[]): AuditReport {
+  const audit = new LedgerAudit(new AuditFindings());
+  for (const entry of history) audit.add(entry);
+  return audit.report();
+}
+
 /**
- * Checks a pipeline's ledger from the table's history alone (docs/spec/offset-ledger.md L6): ranges of each partition follow each
- * other, every commit's records add up, file statistics agree with the rows it claims, marks equal the ends of ranges.
- *
- * @param history oldest first, contiguous.
+ * Checks the ledgers of all pipelines that write to a table, from its history alone (docs/spec/offset-ledger.md L6): ranges of each partition
+ * follow each other or say why not, every commit's records add up, file statistics agree with the rows it claims, marks equal the ends of
+ * ranges. Holds what it has of partitions, not of versions.
  */
-export function auditHistory(history: readonly HistoryEntry[], pipeline: string): AuditReport {
-  const findings: AuditFinding[] = [];
-  const ends = new Map<string, LedgerEnd>();
-  const totals = { commits: 0, records: 0, rows: 0, deadLettered: 0, filtered: 0 };
-  for (const entry of history) {
-    const accounting = parseAccounting(entry.userMetadata);
-    if (accounting?.pipeline !== pipeline) {
-      findings.push(...unaccounted(entry, pipeline));
-      continue;
-    }
-    totals.commits += 1;
-    totals.records += accounting.records;
-    totals.rows += accounting.rows;
-    totals.deadLettered += accounting.deadLettered;
-    totals.filtered += accounting.filtered;
-    findings.push(
-      ...checkBalance(entry, accounting),
-      ...checkMarks(entry, accounting, pipeline),
-      ...checkRanges(entry, accounting, ends, pipeline),
-    );
+export class LedgerAudit {
+  readonly #findings: AuditFindings;
+  readonly #ledgers = new Map<string, { range: LedgerRange }>();
+  /** The incarnation each partition was read from last. */
+  readonly #incarnations = new Map<string, string>();
+  readonly #totals = { versions: 0, commits: 0, records: 0, rows: 0, deadLettered: 0, filtered: 0 };
+  readonly #foreign: ForeignChange[] = [];
+  #foreignCount = 0;
+
+  constructor(findings: AuditFindings) {
+    this.#findings = findings;
   }
-  const offsets = new Map([...ends.values()].map(({ partition, until }) => [partition, until]));
-  return { versions: history.length, ...totals, offsets, findings };
+
+  /** The next version of the history. Gives the commit it is, if a pipeline made it. */
+  add(entry: HistoryEntry): LedgerCommit | undefined {
+    this.#totals.versions += 1;
+    const accounting = parseAccounting(entry.userMetadata);
+    if (accounting === undefined) {
+      this.#addForeign(entry);
+      return undefined;
+    }
+    this.#totals.commits += 1;
+    for (const key of ['records', 'rows', 'deadLettered', 'filtered'] as const) this.#totals[key] += accounting[key];
+    this.#findings.add(...checkBalance(entry, accounting), ...checkMarks(entry, accounting));
+    for (const range of accounting.ranges) this.#follow(entry, accounting.pipeline, range);
+    return { version: entry.version, rows: accounting.rows, ranges: accounting.ranges };
+  }
+
+  report(): AuditReport {
+    const ranges = [...this.#ledgers.values()].map(({ range }) => range);
+    return {
+      ...this.#totals,
+      offsets: new Map(ranges.map(({ topic, partition, until }) => [`${topic}:${partition}`, until])),
+      ranges,
+      foreign: this.#foreign,
+      foreignCount: this.#foreignCount,
+      findings: this.#findings.told,
+    };
+  }
+
+  /** Ledgers go by writer id: offsets of a topic that was created again follow nothing. */
+  #follow(entry: HistoryEntry, pipeline: string, range: AccountedRange): void {
+    const { topic, partition, from, until } = range;
+    const name = `${topic}:${partition}`;
+    const key = marksOf(entry, pipeline).get(name)?.writerId ?? `${pipeline}:${name}`;
+    const before = this.#ledgers.get(key)?.range;
+    const incarnation = this.#incarnations.get(`${pipeline}:${name}`);
+    if (before === undefined) {
+      if (incarnation !== undefined && incarnation !== key) this.#findings.add(newIncarnation(entry, name, range));
+      this.#ledgers.set(key, { range: { pipeline, topic, partition, from, until } });
+    } else {
+      if (from !== before.until) this.#findings.add(discontinuity(entry, name, range, before.until));
+      this.#ledgers.set(key, { range: { ...before, until } });
+    }
+    this.#incarnations.set(`${pipeline}:${name}`, key);
+  }
+
+  #addForeign(entry: HistoryEntry): void {
+    for (const [writerId, value] of entry.progress) {
+      const source = parseWriterId(writerId, writerId.slice(0, writerId.indexOf(':')));
+      if (source === undefined) continue;
+      this.#findings.add(unaccounted(entry, writerId));
+      const ledger = this.#ledgers.get(writerId);
+      // What comes next follows the mark as it was set, so that one fault is one finding.
+      if (ledger !== undefined) ledger.range = { ...ledger.range, until: value };
+    }
+    const { netRows, addedFiles, removedFiles } = entry;
+    if (!entry.dataChange || (netRows === 0 && addedFiles === 0 && removedFiles === 0)) return;
+    this.#foreignCount += 1;
+    if (this.#foreign.length >= maxForeign) return;
+    const { version, committedAt, operation, engineInfo: engine } = entry;
+    this.#foreign.push({ version, committedAt, operation, engine, netRows, addedFiles, removedFiles });
+  }
 }
 
-/** Where the ledger of one incarnation of a partition ends. */
-interface LedgerEnd {
-  readonly partition: string;
-  readonly until: bigint;
-}
-
-function checkBalance(entry: HistoryEntry, accounting: CommitAccounting): AuditFinding[] {
+function checkBalance({ version, addedRows }: HistoryEntry, accounting: CommitAccounting): AuditFinding[] {
   const findings: AuditFinding[] = [];
   const { records, rows, deadLettered, filtered } = accounting;
   if (records !== rows + deadLettered + filtered) {
     const text = `${records} records were read, but ${rows} rows + ${deadLettered} dead letters + ${filtered} filtered were written`;
-    findings.push({ level: 'error', version: entry.version, rule: 'balance', text });
+    findings.push({ level: 'error', version, rule: 'balance', text });
   }
-  if (entry.addedRows !== undefined && entry.addedRows !== rows) {
-    findings.push({
-      level: 'error',
-      version: entry.version,
-      rule: 'row-count',
-      text: `claims ${rows} rows, its files hold ${entry.addedRows}`,
-    });
+  if (addedRows !== undefined && addedRows !== rows) {
+    findings.push({ level: 'error', version, rule: 'row-count', text: `claims ${rows} rows, its files hold ${addedRows}` });
   }
   return findings;
 }
 
-/** `offsets` goes by writer id: offsets of a topic that was created again follow nothing. */
-function checkRanges(entry: HistoryEntry, accounting: CommitAccounting, offsets: Map<string, LedgerEnd>, pipeline: string): AuditFinding[] {
-  const findings: AuditFinding[] = [];
-  const marks = marksOf(entry, pipeline);
-  for (const range of accounting.ranges) {
-    const partition = `${range.topic}:${range.partition}`;
-    const key = marks.get(partition)?.writerId ?? partition;
-    const expected = offsets.get(key)?.until;
-    if (expected !== undefined && range.from !== expected) {
-      const rule = range.from > expected ? 'gap' : 'overlap';
-      const text = `${partition} begins at ${range.from}, the version before it ended at ${expected}`;
-      findings.push({ level: 'error', version: entry.version, rule, text });
-    }
-    offsets.set(key, { partition, until: range.until });
-  }
-  return findings;
+function discontinuity({ version }: HistoryEntry, name: string, range: AccountedRange, expected: bigint): AuditFinding {
+  const text = `${name} begins at ${range.from}, the version before it ended at ${expected}`;
+  if (range.after !== expected) return { level: 'error', version, rule: range.from > expected ? 'gap' : 'overlap', text };
+  const what =
+    range.from > expected ? `${range.from - expected} offsets were passed over` : `${expected - range.from} offsets are read again`;
+  return { level: 'note', version, rule: 'decision', text: `${text}: ${what} by decision (ingest.onOffsetDiscontinuity)` };
 }
 
-function checkMarks(entry: HistoryEntry, accounting: CommitAccounting, pipeline: string): AuditFinding[] {
+function newIncarnation({ version }: HistoryEntry, name: string, { from }: AccountedRange): AuditFinding {
+  const text = `${name} begins at ${from} of another incarnation of the topic (deleted and created again, or another cluster), by decision`;
+  return { level: 'note', version, rule: 'incarnation', text };
+}
+
+function checkMarks(entry: HistoryEntry, { pipeline, ranges }: CommitAccounting): AuditFinding[] {
   const marks = marksOf(entry, pipeline);
-  return accounting.ranges.flatMap((range): AuditFinding[] => {
+  return ranges.flatMap((range): AuditFinding[] => {
     const mark = marks.get(`${range.topic}:${range.partition}`)?.value;
     if (mark === range.until) return [];
     const text = `${range.topic}:${range.partition} ends at ${range.until}, the stored mark is ${String(mark)}`;
@@ -105,7 +174,7 @@ function checkMarks(entry: HistoryEntry, accounting: CommitAccounting, pipeline:
   });
 }
 
-/** The marks of ours a version moved, by `topic:partition`. */
+/** The marks of a pipeline that a version moved, by `topic:partition`. */
 function marksOf(entry: HistoryEntry, pipeline: string): ReadonlyMap<string, { readonly writerId: string; readonly value: bigint }> {
   const marks = new Map<string, { readonly writerId: string; readonly value: bigint }>();
   for (const [writerId, value] of entry.progress) {
@@ -115,13 +184,8 @@ function marksOf(entry: HistoryEntry, pipeline: string): ReadonlyMap<string, { r
   return marks;
 }
 
-/** A version that moved our marks without saying what it read. */
-function unaccounted(entry: HistoryEntry, pipeline: string): AuditFinding[] {
-  const ours = [...entry.progress.keys()].filter((writerId) => parseWriterId(writerId, pipeline) !== undefined);
-  return ours.map((writerId) => ({
-    level: 'warning',
-    version: entry.version,
-    rule: 'unaccounted',
-    text: `moved the mark ${writerId} without accounting (written by another tool?)`,
-  }));
+/** A version that moved a pipeline's marks without saying what it read. */
+function unaccounted({ version }: HistoryEntry, writerId: string): AuditFinding {
+  const text = `moved the mark ${writerId} without accounting (written by another tool?)`;
+  return { level: 'warning', version, rule: 'unaccounted', text };
 }

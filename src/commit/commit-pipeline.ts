@@ -3,7 +3,7 @@ import { isServiceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { BatchOutcome, BatchSink } from '../protocol/batch-sink.ts';
-import { printAccounting } from '../protocol/commit-accounting.ts';
+import { accountedRange, printAccounting } from '../protocol/commit-accounting.ts';
 import type { DeadLetterSink, RejectAccounting } from '../protocol/dead-letters.ts';
 import type { BatchStager, DecodeSpec, SealedBatch, StageResult } from '../protocol/sealed-batch.ts';
 import { type SourceIdentities, writerIdOf } from '../protocol/source-offsets.ts';
@@ -123,7 +123,7 @@ export class CommitPipeline implements BatchSink {
     );
     const userMetadata = printAccounting({
       pipeline,
-      ranges: batch.ranges,
+      ranges: batch.ranges.map(accountedRange),
       records: result.rowCount + result.rejects.length,
       rows: result.rowCount,
       ...rejected,

@@ -149,7 +149,7 @@ export function physicalRows(stats: string | undefined): number | undefined {
 }
 
 /** Rows a reader gets from the file, or `undefined` when the statistics do not say. */
-export function liveRows(file: AddFile): number | undefined {
+export function liveRows(file: Pick<AddFile, 'stats' | 'deletionVector'>): number | undefined {
   const rows = physicalRows(file.stats);
   return rows === undefined ? undefined : rows - (file.deletionVector?.cardinality ?? 0);
 }

@@ -26,8 +26,9 @@ import type { RowOperations } from '../table/row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { StreamOptions, StreamSource } from '../table/stream.ts';
-import type { Capabilities, HistoryEntry, QueryableTable, Snapshot } from '../table/table.ts';
+import type { Capabilities, HistoryEntry, HistoryLink, QueryableTable, Snapshot } from '../table/table.ts';
 import { tableNotFound } from '../table/table-names.ts';
+import type { TableObject } from '../table/table-object.ts';
 import type { Version } from '../table/version.ts';
 import { ChangeReader } from './changes/change-reader.ts';
 import { changeScans } from './changes/change-scans.ts';
@@ -39,7 +40,7 @@ import { deltaOperations } from './delta-operations.ts';
 import { asDeltaSnapshot, type DeltaSnapshot } from './delta-snapshot.ts';
 import { type TablePlace, tablePlace } from './files/table-place.ts';
 import { findSnapshot } from './find-snapshot.ts';
-import { historyOf } from './history.ts';
+import { historyOf, versionsOf } from './history.ts';
 import { cleanUpHorizon, cleanUpLog } from './log/clean-up-log.ts';
 import { cleanUpSidecars } from './log/clean-up-sidecars.ts';
 import { readCheckpointHint } from './log/last-checkpoint.ts';
@@ -56,6 +57,7 @@ import { hiddenColumnsOf } from './scan/hidden-columns.ts';
 import { selectFiles } from './scan/select-files.ts';
 import { DeltaStreamSource } from './streaming/delta-stream-source.ts';
 import { tableDetail } from './table-detail.ts';
+import { tableObjects } from './table-objects.ts';
 import { versionAt } from './version-at.ts';
 
 /** What a Delta table is made of. */
@@ -162,6 +164,14 @@ export class DeltaTable implements QueryableTable {
     signal?: AbortSignal,
   ): Promise<readonly HistoryEntry[]> {
     return historyOf(this.#log, options, signal);
+  }
+
+  versions(snapshot: Snapshot, signal?: AbortSignal): AsyncIterable<HistoryLink> {
+    return versionsOf(this.#log, snapshot.version, signal);
+  }
+
+  objects(snapshot: Snapshot, signal?: AbortSignal): AsyncIterable<TableObject> {
+    return tableObjects(this.#context, asDeltaSnapshot(snapshot), signal);
   }
 
   changesOf(version: Version, signal?: AbortSignal): Promise<VersionChanges> {

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonValue, printJson } from '../base/bigint-json.ts';
 import { toEpochMs } from '../base/clock.ts';
-import type { HistoryEntry } from '../table/table.ts';
-import type { Version } from '../table/version.ts';
-import { type Action, physicalRows } from './actions.ts';
+import type { HistoryEntry, HistoryLink } from '../table/table.ts';
+import { toVersion, type Version } from '../table/version.ts';
+import { type Action, liveRows, physicalRows } from './actions.ts';
 import type { DeltaLog } from './delta-log.ts';
 import { commitInfoOf } from './delta-snapshot.ts';
 import { timestampLookBack } from './log/load-snapshot.ts';
@@ -25,16 +25,33 @@ export async function historyOf(
   const listing = await listLog(log.store, Math.max(0, from - timestampLookBack), signal);
   const wanted = timed(listing.commits).filter(({ version }) => version >= from && version <= newest.version);
   const entries: HistoryEntry[] = [];
+  for await (const entry of entriesOf(log, wanted, signal)) entries.push(entry);
+  return entries.reverse();
+}
+
+/** The versions whose commits the log still has, oldest first, up to and with `until`. */
+export async function* versionsOf(log: DeltaLog, until: Version, signal?: AbortSignal): AsyncGenerator<HistoryLink, void, undefined> {
+  const listing = await listLog(log.store, 0, signal);
+  const wanted = timed(listing.commits).filter(({ version }) => version <= until);
+  for await (const entry of entriesOf(log, wanted, signal)) {
+    yield { ...entry, previous: entry.version === 0 ? undefined : toVersion(entry.version - 1) };
+  }
+}
+
+async function* entriesOf(
+  log: DeltaLog,
+  wanted: ReturnType<typeof timed>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<HistoryEntry, void, undefined> {
   for (let index = 0; index < wanted.length; index += readConcurrency) {
     const part = wanted.slice(index, index + readConcurrency);
     const commits = await Promise.all(part.map(({ version }) => log.readCommit(version, signal, { forReplay: true })));
     for (const [at, { version, timeMs }] of part.entries()) {
       const actions = commits[at]?.actions;
       // A version that log cleanup took meanwhile has no history any more.
-      if (actions !== undefined) entries.push(entryOf(version, timeMs, actions));
+      if (actions !== undefined) yield entryOf(version, timeMs, actions);
     }
   }
-  return entries.reverse();
 }
 
 /** Commits with their times moved forward so that they grow with the version. */
@@ -51,6 +68,7 @@ function entryOf(version: Version, timeMs: number, actions: readonly Action[]): 
   const added = actions.filter((action) => action.kind === 'add');
   const removed = actions.filter((action) => action.kind === 'remove');
   const rows = added.map((file) => physicalRows(file.stats));
+  const metrics = definedTexts(textsOf(info['operationMetrics']));
   const inCommitMs = info['inCommitTimestamp'];
   const readVersion = info['readVersion'];
   const isBlindAppend = info['isBlindAppend'];
@@ -59,7 +77,7 @@ function entryOf(version: Version, timeMs: number, actions: readonly Action[]): 
     committedAt: toEpochMs(typeof inCommitMs === 'number' ? inCommitMs : timeMs),
     operation: textOf(info['operation']) ?? 'UNKNOWN',
     operationParameters: textsOf(info['operationParameters']),
-    operationMetrics: definedTexts(textsOf(info['operationMetrics'])),
+    operationMetrics: metrics,
     userMetadata: textOf(info['userMetadata']),
     engineInfo: textOf(info['engineInfo']),
     readVersion: typeof readVersion === 'number' ? readVersion : undefined,
@@ -73,9 +91,27 @@ function entryOf(version: Version, timeMs: number, actions: readonly Action[]): 
     progress: new Map(actions.flatMap((action) => (action.kind === 'txn' ? [[action.appId, action.version] as const] : []))),
     addedFiles: added.length,
     removedFiles: removed.length,
-    addedRows: rows.includes(undefined) ? undefined : rows.reduce<number>((total, count) => total + (count ?? 0), 0),
+    addedRows: sumOf(rows),
+    netRows: differenceOf(sumOf(added.map(liveRows)), sumOf(removed.map(liveRows))) ?? netRowsOf(metrics),
     dataChange: [...added, ...removed].some((file) => file.dataChange) || actions.some((action) => action.kind === 'cdc'),
   };
+}
+
+/** `undefined` when any is. */
+function sumOf(counts: readonly (number | undefined)[]): number | undefined {
+  return counts.includes(undefined) ? undefined : counts.reduce<number>((total, count) => total + (count ?? 0), 0);
+}
+
+function differenceOf(gained: number | undefined, lost: number | undefined): number | undefined {
+  return gained === undefined || lost === undefined ? undefined : gained - lost;
+}
+
+/** Of writers that leave the statistics out of what they remove. */
+function netRowsOf(metrics: Readonly<Record<string, string>>): number | undefined {
+  const count = (name: string): number => Number(metrics[name] ?? 0);
+  const known = ['numDeletedRows', 'numUpdatedRows', 'numTargetRowsInserted', 'numTargetRowsDeleted'];
+  if (!known.some((name) => metrics[name] !== undefined)) return undefined;
+  return count('numTargetRowsInserted') - count('numTargetRowsDeleted') - count('numDeletedRows');
 }
 
 /** Parameters and metrics of other engines may be any JSON. */

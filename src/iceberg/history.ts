@@ -1,7 +1,7 @@
 import { toEpochMs } from '../base/clock.ts';
-import type { HistoryEntry } from '../table/table.ts';
+import type { HistoryLink } from '../table/table.ts';
 import { toVersion, type Version } from '../table/version.ts';
-import { ancestorsOf } from './ancestry.ts';
+import { ancestorsOf, snapshotById } from './ancestry.ts';
 import type { IcebergView } from './iceberg-view.ts';
 import { movedProgress } from './progress.ts';
 import type { IcebergSnapshot, TableMetadata } from './spec/table-metadata.ts';
@@ -13,8 +13,8 @@ import type { IcebergSnapshot, TableMetadata } from './spec/table-metadata.ts';
 export function historyOf(
   { metadata, snapshot, version }: IcebergView,
   options: { readonly limit?: number | undefined; readonly fromVersion?: Version | undefined },
-): readonly HistoryEntry[] {
-  const entries: HistoryEntry[] = [];
+): readonly HistoryLink[] {
+  const entries: HistoryLink[] = [];
   let number: number = version;
   for (const ancestor of ancestorsOf(metadata, snapshot)) {
     const at = toVersion(metadata.formatVersion === 1 ? number : Number(ancestor.sequenceNumber));
@@ -25,7 +25,13 @@ export function historyOf(
   return entries;
 }
 
-function entryOf(metadata: TableMetadata, snapshot: IcebergSnapshot, version: Version): HistoryEntry {
+/** The same, oldest first. */
+export async function* versionsOf(view: IcebergView): AsyncGenerator<HistoryLink, void, undefined> {
+  // The metadata holds all snapshots there are.
+  yield* await Promise.resolve(historyOf(view, {}).toReversed());
+}
+
+function entryOf(metadata: TableMetadata, snapshot: IcebergSnapshot, version: Version): HistoryLink {
   const { operation, ...metrics } = snapshot.summary;
   const engine = [metrics['engine-name'], metrics['engine-version']].filter((part) => part !== undefined).join(' ');
   return {
@@ -45,6 +51,23 @@ function entryOf(metadata: TableMetadata, snapshot: IcebergSnapshot, version: Ve
     addedFiles: Number(metrics['added-data-files'] ?? 0),
     removedFiles: Number(metrics['deleted-data-files'] ?? 0),
     addedRows: metrics['added-records'] === undefined ? undefined : Number(metrics['added-records']),
+    netRows: netRowsOf(metrics),
     dataChange: operation !== 'replace',
+    previous: previousOf(metadata, snapshot, version),
   };
+}
+
+/** Of equality deletes nobody knows how many rows they take. */
+function netRowsOf(summary: Readonly<Record<string, string>>): number | undefined {
+  const count = (name: string): number => Number(summary[name] ?? 0);
+  if (count('added-equality-deletes') > 0 || count('removed-equality-deletes') > 0) return undefined;
+  const gained = count('added-records') + count('removed-position-deletes');
+  return gained - count('deleted-records') - count('added-position-deletes');
+}
+
+/** The parent, which may have expired: then nothing is known of it but that it was. */
+function previousOf(metadata: TableMetadata, { parentSnapshotId }: IcebergSnapshot, version: Version): Version | undefined {
+  if (parentSnapshotId === undefined) return undefined;
+  const parent = snapshotById(metadata, parentSnapshotId);
+  return toVersion(parent === undefined || metadata.formatVersion === 1 ? Math.max(0, version - 1) : Number(parent.sequenceNumber));
 }

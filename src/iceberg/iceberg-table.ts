@@ -27,12 +27,13 @@ import type { RowOperations } from '../table/row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { StreamOptions, StreamSource } from '../table/stream.ts';
-import type { Capabilities, HistoryEntry, QueryableTable, Snapshot } from '../table/table.ts';
+import type { Capabilities, HistoryEntry, HistoryLink, QueryableTable, Snapshot } from '../table/table.ts';
 import { tableNotFound } from '../table/table-names.ts';
+import type { TableObject } from '../table/table-object.ts';
 import type { Version } from '../table/version.ts';
 import { changelog } from './changes/changelog.ts';
 import { findView } from './find-view.ts';
-import { historyOf } from './history.ts';
+import { historyOf, versionsOf } from './history.ts';
 import { icebergOperations } from './iceberg-operations.ts';
 import type { IcebergView } from './iceberg-view.ts';
 import { metadataTable, metadataTableNames } from './metadata-tables/metadata-table.ts';
@@ -51,6 +52,7 @@ import { appendedFiles } from './scan/appended-files.ts';
 import { fileScanOf } from './scan/file-scan.ts';
 import { hiddenColumnsOf, namedFiles } from './scan/hidden-columns.ts';
 import { liveFiles } from './scan/live-files.ts';
+import { tableObjects } from './scan/table-objects.ts';
 import { snapshotIdOfVersion } from './snapshot-at.ts';
 import { IcebergStreamSource } from './streaming/iceberg-stream-source.ts';
 import type { TableContext } from './table-context.ts';
@@ -159,6 +161,14 @@ export class IcebergTable implements QueryableTable {
     signal?: AbortSignal,
   ): Promise<readonly HistoryEntry[]> {
     return historyOf(await this.refresh(signal), options);
+  }
+
+  versions(snapshot: Snapshot): AsyncIterable<HistoryLink> {
+    return versionsOf(asIcebergView(snapshot));
+  }
+
+  objects(snapshot: Snapshot, signal?: AbortSignal): AsyncIterable<TableObject> {
+    return tableObjects(this.context, asIcebergView(snapshot), signal);
   }
 
   get metadataTables(): readonly string[] {

@@ -1,5 +1,15 @@
 import { isJsonObject, type JsonValue, parseJson, printJson } from '../base/bigint-json.ts';
+import type { BatchRange } from './sealed-batch.ts';
 import type { SourceRange } from './source-offsets.ts';
+
+/** The range of a commit in one partition. */
+export interface AccountedRange extends SourceRange {
+  /**
+   * The mark that was left behind by an operator's decision (`ingest.onOffsetDiscontinuity`): what lies between it and `from` was passed over
+   * or is read again knowingly. Absent: the range begins at the mark, or is the partition's first.
+   */
+  readonly after?: bigint | undefined;
+}
 
 /**
  * What a commit says about itself in the table's history, so that an audit needs nothing but the table:
@@ -7,7 +17,7 @@ import type { SourceRange } from './source-offsets.ts';
  */
 export interface CommitAccounting {
   readonly pipeline: string;
-  readonly ranges: readonly SourceRange[];
+  readonly ranges: readonly AccountedRange[];
   /** Records read from the source. */
   readonly records: number;
   readonly rows: number;
@@ -17,12 +27,19 @@ export interface CommitAccounting {
 
 const accountingKey = 'tidewater';
 
+/** A batch's range as its commit accounts for it. */
+export function accountedRange({ topic, partition, from, until, expectedMark }: BatchRange): AccountedRange {
+  const decided = expectedMark !== undefined && expectedMark !== from;
+  return decided ? { topic, partition, from, until, after: expectedMark } : { topic, partition, from, until };
+}
+
 export function printAccounting(accounting: CommitAccounting): string {
   const ranges = accounting.ranges.map((range) => ({
     topic: range.topic,
     partition: range.partition,
     from: range.from.toString(),
     until: range.until.toString(),
+    ...(range.after === undefined ? {} : { after: range.after.toString() }),
   }));
   return printJson({ [accountingKey]: { ...accounting, ranges } });
 }
@@ -45,11 +62,12 @@ export function parseAccounting(userMetadata: string | undefined): CommitAccount
   };
 }
 
-function parseRange(value: JsonValue): SourceRange | undefined {
+function parseRange(value: JsonValue): AccountedRange | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { topic, partition, from, until } = value;
+  const { topic, partition, from, until, after } = value;
   if (typeof topic !== 'string' || typeof partition !== 'number' || typeof from !== 'string' || typeof until !== 'string') return undefined;
-  return { topic, partition, from: BigInt(from), until: BigInt(until) };
+  const range = { topic, partition, from: BigInt(from), until: BigInt(until) };
+  return typeof after === 'string' ? { ...range, after: BigInt(after) } : range;
 }
 
 function count(value: JsonValue | undefined): number {

@@ -23,6 +23,7 @@ import type { RowOperations } from './row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from './scan.ts';
 import type { WriteSpec } from './staged-file.ts';
 import type { StreamOptions, StreamSource } from './stream.ts';
+import type { TableObject } from './table-object.ts';
 import type { Version } from './version.ts';
 
 export type TableFormat = 'delta' | 'iceberg';
@@ -91,8 +92,16 @@ export interface HistoryEntry {
   readonly removedFiles: number;
   /** Rows in the added files, when all have statistics. */
   readonly addedRows: number | undefined;
+  /** By how many rows the table grew (or shrank: negative), deleted and marked ones taken off; `undefined` when the version does not tell. */
+  readonly netRows?: number | undefined;
   /** False for maintenance: the rows of the table are the same before and after. */
   readonly dataChange: boolean;
+}
+
+/** A version in the order of its history. */
+export interface HistoryLink extends HistoryEntry {
+  /** The version it follows, which the history may have no more; `undefined`: it is the table's first. */
+  readonly previous: Version | undefined;
 }
 
 export interface TableDefinition {
@@ -156,6 +165,13 @@ export interface QueryableTable extends Table {
    * @throws AnalysisException when there is none: `DELTA_VERSION_NOT_FOUND` naming the range, `DELTA_TIMESTAMP_…`, `CANNOT_FIND_SNAPSHOT`.
    */
   findSnapshot(point: SnapshotPoint, signal?: AbortSignal): Promise<Snapshot>;
+  /** The versions the table still knows of, oldest first, up to and with `snapshot`'s; one at a time, however many there are. */
+  versions(snapshot: Snapshot, signal?: AbortSignal): AsyncIterable<HistoryLink>;
+  /**
+   * The objects a snapshot is made of, one at a time, each named before what it leads to is read: what cannot be read ends its own
+   * branch only.
+   */
+  objects(snapshot: Snapshot, signal?: AbortSignal): AsyncIterable<TableObject>;
   /** Names of the tables about the table, in lower case: `snapshots`, `files`, … */
   readonly metadataTables: readonly string[];
   /** @throws AnalysisException for a name that is not among `metadataTables`. */

@@ -1,5 +1,4 @@
-import { auditHistory } from '../../commit/audit.ts';
-import type { AuditReport, OffsetRow } from '../app-commands.ts';
+import type { OffsetRow } from '../app-commands.ts';
 import type { Components } from '../components.ts';
 import { partitionStatuses } from '../pipeline-status.ts';
 
@@ -32,30 +31,4 @@ export async function listOffsets(components: Components): Promise<readonly Offs
     }
   }
   return rows;
-}
-
-/** The ledger of each table, checked from its history alone. */
-export async function auditTables(components: Components, only: string | undefined): Promise<readonly AuditReport[]> {
-  const { config, catalog } = components;
-  const names = only === undefined ? config.tables.map((table) => table.name) : [only];
-  return Promise.all(
-    names.map(async (name) => {
-      const table = await catalog.load(name);
-      const history = [...(await table.history({}))].reverse();
-      const { versions, records, rows, deadLettered, filtered, findings } = auditHistory(history, config.pipeline);
-      return {
-        table: name,
-        versions,
-        records,
-        rows,
-        deadLettered,
-        filtered,
-        findings: findings.map(({ level, version, rule, text }) => ({
-          table: name,
-          severity: level === 'error' ? ('error' as const) : ('note' as const),
-          message: `version ${version}, ${rule}: ${text}`,
-        })),
-      };
-    }),
-  );
 }

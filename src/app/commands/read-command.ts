@@ -1,38 +1,12 @@
-import { availableParallelism } from 'node:os';
 import { isJsonObject, type JsonObject, printJson } from '../../base/bigint-json.ts';
-import { ServiceError } from '../../base/errors.ts';
-import { RandomIdSource } from '../../base/ids.ts';
-import { SystemClock } from '../../base/system-clock.ts';
-import { SystemRandom } from '../../base/system-random.ts';
-import { DeltaTables } from '../../delta/delta-tables.ts';
-import type { Engine } from '../../engine/engine.ts';
-import { IcebergTables } from '../../iceberg/iceberg-tables.ts';
-import { isMetadataFile } from '../../iceberg/pointer/metadata-names.ts';
-import { ParquetFileRewriter } from '../../maintenance/file-rewriter.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
-import { openObjectStore } from '../../storage/open-object-store.ts';
-import { RetryingObjectStore } from '../../storage/retrying-object-store.ts';
-import type { QueryableTable } from '../../table/table.ts';
-import type { TableFormatDriver } from '../../table/table-formats.ts';
-import type { NameInCatalog, ReadTableRequest } from '../app-commands.ts';
-import { LazyEngine } from '../lazy-engine.ts';
-import { productVersion } from '../product-version.ts';
+import type { ReadTableRequest } from '../app-commands.ts';
 import { changeLinesOf, historyLines, rowLines, schemaLines } from '../read-lines.ts';
-import { createSession } from '../session.ts';
-
-const memoryLimitBytes = 1024 ** 3;
-
-/** A table, and the engine that is opened when rows are read. */
-interface OpenedTable extends AsyncDisposable {
-  readonly table: QueryableTable | undefined;
-  readonly engine: () => Promise<Engine>;
-}
+import { openAnyTable } from './open-any-table.ts';
 
 /** Reads rows, changes, schema or history of a table, one line of JSON after the other. */
 export async function readTable(request: ReadTableRequest, onLine: (line: string) => Promise<void>): Promise<void> {
-  await using opened = await (request.inCatalog === undefined ? openAtPlace(request) : openByName(request.inCatalog, request.signal));
+  await using opened = await openAnyTable(request);
   const { table, engine } = opened;
-  if (table === undefined) throw noTable(request);
   switch (request.what) {
     case 'rows':
       for await (const line of rowLines({ table, engine: await engine() }, request)) await onLine(line);
@@ -48,47 +22,6 @@ export async function readTable(request: ReadTableRequest, onLine: (line: string
   }
 }
 
-async function openAtPlace(request: ReadTableRequest): Promise<OpenedTable> {
-  const clock = new SystemClock();
-  const random = new SystemRandom();
-  const ids = new RandomIdSource(random);
-  const engine = new LazyEngine({ memoryLimitBytes, threads: availableParallelism(), temporaryDirectory: undefined, ids });
-  const openStore = (location: string): ObjectStore => new RetryingObjectStore(openObjectStore(location), { clock, random });
-  const parts = { openStore, clock, random, ids, version: productVersion, engine: () => engine.open() };
-  const drivers = [new DeltaTables({ ...parts, rewriter: new ParquetFileRewriter({ openStore }) }), new IcebergTables(parts)];
-  const close = (): Promise<void> => engine.close();
-  return opened(() => openAny(drivers, request), { engine: parts.engine, close });
-}
-
-async function openByName({ parts, conf }: NameInCatalog, signal: AbortSignal | undefined): Promise<OpenedTable> {
-  const session = createSession({ config: conf });
-  const { tables, openEngine } = session.runtime;
-  return opened(() => tables.find({ kind: 'name', parts }, signal), { engine: openEngine, close: () => session.stop() });
-}
-
-async function opened(
-  open: () => Promise<QueryableTable | undefined>,
-  { engine, close }: { readonly engine: () => Promise<Engine>; readonly close: () => Promise<void> },
-): Promise<OpenedTable> {
-  try {
-    return { table: await open(), engine, [Symbol.asyncDispose]: close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-/** The table of the first format that has one at the location. */
-async function openAny(drivers: readonly TableFormatDriver[], request: ReadTableRequest): Promise<QueryableTable | undefined> {
-  const { name, location, signal, pathMap, pathBase } = request;
-  const formats = isMetadataFile(location) ? ['iceberg'] : ['delta', 'iceberg'];
-  for (const driver of drivers.filter(({ format }) => formats.includes(format))) {
-    const table = await driver.open(name, location, signal, { pathMap, pathBase });
-    if (table !== undefined) return table;
-  }
-  return undefined;
-}
-
 function lineOf(value: JsonObject, canonical: boolean): string {
   return printJson(canonical ? sortedMembers(value) : value);
 }
@@ -101,25 +34,4 @@ function sortedMembers(value: JsonObject): JsonObject {
       return [name, isJsonObject(member) ? sortedMembers(member) : member];
     }),
   );
-}
-
-function noTable({ name, location, inCatalog }: ReadTableRequest): ServiceError {
-  if (inCatalog !== undefined) {
-    const [catalog = '', ...parts] = inCatalog.parts;
-    return new ServiceError({
-      code: 'TABLE_NOT_FOUND',
-      kind: 'not-found',
-      message: `catalog "${catalog}" has no table "${parts.join('.')}"`,
-      hint: `SHOW TABLES IN ${catalog}.<namespace>, with tidewater sql, lists what it has`,
-    });
-  }
-  return new ServiceError({
-    code: 'TABLE_NOT_FOUND',
-    kind: 'not-found',
-    message:
-      name === location
-        ? `there is no Delta or Iceberg table at "${location}"`
-        : `table "${name}": there is no Delta or Iceberg table at "${location}"`,
-    hint: 'check the name or the path; a path has a slash in it',
-  });
 }

@@ -56,18 +56,23 @@ export async function readTable(session: CommandSession, what: ReadTableRequest[
       `"${table}" is a name in a catalog, which knows where its files are`,
     );
   }
+  const options = { ...asked, canonical: flags.canonical === true, ...absolutePlaces(session, flags), signal: environment.signal };
+  await app.readTable({ ...named, ...options, what }, (line) => terminal.out(`${line}\n`));
+  return exitCodes.ok;
+}
+
+/** The flags of `placeFlags` as the application takes them. */
+export function absolutePlaces(
+  { environment }: CommandSession,
+  { pathMap, pathBase }: Pick<ReadFlags, 'pathMap' | 'pathBase'>,
+): Pick<ReadTableRequest, 'pathMap' | 'pathBase'> {
   // A slash at the end says that names follow, and stays.
   const absolute = (place: string): string =>
     isUri(place) ? place : resolve(environment.workingDir, place) + (place.endsWith('/') && place !== '/' ? '/' : '');
-  const options = {
-    ...asked,
-    canonical: flags.canonical === true,
-    pathMap: flags.pathMap?.map((mapping) => ({ from: mapping.from, to: absolute(mapping.to) })),
-    pathBase: flags.pathBase === undefined ? undefined : absolute(flags.pathBase),
-    signal: environment.signal,
+  return {
+    pathMap: pathMap?.map((mapping) => ({ from: mapping.from, to: absolute(mapping.to) })),
+    pathBase: pathBase === undefined ? undefined : absolute(pathBase),
   };
-  await app.readTable({ ...named, ...options, what }, (line) => terminal.out(`${line}\n`));
-  return exitCodes.ok;
 }
 
 function versionFlags(command: Command): Command {

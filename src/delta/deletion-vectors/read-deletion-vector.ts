@@ -30,7 +30,7 @@ export interface VectorSource {
  * `…_CHECKSUM_MISMATCH`, `…_CARDINALITY_MISMATCH` (corrupt); `DELTA_DELETION_VECTOR_UNSUPPORTED` (unsupported).
  */
 export async function readDeletionVector(source: VectorSource, vector: DeletionVector, signal?: AbortSignal): Promise<BigInt64Array> {
-  const where = `of table "${source.name}", ${vector.storageType} "${vector.pathOrInlineDv.slice(0, 200)}"`;
+  const where = whereOf(source, vector);
   if (vector.sizeInBytes < 0 || vector.sizeInBytes > maxVectorBytes) {
     throw vectorCorrupt('SIZE_MISMATCH', `${where}: ${vector.sizeInBytes} bytes, at most ${maxVectorBytes} are read`);
   }
@@ -56,6 +56,18 @@ export async function readDeletionVector(source: VectorSource, vector: DeletionV
       cause,
     });
   }
+}
+
+/** Where the file of a vector lies; `undefined`: it is in the log. @throws as `readDeletionVector` for a place that is not read. */
+export function vectorFileOf(
+  source: VectorSource,
+  vector: DeletionVector,
+): { readonly store: ObjectStore; readonly path: string } | undefined {
+  return vector.storageType === 'i' ? undefined : fileOf(source, vector, whereOf(source, vector));
+}
+
+function whereOf({ name }: VectorSource, { storageType, pathOrInlineDv }: DeletionVector): string {
+  return `of table "${name}", ${storageType} "${pathOrInlineDv.slice(0, 200)}"`;
 }
 
 function fileOf(source: VectorSource, vector: DeletionVector, where: string): { readonly store: ObjectStore; readonly path: string } {

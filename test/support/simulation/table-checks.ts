@@ -163,7 +163,7 @@ export function checkLedger(
   }
   const versionsReported = reported.map(({ version }) => version);
   if (new Set(versionsReported).size !== versionsReported.length) found.push('I12: two commits reported one version');
-  for (const { level, version, rule, text } of auditHistory(history, pipeline).findings) {
+  for (const { level, version, rule, text } of auditHistory(history).findings) {
     if (level === 'error') found.push(`audit: version ${version}: ${rule}: ${text}`);
   }
   return found;

@@ -133,7 +133,7 @@ describe('the way of a record from topic to table', () => {
     const snapshot = await table.refresh();
     expect(snapshot.rowCount).toBe(2 * (90 + 45));
     const history = [...(await table.history({}))].reverse();
-    const report = auditHistory(history, 'p');
+    const report = auditHistory(history);
     expect(report.findings).toEqual([]);
     expect(report).toMatchObject({ records: 300, rows: 270, deadLettered: 30 });
     expect([...report.offsets]).toEqual([

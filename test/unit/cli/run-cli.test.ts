@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type {
   AppCommands,
-  AuditReport,
   MaintainOptions,
   MaintainReport,
   ReadTableRequest,
@@ -404,33 +403,6 @@ describe('maintain', () => {
       files: 1_200,
       bytes: 2_048,
       paths: ['a', 'b'],
-    });
-  });
-});
-
-describe('audit', () => {
-  const sound: AuditReport = {
-    table: 't',
-    versions: 3,
-    records: 10,
-    rows: 9,
-    deadLettered: 1,
-    filtered: 0,
-    findings: [{ table: 't', severity: 'note', message: 'another writer' }],
-  };
-
-  test('ends with 0 when all is sound, with 4 when not', async () => {
-    const good = await cli('audit', { app: { audit: () => Promise.resolve([sound]) } });
-    expect(good.code).toBe(0);
-    expect(good.out).toContain('sound');
-    expect(good.out).toContain('note t: another writer');
-    const broken: AuditReport = { ...sound, findings: [{ table: 't', severity: 'error', message: 'gap between 5 and 7' }] };
-    const bad = await cli('audit t --json', { app: { audit: (_context, table) => Promise.resolve(table === 't' ? [broken] : []) } });
-    expect(bad.code).toBe(4);
-    expect(JSON.parse(bad.out)).toMatchObject({
-      table: 't',
-      sound: false,
-      findings: [{ severity: 'error', message: 'gap between 5 and 7' }],
     });
   });
 });

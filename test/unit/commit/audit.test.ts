@@ -33,7 +33,7 @@ const range = (partition: number, from: bigint, until: bigint): CommitAccounting
   until,
 });
 const rulesOf = (history: readonly HistoryEntry[]): readonly string[] =>
-  auditHistory(history, 'p').findings.map(({ level, version, rule }) => `${level} ${rule} at ${version}`);
+  auditHistory(history).findings.map(({ level, version, rule }) => `${level} ${rule} at ${version}`);
 
 const sound = [
   entry(0, undefined, { addedRows: 0, dataChange: false }),
@@ -44,7 +44,7 @@ const sound = [
 
 describe('the audit of a ledger', () => {
   it('adds up a sound history and finds nothing', () => {
-    const report = auditHistory(sound, 'p');
+    const report = auditHistory(sound);
     expect(report).toMatchObject({ versions: 4, commits: 2, records: 13, rows: 11, deadLettered: 1, filtered: 1, findings: [] });
     expect([...report.offsets]).toEqual([
       ['orders:0', 12n],
@@ -59,8 +59,8 @@ describe('the audit of a ledger', () => {
 
   it('does not compare offsets of a topic that was deleted and created again', () => {
     const again = entry(4, { ranges: [range(0, 0n, 3n)], records: 3, rows: 3 }, { progress: new Map([['p:orders:0:c:another', 3n]]) });
-    const report = auditHistory([...sound, again], 'p');
-    expect(report.findings).toEqual([]);
+    const report = auditHistory([...sound, again]);
+    expect(report.findings.map(({ level, rule }) => `${level} ${rule}`)).toEqual(['note incarnation']);
     expect(report.offsets.get('orders:0')).toBe(3n);
   });
 
@@ -85,8 +85,41 @@ describe('the audit of a ledger', () => {
     expect(rulesOf([entry(1, accounting, { progress: new Map() })])).toEqual(['error mark at 1']);
   });
 
-  it('warns of marks that were moved without accounting, and leaves other pipelines alone', () => {
+  it('warns of marks that were moved without accounting, and follows them from there', () => {
     expect(rulesOf([entry(1, undefined, { progress: new Map([[mark(0), 2n]]) })])).toEqual(['warning unaccounted at 1']);
-    expect(rulesOf([entry(1, { pipeline: 'q', records: 7 }, { progress: new Map([['q:orders:0:c:t', 2n]]) })])).toEqual([]);
+    const rewound = entry(4, undefined, { progress: new Map([[mark(0), 2n]]) });
+    const again = entry(5, { ranges: [range(0, 2n, 5n)], records: 3, rows: 3 });
+    expect(rulesOf([...sound, rewound, again])).toEqual(['warning unaccounted at 4']);
+    expect(rulesOf([entry(1, undefined, { progress: new Map([['a-query-of-spark', 2n]]) })])).toEqual([]);
+  });
+
+  it('audits the ledger of every pipeline by itself', () => {
+    const other = { pipeline: 'q', ranges: [range(0, 3n, 5n)], records: 7, rows: 2 };
+    const progress = new Map([['q:orders:0:c:t', 5n]]);
+    expect(rulesOf([...sound, entry(4, other, { progress })])).toEqual(['error balance at 4']);
+  });
+
+  it('names offsets that an operator passed over or reads again, and finds them where nobody decided it', () => {
+    const onwards = (from: bigint, after?: bigint): HistoryEntry =>
+      entry(4, { ranges: [{ ...range(0, from, 40n), after }], records: 3, rows: 3 }, { progress: new Map([[mark(0), 40n]]) });
+    const passed = auditHistory([...sound, onwards(30n, 12n)]).findings;
+    expect(passed).toMatchObject([
+      { level: 'note', rule: 'decision', text: expect.stringContaining('18 offsets were passed over') as string },
+    ]);
+    const again = auditHistory([...sound, onwards(0n, 12n)]).findings;
+    expect(again).toMatchObject([
+      { level: 'note', rule: 'decision', text: expect.stringContaining('12 offsets are read again') as string },
+    ]);
+    expect(rulesOf([...sound, onwards(30n)])).toEqual(['error gap at 4']);
+    expect(rulesOf([...sound, onwards(30n, 11n)])).toEqual(['error gap at 4']);
+  });
+
+  it('names versions of others that changed rows, with what they changed, and passes over maintenance', () => {
+    const gone = entry(4, undefined, { operation: 'DELETE', engineInfo: 'Apache-Spark/4.0.0', netRows: -3, removedFiles: 1 });
+    const { foreign, foreignCount } = auditHistory([...sound, gone]);
+    expect([foreign, foreignCount]).toEqual([
+      [{ version: 4, committedAt: 4, operation: 'DELETE', engine: 'Apache-Spark/4.0.0', netRows: -3, addedFiles: 1, removedFiles: 1 }],
+      1,
+    ]);
   });
 });

@@ -1,0 +1,97 @@
+import { availableParallelism } from 'node:os';
+import { ServiceError } from '../../base/errors.ts';
+import { RandomIdSource } from '../../base/ids.ts';
+import { SystemClock } from '../../base/system-clock.ts';
+import { SystemRandom } from '../../base/system-random.ts';
+import { DeltaTables } from '../../delta/delta-tables.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { IcebergTables } from '../../iceberg/iceberg-tables.ts';
+import { isMetadataFile } from '../../iceberg/pointer/metadata-names.ts';
+import { ParquetFileRewriter } from '../../maintenance/file-rewriter.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { openObjectStore } from '../../storage/open-object-store.ts';
+import { RetryingObjectStore } from '../../storage/retrying-object-store.ts';
+import type { QueryableTable } from '../../table/table.ts';
+import type { TableFormatDriver } from '../../table/table-formats.ts';
+import type { NameInCatalog, TableRequest } from '../app-commands.ts';
+import { LazyEngine } from '../lazy-engine.ts';
+import { productVersion } from '../product-version.ts';
+import { createSession } from '../session.ts';
+
+const memoryLimitBytes = 1024 ** 3;
+
+/** A table, and the engine that is opened when rows are read. */
+export interface OpenedTable extends AsyncDisposable {
+  readonly table: QueryableTable;
+  readonly engine: () => Promise<Engine>;
+}
+
+/** Opens a table by its name in a catalog, or where it lies. @throws ServiceError `TABLE_NOT_FOUND` (not-found). */
+export async function openAnyTable(request: TableRequest): Promise<OpenedTable> {
+  return request.inCatalog === undefined ? openAtPlace(request) : openByName(request, request.inCatalog);
+}
+
+function openAtPlace(request: TableRequest): Promise<OpenedTable> {
+  const clock = new SystemClock();
+  const random = new SystemRandom();
+  const ids = new RandomIdSource(random);
+  const engine = new LazyEngine({ memoryLimitBytes, threads: availableParallelism(), temporaryDirectory: undefined, ids });
+  const openStore = (location: string): ObjectStore => new RetryingObjectStore(openObjectStore(location), { clock, random });
+  const parts = { openStore, clock, random, ids, version: productVersion, engine: () => engine.open() };
+  const drivers = [new DeltaTables({ ...parts, rewriter: new ParquetFileRewriter({ openStore }) }), new IcebergTables(parts)];
+  const close = (): Promise<void> => engine.close();
+  return opened(request, () => openAny(drivers, request), { engine: parts.engine, close });
+}
+
+function openByName(request: TableRequest, { parts, conf }: NameInCatalog): Promise<OpenedTable> {
+  const session = createSession({ config: conf });
+  const { tables, openEngine } = session.runtime;
+  return opened(request, () => tables.find({ kind: 'name', parts }, request.signal), { engine: openEngine, close: () => session.stop() });
+}
+
+async function opened(
+  request: TableRequest,
+  open: () => Promise<QueryableTable | undefined>,
+  { engine, close }: { readonly engine: () => Promise<Engine>; readonly close: () => Promise<void> },
+): Promise<OpenedTable> {
+  try {
+    const table = await open();
+    if (table === undefined) throw noTable(request);
+    return { table, engine, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The table of the first format that has one at the location. */
+async function openAny(drivers: readonly TableFormatDriver[], request: TableRequest): Promise<QueryableTable | undefined> {
+  const { name, location, signal, pathMap, pathBase } = request;
+  const formats = isMetadataFile(location) ? ['iceberg'] : ['delta', 'iceberg'];
+  for (const driver of drivers.filter(({ format }) => formats.includes(format))) {
+    const table = await driver.open(name, location, signal, { pathMap, pathBase });
+    if (table !== undefined) return table;
+  }
+  return undefined;
+}
+
+function noTable({ name, location, inCatalog }: TableRequest): ServiceError {
+  if (inCatalog !== undefined) {
+    const [catalog = '', ...parts] = inCatalog.parts;
+    return new ServiceError({
+      code: 'TABLE_NOT_FOUND',
+      kind: 'not-found',
+      message: `catalog "${catalog}" has no table "${parts.join('.')}"`,
+      hint: `SHOW TABLES IN ${catalog}.<namespace>, with tidewater sql, lists what it has`,
+    });
+  }
+  return new ServiceError({
+    code: 'TABLE_NOT_FOUND',
+    kind: 'not-found',
+    message:
+      name === location
+        ? `there is no Delta or Iceberg table at "${location}"`
+        : `table "${name}": there is no Delta or Iceberg table at "${location}"`,
+    hint: 'check the name or the path; a path has a slash in it',
+  });
+}
