@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CompressionCodecs, CompressionTypes, type Kafka, type KafkaMessage } from 'kafkajs';
-import { compressFrameSync, decompressFrameSync } from 'lz4-napi';
+import type { Kafka, KafkaMessage } from 'kafkajs';
 import { rowText } from './checks-table.ts';
-
-CompressionCodecs[CompressionTypes.LZ4] = () => ({
-  compress: ({ buffer }: { readonly buffer: Buffer }) => Promise.resolve(compressFrameSync(buffer)),
-  decompress: (buffer: Buffer) => Promise.resolve(decompressFrameSync(buffer)),
-});
 
 /** How long a topic must stay silent after the last expected record: a record too many would come by then. */
 const silenceMs = 700;
@@ -18,7 +12,7 @@ export type Received = KafkaMessage & { readonly topic: string; readonly partiti
 const patienceMs = 20_000;
 
 /**
- * Reads topics from their beginning as a `read_committed` consumer, until `done` says that everything expected is there and nothing
+ * Reads topics from their beginning as a `read_committed` consumer of a plain client, which has no codec but gzip, until `done` says that everything expected is there and nothing
  * more comes, or until patience ends.
  */
 export async function consume(

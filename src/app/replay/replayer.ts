@@ -98,7 +98,7 @@ function encodeChunk(chunk: readonly PlacedRecord[], topic: string, clock: Clock
   for (const { partition, record } of chunk) {
     let builder = builders.get(partition);
     if (builder === undefined) {
-      builder = new RecordBatchBuilder({ compression: 'lz4' });
+      builder = new RecordBatchBuilder({ compression: 'gzip' });
       builders.set(partition, builder);
     }
     builder.append({ key: record.key, value: record.value, timestampMs });

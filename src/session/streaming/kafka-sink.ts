@@ -116,7 +116,7 @@ interface SinkColumns {
 
 function encoded(pending: Pending): EncodedRecordBatch {
   const records = pending.records.map((record) => ({ ...record, timestampMs: toEpochMs(record.timestampMs) }));
-  return encodeRecordBatch({ topic: pending.topic, partition: pending.partition, records, compression: 'lz4' });
+  return encodeRecordBatch({ topic: pending.topic, partition: pending.partition, records, compression: 'gzip' });
 }
 
 /** Which columns the sink takes. @throws AnalysisException when there is no `value`, no topic, or a type does not fit. */
