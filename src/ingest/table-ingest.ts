@@ -1,7 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 import { describeError, isServiceError, ServiceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
-import type { ConsumerHandler, FetchedPartition, KafkaClient, KafkaConsumer, StartPosition, TopicPartition } from '../kafka/client.ts';
+import type {
+  ConsumerHandler,
+  FetchedPartition,
+  KafkaClient,
+  KafkaConsumer,
+  StartPosition,
+  TopicPartition,
+  TopicsChange,
+} from '../kafka/client.ts';
 import type { BatchOutcome, BatchSink } from '../protocol/batch-sink.ts';
 import type { SealedBatch } from '../protocol/sealed-batch.ts';
 import type { SourceIdentities } from '../protocol/source-offsets.ts';
@@ -141,6 +149,14 @@ export class TableIngest implements ConsumerHandler {
     this.#abandon();
     await this.#settled();
     this.#assigned = [];
+  }
+
+  /** What was fetched of a topic that is gone cannot be fetched again: it is committed before the generation ends. */
+  async onTopicsChanged(change: TopicsChange): Promise<void> {
+    for (const topic of change.missing) this.#dependencies.observer.warning('topic does not exist', { topic });
+    for (const topic of change.replaced) this.#dependencies.observer.warning('topic was deleted and created again', { topic });
+    this.#seal('drain');
+    await this.#settled();
   }
 
   onFetched(fetched: FetchedPartition): void {

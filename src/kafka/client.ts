@@ -23,6 +23,8 @@ export interface RawRecordBatch {
 
 /** What one fetch brought for one partition, in offset order, without aborted transactions and control batches. */
 export interface FetchedPartition extends TopicPartition {
+  /** The topic's incarnation that the bytes come from, as `TopicDescription` has it. */
+  readonly topicId: string;
   /** The offset the fetch asked for. The first batch may start below it: records before it must be skipped. */
   readonly fetchOffset: bigint;
   /** The offset to fetch next: past the last batch, control batches and aborted records included. */
@@ -35,6 +37,16 @@ export interface FetchedPartition extends TopicPartition {
 /** Where to start reading one partition. */
 export interface StartPosition extends TopicPartition {
   readonly offset: bigint;
+  /** The topic's incarnation the offset belongs to: no other is read from here. Default: the one that is found when reading begins. */
+  readonly topicId?: string | undefined;
+}
+
+/** How the topics of a consumer differ from those it reads. */
+export interface TopicsChange {
+  /** Those that do not exist (any more). The consumer waits for them and reads the others. */
+  readonly missing: readonly string[];
+  /** Those that were deleted and created again. */
+  readonly replaced: readonly string[];
 }
 
 /**
@@ -48,6 +60,12 @@ export interface ConsumerHandler {
   onAssigned(partitions: readonly TopicPartition[], generation: number): Promise<readonly StartPosition[]>;
   /** The generation ended: everything fetched and not committed belongs to somebody else by now. */
   onRevoked(generation: number): Promise<void>;
+  /**
+   * Topics came to be, went away, were made anew or got other partitions. The generation ends when the answer resolves and another begins, so
+   * this is the moment to put away what was fetched: of a topic that is gone it cannot be fetched again. Also called before the first
+   * generation when topics are missing.
+   */
+  onTopicsChanged(change: TopicsChange): Promise<void>;
   /** Takes the bytes (copying them) and returns soon; the next fetch waits for it. */
   onFetched(fetched: FetchedPartition): void;
   /**
@@ -56,12 +74,13 @@ export interface ConsumerHandler {
    * themselves.
    */
   onOutOfRange?(position: StartPosition, held: PartitionOffsets): void;
-  /** The consumer stopped for good by an error (authorisation, topic deleted, a handler method threw); transient trouble is retried inside. */
+  /** The consumer stopped for good by an error (authorisation, a handler method threw); transient trouble is retried inside. */
   onFailed(error: unknown): void;
 }
 
 export interface ConsumerOptions {
   readonly groupId: string;
+  /** Read where they exist; those that do not are waited for. */
   readonly topics: readonly string[];
   readonly handler: ConsumerHandler;
   /** Defaults to true: aborted and open transactions are not seen. */
@@ -72,6 +91,8 @@ export interface ConsumerOptions {
   readonly maxWaitMs?: number | undefined;
   /** Default 30000. */
   readonly sessionTimeoutMs?: number | undefined;
+  /** How often the topics are looked at for changes of which no fetch tells. Default 5000. */
+  readonly topicCheckMs?: number | undefined;
 }
 
 /** A member of a consumer group. Correctness never depends on membership: the table's commit fences. */
@@ -153,6 +174,14 @@ export interface TopicSpec {
   readonly config?: Readonly<Record<string, string>> | undefined;
 }
 
+/** A topic's present incarnation. */
+export interface TopicDescription {
+  readonly topic: string;
+  /** Another one after the topic was deleted and created again, base64url; `-` when the broker is too old to tell (before Kafka 2.8). */
+  readonly topicId: string;
+  readonly partitions: number;
+}
+
 /** The offsets a partition holds: records in `[earliest, latest)`, where `latest` is the end that a read_committed reader can reach. */
 export interface PartitionOffsets extends TopicPartition {
   readonly earliest: bigint;
@@ -170,12 +199,9 @@ export interface KafkaRecord extends TopicPartition {
 
 export interface KafkaAdmin {
   clusterId(): Promise<string>;
-  /**
-   * The broker's id of the topic's present incarnation (another one after the topic was deleted and created again), base64url; `-` when the
-   * broker is too old to tell (Metadata before version 10). kafkajs stops at version 6, so the request is our own (flexible
-   * encoding: request header with tagged fields, compact strings).
-   * @throws ServiceError `KAFKA_TOPIC_NOT_FOUND` (not-found).
-   */
+  /** What the topic is like now; `undefined` when it does not exist. */
+  describeTopic(topic: string): Promise<TopicDescription | undefined>;
+  /** The id of `describeTopic`. @throws ServiceError `KAFKA_TOPIC_NOT_FOUND` (not-found). */
   topicId(topic: string): Promise<string>;
   /** Creates what is missing; an existing topic is left as it is. Resolves with the names created. */
   ensureTopics(topics: readonly TopicSpec[]): Promise<readonly string[]>;
@@ -205,13 +231,18 @@ export interface KafkaClient {
   }): Promise<TransactionalProducer>;
   /**
    * Reads a partition without a group from `from` up to (excluding) `until`, read_committed unless told otherwise. Ends early
-   * when nothing is left below `until`.
+   * when nothing is left below `until`. Never passes from one incarnation of the topic into another: without `topicId` the one that is found
+   * at the beginning is read to the end.
+   *
+   * @throws ServiceError `KAFKA_TOPIC_NOT_FOUND`, `KAFKA_TOPIC_REPLACED` (discontinuity), `KAFKA_OFFSET_OUT_OF_RANGE` (discontinuity),
+   *   `KAFKA_UNAVAILABLE`.
    */
   readPartition(options: {
     readonly topic: string;
     readonly partition: number;
     readonly from: bigint;
     readonly until: bigint;
+    readonly topicId?: string | undefined;
     readonly readCommitted?: boolean | undefined;
     readonly signal?: AbortSignal | undefined;
   }): AsyncIterable<KafkaRecord>;

@@ -54,6 +54,16 @@ export function kafkaDestinationReplaced(topic: string, ids: { readonly meant: s
   });
 }
 
+/** The topic was deleted and created again under a reader. */
+export function kafkaTopicReplaced(topic: string, expected: string, found: string): ServiceError {
+  return new ServiceError({
+    code: 'KAFKA_TOPIC_REPLACED',
+    kind: 'discontinuity',
+    message: `topic "${topic}" was deleted and created again: its id is ${found}, ${expected} was being read`,
+    hint: 'offsets of the deleted topic mean nothing in the new one: decide where to continue',
+  });
+}
+
 /** Records for a topic or partition that does not exist. */
 export function kafkaNoSuchDestination(topic: string, cause?: unknown): ServiceError {
   return new ServiceError({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KafkaClient, KafkaConsumer, TopicPartition } from '../../src/kafka/client.ts';
 import { RecordingHandler, until } from '../support/recording-handler.ts';
-import { batchOf, consume, type Suite, topicOf } from './kafka-client-suite.ts';
+import { batchOf, consume, goneTopic, type Suite, topicOf } from './kafka-client-suite.ts';
 
 export function describeConsumers(suite: Suite): void {
   describe('a consumer', () => {
@@ -125,14 +125,6 @@ export function describeConsumers(suite: Suite): void {
       await consumer.stop();
     });
 
-    it('fails for good when its topic does not exist', async () => {
-      const client = suite.client();
-      const handler = new RecordingHandler();
-      const consumer = client.consumer({ groupId: suite.unique('group'), topics: [suite.unique('absent')], handler });
-      await expect(consumer.start()).rejects.toMatchObject({ code: 'KAFKA_TOPIC_NOT_FOUND' });
-      await consumer.stop();
-    });
-
     it('makes no call after stop has resolved', async () => {
       const client = suite.client();
       const topic = await topicOf(suite, client);
@@ -144,6 +136,91 @@ export function describeConsumers(suite: Suite): void {
       await producer.send([batchOf({ topic, partition: 0 }, ['late'])]);
       await new Promise((resolve) => setTimeout(resolve, 150));
       expect(handler.events).toEqual(events);
+    });
+  });
+}
+
+export function describeTopicChanges(suite: Suite): void {
+  describe('a consumer whose topics change', () => {
+    it('waits for a topic that does not exist, says so, and reads the others meanwhile', async () => {
+      const client = suite.client();
+      const [topic, absent] = [await topicOf(suite, client), suite.unique('absent')];
+      const producer = await client.producer();
+      await producer.send([batchOf({ topic, partition: 0 }, ['here'])]);
+      const { consumer, handler } = await consume(client, { groupId: suite.unique('group'), topics: [topic, absent] });
+      await until(() => handler.values().length === 1, 'the topic that exists was read');
+      expect(handler.changes).toEqual([{ missing: [absent], replaced: [] }]);
+      await client.admin.ensureTopics([{ topic: absent, partitions: 1 }]);
+      await producer.send([batchOf({ topic: absent, partition: 0 }, ['there'])]);
+      await until(() => handler.values().includes('there'), 'the topic was picked up');
+      expect(handler.changes.at(-1)).toEqual({ missing: [], replaced: [] });
+      expect(handler.failures).toEqual([]);
+      await consumer.stop();
+    });
+
+    it('reads partitions that are added', async () => {
+      const client = suite.client();
+      const topic = await topicOf(suite, client);
+      const { consumer, handler } = await consume(client, { groupId: suite.unique('group'), topics: [topic] });
+      await until(() => handler.events.includes('ready 1'), 'it was assigned');
+      await suite.rig().addPartitions(topic, 3);
+      await until(() => handler.assigned.length === 3, 'the partitions were picked up');
+      const producer = await suite.client().producer();
+      await producer.send([batchOf({ topic, partition: 2 }, ['new'])]);
+      await until(() => handler.values().length === 1, 'the new partition was read');
+      expect((await client.admin.offsets(topic)).map(({ latest }) => latest)).toEqual([0n, 0n, 1n]);
+      expect(handler.failures).toEqual([]);
+      await consumer.stop();
+    });
+
+    it('ends its generation when a topic is deleted and created again, and passes no byte of one as the other', async () => {
+      const client = suite.client();
+      const topic = await topicOf(suite, client);
+      const before = await client.admin.topicId(topic);
+      const producer = await client.producer();
+      await producer.send([batchOf({ topic, partition: 0 }, ['0', '1', '2'])]);
+      const handler = new RecordingHandler();
+      handler.startAt = async () => {
+        const present = await client.admin.describeTopic(topic);
+        return handler.fetches.findLast(({ topicId }) => topicId === present?.topicId)?.untilOffset ?? 0n;
+      };
+      const consumer = client.consumer({ groupId: suite.unique('group'), topics: [topic], handler, maxWaitMs: 50, topicCheckMs: 200 });
+      await consumer.start();
+      await until(() => handler.values().length === 3, 'the old topic was read');
+      await goneTopic(client, topic);
+      await client.admin.ensureTopics([{ topic, partitions: 1 }]);
+      const after = await client.admin.topicId(topic);
+      await (await suite.client().producer()).send([batchOf({ topic, partition: 0 }, ['a', 'b', 'c', 'd', 'e'])]);
+      await until(() => handler.values().length === 8, 'the new topic was read');
+      expect(handler.values()).toEqual(['0', '1', '2', 'a', 'b', 'c', 'd', 'e']);
+      const countOf = (id: string): number =>
+        handler.fetches.reduce((sum, { topicId, records }) => sum + (topicId === id ? records.length : 0), 0);
+      expect([countOf(before), countOf(after)]).toEqual([3, 5]);
+      expect(handler.changes.length).toBeGreaterThan(0);
+      expect(handler.failures).toEqual([]);
+      await consumer.stop();
+    });
+
+    it('reads nothing of a topic under a position that was decided for another incarnation', async () => {
+      const client = suite.client();
+      const topic = await topicOf(suite, client);
+      const before = await client.admin.topicId(topic);
+      await goneTopic(client, topic);
+      await client.admin.ensureTopics([{ topic, partitions: 1 }]);
+      await (await client.producer()).send([batchOf({ topic, partition: 0 }, ['a', 'b'])]);
+      const handler = new RecordingHandler();
+      let plans = 0;
+      handler.onAssigned = (partitions) => {
+        plans += 1;
+        return Promise.resolve(partitions.map((at) => ({ ...at, offset: 0n, ...(plans < 3 ? { topicId: before } : {}) })));
+      };
+      const consumer = client.consumer({ groupId: suite.unique('group'), topics: [topic], handler, maxWaitMs: 50, topicCheckMs: 200 });
+      await consumer.start();
+      await until(() => handler.changes.length > 0, 'the handler heard of it');
+      expect(handler.values()).toEqual([]);
+      expect(handler.changes[0]).toEqual({ missing: [], replaced: [topic] });
+      await until(() => handler.values().length === 2, 'it was read when the position fitted');
+      await consumer.stop();
     });
   });
 }

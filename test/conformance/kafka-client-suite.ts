@@ -18,6 +18,8 @@ export interface KafkaRig {
   client(clientId: string): KafkaClient;
   /** Deletes records below an offset, as retention does. */
   deleteRecords(at: TopicPartition, beforeOffset: bigint): Promise<void>;
+  /** Adds partitions to a topic until it has so many. */
+  addPartitions(topic: string, partitions: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -75,7 +77,15 @@ export async function consume(
 ): Promise<Running> {
   const handler = new RecordingHandler();
   if (options.startAt !== undefined) handler.startAt = options.startAt;
-  const consumer = client.consumer({ maxWaitMs: 50, ...options, handler });
+  const consumer = client.consumer({ maxWaitMs: 50, topicCheckMs: 200, ...options, handler });
   await consumer.start();
   return { consumer, handler };
+}
+
+/** Deletes a topic and waits until the brokers say so. */
+export async function goneTopic(client: KafkaClient, topic: string): Promise<void> {
+  await client.admin.deleteTopic(topic);
+  for (let attempt = 0; attempt < 100 && (await client.admin.describeTopic(topic)) !== undefined; attempt += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }

@@ -4,8 +4,20 @@ import type { KafkaClient, OutgoingRecord } from '../../src/kafka/client.ts';
 import { encodeRecordBatch } from '../../src/kafka/records/record-batch.ts';
 import { until } from '../support/recording-handler.ts';
 import { settledTopic } from '../support/settled-topic.ts';
-import { describeConsumers, describeGroups } from './kafka-client-consumers.ts';
-import { batchOf, collect, consume, type KafkaRig, readAll, readValues, record, type Suite, text, topicOf } from './kafka-client-suite.ts';
+import { describeConsumers, describeGroups, describeTopicChanges } from './kafka-client-consumers.ts';
+import {
+  batchOf,
+  collect,
+  consume,
+  goneTopic,
+  type KafkaRig,
+  readAll,
+  readValues,
+  record,
+  type Suite,
+  text,
+  topicOf,
+} from './kafka-client-suite.ts';
 
 export type { KafkaRig } from './kafka-client-suite.ts';
 
@@ -26,7 +38,7 @@ export function describeKafkaClient(name: string, makeRig: () => Promise<KafkaRi
       },
       unique: (prefix) => {
         state.serial += 1;
-        return `${prefix}-${process.pid}-${state.serial}`;
+        return `${prefix}-${name.replaceAll(' ', '-')}-${process.pid}-${state.serial}`;
       },
     };
     beforeAll(async () => {
@@ -38,6 +50,7 @@ export function describeKafkaClient(name: string, makeRig: () => Promise<KafkaRi
     });
     describeRecords(suite);
     describeConsumers(suite);
+    describeTopicChanges(suite);
     describeGroups(suite);
     describeTransactions(suite);
     describeAdmin(suite);
@@ -200,7 +213,7 @@ function describeTransactions(suite: Suite): void {
       await producer.publish([batchOf({ topic, partition: 0 }, ['first'])], { incarnations });
       await settledTopic(client, topic);
       expect(await readValues(client, topic)).toEqual(['first']);
-      await deleted(client, topic);
+      await goneTopic(client, topic);
       await client.admin.ensureTopics([{ topic, partitions: 1 }]);
       await expect(producer.publish([batchOf({ topic, partition: 0 }, ['stray'])], { incarnations })).rejects.toMatchObject({
         code: 'KAFKA_DESTINATION_REPLACED',
@@ -240,16 +253,6 @@ async function pollValues(client: KafkaClient, topic: string, count: number): Pr
     if (values.length < count) await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return values;
-}
-
-async function deleted(client: KafkaClient, topic: string): Promise<void> {
-  await client.admin.deleteTopic(topic);
-  const isThere = (): Promise<boolean> =>
-    client.admin.topicId(topic).then(
-      () => true,
-      () => false,
-    );
-  for (let attempt = 0; attempt < 100 && (await isThere()); attempt += 1) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 function describeAdmin(suite: Suite): void {
@@ -302,9 +305,32 @@ function describeAdmin(suite: Suite): void {
       await admin.ensureTopics([{ topic, partitions: 1 }]);
       const before = await admin.topicId(topic);
       expect(await admin.topicId(topic)).toBe(before);
-      await deleted(client, topic);
+      await goneTopic(client, topic);
       await admin.ensureTopics([{ topic, partitions: 1 }]);
       expect(await admin.topicId(topic)).not.toBe(before);
+      expect(await admin.describeTopic(topic)).toEqual({ topic, topicId: await admin.topicId(topic), partitions: 1 });
+    });
+
+    it('is not misled about a topic by another that was deleted', async () => {
+      const client = suite.client();
+      const [deleted, kept] = [await topicOf(suite, client), await topicOf(suite, client)];
+      await (await client.producer()).send([batchOf({ topic: kept, partition: 0 }, ['x'])]);
+      await readValues(client, deleted);
+      await goneTopic(client, deleted);
+      expect(await client.admin.describeTopic(deleted)).toBeUndefined();
+      expect(await client.admin.partitionCount(kept)).toBe(1);
+      expect(await readValues(client, kept)).toEqual(['x']);
+    });
+
+    it('reads no incarnation of a topic but the one asked for', async () => {
+      const client = suite.client();
+      const topic = await topicOf(suite, client);
+      const before = await client.admin.topicId(topic);
+      await goneTopic(client, topic);
+      await client.admin.ensureTopics([{ topic, partitions: 1 }]);
+      await (await client.producer()).send([batchOf({ topic, partition: 0 }, ['x'])]);
+      const read = collect(client.readPartition({ topic, topicId: before, partition: 0, from: 0n, until: 1n }));
+      await expect(read).rejects.toMatchObject({ code: 'KAFKA_TOPIC_REPLACED', kind: 'discontinuity' });
     });
 
     it('tells the configuration of a topic', async () => {

@@ -6,11 +6,13 @@ import type {
   PartitionOffsets,
   StartPosition,
   TopicPartition,
+  TopicsChange,
 } from '../../src/kafka/client.ts';
 import { decodeRecords } from '../../src/kafka/records/record-batch.ts';
 
 /** A fetch as a test wants to look at it: with its records decoded. */
 export interface SeenFetch extends TopicPartition {
+  readonly topicId: string;
   readonly fetchOffset: bigint;
   readonly untilOffset: bigint;
   readonly highWatermark: bigint;
@@ -23,6 +25,7 @@ export class RecordingHandler implements ConsumerHandler {
   readonly fetches: SeenFetch[] = [];
   readonly failures: unknown[] = [];
   readonly outOfRange: { readonly position: StartPosition; readonly held: PartitionOffsets }[] = [];
+  readonly changes: TopicsChange[] = [];
   assigned: readonly TopicPartition[] = [];
   startAt: (at: TopicPartition) => Promise<bigint | undefined> | bigint | undefined = () => 0n;
 
@@ -47,9 +50,15 @@ export class RecordingHandler implements ConsumerHandler {
     const records = fetched.batches
       .flatMap((batch) => decodeRecords(batch.bytes, fetched))
       .filter((record) => record.offset >= fetched.fetchOffset);
-    const { topic, partition, fetchOffset, untilOffset, highWatermark } = fetched;
+    const { topic, topicId, partition, fetchOffset, untilOffset, highWatermark } = fetched;
     this.events.push(`fetched ${topic}/${partition} ${String(fetchOffset)}-${String(untilOffset)}`);
-    this.fetches.push({ topic, partition, fetchOffset, untilOffset, highWatermark, records });
+    this.fetches.push({ topic, topicId, partition, fetchOffset, untilOffset, highWatermark, records });
+  }
+
+  onTopicsChanged(change: TopicsChange): Promise<void> {
+    this.events.push('topics changed');
+    this.changes.push(change);
+    return Promise.resolve();
   }
 
   onOutOfRange(position: StartPosition, held: PartitionOffsets): void {

@@ -34,11 +34,11 @@ export class GroupMembership {
     this.#options = options;
   }
 
-  /** Joins or joins again; resolves when the generation is settled. Rejects with a ServiceError. */
+  /** Joins or joins again; resolves when the generation is settled. Topics need not exist. Rejects with a ServiceError. */
   async join(signal: AbortSignal): Promise<Membership> {
     const { connection, groupId, topics, sessionTimeoutMs, rebalanceTimeoutMs } = this.#options;
     for (;;) {
-      await connection.follow(topics);
+      await connection.look(topics);
       try {
         const joined = await this.#ask(signal, (broker) =>
           broker.joinGroup({
@@ -143,7 +143,7 @@ export class GroupMembership {
       .map((member) => ({ memberId: member.memberId, topics: AssignerProtocol.MemberMetadata.decode(member.memberMetadata)?.topics ?? [] }))
       .sort((a, b) => (a.memberId < b.memberId ? -1 : 1));
     const topics = [...new Set(wanting.flatMap((member) => member.topics))].sort();
-    await connection.follow(topics);
+    await connection.look(topics);
     const assignments = new Map<string, Record<string, number[]>>(wanting.map((member) => [member.memberId, {}]));
     for (const topic of topics) {
       const takers = wanting.filter((member) => member.topics.includes(topic));

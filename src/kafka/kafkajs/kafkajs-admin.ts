@@ -1,16 +1,22 @@
 import type { Admin, ConfigResourceTypes } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
-import type { KafkaAdmin, PartitionOffsets, StartPosition, TopicPartition, TopicSpec } from '../client.ts';
-import { kafkaTopicNotFound } from '../errors.ts';
-import type { KafkaConnection } from './kafkajs-connection.ts';
-import { answerError, kafkaCode, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
-import { tellsTopicIds, topicIdFrom } from './topic-id-request.ts';
+import { isServiceError } from '../../base/errors.ts';
+import type { KafkaAdmin, PartitionOffsets, StartPosition, TopicDescription, TopicPartition, TopicSpec } from '../client.ts';
+import { kafkaTopicNotFound, kafkaUnavailable } from '../errors.ts';
+import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
+import { toServiceError } from './kafkajs-errors.ts';
 
 /** How long a topic may take to be known by all brokers after its creation. */
 const createdTopicTimeoutMs = 10_000;
 const createdTopicPollMs = 50;
 /** As the protocol has it. kafkajs exports the name in a way that Node's own modules do not see. */
 const topicResource: ConfigResourceTypes.TOPIC = 2;
+/** How long a partition's offsets are asked for while it has no leader. */
+const heldOffsetsTimeoutMs = 10_000;
+// The protocol's names for the two ends of a partition.
+const timestampOf = { earliest: -2, latest: -1 } as const;
+const anyReplica = -1;
+const readCommitted = 1;
 
 /** Administration through kafkajs's admin; connects at the first use. */
 export class KafkajsAdmin implements KafkaAdmin {
@@ -67,44 +73,26 @@ export class KafkajsAdmin implements KafkaAdmin {
     }
   }
 
-  #isLed(spec: TopicSpec): Promise<boolean> {
-    return this.#call(
-      `look for the leaders of topic "${spec.topic}"`,
-      async (admin) => {
-        try {
-          const { topics } = await admin.fetchTopicMetadata({ topics: [spec.topic] });
-          const partitions = topics.find((each) => each.name === spec.topic)?.partitions ?? [];
-          return partitions.length >= spec.partitions && partitions.every((partition) => partition.leader >= 0);
-        } catch (error) {
-          if (kafkaCodeOf(error) === kafkaCode.unknownTopicOrPartition) return false;
-          throw error;
-        }
-      },
-      spec.topic,
-    );
+  async #isLed({ topic, partitions }: TopicSpec): Promise<boolean> {
+    await this.#connection.look([topic]);
+    const found = this.#connection.topic(topic)?.partitions ?? [];
+    return found.length >= partitions && found.every(({ leader }) => leader >= 0);
   }
 
-  partitionCount(topic: string): Promise<number | undefined> {
-    return this.#call(`look at topic "${topic}"`, async (admin) => {
-      try {
-        const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-        return topics.find((each) => each.name === topic)?.partitions.length;
-      } catch (error) {
-        if (kafkaCodeOf(error) === kafkaCode.unknownTopicOrPartition) return undefined;
-        throw error;
-      }
-    });
+  async describeTopic(topic: string): Promise<TopicDescription | undefined> {
+    await this.#connection.look([topic]);
+    const found = this.#connection.topic(topic);
+    return found === undefined ? undefined : { topic, topicId: found.topicId, partitions: found.partitions.length };
+  }
+
+  async partitionCount(topic: string): Promise<number | undefined> {
+    return (await this.describeTopic(topic))?.partitions;
   }
 
   async topicId(topic: string): Promise<string> {
-    const broker = await this.#connection.anyBroker();
-    if (!tellsTopicIds(broker)) {
-      if ((await this.partitionCount(topic)) === undefined) throw kafkaTopicNotFound(topic);
-      return '-';
-    }
-    const { errorCode, topicId } = await this.#guarded('ask for a topic id', topic, () => topicIdFrom(broker, topic));
-    if (errorCode !== kafkaCode.none) throw answerError(errorCode, `ask for the id of topic "${topic}"`, topic);
-    return topicId;
+    const found = await this.describeTopic(topic);
+    if (found === undefined) throw kafkaTopicNotFound(topic);
+    return found.topicId;
   }
 
   topicConfig(topic: string): Promise<ReadonlyMap<string, string>> {
@@ -129,8 +117,21 @@ export class KafkajsAdmin implements KafkaAdmin {
 
   /** What one partition holds. */
   async heldOffsets(at: TopicPartition): Promise<PartitionOffsets> {
-    const [earliest, latest] = await Promise.all([this.#offset(at, true), this.#offset(at, false)]);
-    return { topic: at.topic, partition: at.partition, earliest, latest };
+    const { clock } = this.#connection;
+    const deadline = clock.monotonicMs() + heldOffsetsTimeoutMs;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        await this.#connection.follow([at.topic]);
+        const [earliest, latest] = await Promise.all([this.#offset(at, timestampOf.earliest), this.#offset(at, timestampOf.latest)]);
+        return { topic: at.topic, partition: at.partition, earliest, latest };
+      } catch (error) {
+        // The leader moved, or another one was known: asked anew.
+        if (!isServiceError(error, 'unavailable', 'not-found') || clock.monotonicMs() >= deadline) throw error;
+        await this.#connection.pause(movedBackoff, attempt);
+        await this.#connection.refresh([at.topic]);
+        if (at.partition >= this.#connection.partitionCount(at.topic)) throw error;
+      }
+    }
   }
 
   groupOffsets(groupId: string, topic: string): Promise<readonly StartPosition[]> {
@@ -163,14 +164,16 @@ export class KafkajsAdmin implements KafkaAdmin {
     }
   }
 
-  async #offset(at: TopicPartition, fromBeginning: boolean): Promise<bigint> {
-    return this.#guarded('list offsets', at.topic, async () => {
-      await this.#connection.follow([at.topic]);
-      const found = await this.#connection.cluster.fetchTopicsOffset([
-        { topic: at.topic, partitions: [{ partition: at.partition }], fromBeginning },
-      ]);
-      const offset = found.flatMap((each) => each.partitions).find((each) => each.partition === at.partition)?.offset;
-      if (offset === undefined) throw kafkaTopicNotFound(at.topic);
+  async #offset(at: TopicPartition, timestamp: number): Promise<bigint> {
+    const { topic, partition } = at;
+    const leader = this.#connection.leaderOf(topic, partition);
+    if (leader === undefined) throw kafkaUnavailable(`${topic}/${partition} has no leader`);
+    return this.#guarded('list offsets', topic, async () => {
+      const broker = await this.#connection.broker(leader);
+      const topics = [{ topic, partitions: [{ partition, timestamp }] }];
+      const { responses } = await broker.listOffsets({ replicaId: anyReplica, isolationLevel: readCommitted, topics });
+      const offset = responses.flatMap((each) => each.partitions).find((each) => each.partition === partition)?.offset;
+      if (offset === undefined) throw kafkaTopicNotFound(topic);
       return BigInt(offset);
     });
   }

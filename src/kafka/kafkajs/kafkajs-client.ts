@@ -29,6 +29,8 @@ export interface KafkajsClientOptions {
   readonly failpoint?: Failpoint | undefined;
   /** How long a batch, or a step of a transaction, is tried before the producer gives up. Default 30000. */
   readonly deliveryTimeoutMs?: number | undefined;
+  /** How consumers ask for topics. Default `id` where the broker can; by name the topic's id is asked for after every fetch. */
+  readonly fetchBy?: 'id' | 'name' | undefined;
 }
 
 const defaultDeliveryTimeoutMs = 30_000;
@@ -60,7 +62,11 @@ export class KafkajsClient implements KafkaClient {
   }
 
   consumer(options: ConsumerOptions): KafkaConsumer {
-    const consumer = new KafkajsConsumer(this.#connection(options.readCommitted), options, (at) => this.#admin.heldOffsets(at));
+    const consumer = new KafkajsConsumer(options, {
+      connection: this.#connection(options.readCommitted),
+      heldOffsets: (at) => this.#admin.heldOffsets(at),
+      byId: this.#options.fetchBy !== 'name',
+    });
     this.#consumers.add(consumer);
     return consumer;
   }

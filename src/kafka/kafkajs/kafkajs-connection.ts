@@ -3,9 +3,10 @@ import { type BackoffPolicy, backoffMs } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ServiceError } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
-import { kafkaUnavailable } from '../errors.ts';
+import { kafkaTopicNotFound, kafkaUnavailable } from '../errors.ts';
 import type { Broker, Cluster } from './kafkajs-door.ts';
-import { isCoordinatorMove, isPermanent, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
+import { answerError, isCoordinatorMove, isPermanent, kafkaCode, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
+import { metadataFrom, type TopicMetadata } from './metadata-request.ts';
 
 export type CoordinatorKind = 'group' | 'transaction';
 
@@ -14,7 +15,8 @@ export class KafkaConnection {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly random: Random;
-  readonly #topics = new Set<string>();
+  /** What topics were like when last asked for; those that did not exist are left out. */
+  readonly #topics = new Map<string, TopicMetadata>();
   /** Node ids of coordinators that answered. */
   readonly #coordinators = new Map<string, number>();
 
@@ -28,13 +30,16 @@ export class KafkaConnection {
   async anyBroker(): Promise<Broker> {
     return this.#guarded('connect', async () => {
       await this.cluster.connect();
-      let [nodeId] = this.cluster.getNodeIds();
-      if (nodeId === undefined) {
-        await this.cluster.refreshMetadata();
-        [nodeId] = this.cluster.getNodeIds();
+      if (this.cluster.getNodeIds().length === 0) await this.cluster.refreshMetadata();
+      let failure: unknown = kafkaUnavailable('the cluster lists no broker');
+      for (const nodeId of this.cluster.getNodeIds()) {
+        try {
+          return await this.cluster.findBroker({ nodeId });
+        } catch (error) {
+          failure = error;
+        }
       }
-      if (nodeId === undefined) throw kafkaUnavailable('the cluster lists no broker');
-      return this.cluster.findBroker({ nodeId });
+      throw failure;
     });
   }
 
@@ -42,42 +47,64 @@ export class KafkaConnection {
     return this.#guarded(`connect to broker ${nodeId}`, () => this.cluster.findBroker({ nodeId: String(nodeId) }));
   }
 
-  /** Learns where the topics' partitions are. Rejects with `KAFKA_TOPIC_NOT_FOUND`, `KAFKA_NOT_AUTHORIZED`, `KAFKA_UNAVAILABLE`. */
+  /**
+   * Learns where the topics' partitions are, if that is not known. Rejects with `KAFKA_TOPIC_NOT_FOUND`, `KAFKA_NOT_AUTHORIZED`,
+   * `KAFKA_UNAVAILABLE`.
+   */
   async follow(topics: readonly string[]): Promise<void> {
-    const unseen = topics.filter((topic) => !this.#topics.has(topic));
-    if (unseen.length === 0) return;
-    for (const topic of unseen) {
-      await this.#guarded(
-        'topic metadata',
-        async () => {
-          await this.cluster.connect();
-          await this.cluster.addMultipleTargetTopics([topic]);
-        },
-        topic,
-      );
-      this.#topics.add(topic);
-    }
+    await this.refresh(topics.filter((topic) => !this.#topics.has(topic)));
   }
 
-  /** Asks for the topics' leaders again. Rejects as `follow`. */
-  refresh(): Promise<void> {
-    return this.#guarded(
-      'topic metadata',
-      async () => {
-        await this.cluster.connect();
-        await this.cluster.refreshMetadata();
-      },
-      [...this.#topics].join(', '),
-    );
+  /** Asks for the topics anew. Rejects as `follow`. */
+  async refresh(topics: readonly string[]): Promise<void> {
+    const missing = await this.look(topics);
+    if (missing.length > 0) throw kafkaTopicNotFound(missing.join(', '));
+  }
+
+  /** As `refresh`, but resolves with the topics that do not exist. */
+  async look(topics: readonly string[]): Promise<readonly string[]> {
+    if (topics.length === 0) return [];
+    const broker = await this.anyBroker();
+    const { nodeIds, topics: found } = await this.#guarded('topic metadata', () => metadataFrom(broker, topics), topics.join(', '));
+    const known = this.cluster.getNodeIds();
+    if (nodeIds.some((nodeId) => !known.includes(String(nodeId)))) await this.#refreshBrokers();
+    const failures = found.flatMap((metadata) => this.#note(metadata) ?? []);
+    const failure = failures.find(({ kind }) => kind !== 'not-found');
+    if (failure !== undefined) throw failure;
+    return topics.filter((topic) => !this.#topics.has(topic));
+  }
+
+  /** Remembers what a topic is like; the error when nothing can be known of it. */
+  #note(metadata: TopicMetadata): ServiceError | undefined {
+    const { topic, errorCode } = metadata;
+    if (errorCode === kafkaCode.none || errorCode === kafkaCode.leaderNotAvailable) {
+      this.#topics.set(topic, metadata);
+      return undefined;
+    }
+    const error = answerError(errorCode, `look for topic "${topic}"`, topic);
+    if (error.kind === 'not-found') this.#topics.delete(topic);
+    return error;
+  }
+
+  #refreshBrokers(): Promise<void> {
+    return this.#guarded('broker list', async () => {
+      await this.cluster.connect();
+      await this.cluster.refreshMetadata();
+    });
+  }
+
+  /** What was last heard of a topic; `undefined`: it did not exist. */
+  topic(topic: string): TopicMetadata | undefined {
+    return this.#topics.get(topic);
   }
 
   partitionCount(topic: string): number {
-    return this.cluster.findTopicPartitionMetadata(topic).length;
+    return this.#topics.get(topic)?.partitions.length ?? 0;
   }
 
   /** The broker that leads a partition; `undefined` when none does at the moment. */
   leaderOf(topic: string, partition: number): number | undefined {
-    const leader = this.cluster.findTopicPartitionMetadata(topic).find((each) => each.partitionId === partition)?.leader;
+    const leader = this.#topics.get(topic)?.partitions.find((each) => each.partition === partition)?.leader;
     return leader === undefined || leader < 0 ? undefined : leader;
   }
 
@@ -93,7 +120,7 @@ export class KafkaConnection {
       any.findGroupCoordinator({ groupId: id, coordinatorType: kind === 'group' ? 0 : 1 }),
     );
     const { nodeId } = found.coordinator;
-    if (!this.cluster.getNodeIds().includes(String(nodeId))) await this.refresh();
+    if (!this.cluster.getNodeIds().includes(String(nodeId))) await this.#refreshBrokers();
     this.#coordinators.set(`${kind}/${id}`, nodeId);
     return this.broker(nodeId);
   }

@@ -1,40 +1,55 @@
 import { assert } from '../../base/assert.ts';
 import { isServiceError, ServiceError } from '../../base/errors.ts';
-import type { ConsumerOptions, KafkaConsumer, PartitionOffsets, StartPosition, TopicPartition } from '../client.ts';
+import type { ConsumerOptions, KafkaConsumer, PartitionOffsets, StartPosition, TopicPartition, TopicsChange } from '../client.ts';
 import { type Deferred, deferred } from './deferred.ts';
 import { GroupMembership, type Membership } from './group-membership.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { isPermanent, toServiceError } from './kafkajs-errors.ts';
 import { PartitionFetcher } from './partition-fetcher.ts';
+import { TopicWatch } from './topic-watch.ts';
 
 const defaultMaxFetchBytes = 16 * 1024 * 1024;
 const defaultMaxWaitMs = 250;
 const defaultSessionTimeoutMs = 30_000;
 const rebalanceTimeoutMs = 60_000;
 const maxHeartbeatIntervalMs = 1000;
-// How often topics are looked at for added partitions.
-const metadataIntervalMs = 60_000;
+const defaultTopicCheckMs = 5_000;
 
 /**
  * Group member on kafkajs connections. kafkajs's own consumer is not used: it decodes every record, moves to another offset without a word
  * when the broker does not hold the one asked for, and starts fetching before its caller knows of the assignment.
  *
- * Life: join, tell the handler, fetch and send heartbeats until the generation ends, tell the handler, join again.
+ * Life: join, tell the handler, fetch, send heartbeats and watch the topics until the generation ends, tell the handler, join again.
  */
 export class KafkajsConsumer implements KafkaConsumer {
   readonly #connection: KafkaConnection;
   readonly #options: ConsumerOptions;
   readonly #heldOffsets: (at: TopicPartition) => Promise<PartitionOffsets>;
+  readonly #byId: boolean;
   readonly #group: GroupMembership;
   readonly #stopping = new AbortController();
+  /** Topics the handler was told are missing. */
+  #missing: readonly string[] = [];
+  /** Watches in a row that ended a generation because of a fetch's doubt. */
+  #doubts = 0;
   #fetcher: PartitionFetcher | undefined;
   #membership: Membership | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(connection: KafkaConnection, options: ConsumerOptions, heldOffsets: (at: TopicPartition) => Promise<PartitionOffsets>) {
+  constructor(
+    options: ConsumerOptions,
+    route: {
+      readonly connection: KafkaConnection;
+      readonly heldOffsets: (at: TopicPartition) => Promise<PartitionOffsets>;
+      /** Fetches by topic id from brokers that can. */
+      readonly byId: boolean;
+    },
+  ) {
+    const { connection } = route;
     this.#connection = connection;
     this.#options = options;
-    this.#heldOffsets = heldOffsets;
+    this.#heldOffsets = route.heldOffsets;
+    this.#byId = route.byId;
     this.#group = new GroupMembership({
       connection,
       groupId: options.groupId,
@@ -116,6 +131,7 @@ export class KafkajsConsumer implements KafkaConsumer {
   /** One generation, from its assignment to its end. Rejects with what ends the consumer. */
   async #serve(membership: Membership): Promise<void> {
     const { handler } = this.#options;
+    const watch = new TopicWatch(this.#connection, this.#options.topics);
     const fetcher = new PartitionFetcher(
       {
         connection: this.#connection,
@@ -124,6 +140,10 @@ export class KafkajsConsumer implements KafkaConsumer {
         maxFetchBytes: this.#options.maxFetchBytes ?? defaultMaxFetchBytes,
         maxWaitMs: this.#options.maxWaitMs ?? defaultMaxWaitMs,
         heldOffsets: this.#heldOffsets,
+        byId: this.#byId,
+        onDoubt: () => {
+          watch.hurry();
+        },
       },
       membership.partitions,
     );
@@ -135,16 +155,20 @@ export class KafkajsConsumer implements KafkaConsumer {
     const heartbeats = this.#heartbeat(membership, signal).finally(() => {
       over.abort();
     });
-    heartbeats.catch(() => undefined);
+    const watching = this.#watchTopics(watch, fetcher, signal).finally(() => {
+      over.abort();
+    });
+    for (const each of [heartbeats, watching]) each.catch(() => undefined);
     try {
+      await this.#tellMissing(watch.missing);
       fetcher.startAt(await handler.onAssigned(membership.partitions, membership.generation));
       await fetcher.run(signal);
-      await heartbeats;
+      await Promise.all([heartbeats, watching]);
     } finally {
       over.abort();
       this.#membership = undefined;
       this.#fetcher = undefined;
-      await heartbeats.catch(() => undefined);
+      await Promise.allSettled([heartbeats, watching]);
       if (!this.#stopping.signal.aborted) await handler.onRevoked(membership.generation);
     }
   }
@@ -153,30 +177,46 @@ export class KafkajsConsumer implements KafkaConsumer {
   async #heartbeat(membership: Membership, signal: AbortSignal): Promise<void> {
     const { clock } = this.#connection;
     const intervalMs = Math.min(maxHeartbeatIntervalMs, this.#sessionTimeoutMs / 10);
-    const counts = this.#partitionCounts();
     let heardMs = clock.monotonicMs();
-    let lookedMs = heardMs;
     while (!signal.aborted) {
       try {
         await clock.sleep(intervalMs, signal);
         if ((await this.#group.heartbeat(membership)) === 'rejoin') return;
         heardMs = clock.monotonicMs();
-        if (heardMs - lookedMs >= metadataIntervalMs) {
-          lookedMs = heardMs;
-          await this.#connection.refresh();
-          if (this.#partitionCounts() !== counts) return;
-        }
       } catch (error) {
         const failure = toServiceError(error, 'heartbeat');
-        // A deleted topic is the fetcher's to report.
-        if (isPermanent(failure) && failure.kind !== 'not-found') throw failure;
+        if (isPermanent(failure)) throw failure;
         if (clock.monotonicMs() - heardMs > this.#sessionTimeoutMs) return;
       }
     }
   }
 
-  #partitionCounts(): string {
-    return this.#options.topics.map((topic) => this.#connection.partitionCount(topic)).join();
+  /** Resolves when the topics are not those any more with which the generation began. Rejects as `#heartbeat`. */
+  async #watchTopics(watch: TopicWatch, fetcher: PartitionFetcher, signal: AbortSignal): Promise<void> {
+    let change: TopicsChange | undefined;
+    while (change === undefined) {
+      try {
+        await watch.rest(this.#options.topicCheckMs ?? defaultTopicCheckMs, signal);
+        // What one broker has heard of, another may not: such doubts pass, and are not worth a generation each at full speed.
+        if (watch.isHurried) await this.#connection.pause(movedBackoff, this.#doubts++, signal);
+        else this.#doubts = 0;
+        change = await watch.look((topic) => fetcher.topicIdOf(topic));
+      } catch (error) {
+        if (signal.aborted) return;
+        const failure = toServiceError(error, 'watch topics');
+        if (isPermanent(failure)) throw failure;
+      }
+    }
+    if (signal.aborted) return;
+    fetcher.halt();
+    this.#missing = change.missing;
+    await this.#options.handler.onTopicsChanged(change);
+  }
+
+  async #tellMissing(missing: readonly string[]): Promise<void> {
+    if (missing.join() === this.#missing.join()) return;
+    this.#missing = missing;
+    await this.#options.handler.onTopicsChanged({ missing, replaced: [] });
   }
 
   async #pauseQuietly(attempt: number): Promise<void> {

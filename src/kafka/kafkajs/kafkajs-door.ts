@@ -20,6 +20,16 @@ export interface Broker {
   readonly nodeId: number | null;
   readonly versions: Readonly<Record<number, { readonly minVersion: number; readonly maxVersion: number }>> | null;
   metadata(topics: readonly string[]): Promise<{ readonly clusterId: string }>;
+  listOffsets(options: {
+    readonly replicaId: number;
+    readonly isolationLevel: number;
+    readonly topics: readonly {
+      readonly topic: string;
+      readonly partitions: readonly { readonly partition: number; readonly timestamp: number }[];
+    }[];
+  }): Promise<{
+    readonly responses: readonly { readonly partitions: readonly { readonly partition: number; readonly offset: string }[] }[];
+  }>;
   findGroupCoordinator(options: {
     readonly groupId: string;
     readonly coordinatorType: number;
@@ -71,26 +81,13 @@ export interface Broker {
   }): Promise<unknown>;
 }
 
-/** What is used of kafkajs's `Cluster`: one set of connections and metadata. */
+/** What is used of kafkajs's `Cluster`: one set of connections. */
 export interface Cluster {
   connect(): Promise<void>;
   disconnect(): Promise<void>;
   refreshMetadata(): Promise<void>;
-  refreshMetadataIfNecessary(): Promise<void>;
-  addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   findBroker(options: { readonly nodeId: string }): Promise<Broker>;
   getNodeIds(): readonly string[];
-  removeBroker(address: { readonly host: string; readonly port: number }): void;
-  findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number }[];
-  fetchTopicsOffset(
-    topics: readonly {
-      readonly topic: string;
-      readonly partitions: readonly { readonly partition: number }[];
-      readonly fromBeginning: boolean;
-    }[],
-  ): Promise<
-    readonly { readonly topic: string; readonly partitions: readonly { readonly partition: number; readonly offset: string }[] }[]
-  >;
 }
 
 /**
@@ -245,18 +242,7 @@ function prototypeOf(value: object): object | null {
   return typeof prototype === 'object' ? prototype : null;
 }
 
-const clusterMethods = [
-  'connect',
-  'disconnect',
-  'refreshMetadata',
-  'refreshMetadataIfNecessary',
-  'addMultipleTargetTopics',
-  'findBroker',
-  'getNodeIds',
-  'removeBroker',
-  'findTopicPartitionMetadata',
-  'fetchTopicsOffset',
-] as const;
+const clusterMethods = ['connect', 'disconnect', 'refreshMetadata', 'findBroker', 'getNodeIds'] as const;
 
 function isCluster(value: unknown): value is Cluster {
   return typeof value === 'object' && value !== null && clusterMethods.every((name) => typeof Reflect.get(value, name) === 'function');

@@ -36,6 +36,8 @@ export const kafkaCode = {
   unknownProducerId: 59,
   invalidRecord: 87,
   producerFenced: 90,
+  unknownTopicId: 100,
+  inconsistentTopicId: 103,
 } as const;
 
 /** The protocol's error code inside a kafkajs error; `undefined` when the trouble was not an answer of the broker. */

@@ -1,12 +1,13 @@
 import { throwIfAborted } from '../../base/abort.ts';
 import type { ServiceError } from '../../base/errors.ts';
 import type { KafkaRecord, PartitionOffsets, TopicPartition } from '../client.ts';
-import { kafkaOffsetOutOfRange, kafkaTopicNotFound, kafkaUnavailable } from '../errors.ts';
+import { kafkaOffsetOutOfRange, kafkaTopicNotFound, kafkaTopicReplaced, kafkaUnavailable } from '../errors.ts';
 import { visibleBatches } from '../isolation.ts';
 import { decodeRecords } from '../records/record-batch.ts';
-import { type FetchAnswer, fetchFrom } from './fetch-request.ts';
+import { type FetchAnswer, fetchById, fetchByName, fetchesById } from './fetch-request.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { answerError, isPermanent, kafkaCode, toServiceError } from './kafkajs-errors.ts';
+import { noTopicId } from './metadata-request.ts';
 
 /** How a reader reaches the brokers. */
 export interface ReaderRoute {
@@ -20,8 +21,15 @@ export interface ReadOptions {
   readonly partition: number;
   readonly from: bigint;
   readonly until: bigint;
+  /** The incarnation to read; default: the one that is found at the beginning. */
+  readonly topicId?: string | undefined;
   readonly readCommitted?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** An answer, and the incarnation it was asked of. */
+interface PinnedAnswer extends FetchAnswer {
+  readonly topicId: string;
 }
 
 const maxBytes = 4 * 1024 * 1024;
@@ -32,9 +40,11 @@ const giveUpAfterMs = 30_000;
 export async function* readPartition(route: ReaderRoute, options: ReadOptions): AsyncIterable<KafkaRecord> {
   const readCommitted = options.readCommitted ?? true;
   let at = options.from;
+  let pinned = options;
   while (at < options.until) {
     throwIfAborted(options.signal);
-    const answer = await fetchOne(route, options, at);
+    const answer = await fetchOne(route, pinned, at);
+    pinned = { ...pinned, topicId: answer.topicId };
     const { batches, untilOffset } = visibleBatches(answer.records, readCommitted ? answer.aborted : []);
     for (const batch of batches) {
       for (const record of decodeRecords(batch.bytes, options)) {
@@ -51,7 +61,7 @@ export async function* readPartition(route: ReaderRoute, options: ReadOptions): 
   }
 }
 
-async function fetchOne(route: ReaderRoute, options: ReadOptions, at: bigint): Promise<FetchAnswer> {
+async function fetchOne(route: ReaderRoute, options: ReadOptions, at: bigint): Promise<PinnedAnswer> {
   const { connection } = route;
   const { topic, partition } = options;
   const deadline = connection.clock.monotonicMs() + giveUpAfterMs;
@@ -68,28 +78,32 @@ async function fetchOne(route: ReaderRoute, options: ReadOptions, at: bigint): P
     }
     if (isPermanent(failure) || connection.clock.monotonicMs() >= deadline) throw failure;
     await connection.pause(movedBackoff, attempt, options.signal);
-    await connection.refresh().catch((error: unknown) => {
+    await connection.refresh([topic]).catch((error: unknown) => {
       const refreshing = toServiceError(error, `read ${topic}/${partition}`, topic);
       if (isPermanent(refreshing)) throw refreshing;
     });
   }
 }
 
-async function fetchOnce(connection: KafkaConnection, options: ReadOptions, at: bigint): Promise<FetchAnswer> {
+async function fetchOnce(connection: KafkaConnection, options: ReadOptions, at: bigint): Promise<PinnedAnswer> {
   const { topic, partition } = options;
   await connection.follow([topic]);
   if (partition >= connection.partitionCount(topic)) throw kafkaTopicNotFound(topic);
   const leader = connection.leaderOf(topic, partition);
   if (leader === undefined) throw kafkaUnavailable(`${topic}/${partition} has no leader`);
-  const answers = await fetchFrom(await connection.broker(leader), {
-    targets: [{ topic, partition, offset: at, maxBytes }],
+  const broker = await connection.broker(leader);
+  const topicId = connection.topic(topic)?.topicId ?? noTopicId;
+  if (options.topicId !== undefined && options.topicId !== topicId) throw kafkaTopicReplaced(topic, options.topicId, topicId);
+  const fetch = topicId !== noTopicId && fetchesById(broker) ? fetchById : fetchByName;
+  const answers = await fetch(broker, {
+    targets: [{ topic, topicId, partition, offset: at, maxBytes }],
     readCommitted: options.readCommitted ?? true,
     maxBytes,
     maxWaitMs,
   });
   const [answer] = answers;
   if (answer === undefined) throw kafkaUnavailable(`${topic}/${partition}: the broker left the partition out of its answer`);
-  return answer;
+  return { ...answer, topicId };
 }
 
 /** A broker that is just finishing a transaction calls an offset it holds out of range: what it holds decides. */

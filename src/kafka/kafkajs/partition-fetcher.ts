@@ -1,11 +1,13 @@
 import { isServiceError } from '../../base/errors.ts';
 import type { ConsumerHandler, PartitionOffsets, StartPosition, TopicPartition } from '../client.ts';
-import { kafkaOffsetOutOfRange, kafkaTopicNotFound } from '../errors.ts';
+import { kafkaOffsetOutOfRange } from '../errors.ts';
 import { visibleBatches } from '../isolation.ts';
 import { deferred } from './deferred.ts';
-import { type FetchAnswer, fetchFrom } from './fetch-request.ts';
+import { type FetchAnswer, type FetchTarget, fetchById, fetchByName, fetchesById } from './fetch-request.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
+import type { Broker } from './kafkajs-door.ts';
 import { answerError, isPermanent, kafkaCode, toServiceError } from './kafkajs-errors.ts';
+import { metadataFrom, noTopicId } from './metadata-request.ts';
 
 export interface FetcherOptions {
   readonly connection: KafkaConnection;
@@ -15,19 +17,28 @@ export interface FetcherOptions {
   readonly maxWaitMs: number;
   /** Asks for the offsets that a partition holds. */
   readonly heldOffsets: (at: TopicPartition) => Promise<PartitionOffsets>;
+  /** Fetches by topic id from brokers that can; else a topic's id is asked for before bytes of it are handed on. */
+  readonly byId: boolean;
+  /** A fetch was refused as if a topic were gone or another one. */
+  readonly onDoubt: () => void;
 }
 
 interface Cursor extends TopicPartition {
   /** `undefined` rests: no position yet, or out of range. */
   offset: bigint | undefined;
+  /** The incarnation that `offset` belongs to. */
+  topicId: string;
   paused: boolean;
-  /** Since when the broker does not know the partition, `Clock.monotonicMs`. */
-  unknownSinceMs: number | undefined;
+}
+
+/** A cursor's place at the time of a fetch. */
+interface Asked {
+  readonly cursor: Cursor;
+  readonly offset: bigint;
+  readonly maxBytes: number;
 }
 
 const minPartitionBytes = 1024 * 1024;
-// A topic just created is unknown to some brokers for a moment; one that stays unknown was deleted.
-const unknownTopicGraceMs = 10_000;
 
 /**
  * Reads the partitions of one generation: one fetch at a time per broker, positions kept here. Bytes of before a seek, pause or the end
@@ -45,7 +56,7 @@ export class PartitionFetcher {
   constructor(options: FetcherOptions, partitions: readonly TopicPartition[]) {
     this.#options = options;
     for (const { topic, partition } of partitions) {
-      this.#cursors.set(keyOf({ topic, partition }), { topic, partition, offset: undefined, paused: false, unknownSinceMs: undefined });
+      this.#cursors.set(keyOf({ topic, partition }), { topic, partition, offset: undefined, topicId: noTopicId, paused: false });
     }
   }
 
@@ -53,7 +64,9 @@ export class PartitionFetcher {
   startAt(positions: readonly StartPosition[]): void {
     for (const position of positions) {
       const cursor = this.#cursors.get(keyOf(position));
-      if (cursor !== undefined) cursor.offset ??= position.offset;
+      if (cursor === undefined || cursor.offset !== undefined) continue;
+      cursor.offset = position.offset;
+      cursor.topicId = this.#incarnationOf(position);
     }
     this.#wakeUp();
   }
@@ -62,8 +75,19 @@ export class PartitionFetcher {
     const cursor = this.#cursors.get(keyOf(position));
     if (cursor === undefined) return;
     // A cursor of its own, so that a fetch under way finds the old one gone.
-    this.#cursors.set(keyOf(position), { ...cursor, offset: position.offset });
+    this.#cursors.set(keyOf(position), { ...cursor, offset: position.offset, topicId: this.#incarnationOf(position) });
     this.#wakeUp();
+  }
+
+  /** The incarnation from which a topic is being read; `undefined` while nothing of it is, or when its broker tells no ids. */
+  topicIdOf(topic: string): string | undefined {
+    const reading = [...this.#cursors.values()].find((cursor) => cursor.topic === topic && cursor.offset !== undefined);
+    return reading === undefined || reading.topicId === noTopicId ? undefined : reading.topicId;
+  }
+
+  /** Delivers nothing any more. */
+  halt(): void {
+    this.#cursors.clear();
   }
 
   setPaused(partitions: readonly TopicPartition[], paused: boolean): void {
@@ -126,13 +150,7 @@ export class PartitionFetcher {
     const asked = this.#targets(cursors);
     let answers: readonly FetchAnswer[];
     try {
-      const broker = await connection.broker(leader);
-      answers = await fetchFrom(broker, {
-        targets: asked.map(({ cursor, offset, maxBytes }) => ({ topic: cursor.topic, partition: cursor.partition, offset, maxBytes })),
-        readCommitted: this.#options.readCommitted,
-        maxBytes: this.#options.maxFetchBytes,
-        maxWaitMs: this.#options.maxWaitMs,
-      });
+      answers = await this.#ask(await connection.broker(leader), asked);
     } catch (error) {
       const failure = toServiceError(error, `fetch from broker ${leader}`);
       if (isPermanent(failure)) throw failure;
@@ -150,8 +168,47 @@ export class PartitionFetcher {
     else this.#attempt = 0;
   }
 
+  async #ask(broker: Broker, asked: readonly Asked[]): Promise<readonly FetchAnswer[]> {
+    const options = {
+      targets: asked.map(({ cursor: { topic, topicId, partition }, offset, maxBytes }) => ({
+        topic,
+        topicId,
+        partition,
+        offset,
+        maxBytes,
+      })),
+      readCommitted: this.#options.readCommitted,
+      maxBytes: this.#options.maxFetchBytes,
+      maxWaitMs: this.#options.maxWaitMs,
+    };
+    const byId = this.#options.byId && fetchesById(broker) && options.targets.every(({ topicId }) => topicId !== noTopicId);
+    if (byId) return fetchById(broker, options);
+    // Ids do not come back: a topic that has its id after the fetch had it during the fetch.
+    return this.#ofTheirIncarnation(broker, options.targets, await fetchByName(broker, options));
+  }
+
+  /** Answers for another incarnation than the one asked for become the error that a fetch by id would have met. */
+  async #ofTheirIncarnation(
+    broker: Broker,
+    targets: readonly FetchTarget[],
+    answers: readonly FetchAnswer[],
+  ): Promise<readonly FetchAnswer[]> {
+    const wanted = new Map(targets.map((target) => [keyOf(target), target.topicId]));
+    const telling = answers.filter(
+      (answer) => (answer.records.length > 0 || answer.errorCode === kafkaCode.offsetOutOfRange) && wanted.get(keyOf(answer)) !== noTopicId,
+    );
+    if (telling.length === 0) return answers;
+    const { topics } = await metadataFrom(broker, [...new Set(telling.map(({ topic }) => topic))]);
+    const present = new Map(topics.map(({ topic, topicId }) => [topic, topicId]));
+    return answers.map((answer) =>
+      !telling.includes(answer) || present.get(answer.topic) === wanted.get(keyOf(answer))
+        ? answer
+        : { ...answer, errorCode: kafkaCode.inconsistentTopicId },
+    );
+  }
+
   /** Every fetch starts with another partition: the broker fills its answer in order, up to the limit. */
-  #targets(cursors: readonly Cursor[]): readonly { readonly cursor: Cursor; readonly offset: bigint; readonly maxBytes: number }[] {
+  #targets(cursors: readonly Cursor[]): readonly Asked[] {
     this.#turn += 1;
     const shift = this.#turn % cursors.length;
     const maxBytes = Math.max(minPartitionBytes, Math.floor(this.#options.maxFetchBytes / cursors.length));
@@ -162,17 +219,15 @@ export class PartitionFetcher {
 
   /** Hands an answer on; false when the partition needs a pause and another look at the metadata. */
   async #take(cursor: Cursor, offset: bigint, answer: FetchAnswer): Promise<boolean> {
-    const { topic, partition } = cursor;
-    const { handler, connection, readCommitted } = this.#options;
+    const { topic, topicId, partition } = cursor;
+    const { handler, readCommitted, onDoubt } = this.#options;
     if (answer.errorCode === kafkaCode.offsetOutOfRange) {
       return this.#outOfRange(cursor, offset);
     }
-    if (answer.errorCode === kafkaCode.unknownTopicOrPartition) {
-      cursor.unknownSinceMs ??= connection.clock.monotonicMs();
-      if (connection.clock.monotonicMs() - cursor.unknownSinceMs >= unknownTopicGraceMs) throw kafkaTopicNotFound(topic);
+    if (topicDoubts.has(answer.errorCode)) {
+      onDoubt();
       return false;
     }
-    cursor.unknownSinceMs = undefined;
     if (answer.errorCode !== kafkaCode.none) {
       const error = answerError(answer.errorCode, `fetch ${topic}/${partition}`, topic);
       if (isPermanent(error)) throw error;
@@ -182,7 +237,7 @@ export class PartitionFetcher {
     if (untilOffset === undefined || untilOffset <= offset) return true;
     cursor.offset = untilOffset;
     const highWatermark = readCommitted ? answer.lastStableOffset : answer.highWatermark;
-    handler.onFetched({ topic, partition, fetchOffset: offset, untilOffset, highWatermark, batches });
+    handler.onFetched({ topic, topicId, partition, fetchOffset: offset, untilOffset, highWatermark, batches });
     return true;
   }
 
@@ -206,21 +261,15 @@ export class PartitionFetcher {
     try {
       await connection.pause(movedBackoff, this.#attempt, signal);
       this.#attempt += 1;
-      await connection.refresh();
+      const missing = await connection.look([...new Set([...this.#cursors.values()].map(({ topic }) => topic))]);
+      if (missing.length > 0) this.#options.onDoubt();
     } catch (error) {
-      if (!isServiceError(error)) throw error;
-      if (isPermanent(error) && error.kind !== 'not-found') throw error;
-      if (error.kind === 'not-found') this.#noteUnknown(error);
+      if (!isServiceError(error) || isPermanent(error)) throw error;
     }
   }
 
-  #noteUnknown(error: unknown): void {
-    const now = this.#options.connection.clock.monotonicMs();
-    for (const cursor of this.#cursors.values()) {
-      if (this.#options.connection.partitionCount(cursor.topic) > cursor.partition && cursor.unknownSinceMs === undefined) continue;
-      cursor.unknownSinceMs ??= now;
-      if (now - cursor.unknownSinceMs >= unknownTopicGraceMs) throw error;
-    }
+  #incarnationOf({ topic, topicId }: StartPosition): string {
+    return topicId ?? this.#options.connection.topic(topic)?.topicId ?? noTopicId;
   }
 
   #isCurrent(cursor: Cursor, offset: bigint): boolean {
@@ -243,6 +292,12 @@ export class PartitionFetcher {
 }
 
 const noLeader = -1;
+/** Answers after which a topic is looked at: it may be gone, or another one of the same name. */
+const topicDoubts: ReadonlySet<number> = new Set([
+  kafkaCode.unknownTopicOrPartition,
+  kafkaCode.unknownTopicId,
+  kafkaCode.inconsistentTopicId,
+]);
 
 function keyOf(at: TopicPartition): string {
   return `${at.topic}/${at.partition}`;

@@ -12,8 +12,8 @@ import {
 import { stampRecordBatch } from '../records/record-batch-builder.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { answerError, isFencing, kafkaCode, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
+import { metadataFrom, noTopicId, type TopicMetadata } from './metadata-request.ts';
 import { produceTo } from './produce-request.ts';
-import { tellsTopicIds, topicIdFrom } from './topic-id-request.ts';
 
 // Brokers take requests of up to 100 MB; smaller ones keep memory and retries small.
 const maxRequestBytes = 16 * 1024 * 1024;
@@ -101,17 +101,10 @@ export class ProduceSession {
       wanted.set(leader, (wanted.get(leader) ?? new Set()).add(topic));
     }
     await Promise.all(
-      [...wanted].flatMap(([leader, topics]) =>
-        [...topics].map(async (topic) => {
-          const meant = incarnations.get(topic);
-          const broker = await this.#connection.broker(leader);
-          if (meant === undefined || !tellsTopicIds(broker)) return;
-          const { errorCode, topicId } = await topicIdFrom(broker, topic);
-          if (errorCode === kafkaCode.unknownTopicOrPartition) throw kafkaDestinationReplaced(topic, { meant, found: undefined });
-          if (errorCode !== kafkaCode.none) throw answerError(errorCode, `ask for the id of topic "${topic}"`, topic);
-          if (topicId !== meant) throw kafkaDestinationReplaced(topic, { meant, found: topicId });
-        }),
-      ),
+      [...wanted].map(async ([leader, topics]) => {
+        const { topics: found } = await metadataFrom(await this.#connection.broker(leader), [...topics]);
+        for (const each of found) confirmTopic(each, incarnations.get(each.topic));
+      }),
     );
   }
 
@@ -136,7 +129,7 @@ export class ProduceSession {
       waiting = waiting.filter((delivery) => failures.has(delivery));
       if (this.#connection.clock.monotonicMs() >= deadline) throw timedOut(waiting, [...failures.values()][0]);
       await this.#connection.pause(movedBackoff, attempt);
-      await this.#refreshQuietly();
+      await this.#refreshQuietly([...new Set(waiting.map(({ batch }) => batch.topic))]);
     }
   }
 
@@ -204,15 +197,22 @@ export class ProduceSession {
     failures.set(delivery, error);
   }
 
-  async #refreshQuietly(): Promise<void> {
+  async #refreshQuietly(topics: readonly string[]): Promise<void> {
     try {
-      await this.#connection.refresh();
+      await this.#connection.refresh(topics);
     } catch (error) {
       // The next attempt meets the same trouble and reports it; a topic that is gone is final.
       if (isServiceError(error, 'not-found')) throw kafkaNoSuchDestination(error.message, error);
       if (!isServiceError(error)) throw error;
     }
   }
+}
+
+function confirmTopic({ topic, errorCode, topicId }: TopicMetadata, meant: string | undefined): void {
+  if (meant === undefined) return;
+  if (errorCode === kafkaCode.unknownTopicOrPartition) throw kafkaDestinationReplaced(topic, { meant, found: undefined });
+  if (errorCode !== kafkaCode.none) throw answerError(errorCode, `ask for the id of topic "${topic}"`, topic);
+  if (topicId !== noTopicId && topicId !== meant) throw kafkaDestinationReplaced(topic, { meant, found: topicId });
 }
 
 function timedOut(waiting: readonly Delivery[], cause: ServiceError | undefined): ServiceError {

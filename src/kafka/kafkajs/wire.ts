@@ -60,6 +60,11 @@ export class WireReader {
     return length <= 0 ? '' : this.#text(length);
   }
 
+  /** A view of compact bytes; empty for null. */
+  compactBytes(): Uint8Array {
+    return this.raw(Math.max(0, this.uvarint() - 1));
+  }
+
   compactArray<T>(item: () => T): readonly T[] {
     const items: T[] = [];
     for (let left = this.uvarint() - 1; left > 0; left -= 1) items.push(item());
@@ -130,6 +135,30 @@ export class WireWriter {
     this.int32(items.length);
     for (const item of items) write(item);
     return this;
+  }
+
+  /** Unsigned varint of the flexible encoding. */
+  uvarint(value: number): this {
+    const bytes: number[] = [];
+    let rest = value;
+    for (; rest >= 0x80; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+    return this.raw(Uint8Array.of(...bytes, rest));
+  }
+
+  compactString(value: string): this {
+    const part = Buffer.from(value);
+    return this.uvarint(part.length + 1).raw(part);
+  }
+
+  compactArray<T>(items: readonly T[], write: (item: T) => void): this {
+    this.uvarint(items.length + 1);
+    for (const item of items) write(item);
+    return this;
+  }
+
+  /** No tagged fields. */
+  tags(): this {
+    return this.int8(0);
   }
 
   raw(part: Uint8Array): this {

@@ -97,6 +97,11 @@ export class MemoryBroker {
     this.#cluster.alterTopic(topic, config);
   }
 
+  /** Adds partitions to a topic until it has so many. */
+  addPartitions(topic: string, partitions: number): void {
+    this.#cluster.growTopic(topic, partitions);
+  }
+
   /** Aborts transactions that are open for longer than their timeout at `nowMs` (`Clock.monotonicMs`). */
   sweep(nowMs: number): void {
     this.#cluster.sweep(nowMs);
@@ -157,16 +162,20 @@ class MemoryClient implements KafkaClient {
     readonly partition: number;
     readonly from: bigint;
     readonly until: bigint;
+    readonly topicId?: string | undefined;
     readonly readCommitted?: boolean | undefined;
     readonly signal?: AbortSignal | undefined;
   }): AsyncIterable<KafkaRecord> {
     let at = options.from;
+    let topicId = options.topicId;
     while (at < options.until) {
       throwIfAborted(options.signal);
       const from = at;
-      const read = await this.#cluster.request(this.link, 'fetch', () =>
-        this.#cluster.log(options).read(from, { readCommitted: options.readCommitted ?? true, maxBytes: readChunkBytes }),
-      );
+      const read = await this.#cluster.request(this.link, 'fetch', () => {
+        topicId ??= this.#cluster.topicId(options.topic);
+        const log = this.#cluster.log(options, topicId);
+        return log.read(from, { readCommitted: options.readCommitted ?? true, maxBytes: readChunkBytes });
+      });
       if (read.kind === 'out-of-range') throw kafkaOffsetOutOfRange({ ...options, offset: from }, read);
       if (read.untilOffset === from) return;
       for (const batch of read.batches) {
@@ -189,6 +198,7 @@ function memoryAdmin(cluster: MemoryCluster, link: ClientLink): KafkaAdmin {
     ensureTopics: (topics) => cluster.request(link, 'create-topics', () => cluster.createTopics(topics)),
     partitionCount: (topic) => cluster.request(link, 'metadata', () => cluster.partitionCount(topic)),
     topicConfig: (topic) => cluster.request(link, 'metadata', () => cluster.topicConfig(topic)),
+    describeTopic: (topic) => cluster.request(link, 'metadata', () => cluster.describeTopic(topic)),
     topicId: (topic) => cluster.request(link, 'metadata', () => cluster.topicId(topic)),
     offsets: (topic) => cluster.request(link, 'offsets', () => cluster.offsets(topic)),
     groupOffsets: (groupId, topic) => cluster.request(link, 'offsets', () => cluster.group(groupId).committed(topic)),

@@ -2,7 +2,7 @@ import { present } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ServiceError } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
-import type { EncodedRecordBatch, PartitionOffsets, TopicPartition, TopicSpec } from '../client.ts';
+import type { EncodedRecordBatch, PartitionOffsets, TopicDescription, TopicPartition, TopicSpec } from '../client.ts';
 import {
   kafkaDestinationReplaced,
   kafkaFenced,
@@ -10,6 +10,7 @@ import {
   kafkaOutcomeUnknown,
   kafkaRecordTooLarge,
   kafkaTopicNotFound,
+  kafkaTopicReplaced,
   kafkaUnavailable,
 } from '../errors.ts';
 import { stampRecordBatch } from '../records/record-batch-builder.ts';
@@ -33,7 +34,7 @@ export interface ProducerIdentity {
 
 interface Topic {
   readonly id: string;
-  readonly logs: readonly MemoryLog[];
+  readonly logs: MemoryLog[];
   readonly config: Readonly<Record<string, string>>;
 }
 
@@ -118,6 +119,18 @@ export class MemoryCluster {
     this.#changed();
   }
 
+  /** Adds partitions to a topic until it has so many. @throws ServiceError `KAFKA_TOPIC_NOT_FOUND`. */
+  growTopic(topic: string, partitions: number): void {
+    const { logs } = this.#topic(topic);
+    while (logs.length < partitions) logs.push(new MemoryLog());
+    this.#changed();
+  }
+
+  describeTopic(topic: string): TopicDescription | undefined {
+    const found = this.#topics.get(topic);
+    return found === undefined ? undefined : { topic, topicId: found.id, partitions: found.logs.length };
+  }
+
   /** @throws ServiceError `KAFKA_TOPIC_NOT_FOUND`. */
   topicId(topic: string): string {
     return this.#topic(topic).id;
@@ -151,9 +164,11 @@ export class MemoryCluster {
     return this.#topic(topic).logs.map((log, partition) => ({ topic, partition, earliest: log.earliest, latest: log.lastStable }));
   }
 
-  /** @throws ServiceError `KAFKA_TOPIC_NOT_FOUND`. */
-  log(at: TopicPartition): MemoryLog {
-    const log = this.#topic(at.topic).logs[at.partition];
+  /** @throws ServiceError `KAFKA_TOPIC_NOT_FOUND`, `KAFKA_TOPIC_REPLACED` when the topic is another incarnation than the one asked for. */
+  log(at: TopicPartition, topicId?: string): MemoryLog {
+    const { id, logs } = this.#topic(at.topic);
+    if (topicId !== undefined && topicId !== id) throw kafkaTopicReplaced(at.topic, topicId, id);
+    const log = logs[at.partition];
     if (log === undefined) throw kafkaTopicNotFound(at.topic);
     return log;
   }

@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.ts';
 import { isServiceError } from '../../base/errors.ts';
-import type { ConsumerOptions, KafkaConsumer, StartPosition, TopicPartition } from '../client.ts';
+import type { ConsumerOptions, KafkaConsumer, StartPosition, TopicDescription, TopicPartition } from '../client.ts';
 import { kafkaOffsetOutOfRange } from '../errors.ts';
 import { type ClientLink, isTransient, type MemoryCluster } from './memory-cluster.ts';
 import type { GroupMember } from './memory-group.ts';
@@ -9,6 +9,8 @@ import type { LogRead } from './memory-log.ts';
 interface Cursor extends TopicPartition {
   /** `undefined` rests: no position yet, or out of range. */
   offset: bigint | undefined;
+  /** The incarnation that `offset` belongs to. */
+  topicId: string | undefined;
   paused: boolean;
 }
 
@@ -24,6 +26,10 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
   readonly #stopListening: () => void;
   #cursors = new Map<string, Cursor>();
   #generation = 0;
+  /** What the topics were like when the generation began. */
+  #shape = new Map<string, TopicDescription | undefined>();
+  /** Topics the handler was told are missing. */
+  #missing: readonly string[] = [];
   #state: 'idle' | 'running' | 'stopped' = 'idle';
   /** Assignments and revocations, one after the other. */
   #calls: Promise<void> = Promise.resolve();
@@ -77,7 +83,7 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
     const cursor = this.#cursors.get(keyOf(position));
     if (cursor === undefined) return;
     // A cursor of its own, so that a fetch under way finds the old one gone and drops what it brought.
-    this.#cursors.set(keyOf(position), { ...cursor, offset: position.offset });
+    this.#cursors.set(keyOf(position), { ...cursor, offset: position.offset, topicId: this.#incarnationOf(position) });
     this.#change();
   }
 
@@ -104,16 +110,27 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
 
   assign(partitions: readonly TopicPartition[], generation: number): void {
     this.#generation = generation;
-    const cursors = new Map<string, Cursor>(partitions.map((at) => [keyOf(at), { ...at, offset: undefined, paused: false }]));
+    const cursors = new Map<string, Cursor>(
+      partitions.map((at) => [keyOf(at), { ...at, offset: undefined, topicId: undefined, paused: false }]),
+    );
     this.#cursors = cursors;
+    this.#shape = this.#presentShape();
+    const missing = missingIn(this.#shape);
     this.#calls = this.#calls.then(() =>
       this.#guarded(async () => {
+        if (this.#cursors !== cursors) return;
+        if (missing.join() !== this.#missing.join()) {
+          this.#missing = missing;
+          await this.#options.handler.onTopicsChanged({ missing, replaced: [] });
+        }
         if (this.#cursors !== cursors) return;
         const positions = await this.#options.handler.onAssigned(partitions, generation);
         if (this.#cursors !== cursors) return;
         for (const position of positions) {
           const cursor = cursors.get(keyOf(position));
-          if (cursor !== undefined) cursor.offset ??= position.offset;
+          if (cursor === undefined || cursor.offset !== undefined) continue;
+          cursor.offset = position.offset;
+          cursor.topicId = this.#incarnationOf(position);
         }
         this.#change();
       }),
@@ -140,6 +157,7 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
   async #run(): Promise<void> {
     while (this.#isRunning()) {
       const seen = this.#changes;
+      await this.#watchTopics();
       let progressed = false;
       for (const cursor of [...this.#cursors.values()]) {
         if (await this.#fetch(cursor)) progressed = true;
@@ -152,11 +170,38 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
     }
   }
 
+  /** Ends the generation when the topics are not those any more with which it began. */
+  async #watchTopics(): Promise<void> {
+    const shape = this.#presentShape();
+    const replaced = [...this.#cursors.values()].flatMap(({ topic, topicId }) => {
+      const present = shape.get(topic)?.topicId;
+      return topicId === undefined || present === undefined || present === topicId ? [] : [topic];
+    });
+    const changed = [...shape].some(([topic, now]) => !isSame(now, this.#shape.get(topic)));
+    if ((!changed && replaced.length === 0) || this.#link.state !== 'up') return;
+    this.#shape = shape;
+    this.#missing = missingIn(shape);
+    this.#cursors = new Map();
+    const change = { missing: this.#missing, replaced: [...new Set(replaced)] };
+    this.#calls = this.#calls.then(() => this.#guarded(() => this.#options.handler.onTopicsChanged(change)));
+    await this.#settled();
+    if (this.#isRunning()) void this.#cluster.group(this.#options.groupId).rebalance();
+  }
+
+  #presentShape(): Map<string, TopicDescription | undefined> {
+    return new Map(this.#options.topics.map((topic) => [topic, this.#cluster.describeTopic(topic)]));
+  }
+
+  #incarnationOf({ topic, topicId }: StartPosition): string | undefined {
+    return topicId ?? this.#cluster.describeTopic(topic)?.topicId;
+  }
+
   /** True when there may be more to fetch at once. */
   async #fetch(cursor: Cursor): Promise<boolean> {
     const from = cursor.offset;
     if (cursor.paused || from === undefined) return false;
     const read = await this.#read(cursor, from);
+    if (read === 'gone') return false;
     if (read === undefined) return true;
     if (!this.#isRunning() || this.#cursors.get(keyOf(cursor)) !== cursor || isPaused(cursor)) return true;
     if (read.kind === 'out-of-range') {
@@ -166,22 +211,24 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
     }
     if (read.untilOffset === from) return false;
     cursor.offset = read.untilOffset;
-    const { topic, partition } = cursor;
+    const { topic, partition, topicId = '' } = cursor;
     const { untilOffset, highWatermark, batches } = read;
     await this.#guarded(() => {
-      this.#options.handler.onFetched({ topic, partition, fetchOffset: from, untilOffset, highWatermark, batches });
+      this.#options.handler.onFetched({ topic, topicId, partition, fetchOffset: from, untilOffset, highWatermark, batches });
     });
     return true;
   }
 
-  async #read(cursor: Cursor, from: bigint): Promise<LogRead | undefined> {
+  /** `gone`: the topic, or the incarnation of it that is read, is no more; a change of the topics tells what is now. */
+  async #read(cursor: Cursor, from: bigint): Promise<LogRead | 'gone' | undefined> {
     const options = {
       readCommitted: this.#options.readCommitted ?? true,
       maxBytes: this.#options.maxFetchBytes ?? defaultMaxFetchBytes,
     };
     try {
-      return await this.#cluster.request(this.#link, 'fetch', () => this.#cluster.log(cursor).read(from, options));
+      return await this.#cluster.request(this.#link, 'fetch', () => this.#cluster.log(cursor, cursor.topicId).read(from, options));
     } catch (error) {
+      if (isServiceError(error, 'not-found', 'discontinuity')) return 'gone';
       if (isServiceError(error) && isTransient(error)) {
         if (this.#link.state !== 'crashed') await this.#cluster.clock.sleep(retryMs);
         else this.#close();
@@ -247,6 +294,14 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
 
 function keyOf(at: TopicPartition): string {
   return `${at.topic}/${at.partition}`;
+}
+
+function missingIn(shape: ReadonlyMap<string, TopicDescription | undefined>): readonly string[] {
+  return [...shape].flatMap(([topic, now]) => (now === undefined ? [topic] : []));
+}
+
+function isSame(one: TopicDescription | undefined, other: TopicDescription | undefined): boolean {
+  return one?.topicId === other?.topicId && one?.partitions === other?.partitions;
 }
 
 function isPaused(cursor: Cursor): boolean {

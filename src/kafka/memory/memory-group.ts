@@ -1,6 +1,5 @@
 import { ServiceError } from '../../base/errors.ts';
 import type { StartPosition, TopicPartition } from '../client.ts';
-import { kafkaTopicNotFound } from '../errors.ts';
 
 /** What a consumer is to its group. */
 export interface GroupMember {
@@ -36,13 +35,8 @@ export class MemoryGroup {
     return this.#generation;
   }
 
-  /**
-   * Adds a member; resolves when a generation includes it.
-   *
-   * @throws ServiceError `KAFKA_TOPIC_NOT_FOUND`.
-   */
+  /** Adds a member; resolves when a generation includes it. Topics need not exist. */
   async join(member: GroupMember): Promise<void> {
-    for (const topic of member.topics) if (this.#partitionCount(topic) === undefined) throw kafkaTopicNotFound(topic);
     this.#members.set(member.memberId, member);
     await this.rebalance();
   }

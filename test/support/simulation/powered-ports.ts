@@ -58,6 +58,7 @@ export function poweredKafka(client: KafkaClient, power: Power): KafkaClient {
 function poweredAdmin(admin: KafkaAdmin, power: Power): KafkaAdmin {
   return {
     clusterId: () => power.pass(() => admin.clusterId()),
+    describeTopic: (topic) => power.pass(() => admin.describeTopic(topic)),
     topicId: (topic) => power.pass(() => admin.topicId(topic)),
     ensureTopics: (topics) => power.pass(() => admin.ensureTopics(topics)),
     partitionCount: (topic) => power.pass(() => admin.partitionCount(topic)),
@@ -90,6 +91,7 @@ function poweredHandler(handler: ConsumerHandler, power: Power): ConsumerHandler
   return {
     onAssigned: (partitions, generation) => power.pass(() => handler.onAssigned(partitions, generation)),
     onRevoked: (generation) => power.pass(() => handler.onRevoked(generation)),
+    onTopicsChanged: (change) => power.pass(() => handler.onTopicsChanged(change)),
     onFetched: (fetched) => {
       if (power.state === 'on') handler.onFetched(fetched);
     },

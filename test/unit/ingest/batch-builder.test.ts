@@ -16,7 +16,7 @@ function rawBatch(baseOffset: bigint, recordCount: number, fill: number): RawRec
 
 function fetched(partition: number, fetchOffset: bigint, batches: readonly RawRecordBatch[], untilOffset?: bigint): FetchedPartition {
   const end = untilOffset ?? batches.at(-1)?.untilOffset ?? fetchOffset;
-  return { topic: 't', partition, fetchOffset, untilOffset: end, highWatermark: end, batches };
+  return { topic: 't', topicId: 'now', partition, fetchOffset, untilOffset: end, highWatermark: end, batches };
 }
 
 describe('a batch builder', () => {

@@ -20,6 +20,10 @@ describeKafkaClient('memory broker', () => {
       broker.deleteRecords(at, beforeOffset);
       return Promise.resolve();
     },
+    addPartitions: (topic, partitions) => {
+      broker.addPartitions(topic, partitions);
+      return Promise.resolve();
+    },
     close: () => Promise.resolve(),
   });
 });
