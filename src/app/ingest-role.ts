@@ -95,7 +95,6 @@ export class IngestRole {
       stager: pooledStager(this.#pool),
       deadLetters: this.#deadLetters(),
       decodeSpecFor: (write) => decodeSpecOf(settings, write),
-      identities,
       pipeline,
       ids,
       clock,
@@ -149,7 +148,7 @@ export class IngestRole {
 
 function healthOf(state: IngestStatus['state']): 'starting' | 'running' | 'failed' {
   if (state === 'joining') return 'starting';
-  return state === 'failed' || state === 'discontinuity' ? 'failed' : 'running';
+  return state === 'failed' || state === 'discontinuity' || state === 'waiting-for-topic' ? 'failed' : 'running';
 }
 
 /**

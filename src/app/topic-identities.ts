@@ -1,36 +1,18 @@
 import type { KafkaAdmin } from '../kafka/client.ts';
 import type { SourceIdentities, SourceIdentity } from '../protocol/source-offsets.ts';
 
-/**
- * Which incarnation of a topic is being read. Asked anew for each assignment, remembered in between: all commits of one
- * assignment speak of the same incarnation.
- */
+/** Which incarnation of a topic there is. Asked anew each time: what is remembered of it travels with the offsets it was asked for. */
 export class TopicIdentities implements SourceIdentities {
   readonly #admin: KafkaAdmin;
   readonly #pipeline: string;
-  readonly #known = new Map<string, Promise<SourceIdentity>>();
 
   constructor(options: { readonly admin: KafkaAdmin; readonly pipeline: string }) {
     this.#admin = options.admin;
     this.#pipeline = options.pipeline;
   }
 
-  identityOf(topic: string): Promise<SourceIdentity> {
-    const known = this.#known.get(topic);
-    if (known !== undefined) return known;
-    const asked = this.#ask(topic);
-    this.#known.set(topic, asked);
-    asked.catch(() => this.#known.delete(topic));
-    return asked;
-  }
-
-  refresh(topic: string): Promise<SourceIdentity> {
-    this.#known.delete(topic);
-    return this.identityOf(topic);
-  }
-
-  async #ask(topic: string): Promise<SourceIdentity> {
-    const [clusterId, topicId] = await Promise.all([this.#admin.clusterId(), this.#admin.topicId(topic)]);
-    return { pipeline: this.#pipeline, clusterId, topic, topicId };
+  async identityOf(topic: string): Promise<SourceIdentity | undefined> {
+    const [clusterId, found] = await Promise.all([this.#admin.clusterId(), this.#admin.describeTopic(topic)]);
+    return found === undefined ? undefined : { pipeline: this.#pipeline, clusterId, topic, topicId: found.topicId };
   }
 }

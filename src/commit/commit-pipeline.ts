@@ -3,13 +3,12 @@ import { isServiceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { BatchOutcome, BatchSink } from '../protocol/batch-sink.ts';
-import { accountedRange, printAccounting } from '../protocol/commit-accounting.ts';
+import { accountedRange, type CommitAccounting, printAccounting } from '../protocol/commit-accounting.ts';
 import type { DeadLetterSink, RejectAccounting } from '../protocol/dead-letters.ts';
-import type { BatchStager, DecodeSpec, SealedBatch, StageResult } from '../protocol/sealed-batch.ts';
-import { type SourceIdentities, writerIdOf } from '../protocol/source-offsets.ts';
+import type { BatchRange, BatchStager, DecodeSpec, SealedBatch, StageResult } from '../protocol/sealed-batch.ts';
 import type { TableEvents } from '../protocol/table-events.ts';
 import { toCommitId } from '../table/commit.ts';
-import type { WriteSpec } from '../table/staged-file.ts';
+import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
 import type { Table } from '../table/table.ts';
 import type { CommitObserver } from './commit-observer.ts';
 import type { CommitResult, TableCommitter } from './table-committer.ts';
@@ -21,7 +20,6 @@ export interface CommitPipelineDependencies {
   readonly deadLetters: DeadLetterSink;
   /** Decodes against the table's current schema; may throw when a declared column is missing from it. */
   readonly decodeSpecFor: (write: WriteSpec) => DecodeSpec;
-  readonly identities: SourceIdentities;
   readonly pipeline: string;
   readonly ids: IdSource;
   readonly clock: Clock;
@@ -54,6 +52,12 @@ export class CommitPipeline implements BatchSink {
     await this.#tail;
     const snapshot = await this.#dependencies.committer.refresh(signal);
     return snapshot.progressStartingWith(prefix);
+  }
+
+  settle(ranges: readonly BatchRange[]): Promise<boolean> {
+    const turn = this.#tail.then(() => this.#settle(ranges));
+    this.#tail = turn.catch(() => undefined);
+    return turn;
   }
 
   submit(batch: SealedBatch, revoked: AbortSignal): Promise<BatchOutcome> {
@@ -111,24 +115,34 @@ export class CommitPipeline implements BatchSink {
     return { kind: 'committed', version: outcome.version, rowCount: result.rowCount, rejectedCount: result.rejects.length };
   }
 
-  async #commitOnce(batch: SealedBatch, staged: Staged, rejected: RejectAccounting): Promise<CommitResult> {
-    const { committer, ids, pipeline, identities } = this.#dependencies;
+  #commitOnce(batch: SealedBatch, staged: Staged, rejected: RejectAccounting): Promise<CommitResult> {
     const { result, spec } = staged;
-    const progress = await Promise.all(
-      batch.ranges.map(async (range) => ({
-        writerId: writerIdOf(await identities.identityOf(range.topic), range.partition),
-        from: range.expectedMark,
-        until: range.until,
-      })),
-    );
-    const userMetadata = printAccounting({
-      pipeline,
-      ranges: batch.ranges.map(accountedRange),
-      records: result.rowCount + result.rejects.length,
-      rows: result.rowCount,
-      ...rejected,
+    return this.#advance(batch.ranges, spec, {
+      files: result.files,
+      accounting: { records: result.rowCount + result.rejects.length, rows: result.rowCount, ...rejected },
     });
-    return committer.commit({ commitId: toCommitId(ids.uuid()), files: result.files, progress, userMetadata }, spec);
+  }
+
+  async #settle(ranges: readonly BatchRange[]): Promise<boolean> {
+    const { table, committer, events } = this.#dependencies;
+    const spec = table.writeSpec(await committer.base());
+    const accounting = { records: 0, rows: 0, deadLettered: 0, filtered: 0 };
+    const outcome = await this.#advance(ranges, spec, { files: [], accounting });
+    if (outcome.kind === 'stale') return false;
+    events.committed(table.name, outcome.version);
+    void table.afterCommit(outcome.version);
+    return true;
+  }
+
+  #advance(
+    ranges: readonly BatchRange[],
+    spec: WriteSpec,
+    what: { readonly files: readonly StagedFile[]; readonly accounting: Omit<CommitAccounting, 'pipeline' | 'ranges'> },
+  ): Promise<CommitResult> {
+    const { committer, ids, pipeline } = this.#dependencies;
+    const progress = ranges.map(({ writerId, expectedMark, until }) => ({ writerId, from: expectedMark, until }));
+    const userMetadata = printAccounting({ pipeline, ranges: ranges.map(accountedRange), ...what.accounting });
+    return committer.commit({ commitId: toCommitId(ids.uuid()), files: what.files, progress, userMetadata }, spec);
   }
 
   #discard(result: StageResult, reason: 'progress-moved' | 'table-changed' | 'revoked'): BatchOutcome {

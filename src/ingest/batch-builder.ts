@@ -1,5 +1,6 @@
 import type { FetchedPartition } from '../kafka/client.ts';
 import type { BatchRange, PackedRecordBatch, SealedBatch } from '../protocol/sealed-batch.ts';
+import type { ReadFrom } from './start-positions.ts';
 
 const initialBytes = 1 << 20;
 
@@ -9,6 +10,8 @@ interface PartitionTrack {
   from: bigint;
   /** First offset that was not fetched. */
   until: bigint;
+  readonly topicId: string;
+  readonly writerId: string;
   expectedMark: bigint | undefined;
   hasRecords: boolean;
 }
@@ -49,27 +52,22 @@ export class BatchBuilder {
   }
 
   /** Forgets everything that is not sealed and starts anew at these positions. */
-  reset(
-    positions: readonly {
-      readonly topic: string;
-      readonly partition: number;
-      readonly offset: bigint;
-      readonly expectedMark: bigint | undefined;
-    }[],
-  ): void {
+  reset(positions: readonly ReadFrom[]): void {
     this.#partitions.clear();
-    for (const { topic, partition, offset, expectedMark } of positions) {
-      this.#partitions.set(keyOf(topic, partition), { from: offset, until: offset, expectedMark, hasRecords: false });
+    for (const { topic, partition, offset, topicId, writerId, expectedMark } of positions) {
+      const track = { from: offset, until: offset, topicId, writerId, expectedMark, hasRecords: false };
+      this.#partitions.set(keyOf(topic, partition), track);
     }
     this.#clearBatch();
   }
 
-  /** The offset the next fetch of the partition must have started at; `undefined` when the partition is not ours. */
-  nextOffset(topic: string, partition: number): bigint | undefined {
-    return this.#partitions.get(keyOf(topic, partition))?.until;
+  /** Where the next fetch of the partition must have started, and in which incarnation; `undefined` when the partition is not ours. */
+  next(topic: string, partition: number): { readonly offset: bigint; readonly topicId: string } | undefined {
+    const track = this.#partitions.get(keyOf(topic, partition));
+    return track === undefined ? undefined : { offset: track.until, topicId: track.topicId };
   }
 
-  /** Adds what `fetched` brought; its `fetchOffset` must be `nextOffset`. */
+  /** Adds what `fetched` brought; its `fetchOffset` must be what `next` says. */
   append(fetched: FetchedPartition, nowMs: number): void {
     const track = this.#partitions.get(keyOf(fetched.topic, fetched.partition));
     if (track === undefined) return;
@@ -97,8 +95,10 @@ export class BatchBuilder {
     if (this.#openedAtMs === undefined) return undefined;
     const ranges: BatchRange[] = [];
     for (const [key, track] of this.#partitions) {
-      if (!track.hasRecords) continue;
-      ranges.push({ ...parseKey(key), from: track.from, until: track.until, expectedMark: track.expectedMark });
+      const { from, until, writerId, expectedMark } = track;
+      // Where reading began is stored with the first commit of any partition: one that stays idle may lose records before it has others.
+      if (!track.hasRecords && expectedMark === from) continue;
+      ranges.push({ ...parseKey(key), from, until, writerId, expectedMark });
       track.from = track.until;
       track.expectedMark = track.until;
       track.hasRecords = false;

@@ -23,7 +23,7 @@ export interface IngestObserver {
   warning(message: string, fields: Readonly<Record<string, string | number | bigint | undefined>>): void;
 }
 
-export type IngestState = 'joining' | 'running' | 'discontinuity' | 'draining' | 'stopped' | 'failed';
+export type IngestState = 'joining' | 'running' | 'waiting-for-topic' | 'discontinuity' | 'draining' | 'stopped' | 'failed';
 
 export const silentIngestObserver: IngestObserver = {
   fetched: () => undefined,

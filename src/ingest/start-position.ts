@@ -11,11 +11,18 @@ export type DiscontinuityPolicy =
 
 export type StartFrom = 'earliest' | 'latest';
 
+/** What the table knows of a partition that it has no mark of. */
+export type Unmarked =
+  /** Nothing of the topic at all: it is read for the first time. */
+  | 'new-topic'
+  /** Marks of other partitions of this incarnation: the partition was added since. */
+  | 'added-partition'
+  /** Marks of another incarnation: the topic was deleted and created again, or the cluster is another one. */
+  | 'other-incarnation';
+
 export interface StartFacts {
-  /** The table's mark for this partition of this incarnation of the topic. */
-  readonly mark: bigint | undefined;
-  /** The table has a mark of another incarnation: the topic was deleted and created again, or the cluster is another one. */
-  readonly otherIncarnation: boolean;
+  /** The table's mark for this partition of this incarnation of the topic, or why there is none. */
+  readonly mark: bigint | Unmarked;
   /** The topic holds `[earliest, latest)`. */
   readonly earliest: bigint;
   readonly latest: bigint;
@@ -24,21 +31,32 @@ export interface StartFacts {
 }
 
 export type StartDecision =
-  | { readonly kind: 'start'; readonly offset: bigint; readonly expectedMark: bigint | undefined }
+  | {
+      readonly kind: 'start';
+      readonly offset: bigint;
+      readonly expectedMark: bigint | undefined;
+      /** Made again later it would be another: it has to be in the table before anything is read. */
+      readonly settleFirst: boolean;
+    }
   | { readonly kind: 'discontinuity'; readonly detail: string };
 
 /** Where to start reading a partition: at the table's mark, and never silently anywhere else. */
 export function decideStart(facts: StartFacts): StartDecision {
-  const { mark, earliest, latest } = facts;
-  if (mark === undefined && !facts.otherIncarnation) {
-    return { kind: 'start', offset: facts.startFrom === 'earliest' ? earliest : latest, expectedMark: undefined };
+  const { mark, earliest, latest, policy } = facts;
+  if (mark === 'added-partition') return { kind: 'start', offset: earliest, expectedMark: undefined, settleFirst: false };
+  if (mark === 'new-topic') {
+    const fromEnd = facts.startFrom === 'latest';
+    return { kind: 'start', offset: fromEnd ? latest : earliest, expectedMark: undefined, settleFirst: fromEnd };
   }
-  if (mark !== undefined && earliest <= mark && mark <= latest) return { kind: 'start', offset: mark, expectedMark: mark };
-  if (facts.policy === 'fail') return { kind: 'discontinuity', detail: describeDiscontinuity(facts) };
-  return { kind: 'start', offset: chosenOffset(facts, facts.policy), expectedMark: mark };
+  if (mark !== 'other-incarnation' && earliest <= mark && mark <= latest) {
+    return { kind: 'start', offset: mark, expectedMark: mark, settleFirst: false };
+  }
+  if (policy === 'fail') return { kind: 'discontinuity', detail: describeDiscontinuity(mark, facts) };
+  const expectedMark = mark === 'other-incarnation' ? undefined : mark;
+  return { kind: 'start', offset: chosenOffset(expectedMark, facts, policy), expectedMark, settleFirst: true };
 }
 
-function chosenOffset({ mark, earliest, latest }: StartFacts, policy: Exclude<DiscontinuityPolicy, 'fail'>): bigint {
+function chosenOffset(mark: bigint | undefined, { earliest, latest }: StartFacts, policy: Exclude<DiscontinuityPolicy, 'fail'>): bigint {
   switch (policy) {
     case 'reset-to-earliest':
       return earliest;
@@ -49,9 +67,9 @@ function chosenOffset({ mark, earliest, latest }: StartFacts, policy: Exclude<Di
   }
 }
 
-function describeDiscontinuity({ mark, earliest, latest }: StartFacts): string {
+function describeDiscontinuity(mark: bigint | 'other-incarnation', { earliest, latest }: StartFacts): string {
   const held = `the topic holds offsets ${earliest} until ${latest}`;
-  if (mark === undefined)
+  if (mark === 'other-incarnation')
     return `the table's offsets belong to another incarnation of the topic (deleted and created again, or another cluster); ${held}`;
   if (mark < earliest)
     return `the table's next offset is ${mark}, but ${held}: ${earliest - mark} records were removed before they were read`;

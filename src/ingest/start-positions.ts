@@ -1,6 +1,8 @@
+import { isServiceError } from '../base/errors.ts';
 import type { KafkaAdmin, PartitionOffsets, TopicPartition } from '../kafka/client.ts';
-import { type SourceIdentity, writerIdOf, writerIdPrefix } from '../protocol/source-offsets.ts';
-import { type DiscontinuityPolicy, decideStart, type StartFrom } from './start-position.ts';
+import type { BatchRange } from '../protocol/sealed-batch.ts';
+import { parseWriterId, type SourceIdentity, writerIdOf } from '../protocol/source-offsets.ts';
+import { type DiscontinuityPolicy, decideStart, type StartFrom, type Unmarked } from './start-position.ts';
 
 /** A partition that is not read until an operator decides. */
 export interface Discontinuity extends TopicPartition {
@@ -9,12 +11,19 @@ export interface Discontinuity extends TopicPartition {
 
 export interface ReadFrom extends TopicPartition {
   readonly offset: bigint;
+  /** The incarnation of the topic that the position was decided for, and the name of the partition's mark there. */
+  readonly topicId: string;
+  readonly writerId: string;
   readonly expectedMark: bigint | undefined;
 }
 
 export interface StartPlan {
   readonly positions: readonly ReadFrom[];
   readonly discontinuities: readonly Discontinuity[];
+  /** Partitions whose topic, or which themselves, were not there when asked for. */
+  readonly absent: readonly TopicPartition[];
+  /** Marks that must be in the table before anything is read; the plan is made anew then. */
+  readonly settleFirst: readonly BatchRange[];
 }
 
 export interface StartPlanOptions {
@@ -22,43 +31,105 @@ export interface StartPlanOptions {
   readonly partitions: readonly TopicPartition[];
   /** The table's marks of this pipeline. */
   readonly marks: ReadonlyMap<string, bigint>;
-  readonly identityOf: (topic: string) => Promise<SourceIdentity>;
+  /** What the topic is now; `undefined` when it does not exist. */
+  readonly identityOf: (topic: string) => Promise<SourceIdentity | undefined>;
   readonly policy: DiscontinuityPolicy;
   readonly startFrom: StartFrom;
 }
 
 /** Decides for each assigned partition where reading starts, from the table's marks and what the topics hold. */
 export async function planStart(options: StartPlanOptions): Promise<StartPlan> {
-  const positions: ReadFrom[] = [];
-  const discontinuities: Discontinuity[] = [];
+  const plan = {
+    positions: [] as ReadFrom[],
+    discontinuities: [] as Discontinuity[],
+    absent: [] as TopicPartition[],
+    settleFirst: [] as BatchRange[],
+  };
   for (const topic of new Set(options.partitions.map((partition) => partition.topic))) {
-    const [identity, held] = await Promise.all([options.identityOf(topic), options.admin.offsets(topic)]);
-    for (const partition of options.partitions) {
-      if (partition.topic !== topic) continue;
-      const offsets = held.find((candidate) => candidate.partition === partition.partition);
-      if (offsets === undefined) {
-        discontinuities.push({ ...partition, detail: 'the topic has no such partition' });
-        continue;
-      }
-      const decision = decideStart({
-        ...markFacts(options.marks, identity, offsets),
-        policy: options.policy,
-        startFrom: options.startFrom,
-      });
-      if (decision.kind === 'start') positions.push({ ...partition, offset: decision.offset, expectedMark: decision.expectedMark });
-      else discontinuities.push({ ...partition, detail: decision.detail });
-    }
+    const assigned = new Set(options.partitions.filter((each) => each.topic === topic).map(({ partition }) => partition));
+    const known = await knownTopic(options, topic);
+    const present = new Set(known?.held.map(({ partition }) => partition));
+    for (const partition of assigned) if (!present.has(partition)) plan.absent.push({ topic, partition });
+    if (known === undefined) continue;
+    const marks = topicMarks(options.marks, known.identity);
+    for (const offsets of known.held) planPartition(plan, { options, identity: known.identity, marks, offsets, assigned });
   }
-  return { positions, discontinuities };
+  return plan;
 }
 
-function markFacts(
-  marks: ReadonlyMap<string, bigint>,
-  identity: SourceIdentity,
-  offsets: PartitionOffsets,
-): { mark: bigint | undefined; otherIncarnation: boolean; earliest: bigint; latest: bigint } {
-  const mark = marks.get(writerIdOf(identity, offsets.partition));
-  const prefix = writerIdPrefix(identity.pipeline, identity.topic, offsets.partition);
-  const otherIncarnation = mark === undefined && [...marks.keys()].some((writerId) => writerId.startsWith(prefix));
-  return { mark, otherIncarnation, earliest: offsets.earliest, latest: offsets.latest };
+interface PlanInProgress {
+  readonly positions: ReadFrom[];
+  readonly discontinuities: Discontinuity[];
+  readonly settleFirst: BatchRange[];
+}
+
+function planPartition(
+  plan: PlanInProgress,
+  about: {
+    readonly options: StartPlanOptions;
+    readonly identity: SourceIdentity;
+    readonly marks: TopicMarks;
+    readonly offsets: PartitionOffsets;
+    readonly assigned: ReadonlySet<number>;
+  },
+): void {
+  const { options, identity, marks, offsets } = about;
+  const { topic, partition, earliest, latest } = offsets;
+  const isAssigned = about.assigned.has(partition);
+  const mark = markOf(marks, partition);
+  // Where a topic begins is decided for all its partitions at once, whoever reads them: a partition without a mark was added since.
+  if (!isAssigned && typeof mark === 'bigint') return;
+  const decision = decideStart({ mark, earliest, latest, policy: options.policy, startFrom: options.startFrom });
+  if (decision.kind === 'discontinuity') {
+    if (isAssigned) plan.discontinuities.push({ topic, partition, detail: decision.detail });
+    return;
+  }
+  const { offset, expectedMark } = decision;
+  const writerId = writerIdOf(identity, partition);
+  if (decision.settleFirst) plan.settleFirst.push({ topic, partition, from: offset, until: offset, expectedMark, writerId });
+  if (isAssigned) plan.positions.push({ topic, partition, offset, topicId: identity.topicId, writerId, expectedMark });
+}
+
+/** Offsets and the incarnation they belong to: it was the same before they were asked for and after. */
+async function knownTopic(
+  { admin, identityOf }: StartPlanOptions,
+  topic: string,
+): Promise<{ readonly identity: SourceIdentity; readonly held: readonly PartitionOffsets[] } | undefined> {
+  const identity = await identityOf(topic);
+  if (identity === undefined) return undefined;
+  try {
+    const held = await admin.offsets(topic);
+    const after = await identityOf(topic);
+    return after?.topicId === identity.topicId && after.clusterId === identity.clusterId ? { identity, held } : undefined;
+  } catch (error) {
+    if (isServiceError(error, 'not-found')) return undefined;
+    throw error;
+  }
+}
+
+interface TopicMarks {
+  /** Of the present incarnation, by partition. */
+  readonly present: ReadonlyMap<number, bigint>;
+  /** Partitions that have marks of another. */
+  readonly others: ReadonlySet<number>;
+}
+
+function topicMarks(marks: ReadonlyMap<string, bigint>, identity: SourceIdentity): TopicMarks {
+  const present = new Map<number, bigint>();
+  const others = new Set<number>();
+  for (const [writerId, mark] of marks) {
+    const source = parseWriterId(writerId, identity.pipeline);
+    if (source?.topic !== identity.topic) continue;
+    if (source.clusterId === identity.clusterId && source.topicId === identity.topicId) present.set(source.partition, mark);
+    else others.add(source.partition);
+  }
+  return { present, others };
+}
+
+function markOf({ present, others }: TopicMarks, partition: number): bigint | Unmarked {
+  const mark = present.get(partition);
+  if (mark !== undefined) return mark;
+  if (others.has(partition)) return 'other-incarnation';
+  if (present.size > 0) return 'added-partition';
+  return others.size > 0 ? 'other-incarnation' : 'new-topic';
 }

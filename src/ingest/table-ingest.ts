@@ -16,7 +16,7 @@ import type { SourceIdentities } from '../protocol/source-offsets.ts';
 import { BatchBuilder } from './batch-builder.ts';
 import type { IngestObserver, IngestState } from './ingest-observer.ts';
 import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
-import { type Discontinuity, planStart } from './start-positions.ts';
+import { type Discontinuity, planStart, type StartPlan } from './start-positions.ts';
 
 export interface TableIngestSettings {
   readonly pipeline: string;
@@ -57,6 +57,12 @@ export interface IngestStatus {
 }
 
 const sealCheckMs = 20;
+/** How long after one look at partitions that were not there the next follows. */
+const absentRetryMs = 5_000;
+/** How often a topic that is missing is spoken of. */
+const missingRepeatMs = 300_000;
+/** Plans in a row that another process may overtake. */
+const maxPlans = 20;
 
 /**
  * Reads the topics of one table: starts at the offsets the *table* holds, packs fetched bytes into batches, seals them by rows, bytes
@@ -71,6 +77,10 @@ export class TableIngest implements ConsumerHandler {
   #revocation = new AbortController();
   #assigned: readonly TopicPartition[] = [];
   #discontinuities: readonly Discontinuity[] = [];
+  #missingTopics: readonly string[] = [];
+  #missingSaidMs = 0;
+  /** When positions are planned again because partitions were not there, `Clock.monotonicMs`. */
+  #planAgainMs = Number.POSITIVE_INFINITY;
   #bytesInFlight = 0;
   #paused = false;
   #state: IngestState = 'joining';
@@ -100,7 +110,7 @@ export class TableIngest implements ConsumerHandler {
     const { clock, settings } = this.#dependencies;
     try {
       await this.#consumer.start();
-      if (this.#state === 'joining') this.#enter('running', undefined);
+      if (this.#state === 'joining') this.#enterWork();
       while (!signal.aborted && this.#failure === undefined) {
         await clock.sleep(Math.min(sealCheckMs, settings.maxBatchAgeMs), signal).catch(() => undefined);
         this.sweep(clock.monotonicMs());
@@ -118,8 +128,10 @@ export class TableIngest implements ConsumerHandler {
     this.#enter('stopped', undefined);
   }
 
-  /** Seals the open batch when it is due at `nowMs` (`Clock.monotonicMs`). */
+  /** Does what is due at `nowMs` (`Clock.monotonicMs`): seals the open batch, looks again for what was missing. */
   sweep(nowMs: number): void {
+    if (nowMs >= this.#planAgainMs) this.#reposition();
+    if (this.#missingTopics.length > 0 && nowMs - this.#missingSaidMs >= missingRepeatMs) this.#sayMissing();
     const opened = this.#builder.openedAtMs;
     if (opened !== undefined && nowMs - opened >= this.#dependencies.settings.maxBatchAgeMs) this.#seal('age');
   }
@@ -131,7 +143,7 @@ export class TableIngest implements ConsumerHandler {
       detail: this.#detail,
       partitions: this.#assigned.map((partition) => ({
         ...partition,
-        nextOffset: this.#builder.nextOffset(partition.topic, partition.partition),
+        nextOffset: this.#builder.next(partition.topic, partition.partition)?.offset,
         discontinuity: broken.get(`${partition.topic}:${partition.partition}`),
       })),
       bufferedBytes: this.#builder.byteCount + this.#bytesInFlight,
@@ -152,19 +164,22 @@ export class TableIngest implements ConsumerHandler {
   }
 
   /** What was fetched of a topic that is gone cannot be fetched again: it is committed before the generation ends. */
-  async onTopicsChanged(change: TopicsChange): Promise<void> {
-    for (const topic of change.missing) this.#dependencies.observer.warning('topic does not exist', { topic });
-    for (const topic of change.replaced) this.#dependencies.observer.warning('topic was deleted and created again', { topic });
+  async onTopicsChanged({ missing, replaced }: TopicsChange): Promise<void> {
+    for (const topic of replaced) this.#dependencies.observer.warning('topic was deleted and created again', { topic });
+    this.#missingTopics = missing;
+    if (missing.length > 0) this.#sayMissing();
+    this.#enterWork();
     this.#seal('drain');
     await this.#settled();
   }
 
   onFetched(fetched: FetchedPartition): void {
     void this.#dependencies.failpoint('F1');
-    const expected = this.#builder.nextOffset(fetched.topic, fetched.partition);
+    const { topic, partition } = fetched;
+    const expected = this.#builder.next(topic, partition);
     if (expected === undefined || this.#repositioning !== undefined) return;
-    if (fetched.fetchOffset !== expected) {
-      this.#consumer.seek({ topic: fetched.topic, partition: fetched.partition, offset: expected });
+    if (fetched.fetchOffset !== expected.offset || fetched.topicId !== expected.topicId) {
+      this.#consumer.seek({ topic, partition, ...expected });
       return;
     }
     const { clock, settings, observer } = this.#dependencies;
@@ -266,24 +281,39 @@ export class TableIngest implements ConsumerHandler {
   }
 
   async #startPositions(): Promise<readonly StartPosition[]> {
-    const { settings, sink, kafka, identities, observer } = this.#dependencies;
-    const marks = await sink.progressStartingWith(`${settings.pipeline}:`);
-    await Promise.all([...new Set(this.#assigned.map(({ topic }) => topic))].map((topic) => identities.refresh(topic)));
-    const plan = await planStart({
-      admin: kafka.admin,
-      partitions: this.#assigned,
-      marks,
-      identityOf: (topic) => identities.identityOf(topic),
-      policy: settings.onOffsetDiscontinuity,
-      startFrom: settings.startFrom,
-    });
+    const { settings, clock, observer } = this.#dependencies;
+    const plan = await this.#settledPlan();
     this.#discontinuities = plan.discontinuities;
+    this.#planAgainMs = plan.absent.length > 0 ? clock.monotonicMs() + absentRetryMs : Number.POSITIVE_INFINITY;
+    for (const { topic, partition } of plan.absent)
+      observer.warning('partition is not there yet', { table: settings.table, topic, partition });
     for (const entry of plan.discontinuities) observer.discontinuity(entry);
-    const [first] = plan.discontinuities;
-    if (first !== undefined) this.#enter('discontinuity', discontinuityError(settings.table, first).message);
-    else this.#enter('running', undefined);
+    this.#enterWork();
     this.#builder.reset(plan.positions);
-    return plan.positions.map(({ topic, partition, offset }) => ({ topic, partition, offset }));
+    return plan.positions.map(({ topic, partition, offset, topicId }) => ({ topic, partition, offset, topicId }));
+  }
+
+  /** A plan whose decisions are in the table, as far as they would be others when made again. */
+  async #settledPlan(): Promise<StartPlan> {
+    const { settings, sink, kafka, identities } = this.#dependencies;
+    for (let made = 0; made < maxPlans; made += 1) {
+      const plan = await planStart({
+        admin: kafka.admin,
+        partitions: this.#assigned,
+        marks: await sink.progressStartingWith(`${settings.pipeline}:`),
+        identityOf: (topic) => identities.identityOf(topic),
+        policy: settings.onOffsetDiscontinuity,
+        startFrom: settings.startFrom,
+      });
+      if (plan.settleFirst.length === 0) return plan;
+      await sink.settle(plan.settleFirst);
+    }
+    throw new ServiceError({
+      code: 'INGEST_START_CONTENDED',
+      kind: 'conflict',
+      message: `table "${settings.table}": where to start was decided ${maxPlans} times, and each time the table or the topics had changed meanwhile`,
+      hint: 'the ingest starts again by itself; look for another pipeline of the same name',
+    });
   }
 
   #balance(): void {
@@ -315,12 +345,33 @@ export class TableIngest implements ConsumerHandler {
     while (this.#inFlight.size > 0 || this.#repositioning !== undefined) await Promise.all([...this.#inFlight, this.#repositioning]);
   }
 
+  /** The state of an ingest that reads what it can: what stands still comes first. */
+  #enterWork(): void {
+    const { table } = this.#dependencies.settings;
+    const [broken] = this.#discontinuities;
+    if (broken !== undefined) this.#enter('discontinuity', discontinuityError(table, broken).message);
+    else if (this.#missingTopics.length > 0) this.#enter('waiting-for-topic', describeMissing(this.#missingTopics));
+    else this.#enter('running', undefined);
+  }
+
+  #sayMissing(): void {
+    const { observer, clock } = this.#dependencies;
+    this.#missingSaidMs = clock.monotonicMs();
+    observer.warning('waiting for topic', { topics: this.#missingTopics.join(', '), hint: missingHint });
+  }
+
   #enter(state: IngestState, detail: string | undefined): void {
     if (state === this.#state && detail === this.#detail) return;
     this.#state = state;
     this.#detail = detail;
     this.#dependencies.observer.state(state, detail);
   }
+}
+
+const missingHint = 'create the topic, or correct ingest.routes; it is read as soon as it exists';
+
+function describeMissing(topics: readonly string[]): string {
+  return `waiting for topic ${topics.map((topic) => `"${topic}"`).join(', ')}, which does not exist; ${missingHint}`;
 }
 
 /** The loud state: what does not fit, and what an operator can choose. */

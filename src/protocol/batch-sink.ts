@@ -1,5 +1,5 @@
 import type { Version } from '../table/version.ts';
-import type { SealedBatch } from './sealed-batch.ts';
+import type { BatchRange, SealedBatch } from './sealed-batch.ts';
 
 /** What became of a sealed batch. */
 export type BatchOutcome =
@@ -15,6 +15,11 @@ export type BatchOutcome =
 export interface BatchSink {
   /** The table's current progress marks that start with `prefix`, read anew after every commit in flight has settled. */
   progressStartingWith(prefix: string, signal?: AbortSignal): Promise<ReadonlyMap<string, bigint>>;
+  /**
+   * Stores where reading is going to start, in a commit without rows, when every commit in flight has settled. False: the marks are not what
+   * the ranges expect, or the table changed; nothing is stored.
+   */
+  settle(ranges: readonly BatchRange[]): Promise<boolean>;
   /**
    * Batches of one table commit in the order they were submitted. When one is discarded, those submitted after it and not yet
    * committed are discarded too. `revoked` firing discards the batch unless its commit has begun.

@@ -32,10 +32,9 @@ export interface DecodeSpec {
 
 /** What a batch covers of one partition. */
 export interface BatchRange extends SourceRange {
-  /**
-   * The table's mark when the batch's turn comes: `from`, except for the first batch of a partition without a mark (`undefined`) and
-   * for the first one after an operator chose where to go on (the mark that was left behind).
-   */
+  /** The mark that moves: it names the incarnation of the topic that the offsets belong to. A batch has one of each partition. */
+  readonly writerId: string;
+  /** The table's mark when the batch's turn comes: `from`, or `undefined` for the first batch of a partition without a mark. */
   readonly expectedMark: bigint | undefined;
 }
 

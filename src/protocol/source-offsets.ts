@@ -39,9 +39,7 @@ export function parseWriterId(writerId: string, pipeline: string): (SourceIdenti
   return Number.isInteger(partition) && partition >= 0 ? { pipeline, clusterId, topic, topicId, partition } : undefined;
 }
 
-/** Tells which incarnation of a topic is being read; the answer stays the same until `refresh`. */
+/** Tells what a topic is now; `undefined` when it does not exist. */
 export interface SourceIdentities {
-  identityOf(topic: string): Promise<SourceIdentity>;
-  /** Asks the broker again: once for each assignment, because a topic can be replaced between two of them. */
-  refresh(topic: string): Promise<SourceIdentity>;
+  identityOf(topic: string): Promise<SourceIdentity | undefined>;
 }

@@ -1,6 +1,5 @@
 import { TopicIdentities } from '../../src/app/topic-identities.ts';
 import { toEpochMs } from '../../src/base/clock.ts';
-import { ServiceError } from '../../src/base/errors.ts';
 import { inertFailpoint } from '../../src/base/failpoint.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { type IngestObserver, silentIngestObserver } from '../../src/ingest/ingest-observer.ts';
@@ -9,21 +8,48 @@ import type { KafkaClient } from '../../src/kafka/client.ts';
 import { MemoryBroker } from '../../src/kafka/memory/memory-broker.ts';
 import { encodeRecordBatch } from '../../src/kafka/records/record-batch.ts';
 import type { BatchOutcome, BatchSink } from '../../src/protocol/batch-sink.ts';
-import type { SealedBatch } from '../../src/protocol/sealed-batch.ts';
+import type { BatchRange, SealedBatch } from '../../src/protocol/sealed-batch.ts';
 import { toVersion } from '../../src/table/version.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 
 /** Takes batches and keeps marks as a table does; commits wait while `held`. */
 export class MarkKeeper implements BatchSink {
   readonly batches: SealedBatch[] = [];
-  readonly marks = new Map<string, bigint>();
+  readonly settled: string[] = [];
+  /** By partition, of the incarnation written last. */
+  readonly marks: Map<string, bigint> = new Map();
+  /** The mark of each partition whose value `marks` has, and all that were left behind. */
+  readonly #writers = new Map<string, string>();
+  readonly #left = new Map<string, bigint>();
   held: Promise<void> | undefined;
   answer: ((batch: SealedBatch) => BatchOutcome | undefined) | undefined;
+  /** Name of a mark that a test has put into `marks`. */
+  writerOf: (partition: string) => string = (partition) => partition;
   #tail: Promise<unknown> = Promise.resolve();
 
   async progressStartingWith(): Promise<ReadonlyMap<string, bigint>> {
     await this.#tail;
-    return new Map(this.marks);
+    const present = [...this.marks].map(([partition, mark]) => [this.#writers.get(partition) ?? this.writerOf(partition), mark] as const);
+    return new Map([...this.#left, ...present]);
+  }
+
+  async settle(ranges: readonly BatchRange[]): Promise<boolean> {
+    await this.#tail;
+    const marks = await this.progressStartingWith();
+    if (ranges.some(({ writerId, expectedMark }) => marks.get(writerId) !== expectedMark)) return false;
+    this.#advance(ranges);
+    this.settled.push(ranges.map(({ partition, until }) => `${partition}:${until}`).join(' '));
+    return true;
+  }
+
+  #advance(ranges: readonly BatchRange[]): void {
+    for (const { partition, until, writerId } of ranges) {
+      const [key, before] = [`${partition}`, this.marks.get(`${partition}`)];
+      const writer = this.#writers.get(key) ?? this.writerOf(key);
+      if (before !== undefined && writer !== writerId) this.#left.set(writer, before);
+      this.#writers.set(key, writerId);
+      this.marks.set(key, until);
+    }
   }
 
   submit(batch: SealedBatch, revoked: AbortSignal): Promise<BatchOutcome> {
@@ -38,7 +64,7 @@ export class MarkKeeper implements BatchSink {
     const answer = this.answer?.(batch);
     if (answer !== undefined) return answer;
     if (revoked.aborted) return { kind: 'discarded', reason: 'revoked' };
-    for (const range of batch.ranges) this.marks.set(`${range.partition}`, range.until);
+    this.#advance(batch.ranges);
     return { kind: 'committed', version: toVersion(1), rowCount: batch.recordCount, rejectedCount: 0 };
   }
 
@@ -51,27 +77,28 @@ export class MarkKeeper implements BatchSink {
 
 /** One table's ingest on a broker in memory, in simulated time. */
 export class Bench {
-  readonly clock: SimulatedClock = new SimulatedClock();
-  readonly broker: MemoryBroker = new MemoryBroker({ clock: this.clock, random: new SeededRandom(1) });
-  readonly kafka: KafkaClient = this.broker.client('worker');
-  readonly sink: MarkKeeper = new MarkKeeper();
+  readonly clock: SimulatedClock;
+  readonly broker: MemoryBroker;
+  readonly kafka: KafkaClient;
+  readonly sink: MarkKeeper;
   readonly log: string[] = [];
   readonly #stop = new AbortController();
   #ended: Promise<void> = Promise.resolve();
   #done = false;
 
+  /** `before`: a worker on the same broker and table whose process is gone. */
+  constructor(before?: Bench) {
+    this.clock = before?.clock ?? new SimulatedClock();
+    this.broker = before?.broker ?? new MemoryBroker({ clock: this.clock, random: new SeededRandom(1) });
+    this.sink = before?.sink ?? new MarkKeeper();
+    this.kafka = this.broker.client(before === undefined ? 'worker' : 'next worker');
+  }
+
   async start(settings: Partial<TableIngestSettings> = {}, kafka: KafkaClient = this.kafka): Promise<TableIngest> {
     const identities = new TopicIdentities({ admin: kafka.admin, pipeline: 'p' });
     const clusterId = await this.kafka.admin.clusterId();
-    const topicId = await this.kafka.admin.topicId('orders');
-    // The keeper's marks carry the partition only; the table's carry the whole name.
-    const sink: BatchSink = {
-      progressStartingWith: async () =>
-        new Map(
-          [...(await this.sink.progressStartingWith())].map(([partition, mark]) => [`p:orders:${partition}:${clusterId}:${topicId}`, mark]),
-        ),
-      submit: (batch, revoked) => this.sink.submit(batch, revoked),
-    };
+    const topicId = (await this.kafka.admin.describeTopic('orders'))?.topicId ?? '';
+    this.sink.writerOf = (partition) => `p:orders:${partition}:${clusterId}:${topicId}`;
     const ingest = new TableIngest({
       settings: {
         pipeline: 'p',
@@ -90,7 +117,7 @@ export class Bench {
         ...settings,
       },
       kafka,
-      sink,
+      sink: this.sink,
       identities,
       clock: this.clock,
       failpoint: inertFailpoint,

@@ -167,7 +167,6 @@ export class SimulatedProcess {
       stager: new InThreadBatchStager({ openStore: this.#openStore, clock, failpoint: inertFailpoint, maxNestingDepth: 16 }),
       deadLetters: this.#deadLetters(),
       decodeSpecFor,
-      identities,
       pipeline,
       ids: this.#ids,
       clock,

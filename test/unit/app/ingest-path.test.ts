@@ -85,7 +85,6 @@ describe('the way of a record from topic to table', () => {
           ],
           unknownMembers: 'ignore',
         }),
-        identities,
         pipeline: 'p',
         ids,
         clock,

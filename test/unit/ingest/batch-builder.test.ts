@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/base/clock.ts';
 import { BatchBuilder } from '../../../src/ingest/batch-builder.ts';
+import type { ReadFrom } from '../../../src/ingest/start-positions.ts';
 import type { FetchedPartition, RawRecordBatch } from '../../../src/kafka/client.ts';
 
 function rawBatch(baseOffset: bigint, recordCount: number, fill: number): RawRecordBatch {
@@ -19,13 +20,19 @@ function fetched(partition: number, fetchOffset: bigint, batches: readonly RawRe
   return { topic: 't', topicId: 'now', partition, fetchOffset, untilOffset: end, highWatermark: end, batches };
 }
 
+const at = (partition: number, offset: bigint, expectedMark: bigint | undefined): ReadFrom => ({
+  topic: 't',
+  partition,
+  offset,
+  topicId: 'now',
+  writerId: `w${partition}`,
+  expectedMark,
+});
+
 describe('a batch builder', () => {
   it('copies bytes and says what it covers of each partition', () => {
     const builder = new BatchBuilder('orders');
-    builder.reset([
-      { topic: 't', partition: 0, offset: 5n, expectedMark: undefined },
-      { topic: 't', partition: 1, offset: 0n, expectedMark: 0n },
-    ]);
+    builder.reset([at(0, 5n, undefined), at(1, 0n, 0n)]);
     const source = rawBatch(4n, 3, 7);
     builder.append(fetched(0, 5n, [source]), 100);
     source.bytes.fill(0);
@@ -35,36 +42,48 @@ describe('a batch builder', () => {
       recordCount: 3,
       sealedBy: 'rows',
       openedAtMs: 100,
-      ranges: [{ topic: 't', partition: 0, from: 5n, until: 7n, expectedMark: undefined }],
+      ranges: [{ topic: 't', partition: 0, from: 5n, until: 7n, writerId: 'w0', expectedMark: undefined }],
       recordBatches: [{ topic: 't', partition: 0, start: 0, end: 9, fromOffset: 5n }],
     });
     expect([...new Uint8Array(batch?.bytes ?? new ArrayBuffer(0), 0, 9)]).toEqual(Array.from({ length: 9 }, () => 7));
   });
 
+  it('stores with the first batch of any partition where the idle ones begin, once', () => {
+    const builder = new BatchBuilder('orders');
+    builder.reset([at(0, 0n, undefined), at(1, 7n, undefined), at(2, 9n, 9n)]);
+    builder.append(fetched(0, 0n, [rawBatch(0n, 2, 1)]), 0);
+    expect(builder.seal('age')?.ranges).toEqual([
+      { topic: 't', partition: 0, from: 0n, until: 2n, writerId: 'w0', expectedMark: undefined },
+      { topic: 't', partition: 1, from: 7n, until: 7n, writerId: 'w1', expectedMark: undefined },
+    ]);
+    builder.append(fetched(1, 7n, [rawBatch(7n, 1, 1)]), 0);
+    expect(builder.seal('age')?.ranges).toEqual([{ topic: 't', partition: 1, from: 7n, until: 8n, writerId: 'w1', expectedMark: 7n }]);
+  });
+
   it('is empty after a seal and expects its own end as the next mark', () => {
     const builder = new BatchBuilder('orders');
-    builder.reset([{ topic: 't', partition: 0, offset: 0n, expectedMark: undefined }]);
+    builder.reset([at(0, 0n, undefined)]);
     builder.append(fetched(0, 0n, [rawBatch(0n, 2, 1)]), 0);
     builder.seal('age');
     expect(builder.seal('age')).toBeUndefined();
     builder.append(fetched(0, 2n, [rawBatch(2n, 2, 1)]), 0);
-    expect(builder.seal('age')?.ranges).toEqual([{ topic: 't', partition: 0, from: 2n, until: 4n, expectedMark: 2n }]);
+    expect(builder.seal('age')?.ranges).toEqual([{ topic: 't', partition: 0, from: 2n, until: 4n, writerId: 'w0', expectedMark: 2n }]);
   });
 
   it('passes over control batches without sealing anything for them, and covers them with the next records', () => {
     const builder = new BatchBuilder('orders');
-    builder.reset([{ topic: 't', partition: 0, offset: 0n, expectedMark: 0n }]);
+    builder.reset([at(0, 0n, 0n)]);
     builder.append(fetched(0, 0n, [], 3n), 0);
-    expect(builder.nextOffset('t', 0)).toBe(3n);
+    expect(builder.next('t', 0)).toEqual({ offset: 3n, topicId: 'now' });
     expect(builder.seal('age')).toBeUndefined();
     builder.append(fetched(0, 3n, [rawBatch(3n, 1, 1)], 5n), 0);
-    expect(builder.seal('age')?.ranges).toEqual([{ topic: 't', partition: 0, from: 0n, until: 5n, expectedMark: 0n }]);
+    expect(builder.seal('age')?.ranges).toEqual([{ topic: 't', partition: 0, from: 0n, until: 5n, writerId: 'w0', expectedMark: 0n }]);
   });
 
   it('takes nothing of a partition that is not assigned', () => {
     const builder = new BatchBuilder('orders');
     builder.append(fetched(9, 0n, [rawBatch(0n, 1, 1)]), 0);
-    expect(builder.nextOffset('t', 9)).toBeUndefined();
+    expect(builder.next('t', 9)).toBeUndefined();
     expect(builder.seal('age')).toBeUndefined();
   });
 
@@ -73,7 +92,7 @@ describe('a batch builder', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const builder = new BatchBuilder('orders');
-        builder.reset([0, 1, 2].map((partition) => ({ topic: 't', partition, offset: 0n, expectedMark: 0n })));
+        builder.reset([0, 1, 2].map((partition) => at(partition, 0n, 0n)));
         const next = [0n, 0n, 0n];
         const covered = [0n, 0n, 0n];
         let records = 0;

@@ -39,16 +39,44 @@ async function plan(options: Partial<StartPlanOptions>): Promise<StartPlan> {
   });
 }
 
+const reads = (topic: string, partition: number, offset: bigint, expectedMark: bigint | undefined): object => ({
+  topic,
+  partition,
+  offset,
+  topicId: 'now',
+  writerId: mark(topic, partition),
+  expectedMark,
+});
+const settles = (partition: number, offset: bigint, expectedMark?: bigint): object => ({
+  topic: 'orders',
+  partition,
+  from: offset,
+  until: offset,
+  writerId: mark('orders', partition),
+  expectedMark,
+});
+const orders0 = [{ topic: 'orders', partition: 0 }];
+
 describe('where reading starts', () => {
-  it('is the start or the end of what a partition holds while the table has no mark of it', async () => {
+  it('is the start of what a partition holds while the table has no mark of it', async () => {
     expect(await plan({})).toEqual({
-      positions: [
-        { topic: 'orders', partition: 0, offset: 2n, expectedMark: undefined },
-        { topic: 'orders', partition: 1, offset: 0n, expectedMark: undefined },
-      ],
+      positions: [reads('orders', 0, 2n, undefined), reads('orders', 1, 0n, undefined)],
       discontinuities: [],
+      absent: [],
+      settleFirst: [],
     });
-    expect((await plan({ startFrom: 'latest' })).positions.map(({ offset }) => offset)).toEqual([5n, 0n]);
+  });
+
+  it('is the end when asked for, decided for all partitions at once whoever reads them, and settled first', async () => {
+    const { positions, settleFirst } = await plan({ startFrom: 'latest', partitions: orders0 });
+    expect(positions).toEqual([reads('orders', 0, 5n, undefined)]);
+    expect(settleFirst).toEqual([settles(0, 5n), settles(1, 0n)]);
+  });
+
+  it('is the beginning of a partition that was added since, even when new topics are read from their end', async () => {
+    const { positions, settleFirst } = await plan({ startFrom: 'latest', marks: new Map([[mark('orders', 1), 0n]]) });
+    expect(positions).toEqual([reads('orders', 0, 2n, undefined), reads('orders', 1, 0n, 0n)]);
+    expect(settleFirst).toEqual([]);
   });
 
   it('is the mark of each partition, at any place up to the end', async () => {
@@ -58,38 +86,47 @@ describe('where reading starts', () => {
       [mark('returns', 0), 1n],
     ]);
     const partitions = ['orders', 'returns'].map((topic) => ({ topic, partition: 0 }));
-    expect((await plan({ marks, partitions })).positions).toEqual([
-      { topic: 'orders', partition: 0, offset: 5n, expectedMark: 5n },
-      { topic: 'returns', partition: 0, offset: 1n, expectedMark: 1n },
-    ]);
+    expect((await plan({ marks, partitions })).positions).toEqual([reads('orders', 0, 5n, 5n), reads('returns', 0, 1n, 1n)]);
   });
 
   it('is nowhere where the mark fits nothing that is held, while other partitions are read', async () => {
     const removed = await plan({ marks: new Map([[mark('orders', 0), 1n]]) });
-    expect(removed.positions).toEqual([{ topic: 'orders', partition: 1, offset: 0n, expectedMark: undefined }]);
+    expect(removed.positions).toEqual([reads('orders', 1, 0n, undefined)]);
     expect(removed.discontinuities).toEqual([
       { topic: 'orders', partition: 0, detail: expect.stringContaining('1 records were removed before they were read') as unknown },
     ]);
     const beyond = await plan({ marks: new Map([[mark('orders', 0), 6n]]) });
     expect(beyond.discontinuities[0]?.detail).toContain('the topic lost its end');
+  });
+
+  it('is nowhere in a topic made anew, partitions that the old one did not have included', async () => {
     const replaced = await plan({ marks: new Map([[mark('orders', 0, 'before'), 3n]]) });
-    expect(replaced.discontinuities[0]?.detail).toContain('another incarnation of the topic');
+    expect(replaced.positions).toEqual([]);
+    expect(replaced.discontinuities.map(({ partition, detail }) => [partition, detail.includes('another incarnation')])).toEqual([
+      [0, true],
+      [1, true],
+    ]);
   });
 
-  it('follows the choice of an operator and remembers the mark it left behind', async () => {
+  it('follows the choice of an operator, which is settled with the mark it leaves behind', async () => {
     const marks = new Map([[mark('orders', 0), 1n]]);
-    const offsets = async (policy: StartPlanOptions['policy']): Promise<unknown> => (await plan({ marks, policy })).positions[0];
-    const at = (offset: bigint): object => ({ topic: 'orders', partition: 0, offset, expectedMark: 1n });
-    expect(await offsets('reset-to-earliest')).toEqual(at(2n));
-    expect(await offsets('reset-to-latest')).toEqual(at(5n));
-    expect(await offsets('accept')).toEqual(at(2n));
+    const chosen = async (policy: StartPlanOptions['policy']): Promise<unknown> =>
+      (await plan({ marks, policy, partitions: orders0 })).settleFirst;
+    expect(await chosen('reset-to-earliest')).toEqual([settles(0, 2n, 1n)]);
+    expect(await chosen('reset-to-latest')).toEqual([settles(0, 5n, 1n)]);
+    expect(await chosen('accept')).toEqual([settles(0, 2n, 1n)]);
+    const replaced = await plan({ marks: new Map([[mark('orders', 0, 'before'), 3n]]), policy: 'reset-to-latest', partitions: orders0 });
+    expect(replaced.settleFirst).toEqual([settles(0, 5n), settles(1, 0n)]);
   });
 
-  it('is nowhere for a partition that the topic does not have', async () => {
-    const missing = await plan({ partitions: [{ topic: 'returns', partition: 3 }] });
-    expect(missing).toEqual({
-      positions: [],
-      discontinuities: [{ topic: 'returns', partition: 3, detail: 'the topic has no such partition' }],
-    });
+  it('is nowhere for a partition or a topic that is not there, or that changes while it is asked about', async () => {
+    const nowhere = async (options: Partial<StartPlanOptions>): Promise<void> => {
+      const partitions = options.partitions ?? orders0;
+      expect(await plan({ partitions, ...options })).toEqual({ positions: [], discontinuities: [], absent: partitions, settleFirst: [] });
+    };
+    await nowhere({ partitions: [{ topic: 'returns', partition: 3 }] });
+    await nowhere({ identityOf: () => Promise.resolve(undefined) });
+    let asked = 0;
+    await nowhere({ identityOf: (topic) => Promise.resolve({ ...identity, topic, topicId: `${asked++}` }) });
   });
 });

@@ -233,14 +233,15 @@ describe('a discontinuity', () => {
     await bench.stop();
   });
 
-  it('is passed as the operator chose, in one commit with the mark that is left behind', async () => {
+  it('is passed as the operator chose, in a commit of its own before anything is read', async () => {
     const bench = new Bench();
     await bench.topic();
     await bench.produce(5);
     bench.sink.marks.set('0', 9n);
     await bench.start({ maxBatchAgeMs: 100, onOffsetDiscontinuity: 'reset-to-earliest' });
     await bench.pass(300);
-    expect(bench.sink.batches[0]?.ranges).toEqual([{ topic: 'orders', partition: 0, from: 0n, until: 5n, expectedMark: 9n }]);
+    expect(bench.sink.settled).toEqual(['0:0']);
+    expect(bench.sink.sealed).toEqual(['age 0:0-5']);
     await bench.stop();
   });
 

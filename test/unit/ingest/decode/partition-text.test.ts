@@ -52,7 +52,7 @@ describe('the empty string', () => {
       sequence: 0,
       bytes: new Uint8Array(bytes).buffer,
       recordBatches: [{ topic: 'orders', partition: 0, start: 0, end: bytes.length, fromOffset: 0n }],
-      ranges: [{ topic: 'orders', partition: 0, from: 0n, until: 3n, expectedMark: undefined }],
+      ranges: [{ topic: 'orders', partition: 0, from: 0n, until: 3n, writerId: 'p:orders:0:c:t', expectedMark: undefined }],
       recordCount: 3,
       maxTimestampMs: 0,
       sealedBy: 'rows',
