@@ -3,6 +3,7 @@ import { Feed, type FeedStatus } from '../cdf/feed.ts';
 import type { FeedObserver } from '../cdf/feed-observer.ts';
 import type { FeedSpec } from '../cdf/feed-spec.ts';
 import type { HealthReporter } from '../observability/health.ts';
+import { Standstill } from '../observability/standstill.ts';
 import { toVersion } from '../table/version.ts';
 import type { Components } from './components.ts';
 import { observeFeed } from './observe/observe-feed.ts';
@@ -56,14 +57,15 @@ export class FeedRole {
   }
 
   #superviseFeed(spec: FeedSpec, signal: AbortSignal): Promise<void> {
-    const { clock, random, logger, health } = this.#components;
-    const reporter = health.component(`feed:${spec.table}`);
+    const { config, clock, random, logger, health } = this.#components;
+    const standstill = new Standstill({ clock, boundMs: config.server.notReadyAfterMs });
+    const reporter = health.component(`feed:${spec.table}`, { impairment: () => standstill.detail });
     return supervise({
       signal,
       clock,
       random,
       backoff: restartBackoff,
-      run: (runSignal) => this.#runFeed(spec, reporter, runSignal),
+      run: (runSignal) => this.#runFeed(spec, this.#observer(spec, reporter, standstill), runSignal),
       onRestart: (error, waitMs) => {
         reporter.report('starting', describeError(error));
         logger.warn('feed stopped and starts again', { table: spec.table, topic: spec.topic, waitMs, err: error });
@@ -75,7 +77,7 @@ export class FeedRole {
     });
   }
 
-  async #runFeed(spec: FeedSpec, reporter: HealthReporter, signal: AbortSignal): Promise<void> {
+  async #runFeed(spec: FeedSpec, observer: FeedObserver, signal: AbortSignal): Promise<void> {
     const { catalog, kafka, events, clock, random, ids, failpoint } = this.#components;
     const table = await catalog.loadOrCreate(spec.table, signal);
     const feed = new Feed({
@@ -84,7 +86,7 @@ export class FeedRole {
       client: kafka,
       encoder: pooledEncoder(this.#pool),
       events,
-      observer: this.#observer(spec, reporter),
+      observer,
       clock,
       random,
       ids,
@@ -96,11 +98,19 @@ export class FeedRole {
     throw status.error;
   }
 
-  #observer(spec: FeedSpec, reporter: HealthReporter): FeedObserver {
+  #observer(spec: FeedSpec, reporter: HealthReporter, standstill: Standstill): FeedObserver {
     const { metrics, logger } = this.#components;
     const observer = observeFeed(spec, metrics.feed, logger);
     return {
       ...observer,
+      published: (run) => {
+        standstill.succeeded();
+        observer.published(run);
+      },
+      retried: (error) => {
+        standstill.failed(describeError(error));
+        observer.retried(error);
+      },
       state: (state) => {
         observer.state(state);
         const failed = state === 'gap' || state === 'failed' || state === 'fenced';

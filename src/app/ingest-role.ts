@@ -6,6 +6,7 @@ import { DeadLetterTopic } from '../ingest/dead-letter-topic.ts';
 import { type IngestStatus, TableIngest } from '../ingest/table-ingest.ts';
 import type { KafkaProducer } from '../kafka/client.ts';
 import type { HealthReporter } from '../observability/health.ts';
+import { Standstill } from '../observability/standstill.ts';
 import type { DecodeSpec } from '../protocol/sealed-batch.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { Table } from '../table/table.ts';
@@ -19,6 +20,12 @@ import { WorkerPool } from './workers/worker-pool.ts';
 
 /** Threads are replaced after this many batches: WebAssembly memory never shrinks. */
 const maxTasksPerThread = 5_000;
+
+/** What readiness hears of one table's ingest: the state it is in, and whether its commits come to an end. */
+interface TableHealthSay {
+  readonly reporter: HealthReporter;
+  readonly standstill: Standstill;
+}
 
 /** The ingest of every routed table, each under its own supervision. */
 export class IngestRole {
@@ -62,14 +69,16 @@ export class IngestRole {
   }
 
   #superviseTable(table: TableSettings, topics: readonly string[], signal: AbortSignal): Promise<void> {
-    const { clock, random, logger, health } = this.#components;
-    const reporter = health.component(`ingest:${table.name}`);
+    const { config, clock, random, logger, health } = this.#components;
+    const standstill = new Standstill({ clock, boundMs: config.server.notReadyAfterMs });
+    const reporter = health.component(`ingest:${table.name}`, { impairment: () => standstill.detail });
+    reporter.report('starting', 'joins the consumer group of its topics');
     return supervise({
       signal,
       clock,
       random,
       backoff: restartBackoff,
-      run: (runSignal) => this.#runTable(table, topics, reporter, runSignal),
+      run: (runSignal) => this.#runTable(table, topics, { reporter, standstill }, runSignal),
       onRestart: (error, waitMs) => {
         reporter.report('starting', givenUpDetail(error));
         logger.warn('ingest stopped and starts again', { table: table.name, waitMs, err: error });
@@ -81,13 +90,14 @@ export class IngestRole {
     });
   }
 
-  async #runTable(settings: TableSettings, topics: readonly string[], reporter: HealthReporter, signal: AbortSignal): Promise<void> {
+  async #runTable(settings: TableSettings, topics: readonly string[], say: TableHealthSay, signal: AbortSignal): Promise<void> {
+    const { reporter, standstill } = say;
     const { config, kafka, clock, random, ids, failpoint, events, logger, metrics, catalog } = this.#components;
     const { ingest, commit, pipeline } = config;
     const table = await catalog.loadOrCreate(settings.name, signal);
     this.#warnOfSecondWriters(table);
     const identities = new TopicIdentities({ admin: kafka.admin, pipeline });
-    const observer = observeCommits(settings.name, metrics, logger);
+    const observer = observeCommits(settings.name, metrics, logger, standstill);
     const committer = new TableCommitter({ table, clock, random, observer, settings: commit });
     const sink = new CommitPipeline({
       table,

@@ -11,25 +11,25 @@ import { observeMaintenance } from './observe/observe-maintenance.ts';
 
 const countIntervalMs = 5_000;
 
-/** Maintenance of all tables of the configuration. The process counts as ready without it: a missing Redis hurts no table. */
+/** Maintenance of all tables of the configuration. */
 export class MaintenanceRole {
   readonly #components: Components;
   readonly #queue: JobQueue;
   readonly #reporter: HealthReporter;
   #counts: ReadonlyMap<string, QueueCounts> = new Map();
 
-  constructor(components: Components, redisUrl: string) {
-    const { config, health, logger, metrics } = components;
+  constructor(components: Components, redisUrl: string, reporter: HealthReporter) {
+    const { config, logger, metrics } = components;
     const { queuePrefix, maxAttempts } = config.maintenance;
     this.#components = components;
-    this.#reporter = health.component('maintenance', { requiredForReadiness: false });
+    this.#reporter = reporter;
     this.#queue = new BullJobQueue({
       url: redisUrl,
       prefix: queuePrefix,
       maxAttempts,
       onConnection: (connected, detail) => {
         metrics.maintenance.queueUp.set(connected ? 1 : 0, {});
-        this.#reporter.report(connected ? 'running' : 'degraded', detail);
+        this.#reporter.report(connected ? 'running' : 'starting', detail);
         if (connected) logger.info('job queue connected');
         else logger.warn('job queue away, maintenance waits', { detail });
       },

@@ -36,6 +36,8 @@ export interface OpenedComponents extends Components {
   close(): Promise<void>;
 }
 
+const kafkaCloseTimeoutMs = 5_000;
+
 /** Compaction rewrites a few large files at a time; the thread gives its memory back when there is nothing to do. */
 const rewriterPool = { size: 1, idleMs: 30_000, maxTasksPerThread: 50 };
 
@@ -82,7 +84,8 @@ export function openComponents(options: OpenOptions): OpenedComponents {
     catalog: tables.catalog,
     events: new LocalTableEvents(clock),
     close: async () => {
-      await kafka.close();
+      // A broker that is away is not waited for: what it was to hear it finds out by time-outs of its own.
+      await Promise.race([kafka.close(), clock.sleep(kafkaCloseTimeoutMs)]);
       await rewriters.close();
       await tables.close();
       await engine.close();

@@ -16,8 +16,10 @@ export interface CommitObserver {
   staged(result: StageResult): void;
   committed(commit: CommittedBatch): void;
   discarded(result: StageResult): void;
-  /** One attempt ended so. `unavailable`: the store refused and nothing changed. */
-  attempt(result: 'committed' | 'already-committed' | 'conflicted' | 'unknown' | 'unavailable'): void;
+  /** One attempt ended so. `unavailable`: the store refused, with this error, and nothing changed. */
+  attempt(result: 'committed' | 'already-committed' | 'conflicted' | 'unknown' | 'unavailable', error?: unknown): void;
+  /** A batch could not be staged or committed; its records are read again. */
+  failed(error: unknown): void;
   /** How an unknown outcome was resolved. */
   resolved(as: 'own' | 'absent'): void;
 }
@@ -27,5 +29,6 @@ export const silentCommitObserver: CommitObserver = {
   committed: () => undefined,
   discarded: () => undefined,
   attempt: () => undefined,
+  failed: () => undefined,
   resolved: () => undefined,
 };

@@ -65,7 +65,12 @@ export class CommitPipeline implements BatchSink {
     const staged = this.#stage(batch, revoked);
     // The wait below may never look at `staged` when an earlier batch fails first; its rejection must not go unhandled.
     staged.catch(() => undefined);
-    const turn = this.#tail.then(() => this.#finish({ batch, staged, epoch, revoked }));
+    const turn = this.#tail
+      .then(() => this.#finish({ batch, staged, epoch, revoked }))
+      .catch((error: unknown) => {
+        this.#dependencies.observer.failed(error);
+        throw error;
+      });
     this.#tail = turn.catch(() => undefined);
     return turn;
   }

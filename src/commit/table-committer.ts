@@ -155,7 +155,7 @@ export class TableCommitter {
       return await this.#table.tryAppend(await this.base(), run.intent);
     } catch (error) {
       if (!isServiceError(error) || !error.retryable || run.attempts > this.#settings.maxRebaseAttempts) throw error;
-      this.#observer.attempt('unavailable');
+      this.#observer.attempt('unavailable', error);
       await this.#clock.sleep(backoffMs(this.#settings.backoff, run.attempts, this.#random));
       return undefined;
     }

@@ -11,6 +11,10 @@ export interface ServerSettings {
   readonly maxEventLoopDelayMs: number;
   /** `/status` and `/metrics` answer within this or fail with 503. */
   readonly requestTimeoutMs: number;
+  /** `/readyz` fails when commits, publications or the broker have been failing for so long. */
+  readonly notReadyAfterMs: number;
+  /** Longest end of the process after SIGTERM. */
+  readonly drainTimeoutMs: number;
 }
 
 export const serverSettings: z.ZodType<ServerSettings> = z
@@ -37,9 +41,25 @@ export const serverSettings: z.ZodType<ServerSettings> = z
       min: '100ms',
       max: '2m',
     }),
+    notReadyAfter: durationField({
+      description:
+        'The process is not ready when the commits of a table, the publications of a feed, or all requests to the broker have been failing for so long. It is again after the first that succeeds.',
+      default: '30s',
+      min: '1s',
+      max: '1h',
+    }),
+    drainTimeout: durationField({
+      description:
+        'Longest time after SIGTERM to commit what was read and to publish what was committed. What is left then is not lost: the next start reads it again. Shorter when the broker does not answer and nothing can be saved.',
+      default: '60s',
+      min: '1s',
+      max: '1h',
+    }),
   })
-  .transform(({ maxEventLoopDelay, requestTimeout, ...same }) => ({
+  .transform(({ maxEventLoopDelay, requestTimeout, notReadyAfter, drainTimeout, ...same }) => ({
     ...same,
     maxEventLoopDelayMs: maxEventLoopDelay,
     requestTimeoutMs: requestTimeout,
+    notReadyAfterMs: notReadyAfter,
+    drainTimeoutMs: drainTimeout,
   }));

@@ -35,6 +35,7 @@ export class BullJobQueue implements JobQueue {
   readonly #connection: Redis;
   readonly #queues: ReadonlyMap<MaintenanceKind, Queue<string, unknown>>;
   readonly #workers: Worker<string, unknown>[] = [];
+  readonly #running = new Set<Promise<void>>();
   readonly #stop = new AbortController();
   #connected = false;
 
@@ -115,18 +116,27 @@ export class BullJobQueue implements JobQueue {
     return text !== null && /^\d{1,15}$/.test(text) ? toEpochMs(Number(text)) : undefined;
   }
 
+  /** Without a server there is nobody to say goodbye to: only the jobs under way are waited for, their locks run out. */
   async close(): Promise<void> {
     this.#stop.abort();
-    // Without a server there is nobody to say goodbye to; a forced close keeps the lock until it runs out.
     const force = !this.#connected;
-    await Promise.allSettled(this.#workers.map((worker) => worker.close(force)));
-    await Promise.allSettled([...this.#queues.values()].map((queue) => queue.close()));
+    const closing = Promise.allSettled([
+      ...this.#workers.map((worker) => worker.close(force)),
+      ...[...this.#queues.values()].map((queue) => queue.close()),
+    ]);
+    await (force ? Promise.allSettled(this.#running) : closing);
     for (const connection of this.#connections) connection.disconnect();
   }
 
   async #handle(handler: JobHandler, job: Job<string>): Promise<void> {
     throwIfAborted(this.#stop.signal);
-    await handler(parseJobSpec(job.data), this.#stop.signal);
+    const running = handler(parseJobSpec(job.data), this.#stop.signal);
+    this.#running.add(running);
+    try {
+      await running;
+    } finally {
+      this.#running.delete(running);
+    }
   }
 
   /** A hash of identities and times; no queue has this name. */

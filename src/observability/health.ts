@@ -6,6 +6,11 @@ export type ComponentState = 'starting' | 'running' | 'degraded' | 'failed' | 's
 export interface ComponentOptions {
   /** False: the process counts as ready whatever this component's state is (maintenance, when Redis is away). Default true. */
   readonly requiredForReadiness?: boolean | undefined;
+  /**
+   * Asked at every report: what keeps the component from its work although it says that it is starting or running, for people; `undefined`:
+   * nothing. With it the component counts as failed, until it is gone.
+   */
+  readonly impairment?: (() => string | undefined) | undefined;
 }
 
 /** One component's say. */
@@ -25,9 +30,9 @@ export interface ComponentHealth {
 }
 
 export interface HealthReport {
-  /** All required components run, possibly degraded, and the process is not draining. */
+  /** The process has started, all required components run, possibly degraded, and it is not draining. */
   readonly ready: boolean;
-  /** No required component is starting; once true it stays true. */
+  /** All components are registered and at work, whatever they wait for; once true it stays true. */
   readonly started: boolean;
   readonly draining: boolean;
   readonly components: readonly ComponentHealth[];
@@ -37,6 +42,7 @@ export interface HealthReport {
 export class HealthRegistry {
   readonly #clock: Clock;
   readonly #components = new Map<string, ComponentHealth>();
+  readonly #impairments = new Map<string, () => string | undefined>();
   #started = false;
   #draining = false;
 
@@ -52,13 +58,20 @@ export class HealthRegistry {
       const since = before?.state === state ? before.since : this.#clock.now();
       this.#components.set(name, { name, state, detail, since, requiredForReadiness });
     };
+    this.#impairments.set(name, options.impairment ?? (() => undefined));
     set('starting', undefined);
     return {
       report: set,
       remove: () => {
         this.#components.delete(name);
+        this.#impairments.delete(name);
       },
     };
+  }
+
+  /** Everything that this process is to do has been set to work. A process that has nothing to do is ready from here on. */
+  begin(): void {
+    this.#started = true;
   }
 
   /** From here on the process is not ready: it finishes what it has and takes nothing more. */
@@ -67,10 +80,15 @@ export class HealthRegistry {
   }
 
   report(): HealthReport {
-    const components = [...this.#components.values()];
+    const components = [...this.#components.values()].map((component) => this.#judged(component));
     const required = components.filter((component) => component.requiredForReadiness);
-    this.#started ||= required.length > 0 && required.every(({ state }) => state !== 'starting');
-    const up = required.length > 0 && required.every(({ state }) => state === 'running' || state === 'degraded');
-    return { ready: up && !this.#draining, started: this.#started, draining: this.#draining, components };
+    const up = required.every(({ state }) => state === 'running' || state === 'degraded');
+    return { ready: this.#started && up && !this.#draining, started: this.#started, draining: this.#draining, components };
+  }
+
+  #judged(component: ComponentHealth): ComponentHealth {
+    if (component.state === 'failed' || component.state === 'stopped') return component;
+    const impairment = this.#impairments.get(component.name)?.();
+    return impairment === undefined ? component : { ...component, state: 'failed', detail: impairment };
   }
 }

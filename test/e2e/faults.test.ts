@@ -225,7 +225,7 @@ describe('the product survives', () => {
       const pipeline = pipelineCase(dir, `disk-case-${label}`, { dataDir: disk, iceberg });
       const produced = new Produced();
       await workload.createTopic(pipeline);
-      const lasting = serve(pipeline);
+      const lasting = serve(pipeline, { args: ['--set', 'server.notReadyAfter=2s'] });
       await produceParts(pipeline, produced, 5);
       await untilThrough(lasting, pipeline, produced);
       const filler = join(disk, 'filler');
@@ -234,10 +234,20 @@ describe('the product survives', () => {
       await eventually('the full disk is reported', async () =>
         JSON.stringify((await lasting.probe('/readyz')).body).includes('STORAGE_FULL'),
       );
+      await eventually('commits count as standing still', async () =>
+        JSON.stringify((await lasting.probe('/readyz')).body).includes('"state":"failed","detail":"failing for'),
+      );
+      // Between two attempts the process looks as if it were at work: it must not count as ready then.
+      for (let look = 0; look < 50; look += 1) {
+        expect((await lasting.probe('/readyz')).status).toBe(503);
+        await sleep(100);
+      }
+      expect((await lasting.probe('/startupz')).status).toBe(200);
       const version = newestVersionOf(pipeline);
       rmSync(filler);
       await untilThrough(lasting, pipeline, produced);
       expect(newestVersionOf(pipeline)).toBeGreaterThan(version);
+      expect((await lasting.probe('/readyz')).status).toBe(200);
       expect((await lasting.terminate()).code, lasting.log).toBe(0);
       const verdict = await judge(workload, pipeline, produced);
       expect(verdict.findings).toEqual([]);

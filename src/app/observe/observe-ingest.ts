@@ -1,7 +1,9 @@
+import { describeError } from '../../base/errors.ts';
 import type { CommitObserver } from '../../commit/commit-observer.ts';
 import type { IngestObserver } from '../../ingest/ingest-observer.ts';
 import type { CommitMetrics, IngestMetrics } from '../../observability/area-metrics.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { Standstill } from '../../observability/standstill.ts';
 import type { StageResult } from '../../protocol/sealed-batch.ts';
 
 /** What one table's ingest does, as metrics and log lines. */
@@ -50,6 +52,7 @@ export function observeCommits(
   table: string,
   metrics: { readonly ingest: IngestMetrics; readonly commit: CommitMetrics },
   logger: Logger,
+  standstill: Standstill,
 ): CommitObserver {
   const { ingest, commit } = metrics;
   const labels = { table };
@@ -64,6 +67,7 @@ export function observeCommits(
       settle(-recordsOf(result));
     },
     committed: ({ version, staged, deadLettered, filtered, commitMs }) => {
+      standstill.succeeded();
       settle(recordsOf(staged));
       ingest.recordsCommitted.add(staged.rowCount, labels);
       if (deadLettered > 0) {
@@ -90,9 +94,14 @@ export function observeCommits(
       ingest.recordsFiltered.add(recordsOf(result), { table, reason: 'discarded' });
       logger.info('batch discarded, its records are read again', { table, records: recordsOf(result) });
     },
-    attempt: (result) => {
+    attempt: (result, error) => {
+      if (result === 'unavailable') standstill.failed(describeError(error));
+      if (result === 'unknown') standstill.failed('it is not known whether a commit has landed');
       commit.commits.add(1, { table, result });
       if (result === 'unknown' || result === 'unavailable') logger.warn('commit attempt', { table, result });
+    },
+    failed: (error) => {
+      standstill.failed(describeError(error));
     },
     resolved: (as) => {
       commit.ambiguous.add(1, { table, resolved: as });

@@ -13,43 +13,61 @@ function fixture(): { readonly health: HealthRegistry; readonly at: (ms: number)
   };
 }
 
-test('a process without components is not ready', () => {
-  expect(fixture().health.report()).toMatchObject({ ready: false, started: false });
+test('a process is neither started nor ready before everything it is to do has been set to work', () => {
+  const { health } = fixture();
+  expect(health.report()).toMatchObject({ ready: false, started: false });
+  health.component('ingest').report('running');
+  expect(health.report()).toMatchObject({ ready: false, started: false });
+  health.begin();
+  expect(health.report()).toMatchObject({ ready: true, started: true });
 });
 
-test('ready when every required component runs, degraded or not', () => {
+test('a process that has nothing to do is ready', () => {
+  const { health } = fixture();
+  health.begin();
+  expect(health.report()).toMatchObject({ ready: true, started: true });
+});
+
+test('ready when every required component runs, degraded or not; started whatever they wait for', () => {
   const { health } = fixture();
   const ingest = health.component('ingest');
   const feed = health.component('feed');
+  health.begin();
   ingest.report('running');
-  expect(health.report()).toMatchObject({ ready: false, started: false });
+  expect(health.report()).toMatchObject({ ready: false, started: true });
   feed.report('degraded', 'behind');
   expect(health.report()).toMatchObject({ ready: true, started: true });
   ingest.report('failed', 'offset discontinuity');
   expect(health.report()).toMatchObject({ ready: false, started: true });
 });
 
-test('maintenance without Redis does not make the process unready', () => {
+test('maintenance without Redis does not make the process unready, unless it is all there is to do', () => {
   const { health } = fixture();
+  health.begin();
   health.component('ingest').report('running');
-  health.component('maintenance', { requiredForReadiness: false }).report('degraded', 'redis does not answer');
+  health.component('maintenance', { requiredForReadiness: false }).report('starting', 'redis does not answer');
   expect(health.report()).toMatchObject({ ready: true, started: true });
-});
-
-test('started stays true when a component starts again', () => {
-  const { health } = fixture();
-  const ingest = health.component('ingest');
-  ingest.report('running');
-  expect(health.report().started).toBe(true);
-  ingest.report('starting');
-  expect(health.report()).toMatchObject({ started: true, ready: false });
+  health.component('maintenance', { requiredForReadiness: true }).report('starting', 'redis does not answer');
+  expect(health.report()).toMatchObject({ ready: false, started: true });
 });
 
 test('a draining process is not ready', () => {
   const { health } = fixture();
   health.component('ingest').report('running');
+  health.begin();
   health.beginDrain();
   expect(health.report()).toMatchObject({ ready: false, draining: true, started: true });
+});
+
+test('a component that cannot do its work is not up, whatever it says, until what keeps it is gone', () => {
+  const { health } = fixture();
+  let impairment: string | undefined = 'failing for 40 s: STORAGE_FULL';
+  const ingest = health.component('ingest', { impairment: () => impairment });
+  health.begin();
+  ingest.report('running');
+  expect(health.report()).toMatchObject({ ready: false, components: [{ state: 'failed', detail: 'failing for 40 s: STORAGE_FULL' }] });
+  impairment = undefined;
+  expect(health.report()).toMatchObject({ ready: true, components: [{ state: 'running', detail: undefined }] });
 });
 
 test('since tells when the state began, not when it was last repeated', () => {
