@@ -37,7 +37,10 @@ def run(brokers, topic, location, interval, max_rows):
             "enable.auto.commit": False,
             "fetch.min.bytes": 1,
             "fetch.message.max.bytes": 4 << 20,
-            "queued.max.messages.kbytes": 64 << 10,
+            # Without these librdkafka stops fetching while its queue holds 100,000 records or 64 MB, and then waits a second: the loop idles.
+            "queued.min.messages": 1_000_000,
+            "queued.max.messages.kbytes": 256 << 10,
+            "fetch.queue.backoff.ms": 5,
         }
     )
     table = DeltaTable(location)

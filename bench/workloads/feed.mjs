@@ -52,7 +52,8 @@ async function ourRun(context, { brokers, brokerPid, dir, rows }) {
   await deleteTopics(brokers, [target, `${prefix}._positions`]);
   await context.quiet();
   const feeds = [
-    { table: 'orders', topic: target, keyColumns: ['order_id'], start: 'earliest', partitions, topicConfig: { 'retention.ms': '-1' } },
+    // Packed as the loop packs.
+    { table: 'orders', topic: target, keyColumns: ['order_id'], start: 'earliest', compression: 'lz4', partitions, topicConfig: { 'retention.ms': '-1' } },
   ];
   const feedDefaults = { topicPrefix: prefix };
   const { process, metrics } = await startTidewater({ dir, brokers, brokerPid, topic: source, role: 'cdf', feeds, feedDefaults });

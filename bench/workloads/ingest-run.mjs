@@ -30,6 +30,7 @@ export async function measureIngest({ process, location, rows, format = 'delta',
     rowsPerSecond: Math.round(watch.rows / seconds),
     cpuSeconds: round(cpuSeconds, 2),
     rowsPerCpuSecond: Math.round(watch.rows / cpuSeconds),
+    ...beforeTail(process, watch.commits),
     ...steadyState(process, watch.commits),
     firstCommitSeconds: round((first.atMs - process.startedMs) / 1000, 2),
     peakRssMb: megabytes(process.peakRssBytes),
@@ -41,6 +42,13 @@ export async function measureIngest({ process, location, rows, format = 'delta',
     exit,
     ...surroundings,
   };
+}
+
+/** From process start to the last but one commit: what is left out is the last batch, which waits for its age. */
+function beforeTail(process, commits) {
+  const until = commits.at(-2);
+  if (until === undefined) return {};
+  return { rowsPerSecondBeforeTail: Math.round(until.rows / ((until.atMs - process.startedMs) / 1000)) };
 }
 
 /** Between the first commit and the last but one: without start-up, and without the last batch's wait for its age. */

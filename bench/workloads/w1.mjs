@@ -62,12 +62,13 @@ function report(context, ours, theirs) {
   context.table([...results, ...ratios].map(([contender, result]) => rowOf(contender, result)));
 }
 
-const compared = ['rowsPerSecond', 'rowsPerCpuSecond', 'steadyRowsPerSecond', 'firstCommitSeconds', 'peakRssMb', 'tableMb'];
+const compared = ['rowsPerSecond', 'rowsPerSecondBeforeTail', 'rowsPerCpuSecond', 'steadyRowsPerSecond', 'firstCommitSeconds', 'peakRssMb', 'tableMb'];
 
 function rowOf(contender, result) {
   return {
     contender,
     'rows/s': result.rowsPerSecond,
+    'before tail rows/s': result.rowsPerSecondBeforeTail,
     'rows/CPU-s': result.rowsPerCpuSecond,
     'steady rows/s': result.steadyRowsPerSecond,
     'first commit s': result.firstCommitSeconds,
