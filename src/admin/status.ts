@@ -24,6 +24,8 @@ export interface TableStatus {
   /** State of its ingest in this process; `undefined` when it does not run here. */
   readonly ingest: string | undefined;
   readonly detail: string | undefined;
+  /** Differences between the table and its configuration, a line each: while its ingest runs they are accepted. */
+  readonly drifts: readonly string[];
   readonly partitions: readonly PartitionStatus[];
 }
 
@@ -88,6 +90,7 @@ function tableJson(table: TableStatus): JsonValue {
     sizeBytes: table.sizeBytes ?? null,
     ingest: table.ingest ?? null,
     detail: table.detail ?? null,
+    drifts: [...table.drifts],
     partitions: table.partitions.map(partitionJson),
   };
 }

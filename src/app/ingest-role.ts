@@ -1,4 +1,3 @@
-import { ServiceError } from '../base/errors.ts';
 import { CommitPipeline } from '../commit/commit-pipeline.ts';
 import { TableCommitter } from '../commit/table-committer.ts';
 import type { TableSettings } from '../config/table-settings.ts';
@@ -7,10 +6,9 @@ import { type IngestStatus, TableIngest } from '../ingest/table-ingest.ts';
 import type { KafkaProducer } from '../kafka/client.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
-import type { DecodeSpec } from '../protocol/sealed-batch.ts';
-import type { WriteSpec } from '../table/staged-file.ts';
 import type { Table } from '../table/table.ts';
 import type { Components } from './components.ts';
+import { DriftWatch } from './drift-watch.ts';
 import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
 import { givenUpDetail, restartBackoff, supervise } from './supervise.ts';
 import { TopicIdentities } from './topic-identities.ts';
@@ -33,6 +31,7 @@ export class IngestRole {
   readonly #pool: WorkerPool;
   readonly #running = new Map<string, TableIngest>();
   readonly #warned = new Set<string>();
+  readonly #drifts = new Map<string, DriftWatch>();
   #producer: Promise<KafkaProducer> | undefined;
 
   constructor(components: Components) {
@@ -44,6 +43,11 @@ export class IngestRole {
 
   get statuses(): ReadonlyMap<string, IngestStatus> {
     return new Map([...this.#running].map(([table, ingest]) => [table, ingest.status]));
+  }
+
+  /** Differences between a table and its configuration, a line each: those of a table that is being written are accepted. */
+  driftsOf(table: string): readonly string[] {
+    return this.#drifts.get(table)?.differences ?? [];
   }
 
   /** Runs until `signal` fires and everything accepted is committed. */
@@ -96,6 +100,9 @@ export class IngestRole {
     const { ingest, commit, pipeline } = config;
     const table = await catalog.loadOrCreate(settings.name, signal);
     this.#warnOfSecondWriters(table);
+    const drift = this.#drifts.get(settings.name) ?? new DriftWatch(settings, logger);
+    this.#drifts.set(settings.name, drift);
+    await drift.start(table, signal);
     const identities = new TopicIdentities({ admin: kafka.admin, pipeline });
     const observer = observeCommits(settings.name, metrics, logger, standstill);
     const committer = new TableCommitter({ table, clock, random, observer, settings: commit });
@@ -104,7 +111,7 @@ export class IngestRole {
       committer,
       stager: pooledStager(this.#pool),
       deadLetters: this.#deadLetters(),
-      decodeSpecFor: (write) => decodeSpecOf(settings, write),
+      decodeSpecFor: (write) => drift.decodeSpec(write),
       pipeline,
       ids,
       clock,
@@ -159,27 +166,4 @@ export class IngestRole {
 function healthOf(state: IngestStatus['state']): 'starting' | 'running' | 'failed' {
   if (state === 'joining') return 'starting';
   return state === 'failed' || state === 'discontinuity' || state === 'waiting-for-topic' ? 'failed' : 'running';
-}
-
-/**
- * How payloads fill the table as it is: its columns in its order, each from where the configuration says; a column that the
- * configuration does not name takes the payload's member of the same name.
- *
- * @throws ServiceError `TABLE_SCHEMA_MISMATCH` (kind invalid) when the table lacks a configured column.
- */
-export function decodeSpecOf(settings: TableSettings, write: WriteSpec): DecodeSpec {
-  const inTable = new Set(write.schema.fields.map((field) => field.name));
-  const missing = [...settings.sources.keys()].filter((name) => !inTable.has(name));
-  if (missing.length > 0) throw schemaMismatch(settings.name, `it lacks the configured columns ${missing.join(', ')}`);
-  const sources = write.schema.fields.map((field) => settings.sources.get(field.name) ?? ({ kind: 'value', name: field.name } as const));
-  return { sources, unknownMembers: settings.unknownMembers };
-}
-
-function schemaMismatch(table: string, what: string): ServiceError {
-  return new ServiceError({
-    code: 'TABLE_SCHEMA_MISMATCH',
-    kind: 'invalid',
-    message: `table "${table}" does not fit its configuration: ${what}`,
-    hint: 'make tables[].columns name the columns the table has',
-  });
 }

@@ -58,6 +58,7 @@ async function tableStatus(sources: StatusSources, settings: TableSettings, sign
     sizeBytes: snapshot?.sizeBytes,
     ingest: ingest?.state,
     detail: ingest?.detail,
+    drifts: sources.ingest?.driftsOf(name) ?? [],
     partitions: await partitionStatuses(sources.components, name, snapshot, ingest),
   };
 }

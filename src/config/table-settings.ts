@@ -28,6 +28,8 @@ export interface TableSettings {
   /** Where each column's values come from, by column name. */
   readonly sources: ReadonlyMap<string, ColumnSource>;
   readonly unknownMembers: 'ignore' | 'reject';
+  /** What to do when the table is not what is declared here in a way that changes what becomes of records. */
+  readonly onDrift: 'fail' | 'warn';
 }
 
 interface ColumnSettings {
@@ -183,6 +185,11 @@ const table: z.ZodType<TableSettings> = z
       description: 'A member of the JSON value that no column takes: `ignore` it, or `reject` the record to the dead letters.',
       default: 'ignore',
     }),
+    onDrift: choiceField(['fail', 'warn'], {
+      description:
+        'When the table is not what is declared here (a column is missing, required or of another type, other partitioning): `fail` stops its ingest, naming every difference; `warn` names them in log and status and takes the table as it is. Added nullable columns and other properties are always named and taken.',
+      default: 'fail',
+    }),
   })
   .transform((raw, context): TableSettings => {
     const report: Report = (path, message) => {
@@ -207,6 +214,7 @@ const table: z.ZodType<TableSettings> = z
       },
       sources: new Map(raw.columns.map(({ name, source }) => [name, source])),
       unknownMembers: raw.unknownMembers,
+      onDrift: raw.onDrift,
     };
   });
 

@@ -144,6 +144,8 @@ export interface Table {
   changesOf(version: Version, signal?: AbortSignal): Promise<HeldChanges>;
   rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows>;
   health(request: HealthRequest, signal?: AbortSignal): Promise<TableHealth>;
+  /** What the table is, beside its columns. */
+  detail(signal?: AbortSignal): Promise<TableDetail>;
   /** Not empty exactly when health, asked by the same rule at the same version, says that there is something to compact. */
   planCompaction(rule: CompactionRule, signal?: AbortSignal): Promise<CompactionPlan>;
   /** Rewrites the plan's groups and commits them in one version. A conflict is a result (`conflicted`), not an error. */
@@ -201,7 +203,6 @@ export interface QueryableTable extends Table {
   openStream(options: StreamOptions, signal?: AbortSignal): Promise<StreamSource>;
   /** @throws AnalysisException when there is no engine. */
   readonly operations: RowOperations & DefinitionOperations;
-  detail(signal?: AbortSignal): Promise<TableDetail>;
 }
 
 /** Names to tables; the only place that knows both formats. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { audit } from '../../src/app/commands/audit-command.ts';
-import { decodeSpecOf } from '../../src/app/ingest-role.ts';
+import { decodeSpecOf } from '../../src/app/drift-watch.ts';
 import { LocalTableEvents } from '../../src/app/local-table-events.ts';
 import { type OpenedComponents, openComponents } from '../../src/app/open-components.ts';
 import { createSession } from '../../src/app/session.ts';

@@ -32,6 +32,7 @@ const status: PipelineStatus = {
       sizeBytes: 5,
       ingest: 'running',
       detail: undefined,
+      drifts: [],
       partitions: [{ topic: 'f', partition: 0, committedOffset: 9007199254740993n, endOffset: 9007199254740995n, problem: undefined }],
     },
   ],

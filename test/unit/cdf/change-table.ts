@@ -132,6 +132,7 @@ export class ChangeTable implements Table {
   findCommit: () => never = unused;
   afterCommit: () => never = unused;
   health: () => never = unused;
+  detail: () => never = unused;
   planCompaction: () => never = unused;
   compact: () => never = unused;
   vacuum: () => never = unused;
