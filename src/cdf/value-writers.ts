@@ -1,6 +1,8 @@
 import { assertNever } from '../base/assert.ts';
 import { printJson } from '../base/bigint-json.ts';
 import { unscaledAt } from '../codec/rows.ts';
+import { variantAtIndex } from '../codec/variant/variant-column.ts';
+import { variantJson } from '../codec/variant/variant-forms.ts';
 import type { BytesColumn, Column, DecimalColumn, FixedColumn, ListColumn, MapColumn, StructColumn } from '../schema/columns.ts';
 import { isValid } from '../schema/columns.ts';
 import { dateTimeNanosParts, formatTime } from '../schema/date-text.ts';
@@ -162,6 +164,11 @@ function bytesWriter(column: BytesColumn): ValueWriter {
 }
 
 function structWriter(column: StructColumn): ValueWriter {
+  if (column.type.kind === 'variant') {
+    return (out, index) => {
+      out.chunk(Buffer.from(variantJson(variantAtIndex(column, index)), 'utf8'));
+    };
+  }
   const fields = column.type.kind === 'struct' ? column.type.fields : [];
   const prefixes = memberPrefixes(fields.map((field) => field.name));
   const writers = column.children.map(valueWriterOf);

@@ -4,6 +4,8 @@ import { parseDecimal } from '../schema/decimal-text.ts';
 import { describeType } from '../schema/describe-type.ts';
 import { fixedValues } from '../schema/null-column.ts';
 import type { DataType, Field, ListType, MapType, StructType } from '../schema/types.ts';
+import { variantColumn } from './variant/variant-column.ts';
+import { variantOfValue } from './variant/variant-of-value.ts';
 
 /**
  * A value to be put into a column: as `PlainValue` of rows.ts, and more freely: `undefined` for null, a safe integer for a long or
@@ -63,6 +65,10 @@ export function buildColumn(type: DataType, values: Values, where: string): Colu
       return { ...base, layout: 'bytes', ...bytesParts(type, values, where) };
     case 'boolean':
       return { ...base, layout: 'boolean', bits: bitmap(values.length, (index) => booleanOf(values[index], where)) };
+    case 'void':
+      return { ...base, layout: 'bytes', ...bytesParts(type, values, where) };
+    case 'variant':
+      return variantColumn(values.map((value) => (isNull(value) ? undefined : variantOfValue(value))));
     case 'decimal':
       return { ...base, layout: 'decimal', words: decimalWords(type, values, where) };
     default:
@@ -70,7 +76,7 @@ export function buildColumn(type: DataType, values: Values, where: string): Colu
   }
 }
 
-type FixedType = Exclude<DataType, { kind: 'struct' | 'list' | 'map' | 'string' | 'binary' | 'boolean' | 'decimal' }>;
+type FixedType = Exclude<DataType, { kind: 'struct' | 'list' | 'map' | 'string' | 'binary' | 'boolean' | 'decimal' | 'variant' | 'void' }>;
 
 function fixedColumn(base: Omit<FixedColumn, 'layout' | 'values'>, type: FixedType, values: Values, where: string): FixedColumn {
   const target = fixedValues(type.kind, values.length);

@@ -1,4 +1,4 @@
-import { printJson } from '../base/bigint-json.ts';
+import { type JsonValue, printJson } from '../base/bigint-json.ts';
 import type { Column, ColumnBatch } from '../schema/columns.ts';
 import { dateTimeNanosParts, dateTimeParts, formatDate, formatTime } from '../schema/date-text.ts';
 import type { DataType, Field } from '../schema/types.ts';
@@ -124,6 +124,11 @@ function valuePrinter(type: DataType, options: CanonicalOptions): Print {
       const print = printer(type.element, options);
       return (value) => (isList(value) ? `[${value.map(print).join(',')}]` : 'null');
     }
+    case 'variant':
+      // What a row has of a variant is JSON already.
+      return (value) => printJson(value as JsonValue);
+    case 'void':
+      return () => 'null';
     case 'map':
       return mapPrinter(printer(type.key, options), printer(type.value, options));
   }

@@ -2,10 +2,13 @@ import { assertNever } from '../base/assert.ts';
 import { setMember } from '../base/set-member.ts';
 import { type BytesColumn, type Column, type ColumnBatch, type FixedColumn, isValid } from '../schema/columns.ts';
 import { formatDecimal } from '../schema/decimal-text.ts';
+import { variantAtIndex } from './variant/variant-column.ts';
+import { variantValue } from './variant/variant-forms.ts';
 
 /**
  * A value outside of columns: byte to integer, float, double and date (days) are `number`; long, time, timestamp and timestamp_ntz
- * (microseconds) and timestamps of nanoseconds `bigint`; decimal plain text with all digits of its scale; binary bytes; map a `Map` in stored order.
+ * (microseconds) and timestamps of nanoseconds `bigint`; decimal plain text with all digits of its scale; binary bytes; map a `Map` in stored order; variant
+ * what `variantValue` makes of it.
  */
 export type PlainValue =
   | null
@@ -50,6 +53,7 @@ export function valueAt(column: Column, index: number, fixed: FixedForm = fixedV
     case 'bytes':
       return column.type.kind === 'string' ? textAt(column, index) : bytesAt(column, index).slice();
     case 'struct':
+      if (column.type.kind === 'variant') return variantValue(variantAtIndex(column, index)) as PlainValue;
       return structValue(column.type.kind === 'struct' ? column.type.fields : [], column.children, index, fixed);
     case 'list':
       return range(column.offsets, index).map((at) => valueAt(column.element, at, fixed));

@@ -44,6 +44,8 @@ export const knownFeatures: readonly TableFeature[] = [
   { name: 'typeWidening', forReaders: true, usedBy: isSet('delta.enableTypeWidening') },
   { name: 'inCommitTimestamp', forReaders: false, usedBy: isSet('delta.enableInCommitTimestamps') },
   { name: 'vacuumProtocolCheck', forReaders: true },
+  { name: 'variantType', forReaders: true, usedBy: (use) => someType(use.schema, (type) => type.kind === 'variant') },
+  { name: 'variantShredding', forReaders: true, usedBy: isSet('delta.enableVariantShredding') },
 ];
 
 const byLowerName: ReadonlyMap<string, TableFeature> = new Map(knownFeatures.map((feature) => [feature.name.toLowerCase(), feature]));

@@ -17,16 +17,9 @@ const plainKinds: ReadonlySet<string> = new Set([
   'date',
   'timestamp',
   'timestamp_ntz',
+  'variant',
+  'void',
 ]);
-
-/** A variant as files store it. Tables with variants are read, never written, so the type's own name is not needed again. */
-const variant: DataType = {
-  kind: 'struct',
-  fields: [
-    { name: 'value', type: { kind: 'binary' }, nullable: false },
-    { name: 'metadata', type: { kind: 'binary' }, nullable: false },
-  ],
-};
 
 /**
  * The columns of a Delta `schemaString`. Field metadata is kept verbatim.
@@ -98,7 +91,6 @@ function parseField(value: JsonValue, where: string, depth: number): Field {
 }
 
 function parsePrimitive(name: string, where: string): DataType {
-  if (name === 'variant') return variant;
   const decimal = /^decimal(?:\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\))?$/.exec(name);
   if (decimal !== null) {
     const precision = Number(decimal[1] ?? 10);

@@ -8,13 +8,10 @@ import { knownFeatures, visitFields } from './feature-catalogue.ts';
 const newestReader = 3;
 const newestWriter = 7;
 /** Names a feature had before it was final. */
-const previews: readonly string[] = ['typeWidening-preview'];
-/** Variant columns are read as the bytes they are stored as. */
-const readOnly: readonly string[] = ['variantType', 'variantType-preview'];
+const previews: readonly string[] = ['typeWidening-preview', 'variantType-preview', 'variantShredding-preview'];
 const readable: ReadonlySet<string> = new Set([
   ...knownFeatures.filter((feature) => feature.forReaders).map((feature) => feature.name),
   ...previews,
-  ...readOnly,
 ]);
 const writable: ReadonlySet<string> = new Set([...knownFeatures.map((feature) => feature.name), ...previews]);
 /** Features that ask nothing while their property is not set; set, they ask for what is not done here. */
@@ -53,7 +50,8 @@ export function checkReadable(protocol: ProtocolAction, metadata: MetadataAction
  */
 export function checkPlainlyReadable(protocol: ProtocolAction, metadata: MetadataAction, schema: StructType, table: string): void {
   checkReadable(protocol, metadata, table);
-  const active = (protocol.readerFeatures ?? []).filter((feature) => readOnly.includes(feature));
+  // Shredded variants are put together again by the engine only.
+  const active = (protocol.readerFeatures ?? []).filter((feature) => feature.startsWith('variantShredding'));
   const mode = mappingModeOf(protocol, metadata);
   if (mode !== 'none') active.push(`columnMapping (mode ${mode})`);
   active.push(...fieldsWith(schema, [['typeWidening', 'delta.typeChanges']]));

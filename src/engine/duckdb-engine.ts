@@ -34,6 +34,7 @@ import {
   positionBatches,
   positionsSchema,
 } from './scan/scan-tables.ts';
+import { registerVariantFunctions } from './variant-functions.ts';
 import { rowGroupRowsFor } from './write/copy-sql.ts';
 import { writeParquetFiles } from './write/write-parquet.ts';
 import { writeToStore } from './write/write-to-store.ts';
@@ -254,6 +255,7 @@ export class DuckdbEngine implements Engine {
       await connection.run(`SET GLOBAL partitioned_write_max_open_files = ${maxOpenPartitions}`);
       await connection.run(`CREATE SCHEMA ${heldSchema}`);
       registerHashFunctions(this.#modules, connection);
+      registerVariantFunctions(this.#modules, connection);
       await connection.run('SET GLOBAL lock_configuration = true');
     });
   }

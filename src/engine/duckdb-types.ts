@@ -2,6 +2,7 @@ import type { DuckDBType } from '@duckdb/node-api';
 import { assertNever } from '../base/assert.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { DataType, Field, StructType } from '../schema/types.ts';
+import { variantInRelations } from '../schema/variant-type.ts';
 import type { Api } from './duckdb-modules.ts';
 
 /** How a column of a query result is seen: its neutral type, and whether its values must be cast to it before they can be read. */
@@ -46,6 +47,10 @@ export function duckdbTypeOf(api: Api, type: DataType): DuckDBType {
     case 'timestamp_ns':
     case 'timestamp_ntz_ns':
       return api.TIMESTAMP_NS;
+    case 'void':
+      return api.VARCHAR;
+    case 'variant':
+      return duckdbTypeOf(api, variantInRelations);
     case 'struct':
       return new api.DuckDBStructType(
         type.fields.map((field) => field.name),
@@ -92,6 +97,8 @@ export function resultTypeOf(api: Api, type: DuckDBType, column: string): Result
 }
 
 function structResult(api: Api, type: InstanceType<Api['DuckDBStructType']>, column: string): ResultType {
+  const isVariant = variantInRelations.fields.every((field, index) => type.entryNames[index] === field.name);
+  if (isVariant) return { type: { kind: 'variant' }, castNeeded: false };
   const members = type.entryNames.map((name, index): Field & { readonly castNeeded: boolean } => {
     const entry = type.entryTypes[index] ?? api.VARCHAR;
     const { type: memberType, castNeeded } = resultTypeOf(api, entry, `${column}.${name}`);

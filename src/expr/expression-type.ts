@@ -12,7 +12,8 @@ const maxPrecision = 38;
 export function expressionType(expression: Expression): DataType | undefined {
   switch (expression.kind) {
     case 'column':
-      return expression.type;
+      // Like NULL, of any type.
+      return expression.type?.kind === 'void' ? undefined : expression.type;
     case 'literal':
       return literalType(expression.literal);
     case 'unary':

@@ -12,6 +12,7 @@ import { numberFunctions } from './functions/number-functions.ts';
 import { patternFunctions } from './functions/pattern-functions.ts';
 import { stringFunctions } from './functions/string-functions.ts';
 import { timeFunctions } from './functions/time-functions.ts';
+import { variantFunctionTable } from './functions/variant-functions.ts';
 
 const table: FunctionTable = {
   ...conditionalFunctions,
@@ -24,6 +25,7 @@ const table: FunctionTable = {
   ...listFunctions,
   ...mapFunctions,
   ...jsonFunctions,
+  ...variantFunctionTable,
   ...aggregateFunctions,
 };
 

@@ -36,7 +36,7 @@ export interface DecimalColumn extends ColumnBase {
   readonly words: BigInt64Array;
 }
 
-/** string (valid UTF-8) and binary. */
+/** string (valid UTF-8), binary, and void, which has no values. */
 export interface BytesColumn extends ColumnBase {
   readonly layout: 'bytes';
   /** `length + 1` ascending offsets into `data`. */
@@ -44,6 +44,7 @@ export interface BytesColumn extends ColumnBase {
   readonly data: Uint8Array;
 }
 
+/** struct, and variant as its `metadata` and `value`. */
 export interface StructColumn extends ColumnBase {
   readonly layout: 'struct';
   /** One per field of the type, each of the same `length`; a null struct has null (or zero) children. */

@@ -1,6 +1,7 @@
 import { assertNever } from '../base/assert.ts';
 import type { Column, FixedValues } from './columns.ts';
 import type { DataType } from './types.ts';
+import { variantFields } from './variant-type.ts';
 
 /** A column of `length` nulls. */
 export function nullColumn(type: DataType, length: number): Column {
@@ -12,7 +13,10 @@ export function nullColumn(type: DataType, length: number): Column {
       return { ...base, layout: 'decimal', words: new BigInt64Array(2 * length) };
     case 'string':
     case 'binary':
+    case 'void':
       return { ...base, layout: 'bytes', offsets: new Int32Array(length + 1), data: new Uint8Array(0) };
+    case 'variant':
+      return { ...base, layout: 'struct', children: variantFields.map((field) => nullColumn(field.type, length)) };
     case 'struct':
       return { ...base, layout: 'struct', children: type.fields.map((field) => nullColumn(field.type, length)) };
     case 'list':

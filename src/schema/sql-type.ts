@@ -34,6 +34,8 @@ const plainNames = {
   time: 'TIME',
   timestamp_ns: 'TIMESTAMP_NS',
   timestamp_ntz_ns: 'TIMESTAMP_NTZ_NS',
+  variant: 'VARIANT',
+  void: 'VOID',
 } as const;
 
 function quotedWhenNeeded(name: string): string {

@@ -28,7 +28,14 @@ export type PrimitiveType =
   /** Nanoseconds since 1970-01-01T00:00:00Z, an instant. */
   | { readonly kind: 'timestamp_ns' }
   /** Nanoseconds of a local date and time without zone. */
-  | { readonly kind: 'timestamp_ntz_ns' };
+  | { readonly kind: 'timestamp_ntz_ns' }
+  /**
+   * A value that brings its own type, in columns two byte strings: a dictionary of names and what refers to it (`codec/variant`). It has no
+   * order and no equality.
+   */
+  | { readonly kind: 'variant' }
+  /** Every value is null; data files do not hold the column. */
+  | { readonly kind: 'void' };
 
 export interface StructType {
   readonly kind: 'struct';

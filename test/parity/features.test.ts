@@ -65,7 +65,7 @@ describe('table features', () => {
     ['v2Checkpoint with sidecars', 'kernel-v2-checkpoints-json-with-sidecars'],
     ['v2Checkpoint in Parquet', 'kernel-v2-checkpoints-parquet-with-last-checkpoint'],
     ['identityColumns', 'rs-checkpoint-v2-table'],
-    ['variantType-preview, as the bytes it is stored as', 'rs-spark-variant-checkpoint'],
+    ['variantType-preview', 'rs-spark-variant-checkpoint'],
     ['writer features without a name here', 'rs-table_with_liquid_clustering'],
   ])('B22: %s: tables of other suites', async (_, name) => {
     const { versions } = expectation(`golden-delta/${name}`) as GoldenExpectation;
@@ -140,7 +140,7 @@ describe('table features', () => {
       errorClass: 'DELTA_UNSUPPORTED_FEATURES_FOR_READ',
       message: expect.stringContaining('geospatial') as string,
     });
-    for (const feature of ['catalogManaged', 'variantShredding-preview', 'icebergCompatV3']) {
+    for (const feature of ['catalogManaged', 'geospatial', 'icebergCompatV3']) {
       const writerOnly = feature.startsWith('iceberg');
       const name = `asked-${feature}`;
       const table = await tableWith(name, {

@@ -80,6 +80,10 @@ const text = fc.oneof(
 
 function valueOf(type: DataType): fc.Arbitrary<InputValue> {
   switch (type.kind) {
+    case 'variant':
+      return fc.oneof(fc.string(), fc.integer(), fc.boolean());
+    case 'void':
+      return fc.constant(null);
     case 'boolean':
       return fc.boolean();
     case 'byte':

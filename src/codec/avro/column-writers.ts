@@ -154,6 +154,8 @@ function numberWriter(type: DataType, column: Column, sink: ByteSink): ColumnWri
     case 'struct':
     case 'list':
     case 'map':
+    case 'variant':
+    case 'void':
       return undefined;
     default:
       return assertNever(type);

@@ -190,6 +190,8 @@ function primitive(stored: AvroType, type: DataType): ColumnBuilder | undefined 
     case 'struct':
     case 'list':
     case 'map':
+    case 'variant':
+    case 'void':
       return undefined;
     default:
       return assertNever(type);

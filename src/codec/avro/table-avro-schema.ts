@@ -2,6 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import type { JsonObject, JsonValue } from '../../base/bigint-json.ts';
 import type { DataType, Field, ListType, MapType, StructType } from '../../schema/types.ts';
 import { UUID_BYTES } from '../uuid-text.ts';
+import { avroUnsupported } from './avro-errors.ts';
 
 /**
  * The Avro schema of a table's rows as Iceberg has it: an id on every field, element, key and value that has one, optional as a union with
@@ -93,6 +94,10 @@ class SchemaWriter {
         return this.#list(type);
       case 'map':
         return this.#map(type);
+      case 'void':
+        return 'null';
+      case 'variant':
+        throw avroUnsupported('Avro files', 'columns of type variant are not written', 'write the table as Parquet');
       default:
         return assertNever(type);
     }

@@ -6,6 +6,7 @@ import { describeType } from '../../schema/describe-type.ts';
 import { type FixedKind, fixedValues, nullColumn } from '../../schema/null-column.ts';
 import { takeColumn } from '../../schema/take.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
+import { variantStruct } from '../../schema/variant-type.ts';
 import { bytesParts } from './arrow-bytes.ts';
 import { arrowTypeText } from './arrow-schema.ts';
 import { uuidTexts } from './fixed-bytes.ts';
@@ -26,6 +27,12 @@ export function toColumn(data: arrow.Data, type: DataType, where: string): Colum
   switch (type.kind) {
     case 'struct':
       return { ...base, layout: 'struct', children: structChildren(data, type, where) };
+    case 'variant':
+      // Parts of a shredded value lie in a third column: without it the others tell something else.
+      if (data.type.children.some(({ name }) => name === 'typed_value')) throw mismatch(data.type, type, where);
+      return { ...base, layout: 'struct', children: structChildren(data, variantStruct, where) };
+    case 'void':
+      return nullColumn(type, data.length);
     case 'list': {
       if (!arrow.DataType.isList(data.type) && !arrow.DataType.isLargeList(data.type)) throw mismatch(data.type, type, where);
       return { ...base, layout: 'list', offsets: offsetsOf(data), element: toColumn(childOf(data, 0), type.element, `${where}.element`) };

@@ -1,6 +1,7 @@
 import * as arrow from 'apache-arrow';
 import { ServiceError } from '../../base/errors.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
+import { variantStruct } from '../../schema/variant-type.ts';
 import { UUID_BYTES } from '../uuid-text.ts';
 
 /** Metadata key under which the Parquet library looks for a field's id. */
@@ -30,6 +31,10 @@ export function toArrowType(type: DataType): arrow.DataType {
       Object.assign(map.children[0] ?? {}, { name: 'key_value' });
       return map;
     }
+    case 'variant':
+      return toArrowType(variantStruct);
+    case 'void':
+      return primitives.string;
     case 'decimal':
       return new arrow.Decimal(type.scale, type.precision, 128);
     case 'timestamp':

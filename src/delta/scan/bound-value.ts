@@ -57,6 +57,8 @@ export function boundOf(value: JsonValue | undefined, type: DataType, side: Boun
     case 'struct':
     case 'list':
     case 'map':
+    case 'variant':
+    case 'void':
       return undefined;
   }
 }
@@ -98,6 +100,8 @@ export function partitionBound(text: string, type: DataType): BoundValue | boole
     case 'struct':
     case 'list':
     case 'map':
+    case 'variant':
+    case 'void':
       return undefined;
   }
 }

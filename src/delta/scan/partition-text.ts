@@ -57,6 +57,8 @@ function plainText(value: string, type: DataType): string | undefined {
     case 'struct':
     case 'list':
     case 'map':
+    case 'variant':
+    case 'void':
       return undefined;
   }
 }

@@ -1,8 +1,10 @@
 import { assertNever } from '../../base/assert.ts';
 import { andBits, countOnes } from '../../schema/bitmap.ts';
 import type { Column, FixedValues } from '../../schema/columns.ts';
+import { nullColumn } from '../../schema/null-column.ts';
 import { takeColumn } from '../../schema/take.ts';
 import type { DataType, ListType, MapType, StructType } from '../../schema/types.ts';
+import { variantStruct } from '../../schema/variant-type.ts';
 import type { Bindings, RawVector } from '../duckdb-modules.ts';
 import { readStrings } from './read-strings.ts';
 
@@ -35,6 +37,10 @@ function readColumn(source: Source, type: DataType): Column {
     case 'string':
     case 'binary':
       return { type, ...nulls, layout: 'bytes', ...readStrings(source.bindings, source.vector, nulls) };
+    case 'void':
+      return nullColumn(type, source.length);
+    case 'variant':
+      return { ...readStruct(source, variantStruct, nulls), type };
     case 'struct':
       return readStruct(source, type, nulls);
     case 'list':

@@ -2,7 +2,7 @@ import { literalSql, quoteName, sqlText, typeSql } from '../../expr/sql/engine-t
 import type { DataType, Field } from '../../schema/types.ts';
 import type { FileLayout, FileScan, RowTrackingColumns, StoredColumn } from '../../table/scan.ts';
 import { type ScanOptions, scanColumns } from '../engine.ts';
-import { isStoredOtherwise, storedTypeSql } from '../stored-types.ts';
+import { isNowhere, nowherePaths, relationValueSql, storedTypeSql } from '../stored-types.ts';
 import { presentType, withAbsentSql } from './absent-members.ts';
 import { hiddenParts, needsTracking } from './hidden-columns-sql.ts';
 import { placeSql, type ScanGroup } from './scan-groups.ts';
@@ -38,7 +38,9 @@ function groupSql(scan: FileScan, group: HeldGroup, tables: ScanTables, options:
   const tracking = trackingOf(scan, options);
   const used = needsTracking(scan.hidden) ? scan.rowTracking : tracking;
   const tracked = used === undefined ? undefined : trackedRows(group, used);
-  const stored = layout.storedColumns.filter((column) => !layout.partitionColumns.includes(column.field.name));
+  const stored = layout.storedColumns
+    .filter(({ field }) => !layout.partitionColumns.includes(field.name) && !isNowhere(field.type))
+    .map(withVoidsAbsent);
   const column = group.given ? givenColumns(scan, group) : (field: Field) => columnSql(group, stored, field);
   const columns = scan.schema.fields.map((field) => `${column(field)} AS ${quoteName(field.name)}`);
   if (options.withPositions === true) {
@@ -81,6 +83,12 @@ function filesSql(group: ScanGroup, stored: readonly StoredColumn[], tracked: Tr
   return `read_parquet([${list}], schema=map{${entries.join(', ')}}, hive_partitioning=false, union_by_name=false${cardinality})`;
 }
 
+/** Members that no file holds are missing from every one. */
+function withVoidsAbsent(column: StoredColumn): StoredColumn {
+  const voids = nowherePaths(column.field.type).map((path) => ({ path, value: undefined }));
+  return voids.length === 0 ? column : { ...column, absent: [...(column.absent ?? []), ...voids] };
+}
+
 /** Rows of all files; `undefined` when one does not say. */
 function rowCountOf(group: ScanGroup): number | undefined {
   const counts = group.files.map(({ file }) => file.rowCount);
@@ -95,8 +103,7 @@ function columnSql(group: HeldGroup, stored: readonly StoredColumn[], field: Fie
   const column = stored[index];
   if (column === undefined) return defaultSql(group.layout, field);
   const type = presentType(column);
-  const value = isStoredOtherwise(type) ? `CAST(f.c${index} AS ${typeSql(type)})` : `f.c${index}`;
-  return withAbsentSql(value, { ...column, type });
+  return withAbsentSql(relationValueSql(`f.c${index}`, type), { ...column, type });
 }
 
 /** Columns of the table that holds given rows: in the scan's order, without those of the partition. */

@@ -3,7 +3,7 @@ import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { ParquetTarget } from '../engine.ts';
 import { reshapeSql } from '../scan/reshape-sql.ts';
-import { isStoredOtherwise, storedTypeSql } from '../stored-types.ts';
+import { storedFields, storedType, storedValueSql } from '../stored-types.ts';
 
 // Rows a group at most has: what other writers make, and what readers skip by.
 const maxRowGroupRows = 122_880;
@@ -54,21 +54,23 @@ export function copySql(copy: Copy): string {
 
 /** The stored columns of a relation, under their stored names and types. */
 export function storedSql(relation: Relation, target: ParquetTarget): { readonly sql: string; readonly schema: StructType } {
-  const { fields } = relation.schema;
-  const names = fields.map((_, index) => `c${index}`);
-  const kept = fields.flatMap((field, index) =>
+  const { fields: given } = relation.schema;
+  const names = given.map((_, index) => `c${index}`);
+  const kept = given.flatMap((field, index) =>
     target.partitionBy.includes(field.name) && target.keepPartitionColumns !== true ? [] : [{ field, column: `c${index}` }],
   );
-  const schema = target.storedSchema ?? { kind: 'struct', fields: kept.map(({ field }) => field) };
-  const columns = kept.map(({ field, column }, index) => {
-    const stored = schema.fields[index] ?? field;
+  const whole = target.storedSchema ?? { kind: 'struct', fields: kept.map(({ field }) => field) };
+  const held = new Set(storedFields(whole.fields));
+  const columns = kept.flatMap(({ field, column }, index) => {
+    const stored = whole.fields[index] ?? field;
+    if (!held.has(stored)) return [];
     const declared = `CAST(${column} AS ${typeSql(field.type)})`;
     const reshaped = reshapeSql({ sql: declared, from: field.type, to: stored.type });
-    const value = isStoredOtherwise(stored.type) ? `CAST(${reshaped} AS ${storedTypeSql(stored.type)})` : reshaped;
-    return `${value} AS ${quoteName(stored.name)}`;
+    return [`${storedValueSql(reshaped, stored.type)} AS ${quoteName(stored.name)}`];
   });
-  if (target.partitionBy.length > 0) columns.push(`${partitionKeySql(fields, target.partitionBy)} AS ${partitionKey}`);
-  return { sql: `SELECT ${columns.join(', ')} FROM (${relation.sql}) AS r(${names.join(', ')})`, schema };
+  const fields = [...held].map((field) => ({ ...field, type: storedType(field.type) }));
+  if (target.partitionBy.length > 0) columns.push(`${partitionKeySql(given, target.partitionBy)} AS ${partitionKey}`);
+  return { sql: `SELECT ${columns.join(', ')} FROM (${relation.sql}) AS r(${names.join(', ')})`, schema: { kind: 'struct', fields } };
 }
 
 // All values of a partition in one text that can be taken apart again: a JSON list of texts and nulls.

@@ -63,8 +63,11 @@ function nestedStatistics(leaf: Leaf, statistics: CopyStatistics, rowCount: numb
   return { leaf, nullCount: undefined, bounds: undefined, uncertain: 'null-count' };
 }
 
+/** Types without bounds in statistics. */
+const unordered: ReadonlySet<DataType['kind']> = new Set(['binary', 'boolean', 'struct', 'list', 'map', 'variant', 'void']);
+
 export function isOrdered(type: DataType): boolean {
-  return !(type.kind === 'binary' || type.kind === 'boolean' || type.kind === 'struct' || type.kind === 'list' || type.kind === 'map');
+  return !unordered.has(type.kind);
 }
 
 /** The statistics in their final form. */

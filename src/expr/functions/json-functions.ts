@@ -25,7 +25,7 @@ function toJsonSql(call: EngineCall): string {
   if (type === undefined) {
     throw mismatch('to_json', 'the type of the value is not known here', 'cast it: to_json(CAST(value AS STRUCT<…>))');
   }
-  if (!isNested(type)) throw wrongSchema('to_json', type);
+  if (!isNested(type) && type.kind !== 'variant') throw wrongSchema('to_json', type);
   return jsonTextSql(argument(call, 0), type);
 }
 

@@ -3,6 +3,7 @@ import { printJson } from '../../base/bigint-json.ts';
 import type { DataType } from '../../schema/types.ts';
 import { castSql } from '../sql/cast-sql.ts';
 import { sqlText } from '../sql/engine-text.ts';
+import { variantFunctions } from '../sql/variant-sql.ts';
 import { bindOnce } from './bind-once.ts';
 import { decimalText, floatText } from './java-number.ts';
 
@@ -50,6 +51,10 @@ function valueText(value: string, type: DataType, depth: number): string {
       return `('"' || to_base64(${value}) || '"')`;
     case 'struct':
       return structText(value, type, depth);
+    case 'variant':
+      return `${variantFunctions.json}(${value})`;
+    case 'void':
+      return 'NULL';
     case 'list': {
       const item = `"__item${depth}"`;
       const element = `coalesce(${valueText(item, type.element, depth + 1)}, 'null')`;

@@ -2,6 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import type { DataType } from '../../schema/types.ts';
 import { castSql } from '../sql/cast-sql.ts';
 import { quoteName, sqlText, typeSql } from '../sql/engine-text.ts';
+import { variantFunctions } from '../sql/variant-sql.ts';
 import { bindOnce } from './bind-once.ts';
 import { floatText } from './java-number.ts';
 
@@ -62,6 +63,10 @@ function valueOf(json: string, type: DataType, depth: number): string {
       return `CASE WHEN ${kind} = 'VARCHAR' THEN TRY(from_base64(${text})) END`;
     case 'struct':
       return `CASE WHEN ${kind} = 'OBJECT' THEN ${members(json, type, depth)} END`;
+    case 'variant':
+      return `${variantFunctions.parse}(CAST(${json} AS VARCHAR))`;
+    case 'void':
+      return 'NULL';
     case 'list':
       return listOf(json, type, depth);
     case 'map':

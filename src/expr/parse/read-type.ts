@@ -29,6 +29,8 @@ const plainTypes: ReadonlyMap<string, DataType> = new Map<string, DataType>([
   ['TIME', { kind: 'time' }],
   ['TIMESTAMP_NS', { kind: 'timestamp_ns' }],
   ['TIMESTAMP_NTZ_NS', { kind: 'timestamp_ntz_ns' }],
+  ['VARIANT', { kind: 'variant' }],
+  ['VOID', { kind: 'void' }],
 ]);
 const otherTypes = ['DECIMAL', 'DEC', 'NUMERIC', 'CHAR', 'CHARACTER', 'VARCHAR', 'ARRAY', 'MAP', 'STRUCT'];
 

@@ -1,7 +1,9 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { DataType } from '../../schema/types.ts';
+import { bindOnce } from '../functions/bind-once.ts';
 import { typeSql } from './engine-text.ts';
+import { variantFunctions } from './variant-sql.ts';
 
 export interface CastOptions {
   /** Type of the value; `undefined` when not known. */
@@ -37,6 +39,9 @@ export function isNumeric(type: DataType | undefined): boolean {
  */
 export function castSql(value: string, options: CastOptions): string {
   const { from, to, safe } = options;
+  if (from?.kind === 'void') return `CAST(NULL AS ${typeSql(to)})`;
+  if (from?.kind === 'variant') return fromVariant(value, options);
+  if (to.kind === 'variant') return toVariant(value, from);
   const special = isIntegral(to) ? toInteger(value, options) : (specialCasts[to.kind]?.(value, options) ?? undefined);
   if (special !== undefined) return special;
   return from !== undefined && from.kind === to.kind && from.kind !== 'decimal' && !isNested(from) ? value : plainCast(value, to, safe);
@@ -66,6 +71,41 @@ function toInteger(value: string, { from, to, safe }: CastOptions): string | und
   // The engine itself would round '1.5' and read '1e3'.
   const malformed = safe ? 'NULL' : `error(${malformedMessage(value, target)})`;
   return `(CASE WHEN ${value} IS NULL THEN NULL WHEN regexp_full_match(${value}, '\\s*[+-]?[0-9]+\\s*') THEN ${whole}(${value} AS ${target}) ELSE ${malformed} END)`;
+}
+
+/** What a variant holds as a value of a plain type, by way of its text. */
+function fromVariant(value: string, { to, safe }: CastOptions): string {
+  if (to.kind === 'variant') return value;
+  if (isNested(to) || to.kind === 'void')
+    throw neverCast({ kind: 'variant' }, to, 'read its JSON with a type: from_json(to_json(value), …)');
+  const text = `${variantFunctions.text}(${value})`;
+  if (to.kind === 'string') return text;
+  return bindOnce(text, '__text', (given) => {
+    const whole = `CASE WHEN contains(${given}, 'E') THEN CAST(TRY_CAST(trunc(TRY_CAST(${given} AS DOUBLE)) AS HUGEINT) AS VARCHAR) ELSE split_part(${given}, '.', 1) END`;
+    const cast = isIntegral(to)
+      ? bindOnce(whole, '__whole', (digits) => castSql(digits, { from: { kind: 'string' }, to, safe: true }))
+      : castSql(given, { from: { kind: 'string' }, to, safe: true });
+    if (safe) return cast;
+    const failed = `error('[INVALID_VARIANT_CAST] The variant value ' || ${given} || ' cannot be cast into "${sqlTypeName(to)}". Please use try_variant_get instead.')`;
+    return bindOnce(cast, '__cast', (result) => `CASE WHEN ${given} IS NOT NULL AND ${result} IS NULL THEN ${failed} ELSE ${result} END`);
+  });
+}
+
+function toVariant(value: string, from: DataType | undefined): string {
+  if (from?.kind === 'string') return `${variantFunctions.parse}(CAST(to_json(${value}) AS VARCHAR))`;
+  if (from?.kind === 'boolean' || isIntegral(from) || from?.kind === 'decimal')
+    return `${variantFunctions.parse}(CAST(${value} AS VARCHAR))`;
+  throw neverCast(from ?? { kind: 'void' }, { kind: 'variant' }, 'make JSON of it: parse_json(to_json(value))');
+}
+
+function neverCast(from: DataType, to: DataType, hint: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION',
+    sqlState: '42K09',
+    message: `cannot cast "${sqlTypeName(from)}" to "${sqlTypeName(to)}"`,
+    hint,
+    parameters: { srcType: `"${sqlTypeName(from)}"`, targetType: `"${sqlTypeName(to)}"` },
+  });
 }
 
 function neverBinary(from: DataType): AnalysisException {

@@ -1,10 +1,12 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { assertNever } from '../../base/assert.ts';
+import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { DataType } from '../../schema/types.ts';
 import type { BinaryOperator, Expression, Window } from '../expression.ts';
 import { expressionType } from '../expression-type.ts';
 import { checkCall } from '../functions.ts';
 import { printBound } from '../print-expression.ts';
+import { requireComparable } from '../require-comparable.ts';
 import { castSql } from './cast-sql.ts';
 import { literalSql, sqlText } from './engine-text.ts';
 import { arithmeticSql, comparisonSql, likeSql, listElementSql, type TypedSql } from './operator-sql.ts';
@@ -56,7 +58,8 @@ class SqlPrinter {
     const print = (part: Expression): string => this.print(part, parameters);
     switch (expression.kind) {
       case 'column':
-        return this.#column(expression, parameters);
+        // NULL without a type takes any, as a column does of which nothing else is known.
+        return expression.type?.kind === 'void' ? 'NULL' : this.#column(expression, parameters);
       case 'literal':
         return literalSql(expression.literal);
       case 'unary':
@@ -126,6 +129,7 @@ class SqlPrinter {
   /** Values to be compared: text is cast to the type of what it is compared with, as Spark does. */
   #typed(expressions: readonly Expression[], parameters: Parameters): readonly TypedSql[] {
     const operands = expressions.map((expression) => this.#operand(expression, parameters));
+    for (const { type } of operands) requireComparable(type);
     const target = operands.find(
       ({ type }) => type !== undefined && type.kind !== 'string' && comparableWithText[type.kind] !== undefined,
     )?.type;

@@ -1,6 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { assertNever } from '../../base/assert.ts';
 import type { DataType } from '../../schema/types.ts';
+import { variantInRelations } from '../../schema/variant-type.ts';
 import type { Literal } from '../expression.ts';
 import { printDecimal } from '../print-expression.ts';
 
@@ -89,6 +90,10 @@ export function typeSql(type: DataType): string {
     case 'timestamp_ns':
     case 'timestamp_ntz_ns':
       return 'TIMESTAMP_NS';
+    case 'variant':
+      return typeSql(variantInRelations);
+    case 'void':
+      return 'VARCHAR';
     case 'list':
       return `${typeSql(type.element)}[]`;
     case 'map':

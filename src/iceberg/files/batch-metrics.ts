@@ -68,7 +68,7 @@ function addColumn(leaf: Leaf, batch: ColumnBatch): void {
   const { length } = column;
   const nullCount = validity === undefined ? 0 : length - countOnes(validity, length);
   leaf.nullCount += nullCount;
-  if (nullCount === length) return;
+  if (nullCount === length || leaf.type.kind === 'variant') return;
   const masked: Column = { ...column, validity: nullCount === 0 ? undefined : validity, nullCount };
   if (masked.layout === 'fixed' && isFloating(leaf.type)) addFloats(leaf, masked);
   else if (masked.layout === 'boolean' || (masked.layout === 'bytes' && leaf.type.kind === 'binary')) addOthers(leaf, masked);

@@ -149,6 +149,12 @@ function leafIds({ type, id }: Pick<Field, 'type' | 'id'>): readonly LeafId[] {
       return leafIds({ type: type.element, id: type.elementId });
     case 'map':
       return [...leafIds({ type: type.key, id: type.keyId }), ...leafIds({ type: type.value, id: type.valueId })];
+    case 'variant':
+      // Its two parts have no ids of their own.
+      return [
+        { id, type },
+        { id: undefined, type },
+      ];
     default:
       return [{ id, type }];
   }

@@ -10,7 +10,9 @@ import { discardFiles } from './discard-files.ts';
 import { fileMetrics } from './file-metrics.ts';
 import { contentFile, type FileNames, fileNames, type Staging } from './staging.ts';
 
-/** Whether the engine writes every column as the format wants it: not values of a fixed length, and not instants of nanoseconds. */
+/**
+ * Whether the engine writes every column as the format wants it: not values of a fixed length, not instants of nanoseconds, and not
+ * variants, whose parts must be required. */
 export function holdsEngineTypes(type: DataType): boolean {
   switch (type.kind) {
     case 'struct':
@@ -22,7 +24,7 @@ export function holdsEngineTypes(type: DataType): boolean {
     case 'binary':
       return type.fixedLength === undefined;
     default:
-      return type.kind !== 'timestamp_ns';
+      return type.kind !== 'timestamp_ns' && type.kind !== 'variant';
   }
 }
 

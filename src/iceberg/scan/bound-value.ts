@@ -44,6 +44,8 @@ export function boundOf(type: DataType, bytes: Uint8Array): Comparable | undefin
     case 'struct':
     case 'list':
     case 'map':
+    case 'variant':
+    case 'void':
       return undefined;
   }
 }

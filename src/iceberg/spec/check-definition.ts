@@ -11,6 +11,9 @@ import { icebergTypeText } from './type-text.ts';
 /** Highest id a column may have; those above are for columns every file may have. */
 export const highestColumnId = 2_147_483_447;
 
+/** Types that formats before 3 do not have. */
+const sinceVersion3: ReadonlySet<DataType['kind']> = new Set(['timestamp_ns', 'timestamp_ntz_ns', 'variant', 'void']);
+
 /**
  * Checks a schema that is about to be added: ids, identifier fields, and that the format version has its types and defaults.
  *
@@ -22,7 +25,7 @@ export function checkSchema(schema: IcebergSchema, formatVersion: number): void 
   for (const column of columns.values()) {
     const path = column.path.join('.');
     if (column.id > highestColumnId) throw refusedUpdate(`Cannot use field id ${column.id} of ${path}: it is reserved`);
-    if (formatVersion < 3 && (column.type.kind === 'timestamp_ns' || column.type.kind === 'timestamp_ntz_ns')) {
+    if (formatVersion < 3 && sinceVersion3.has(column.type.kind)) {
       problems.push(`Invalid type for ${path}: ${icebergTypeText(column.type)} is not supported until v3`);
     }
     const initial = initialDefault(column);

@@ -53,6 +53,8 @@ export function encodeSingleValue(type: DataType, value: NonNullable<PartitionVa
     case 'struct':
     case 'list':
     case 'map':
+    case 'variant':
+    case 'void':
       return undefined;
     default:
       return assertNever(type);
@@ -96,6 +98,8 @@ export function decodeSingleValue(type: DataType, bytes: Uint8Array): PartitionV
     case 'struct':
     case 'list':
     case 'map':
+    case 'variant':
+    case 'void':
       return undefined;
     default:
       return assertNever(type);

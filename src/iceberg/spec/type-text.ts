@@ -39,6 +39,9 @@ export function icebergTypeText(type: PrimitiveType): string {
       return 'timestamptz_ns';
     case 'timestamp_ntz_ns':
       return 'timestamp_ns';
+    case 'void':
+      return 'unknown';
+    case 'variant':
     case 'boolean':
     case 'long':
     case 'float':
@@ -69,4 +72,6 @@ const typesByName: ReadonlyMap<string, PrimitiveType> = new Map<string, Primitiv
   ['string', { kind: 'string' }],
   ['uuid', { kind: 'string', format: 'uuid' }],
   ['binary', { kind: 'binary' }],
+  ['unknown', { kind: 'void' }],
+  ['variant', { kind: 'variant' }],
 ]);

@@ -62,6 +62,14 @@ export function createWriter(type: DataType, unknownMembers: DecodeSpec['unknown
         });
       }
       return new MapWriter(type, createWriter(type.value, unknownMembers));
+    case 'variant':
+    case 'void':
+      throw new ServiceError({
+        code: 'DECODE_TYPE_UNSUPPORTED',
+        kind: 'unsupported',
+        message: `a column of type ${type.kind} cannot be ingested`,
+        hint: 'write JSON into a column of type string, and parse_json from it into a table with variants',
+      });
     default:
       return assertNever(type);
   }

@@ -1,6 +1,8 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { Expression, SortKey } from '../../expr/expression.ts';
 import { hasAggregate, someNode } from '../../expr/expression-tree.ts';
+import { expressionType } from '../../expr/expression-type.ts';
+import { requireComparable } from '../../expr/require-comparable.ts';
 import { quoteName, sortKeySql } from '../../expr/sql/engine-sql.ts';
 import type { Field } from '../../schema/types.ts';
 import { type AnalyzedFrom, analyzeFrom } from './analyze-from.ts';
@@ -121,10 +123,10 @@ class SelectBindings {
     const parts: string[] = [];
     for (const key of keys) {
       const place = this.#placeOf(key.expression);
-      const sql =
-        place === undefined
-          ? this.#tools.expressions.print(await this.#tools.expressions.bind(key.expression, this.#scope, this.#substitutes(true)))
-          : String(place + 1);
+      const bound =
+        this.#outputs[place ?? -1]?.value ?? (await this.#tools.expressions.bind(key.expression, this.#scope, this.#substitutes(true)));
+      requireComparable(expressionType(bound));
+      const sql = place === undefined ? this.#tools.expressions.print(bound) : String(place + 1);
       parts.push(sortKeySql(sql, key.descending, key.nullsFirst));
     }
     return parts.length === 0 ? '' : `ORDER BY ${parts.join(', ')}`;
@@ -134,6 +136,7 @@ class SelectBindings {
     const place = positionOf(key, this.#outputs.length, 'GROUP BY');
     const output = place === undefined ? undefined : this.#outputs[place];
     const bound = output?.value ?? (await this.#tools.expressions.bind(key, this.#scope, this.#substitutes(false)));
+    requireComparable(expressionType(bound));
     if (hasAggregate(bound)) {
       throw new AnalysisException({
         errorClass: 'GROUP_BY_AGGREGATE',

@@ -117,6 +117,9 @@ function inputScalar(type: DataType, value: RowInputValue, place: Place): InputV
     case 'timestamp_ns':
     case 'timestamp_ntz_ns':
       return nanosValue(value, { zoneAllowed: type.kind === 'timestamp_ns' });
+    case 'variant':
+      // Rows of input have nothing that a variant cannot hold.
+      return value as InputValue;
     default:
       throw mismatch(type, value, place);
   }

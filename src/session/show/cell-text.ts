@@ -1,5 +1,7 @@
 import { assertNever } from '../../base/assert.ts';
 import { bytesAt, textAt, unscaledAt } from '../../codec/rows.ts';
+import { variantAtIndex } from '../../codec/variant/variant-column.ts';
+import { variantJson } from '../../codec/variant/variant-forms.ts';
 import { printTimestampText } from '../../expr/parse/temporal-text.ts';
 import { type Column, type FixedColumn, isValid } from '../../schema/columns.ts';
 import { dateTimeNanosParts, formatDate, formatTime } from '../../schema/date-text.ts';
@@ -18,6 +20,7 @@ export function cellText(column: Column, index: number): string {
     case 'bytes':
       return column.type.kind === 'string' ? textAt(column, index) : binaryText(bytesAt(column, index));
     case 'struct':
+      if (column.type.kind === 'variant') return variantJson(variantAtIndex(column, index));
       return `{${column.children.map((child) => cellText(child, index)).join(', ')}}`;
     case 'list':
       return `[${range(column.offsets, index)

@@ -15,7 +15,8 @@ export type TransformValue = boolean | number | bigint | string | Uint8Array | u
 
 /** The type of a transform's values for a column's; `undefined` when the transform does not take the type, or is not known. */
 export function resultType(transform: Transform, type: DataType): DataType | undefined {
-  if (type.kind === 'struct' || type.kind === 'list' || type.kind === 'map') return undefined;
+  if (type.kind === 'struct' || type.kind === 'list' || type.kind === 'map' || type.kind === 'variant' || type.kind === 'void')
+    return undefined;
   switch (transform.kind) {
     case 'identity':
     case 'void':

@@ -71,6 +71,10 @@ function integers(bits: number): fc.Arbitrary<number> {
 /** Values of a type that are not null themselves. */
 export function valueOf(type: DataType): fc.Arbitrary<InputValue> {
   switch (type.kind) {
+    case 'variant':
+      return fc.oneof(fc.string(), fc.integer(), fc.boolean());
+    case 'void':
+      return fc.constant(null);
     case 'boolean':
       return fc.boolean();
     case 'byte':

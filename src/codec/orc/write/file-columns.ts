@@ -1,5 +1,6 @@
 import { assertNever } from '../../../base/assert.ts';
 import type { DataType, StructType } from '../../../schema/types.ts';
+import { unsupportedOrc } from '../orc-errors.ts';
 import type { OrcKind } from '../proto/numbers.ts';
 import { attribute } from '../schema/attributes.ts';
 
@@ -88,6 +89,9 @@ function kindOf(type: DataType): OrcKind {
     case 'map':
     case 'struct':
       return type.kind;
+    case 'variant':
+    case 'void':
+      throw unsupportedOrc('ORC files', `columns of type ${type.kind} are not written`, 'write the table as Parquet');
     default:
       return assertNever(type);
   }

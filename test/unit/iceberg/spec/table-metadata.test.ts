@@ -248,7 +248,7 @@ describe('schemas', () => {
 
   it('write small integers as int, and do not know other types', () => {
     expect([icebergTypeText({ kind: 'byte' }), icebergTypeText({ kind: 'short' })]).toEqual(['int', 'int']);
-    expect(['variant', 'decimal(39,0)', 'decimal(3,4)', 'fixed', ''].map(icebergTypeOf)).toEqual(Array(5).fill(undefined));
+    expect(['geometry', 'decimal(39,0)', 'decimal(3,4)', 'fixed', ''].map(icebergTypeOf)).toEqual(Array(5).fill(undefined));
     expect(icebergTypeOf('DECIMAL(9,2)')).toEqual({ kind: 'decimal', precision: 9, scale: 2 });
   });
 });
