@@ -29,7 +29,8 @@ export function toColumn(data: arrow.Data, type: DataType, where: string): Colum
       return { ...base, layout: 'struct', children: structChildren(data, type, where) };
     case 'variant':
       // Parts of a shredded value lie in a third column: without it the others tell something else.
-      if (data.type.children.some(({ name }) => name === 'typed_value')) throw mismatch(data.type, type, where);
+      if (arrow.DataType.isStruct(data.type) && data.type.children.some(({ name }) => name === 'typed_value'))
+        throw mismatch(data.type, type, where);
       return { ...base, layout: 'struct', children: structChildren(data, variantStruct, where) };
     case 'void':
       return nullColumn(type, data.length);

@@ -1,6 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { assertNever } from '../../base/assert.ts';
-import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { DataType } from '../../schema/types.ts';
 import type { BinaryOperator, Expression, Window } from '../expression.ts';
 import { expressionType } from '../expression-type.ts';

@@ -12,7 +12,11 @@ import { icebergTypeText } from './type-text.ts';
 export const highestColumnId = 2_147_483_447;
 
 /** Types that formats before 3 do not have. */
-const sinceVersion3: ReadonlySet<DataType['kind']> = new Set(['timestamp_ns', 'timestamp_ntz_ns', 'variant', 'void']);
+const newInVersion3 = ['timestamp_ns', 'timestamp_ntz_ns', 'variant', 'void'] as const;
+
+function isNewInVersion3(type: DataType): type is Extract<DataType, { kind: (typeof newInVersion3)[number] }> {
+  return newInVersion3.some((kind) => kind === type.kind);
+}
 
 /**
  * Checks a schema that is about to be added: ids, identifier fields, and that the format version has its types and defaults.
@@ -25,7 +29,7 @@ export function checkSchema(schema: IcebergSchema, formatVersion: number): void 
   for (const column of columns.values()) {
     const path = column.path.join('.');
     if (column.id > highestColumnId) throw refusedUpdate(`Cannot use field id ${column.id} of ${path}: it is reserved`);
-    if (formatVersion < 3 && sinceVersion3.has(column.type.kind)) {
+    if (formatVersion < 3 && isNewInVersion3(column.type)) {
       problems.push(`Invalid type for ${path}: ${icebergTypeText(column.type)} is not supported until v3`);
     }
     const initial = initialDefault(column);

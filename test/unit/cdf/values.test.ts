@@ -83,3 +83,9 @@ it('refuses partition text that is no value of its type', () => {
     expect(() => partitionConstant(field(type), text)).toThrow(`"${text}" is not a ${type.kind}`);
   }
 });
+
+it('prints a variant as the JSON it holds, and nothing of a void', () => {
+  expect(printed({ kind: 'variant' }, { b: [1, 2.5, 'x'], a: null })).toBe('{"a":null,"b":[1,2.5,"x"]}');
+  expect(printed({ kind: 'variant' }, undefined)).toBe('null');
+  expect(printed({ kind: 'void' }, undefined)).toBe('null');
+});
