@@ -54,6 +54,14 @@ describe('rewrite_data_files', () => {
     expect(few).toMatchObject({ rewritten_data_files_count: 5 });
   });
 
+  it('rewrites no more files together than a group may have', async () => {
+    await table('grouped', 'PARTITIONED BY (p)', six);
+    const options = (most: number): string => `options => map('min-input-files', '2', 'max-file-group-input-files', '${most}')`;
+    expect(await rewrite('grouped', options(1))).toMatchObject({ rewritten_data_files_count: 0 });
+    expect(await rewrite('grouped', options(3))).toMatchObject({ rewritten_data_files_count: 12, added_data_files_count: 4 });
+    await expect(rewrite('grouped', options(0))).rejects.toMatchObject({ errorClass: 'INVALID_ARGUMENT' });
+  });
+
   it('leaves deleted rows out, and delete files that concern nothing any more when asked to', async () => {
     await table('deleted', "TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')", ["SELECT id, 'x' FROM range(100)"]);
     await ice.sql('DELETE FROM db.deleted WHERE id < 20');
