@@ -58,6 +58,11 @@ function valueConverter(type: DataType): Convert {
     }
     case 'map':
       return mapConverter(type);
+    case 'variant':
+      // What a row has of a variant is JSON already.
+      return (value) => value as JsonValue;
+    case 'void':
+      return () => null;
   }
 }
 

@@ -15,6 +15,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import type { Session } from '../../src/index.ts';
 import { encodeRecordBatch } from '../../src/kafka/records/record-batch.ts';
 import type { SealedBatch } from '../../src/protocol/sealed-batch.ts';
+import { writerIdOf } from '../../src/protocol/source-offsets.ts';
 import { openObjectStore } from '../../src/storage/open-object-store.ts';
 import type { Table, TableFormat } from '../../src/table/table.ts';
 import { type CliRun, cli } from '../unit/cli/cli-support.ts';
@@ -78,12 +79,15 @@ tables:
     // The broker writes the offset of a batch into its head.
     new DataView(bytes.buffer, bytes.byteOffset).setBigInt64(0, BigInt(from));
     const expectedMark = after === undefined ? undefined : BigInt(after);
+    const source = { pipeline: 'p', clusterId: 'c', topic: 'orders', topicId: this.topicId };
     const batch: SealedBatch = {
       table: 'orders',
       sequence: 0,
       bytes: new Uint8Array(bytes).buffer,
       recordBatches: [{ topic: 'orders', partition, start: 0, end: bytes.length, fromOffset: BigInt(from) }],
-      ranges: [{ topic: 'orders', partition, from: BigInt(from), until: BigInt(until), expectedMark }],
+      ranges: [
+        { topic: 'orders', partition, from: BigInt(from), until: BigInt(until), writerId: writerIdOf(source, partition), expectedMark },
+      ],
       recordCount: records.length,
       maxTimestampMs: 0,
       sealedBy: 'rows',
@@ -99,14 +103,12 @@ tables:
     const [settings] = config.tables;
     if (settings === undefined) throw new Error('the configuration has a table');
     const table = await this.table();
-    const identityOf = (topic: string) => Promise.resolve({ pipeline: 'p', clusterId: 'c', topic, topicId: this.topicId });
     this.#pipeline = new CommitPipeline({
       table,
       committer: new TableCommitter({ table, clock, random, observer: silentCommitObserver, settings: config.commit }),
       stager: new InThreadBatchStager({ openStore: openObjectStore, clock, failpoint: inertFailpoint, maxNestingDepth: 8 }),
       deadLetters: { write: (_, rejects) => Promise.resolve({ deadLettered: rejects.length, filtered: 0 }) },
       decodeSpecFor: (write) => decodeSpecOf(settings, write),
-      identities: { identityOf, refresh: identityOf },
       pipeline: 'p',
       ids,
       clock,
