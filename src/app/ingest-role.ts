@@ -10,7 +10,7 @@ import type { Table } from '../table/table.ts';
 import type { Components } from './components.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
-import { givenUpDetail, restartBackoff, supervise } from './supervise.ts';
+import { givenUpDetail, isRefusal, restartBackoff, supervise } from './supervise.ts';
 import { TopicIdentities } from './topic-identities.ts';
 import { pooledStager } from './workers/pooled.ts';
 import type { WorkerSetup } from './workers/worker-messages.ts';
@@ -84,7 +84,7 @@ export class IngestRole {
       backoff: restartBackoff,
       run: (runSignal) => this.#runTable(table, topics, { reporter, standstill }, runSignal),
       onRestart: (error, waitMs) => {
-        reporter.report('starting', givenUpDetail(error));
+        reporter.report(isRefusal(error) ? 'failed' : 'starting', givenUpDetail(error));
         logger.warn('ingest stopped and starts again', { table: table.name, waitMs, err: error });
       },
       onGivenUp: (error) => {

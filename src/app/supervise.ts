@@ -18,6 +18,9 @@ export interface SupervisionOptions {
 /** How every part of the process is started again. */
 export const restartBackoff: BackoffPolicy = { initialMs: 500, maxMs: 30_000 };
 
+/** How a part is started again that was refused: loudly, and at a pace that locks no account. */
+const refusedBackoff: BackoffPolicy = { initialMs: 5_000, maxMs: 60_000 };
+
 /** A run of this length counts as health: the next failure waits briefly again. */
 const healthyRunMs = 60_000;
 
@@ -39,7 +42,7 @@ export async function supervise(options: SupervisionOptions): Promise<void> {
         return;
       }
       if (clock.monotonicMs() - startedMs > healthyRunMs) attempt = 0;
-      const waitMs = backoffMs(backoff, attempt, random);
+      const waitMs = backoffMs(isRefusal(error) ? refusedBackoff : backoff, attempt, random);
       options.onRestart(error, waitMs);
       await clock.sleep(waitMs, signal).catch(() => undefined);
     }
@@ -51,7 +54,18 @@ export async function supervise(options: SupervisionOptions): Promise<void> {
  * reached this place as it was, is as likely to pass as not; a new start does no harm.
  */
 function curable(error: unknown): boolean {
-  return !isServiceError(error) || isServiceError(error, 'unavailable', 'unknown-outcome', 'conflict', 'internal', 'not-found');
+  return (
+    !isServiceError(error) ||
+    isRefusal(error) ||
+    isServiceError(error, 'unavailable', 'unknown-outcome', 'conflict', 'internal', 'not-found')
+  );
+}
+
+const refusals: ReadonlySet<string> = new Set(['KAFKA_AUTHENTICATION_FAILED', 'KAFKA_TLS_FAILED', 'KAFKA_NOT_AUTHORIZED']);
+
+/** The broker does not let this process in. An operator cures it there, or by a file of credentials that is read anew, while the process runs. */
+export function isRefusal(error: unknown): boolean {
+  return isServiceError(error) && refusals.has(error.code);
 }
 
 /** For a status page: why a part is not running. */

@@ -2,15 +2,16 @@ const mask = '***';
 
 /** A credential that prints as `***` wherever it is logged, serialised or inspected. */
 export class Secret {
-  readonly #value: string;
+  readonly #value: string | (() => string);
 
-  constructor(value: string) {
+  /** `value`: the credential, or what reads it: asked each time, so that it may change where it is kept. */
+  constructor(value: string | (() => string)) {
     this.#value = value;
   }
 
   /** The credential itself; call only where it is handed to the client that needs it. */
   reveal(): string {
-    return this.#value;
+    return typeof this.#value === 'string' ? this.#value : this.#value();
   }
 
   toString(): string {

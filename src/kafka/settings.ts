@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { Secret } from '../base/secret.ts';
+import { Secret } from '../base/secret.ts';
 import { booleanField, choiceField, durationField, secretField, textField, textListField } from '../base/setting-fields.ts';
 
 const saslMechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
@@ -81,11 +82,24 @@ const tlsObject: z.ZodType<KafkaTlsSettings> = z
     };
   });
 
-const sasl: z.ZodType<KafkaSaslSettings> = z.strictObject({
-  mechanism: choiceField(saslMechanisms, { description: 'SASL mechanism.', default: 'scram-sha-512' }),
-  username: textField({ description: 'User name.', maxLength: 255 }),
-  password: secretField({ description: 'Password; write it as ${ENV_NAME} or ${file:/run/secrets/name}.' }),
-});
+const sasl: z.ZodType<KafkaSaslSettings> = z
+  .strictObject({
+    mechanism: choiceField(saslMechanisms, { description: 'SASL mechanism.', default: 'scram-sha-512' }),
+    username: textField({ description: 'User name.', maxLength: 255 }),
+    password: secretField({ description: 'Password; write it as ${ENV_NAME} or ${file:/run/secrets/name}. Or `passwordFile`.' }).optional(),
+    passwordFile: textField({
+      description: 'File that holds the password, in place of `password`: read again at every log-in, so that a rotated password is used.',
+      maxLength: 4_096,
+    }).optional(),
+  })
+  .refine(({ password, passwordFile }) => (password === undefined) !== (passwordFile === undefined), {
+    error: 'needs either password or passwordFile',
+  })
+  .transform(({ mechanism, username, password, passwordFile = '' }) => ({
+    mechanism,
+    username,
+    password: password ?? new Secret(() => readFileSync(passwordFile, 'utf8').replace(/\r?\n$/, '')),
+  }));
 
 export const kafkaSettings: z.ZodType<KafkaSettings> = z
   .strictObject({

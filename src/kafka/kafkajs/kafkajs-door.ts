@@ -218,7 +218,14 @@ function forwardLog(
 }
 
 function saslOptions(sasl: NonNullable<KafkaSettings['sasl']>): SASLOptions {
-  return { mechanism: sasl.mechanism, username: sasl.username, password: sasl.password.reveal() };
+  return {
+    mechanism: sasl.mechanism,
+    username: sasl.username,
+    // Asked at every log-in: the password may have changed in its file.
+    get password() {
+      return sasl.password.reveal();
+    },
+  };
 }
 
 type PrivateMethod = (this: object, options: unknown) => unknown;

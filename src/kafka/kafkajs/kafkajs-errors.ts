@@ -150,7 +150,7 @@ function authenticationFailed(what: string, cause: unknown): ServiceError {
     code: 'KAFKA_AUTHENTICATION_FAILED',
     kind: 'invalid',
     message: `the broker refused the log-in: ${what}`,
-    hint: 'check mechanism, user name and password',
+    hint: 'check mechanism, user name and password; a corrected passwordFile is read at the next attempt, within a minute',
     cause,
   });
 }

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/base/clock.ts';
 import { Secret } from '../../../src/base/secret.ts';
@@ -5,8 +7,9 @@ import { SystemClock } from '../../../src/base/system-clock.ts';
 import { SystemRandom } from '../../../src/base/system-random.ts';
 import { KafkajsClient } from '../../../src/kafka/kafkajs/kafkajs-client.ts';
 import { encodeRecordBatch } from '../../../src/kafka/records/record-batch.ts';
-import type { KafkaSettings, SaslMechanism } from '../../../src/kafka/settings.ts';
+import { type KafkaSettings, kafkaSettings, type SaslMechanism } from '../../../src/kafka/settings.ts';
 import { type SecuredKafka, startSecuredKafka } from '../../support/secured-kafka.ts';
+import { withTemporaryDirectory } from '../../support/servers.ts';
 
 const topic = 'secured';
 
@@ -83,6 +86,19 @@ describe('a cluster with TLS, passwords and access lists', () => {
     await expect(refused).rejects.toMatchObject({ kind: 'invalid' });
     await refused.catch((error: unknown) => {
       expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('not-the-password');
+    });
+  });
+
+  it('lets a client in that was refused as soon as its password file is corrected, and the client is the same', async () => {
+    await withTemporaryDirectory(async (dir) => {
+      const passwordFile = join(dir, 'password');
+      writeFileSync(passwordFile, 'not-the-password\n');
+      const { sasl } = kafkaSettings.parse({ sasl: { mechanism: 'scram-sha-256', username: 'admin', passwordFile } });
+      const waiting = client({ ssl: tls(), sasl });
+      await expect(waiting.admin.clusterId()).rejects.toMatchObject({ code: 'KAFKA_AUTHENTICATION_FAILED' });
+      writeFileSync(passwordFile, `${kafka.users.admin}\n`);
+      expect((await waiting.admin.clusterId()).length).toBeGreaterThan(0);
+      expect((await waiting.admin.describeTopic(topic))?.partitions).toBe(1);
     });
   });
 

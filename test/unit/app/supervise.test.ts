@@ -8,7 +8,7 @@ import { SimulatedClock } from '../../support/simulated-clock.ts';
 const failure = (kind: ErrorKind): ServiceError => new ServiceError({ code: 'TEST', kind, message: `a ${kind} failure` });
 
 async function run(
-  outcomes: readonly (ErrorKind | 'unforeseen' | 'ends' | 'aborted-by-signal')[],
+  outcomes: readonly (ErrorKind | ServiceError | 'unforeseen' | 'ends' | 'aborted-by-signal')[],
 ): Promise<{ runs: number; restarts: number[]; givenUp: unknown }> {
   const clock = new SimulatedClock();
   const stop = new AbortController();
@@ -27,6 +27,7 @@ async function run(
         stop.abort();
         return Promise.reject(abortedError(stop.signal));
       }
+      if (outcome instanceof ServiceError) return Promise.reject(outcome);
       return Promise.reject(outcome === 'unforeseen' ? new TypeError('of a driver') : failure(outcome));
     },
     onRestart: (_, waitMs) => {
@@ -38,7 +39,7 @@ async function run(
   }).then(() => {
     ended = true;
   });
-  await clock.runUntil(() => ended, 60_000);
+  await clock.runUntil(() => ended, 600_000);
   await supervised;
   return seen;
 }
@@ -52,6 +53,14 @@ describe('supervision of a part of the process', () => {
     expect(Math.max(...restarts)).toBeLessThanOrEqual(400);
     expect(restarts[3]).toBeGreaterThan(restarts[0] ?? 0);
     expect(givenUp).toBeUndefined();
+  });
+
+  it('starts it again slowly when the broker refuses it, until somebody has cured that', async () => {
+    const refused = new ServiceError({ code: 'KAFKA_AUTHENTICATION_FAILED', kind: 'invalid', message: 'refused' });
+    const { runs, restarts, givenUp } = await run([refused, refused, refused, 'ends']);
+    expect([runs, givenUp]).toEqual([4, undefined]);
+    expect(Math.min(...restarts)).toBeGreaterThan(400);
+    expect(Math.max(...restarts)).toBeLessThanOrEqual(60_000);
   });
 
   it.each(['invalid', 'unsupported', 'corrupt', 'fenced', 'discontinuity'] as const)('gives it up at once when it is %s', async (kind) => {
