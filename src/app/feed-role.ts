@@ -1,7 +1,9 @@
 import { describeError, isServiceError } from '../base/errors.ts';
-import { Feed, type FeedStatus } from '../cdf/feed.ts';
+import { Feed } from '../cdf/feed.ts';
 import type { FeedObserver } from '../cdf/feed-observer.ts';
+import type { FeedStatus } from '../cdf/feed-parts.ts';
 import type { FeedSpec } from '../cdf/feed-spec.ts';
+import type { FeedState } from '../cdf/feed-state.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
 import { toVersion } from '../table/version.ts';
@@ -16,6 +18,9 @@ const maxTasksPerThread = 5_000;
 /** The encoder caches the file it reads, so one thread serves all feeds of the process in turn. */
 const threads = 1;
 const idleMs = 120_000;
+
+/** States in which a feed publishes nothing until somebody acts. */
+const standstills: readonly FeedState[] = ['gap', 'lost', 'replaced', 'failed', 'fenced'];
 
 /** The change feeds of this process, each under its own supervision. */
 export class FeedRole {
@@ -113,7 +118,7 @@ export class FeedRole {
       },
       state: (state) => {
         observer.state(state);
-        const failed = state === 'gap' || state === 'failed' || state === 'fenced';
+        const failed = standstills.includes(state);
         if (failed) reporter.report('failed', `feed is in state ${state}`);
         else reporter.report(state === 'opening' ? 'starting' : 'running');
       },

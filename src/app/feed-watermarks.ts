@@ -8,6 +8,7 @@ export function feedWatermarks(components: Pick<Components, 'config' | 'kafka' |
   const { config, kafka, clock } = components;
   return new StoredFeedWatermarks({
     feeds: config.feeds.map((feed) => ({ ...feed, pipeline: config.pipeline })),
+    admin: kafka.admin,
     openStore: (topic) => new PositionStore({ client: kafka, clock, topic }),
   });
 }

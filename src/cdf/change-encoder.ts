@@ -92,7 +92,8 @@ class EncodingRun {
     this.#ordinal = task.fromOrdinal;
     this.#keyed = task.spec.keyColumns.length > 0;
     this.#batches = new PartitionedBatches(task.spec);
-    const common = { version: task.changes.version, committedAtMs: task.changes.committedAt, snapshot: task.snapshot };
+    const { version, committedAt, link } = task.changes;
+    const common = { version, committedAtMs: committedAt, snapshot: task.snapshot, origin: task.spec, link: link?.id };
     this.#headers = new EventHeaders({ ...common, tombstone: false });
     this.#tombstoneHeaders = new EventHeaders({ ...common, tombstone: true });
     this.#debezium = new DebeziumEnvelope(task);

@@ -1,9 +1,22 @@
 import { encodeHeaders, type RecordHeaders } from '../kafka/records/record-batch-builder.ts';
 import { digitCount } from './json-buffer.ts';
 
+/** What a record says about the feed it is of: enough to find the feed's position in its topic. */
+export interface EventOrigin {
+  readonly pipeline: string;
+  readonly table: string;
+  readonly tableId: string;
+}
+
+/** The header `feed`: the feed's identity without the topic, which the record lies in. */
+export function feedHeaderOf(origin: Pick<EventOrigin, 'pipeline' | 'table'>): string {
+  return `${origin.pipeline}/${origin.table}`;
+}
+
 /**
- * The headers of a version's records in wire form: `version`, `committed_at` (epoch milliseconds), `ordinal`, and `snapshot` or
- * `tombstone` with the text `true` where they apply. One array is used again for all ordinals of the same number of digits.
+ * The headers of a version's records in wire form: `version`, `committed_at` (epoch milliseconds), `feed`, `table_id`, `link` where the
+ * version has one, `ordinal`, and `snapshot` or `tombstone` with the text `true` where they apply. One array is used again for all ordinals of
+ * the same number of digits.
  */
 export class EventHeaders {
   readonly #before: RecordHeaders;
@@ -14,13 +27,18 @@ export class EventHeaders {
     readonly committedAtMs: number;
     readonly snapshot: boolean;
     readonly tombstone: boolean;
+    readonly origin: EventOrigin;
+    readonly link: string | undefined;
   }) {
-    const { snapshot, tombstone } = options;
+    const { snapshot, tombstone, origin, link } = options;
     this.#before = [
       ['version', text(String(options.version))],
       ['committed_at', text(String(options.committedAtMs))],
       ...(snapshot ? [['snapshot', text('true')] as const] : []),
       ...(tombstone ? [['tombstone', text('true')] as const] : []),
+      ['feed', Buffer.from(feedHeaderOf(origin))],
+      ['table_id', Buffer.from(origin.tableId)],
+      ...(link === undefined ? [] : [['link', text(link)] as const]),
     ];
   }
 

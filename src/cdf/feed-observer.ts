@@ -1,5 +1,8 @@
+import type { ServiceError } from '../base/errors.ts';
+import type { FeedPosition } from '../protocol/change-event.ts';
 import type { Version } from '../table/version.ts';
 import type { FeedState } from './feed-state.ts';
+import type { LostPositionPolicy, TopicReplacedPolicy } from './settings.ts';
 
 /** What a feed tells about its work; every method has a counterpart among the metrics. */
 export interface FeedObserver {
@@ -19,6 +22,12 @@ export interface FeedObserver {
   resolved(as: 'landed' | 'absent'): void;
   /** Versions are missing and the policy was applied. */
   gap(gap: { readonly version: Version; readonly policy: 'fail' | 'resnapshot' | 'skip' }): void;
+  /** The stored position is lost and the policy is applied. */
+  lost(loss: { readonly policy: LostPositionPolicy; readonly error: ServiceError }): void;
+  /** A lost position was found in the records of the feed's topic. */
+  recovered(position: FeedPosition): void;
+  /** The feed's topic was replaced and the policy is applied. */
+  replaced(replacement: { readonly policy: TopicReplacedPolicy; readonly error: ServiceError }): void;
   /** A step failed and is tried again. */
   retried(error: unknown): void;
 }
@@ -30,5 +39,8 @@ export const silentFeedObserver: FeedObserver = {
   transaction: () => undefined,
   resolved: () => undefined,
   gap: () => undefined,
+  lost: () => undefined,
+  recovered: () => undefined,
+  replaced: () => undefined,
   retried: () => undefined,
 };

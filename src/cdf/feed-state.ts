@@ -1,7 +1,17 @@
 import { ServiceError } from '../base/errors.ts';
 
 /** docs/spec/feed-state-machine.md; the table below is that page's table. */
-export type FeedState = 'opening' | 'bootstrapping' | 'following' | 'publishing' | 'gap' | 'fenced' | 'failed' | 'stopped';
+export type FeedState =
+  | 'opening'
+  | 'bootstrapping'
+  | 'following'
+  | 'publishing'
+  | 'gap'
+  | 'lost'
+  | 'replaced'
+  | 'fenced'
+  | 'failed'
+  | 'stopped';
 
 export type FeedEvent =
   /** The position is known and lies inside a snapshot (or a snapshot is to begin). */
@@ -10,10 +20,14 @@ export type FeedEvent =
   | 'at-changes'
   /** A run is encoded and its transaction begins. */
   | 'run'
-  /** The broker refused the transaction or did not say what became of it. */
+  /** The broker refused the transaction or did not say what became of it, or a topic is not the one it was. */
   | 'rejected'
   /** Versions the feed needs are gone. */
   | 'gap'
+  /** The positions topic has no position although the feed's topic was published to. */
+  | 'lost'
+  /** The feed's topic is not the one that was published to. */
+  | 'replaced'
   /** A newer instance of the feed took over. */
   | 'fenced'
   /** An error that retrying does not cure. */
@@ -21,16 +35,19 @@ export type FeedEvent =
   /** The operator stopped the feed. */
   | 'stop';
 
+const placed = { 'at-snapshot': 'bootstrapping', 'at-changes': 'following' } as const;
 const ends = { fenced: 'fenced', failed: 'failed', stop: 'stopped' } as const;
 
 /** Total: a forgotten cell is a compile error. `undefined` marks what cannot happen. */
 const transitions: Readonly<Record<FeedState, Readonly<Record<FeedEvent, FeedState | undefined>>>> = {
-  opening: cells({ 'at-snapshot': 'bootstrapping', 'at-changes': 'following', gap: 'gap', ...ends }),
-  bootstrapping: cells({ 'at-snapshot': 'bootstrapping', run: 'publishing', gap: 'gap', ...ends }),
-  following: cells({ 'at-changes': 'following', run: 'publishing', gap: 'gap', ...ends }),
-  publishing: cells({ 'at-snapshot': 'bootstrapping', 'at-changes': 'following', rejected: 'opening', ...ends }),
+  opening: cells({ ...placed, gap: 'gap', lost: 'lost', replaced: 'replaced', ...ends }),
+  bootstrapping: cells({ 'at-snapshot': 'bootstrapping', run: 'publishing', rejected: 'opening', gap: 'gap', ...ends }),
+  following: cells({ 'at-changes': 'following', run: 'publishing', rejected: 'opening', gap: 'gap', ...ends }),
+  publishing: cells({ ...placed, rejected: 'opening', ...ends }),
   // With the policy `fail` the feed stays here until an operator changes the policy or the feed.
-  gap: cells({ 'at-snapshot': 'bootstrapping', 'at-changes': 'following', ...ends }),
+  gap: cells({ ...placed, ...ends }),
+  lost: cells({ ...placed, ...ends }),
+  replaced: cells({ ...placed, ...ends }),
   fenced: cells({}),
   failed: cells({}),
   stopped: cells({}),
@@ -43,6 +60,8 @@ function cells(known: Partial<Record<FeedEvent, FeedState>>): Record<FeedEvent, 
     run: known.run,
     rejected: known.rejected,
     gap: known.gap,
+    lost: known.lost,
+    replaced: known.replaced,
     fenced: known.fenced,
     failed: known.failed,
     stop: known.stop,

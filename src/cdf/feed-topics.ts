@@ -1,30 +1,81 @@
-import { ServiceError } from '../base/errors.ts';
+import { isServiceError, ServiceError } from '../base/errors.ts';
 import type { KafkaAdmin } from '../kafka/client.ts';
 import type { FeedSpec } from './feed-spec.ts';
 
+/** What the broker says when it is too old to tell topics of one name apart. */
+const noTopicId = '-';
+const neededPolicy = 'compact';
+
+/** The incarnation of a feed's topic that is written to. */
+export interface FeedTopic {
+  /** `undefined`: the broker does not tell. */
+  readonly topicId: string | undefined;
+  /** How many partitions it really has: keys are spread over those, whatever the settings say. */
+  readonly partitions: number;
+}
+
 /**
- * Creates the feed's topic and the positions topic where they are missing. Answers the number of partitions the feed's topic really
- * has: keys are spread over those, whatever the settings say.
+ * Creates the positions topic where it is missing; answers the id of its incarnation.
+ *
+ * @throws ServiceError `FEED_POSITIONS_NOT_COMPACTED` (invalid): a topic that forgets records by age or size forgets positions.
+ */
+export async function ensurePositionsTopic(admin: KafkaAdmin, spec: FeedSpec): Promise<string | undefined> {
+  const { positionsTopic: topic, replicationFactor } = spec;
+  await admin.ensureTopics([{ topic, partitions: 1, replicationFactor, config: { 'cleanup.policy': neededPolicy } }]);
+  await refuseForgetting(admin, topic);
+  return (await findTopic(admin, topic))?.topicId;
+}
+
+/** The feed's topic, if it exists. */
+export async function findTopic(admin: KafkaAdmin, topic: string): Promise<FeedTopic | undefined> {
+  const partitions = await admin.partitionCount(topic);
+  if (partitions === undefined) return undefined;
+  try {
+    const topicId = await admin.topicId(topic);
+    return { partitions, topicId: topicId === noTopicId ? undefined : topicId };
+  } catch (error) {
+    if (isServiceError(error, 'not-found')) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Creates the feed's topic where it is missing.
  *
  * @throws ServiceError `FEED_TOPIC_MISSING` (kind unavailable) when the broker does not know the topic after its creation.
  */
-export async function ensureFeedTopics(admin: KafkaAdmin, spec: FeedSpec): Promise<number> {
-  const { replicationFactor } = spec;
-  await admin.ensureTopics([
-    {
-      topic: spec.topic,
-      partitions: spec.partitions,
-      replicationFactor,
-      // Records carry the commit's time, so that a replay gives the same bytes; retention counts from the arrival.
-      config: { 'message.timestamp.type': 'LogAppendTime', ...spec.topicConfig },
-    },
-    { topic: spec.positionsTopic, partitions: 1, replicationFactor, config: { 'cleanup.policy': 'compact' } },
-  ]);
-  const partitions = await admin.partitionCount(spec.topic);
-  if (partitions !== undefined) return partitions;
+export async function ensureFeedTopic(admin: KafkaAdmin, spec: FeedSpec): Promise<FeedTopic> {
+  const { topic, partitions, replicationFactor, topicConfig } = spec;
+  // Records carry the commit's time, so that a replay gives the same bytes; retention counts from the arrival.
+  const config = { 'message.timestamp.type': 'LogAppendTime', ...topicConfig };
+  await admin.ensureTopics([{ topic, partitions, replicationFactor, config }]);
+  const found = await findTopic(admin, topic);
+  if (found !== undefined) return found;
   throw new ServiceError({
     code: 'FEED_TOPIC_MISSING',
     kind: 'unavailable',
-    message: `topic "${spec.topic}" does not exist after its creation`,
+    message: `topic "${topic}" does not exist after its creation`,
+  });
+}
+
+/** `cleanup.policy` of a topic; `undefined` when this user may not ask. */
+export async function cleanupPolicyOf(admin: KafkaAdmin, topic: string): Promise<string | undefined> {
+  try {
+    return (await admin.topicConfig(topic)).get('cleanup.policy');
+  } catch (error) {
+    if (isServiceError(error) && error.code === 'KAFKA_NOT_AUTHORIZED') return undefined;
+    throw error;
+  }
+}
+
+/** Without the right to ask the feed goes on: a position that was forgotten is noticed at the next opening. */
+async function refuseForgetting(admin: KafkaAdmin, topic: string): Promise<void> {
+  const policy = await cleanupPolicyOf(admin, topic);
+  if (policy === undefined || policy === neededPolicy) return;
+  throw new ServiceError({
+    code: 'FEED_POSITIONS_NOT_COMPACTED',
+    kind: 'invalid',
+    message: `topic "${topic}" holds the positions of the feeds and has cleanup.policy=${policy}, which forgets them`,
+    hint: `kafka-configs.sh --bootstrap-server <host:port> --alter --entity-type topics --entity-name ${topic} --add-config cleanup.policy=${neededPolicy}, then start again`,
   });
 }

@@ -1,3 +1,4 @@
+import type { KafkaAdmin } from '../kafka/client.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import type { FeedWatermarks } from '../protocol/table-events.ts';
 import { toVersion, type Version } from '../table/version.ts';
@@ -12,15 +13,22 @@ import type { PositionStore } from './position-store.ts';
 export class StoredFeedWatermarks implements FeedWatermarks {
   readonly #feeds: readonly FeedSpec[];
   readonly #openStore: (topic: string) => Pick<PositionStore, 'readAll'>;
+  readonly #admin: Pick<KafkaAdmin, 'partitionCount' | 'offsets'>;
 
-  constructor(options: { readonly feeds: readonly FeedSpec[]; readonly openStore: (topic: string) => Pick<PositionStore, 'readAll'> }) {
+  constructor(options: {
+    readonly feeds: readonly FeedSpec[];
+    readonly openStore: (topic: string) => Pick<PositionStore, 'readAll'>;
+    readonly admin: Pick<KafkaAdmin, 'partitionCount' | 'offsets'>;
+  }) {
+    this.#admin = options.admin;
     this.#feeds = options.feeds;
     this.#openStore = options.openStore;
   }
 
   /**
    * The first version one of the table's feeds still has to read. A feed without a position holds what its start asks for: `snapshot`
-   * nothing, `earliest` everything.
+   * nothing, `earliest` everything; but everything, too, when its topic was published to: then the position is lost, and what the feed still
+   * needs is known only when it is found again.
    *
    * @throws ServiceError kind `unavailable` when the broker does not answer: nothing may be deleted then.
    */
@@ -30,11 +38,18 @@ export class StoredFeedWatermarks implements FeedWatermarks {
     for (const topic of new Set(feeds.map((feed) => feed.positionsTopic))) {
       const positions = await this.#openStore(topic).readAll();
       for (const feed of feeds.filter((candidate) => candidate.positionsTopic === topic)) {
-        const version = neededBy(feed, positions.get(feedIdOf(feed)));
+        const position = positions.get(feedIdOf(feed));
+        const lost = position === undefined && (await this.#wasPublishedTo(feed.topic));
+        const version = lost ? toVersion(0) : neededBy(feed, position);
         if (version !== undefined) needed.push(version);
       }
     }
     return needed.length === 0 ? undefined : toVersion(Math.min(...needed));
+  }
+
+  async #wasPublishedTo(topic: string): Promise<boolean> {
+    if ((await this.#admin.partitionCount(topic)) === undefined) return false;
+    return (await this.#admin.offsets(topic)).some(({ latest }) => latest > 0n);
   }
 }
 

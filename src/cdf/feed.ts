@@ -1,52 +1,20 @@
 import { type BackoffPolicy, backoffMs } from '../base/backoff.ts';
-import type { Clock } from '../base/clock.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
-import type { Failpoint } from '../base/failpoint.ts';
-import type { IdSource } from '../base/ids.ts';
-import type { Random } from '../base/random.ts';
-import type { KafkaClient } from '../kafka/client.ts';
-import type { ChangeEncoder, EncodeSpec, FeedPosition } from '../protocol/change-event.ts';
-import type { TableEvents } from '../protocol/table-events.ts';
+import { describeError, isServiceError, ServiceError } from '../base/errors.ts';
+import type { EncodeSpec, FeedPosition } from '../protocol/change-event.ts';
 import type { Table } from '../table/table.ts';
 import { toVersion, type Version } from '../table/version.ts';
-import type { FeedObserver } from './feed-observer.ts';
+import { FeedOpening, isStandstill, isTopicChange, type Standing } from './feed-opening.ts';
+import type { FeedParts, FeedStatus } from './feed-parts.ts';
 import { firstNeededVersion, samePosition, versionsBehind } from './feed-position.ts';
 import { type FeedSpec, feedIdOf, rowOrderOf } from './feed-spec.ts';
 import { type FeedEvent, type FeedState, nextFeedState } from './feed-state.ts';
-import { ensureFeedTopics } from './feed-topics.ts';
 import { PositionStore } from './position-store.ts';
 import { FeedPublisher } from './publisher.ts';
-import { changesStart, type FeedRun, type Prepared, passedGap, RunPreparer, refuseReplaced, snapshotStart } from './run-preparer.ts';
+import { changesStart, type FeedRun, type Prepared, passedGap, RunPreparer, snapshotStart } from './run-preparer.ts';
 import { isGap, TableTailer } from './table-tailer.ts';
 
+const topicCheckIntervalMs = 30_000;
 const retryPolicy: BackoffPolicy = { initialMs: 200, maxMs: 30_000 };
-
-/** Everything a feed works with. */
-export interface FeedParts {
-  readonly spec: FeedSpec;
-  readonly table: Table;
-  readonly client: KafkaClient;
-  readonly encoder: ChangeEncoder;
-  readonly events: TableEvents;
-  readonly observer: FeedObserver;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly ids: IdSource;
-  readonly failpoint: Failpoint;
-}
-
-export interface FeedStatus {
-  readonly feedId: string;
-  readonly table: string;
-  readonly topic: string;
-  readonly state: FeedState;
-  /** What is published; `undefined` until it was read or when nothing was ever published. */
-  readonly position: FeedPosition | undefined;
-  readonly latestVersion: Version | undefined;
-  readonly lagVersions: number | undefined;
-  /** Why the feed ended, or what it is retrying. */
-  readonly error: unknown;
-}
 
 /**
  * Publishes every row change of one table to one topic, exactly once and in order (docs/spec/feed-state-machine.md). Rows and the
@@ -57,6 +25,7 @@ export class Feed {
   readonly #parts: FeedParts;
   readonly #tailer: TableTailer;
   readonly #publisher: FeedPublisher;
+  readonly #opening: FeedOpening;
   readonly #waiters = new Set<{ readonly untilVersion: Version; readonly settle: (error?: Error) => void }>();
   #preparer: RunPreparer | undefined;
   #state: FeedState = 'opening';
@@ -64,6 +33,7 @@ export class Feed {
   #latest: Version | undefined;
   #error: unknown;
   #ended = false;
+  #checkedMs = 0;
 
   constructor(parts: FeedParts) {
     const { spec, table, client, events, clock, ids, failpoint } = parts;
@@ -72,6 +42,16 @@ export class Feed {
     this.#tailer = new TableTailer({ table, events, pollIntervalMs: spec.pollIntervalMs });
     const positions = new PositionStore({ client, clock, topic: spec.positionsTopic });
     this.#publisher = new FeedPublisher({ spec, client, positions, ids, failpoint });
+    this.#opening = new FeedOpening({
+      spec,
+      client,
+      clock,
+      publisher: this.#publisher,
+      tailer: this.#tailer,
+      onLatest: (latest) => {
+        this.#latest = latest;
+      },
+    });
   }
 
   /**
@@ -124,16 +104,59 @@ export class Feed {
   async #keepPublishing(signal: AbortSignal): Promise<void> {
     let rejected: FeedRun | undefined;
     for (;;) {
-      const stored = await this.#retrying(signal, () => this.#open(signal));
-      if (rejected !== undefined) this.#resolve(rejected, stored);
-      const position = stored ?? (await this.#retrying(signal, () => this.#startPosition(signal)));
+      const standing = await this.#reopening(signal, () => this.#opening.open(signal));
+      if (rejected !== undefined) this.#resolve(rejected, standing.kind === 'known' ? standing.position : undefined);
+      const position = await this.#settle(standing, signal);
+      await this.#retrying(signal, () => this.#aim(standing.kind === 'known' ? position : undefined, position.tableId));
       this.#step(positionEvent(position));
       rejected = await this.#publishFrom(position, signal);
     }
   }
 
-  /** Publishes run after run; answers the one whose outcome has to be looked up. */
-  async #publishFrom(start: FeedPosition, signal: AbortSignal): Promise<FeedRun> {
+  /** Opens again when a topic changed under the opening, or when its own transaction took too long. */
+  async #reopening<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
+    return this.#retrying(signal, async () => {
+      try {
+        return await attempt();
+      } catch (error) {
+        throw isTopicChange(error) || (await this.#timedOut(error, signal)) ? openedAgain(this.spec, error) : error;
+      }
+    });
+  }
+
+  /** Whether what looks like a newer instance was the end of a transaction that took too long. */
+  async #timedOut(error: unknown, signal: AbortSignal): Promise<boolean> {
+    return isServiceError(error, 'fenced') && (await this.#retrying(signal, () => this.#publisher.isNewest(signal)));
+  }
+
+  /** Where to go on; what is lost or replaced is answered by its policy. */
+  async #settle(standing: Standing, signal: AbortSignal): Promise<FeedPosition> {
+    const { onLostPosition, onTopicReplaced } = this.spec;
+    const { observer } = this.#parts;
+    const { kind } = standing;
+    if (kind === 'known') return standing.position;
+    if (kind === 'new') return this.#retrying(signal, () => this.#startPosition(signal));
+    this.#step(kind);
+    if (kind === 'lost') {
+      const { found, error } = standing;
+      observer.lost({ policy: onLostPosition, error });
+      if (onLostPosition === 'fail' || (onLostPosition === 'recover' && found === undefined)) throw error;
+      if (onLostPosition === 'resnapshot' || found === undefined) return this.#freshSnapshot(signal);
+      observer.recovered(found);
+      return found;
+    }
+    observer.replaced({ policy: onTopicReplaced, error: standing.error });
+    if (onTopicReplaced === 'fail') throw standing.error;
+    return onTopicReplaced === 'resnapshot' ? this.#freshSnapshot(signal) : standing.position;
+  }
+
+  async #freshSnapshot(signal: AbortSignal): Promise<FeedPosition> {
+    const { tableId, version } = await this.#retrying(signal, () => this.#tailer.latest(signal));
+    return snapshotStart({ tableId, order: rowOrderOf(this.spec) }, version);
+  }
+
+  /** Publishes run after run until the feed has to be opened again; answers the one whose outcome has to be looked up, if any. */
+  async #publishFrom(start: FeedPosition, signal: AbortSignal): Promise<FeedRun | undefined> {
     const stop = new AbortController();
     const encodeSignal = AbortSignal.any([signal, stop.signal]);
     let position = start;
@@ -142,10 +165,11 @@ export class Feed {
       for (;;) {
         const prepared = await ahead();
         signal.throwIfAborted();
+        if (await this.#topicsChanged(signal)) return undefined;
         if (prepared.kind === 'run') {
           this.#step('run');
           ahead = this.#prepareAhead(prepared.until, encodeSignal);
-          if (!(await this.#publish(prepared))) return prepared;
+          if (!(await this.#publish(prepared, signal))) return prepared;
           position = prepared.until;
           this.#step(positionEvent(position));
         } else {
@@ -176,7 +200,7 @@ export class Feed {
   }
 
   /** False when the outcome must be looked up after opening again. */
-  async #publish(run: FeedRun): Promise<boolean> {
+  async #publish(run: FeedRun, signal: AbortSignal): Promise<boolean> {
     const { observer, clock } = this.#parts;
     const startedMs = clock.monotonicMs();
     try {
@@ -184,15 +208,34 @@ export class Feed {
     } catch (error) {
       if (!isServiceError(error)) throw error;
       observer.transaction(transactionResult(error), clock.monotonicMs() - startedMs);
-      if (!isTransient(error)) throw error;
-      this.#error = error;
-      observer.retried(error);
-      this.#step('rejected');
+      if (!isTransient(error) && !isTopicChange(error) && !(await this.#timedOut(error, signal))) throw error;
+      this.#openAgain(error);
       return false;
     }
     observer.transaction('committed', clock.monotonicMs() - startedMs);
     this.#published(run);
     return true;
+  }
+
+  #openAgain(error: ServiceError): void {
+    this.#error = error;
+    this.#parts.observer.retried(error);
+    this.#step('rejected');
+  }
+
+  /** Looks now and then whether the topics still are what they were at the opening; transactions tell for themselves, a feed at rest has none. */
+  async #topicsChanged(signal: AbortSignal): Promise<boolean> {
+    const nowMs = this.#parts.clock.monotonicMs();
+    if (nowMs - this.#checkedMs < topicCheckIntervalMs) return false;
+    this.#checkedMs = nowMs;
+    try {
+      await this.#retrying(signal, () => this.#opening.confirm());
+      return false;
+    } catch (error) {
+      if (!isServiceError(error) || !isTopicChange(error)) throw error;
+      this.#openAgain(error);
+      return true;
+    }
   }
 
   #published(run: FeedRun): void {
@@ -211,29 +254,23 @@ export class Feed {
     if (landed) this.#published(rejected);
   }
 
-  async #open(signal: AbortSignal): Promise<FeedPosition | undefined> {
-    const { spec, client, encoder, table } = this.#parts;
-    const partitions = await ensureFeedTopics(client.admin, spec);
-    const stored = await this.#publisher.open(signal);
-    const latest = await this.#tailer.latest(signal);
-    this.#latest = latest.version;
-    if (stored !== undefined) {
-      refuseReplaced(stored, latest.tableId, spec.table);
-      refuseUnfit(stored, latest.version, spec);
-    }
+  /** Makes the feed's topic the one that is written to, and everything ready to read on. */
+  async #aim(known: FeedPosition | undefined, tableId: string): Promise<void> {
+    const { spec, encoder, table, clock } = this.#parts;
+    const { partitions } = await this.#opening.aim();
+    this.#checkedMs = clock.monotonicMs();
     this.#preparer = new RunPreparer({
       tailer: this.#tailer,
       encoder,
-      spec: encodeSpecOf(spec, table, partitions),
+      spec: encodeSpecOf(spec, { table, tableId, partitions }),
       limits: { maxRows: spec.maxTransactionRows, maxBytes: spec.maxTransactionBytes },
       onLag: (versions, newest) => {
         this.#latest = newest;
         this.#parts.observer.lag(versions);
       },
     });
-    this.#position = stored;
+    this.#position = known;
     this.#wakeWaiters();
-    return stored;
   }
 
   async #startPosition(signal: AbortSignal): Promise<FeedPosition> {
@@ -250,14 +287,14 @@ export class Feed {
     this.#step('gap');
     this.#parts.observer.gap({ version: firstNeededVersion(gap.at), policy: onGap });
     if (onGap === 'fail') throw gap.error;
-    const latest = await this.#retrying(signal, () => this.#tailer.latest(signal));
-    const { tableId } = gap.at;
-    const position =
-      onGap === 'skip'
-        ? passedGap(gap.at, gap.error, latest.version)
-        : snapshotStart({ tableId, order: rowOrderOf(this.spec) }, latest.version);
+    const position = await (onGap === 'skip' ? this.#skipGap(gap, signal) : this.#freshSnapshot(signal));
     this.#step(positionEvent(position));
     return position;
+  }
+
+  async #skipGap(gap: Prepared & { readonly kind: 'gap' }, signal: AbortSignal): Promise<FeedPosition> {
+    const latest = await this.#retrying(signal, () => this.#tailer.latest(signal));
+    return passedGap(gap.at, gap.error, latest.version);
   }
 
   /** The one place that retries: transient errors, forever, with a jittered pause; the status shows the error meanwhile. */
@@ -291,7 +328,7 @@ export class Feed {
     if (isServiceError(error, 'fenced')) this.#step('fenced');
     else if (isGap(error)) {
       if (this.#state !== 'gap') this.#step('gap');
-    } else this.#step('failed');
+    } else if (!isStandstill(error) || this.#state === 'opening') this.#step('failed');
   }
 
   #step(event: FeedEvent): void {
@@ -313,10 +350,11 @@ export class Feed {
   }
 }
 
-function encodeSpecOf(spec: FeedSpec, table: Table, partitions: number): EncodeSpec {
-  const { pipeline, envelope, topic, keyColumns, tombstones, compression } = spec;
-  const { format, location } = table;
-  return { pipeline, envelope, topic, partitions, keyColumns, tombstones, compression, table: spec.table, format, location };
+function encodeSpecOf(spec: FeedSpec, at: { readonly table: Table; readonly tableId: string; readonly partitions: number }): EncodeSpec {
+  const { pipeline, envelope, topic, keyColumns, tombstones, compression, table } = spec;
+  const { tableId, partitions } = at;
+  const { format, location } = at.table;
+  return { pipeline, envelope, topic, partitions, keyColumns, tombstones, compression, table, tableId, format, location };
 }
 
 function positionEvent(position: FeedPosition): 'at-snapshot' | 'at-changes' {
@@ -333,24 +371,13 @@ function transactionResult(error: ServiceError): 'aborted' | 'unknown' | 'fenced
   return error.kind === 'unavailable' ? 'aborted' : 'refused';
 }
 
-/** @throws ServiceError `FEED_POSITION_AHEAD` (kind discontinuity), `FEED_ORDER_CHANGED` (kind invalid). */
-function refuseUnfit(position: FeedPosition, latest: Version, spec: FeedSpec): void {
-  // Tables whose versions can be taken back: the gap policy answers.
-  if (position.version > latest && position.link === undefined) {
-    throw new ServiceError({
-      code: 'FEED_POSITION_AHEAD',
-      kind: 'discontinuity',
-      message: `feed "${feedIdOf(spec)}" stands at version ${position.version}, table "${spec.table}" ends at version ${latest}`,
-      hint: 'the log of the table was put back to an older state; publish it to another topic',
-    });
-  }
-  const order = rowOrderOf(spec);
-  if (position.complete || position.snapshot || position.order === order) return;
-  throw new ServiceError({
-    code: 'FEED_ORDER_CHANGED',
-    kind: 'invalid',
-    message: `feed "${feedIdOf(spec)}" stands inside version ${position.version} in the row order of key columns ${position.order}, not of ${order}`,
-    hint: 'put the key columns back until the version is published, then change them',
+/** What is cured by opening again, as the one place that retries knows it. */
+function openedAgain(spec: FeedSpec, cause: unknown): ServiceError {
+  return new ServiceError({
+    code: 'FEED_OPENED_AGAIN',
+    kind: 'unavailable',
+    message: `feed "${feedIdOf(spec)}" is opened again: ${describeError(cause)}`,
+    cause,
   });
 }
 

@@ -4,7 +4,7 @@ import { ServiceError } from '../base/errors.ts';
 import type { EncodedRecordBatch, KafkaClient, KafkaRecord } from '../kafka/client.ts';
 import { encodeRecordBatch } from '../kafka/records/record-batch.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
-import { parsePosition, printPosition } from './feed-position.ts';
+import { parsePosition, printPosition, type StoredPosition } from './feed-position.ts';
 
 // Longer than brokers let a transaction of another feed stay open (15 minutes at most, 60 seconds as a rule).
 const maxBarrierWaitMs = 16 * 60_000;
@@ -28,8 +28,8 @@ export class PositionStore {
   }
 
   /** The record that stores a position; to be published in the transaction of the rows. */
-  encode(feedId: string, position: FeedPosition): EncodedRecordBatch {
-    return this.#record(feedId, printPosition(position));
+  encode(feedId: string, { position, ...ids }: StoredPosition): EncodedRecordBatch {
+    return this.#record(feedId, printPosition(position, ids));
   }
 
   /** A record to publish right after opening, so that `readBehind` can tell how far it can see. `token` is unique per opening. */
@@ -43,10 +43,10 @@ export class PositionStore {
    *
    * @throws ServiceError `FEED_POSITION_UNREADABLE` (kind unavailable) when the barrier stays hidden, `FEED_POSITION_INVALID`.
    */
-  async readBehind(feedId: string, token: string, signal?: AbortSignal): Promise<FeedPosition | undefined> {
+  async readBehind(feedId: string, token: string, signal?: AbortSignal): Promise<StoredPosition | undefined> {
     const deadlineMs = this.#clock.monotonicMs() + maxBarrierWaitMs;
     const barrierKey = `${feedId}${barrierSuffix}`;
-    let position: FeedPosition | undefined;
+    let position: StoredPosition | undefined;
     let from: bigint | undefined;
     for (;;) {
       for await (const record of this.#records(from, signal)) {
@@ -60,6 +60,15 @@ export class PositionStore {
     }
   }
 
+  /** The token of the feed's newest opening, as far as it is visible. */
+  async newestOpening(feedId: string, signal?: AbortSignal): Promise<string | undefined> {
+    let token: string | undefined;
+    for await (const record of this.#records(undefined, signal)) {
+      if (textOf(record.key) === `${feedId}${barrierSuffix}`) token = tokenOf(record);
+    }
+    return token;
+  }
+
   /** Positions by feed id as far as they are visible; none may be older than what is reported. Empty without a topic. */
   async readAll(signal?: AbortSignal): Promise<ReadonlyMap<string, FeedPosition>> {
     const positions = new Map<string, FeedPosition>();
@@ -68,7 +77,7 @@ export class PositionStore {
       const key = textOf(record.key);
       if (key.endsWith(barrierSuffix)) continue;
       if (record.value === undefined) positions.delete(key);
-      else positions.set(key, parsePosition(textOf(record.value), key));
+      else positions.set(key, parsePosition(textOf(record.value), key).position);
     }
     return positions;
   }

@@ -24,6 +24,12 @@ export type FeedStart =
 /** When versions a feed needs are gone: stop, publish a fresh snapshot, or go on at the oldest version there is. */
 export type GapPolicy = 'fail' | 'resnapshot' | 'skip';
 
+/** When the positions topic has no position although the feed's topic was published to: stop, find it in the topic's records, publish a fresh snapshot. */
+export type LostPositionPolicy = 'fail' | 'recover' | 'resnapshot';
+
+/** When the feed's topic is not the one that was published to: stop, publish a fresh snapshot into it, go on where the feed stands. */
+export type TopicReplacedPolicy = 'fail' | 'resnapshot' | 'continue';
+
 /** One change feed, complete: what the file leaves out is filled in from `feedDefaults`. */
 export interface FeedSettings {
   readonly table: string;
@@ -40,6 +46,8 @@ export interface FeedSettings {
   readonly topicConfig: Readonly<Record<string, string>>;
   readonly start: FeedStart;
   readonly onGap: GapPolicy;
+  readonly onLostPosition: LostPositionPolicy;
+  readonly onTopicReplaced: TopicReplacedPolicy;
   readonly compression: 'none' | 'lz4' | 'gzip';
   readonly maxTransactionRows: number;
   readonly maxTransactionBytes: number;
@@ -97,6 +105,16 @@ function sharedFields(withDefaults: boolean) {
     onGap: choiceField(['fail', 'resnapshot', 'skip'], {
       description:
         'When versions the feed still needs are gone: `fail` stops it in state CDF_GAP, `resnapshot` publishes the newest version as a snapshot, `skip` goes on at the oldest version there is.',
+      ...or('fail' as const),
+    }),
+    onLostPosition: choiceField(['fail', 'recover', 'resnapshot'], {
+      description:
+        'When the feed’s topic was published to and the positions topic has no position: `fail` stops the feed in state lost, `recover` finds the position in the headers of the topic’s last records (and stops where they do not tell), `resnapshot` publishes the newest version as a snapshot.',
+      ...or('fail' as const),
+    }),
+    onTopicReplaced: choiceField(['fail', 'resnapshot', 'continue'], {
+      description:
+        'When the feed’s topic was deleted (and made anew): `fail` stops the feed in state replaced, `resnapshot` publishes the newest version as a snapshot into the new topic, `continue` publishes there what comes after the position.',
       ...or('fail' as const),
     }),
     compression: choiceField(['none', 'lz4', 'gzip'], {
@@ -174,6 +192,8 @@ export function completeFeed(entry: FeedEntry, defaults: FeedDefaults): FeedSett
     topicConfig: entry.topicConfig ?? defaults.topicConfig,
     start: entry.start ?? defaults.start,
     onGap: entry.onGap ?? defaults.onGap,
+    onLostPosition: entry.onLostPosition ?? defaults.onLostPosition,
+    onTopicReplaced: entry.onTopicReplaced ?? defaults.onTopicReplaced,
     compression: entry.compression ?? defaults.compression,
     maxTransactionRows: entry.maxTransactionRows ?? defaults.maxTransactionRows,
     maxTransactionBytes: entry.maxTransactionBytes ?? defaults.maxTransactionBytes,

@@ -37,6 +37,7 @@ export interface EncodeSpec {
   /** A debezium delete of a keyed feed is followed by a record with the same key and a null value, for compacted topics. */
   readonly tombstones: boolean;
   readonly table: string;
+  readonly tableId: string;
   readonly format: 'delta' | 'iceberg';
   readonly location: string;
   readonly compression: 'none' | 'lz4' | 'gzip';

@@ -37,6 +37,15 @@ export function observeFeed(spec: Pick<FeedSpec, 'table' | 'topic'>, metrics: Fe
     gap: ({ version, policy }) => {
       logger.error('changes of a version are gone', { ...labels, code: 'CDF_GAP', version, policy });
     },
+    lost: ({ policy, error }) => {
+      logger.error('position of a feed is lost', { ...labels, policy, err: error });
+    },
+    recovered: ({ version, ordinal }) => {
+      logger.warn('position of a feed found in its topic', { ...labels, version, ordinal });
+    },
+    replaced: ({ policy, error }) => {
+      logger.error('topic of a feed was replaced', { ...labels, policy, err: error });
+    },
     retried: (error) => {
       logger.warn('feed step failed and is tried again', { ...labels, err: error });
     },

@@ -233,7 +233,7 @@ export class SimulatedProcess {
     const service = new MaintenanceService({
       queue: new MemoryJobQueue({ maxAttempts: maintenance.maxAttempts }),
       catalog: this.#catalog,
-      watermarks: new StoredFeedWatermarks({ feeds: [this.#world.feedSpec], openStore }),
+      watermarks: new StoredFeedWatermarks({ feeds: [this.#world.feedSpec], openStore, admin: kafka.admin }),
       settings: maintenance,
       clock: this.#clock,
       observer: this.#maintenanceObserver(),

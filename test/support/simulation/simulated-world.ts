@@ -136,6 +136,8 @@ export class SimulatedWorld {
       topicConfig: {},
       start: { kind: 'earliest' },
       onGap: 'fail',
+      onLostPosition: 'fail',
+      onTopicReplaced: 'fail',
       compression: 'none',
       maxTransactionRows: this.shape.maxTransactionRows,
       maxTransactionBytes: 1 << 20,

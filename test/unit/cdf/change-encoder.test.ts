@@ -15,6 +15,7 @@ const spec: EncodeSpec = {
   keyColumns: ['id'],
   tombstones: true,
   table: 'sales.orders',
+  tableId: 'table-1',
   format: 'delta',
   location: 'memory://orders',
   compression: 'none',
@@ -82,7 +83,7 @@ describe('ParquetChangeEncoder', () => {
           ts_us: 1_700_000_000_000_000,
           transaction: { id: 'sales.orders:0', total_order: 0 },
         },
-        headers: { version: '0', committed_at: '1700000000000', ordinal: '0' },
+        headers: { version: '0', committed_at: '1700000000000', feed: 'demo/sales.orders', table_id: 'table-1', ordinal: '0' },
         timestampMs: 1_700_000_000_000,
       },
     ]);

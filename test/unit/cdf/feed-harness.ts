@@ -4,8 +4,9 @@ import { type Failpoint, inertFailpoint } from '../../../src/base/failpoint.ts';
 import { RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
-import { Feed, type FeedStatus } from '../../../src/cdf/feed.ts';
+import { Feed } from '../../../src/cdf/feed.ts';
 import { type FeedObserver, silentFeedObserver } from '../../../src/cdf/feed-observer.ts';
+import type { FeedStatus } from '../../../src/cdf/feed-parts.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { KafkaClient, KafkaRecord } from '../../../src/kafka/client.ts';
 import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
@@ -25,6 +26,8 @@ export const feedSpec: FeedSpec = {
   topicConfig: {},
   start: { kind: 'earliest' },
   onGap: 'fail',
+  onLostPosition: 'fail',
+  onTopicReplaced: 'fail',
   compression: 'none',
   maxTransactionRows: 3,
   maxTransactionBytes: 1_000_000,
@@ -146,6 +149,25 @@ export class FeedHarness {
   }
 }
 
+/** Four versions: an insert of five rows, maintenance, changes of all kinds, an insert. */
+export async function fillTable(harness: FeedHarness): Promise<void> {
+  const { table } = harness;
+  await table.commit([{ kind: 'insert', rows: [1, 2, 3, 4, 5].map((id) => ({ id, name: `v0-${id}` })) }]);
+  await table.commit([]);
+  await table.commit([
+    {
+      kind: 'recorded',
+      rows: [
+        { id: 1, name: 'v0-1', _change_type: 'update_preimage' },
+        { id: 1, name: 'v2-1', _change_type: 'update_postimage' },
+        { id: 2, name: 'v0-2', _change_type: 'delete' },
+      ],
+    },
+    { kind: 'recorded', rows: [{ id: 6, name: 'v2-6', _change_type: 'insert' }] },
+  ]);
+  await table.commit([{ kind: 'insert', rows: [{ id: 7, name: 'v3-7' }] }]);
+}
+
 export function text(bytes: Uint8Array | undefined): string {
   return bytes === undefined ? 'null' : Buffer.from(bytes).toString();
 }
@@ -156,6 +178,9 @@ function loggingObserver(log: string[]): FeedObserver {
     state: (state) => log.push(state),
     transaction: (result) => log.push(`transaction ${result}`),
     resolved: (as) => log.push(`resolved ${as}`),
+    lost: ({ policy }) => log.push(`lost ${policy}`),
+    recovered: ({ version, ordinal }) => log.push(`recovered ${version}.${ordinal}`),
+    replaced: ({ policy }) => log.push(`replaced ${policy}`),
     gap: (gap) => log.push(`gap ${gap.version} ${gap.policy}`),
   };
 }

@@ -5,8 +5,9 @@ import { RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { SystemClock } from '../../../src/base/system-clock.ts';
 import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
-import { Feed, type FeedStatus } from '../../../src/cdf/feed.ts';
+import { Feed } from '../../../src/cdf/feed.ts';
 import { silentFeedObserver } from '../../../src/cdf/feed-observer.ts';
+import type { FeedStatus } from '../../../src/cdf/feed-parts.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import { rollbackToSnapshot } from '../../../src/iceberg/operations/refs/move-main.ts';
 import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
@@ -27,6 +28,8 @@ const spec: FeedSpec = {
   topicConfig: {},
   start: { kind: 'earliest' },
   onGap: 'fail',
+  onLostPosition: 'fail',
+  onTopicReplaced: 'fail',
   compression: 'none',
   maxTransactionRows: 100,
   maxTransactionBytes: 1_000_000,
@@ -44,7 +47,8 @@ describe('a feed of an Iceberg table', () => {
   interface Bench {
     readonly made: PipelineTable;
     /** Runs a feed until `version` is published or it ends. */
-    readonly publish: (version: number, onGap?: FeedSpec['onGap']) => Promise<FeedStatus>;
+    readonly publish: (version: number, onGap?: FeedSpec['onGap'], more?: Partial<FeedSpec>) => Promise<FeedStatus>;
+    readonly deleteTopic: (topic: string) => Promise<void>;
     readonly published: () => Promise<readonly string[]>;
   }
 
@@ -56,10 +60,11 @@ describe('a feed of an Iceberg table', () => {
     let clients = 0;
     return {
       made,
-      publish: async (version, onGap = 'fail') => {
+      deleteTopic: (topic) => broker.client('operator').admin.deleteTopic(topic),
+      publish: async (version, onGap = 'fail', more = {}) => {
         clients += 1;
         const feed = new Feed({
-          spec: { ...spec, onGap },
+          spec: { ...spec, onGap, ...more },
           table: made.table,
           client: broker.client(`feed-${clients}`),
           encoder: new ParquetChangeEncoder({ openStore: openObjectStore }),
@@ -139,6 +144,46 @@ describe('a feed of an Iceberg table', () => {
     await made.append([{ id: 3n }]);
     expect(await publish(3, 'resnapshot')).toMatchObject({ state: 'stopped', position: { version: 3, complete: true } });
     expect(await published()).toEqual([inserted(1, 1), inserted(2, 2), inserted(1, 3), inserted(3, 3)]);
+  });
+
+  it('goes on exactly where it stood when its position is lost and it is told to recover', async () => {
+    const { made, publish, deleteTopic, published } = await bench();
+    await made.append([{ id: 1n }]);
+    await made.append([{ id: 2n }]);
+    await publish(2);
+    await deleteTopic(spec.positionsTopic);
+    await made.append([{ id: 3n }]);
+    expect(await publish(3)).toMatchObject({ state: 'lost', error: { code: 'FEED_POSITION_LOST' } });
+    const recovered = await publish(3, 'fail', { onLostPosition: 'recover' });
+    expect(recovered).toMatchObject({ state: 'stopped', position: { version: 3, complete: true } });
+    expect(await published()).toEqual([inserted(1, 1), inserted(2, 2), inserted(3, 3)]);
+  });
+
+  it('sees a rollback although its position was lost, because the records tell the snapshot they are of', async () => {
+    const { made, publish, deleteTopic } = await bench();
+    await made.append([{ id: 1n }]);
+    const kept = (await made.table.refresh()).snapshotId ?? 0n;
+    await made.append([{ id: 2n }]);
+    await publish(2);
+    await deleteTopic(spec.positionsTopic);
+    await rollbackToSnapshot(made.table.context, kept);
+    await made.append([{ id: 3n }]);
+    const status = await publish(3, 'fail', { onLostPosition: 'recover' });
+    expect(status).toMatchObject({ state: 'gap', error: { code: 'FEED_TABLE_PUT_BACK' } });
+  });
+
+  it('stands still when its topic was deleted, and fills the new one as it is told', async () => {
+    const { made, publish, deleteTopic, published } = await bench();
+    await made.append([{ id: 1n }]);
+    await publish(1);
+    await deleteTopic(spec.topic);
+    await made.append([{ id: 2n }]);
+    expect(await publish(2)).toMatchObject({ state: 'replaced', error: { code: 'FEED_TOPIC_REPLACED' } });
+    await publish(2, 'fail', { onTopicReplaced: 'continue' });
+    expect(await published()).toEqual([inserted(2, 2)]);
+    await deleteTopic(spec.topic);
+    await publish(2, 'fail', { onTopicReplaced: 'resnapshot' });
+    expect(await published()).toEqual([inserted(1, 2), inserted(2, 2)]);
   });
 
   it('passes rewrites and goes on behind them', async () => {

@@ -6,7 +6,7 @@ import { FeedHarness, feedSpec } from './feed-harness.ts';
 
 function watermarksOf(harness: FeedHarness, feeds: ConstructorParameters<typeof StoredFeedWatermarks>[0]['feeds']): StoredFeedWatermarks {
   const openStore = (topic: string): PositionStore => new PositionStore({ client: harness.reader, clock: harness.clock, topic });
-  return new StoredFeedWatermarks({ feeds, openStore });
+  return new StoredFeedWatermarks({ feeds, openStore, admin: harness.reader.admin });
 }
 
 it('answers the first version the slowest feed of the table still needs, read from the broker', async () => {
@@ -32,4 +32,16 @@ it('lets a feed without a position hold what its start asks for', async () => {
   expect(await watermarksOf(harness, [later, snapshot]).lowWatermark('orders')).toBe(toVersion(7));
   expect(await watermarksOf(harness, [snapshot]).lowWatermark('orders')).toBeUndefined();
   expect(await watermarksOf(harness, [later]).lowWatermark('customers')).toBeUndefined();
+});
+
+it('holds everything back for a feed whose position is lost, until it is known again', async () => {
+  const harness = new FeedHarness();
+  await harness.table.commit([{ kind: 'insert', rows: [{ id: 1 }] }]);
+  const spec = { ...feedSpec, start: { kind: 'snapshot' } } as const;
+  await harness.table.setLive([{ kind: 'insert', rows: [{ id: 1 }] }]);
+  await harness.catchUp(spec);
+  await harness.reader.admin.deleteTopic(feedSpec.positionsTopic);
+  expect(await watermarksOf(harness, [spec]).lowWatermark('orders')).toBe(toVersion(0));
+  await harness.catchUp({ ...spec, onLostPosition: 'recover' });
+  expect(await watermarksOf(harness, [spec]).lowWatermark('orders')).toBe(toVersion(1));
 });

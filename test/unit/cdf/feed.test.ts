@@ -5,26 +5,7 @@ import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import { PositionStore } from '../../../src/cdf/position-store.ts';
 import type { BrokerOperation } from '../../../src/kafka/memory/memory-faults.ts';
 import { toVersion } from '../../../src/table/version.ts';
-import { FeedHarness, feedSpec, text } from './feed-harness.ts';
-
-/** Four versions: an insert of five rows, maintenance, changes of all kinds, an insert. */
-async function fillTable(harness: FeedHarness): Promise<void> {
-  const { table } = harness;
-  await table.commit([{ kind: 'insert', rows: [1, 2, 3, 4, 5].map((id) => ({ id, name: `v0-${id}` })) }]);
-  await table.commit([]);
-  await table.commit([
-    {
-      kind: 'recorded',
-      rows: [
-        { id: 1, name: 'v0-1', _change_type: 'update_preimage' },
-        { id: 1, name: 'v2-1', _change_type: 'update_postimage' },
-        { id: 2, name: 'v0-2', _change_type: 'delete' },
-      ],
-    },
-    { kind: 'recorded', rows: [{ id: 6, name: 'v2-6', _change_type: 'insert' }] },
-  ]);
-  await table.commit([{ kind: 'insert', rows: [{ id: 7, name: 'v3-7' }] }]);
-}
+import { FeedHarness, feedSpec, fillTable, text } from './feed-harness.ts';
 
 async function expectedTexts(spec: Partial<FeedSpec> = {}): Promise<readonly string[]> {
   const harness = new FeedHarness();

@@ -91,6 +91,7 @@ function encodeTask(storage: StorageSettings | undefined): EncodeTask {
       keyColumns: [],
       tombstones: false,
       table: 't',
+      tableId: 'table-1',
       format: 'iceberg',
       location: 's3://b/t',
       compression: 'none',

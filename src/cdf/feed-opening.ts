@@ -1,0 +1,173 @@
+import type { Clock } from '../base/clock.ts';
+import { isServiceError, ServiceError } from '../base/errors.ts';
+import type { KafkaClient } from '../kafka/client.ts';
+import { kafkaDestinationReplaced } from '../kafka/errors.ts';
+import type { FeedPosition } from '../protocol/change-event.ts';
+import type { Version } from '../table/version.ts';
+import type { StoredPosition } from './feed-position.ts';
+import { type FeedSpec, feedIdOf, rowOrderOf } from './feed-spec.ts';
+import { ensureFeedTopic, ensurePositionsTopic, type FeedTopic, findTopic } from './feed-topics.ts';
+import { covers, findPublished, positionLost } from './published-position.ts';
+import type { FeedPublisher } from './publisher.ts';
+import { refuseReplaced } from './run-preparer.ts';
+import type { TableTailer } from './table-tailer.ts';
+
+/** Where a feed stands when it is opened. */
+export type Standing =
+  | { readonly kind: 'known'; readonly position: FeedPosition }
+  /** Nothing was ever published. */
+  | { readonly kind: 'new' }
+  /** The position is gone; `found` is where the topic's records say it was, if they tell for certain. */
+  | { readonly kind: 'lost'; readonly found: FeedPosition | undefined; readonly error: ServiceError }
+  /** The position is of a topic that does not exist any more. */
+  | { readonly kind: 'replaced'; readonly position: FeedPosition; readonly error: ServiceError };
+
+const standstillCodes: readonly string[] = ['FEED_POSITION_LOST', 'FEED_TOPIC_REPLACED'];
+const topicChangeCodes: readonly string[] = ['KAFKA_DESTINATION_REPLACED', 'KAFKA_DESTINATION_NOT_FOUND', 'KAFKA_TOPIC_NOT_FOUND'];
+
+/** True for an error that only a policy of the feed can answer. */
+export function isStandstill(error: unknown): boolean {
+  return isServiceError(error) && standstillCodes.includes(error.code);
+}
+
+/** True for what the broker says when a topic is not (any more) what it was at the opening. Opening again finds out what became of it. */
+export function isTopicChange(error: unknown): error is ServiceError {
+  return isServiceError(error) && topicChangeCodes.includes(error.code);
+}
+
+/** Finds out where a feed stands: in the positions topic, and whether that still speaks of the topics there are. */
+export class FeedOpening {
+  readonly #spec: FeedSpec;
+  readonly #client: KafkaClient;
+  readonly #clock: Clock;
+  readonly #publisher: FeedPublisher;
+  readonly #tailer: TableTailer;
+  readonly #onLatest: (latest: Version) => void;
+  #positionsTopicId: string | undefined;
+  #topicId: string | undefined;
+
+  constructor(options: {
+    readonly spec: FeedSpec;
+    readonly client: KafkaClient;
+    readonly clock: Clock;
+    readonly publisher: FeedPublisher;
+    readonly tailer: TableTailer;
+    readonly onLatest: (latest: Version) => void;
+  }) {
+    this.#spec = options.spec;
+    this.#client = options.client;
+    this.#clock = options.clock;
+    this.#publisher = options.publisher;
+    this.#tailer = options.tailer;
+    this.#onLatest = options.onLatest;
+  }
+
+  /**
+   * Fences earlier instances and reads the position.
+   *
+   * @throws ServiceError `FEED_POSITIONS_NOT_COMPACTED`, `FEED_TABLE_REPLACED`, `FEED_POSITION_AHEAD`, `FEED_ORDER_CHANGED`; as
+   *   `FeedPublisher.open` and `isTopicChange`.
+   */
+  async open(signal: AbortSignal): Promise<Standing> {
+    const { admin } = this.#client;
+    this.#positionsTopicId = await ensurePositionsTopic(admin, this.#spec);
+    const stored = await this.#publisher.open(this.#positionsTopicId, signal);
+    const topic = await findTopic(admin, this.#spec.topic);
+    const latest = await this.#tailer.latest(signal);
+    this.#onLatest(latest.version);
+    const standing = await this.#standingOf(stored, topic, signal);
+    if (standing.kind !== 'new') {
+      const position = standing.kind === 'lost' ? standing.found : standing.position;
+      const leftBehind = this.#leavesBehind(standing.kind);
+      if (position !== undefined) refuseReplaced(position, latest.tableId, this.#spec.table);
+      if (position !== undefined && !leftBehind) refuseUnfit(position, latest.version, this.#spec);
+    }
+    return standing;
+  }
+
+  /** Whether a policy leaves the position behind, so that it need not fit. */
+  #leavesBehind(kind: 'known' | 'lost' | 'replaced'): boolean {
+    const { onLostPosition, onTopicReplaced } = this.#spec;
+    return (kind === 'lost' && onLostPosition !== 'recover') || (kind === 'replaced' && onTopicReplaced !== 'continue');
+  }
+
+  /** Creates the feed's topic if it is missing and makes it the one that is written to. */
+  async aim(): Promise<FeedTopic> {
+    const topic = await ensureFeedTopic(this.#client.admin, this.#spec);
+    this.#topicId = topic.topicId;
+    this.#publisher.aimAt(topic.topicId);
+    return topic;
+  }
+
+  /** @throws ServiceError `KAFKA_DESTINATION_REPLACED`, `FEED_POSITIONS_NOT_COMPACTED`. */
+  async confirm(): Promise<void> {
+    const { admin } = this.#client;
+    const { topic, positionsTopic } = this.#spec;
+    refuseOther(topic, this.#topicId, (await findTopic(admin, topic))?.topicId);
+    const positions = await findTopic(admin, positionsTopic);
+    refuseOther(positionsTopic, this.#positionsTopicId, positions?.topicId);
+    await ensurePositionsTopic(admin, this.#spec);
+  }
+
+  async #standingOf(stored: StoredPosition | undefined, topic: FeedTopic | undefined, signal: AbortSignal): Promise<Standing> {
+    const moved = stored?.positionsTopicId !== undefined && stored.positionsTopicId !== this.#positionsTopicId;
+    if (stored === undefined || moved) {
+      const lost = topic === undefined ? undefined : await this.#lossOf(stored, signal);
+      if (lost !== undefined) return lost;
+      if (stored === undefined) return { kind: 'new' };
+    }
+    const { position, topicId } = stored;
+    if (topic !== undefined && (topicId === undefined || topic.topicId === undefined || topicId === topic.topicId)) {
+      return { kind: 'known', position };
+    }
+    return { kind: 'replaced', position, error: topicReplaced(this.#spec, { position, was: topicId, is: topic?.topicId }) };
+  }
+
+  /** What was published decides whether a missing position, or one that came from another positions topic, is a loss. */
+  async #lossOf(stored: StoredPosition | undefined, signal: AbortSignal): Promise<Standing | undefined> {
+    const found = await findPublished({ client: this.#client, clock: this.#clock, spec: this.#spec }, signal);
+    if (found.kind === 'nothing') return undefined;
+    if (stored !== undefined && found.kind === 'found' && covers(stored.position, found.position)) return undefined;
+    const held = stored === undefined ? 'has no position of it' : 'was made anew and holds an older position of it';
+    const error = positionLost(this.#spec, found, held);
+    return { kind: 'lost', found: found.kind === 'found' ? found.position : undefined, error };
+  }
+}
+
+function refuseOther(topic: string, meant: string | undefined, found: string | undefined): void {
+  if (meant !== undefined && found !== meant) throw kafkaDestinationReplaced(topic, { meant, found });
+}
+
+function topicReplaced(
+  spec: FeedSpec,
+  what: { readonly position: FeedPosition; readonly was: string | undefined; readonly is: string | undefined },
+): ServiceError {
+  const became = what.is === undefined ? 'does not exist any more' : `was deleted and made anew: it is ${what.is}, not ${what.was ?? '?'}`;
+  return new ServiceError({
+    code: 'FEED_TOPIC_REPLACED',
+    kind: 'discontinuity',
+    message: `feed "${feedIdOf(spec)}" stands at version ${what.position.version}, and topic "${spec.topic}" ${became}`,
+    hint: 'choose how the feed goes on: "onTopicReplaced: resnapshot" publishes the current rows to the new topic, "onTopicReplaced: continue" only what comes after the position',
+  });
+}
+
+/** @throws ServiceError `FEED_POSITION_AHEAD` (kind discontinuity), `FEED_ORDER_CHANGED` (kind invalid). */
+function refuseUnfit(position: FeedPosition, latest: Version, spec: FeedSpec): void {
+  // Tables whose versions can be taken back: the gap policy answers.
+  if (position.version > latest && position.link === undefined) {
+    throw new ServiceError({
+      code: 'FEED_POSITION_AHEAD',
+      kind: 'discontinuity',
+      message: `feed "${feedIdOf(spec)}" stands at version ${position.version}, table "${spec.table}" ends at version ${latest}`,
+      hint: 'the log of the table was put back to an older state; publish it to another topic',
+    });
+  }
+  const order = rowOrderOf(spec);
+  if (position.complete || position.snapshot || position.order === order) return;
+  throw new ServiceError({
+    code: 'FEED_ORDER_CHANGED',
+    kind: 'invalid',
+    message: `feed "${feedIdOf(spec)}" stands inside version ${position.version} in the row order of key columns ${position.order}, not of ${order}`,
+    hint: 'put the key columns back until the version is published, then change them',
+  });
+}

@@ -1,0 +1,39 @@
+import type { Clock } from '../base/clock.ts';
+import type { Failpoint } from '../base/failpoint.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { Random } from '../base/random.ts';
+import type { KafkaClient } from '../kafka/client.ts';
+import type { ChangeEncoder, FeedPosition } from '../protocol/change-event.ts';
+import type { TableEvents } from '../protocol/table-events.ts';
+import type { Table } from '../table/table.ts';
+import type { Version } from '../table/version.ts';
+import type { FeedObserver } from './feed-observer.ts';
+import type { FeedSpec } from './feed-spec.ts';
+import type { FeedState } from './feed-state.ts';
+
+/** Everything a feed works with. */
+export interface FeedParts {
+  readonly spec: FeedSpec;
+  readonly table: Table;
+  readonly client: KafkaClient;
+  readonly encoder: ChangeEncoder;
+  readonly events: TableEvents;
+  readonly observer: FeedObserver;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: IdSource;
+  readonly failpoint: Failpoint;
+}
+
+export interface FeedStatus {
+  readonly feedId: string;
+  readonly table: string;
+  readonly topic: string;
+  readonly state: FeedState;
+  /** What is published; `undefined` until it was read or when nothing was ever published. */
+  readonly position: FeedPosition | undefined;
+  readonly latestVersion: Version | undefined;
+  readonly lagVersions: number | undefined;
+  /** Why the feed ended, or what it is retrying. */
+  readonly error: unknown;
+}
