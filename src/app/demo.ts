@@ -92,7 +92,11 @@ async function isThrough({ components, pipeline }: Demo, target: Target): Promis
   const partitions = await partitionStatuses(components, target.table, snapshot, undefined);
   const committed = partitions.every(({ committedOffset = 0n, endOffset = 0n }) => committedOffset >= endOffset);
   const feeds = pipeline.feeds?.statuses ?? [];
-  return committed && feeds.every((feed) => feed.lagVersions === 0 && feed.latestVersion === snapshot.version);
+  return (
+    committed &&
+    feeds.length === (pipeline.feeds?.count ?? 0) &&
+    feeds.every((feed) => feed.lagVersions === 0 && feed.latestVersion === snapshot.version)
+  );
 }
 
 async function untilThrough(demo: Demo, target: Target): Promise<void> {

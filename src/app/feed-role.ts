@@ -1,15 +1,17 @@
+import { hostname } from 'node:os';
 import { describeError, isServiceError } from '../base/errors.ts';
 import { Feed } from '../cdf/feed.ts';
 import type { FeedObserver } from '../cdf/feed-observer.ts';
 import type { FeedStatus } from '../cdf/feed-parts.ts';
-import type { FeedSpec } from '../cdf/feed-spec.ts';
+import { type FeedSpec, feedIdOf } from '../cdf/feed-spec.ts';
 import type { FeedState } from '../cdf/feed-state.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
 import { toVersion } from '../table/version.ts';
 import type { Components } from './components.ts';
+import { FeedOwnership } from './feed-ownership.ts';
 import { observeFeed } from './observe/observe-feed.ts';
-import { restartBackoff, supervise } from './supervise.ts';
+import { givenUpDetail, restartBackoff, supervise } from './supervise.ts';
 import { pooledEncoder } from './workers/pooled.ts';
 import type { WorkerSetup } from './workers/worker-messages.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
@@ -22,28 +24,70 @@ const idleMs = 120_000;
 /** States in which a feed publishes nothing until somebody acts. */
 const standstills: readonly FeedState[] = ['gap', 'lost', 'replaced', 'failed', 'fenced'];
 
+/** Longer than the group takes to tell a member that it was not heard. */
+const takenOverPauseMs = 2_000;
+
+/** How one feed's work shows in the process's health. */
+interface Telling {
+  readonly reporter: HealthReporter;
+  readonly standstill: Standstill;
+}
+
+export interface FeedStandby {
+  readonly table: string;
+  readonly topic: string;
+  readonly activeIn: string | undefined;
+}
+
+/** The group of a pipeline’s feeds. No table’s ingest group can have the name: table names hold no hash. */
+function feedGroupOf(pipeline: string): string {
+  return `tidewater-${pipeline}#feeds`;
+}
+
 /** The change feeds of this process, each under its own supervision. */
 export class FeedRole {
   readonly #components: Components;
   readonly #pool: WorkerPool;
   readonly #feeds = new Map<string, Feed>();
+  readonly #specs: readonly FeedSpec[];
+  readonly #ownership: FeedOwnership;
 
   constructor(components: Components) {
     this.#components = components;
     const workerData: WorkerSetup = { maxNestingDepth: components.config.ingest.maxNestingDepth };
+    const { pipeline, feeds, feedSessionTimeoutMs } = components.config;
+    this.#specs = feeds.map((feed) => ({ ...feed, pipeline }));
+    this.#ownership = new FeedOwnership(components.kafka, {
+      groupId: feedGroupOf(pipeline),
+      member: `${hostname()}/${process.pid}`,
+      feedIds: this.#specs.map(feedIdOf),
+      sessionTimeoutMs: feedSessionTimeoutMs,
+    });
     this.#pool = new WorkerPool({ size: threads, workerData, idleMs, maxTasksPerThread });
+  }
+
+  /** Feeds of the pipeline, wherever they are published. */
+  get count(): number {
+    return this.#specs.length;
   }
 
   get statuses(): readonly FeedStatus[] {
     return [...this.#feeds.values()].map((feed) => feed.status());
   }
 
+  /** Feeds that another replica publishes, with its name. */
+  get standbys(): readonly FeedStandby[] {
+    return this.#specs
+      .filter((spec) => !this.#feeds.has(feedIdOf(spec)))
+      .map((spec) => ({ table: spec.table, topic: spec.topic, activeIn: this.#ownership.ownerOf(feedIdOf(spec)) }));
+  }
+
   /** Runs until `signal` fires; a transaction that has begun is finished first. */
   async run(signal: AbortSignal): Promise<void> {
-    const { feeds, pipeline } = this.#components.config;
     try {
-      await Promise.all(feeds.map((feed) => this.#superviseFeed({ ...feed, pipeline }, signal)));
+      await Promise.all([this.#superviseGroup(signal), ...this.#specs.map((spec) => this.#superviseFeed(spec, signal))]);
     } finally {
+      await this.#ownership.close();
       await this.#pool.close();
     }
   }
@@ -61,25 +105,78 @@ export class FeedRole {
     );
   }
 
-  #superviseFeed(spec: FeedSpec, signal: AbortSignal): Promise<void> {
-    const { config, clock, random, logger, health } = this.#components;
-    const standstill = new Standstill({ clock, boundMs: config.server.notReadyAfterMs });
-    const reporter = health.component(`feed:${spec.table}`, { impairment: () => standstill.detail });
+  #superviseGroup(signal: AbortSignal): Promise<void> {
+    const { clock, random, logger, health } = this.#components;
+    const reporter = health.component('feed group');
+    reporter.report('running');
     return supervise({
       signal,
       clock,
       random,
       backoff: restartBackoff,
-      run: (runSignal) => this.#runFeed(spec, this.#observer(spec, reporter, standstill), runSignal),
+      run: (runSignal) => this.#ownership.run(runSignal),
       onRestart: (error, waitMs) => {
         reporter.report('starting', describeError(error));
-        logger.warn('feed stopped and starts again', { table: spec.table, topic: spec.topic, waitMs, err: error });
+        logger.warn('feed group left and joined again', { waitMs, err: error });
       },
       onGivenUp: (error) => {
-        reporter.report('failed', describeError(error));
-        logger.error('feed stands still until somebody acts', { table: spec.table, topic: spec.topic, err: error });
+        reporter.report('failed', givenUpDetail(error));
+        logger.error('feed group cannot be joined until somebody acts', { err: error });
       },
     });
+  }
+
+  /** A feed that stands still here does so until it goes to another replica; when it comes back it is tried again. */
+  async #superviseFeed(spec: FeedSpec, signal: AbortSignal): Promise<void> {
+    const { config, clock, random, logger, health } = this.#components;
+    const standstill = new Standstill({ clock, boundMs: config.server.notReadyAfterMs });
+    const labels = { table: spec.table, topic: spec.topic };
+    const reporter = health.component(`feed:${spec.table}`, { impairment: () => standstill.detail });
+    while (!signal.aborted) {
+      await supervise({
+        signal,
+        clock,
+        random,
+        backoff: restartBackoff,
+        run: (runSignal) => this.#runWhileHeld(spec, { reporter, standstill }, runSignal),
+        onRestart: (error, waitMs) => {
+          reporter.report('starting', describeError(error));
+          logger.warn('feed stopped and starts again', { ...labels, waitMs, err: error });
+        },
+        onGivenUp: (error) => {
+          reporter.report('failed', givenUpDetail(error));
+          logger.error('feed stands still until somebody acts', { ...labels, err: error });
+        },
+      });
+      while (!signal.aborted && this.#ownership.held(feedIdOf(spec)) !== undefined) await this.#ownership.changed(signal);
+    }
+  }
+
+  /** Publishes while the feed is this process's and stands by while it is not. */
+  async #runWhileHeld(spec: FeedSpec, telling: Telling, signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#components;
+    const feedId = feedIdOf(spec);
+    while (!signal.aborted) {
+      const held = this.#ownership.held(feedId);
+      if (held === undefined) {
+        telling.standstill.succeeded();
+        const owner = this.#ownership.ownerOf(feedId);
+        if (this.#ownership.known) telling.reporter.report('running', `standby; active in ${owner ?? 'nobody yet'}`);
+        await this.#ownership.changed(signal);
+        continue;
+      }
+      const runSignal = AbortSignal.any([signal, held]);
+      try {
+        await this.#runFeed(spec, this.#observer(spec, telling.reporter, telling.standstill), runSignal);
+      } catch (error) {
+        if (!held.aborted && !isServiceError(error, 'fenced')) throw error;
+        // The group decides who publishes: when it says that the feed is still this process's, it takes it back.
+        logger.info('feed was taken over', { table: spec.table, topic: spec.topic, err: error });
+        await clock.sleep(takenOverPauseMs, runSignal).catch(() => undefined);
+      } finally {
+        if (!signal.aborted) this.#feeds.delete(feedId);
+      }
+    }
   }
 
   async #runFeed(spec: FeedSpec, observer: FeedObserver, signal: AbortSignal): Promise<void> {
@@ -97,7 +194,7 @@ export class FeedRole {
       ids,
       failpoint,
     });
-    this.#feeds.set(`${spec.table}/${spec.topic}`, feed);
+    this.#feeds.set(feedIdOf(spec), feed);
     const status = await feed.run(signal);
     if (status.state === 'stopped' || (signal.aborted && isServiceError(status.error, 'aborted'))) return;
     throw status.error;

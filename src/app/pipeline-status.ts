@@ -1,14 +1,16 @@
 import type { FeedStatus, PartitionStatus, PipelineStatus, QueueStatus, TableStatus } from '../admin/status.ts';
-import { describeError, isServiceError } from '../base/errors.ts';
+import { isServiceError } from '../base/errors.ts';
+import type { FeedStatus as RunningFeedStatus } from '../cdf/feed-parts.ts';
 import type { TableSettings } from '../config/table-settings.ts';
 import type { IngestStatus } from '../ingest/table-ingest.ts';
 import type { PartitionOffsets } from '../kafka/client.ts';
 import { parseWriterId } from '../protocol/source-offsets.ts';
 import type { Snapshot } from '../table/table.ts';
 import type { Components } from './components.ts';
-import type { FeedRole } from './feed-role.ts';
+import type { FeedRole, FeedStandby } from './feed-role.ts';
 import type { IngestRole } from './ingest-role.ts';
 import { productVersion } from './product-version.ts';
+import { givenUpDetail } from './supervise.ts';
 
 export interface StatusSources {
   readonly components: Components;
@@ -29,19 +31,26 @@ export async function pipelineStatus(sources: StatusSources, signal: AbortSignal
     version: productVersion,
     startedAt: sources.startedAt,
     tables,
-    feeds: (sources.feeds?.statuses ?? []).map(
-      (feed): FeedStatus => ({
-        table: feed.table,
-        topic: feed.topic,
-        state: feed.state,
-        detail: feed.error === undefined ? undefined : describeError(feed.error),
-        publishedVersion: feed.position?.version,
-        ordinal: feed.position?.ordinal,
-        lagVersions: feed.lagVersions,
-      }),
-    ),
+    feeds: [...(sources.feeds?.statuses ?? []).map(feedStatus), ...(sources.feeds?.standbys ?? []).map(standbyStatus)],
     queues: sources.queues(),
   };
+}
+
+function feedStatus(feed: RunningFeedStatus): FeedStatus {
+  return {
+    table: feed.table,
+    topic: feed.topic,
+    state: feed.state,
+    detail: feed.error === undefined ? undefined : givenUpDetail(feed.error),
+    publishedVersion: feed.position?.version,
+    ordinal: feed.position?.ordinal,
+    lagVersions: feed.lagVersions,
+  };
+}
+
+function standbyStatus({ table, topic, activeIn }: FeedStandby): FeedStatus {
+  const detail = activeIn === undefined ? undefined : `active in ${activeIn}`;
+  return { table, topic, state: 'standby', detail, publishedVersion: undefined, ordinal: undefined, lagVersions: undefined };
 }
 
 async function tableStatus(sources: StatusSources, settings: TableSettings, signal: AbortSignal): Promise<TableStatus> {

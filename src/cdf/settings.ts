@@ -61,6 +61,7 @@ export interface FeedDefaults extends Omit<FeedSettings, 'table' | 'topic' | 'ke
   readonly topicPrefix: string;
   /** `undefined`: `<topicPrefix>._positions`. */
   readonly positionsTopic: string | undefined;
+  readonly sessionTimeoutMs: number;
 }
 
 type Partially<T> = { readonly [K in keyof T]?: T[K] | undefined };
@@ -148,13 +149,21 @@ export const feedDefaults: z.ZodType<FeedDefaults> = z
     topicPrefix: topicName('A feed’s topic is `<topicPrefix>.<table>` unless it names one.').prefault('cdf').meta({ default: 'cdf' }),
     positionsTopic: topicName('Compacted topic that holds the positions of the feeds. Default: `<topicPrefix>._positions`.').optional(),
     replicationFactor: replicationFactor(),
+    sessionTimeout: durationField({
+      description:
+        'How long a replica that is not heard keeps its feeds; then another one takes over. The broker bounds it (`group.min.session.timeout.ms`, 6s).',
+      default: '10s',
+      min: '1s',
+      max: '30m',
+    }),
     ...sharedFields(true),
   })
-  .transform(({ pollInterval, positionsTopic, replicationFactor: replicas, ...same }) => ({
+  .transform(({ pollInterval, sessionTimeout, positionsTopic, replicationFactor: replicas, ...same }) => ({
     ...same,
     positionsTopic,
     replicationFactor: replicas,
     pollIntervalMs: pollInterval,
+    sessionTimeoutMs: sessionTimeout,
   }));
 
 const optionalFields = z.strictObject(sharedFields(false)).partial();

@@ -88,6 +88,7 @@ function complete(entry: ConfigEntry, workingDir: string): Config {
     ingest: completeIngest(entry.ingest, entry.pipeline),
     maintenance: completeMaintenance(entry.maintenance, entry.pipeline),
     feeds: feeds.map((feed) => completeFeed(feed, feedDefaults)),
+    feedSessionTimeoutMs: feedDefaults.sessionTimeoutMs,
     positionsTopic: feedDefaults.positionsTopic ?? `${feedDefaults.topicPrefix}._positions`,
   };
 }

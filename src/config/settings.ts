@@ -30,6 +30,8 @@ export interface Config {
   readonly feeds: readonly FeedSettings[];
   /** Topic of the positions of all feeds. */
   readonly positionsTopic: string;
+  /** How long a replica that is not heard keeps its feeds. */
+  readonly feedSessionTimeoutMs: number;
   readonly maintenance: MaintenanceSettings;
   readonly server: ServerSettings;
   readonly logging: LoggingSettings;

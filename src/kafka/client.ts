@@ -166,6 +166,36 @@ export interface TransactionalProducer {
   close(): Promise<void>;
 }
 
+/** What a member of a work group is told. */
+export interface WorkHandler {
+  /** The items this member works on from now on (all of them, not a difference), and who works on each, by the members' names. Returns at once. */
+  onOwned(items: ReadonlySet<string>, owners: ReadonlyMap<string, string>): void;
+  /** The member left for good by an error (authorisation); transient trouble is retried inside. */
+  onFailed(error: unknown): void;
+}
+
+export interface WorkGroupOptions {
+  readonly groupId: string;
+  /** What people call this member. */
+  readonly member: string;
+  readonly items: readonly string[];
+  /** How long a member that is not heard keeps its items. Default 10000. */
+  readonly sessionTimeoutMs?: number | undefined;
+  readonly handler: WorkHandler;
+}
+
+/**
+ * A member of a group whose members divide items (not partitions) evenly among themselves. Items stay where they are as far as that is even.
+ * For moments two members may both believe that an item is theirs, such as after one was not heard for the session timeout: what must not
+ * happen twice needs a fence of its own.
+ */
+export interface WorkGroup {
+  /** Resolves after the first `onOwned`. Rejects when the group cannot be joined for good. */
+  start(): Promise<void>;
+  /** Leaves: the others take over at once. */
+  stop(): Promise<void>;
+}
+
 export interface TopicSpec {
   readonly topic: string;
   readonly partitions: number;
@@ -225,6 +255,7 @@ export interface KafkaClient {
   readonly admin: KafkaAdmin;
   consumer(options: ConsumerOptions): KafkaConsumer;
   producer(): Promise<KafkaProducer>;
+  workGroup(options: WorkGroupOptions): WorkGroup;
   openTransactional(options: {
     readonly transactionalId: string;
     readonly transactionTimeoutMs?: number | undefined;

@@ -18,6 +18,7 @@ import {
   text,
   topicOf,
 } from './kafka-client-suite.ts';
+import { describeWorkGroups } from './kafka-client-work-groups.ts';
 
 export type { KafkaRig } from './kafka-client-suite.ts';
 
@@ -52,6 +53,7 @@ export function describeKafkaClient(name: string, makeRig: () => Promise<KafkaRi
     describeConsumers(suite);
     describeTopicChanges(suite);
     describeGroups(suite);
+    describeWorkGroups(suite);
     describeTransactions(suite);
     describeAdmin(suite);
   });

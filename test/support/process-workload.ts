@@ -128,7 +128,7 @@ ${(options.ingest ?? []).map((line) => `  ${line}\n`).join('')}  routes: [{ topi
   deadLetters: { topic: ${deadLetterTopic} }
 feeds:
   - { table: events, topic: ${feedTopic}, keyColumns: [id], start: earliest, partitions: 3, pollInterval: 100ms, maxTransactionRows: 700 }
-feedDefaults: { positionsTopic: ${name}.positions }
+feedDefaults: { positionsTopic: ${name}.positions, sessionTimeout: 6s }
 maintenance: ${options.maintenance ?? '{ enabled: false }'}
 server: { port: 0 }
 logging: { format: json, level: info }

@@ -2,13 +2,12 @@ import { AssignerProtocol } from 'kafkajs';
 import { assert } from '../../base/assert.ts';
 import { ServiceError } from '../../base/errors.ts';
 import type { StartPosition, TopicPartition } from '../client.ts';
+import { GroupSession, type JoinedMember, type Seat, type Share } from './group-session.ts';
 import type { KafkaConnection } from './kafkajs-connection.ts';
 import { kafkaCode, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
 
 /** The part of a generation that fell to this member. */
-export interface Membership {
-  readonly generation: number;
-  readonly memberId: string;
+export interface Membership extends Seat {
   readonly partitions: readonly TopicPartition[];
 }
 
@@ -23,77 +22,32 @@ export interface GroupOptions {
 // Same name and layout as kafkajs's own assigner, so that members of either kind share a group during a change of versions.
 const assignerName = 'RoundRobinAssigner';
 const protocolVersion = 0;
-const joinDeadlineMs = 30_000;
 
-/** Speaks the group protocol: join, sync, heartbeat, leave, offsets. Holds the member id between generations. */
+/** Membership in a group that divides partitions of topics, and keeps offsets for them. */
 export class GroupMembership {
   readonly #options: GroupOptions;
-  #memberId = '';
+  readonly #session: GroupSession<readonly TopicPartition[]>;
 
   constructor(options: GroupOptions) {
     this.#options = options;
+    const protocol = {
+      name: assignerName,
+      metadata: () => this.#metadata(),
+      divide: (members: readonly JoinedMember[]) => this.#assign(members),
+      read: partitionsIn,
+    };
+    this.#session = new GroupSession({ ...options, protocol });
   }
 
   /** Joins or joins again; resolves when the generation is settled. Topics need not exist. Rejects with a ServiceError. */
   async join(signal: AbortSignal): Promise<Membership> {
-    const { connection, groupId, topics, sessionTimeoutMs, rebalanceTimeoutMs } = this.#options;
-    for (;;) {
-      await connection.look(topics);
-      try {
-        const joined = await this.#ask(signal, (broker) =>
-          broker.joinGroup({
-            groupId,
-            sessionTimeout: sessionTimeoutMs,
-            rebalanceTimeout: rebalanceTimeoutMs,
-            memberId: this.#memberId,
-            groupProtocols: [
-              {
-                name: assignerName,
-                metadata: AssignerProtocol.MemberMetadata.encode({
-                  version: protocolVersion,
-                  topics: [...topics],
-                  userData: Buffer.alloc(0),
-                }),
-              },
-            ],
-          }),
-        );
-        this.#memberId = joined.memberId;
-        const groupAssignment = joined.leaderId === joined.memberId ? await this.#assign(joined.members) : [];
-        const synced = await this.#ask(signal, (broker) =>
-          broker.syncGroup({ groupId, generationId: joined.generationId, memberId: joined.memberId, groupAssignment }),
-        );
-        return { generation: joined.generationId, memberId: joined.memberId, partitions: partitionsIn(synced.memberAssignment) };
-      } catch (error) {
-        const code = kafkaCodeOf(error);
-        if (code === kafkaCode.unknownMember) this.#memberId = '';
-        // The group moved on while this member was joining: once more.
-        else if (code !== kafkaCode.rebalanceInProgress && code !== kafkaCode.illegalGeneration)
-          throw toServiceError(error, `join group "${groupId}"`);
-      }
-    }
+    const { generation, memberId, share } = await this.#session.join(signal);
+    return { generation, memberId, partitions: share };
   }
 
-  /**
-   * One sign of life. `rejoin`: the generation is over; `kept`: it goes on. Rejects with kind `unavailable` when nobody answered, which
-   * may be tried again until the session times out, and with other kinds for good.
-   */
-  async heartbeat(membership: Membership): Promise<'kept' | 'rejoin'> {
-    const { connection, groupId } = this.#options;
-    try {
-      const broker = await connection.coordinator('group', groupId);
-      await broker.heartbeat({ groupId, groupGenerationId: membership.generation, memberId: membership.memberId });
-      return 'kept';
-    } catch (error) {
-      const code = kafkaCodeOf(error);
-      if (code === kafkaCode.rebalanceInProgress || code === kafkaCode.illegalGeneration) return 'rejoin';
-      if (code === kafkaCode.unknownMember) {
-        this.#memberId = '';
-        return 'rejoin';
-      }
-      connection.forgetCoordinator('group', groupId);
-      throw toServiceError(error, `heartbeat to group "${groupId}"`);
-    }
+  /** As `GroupSession.heartbeat`. */
+  heartbeat(membership: Membership): Promise<'kept' | 'rejoin'> {
+    return this.#session.heartbeat(membership);
   }
 
   /** @throws ServiceError `KAFKA_GROUP_FENCED` when the generation is over, `KAFKA_UNAVAILABLE`. */
@@ -117,27 +71,19 @@ export class GroupMembership {
     }
   }
 
-  /** Best effort: a member that is not heard leaves by its session timeout. */
-  async leave(): Promise<void> {
-    const { connection, groupId } = this.#options;
-    if (this.#memberId === '') return;
-    try {
-      const broker = await connection.coordinator('group', groupId);
-      await broker.leaveGroup({ groupId, memberId: this.#memberId });
-    } catch (error) {
-      if (!(error instanceof Error)) throw error;
-    }
+  /** As `GroupSession.leave`. */
+  leave(): Promise<void> {
+    return this.#session.leave();
   }
 
-  #ask<T>(signal: AbortSignal, call: Parameters<typeof KafkaConnection.prototype.askCoordinator<T>>[1]): Promise<T> {
-    const { connection, groupId } = this.#options;
-    return connection.askCoordinator({ kind: 'group', id: groupId, deadlineMs: joinDeadlineMs }, call, signal);
+  async #metadata(): Promise<Buffer> {
+    const { connection, topics } = this.#options;
+    await connection.look(topics);
+    return AssignerProtocol.MemberMetadata.encode({ version: protocolVersion, topics: [...topics], userData: Buffer.alloc(0) });
   }
 
   /** The leader's duty: partition i of a topic goes to member i modulo those that want the topic, in order of their ids. */
-  async #assign(
-    members: readonly { readonly memberId: string; readonly memberMetadata: Buffer }[],
-  ): Promise<readonly { readonly memberId: string; readonly memberAssignment: Buffer }[]> {
+  async #assign(members: readonly JoinedMember[]): Promise<readonly Share[]> {
     const { connection } = this.#options;
     const wanting = members
       .map((member) => ({ memberId: member.memberId, topics: AssignerProtocol.MemberMetadata.decode(member.memberMetadata)?.topics ?? [] }))

@@ -10,6 +10,8 @@ import type {
   KafkaProducer,
   KafkaRecord,
   TransactionalProducer,
+  WorkGroup,
+  WorkGroupOptions,
 } from '../client.ts';
 import type { KafkaSettings } from '../settings.ts';
 import { KafkajsAdmin } from './kafkajs-admin.ts';
@@ -19,6 +21,7 @@ import { checkKafkajs, type KafkaLog, makeCluster, makeKafka } from './kafkajs-d
 import { KafkajsProducer } from './kafkajs-producer.ts';
 import { type ReadOptions, readPartition } from './kafkajs-reader.ts';
 import { KafkajsTransactionalProducer } from './kafkajs-transactional-producer.ts';
+import { KafkajsWorkGroup } from './kafkajs-work-group.ts';
 
 export interface KafkajsClientOptions {
   readonly settings: KafkaSettings;
@@ -46,6 +49,7 @@ export class KafkajsClient implements KafkaClient {
   readonly #shared: KafkaConnection;
   readonly #admin: KafkajsAdmin;
   readonly #consumers = new Set<KafkajsConsumer>();
+  readonly #workGroups = new Set<KafkajsWorkGroup>();
   readonly #producers = new Set<KafkajsProducer | KafkajsTransactionalProducer>();
 
   /** @throws ServiceError `KAFKA_CLIENT_UNSUPPORTED` when the installed kafkajs is not the one this was written for. */
@@ -69,6 +73,12 @@ export class KafkajsClient implements KafkaClient {
     });
     this.#consumers.add(consumer);
     return consumer;
+  }
+
+  workGroup(options: WorkGroupOptions): WorkGroup {
+    const group = new KafkajsWorkGroup(this.#connection(), options);
+    this.#workGroups.add(group);
+    return group;
   }
 
   producer(): Promise<KafkaProducer> {
@@ -98,6 +108,7 @@ export class KafkajsClient implements KafkaClient {
 
   async close(): Promise<void> {
     await Promise.all([...this.#consumers].map((consumer) => consumer.stop()));
+    await Promise.all([...this.#workGroups].map((group) => group.stop()));
     await Promise.all([...this.#producers].map((producer) => producer.close()));
     await this.#admin.close();
     await this.#shared.close();

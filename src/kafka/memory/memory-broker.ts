@@ -3,13 +3,14 @@ import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Failpoint, inertFailpoint } from '../../base/failpoint.ts';
 import type { Random } from '../../base/random.ts';
-import type { ConsumerOptions, KafkaAdmin, KafkaClient, KafkaConsumer, KafkaRecord, TopicPartition } from '../client.ts';
+import type { ConsumerOptions, KafkaAdmin, KafkaClient, KafkaConsumer, KafkaRecord, TopicPartition, WorkGroupOptions } from '../client.ts';
 import { kafkaOffsetOutOfRange } from '../errors.ts';
 import { decodeRecords } from '../records/record-batch.ts';
 import { type ClientLink, MemoryCluster } from './memory-cluster.ts';
 import { MemoryConsumer } from './memory-consumer.ts';
 import { type BrokerFault, type BrokerMoment, FaultQueue } from './memory-faults.ts';
 import { MemoryProducer, MemoryTransactionalProducer } from './memory-producer.ts';
+import { MemoryWorkGroup } from './memory-work-group.ts';
 
 export interface MemoryBrokerOptions {
   readonly clock: Clock;
@@ -79,6 +80,7 @@ export class MemoryBroker {
     const link = this.#linkOf(clientId);
     assert(link.state === 'isolated', `client "${clientId}" is isolated`);
     link.state = 'up';
+    this.#cluster.workGroups.changed(clientId);
     await this.#clients.get(clientId)?.rejoin();
   }
 
@@ -140,6 +142,10 @@ class MemoryClient implements KafkaClient {
 
   async rejoin(): Promise<void> {
     await Promise.all(this.#consumers.map((consumer) => consumer.rejoin()));
+  }
+
+  workGroup(options: WorkGroupOptions): MemoryWorkGroup {
+    return new MemoryWorkGroup(this.#cluster, this.link, options);
   }
 
   producer(): Promise<MemoryProducer> {

@@ -17,6 +17,7 @@ import { stampRecordBatch } from '../records/record-batch-builder.ts';
 import type { BrokerOperation, FaultQueue } from './memory-faults.ts';
 import { MemoryGroup } from './memory-group.ts';
 import { MemoryLog } from './memory-log.ts';
+import { MemoryWorkGroups } from './memory-work-group.ts';
 
 /** A client's connection, as the broker sees it. */
 export interface ClientLink {
@@ -53,6 +54,7 @@ export class MemoryCluster {
   readonly clusterId: string;
   readonly clock: Clock;
   readonly faults: FaultQueue;
+  readonly workGroups: MemoryWorkGroups = new MemoryWorkGroups();
   readonly #random: Random;
   readonly #latencyMs: number;
   readonly #topics = new Map<string, Topic>();
@@ -188,6 +190,7 @@ export class MemoryCluster {
   /** Evicts a client's members from all groups, as a session timeout does. */
   evict(clientId: string): void {
     for (const group of this.#groups.values()) group.evict(clientId);
+    this.workGroups.changed(clientId);
   }
 
   /** Stores a batch of a producer without transactions. */

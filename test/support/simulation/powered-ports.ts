@@ -39,6 +39,7 @@ export function poweredKafka(client: KafkaClient, power: Power): KafkaClient {
   return {
     admin: poweredAdmin(client.admin, power),
     consumer: (options) => poweredConsumer(client, options, power),
+    workGroup: (options) => client.workGroup(options),
     producer: async () => {
       const producer = await power.pass(() => client.producer());
       return { send: (batches) => power.pass(() => producer.send(batches)), close: () => power.pass(() => producer.close()) };
