@@ -68,11 +68,23 @@ export function isFencing(code: number | undefined): boolean {
   );
 }
 
-const authorization: ReadonlyMap<number, string> = new Map([
-  [kafkaCode.topicAuthorizationFailed, 'topic'],
-  [kafkaCode.groupAuthorizationFailed, 'consumer group'],
-  [kafkaCode.clusterAuthorizationFailed, 'cluster'],
-  [kafkaCode.transactionalIdAuthorizationFailed, 'transactional id'],
+interface Privileges {
+  readonly resource: string;
+  readonly needed: string;
+}
+
+const authorization: ReadonlyMap<number, Privileges> = new Map([
+  [
+    kafkaCode.topicAuthorizationFailed,
+    {
+      resource: 'topic',
+      needed:
+        'Read on a source topic; Write on a dead-letter or feed topic; Read and Write on the positions topic; Create where it does not exist',
+    },
+  ],
+  [kafkaCode.groupAuthorizationFailed, { resource: 'consumer group', needed: 'Read on the group' }],
+  [kafkaCode.clusterAuthorizationFailed, { resource: 'cluster', needed: 'Create on the topics that are to be made' }],
+  [kafkaCode.transactionalIdAuthorizationFailed, { resource: 'transactional id', needed: 'Write on the transactional id' }],
 ]);
 
 /** The error as the port's callers know it. `what` says what was being done, for the message. */
@@ -89,8 +101,9 @@ export function toServiceError(error: unknown, what: string, topic?: string): Se
 
 /** An error the broker answered with. */
 export function answerError(code: number, what: string, topic: string | undefined, cause?: unknown): ServiceError {
-  const resource = authorization.get(code);
-  if (resource !== undefined) return notAuthorized(what, resource, cause);
+  const privileges = authorization.get(code);
+  if (privileges !== undefined)
+    return notAuthorized(topic === undefined || what.includes(topic) ? what : `${what} of "${topic}"`, privileges, cause);
   if (code === kafkaCode.saslAuthenticationFailed) return authenticationFailed(what, cause);
   if (code === kafkaCode.unknownTopicOrPartition || code === kafkaCode.invalidTopic) return kafkaTopicNotFound(topic ?? what, cause);
   if (code === kafkaCode.unsupportedVersion) {
@@ -126,8 +139,14 @@ const refused: ReadonlySet<number> = new Set([21, 23, 24, 26, 28, 32, 37, 38, 39
 
 function chainOf(error: unknown): readonly Error[] {
   const chain: Error[] = [];
-  for (let at = error; at instanceof Error && chain.length < 8; at = at.cause) chain.push(at);
+  for (let at = error; at instanceof Error && chain.length < 8; at = causeOf(at)) chain.push(at);
   return chain;
+}
+
+/** What is behind an error; of several at once, as kafkajs has them for the topics of a request, the first. */
+function causeOf(error: Error): unknown {
+  const all: unknown = 'errors' in error ? error.errors : undefined;
+  return error.cause ?? (Array.isArray(all) ? all[0] : undefined);
 }
 
 function isTlsError(error: Error): boolean {
@@ -135,12 +154,12 @@ function isTlsError(error: Error): boolean {
   return /CERT|SIGNATURE|SELF_SIGNED|TLS|SSL/.test(code) || /certificate|ssl routines|wrong version number/i.test(error.message);
 }
 
-function notAuthorized(what: string, resource: string, cause: unknown): ServiceError {
+function notAuthorized(what: string, { resource, needed }: Privileges, cause: unknown): ServiceError {
   return new ServiceError({
     code: 'KAFKA_NOT_AUTHORIZED',
     kind: 'invalid',
     message: `${what}: the user may not use this ${resource}`,
-    hint: 'grant the ACLs: Read on source topics and the group, Write on target topics, Write and Describe on the transactional id',
+    hint: `grant ${needed}; SECURITY.md lists the least privileges`,
     cause,
   });
 }
