@@ -37,17 +37,15 @@ function tableOfPrivileges(): readonly Privilege[] {
 
 /** A pipeline with names of its own, run as the user of the access lists. */
 class Case {
+  readonly label: string;
   readonly names: Readonly<Record<string, string>>;
   readonly feed: string;
   readonly source: string;
   readonly deadLetters: string;
   readonly config: string;
 
-  constructor(
-    readonly label: string,
-    dir: string,
-    kafka: SecuredKafka,
-  ) {
+  constructor(label: string, dir: string, kafka: SecuredKafka) {
+    this.label = label;
     this.source = `${label}.in`;
     this.feed = `${label}.out`;
     this.deadLetters = `${label}.dlq`;

@@ -66,7 +66,7 @@ export class KafkajsTransactionalProducer implements TransactionalProducer {
     } catch (error) {
       this.#state = 'dead';
       await this.#abortQuietly();
-      throw this.#beforeEnd(error);
+      throw this.#beforeEnd(error, batches);
     }
     try {
       await this.#end(true);
@@ -156,12 +156,14 @@ export class KafkajsTransactionalProducer implements TransactionalProducer {
   }
 
   /** Before the end was sent nothing can become visible, whatever happened to single requests. */
-  #beforeEnd(error: unknown): ServiceError {
+  #beforeEnd(error: unknown, batches: readonly EncodedRecordBatch[]): ServiceError {
     const { transactionalId } = this.#options;
     if (isFencing(kafkaCodeOf(error))) return kafkaFenced(transactionalId, error);
     if (isServiceError(error, 'unknown-outcome')) {
       return kafkaUnavailable(`transactional id "${transactionalId}": given up before the end of the transaction`, error);
     }
-    return toServiceError(error, `publish under "${transactionalId}"`);
+    // The answer does not say which of them it means.
+    const topics = [...new Set(batches.map(({ topic }) => topic))].join('", "');
+    return toServiceError(error, `publish to "${topics}" under "${transactionalId}"`);
   }
 }
