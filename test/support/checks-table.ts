@@ -28,6 +28,13 @@ export async function sourceOffsets(db: DuckDBConnection, tableDir: string, log:
   return found.map((row) => String(row['source']));
 }
 
+/** The number of every row of the newest version, one entry a row. */
+export async function sourceIds(db: DuckDBConnection, tableDir: string, log: TableLog): Promise<readonly number[]> {
+  if (log.live.size === 0) return [];
+  const found = await rows(db, `select id::double as id from ${scan(tableDir, [...log.live.values()])}`);
+  return found.map((row) => Number(row['id']));
+}
+
 /** Every row of the files as canonical text, sorted. */
 export async function rowTexts(db: DuckDBConnection, tableDir: string, adds: readonly Add[]): Promise<readonly string[]> {
   if (adds.length === 0) return [];

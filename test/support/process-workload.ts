@@ -16,6 +16,8 @@ const poisons: readonly (string | null)[] = ['{"id": 1, "kind"', '{"kind":"a"}',
 export interface PipelineOptions {
   readonly maintenance?: string | undefined;
   readonly ingest?: readonly string[] | undefined;
+  /** Further settings of the feed, in flow style. */
+  readonly feed?: string | undefined;
   readonly brokers?: readonly string[] | undefined;
   readonly redis?: string | undefined;
   readonly partitions?: number | undefined;
@@ -43,6 +45,7 @@ export interface PipelineCase {
   readonly topic: string;
   readonly feedTopic: string;
   readonly deadLetterTopic: string;
+  readonly positionsTopic: string;
   readonly partitions: number;
 }
 
@@ -57,7 +60,7 @@ export function pipelineCase(dir: string, label: string, options: PipelineOption
     ...whereabouts(name, dataDir, options.iceberg),
     partitions: options.partitions ?? 4,
   };
-  const topics = { topic: `${name}.in`, feedTopic: `${name}.out`, deadLetterTopic: `${name}.dlq` };
+  const topics = { topic: `${name}.in`, feedTopic: `${name}.out`, deadLetterTopic: `${name}.dlq`, positionsTopic: `${name}.positions` };
   writeFileSync(found.config, configText({ ...found, ...topics, dataDir, options }));
   return { ...found, ...topics };
 }
@@ -97,12 +100,13 @@ interface ConfigParts {
   readonly topic: string;
   readonly feedTopic: string;
   readonly deadLetterTopic: string;
+  readonly positionsTopic: string;
   readonly dataDir: string;
   readonly options: PipelineOptions;
 }
 
 function configText(parts: ConfigParts): string {
-  const { name, topic, feedTopic, deadLetterTopic, dataDir, options } = parts;
+  const { name, topic, feedTopic, deadLetterTopic, positionsTopic, dataDir, options } = parts;
   return `pipeline: ${name}
 dataDir: ${dataDir}
 kafka: { brokers: [${(options.brokers ?? kafkaBrokers()).join(', ')}] }
@@ -127,8 +131,8 @@ ingest:
 ${(options.ingest ?? []).map((line) => `  ${line}\n`).join('')}  routes: [{ topics: [${topic}], table: events }]
   deadLetters: { topic: ${deadLetterTopic} }
 feeds:
-  - { table: events, topic: ${feedTopic}, keyColumns: [id], start: earliest, partitions: 3, pollInterval: 100ms, maxTransactionRows: 700 }
-feedDefaults: { positionsTopic: ${name}.positions, sessionTimeout: 6s }
+  - { table: events, topic: ${feedTopic}, keyColumns: [id], start: earliest, partitions: 3, pollInterval: 100ms, maxTransactionRows: 700${options.feed === undefined ? '' : `, ${options.feed}`} }
+feedDefaults: { positionsTopic: ${positionsTopic}, sessionTimeout: 6s }
 maintenance: ${options.maintenance ?? '{ enabled: false }'}
 server: { port: 0 }
 logging: { format: json, level: info }
@@ -221,11 +225,13 @@ export class Produced {
   }
 }
 
-function poisonOf(number: number): string | null {
+/** The value of a record that is no row. */
+export function poisonOf(number: number): string | null {
   return poisons[number % poisons.length] ?? null;
 }
 
-function valueOf(number: number): string {
+/** The value of a record that is a row. */
+export function valueOf(number: number): string {
   const at = new Date(Date.UTC(2024, 0, 1) + number * 1_234).toISOString();
   return JSON.stringify({
     id: number,

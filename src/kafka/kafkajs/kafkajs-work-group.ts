@@ -1,5 +1,5 @@
 import { AssignerProtocol } from 'kafkajs';
-import { isJsonObject, parseJson, printJson } from '../../base/bigint-json.ts';
+import { isJsonObject, type JsonObject, parseJson, printJson } from '../../base/bigint-json.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { WorkGroup, WorkGroupOptions } from '../client.ts';
 import { ownersByName, spreadItems, type WorkClaim } from '../item-spread.ts';
@@ -146,7 +146,7 @@ function readShare(share: Buffer): WorkShare {
   return { items: new Set(textsIn(root['items'])), owners: new Map(named.map(([item, owner]) => [item, String(owner)])) };
 }
 
-function parsed(userData: Buffer | undefined): Readonly<Record<string, unknown>> {
+function parsed(userData: Buffer | undefined): JsonObject {
   const root = userData === undefined || userData.length === 0 ? {} : parseJson(userData.toString(), 'data of a group member');
   return isJsonObject(root) ? root : {};
 }

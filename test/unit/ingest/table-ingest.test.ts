@@ -183,6 +183,7 @@ describe('an assignment that ends', () => {
     const kafka: KafkaClient = {
       admin,
       consumer: (options) => bench.kafka.consumer(options),
+      workGroup: (options) => bench.kafka.workGroup(options),
       producer: () => bench.kafka.producer(),
       openTransactional: (options) => bench.kafka.openTransactional(options),
       readPartition: (options) => bench.kafka.readPartition(options),
