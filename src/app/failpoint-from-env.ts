@@ -7,6 +7,7 @@ const names: ReadonlySet<string> = new Set<FailpointName>([
   'F2',
   'F3',
   'F4',
+  'D1',
   'F5',
   'I1',
   'I2',

@@ -3,7 +3,6 @@ import { TableCommitter } from '../commit/table-committer.ts';
 import type { TableSettings } from '../config/table-settings.ts';
 import { DeadLetterTopic } from '../ingest/dead-letter-topic.ts';
 import { type IngestStatus, TableIngest } from '../ingest/table-ingest.ts';
-import type { KafkaProducer } from '../kafka/client.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
 import type { Table } from '../table/table.ts';
@@ -32,7 +31,6 @@ export class IngestRole {
   readonly #running = new Map<string, TableIngest>();
   readonly #warned = new Set<string>();
   readonly #drifts = new Map<string, DriftWatch>();
-  #producer: Promise<KafkaProducer> | undefined;
 
   constructor(components: Components) {
     this.#components = components;
@@ -58,8 +56,6 @@ export class IngestRole {
     try {
       await Promise.all(this.#routedTables().map(([table, topics]) => this.#superviseTable(table, topics, signal)));
     } finally {
-      const producer = await this.#producer?.catch(() => undefined);
-      await producer?.close();
       await this.#pool.close();
     }
   }
@@ -105,12 +101,13 @@ export class IngestRole {
     await drift.start(table, signal);
     const identities = new TopicIdentities({ admin: kafka.admin, pipeline });
     const observer = observeCommits(settings.name, metrics, logger, standstill);
+    const deadLetters = this.#deadLetters(settings.name);
     const committer = new TableCommitter({ table, clock, random, observer, settings: commit });
     const sink = new CommitPipeline({
       table,
       committer,
       stager: pooledStager(this.#pool),
-      deadLetters: this.#deadLetters(),
+      deadLetters,
       decodeSpecFor: (write) => drift.decodeSpec(write),
       pipeline,
       ids,
@@ -136,7 +133,11 @@ export class IngestRole {
       },
     });
     this.#running.set(settings.name, tableIngest);
-    await tableIngest.run(signal);
+    try {
+      await tableIngest.run(signal);
+    } finally {
+      await deadLetters.close();
+    }
   }
 
   /** Once a table: a restart of its ingest tells nothing more. */
@@ -147,19 +148,13 @@ export class IngestRole {
     this.#components.logger.warn('table must not have a second writer', { table: name, reason: singleWriterOnly });
   }
 
-  #deadLetters(): DeadLetterTopic {
-    const { config, kafka, clock } = this.#components;
-    const { topic, partitions, onReject } = config.ingest.deadLetters;
-    const producer = async (): Promise<KafkaProducer> => {
-      this.#producer ??= kafka.admin.ensureTopics([{ topic, partitions }]).then(() => kafka.producer());
-      try {
-        return await this.#producer;
-      } catch (error) {
-        this.#producer = undefined;
-        throw error;
-      }
+  #deadLetters(table: string): DeadLetterTopic {
+    const { config, kafka, clock, logger } = this.#components;
+    const { onReject: policy, ...topic } = config.ingest.deadLetters;
+    const onFound = (count: number): void => {
+      logger.info('dead letters of an earlier try found, not written again', { table, count });
     };
-    return new DeadLetterTopic({ policy: onReject, topic, partitions, pipeline: config.pipeline, producer, clock });
+    return new DeadLetterTopic({ ...topic, policy, pipeline: config.pipeline, table, kafka, clock, onFound });
   }
 }
 

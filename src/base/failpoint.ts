@@ -7,6 +7,7 @@ export type FailpointName =
   | 'F2' // ingest: before the data file is put
   | 'F3' // ingest: in the middle of the data file put
   | 'F4' // ingest: after the data files are put, before the commit
+  | 'D1' // ingest: dead letters are stored, before the commit
   | 'F5' // ingest: commit applied, response dropped
   | 'I1' // commit: manifests written, before their list
   | 'I2' // commit: manifest list written, before the swap

@@ -105,8 +105,9 @@ export class CommitPipeline implements BatchSink {
     const { deadLetters, failpoint, clock, events, observer } = this.#dependencies;
     const { result } = staged;
     await failpoint('F4');
-    const rejected = await deadLetters.write(batch.table, result.rejects);
-    if (revoked.aborted) return this.#discard(result, 'revoked');
+    const rejected = await unlessAborted(deadLetters.write(batch, result.rejects, revoked));
+    if (rejected === undefined || revoked.aborted) return this.#discard(result, 'revoked');
+    if (rejected.deadLettered > 0) await failpoint('D1');
     const startedMs = clock.monotonicMs();
     const outcome = await this.#commitOnce(batch, staged, rejected);
     if (outcome.kind === 'stale') {
@@ -153,5 +154,14 @@ export class CommitPipeline implements BatchSink {
   #discard(result: StageResult, reason: 'progress-moved' | 'table-changed' | 'revoked'): BatchOutcome {
     this.#dependencies.observer.discarded(result);
     return { kind: 'discarded', reason };
+  }
+}
+
+async function unlessAborted<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isServiceError(error, 'aborted')) return undefined;
+    throw error;
   }
 }

@@ -1,98 +1,146 @@
-import { assertNever } from '../base/assert.ts';
+import { throwIfAborted } from '../base/abort.ts';
+import { assertNever, present } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
-import { toEpochMs } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
-import type { EncodedRecordBatch, KafkaProducer, OutgoingRecord } from '../kafka/client.ts';
-import { encodeRecordBatch } from '../kafka/records/record-batch.ts';
+import { isServiceError, ServiceError } from '../base/errors.ts';
+import type { KafkaClient } from '../kafka/client.ts';
+import { kafkaTopicNotFound } from '../kafka/errors.ts';
 import type { DeadLetterSink, RejectAccounting } from '../protocol/dead-letters.ts';
-import type { RejectedRecord } from '../protocol/sealed-batch.ts';
+import type { BatchRange, RejectedRecord, SealedBatch } from '../protocol/sealed-batch.ts';
+import { type DeadLetter, deadLetterIdOf, deadLetterParcels } from './dead-letter-record.ts';
+import { type DeadLetterWriter, DeadLetterWriters, maxOpenWriters, type SourceLetters } from './dead-letter-writers.ts';
 import type { RejectPolicy } from './settings.ts';
 
 export interface DeadLetterOptions {
   readonly policy: RejectPolicy;
   readonly topic: string;
+  /** Of the topic, when it has to be created. */
   readonly partitions: number;
   readonly pipeline: string;
-  readonly producer: () => Promise<KafkaProducer>;
+  readonly table: string;
+  readonly kafka: KafkaClient;
   readonly clock: Clock;
+  /** So many dead letters were there already: an earlier try wrote them, and its commit did not happen. */
+  readonly onFound?: ((count: number) => void) | undefined;
 }
 
-const utf8 = new TextEncoder();
-const maxBatchBytes = 512 * 1024;
+/** Tries of one batch while other workers take its partitions, or answers get lost. */
+const maxAttempts = 5;
+
+/** The letters of one source partition, and where they go. */
+interface Destined extends SourceLetters {
+  readonly partition: number;
+}
 
 /**
- * Writes rejected records, unchanged in key, value, headers and timestamp, with Kafka Connect's `__connect.errors.*` headers
- * (Connect: DeadLetterQueueReporter) and our own reason beside them.
+ * Writes the rejected records of one table, each once for readers of committed records (docs/spec/dead-letters.md): those of a source
+ * partition in one transaction for each batch, without what an earlier try has written.
  */
 export class DeadLetterTopic implements DeadLetterSink {
   readonly #options: DeadLetterOptions;
+  readonly #writers: DeadLetterWriters;
+  #partitionCount: number | undefined;
 
   constructor(options: DeadLetterOptions) {
     this.#options = options;
+    this.#writers = new DeadLetterWriters(options);
   }
 
-  async write(table: string, rejects: readonly RejectedRecord[]): Promise<RejectAccounting> {
+  async write(batch: Pick<SealedBatch, 'ranges'>, rejects: readonly RejectedRecord[], signal?: AbortSignal): Promise<RejectAccounting> {
     const [first] = rejects;
     if (first === undefined) return { deadLettered: 0, filtered: 0 };
     switch (this.#options.policy) {
       case 'skip':
         return { deadLettered: 0, filtered: rejects.length };
       case 'suspend':
-        throw suspended(table, first);
-      case 'dead-letter': {
-        const producer = await this.#options.producer();
-        for (const batches of this.#batches(table, rejects)) await producer.send(batches);
+        throw suspended(this.#options.table, first);
+      case 'dead-letter':
+        await this.#store(batch.ranges, rejects, signal);
         return { deadLettered: rejects.length, filtered: 0 };
-      }
       default:
         return assertNever(this.#options.policy);
     }
   }
 
-  /** Runs of batches, each small enough for a broker's default record batch limit. */
-  *#batches(table: string, rejects: readonly RejectedRecord[]): Generator<readonly EncodedRecordBatch[]> {
-    let records: OutgoingRecord[] = [];
-    let bytes = 0;
-    let partition = 0;
-    for (const reject of rejects) {
-      const size = (reject.value?.byteLength ?? 0) + (reject.key?.byteLength ?? 0) + 1024;
-      const target = reject.partition % this.#options.partitions;
-      if (records.length > 0 && (bytes + size > maxBatchBytes || target !== partition)) {
-        yield [encodeRecordBatch({ topic: this.#options.topic, partition, records })];
-        records = [];
-        bytes = 0;
-      }
-      partition = target;
-      records.push(this.#recordOf(table, reject));
-      bytes += size;
-    }
-    if (records.length > 0) yield [encodeRecordBatch({ topic: this.#options.topic, partition, records })];
+  /** Gives the right to write back; a batch that is being written fails. */
+  close(): Promise<void> {
+    return this.#writers.close();
   }
 
-  #recordOf(table: string, reject: RejectedRecord): OutgoingRecord {
-    const context: readonly (readonly [string, string])[] = [
-      ['__connect.errors.topic', reject.topic],
-      ['__connect.errors.partition', String(reject.partition)],
-      ['__connect.errors.offset', String(reject.offset)],
-      ['__connect.errors.connector.name', this.#options.pipeline],
-      ['__connect.errors.task.id', table],
-      ['__connect.errors.stage', 'VALUE_CONVERTER'],
-      ['__connect.errors.class.name', 'tidewater.ingest.decode'],
-      ['__connect.errors.exception.class.name', reject.reason],
-      ['__connect.errors.exception.message', reject.message],
-      ['tidewater.dlq.reason', reject.reason],
-      ['tidewater.dlq.table', table],
-      ['tidewater.dlq.rejected_at', new Date(this.#options.clock.now()).toISOString()],
-    ];
-    const present = new Set(reject.headers.map(([name]) => name));
-    // A header the record already carries is never overwritten: a dead letter may have been one before.
-    const added = context.filter(([name]) => !present.has(name)).map(([name, value]) => [name, utf8.encode(value)] as const);
-    return {
-      key: reject.key,
-      value: reject.value,
-      timestampMs: toEpochMs(reject.timestampMs),
-      headers: [...reject.headers, ...added],
-    };
+  async #store(ranges: readonly BatchRange[], rejects: readonly RejectedRecord[], signal: AbortSignal | undefined): Promise<void> {
+    const destined = await this.#destined(ranges, rejects);
+    for (let start = 0; start < destined.length; start += maxOpenWriters) {
+      await this.#publish(destined.slice(start, start + maxOpenWriters), signal);
+    }
+  }
+
+  /** After a failure that leaves open what happened, the next try reads what is there. */
+  async #publish(destined: readonly Destined[], signal: AbortSignal | undefined): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      throwIfAborted(signal);
+      try {
+        const writers = await this.#writers.of(destined, signal);
+        const published = await Promise.allSettled(
+          destined.flatMap((letters, index) => {
+            const writer = writers[index];
+            return writer === undefined ? [] : [this.#publishMissing(writer, letters)];
+          }),
+        );
+        const failed = published.find((each) => each.status === 'rejected');
+        if (failed !== undefined) throw failed.reason;
+        return;
+      } catch (error) {
+        // The topic was deleted: what starts anew creates it.
+        if (isServiceError(error) && error.code === 'KAFKA_DESTINATION_NOT_FOUND') throw kafkaTopicNotFound(this.#options.topic, error);
+        if (!isServiceError(error, 'fenced', 'unknown-outcome')) throw error;
+        if (attempt === maxAttempts) throw contested(this.#options, error);
+      }
+    }
+  }
+
+  async #publishMissing({ producer, published }: DeadLetterWriter, { source, letters, partition }: Destined): Promise<void> {
+    const { topic, onFound } = this.#options;
+    const missing = letters.filter(({ reject }) => published.get(reject.offset) !== reject.timestampMs);
+    if (missing.length < letters.length) onFound?.(letters.length - missing.length);
+    try {
+      for (const parcel of deadLetterParcels({ topic, partition }, missing, this.#options)) {
+        await producer.publish(parcel.batches);
+        for (const { reject } of parcel.letters) published.set(reject.offset, reject.timestampMs);
+      }
+    } catch (error) {
+      await this.#writers.drop(source);
+      throw error;
+    }
+  }
+
+  /** The records by the partition they come from, each once. */
+  async #destined(ranges: readonly BatchRange[], rejects: readonly RejectedRecord[]): Promise<readonly Destined[]> {
+    const { pipeline, table } = this.#options;
+    const partitionCount = await this.#partitions();
+    const bySource = new Map<string, Destined & { readonly letters: DeadLetter[] }>();
+    for (const reject of rejects) {
+      const { topic, partition } = reject;
+      const range = ranges.find((each) => each.topic === topic && each.partition === partition);
+      const { writerId: source, from } = present(range, 'a rejected record is of a partition of its batch');
+      const destined = bySource.get(source) ?? {
+        source,
+        transactionalId: `tidewater-dead-letters/${pipeline}/${table}/${topic}/${partition}`,
+        from,
+        partition: partition % partitionCount,
+        letters: [],
+      };
+      bySource.set(source, destined);
+      destined.letters.push({ id: deadLetterIdOf(source, table, reject), reject });
+    }
+    return [...bySource.values()];
+  }
+
+  async #partitions(): Promise<number> {
+    const { kafka, topic, partitions } = this.#options;
+    if (this.#partitionCount === undefined) {
+      await kafka.admin.ensureTopics([{ topic, partitions }]);
+      this.#partitionCount = (await kafka.admin.partitionCount(topic)) ?? partitions;
+    }
+    return this.#partitionCount;
   }
 }
 
@@ -103,5 +151,16 @@ function suspended(table: string, reject: RejectedRecord): ServiceError {
     message: `table "${table}": topic "${reject.topic}" partition ${reject.partition} offset ${reject.offset}: ${reject.message}`,
     hint: 'correct the table definition, or set ingest.deadLetters.onReject to dead-letter or skip; reading stands at this record',
     context: { table, topic: reject.topic, partition: reject.partition, offset: reject.offset, reason: reject.reason },
+  });
+}
+
+function contested({ table, topic }: DeadLetterOptions, cause: unknown): ServiceError {
+  return new ServiceError({
+    code: 'DEAD_LETTERS_CONTESTED',
+    kind: 'unavailable',
+    message: `table "${table}": topic "${topic}": dead letters could not be written in ${maxAttempts} tries, because another worker writes those of the same partitions or answers get lost`,
+    hint: 'the batch is read again; when it stays, look for a second pipeline of the same name',
+    context: { table, topic },
+    cause,
   });
 }

@@ -218,6 +218,12 @@ export interface PartitionOffsets extends TopicPartition {
   readonly latest: bigint;
 }
 
+/** The offsets `[from, until)` of one partition. */
+export interface OffsetSpan extends TopicPartition {
+  readonly from: bigint;
+  readonly until: bigint;
+}
+
 /** A decoded record, for the slow paths (positions, tools, tests). */
 export interface KafkaRecord extends TopicPartition {
   readonly offset: bigint;
@@ -243,6 +249,12 @@ export interface KafkaAdmin {
    * @throws ServiceError `KAFKA_TOPIC_NOT_FOUND` (not-found), `KAFKA_NOT_AUTHORIZED` (invalid).
    */
   topicConfig(topic: string): Promise<ReadonlyMap<string, string>>;
+  /**
+   * For each partition where records of the time `sinceMs` and later lie: none of them is before `from`, and `until` is the end of the log,
+   * behind what open transactions have written. Times are the records' own, or those of the broker where the topic is set so.
+   * @throws ServiceError `KAFKA_TOPIC_NOT_FOUND` (not-found).
+   */
+  recordsSince(topic: string, sinceMs: number): Promise<readonly OffsetSpan[]>;
   groupOffsets(groupId: string, topic: string): Promise<readonly StartPosition[]>;
   deleteTopic(topic: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { RejectedRecord } from './sealed-batch.ts';
+import type { RejectedRecord, SealedBatch } from './sealed-batch.ts';
 
 /** How many of the rejected records went where. */
 export interface RejectAccounting {
@@ -10,9 +10,13 @@ export interface RejectAccounting {
 /** Where records go that do not fit the table. */
 export interface DeadLetterSink {
   /**
-   * Resolves when all are stored durably; called before the commit that covers their offsets. A crash between the two writes them
-   * again after the restart: the source topic, partition and offset in the headers identify a dead letter.
+   * Resolves when all are stored durably; called before the commit that covers their offsets. When that commit does not happen and the
+   * records are read again, here or in another process, those that are stored already are not stored twice (docs/spec/dead-letters.md).
+   * Calls must not overlap.
+   *
+   * @param batch what the rejects are of.
+   * @param signal fires when the partitions belong to another worker.
    * @throws ServiceError `INGEST_SUSPENDED` (kind invalid) when the policy is to stop at the first record that does not fit.
    */
-  write(table: string, rejects: readonly RejectedRecord[], signal?: AbortSignal): Promise<RejectAccounting>;
+  write(batch: Pick<SealedBatch, 'ranges'>, rejects: readonly RejectedRecord[], signal?: AbortSignal): Promise<RejectAccounting>;
 }

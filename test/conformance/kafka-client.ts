@@ -300,6 +300,30 @@ function describeAdmin(suite: Suite): void {
       ]);
     });
 
+    it('tells where the records of a time and later lie, those of open transactions included', async () => {
+      const client = suite.client();
+      const { admin } = client;
+      const topic = await topicOf(suite, client, 2);
+      const producer = await client.producer();
+      const base = Date.now() - 60_000;
+      for (const afterMs of [1_000, 5_000, 3_000]) {
+        const records = [record(String(afterMs), { timestampMs: toEpochMs(base + afterMs) })];
+        await producer.send([encodeRecordBatch({ topic, partition: 1, records })]);
+      }
+      const since = async (sinceMs: number): Promise<readonly bigint[]> => {
+        const spans = await admin.recordsSince(topic, sinceMs);
+        expect(spans.map(({ partition }) => partition)).toEqual([0, 1]);
+        return spans.flatMap(({ from, until }) => [from, until]);
+      };
+      expect(await since(base + 2_000)).toEqual([0n, 0n, 1n, 3n]);
+      expect(await since(base + 5_000)).toEqual([0n, 0n, 1n, 3n]);
+      expect(await since(base + 5_001)).toEqual([0n, 0n, 3n, 3n]);
+      expect(await since(0)).toEqual([0n, 0n, 0n, 3n]);
+      await suite.rig().deleteRecords({ topic, partition: 1 }, 2n);
+      expect(await since(-1)).toEqual([0n, 0n, 2n, 3n]);
+      await expect(admin.recordsSince(suite.unique('absent'), 0)).rejects.toMatchObject({ code: 'KAFKA_TOPIC_NOT_FOUND' });
+    });
+
     it('tells a topic made anew from the one that was deleted', async () => {
       const client = suite.client();
       const { admin } = client;

@@ -42,6 +42,7 @@ describe('killed at a failpoint, the product loses nothing of an Iceberg table a
 
   it.each([
     ['F4', 2],
+    ['D1', 2],
     ['I1', 2],
     ['I2', 2],
     ['F5', 2],

@@ -41,6 +41,8 @@ describe('killed at a failpoint, the product loses nothing and doubles nothing',
   it.each([
     ['F1', 3],
     ['F2', 3],
+    ['D1', 1],
+    ['D1', 4],
     ['F5', 1],
     ['F5', 3],
     ['F6', 2],

@@ -64,12 +64,14 @@ export async function judge(workload: Workload, pipeline: PipelineCase, produced
   return { findings, orphans: orphansOf(pipeline, log), log, feed, deadLetters };
 }
 
-/** I1, I10: every produced record is a row, or a dead letter, and a row only once. */
+/** I1, I10: every produced record is a row, or a dead letter, and that only once. */
 function exactlyOnce(sources: readonly string[], deadLetters: readonly Received[], produced: Produced): string[] {
   const findings: string[] = [];
   const rows = new Set(sources);
   if (rows.size !== sources.length) findings.push(`I1: ${sources.length - rows.size} rows are there more than once`);
   const rejected = new Set(deadLetters.map(sourceOf));
+  if (rejected.size !== deadLetters.length)
+    findings.push(`I10: ${deadLetters.length - rejected.size} dead letters are there more than once`);
   for (const [partition, end] of produced.ends) {
     for (let offset = 0n; offset < end; offset += 1n) {
       const source = `${partition}:${offset}`;

@@ -75,6 +75,12 @@ export function observeCommits(
           ingest.recordsDeadLettered.add(1, { table, reason });
         });
       }
+      const [first] = staged.rejects;
+      if (first !== undefined) {
+        // One line for each batch, however many there are; values stay out of the log.
+        const { topic, partition, offset, reason } = first;
+        logger.warn('records do not fit the table', { table, version, deadLettered, filtered, topic, partition, offset, reason });
+      }
       if (filtered > 0) ingest.recordsFiltered.add(filtered, { table, reason: 'skipped-by-policy' });
       const { decodeMs, encodeMs, storeMs } = staged.timings;
       for (const [phase, durationMs] of Object.entries({ decode: decodeMs, encode: encodeMs, put: storeMs, commit: commitMs })) {

@@ -1,7 +1,8 @@
 import type { Admin, ConfigResourceTypes } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
 import { isServiceError } from '../../base/errors.ts';
-import type { KafkaAdmin, PartitionOffsets, StartPosition, TopicDescription, TopicPartition, TopicSpec } from '../client.ts';
+import { mapBounded } from '../../base/map-bounded.ts';
+import type { KafkaAdmin, OffsetSpan, PartitionOffsets, StartPosition, TopicDescription, TopicPartition, TopicSpec } from '../client.ts';
 import { kafkaTopicNotFound, kafkaUnavailable } from '../errors.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { toServiceError } from './kafkajs-errors.ts';
@@ -16,7 +17,8 @@ const heldOffsetsTimeoutMs = 10_000;
 // The protocol's names for the two ends of a partition.
 const timestampOf = { earliest: -2, latest: -1 } as const;
 const anyReplica = -1;
-const readCommitted = 1;
+const isolation = { readUncommitted: 0, readCommitted: 1 } as const;
+const partitionsAtOnce = 16;
 
 /** Administration through kafkajs's admin; connects at the first use. */
 export class KafkajsAdmin implements KafkaAdmin {
@@ -116,16 +118,37 @@ export class KafkajsAdmin implements KafkaAdmin {
   }
 
   /** What one partition holds. */
-  async heldOffsets(at: TopicPartition): Promise<PartitionOffsets> {
+  heldOffsets(at: TopicPartition): Promise<PartitionOffsets> {
+    return this.#fromLeader(at, async () => {
+      const [earliest, latest] = await Promise.all([this.#offset(at, timestampOf.earliest), this.#offset(at, timestampOf.latest)]);
+      return { topic: at.topic, partition: at.partition, earliest, latest };
+    });
+  }
+
+  async recordsSince(topic: string, sinceMs: number): Promise<readonly OffsetSpan[]> {
+    const count = await this.partitionCount(topic);
+    if (count === undefined) throw kafkaTopicNotFound(topic);
+    const partitions = Array.from({ length: count }, (_, partition) => ({ topic, partition }));
+    return mapBounded(partitions, partitionsAtOnce, (at) =>
+      this.#fromLeader(at, async () => {
+        const since = sinceMs > 0 ? Math.floor(sinceMs) : timestampOf.earliest;
+        const from = await this.#offset(at, since, isolation.readUncommitted);
+        const until = await this.#offset(at, timestampOf.latest, isolation.readUncommitted);
+        // -1: nothing is of that time or later.
+        return { ...at, from: from < 0n ? until : from, until };
+      }),
+    );
+  }
+
+  /** Asks again for a while where the leader moved, or another one was known. */
+  async #fromLeader<T>(at: TopicPartition, ask: () => Promise<T>): Promise<T> {
     const { clock } = this.#connection;
     const deadline = clock.monotonicMs() + heldOffsetsTimeoutMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
         await this.#connection.follow([at.topic]);
-        const [earliest, latest] = await Promise.all([this.#offset(at, timestampOf.earliest), this.#offset(at, timestampOf.latest)]);
-        return { topic: at.topic, partition: at.partition, earliest, latest };
+        return await ask();
       } catch (error) {
-        // The leader moved, or another one was known: asked anew.
         if (!isServiceError(error, 'unavailable', 'not-found') || clock.monotonicMs() >= deadline) throw error;
         await this.#connection.pause(movedBackoff, attempt);
         await this.#connection.refresh([at.topic]);
@@ -164,14 +187,14 @@ export class KafkajsAdmin implements KafkaAdmin {
     }
   }
 
-  async #offset(at: TopicPartition, timestamp: number): Promise<bigint> {
+  async #offset(at: TopicPartition, timestamp: number, isolationLevel: number = isolation.readCommitted): Promise<bigint> {
     const { topic, partition } = at;
     const leader = this.#connection.leaderOf(topic, partition);
     if (leader === undefined) throw kafkaUnavailable(`${topic}/${partition} has no leader`);
     return this.#guarded('list offsets', topic, async () => {
       const broker = await this.#connection.broker(leader);
       const topics = [{ topic, partitions: [{ partition, timestamp }] }];
-      const { responses } = await broker.listOffsets({ replicaId: anyReplica, isolationLevel: readCommitted, topics });
+      const { responses } = await broker.listOffsets({ replicaId: anyReplica, isolationLevel, topics });
       const offset = responses.flatMap((each) => each.partitions).find((each) => each.partition === partition)?.offset;
       if (offset === undefined) throw kafkaTopicNotFound(topic);
       return BigInt(offset);

@@ -207,6 +207,7 @@ function memoryAdmin(cluster: MemoryCluster, link: ClientLink): KafkaAdmin {
     describeTopic: (topic) => cluster.request(link, 'metadata', () => cluster.describeTopic(topic)),
     topicId: (topic) => cluster.request(link, 'metadata', () => cluster.topicId(topic)),
     offsets: (topic) => cluster.request(link, 'offsets', () => cluster.offsets(topic)),
+    recordsSince: (topic, sinceMs) => cluster.request(link, 'offsets', () => cluster.recordsSince(topic, sinceMs)),
     groupOffsets: (groupId, topic) => cluster.request(link, 'offsets', () => cluster.group(groupId).committed(topic)),
     deleteTopic: (topic) =>
       cluster.request(link, 'delete-topic', () => {

@@ -2,7 +2,7 @@ import { present } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ServiceError } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
-import type { EncodedRecordBatch, PartitionOffsets, TopicDescription, TopicPartition, TopicSpec } from '../client.ts';
+import type { EncodedRecordBatch, OffsetSpan, PartitionOffsets, TopicDescription, TopicPartition, TopicSpec } from '../client.ts';
 import {
   kafkaDestinationReplaced,
   kafkaFenced,
@@ -164,6 +164,11 @@ export class MemoryCluster {
   /** @throws ServiceError `KAFKA_TOPIC_NOT_FOUND`. */
   offsets(topic: string): readonly PartitionOffsets[] {
     return this.#topic(topic).logs.map((log, partition) => ({ topic, partition, earliest: log.earliest, latest: log.lastStable }));
+  }
+
+  /** @throws ServiceError `KAFKA_TOPIC_NOT_FOUND`. */
+  recordsSince(topic: string, sinceMs: number): readonly OffsetSpan[] {
+    return this.#topic(topic).logs.map((log, partition) => ({ topic, partition, from: log.firstSince(sinceMs), until: log.next }));
   }
 
   /** @throws ServiceError `KAFKA_TOPIC_NOT_FOUND`, `KAFKA_TOPIC_REPLACED` when the topic is another incarnation than the one asked for. */

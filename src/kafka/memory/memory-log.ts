@@ -41,6 +41,12 @@ export class MemoryLog {
     return stable;
   }
 
+  /** Where the first batch begins that has a record of that time or later; the end of the log without one. */
+  firstSince(sinceMs: number): bigint {
+    const found = this.#batches.find(({ header }) => header.maxTimestampMs >= sinceMs)?.header.baseOffset ?? this.#next;
+    return found > this.#earliest ? found : this.#earliest;
+  }
+
   /** Stores a copy of the batch at the end and resolves its base offset. */
   append(bytes: Uint8Array): bigint {
     const stored = new Uint8Array(bytes);

@@ -65,6 +65,7 @@ function poweredAdmin(admin: KafkaAdmin, power: Power): KafkaAdmin {
     partitionCount: (topic) => power.pass(() => admin.partitionCount(topic)),
     topicConfig: (topic) => power.pass(() => admin.topicConfig(topic)),
     offsets: (topic) => power.pass(() => admin.offsets(topic)),
+    recordsSince: (topic, sinceMs) => power.pass(() => admin.recordsSince(topic, sinceMs)),
     groupOffsets: (groupId, topic) => power.pass(() => admin.groupOffsets(groupId, topic)),
     deleteTopic: (topic) => power.pass(() => admin.deleteTopic(topic)),
   };

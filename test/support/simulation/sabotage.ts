@@ -27,14 +27,21 @@ export function blindTable(table: Table): Table {
 /** Counts dead letters and forgets some of them. */
 export function lossyDeadLetters(sink: DeadLetterSink): DeadLetterSink {
   return {
-    async write(table, rejects) {
+    async write(batch, rejects, signal) {
       await sink.write(
-        table,
+        batch,
         rejects.filter((reject) => reject.offset % 2n === 0n),
+        signal,
       );
       return { deadLettered: rejects.length, filtered: 0 };
     },
   };
+}
+
+/** A broker that tells nothing of the dead letters that are there already. */
+export function unreadKafka(kafka: KafkaClient): KafkaClient {
+  const recordsSince: KafkaClient['admin']['recordsSince'] = () => Promise.resolve([]);
+  return { ...kafka, admin: { ...kafka.admin, recordsSince } };
 }
 
 /** A broker whose transactions leave the feed's position out now and then. */

@@ -34,7 +34,7 @@ import type { Table } from '../../../src/table/table.ts';
 import { HashedIds } from './hashed-ids.ts';
 import { Power } from './power.ts';
 import { poweredClock, poweredKafka, poweredStore } from './powered-ports.ts';
-import { blindTable, forgetfulKafka, lossyDeadLetters } from './sabotage.ts';
+import { blindTable, forgetfulKafka, lossyDeadLetters, unreadKafka } from './sabotage.ts';
 import { simulatedTables, storesBelow } from './simulated-tables.ts';
 import { deadLetterTopic, pipeline, type SimulatedWorld, sourceTopic, tableLocation, tableName } from './simulated-world.ts';
 
@@ -252,8 +252,12 @@ export class SimulatedProcess {
       topic: deadLetterTopic,
       partitions: 1,
       pipeline,
-      producer: () => this.#kafka.producer(),
+      table: tableName,
+      kafka: this.#world.sabotage === 'repeat-dead-letters' ? unreadKafka(this.#kafka) : this.#kafka,
       clock: this.#clock,
+      onFound: () => {
+        this.#world.count('dead letters found');
+      },
     });
     return this.#world.sabotage === 'lose-dead-letters' ? lossyDeadLetters(sink) : sink;
   }

@@ -9,7 +9,7 @@ import { SimulatedClock } from '../simulated-clock.ts';
 import { RecordingStore } from './recording-store.ts';
 
 /** A fault in the product itself, to show that the checkers see it. */
-export type Sabotage = 'skip-mark-check' | 'lose-dead-letters' | 'forget-feed-positions';
+export type Sabotage = 'skip-mark-check' | 'lose-dead-letters' | 'repeat-dead-letters' | 'forget-feed-positions';
 
 /** What a process said it had committed. */
 export interface ReportedCommit {

@@ -14,7 +14,7 @@ export async function readTopic(client: KafkaClient, topic: string, readCommitte
   return records;
 }
 
-/** I1 and I10: every record of the source is in the table once or among the dead letters, as its header says it must. */
+/** I1 and I10: every record of the source is in the table once or among the dead letters once, as its header says it must. */
 export async function checkSource(world: SimulatedWorld, evidence: TableEvidence): Promise<readonly string[]> {
   const found: string[] = [];
   const rows = new Map<string, string[]>();
@@ -23,7 +23,8 @@ export async function checkSource(world: SimulatedWorld, evidence: TableEvidence
     const place = `${row.partition}:${row.offset}`;
     rows.set(place, [...(rows.get(place) ?? []), row.text]);
   }
-  const dead = await deadLetters(world.observer);
+  const { dead, doubled } = await deadLetters(world.observer);
+  for (const place of doubled) found.push(`I10: ${place} is a dead letter more than once`);
   for (const record of await readTopic(world.observer, sourceTopic)) {
     const place = `${record.partition}:${record.offset}`;
     const expected = headerOf(record, 'expect');
@@ -46,13 +47,15 @@ export async function checkSource(world: SimulatedWorld, evidence: TableEvidence
   return found;
 }
 
-async function deadLetters(client: KafkaClient): Promise<Map<string, string>> {
+async function deadLetters(client: KafkaClient): Promise<{ readonly dead: Map<string, string>; readonly doubled: readonly string[] }> {
   const dead = new Map<string, string>();
+  const doubled: string[] = [];
   for (const record of await readTopic(client, deadLetterTopic)) {
     const place = `${headerOf(record, '__connect.errors.partition')}:${headerOf(record, '__connect.errors.offset')}`;
+    if (dead.has(place)) doubled.push(place);
     dead.set(place, headerOf(record, 'tidewater.dlq.reason'));
   }
-  return dead;
+  return { dead, doubled };
 }
 
 /** I9: the topic holds each change once, in the order of versions and ordinals in each partition. */

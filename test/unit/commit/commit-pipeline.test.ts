@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { LocalTableEvents } from '../../../src/app/local-table-events.ts';
+import { TopicIdentities } from '../../../src/app/topic-identities.ts';
 import { ServiceError } from '../../../src/base/errors.ts';
 import { type Failpoint, inertFailpoint } from '../../../src/base/failpoint.ts';
+import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { CommitPipeline, type CommitPipelineDependencies } from '../../../src/commit/commit-pipeline.ts';
 import { DeadLetterTopic } from '../../../src/ingest/dead-letter-topic.ts';
+import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
 import { parseAccounting } from '../../../src/protocol/commit-accounting.ts';
 import type { BatchStager, RejectedRecord, SealedBatch, StageResult } from '../../../src/protocol/sealed-batch.ts';
 import { CommitBench, writer } from './commit-bench.ts';
@@ -198,8 +201,10 @@ describe('the commit pipeline', () => {
     const bench = new CommitBench();
     const stager = new HeldStager();
     stager.rejects = [reject];
-    const producer = (): Promise<never> => Promise.reject(new TypeError('nothing is written'));
-    const options = { policy: 'suspend', topic: 'dead', partitions: 1, pipeline: 'p', producer, clock: bench.clock } as const;
+    const kafka = new MemoryBroker({ clock: bench.clock, random: new SeededRandom(1) }).client('test');
+    const identities = new TopicIdentities({ admin: kafka.admin, pipeline: 'p' });
+    const names = { topic: 'dead', partitions: 1, pipeline: 'p', table: 'orders' };
+    const options = { policy: 'suspend', ...names, identities, kafka, clock: bench.clock } as const;
     const pipeline = await pipelineOn(bench, stager, { deadLetters: new DeadLetterTopic(options) });
     await expect(pipeline.submit(batch(0n, 5n), never)).rejects.toMatchObject({ code: 'INGEST_SUSPENDED', context: { offset: 3n } });
     expect(await rangesInTable(bench)).toEqual([]);
