@@ -3,6 +3,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 interface ProjectOptions {
   readonly globalSetup?: string[];
   readonly fileParallelism?: boolean;
+  readonly maxConcurrency?: number;
 }
 
 const project = (name: string, include: readonly string[], timeoutMs: number, options: ProjectOptions = {}) => ({
@@ -11,7 +12,7 @@ const project = (name: string, include: readonly string[], timeoutMs: number, op
 /** Starts the broker and the Redis that the environment does not name. */
 const servers = { globalSetup: ['test/support/global-servers.ts'] };
 
-/** Projects by what they need: `fast` nothing, `integration` real servers, `engines` other engines, `e2e` a built product. */
+/** Projects by what they need: `fast` nothing, `integration` real servers, `engines` other engines, `e2e` and `walk` a built product. */
 const config: ViteUserConfig = defineConfig({
   test: {
     maxWorkers: 2,
@@ -21,6 +22,7 @@ const config: ViteUserConfig = defineConfig({
       project('parity', ['test/parity/**/*.test.ts'], 300_000),
       project('engines', ['test/engines/**/*.test.ts'], 300_000, { globalSetup: ['test/engines/support/global-oracle.ts'] }),
       project('e2e', ['test/e2e/**/*.test.ts'], 600_000, { ...servers, fileParallelism: false }),
+      project('walk', ['test/walk/**/*.test.ts'], 600_000, { ...servers, maxConcurrency: 3 }),
     ],
   },
 });

@@ -76,18 +76,23 @@ export class WalkWorld {
       const partition = record.id % this.#partitions;
       byPartition.set(partition, [...(byPartition.get(partition) ?? []), record]);
     }
+    for (const [partition, part] of byPartition) await this.#send(partition, part);
+  }
+
+  /** A broker that does not lead the partition yet has stored nothing: it is asked again. */
+  async #send(partition: number, records: readonly SourceRecord[]): Promise<void> {
     const producer = await this.#openProducer();
-    const written = await producer.send({
-      topic: this.pipeline.topic,
-      compression: CompressionTypes.GZIP,
-      messages: records.map(({ id, poison }) => ({
-        key: String(id),
-        value: poison ? poisonOf(id) : valueOf(id),
-        partition: id % this.#partitions,
-      })),
-    });
-    for (const { partition, baseOffset } of written)
-      this.ledger.landed(partition, BigInt(baseOffset ?? '-1'), byPartition.get(partition) ?? []);
+    const messages = records.map(({ id, poison }) => ({ key: String(id), value: poison ? poisonOf(id) : valueOf(id), partition }));
+    for (;;) {
+      try {
+        const [written] = await producer.send({ topic: this.pipeline.topic, compression: CompressionTypes.GZIP, messages });
+        this.ledger.landed(partition, BigInt(written?.baseOffset ?? '-1'), records);
+        return;
+      } catch (error) {
+        if (!isRefusedByNonLeader(error)) throw error;
+        await sleep(lookMs);
+      }
+    }
   }
 
   /** Produces small parts, one after another. */
@@ -188,4 +193,11 @@ export class WalkWorld {
     await this.#producer?.disconnect();
     this.#producer = undefined;
   }
+}
+
+const notLeader = 6;
+
+function isRefusedByNonLeader(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) if ('code' in at && at.code === notLeader) return true;
+  return false;
 }
