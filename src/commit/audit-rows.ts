@@ -1,7 +1,6 @@
 import { assert } from '../base/assert.ts';
 import type { Engine } from '../engine/engine.ts';
 import { quoteName, sqlText } from '../expr/sql/engine-text.ts';
-import type { ColumnBatch } from '../schema/columns.ts';
 import type { StructType } from '../schema/types.ts';
 import type { HeldRelation, Relation } from '../table/relation.ts';
 import { toVersion } from '../table/version.ts';
@@ -27,8 +26,6 @@ export const rangeSchema: StructType = {
     { name: 'expected', type: { kind: 'long' }, nullable: false },
   ],
 };
-
-export type RangeBatches = AsyncIterable<ColumnBatch>;
 
 export interface RowsRequest {
   readonly engine: Engine;
