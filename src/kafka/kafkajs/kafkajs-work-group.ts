@@ -140,7 +140,7 @@ function claimOf({ memberId, memberMetadata }: JoinedMember): WorkClaim {
 }
 
 function readShare(share: Buffer): WorkShare {
-  const root = share.length === 0 ? {} : parsed(AssignerProtocol.MemberAssignment.decode(share)?.userData);
+  const root: JsonObject = share.length === 0 ? {} : parsed(AssignerProtocol.MemberAssignment.decode(share)?.userData);
   const owners = root['owners'];
   const named = isJsonObject(owners) ? Object.entries(owners) : [];
   return { items: new Set(textsIn(root['items'])), owners: new Map(named.map(([item, owner]) => [item, String(owner)])) };
