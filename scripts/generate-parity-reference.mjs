@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 const target = new URL('../docs/reference/parity.md', import.meta.url);
 const root = new URL('../', import.meta.url);
 /** Beside `test/parity`: tests of rows that need a broker. */
-const folders = ['test/parity/', 'test/integration/session/'];
+const folders = ['test/parity/', 'test/integration/session/', 'test/e2e/', 'test/walk/'];
 
 /** The page, from test/parity/rows.json and the titles of the tests, which begin with the id of their row. */
 export function renderParityReference() {
@@ -34,13 +34,13 @@ function testsById() {
   const found = new Map();
   for (const file of folders.flatMap(testFiles)) {
     const source = readFileSync(new URL(file, root), 'utf8');
-    for (const [, , title] of source.matchAll(/\bit(?:\.each\((?:[^)]|\)(?!\())*\))?\(\s*(['"`])([ABPX]\d\d\b.*?)\1,/g)) {
+    for (const [, , title] of source.matchAll(/\bit(?:\.concurrent)?(?:\.each\((?:[^)]|\)(?!\())*\))?\(\s*(['"`])([ABPX]\d\d\b.*?)\1,/g)) {
       const id = title.slice(0, 3);
       // What a table of cases fills in is left out.
       const text = title
         .slice(3)
         .replace(/^:\s*/, '')
-        .replaceAll(/%[sj]|'?\$\w+'?/g, '…');
+        .replaceAll(/%[sji]|'?\$\w+'?/g, '…');
       found.set(id, [...(found.get(id) ?? []), { file, text }]);
     }
   }

@@ -73,7 +73,7 @@ describe('the product survives', () => {
     removeDirectory(dir);
   });
 
-  it.each(formats)('workers of %s that join, leave and die under load', async (_, { label, iceberg }) => {
+  it.each(formats)('P03: workers of %s that join, leave and die under load', async (_, { label, iceberg }) => {
     const pipeline = pipelineCase(dir, `rebalance-${label}`, { partitions: 6, iceberg });
     const produced = new Produced();
     await workload.createTopic(pipeline);
@@ -100,7 +100,7 @@ describe('the product survives', () => {
     expect((await judge(workload, pipeline, produced)).findings).toEqual([]);
   });
 
-  it.each(standstills)('a worker of %s that is stopped at %s, replaced, and wakes up again', async (_, point, { label, iceberg }) => {
+  it.each(standstills)('P03: a worker of %s that is stopped at %s, replaced, and wakes up again', async (_, point, { label, iceberg }) => {
     const pipeline = pipelineCase(dir, `zombie-${label}-${point.toLowerCase()}`, { iceberg });
     // No poison but the first record: writing dead letters would give the zombie time to hear that it was replaced.
     const produced = new Produced(Number.MAX_SAFE_INTEGER);
@@ -139,7 +139,7 @@ describe('the product survives', () => {
   });
 
   // All sit through one outage: waiting is nearly all there is to it.
-  it('a broker that is away longer than sessions and requests last, and one that is not there yet at the start', async () => {
+  it('P03: a broker that is away longer than sessions and requests last, and one that is not there yet at the start', async () => {
     await using kafka = await privateKafka();
     const brokers = kafka.server.brokers;
     const own = new Workload(brokers);
@@ -273,7 +273,7 @@ describe('the product survives', () => {
     expect(verdict.deadLetters).toHaveLength(produced.count);
   });
 
-  it.each(formats)('a topic of %s that is deleted and created again, by waiting for an operator', async (_, { label, iceberg }) => {
+  it.each(formats)('X05: a topic of %s that is deleted and created again, by waiting for an operator', async (_, { label, iceberg }) => {
     const pipeline = pipelineCase(dir, `recreated-${label}`, { iceberg });
     const [old, fresh] = [new Produced(), new Produced()];
     await workload.createTopic(pipeline);

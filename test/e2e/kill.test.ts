@@ -53,7 +53,7 @@ describe('killed at a failpoint, the product loses nothing and doubles nothing',
     ['C4', 2],
     ['C4', 3],
     ['C5', 2],
-  ])('at %s, passed for the %i. time', async (point, nth) => {
+  ])('P03: at %s, passed for the %i. time', async (point, nth) => {
     await expectSound(await killAndRecover({ workload, dir, point, nth }));
   });
 

@@ -77,7 +77,7 @@ describe('the pipeline survives that', () => {
   });
 
   it.each(formats)(
-    'the topic of %s is deleted and created again while it is read: by waiting, then as the operator says',
+    'X05: the topic of %s is deleted and created again while it is read: by waiting, then as the operator says',
     async (_, kind) => {
       const pipeline = caseOf('waits', kind);
       await workload.createTopic(pipeline);
@@ -100,27 +100,30 @@ describe('the pipeline survives that', () => {
     },
   );
 
-  it.each(decided)('a topic is deleted and created again while it is read, decided beforehand with %s, for %s', async (policy, _, kind) => {
-    const pipeline = caseOf(policy, kind, [`onOffsetDiscontinuity: ${policy}`]);
-    await workload.createTopic(pipeline);
-    const worker = serve(pipeline);
-    const old = await produce(pipeline, 400);
-    await untilThrough(worker, pipeline, old);
-    await recreate(pipeline);
-    const fresh = await produce(pipeline, 1_000);
-    await untilThrough(worker, pipeline, fresh);
-    const rows = (await rowsOf(worker)) ?? 0;
-    if (policy === 'reset-to-latest') expect(rows).toBeGreaterThanOrEqual(old.rowCount);
-    else expect(rows).toBe(old.rowCount + fresh.rowCount);
-    await produce(pipeline, 60, fresh);
-    await untilThrough(worker, pipeline, fresh);
-    expect(await rowsOf(worker)).toBe(rows + 60);
-    expect((await worker.terminate()).code, worker.log).toBe(0);
-    await expectSound(pipeline, rows + 60);
-  });
+  it.each(decided)(
+    'X05: a topic is deleted and created again while it is read, decided beforehand with %s, for %s',
+    async (policy, _, kind) => {
+      const pipeline = caseOf(policy, kind, [`onOffsetDiscontinuity: ${policy}`]);
+      await workload.createTopic(pipeline);
+      const worker = serve(pipeline);
+      const old = await produce(pipeline, 400);
+      await untilThrough(worker, pipeline, old);
+      await recreate(pipeline);
+      const fresh = await produce(pipeline, 1_000);
+      await untilThrough(worker, pipeline, fresh);
+      const rows = (await rowsOf(worker)) ?? 0;
+      if (policy === 'reset-to-latest') expect(rows).toBeGreaterThanOrEqual(old.rowCount);
+      else expect(rows).toBe(old.rowCount + fresh.rowCount);
+      await produce(pipeline, 60, fresh);
+      await untilThrough(worker, pipeline, fresh);
+      expect(await rowsOf(worker)).toBe(rows + 60);
+      expect((await worker.terminate()).code, worker.log).toBe(0);
+      await expectSound(pipeline, rows + 60);
+    },
+  );
 
   it.each(formats.flatMap(([name, kind]) => [2, 6].map((partitions) => [partitions, name, kind] as const)))(
-    'a topic is made anew with %s partitions while nobody reads it, for %s',
+    'X05: a topic is made anew with %s partitions while nobody reads it, for %s',
     async (partitions, _, kind) => {
       const pipeline = caseOf(`stopped-${partitions}`, kind);
       await workload.createTopic(pipeline);
@@ -146,7 +149,7 @@ describe('the pipeline survives that', () => {
     },
   );
 
-  it.each(formats)('reading begins at the end of a topic and the process dies before its first commit, for %s', async (_, kind) => {
+  it.each(formats)('P03: reading begins at the end of a topic and the process dies before its first commit, for %s', async (_, kind) => {
     const pipeline = caseOf('latest', kind, ['startFrom: latest']);
     await workload.createTopic(pipeline);
     const skipped = await produce(pipeline, 100);
@@ -164,7 +167,7 @@ describe('the pipeline survives that', () => {
     await expectSound(pipeline, 200);
   });
 
-  it.each(formats)('partitions are added to a topic that is read, for %s', async (_, kind) => {
+  it.each(formats)('P03: partitions are added to a topic that is read, for %s', async (_, kind) => {
     const pipeline = caseOf('added', kind, ['startFrom: latest']);
     await workload.createTopic(pipeline);
     const worker = serve(pipeline);

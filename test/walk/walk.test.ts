@@ -22,7 +22,7 @@ describe('whatever is done to it, the product loses nothing and doubles nothing'
     removeDirectory(dir);
   });
 
-  it.concurrent.each(seeds)('SEED=%i', async (seed) => {
+  it.concurrent.each(seeds)('P03: a walk of acts and kills, SEED=%i', async (seed) => {
     const { story, findings } = await runWalk({ workload, dir, seed, steps });
     if (given !== '') console.log(story.join('\n'));
     expect(findings, `seed ${seed}: ${story.join('; ')}`).toEqual([]);
