@@ -40,6 +40,7 @@ export function openTables(parts: OpenTablesParts): { readonly catalog: TableCat
     engine,
     failpoint,
     compression: config.commit.compression,
+    staysWithTable: true,
   });
   const iceberg = new IcebergTables({
     openStore,

@@ -1,3 +1,4 @@
+import type { DiscardReason } from '../protocol/batch-sink.ts';
 import type { StageResult } from '../protocol/sealed-batch.ts';
 import type { Version } from '../table/version.ts';
 
@@ -15,7 +16,7 @@ export interface CommitObserver {
   /** Records left the topic for good or were given back: exactly one of `committed` and `discarded` follows for each `staged`. */
   staged(result: StageResult): void;
   committed(commit: CommittedBatch): void;
-  discarded(result: StageResult): void;
+  discarded(result: StageResult, reason: DiscardReason): void;
   /** One attempt ended so. `unavailable`: the store refused, with this error, and nothing changed. */
   attempt(result: 'committed' | 'already-committed' | 'conflicted' | 'unknown' | 'unavailable', error?: unknown): void;
   /** A batch could not be staged or committed; its records are read again. */

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { isServiceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
-import type { BatchOutcome, BatchSink } from '../protocol/batch-sink.ts';
+import type { BatchOutcome, BatchSink, DiscardReason } from '../protocol/batch-sink.ts';
 import { accountedRange, type CommitAccounting, printAccounting } from '../protocol/commit-accounting.ts';
 import type { DeadLetterSink, RejectAccounting } from '../protocol/dead-letters.ts';
 import type { BatchRange, BatchStager, DecodeSpec, SealedBatch, StageResult } from '../protocol/sealed-batch.ts';
@@ -31,6 +31,8 @@ export interface CommitPipelineDependencies {
 interface Staged {
   readonly result: StageResult;
   readonly spec: WriteSpec;
+  /** When it began. */
+  readonly sinceMs: number;
 }
 
 /**
@@ -76,11 +78,12 @@ export class CommitPipeline implements BatchSink {
   }
 
   async #stage(batch: SealedBatch, revoked: AbortSignal): Promise<Staged> {
-    const { table, committer, stager, decodeSpecFor, ids, observer } = this.#dependencies;
+    const { table, committer, stager, decodeSpecFor, ids, clock, observer } = this.#dependencies;
     const spec = table.writeSpec(await committer.base(revoked));
+    const sinceMs = clock.monotonicMs();
     const result = await stager.stage({ batch, write: spec, decode: decodeSpecFor(spec), fileNameStem: ids.uuid() }, revoked);
     observer.staged(result);
-    return { result, spec };
+    return { result, spec, sinceMs };
   }
 
   async #finish(turn: {
@@ -122,9 +125,10 @@ export class CommitPipeline implements BatchSink {
   }
 
   #commitOnce(batch: SealedBatch, staged: Staged, rejected: RejectAccounting): Promise<CommitResult> {
-    const { result, spec } = staged;
+    const { result, spec, sinceMs } = staged;
     return this.#advance(batch.ranges, spec, {
       files: result.files,
+      stagedSinceMs: sinceMs,
       accounting: { records: result.rowCount + result.rejects.length, rows: result.rowCount, ...rejected },
     });
   }
@@ -143,16 +147,21 @@ export class CommitPipeline implements BatchSink {
   #advance(
     ranges: readonly BatchRange[],
     spec: WriteSpec,
-    what: { readonly files: readonly StagedFile[]; readonly accounting: Omit<CommitAccounting, 'pipeline' | 'ranges'> },
+    what: {
+      readonly files: readonly StagedFile[];
+      readonly stagedSinceMs?: number | undefined;
+      readonly accounting: Omit<CommitAccounting, 'pipeline' | 'ranges'>;
+    },
   ): Promise<CommitResult> {
     const { committer, ids, pipeline } = this.#dependencies;
     const progress = ranges.map(({ writerId, expectedMark, until }) => ({ writerId, from: expectedMark, until }));
     const userMetadata = printAccounting({ pipeline, ranges: ranges.map(accountedRange), ...what.accounting });
-    return committer.commit({ commitId: toCommitId(ids.uuid()), files: what.files, progress, userMetadata }, spec);
+    const { files, stagedSinceMs } = what;
+    return committer.commit({ commitId: toCommitId(ids.uuid()), files, stagedSinceMs, progress, userMetadata }, spec);
   }
 
-  #discard(result: StageResult, reason: 'progress-moved' | 'table-changed' | 'revoked'): BatchOutcome {
-    this.#dependencies.observer.discarded(result);
+  #discard(result: StageResult, reason: DiscardReason): BatchOutcome {
+    this.#dependencies.observer.discarded(result, reason);
     return { kind: 'discarded', reason };
   }
 }

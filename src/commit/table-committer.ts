@@ -28,9 +28,12 @@ export interface CommitterDependencies {
   readonly settings: CommitterSettings;
 }
 
+/** `staged-missing`: somebody deleted its files before the commit. */
+type StaleReason = 'progress-moved' | 'table-changed' | 'staged-missing';
+
 export type CommitResult =
   | { readonly kind: 'committed'; readonly version: Version }
-  | { readonly kind: 'stale'; readonly reason: 'progress-moved' | 'table-changed' };
+  | { readonly kind: 'stale'; readonly reason: StaleReason };
 
 /** What one commit knows while it runs. */
 interface CommitRun {
@@ -40,7 +43,7 @@ interface CommitRun {
   state: CommitState;
   attempts: number;
   version: Version | undefined;
-  staleBecause: 'progress-moved' | 'table-changed';
+  staleBecause: StaleReason;
 }
 
 /**
@@ -166,7 +169,12 @@ export class TableCommitter {
     switch (conflict.kind) {
       case 'version-taken':
       case 'metadata-changed':
+      case 'history-changed':
         return 'conflict';
+      case 'staged-missing':
+        // It is read again and staged anew. Should an attempt of unknown outcome land after this, what is committed next meets its marks.
+        run.staleBecause = 'staged-missing';
+        return 'stale';
       case 'progress-moved':
         // After an attempt of unknown outcome the mark may have moved because that attempt landed: the log decides, in `rebasing`.
         if (run.attempts > 1) return 'conflict';
@@ -240,7 +248,7 @@ export class TableCommitter {
   }
 }
 
-function staleness(snapshot: Snapshot, run: CommitRun, table: Table): 'progress-moved' | 'table-changed' | undefined {
+function staleness(snapshot: Snapshot, run: CommitRun, table: Table): StaleReason | undefined {
   // A table that was put back has other marks.
   const moved = run.intent.progress.some((advance) => snapshot.progressOf(advance.writerId) !== advance.from);
   if (moved) return 'progress-moved';

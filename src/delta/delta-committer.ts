@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import { isServiceError } from '../base/errors.ts';
 import type { AppendIntent, CommitConflict, CommitId, CommitOutcome, ProgressAdvance } from '../table/commit.ts';
 import type { StagedFile } from '../table/staged-file.ts';
+import { missingStagedFile } from '../table/staged-presence.ts';
 import { beforeFirstVersion, nextVersion, type Version } from '../table/version.ts';
 import { bodyOf, printActions } from './action-json.ts';
 import { type Action, type AddFile, fileKey, type TxnAction } from './actions.ts';
@@ -18,6 +19,7 @@ import { checkRowsWritable, checkWritable } from './table-features.ts';
 import { effectiveMetadata, effectiveProtocol } from './transaction/effective-definition.ts';
 import { inCommitTimestampOf, withEnablement } from './transaction/in-commit-timestamps.ts';
 import { isolationLevelOf } from './transaction/isolation.ts';
+import { stagedPaths } from './transaction/staged-paths.ts';
 
 /** Anything that becomes one version of the table. */
 export interface DeltaCommitRequest {
@@ -34,6 +36,10 @@ export interface DeltaCommitRequest {
   /** Marks that must stand where they are expected; the advances themselves are among `actions`. */
   readonly progress?: readonly ProgressAdvance[] | undefined;
   readonly userMetadata?: string | undefined;
+  /** See `AppendIntent`. */
+  readonly stagedSinceMs?: number | undefined;
+  /** See `OperationCommit`. */
+  readonly addsKnownFiles?: boolean | undefined;
 }
 
 /** Makes versions: one conditional put each. Does not retry, rebase or verify. */
@@ -79,6 +85,7 @@ export class DeltaCommitter {
         isBlindAppend: true,
         progress: intent.progress,
         userMetadata: intent.userMetadata,
+        stagedSinceMs: intent.stagedSinceMs,
       },
       signal,
     );
@@ -98,13 +105,19 @@ export class DeltaCommitter {
     checkRowsWritable(base.protocol, base.metadata, this.#log.name);
     checkRowsWritable(effectiveProtocol(base, request.actions), effectiveMetadata(base, request.actions), this.#log.name);
     checkAppendOnly(base, request.actions, this.#log.name);
-    if (await this.#isFree(base, signal)) {
-      const version = nextVersion(base.version);
-      const path = commitPath(version);
-      const actions = this.#actionsOf(base, request);
+    const version = nextVersion(base.version);
+    const path = commitPath(version);
+    const actions = this.#actionsOf(base, request);
+    const bytes = printActions(actions);
+    // Right before the write: what it is built on is there, and what it refers to.
+    const [isFree, missing] = await Promise.all([this.#isFree(base, signal), this.#missingFile(base, request, signal)]);
+    if (isFree && missing !== undefined) {
+      return { kind: 'conflicted', conflict: { kind: 'staged-missing', latest: base.version, path: missing } };
+    }
+    if (isFree) {
       try {
         // No signal: once the put has begun, only its own answer tells what happened.
-        if ((await this.#log.store.putIfAbsent(path, printActions(actions))) === 'created') {
+        if ((await this.#log.store.putIfAbsent(path, bytes)) === 'created') {
           await this.#log.accept(base, actions, path);
           return { kind: 'committed', version };
         }
@@ -122,9 +135,22 @@ export class DeltaCommitter {
     return (await this.#log.find(signal)) === undefined;
   }
 
+  async #missingFile(base: DeltaSnapshot, request: DeltaCommitRequest, signal: AbortSignal | undefined): Promise<string | undefined> {
+    // Nobody vacuums a table that is not there yet.
+    if (base.version === beforeFirstVersion || request.addsKnownFiles === true) return undefined;
+    return missingStagedFile(
+      { paths: stagedPaths(base, request.actions), sinceMs: request.stagedSinceMs },
+      {
+        monotonicMs: () => this.#clock.monotonicMs(),
+        isThere: async (path) => (await this.#log.store.head(path, signal)) !== undefined,
+      },
+    );
+  }
+
   /** The version is not free: ours already, or what stands against trying again. */
   async #taken(base: DeltaSnapshot, request: DeltaCommitRequest, signal: AbortSignal | undefined): Promise<CommitOutcome> {
-    const latest = await this.#log.refresh(signal);
+    const latest = await this.#log.find(signal);
+    if (latest === undefined) throw this.#log.gone(base.version);
     const own = await this.#log.findCommit(request.commitId, base.version, signal);
     if (own !== undefined) return { kind: 'already-committed', version: own };
     return { kind: 'conflicted', conflict: conflictBetween(base, latest, request) };

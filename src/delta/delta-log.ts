@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
+import { isSameObject } from '../storage/same-object.ts';
 import type { CommitId } from '../table/commit.ts';
+import { tableGone, tableReplaced } from '../table/lost-tables.ts';
 import { nextVersion, type Version } from '../table/version.ts';
 import { commitInfoOf, DeltaSnapshot } from './delta-snapshot.ts';
 import type { ParquetRowCodec } from './log/codec.ts';
@@ -20,6 +22,15 @@ const maxKeptCommitIds = 1024;
 /** For so long it is taken for granted that nobody cleaned up or replaced the log behind the last version seen. */
 const trustedForMs = 60_000;
 
+export interface DeltaLogParts {
+  readonly name: string;
+  readonly store: ObjectStore;
+  readonly codec: ParquetRowCodec;
+  readonly clock: Clock;
+  /** Refuses a table that takes the place of the one first seen, and that there is none any more. Default: follows what is there. */
+  readonly staysWithTable?: boolean | undefined;
+}
+
 /**
  * The log of one table as this process knows it: the newest snapshot seen, moved forward by reading only what was committed since.
  * Safe to be used by several callers at once.
@@ -31,14 +42,18 @@ export class DeltaLog {
   readonly #clock: Clock;
   readonly #kept = new Map<Version, DeltaSnapshot>();
   readonly #commitIds = new Map<Version, string>();
+  readonly #staysWithTable: boolean;
   #current: DeltaSnapshot | undefined;
+  /** The newest version seen, kept when it turns out not to be there any more. */
+  #last: Pick<DeltaSnapshot, 'tableId' | 'version'> | undefined;
   #confirmedAtMs = 0;
 
-  constructor(parts: { readonly name: string; readonly store: ObjectStore; readonly codec: ParquetRowCodec; readonly clock: Clock }) {
+  constructor(parts: DeltaLogParts) {
     this.name = parts.name;
     this.store = parts.store;
     this.codec = parts.codec;
     this.#clock = parts.clock;
+    this.#staysWithTable = parts.staysWithTable ?? false;
   }
 
   /** The newest version seen, without looking. */
@@ -46,15 +61,20 @@ export class DeltaLog {
     return this.#current;
   }
 
-  /** The newest version, or `undefined` when there is no table. */
+  /**
+   * The newest version, or `undefined` when there is no table.
+   *
+   * @throws ServiceError `TABLE_GONE`, `TABLE_REPLACED` (kind discontinuity) of a log that stays with its table.
+   */
   async find(signal?: AbortSignal): Promise<DeltaSnapshot | undefined> {
     const known = this.#current;
     if (known !== undefined) {
-      const forward = await this.#moveForward(known, undefined, signal);
-      if (await this.#trusts(forward, signal)) return this.#adopt(forward);
+      const forward = await this.#followed(known, signal);
+      if (forward !== undefined && (await this.#trusts(forward, signal))) return this.#adopt(forward);
     }
     this.#forget();
     const loaded = await loadSnapshot(this, undefined, signal);
+    this.#refuseAnother(loaded);
     return loaded === undefined ? undefined : this.#adopt(loaded);
   }
 
@@ -108,27 +128,63 @@ export class DeltaLog {
   }
 
   /**
-   * Whether `base` is, as far as can be known without trying, the newest version of the table that is there now. Costs no request while
-   * the base was seen a moment ago.
+   * Whether `base` is, as far as can be known without trying, the newest version of the table that is there now. Costs one request: the look
+   * whether its commit is still there.
    *
    * Why: log cleanup by others frees old version numbers, and a deleted table frees them all. A writer that slept through that would
-   * otherwise create a version in the past of the table.
+   * otherwise create a version in the past of the table, or in that of another table.
    */
   async isNewest(base: DeltaSnapshot, signal?: AbortSignal): Promise<boolean> {
-    return base === this.#current && (await this.#trusts(base, signal));
+    return base === this.#current && (await this.stands(base, signal)) && (await this.#trusts(base, signal));
+  }
+
+  /**
+   * Whether the log still holds the very commit that made the snapshot. False too for a version that was cleaned up since, of which nobody can
+   * tell. A snapshot whose commit was cleaned up before it was loaded is taken to stand.
+   */
+  async stands(snapshot: DeltaSnapshot, signal?: AbortSignal): Promise<boolean> {
+    const { commitFile } = snapshot;
+    if (commitFile === undefined) return true;
+    const found = await this.store.head(commitFile.path, signal);
+    return found !== undefined && isSameObject(commitFile, found);
+  }
+
+  /**
+   * For what was read version by version, after it was read: that it was read of the table this log knows.
+   *
+   * @throws ServiceError `TABLE_REPLACED`, `TABLE_GONE` (kind discontinuity).
+   */
+  async prove(signal?: AbortSignal): Promise<void> {
+    const known = this.#current;
+    if (known === undefined || (await this.stands(known, signal))) return;
+    const found = await this.find(signal);
+    if (found?.tableId === known.tableId) return;
+    throw found === undefined ? this.gone(known.version) : tableReplaced(this.name, this.store.root, idsOf(known.tableId, found));
+  }
+
+  /** The error for a log that `version` was read of, and that is not there any more. */
+  gone(version: Version): ServiceError {
+    return tableGone(this.name, this.store.root, `version ${version}, the newest that was read, is not in its log`);
   }
 
   /** Takes over a commit this process made on top of `base`. Never throws: the next refresh would read it anyway. */
   async accept(base: DeltaSnapshot, actions: DeltaCommit['actions'], path: string): Promise<void> {
     try {
-      const info = await this.store.head(path);
-      if (info === undefined || this.#current !== base) return;
-      const commit: DeltaCommit = { version: nextVersion(base.version), actions, modifiedMs: info.modifiedMs };
+      const commitFile = await this.store.head(path);
+      if (commitFile === undefined || this.#current !== base) return;
+      const commit: DeltaCommit = { version: nextVersion(base.version), actions, modifiedMs: commitFile.modifiedMs, commitFile };
       this.#remember(commit);
       this.#adopt(base.apply(commit, this.name));
     } catch {
       // The commit is in the log whatever happened here; what is known in memory stays as it was.
     }
+  }
+
+  /** The newest version behind `known`; `undefined` when that is not in the log any more. */
+  async #followed(known: DeltaSnapshot, signal: AbortSignal | undefined): Promise<DeltaSnapshot | undefined> {
+    const [before, forward] = await Promise.all([this.stands(known, signal), this.#moveForward(known, undefined, signal)]);
+    // What was read belongs to the history of `known` only if that is there afterwards.
+    return before && (forward === known || (await this.stands(known, signal))) ? forward : undefined;
   }
 
   async #moveForward(from: DeltaSnapshot, until: Version | undefined, signal: AbortSignal | undefined): Promise<DeltaSnapshot> {
@@ -159,6 +215,7 @@ export class DeltaLog {
       checkReadable(snapshot.protocol, snapshot.metadata, this.name);
     }
     this.#current = this.#keep(snapshot);
+    this.#last = { tableId: snapshot.tableId, version: snapshot.version };
     this.#confirmedAtMs = this.#clock.monotonicMs();
     return this.#current;
   }
@@ -187,9 +244,19 @@ export class DeltaLog {
     if (this.#commitIds.size > maxKeptCommitIds && oldest !== undefined) this.#commitIds.delete(oldest);
   }
 
+  #refuseAnother(found: DeltaSnapshot | undefined): void {
+    const known = this.#staysWithTable ? this.#last : undefined;
+    if (known === undefined || found?.tableId === known.tableId) return;
+    throw found === undefined ? this.gone(known.version) : tableReplaced(this.name, this.store.root, idsOf(known.tableId, found));
+  }
+
   #forget(): void {
     this.#current = undefined;
     this.#kept.clear();
     this.#commitIds.clear();
   }
+}
+
+function idsOf(known: string, found: DeltaSnapshot): { readonly known: string; readonly found: string } {
+  return { known, found: found.tableId };
 }

@@ -2,6 +2,7 @@ import { present } from '../base/assert.ts';
 import type { EpochMs } from '../base/clock.ts';
 import { isServiceError, ServiceError } from '../base/errors.ts';
 import type { StructType } from '../schema/types.ts';
+import type { ObjectInfo } from '../storage/object-store.ts';
 import type { Snapshot } from '../table/table.ts';
 import type { Version } from '../table/version.ts';
 import type {
@@ -16,7 +17,7 @@ import type {
 } from './actions.ts';
 import { type MappingMode, mappingModeOf } from './column-mapping/physical-schema.ts';
 import { type DeltaProperties, deltaProperties } from './properties.ts';
-import { type DeltaCommit, type ReplayState, replayed } from './replay-state.ts';
+import { type DeltaCommit, type ReplayBase, type ReplayState, replayed } from './replay-state.ts';
 import { parseSchemaString } from './schema-json.ts';
 import { checkReadable } from './table-features.ts';
 
@@ -35,6 +36,8 @@ export class DeltaSnapshot implements Snapshot {
   /** How files, statistics and partition values name the columns. */
   readonly mapping: MappingMode;
   readonly sizeBytes: number;
+  /** The version's own commit file as it was seen: another one in its place is another history. `undefined`: it was cleaned up already. */
+  readonly commitFile: ObjectInfo | undefined;
   readonly #state: ReplayState;
 
   private constructor(state: ReplayState, previous: DeltaSnapshot | undefined, name: string) {
@@ -45,6 +48,7 @@ export class DeltaSnapshot implements Snapshot {
     this.protocol = state.protocol ?? missing(name, state.version, 'protocol');
     this.metadata = state.metadata ?? missing(name, state.version, 'metaData');
     this.sizeBytes = state.sizeBytes;
+    this.commitFile = state.commitFile;
     const unchanged = previous !== undefined && previous.metadata === this.metadata;
     this.schema = unchanged ? previous.schema : schemaOf(this.protocol, this.metadata, name);
     this.settings = unchanged ? previous.settings : deltaProperties(this.metadata.configuration, name);
@@ -56,7 +60,7 @@ export class DeltaSnapshot implements Snapshot {
    *
    * @throws ServiceError `DELTA_STATE_RECOVER_ERROR` (kind corrupt) when there is no protocol or no metadata.
    */
-  static replay(name: string, base: { readonly version: Version; readonly modifiedMs: number }, actions: Iterable<Action>): DeltaSnapshot {
+  static replay(name: string, base: ReplayBase, actions: Iterable<Action>): DeltaSnapshot {
     return DeltaSnapshot.of(replayed(undefined, base, actions), name);
   }
 

@@ -174,12 +174,12 @@ export class DeltaTable implements QueryableTable {
     return tableObjects(this.#context, asDeltaSnapshot(snapshot), signal);
   }
 
-  changesOf(version: Version, signal?: AbortSignal): Promise<VersionChanges> {
-    return this.#changes.changesOf(version, signal);
+  async changesOf(version: Version, signal?: AbortSignal): Promise<VersionChanges> {
+    return this.#proven(await this.#changes.changesOf(version, signal), signal);
   }
 
-  rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows> {
-    return this.#changes.rowsAt(version, signal);
+  async rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows> {
+    return this.#proven(await this.#changes.rowsAt(version, signal), signal);
   }
 
   findSnapshot(point: SnapshotPoint, signal?: AbortSignal): Promise<DeltaSnapshot> {
@@ -283,6 +283,12 @@ export class DeltaTable implements QueryableTable {
     return { version: snapshot.version, written };
   }
 
+  /** What was read by the number of a version is of this table only if it still is this table. */
+  async #proven<Read>(read: Read, signal: AbortSignal | undefined): Promise<Read> {
+    await this.#log.prove(signal);
+    return read;
+  }
+
   /** Whether compaction goes through the engine, which reads files without their deleted rows. */
   get #rewritesVectors(): boolean {
     return this.#queryable;
@@ -346,6 +352,7 @@ function contextOf(
     writeSpec: (snapshot) => writeSpecOf(snapshot, { location, fallback: parts.compression }),
     addOf: addFileOf,
     tryCommit: (base, commit, commitId) => committer.tryCommit(base, { ...commit, commitId }),
+    stands: (snapshot) => log.stands(snapshot),
     findCommit: (commitId, afterVersion, signal) => log.findCommit(commitId, afterVersion, signal),
     afterCommit,
   };

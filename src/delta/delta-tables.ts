@@ -37,6 +37,8 @@ export interface DeltaTablesParts {
   /** Deletes expired log with the log checkpoints of row operations, as Spark does. Default false: feeds say what they still need. */
   readonly cleansUpLog?: boolean | undefined;
   readonly failpoint?: Failpoint | undefined;
+  /** Tables stay the tables they were when they were opened: see `DeltaLogParts`. */
+  readonly staysWithTable?: boolean | undefined;
 }
 
 /** Opens, creates, clones and converts Delta tables. */
@@ -102,8 +104,8 @@ export class DeltaTables implements TableFormatDriver {
   }
 
   #log(name: string, location: string): DeltaLog {
-    const { openStore, clock, codec } = this.#parts;
-    return new DeltaLog({ name, store: openStore(location), clock, codec: codec ?? parquetRows });
+    const { openStore, clock, codec, staysWithTable } = this.#parts;
+    return new DeltaLog({ name, store: openStore(location), clock, codec: codec ?? parquetRows, staysWithTable });
   }
 
   #table(log: DeltaLog, location: string): DeltaTable {

@@ -1,5 +1,6 @@
 import { type EpochMs, toEpochMs } from '../base/clock.ts';
 import type { ServiceError } from '../base/errors.ts';
+import type { ObjectInfo } from '../storage/object-store.ts';
 import { toVersion, type Version } from '../table/version.ts';
 import {
   type Action,
@@ -21,9 +22,14 @@ export interface DeltaCommit {
   readonly actions: readonly Action[];
   /** When storage says the commit file was written. */
   readonly modifiedMs: number;
+  /** The commit file as it was seen, where it was looked at. */
+  readonly commitFile?: ObjectInfo | undefined;
   /** What of it cannot be read. Absent: nothing, or whoever read the commit refused to go on. */
   readonly damaged?: readonly DamagedAction[] | undefined;
 }
+
+/** Where the replay of a version begins. */
+export type ReplayBase = Pick<DeltaCommit, 'version' | 'modifiedMs' | 'commitFile' | 'damaged'>;
 
 /** A log's state being replayed; a snapshot once protocol and metadata are known. */
 export interface ReplayState {
@@ -41,10 +47,11 @@ export interface ReplayState {
   readonly filesWithoutRowCount: number;
   /** Damage in actions that nothing superseded yet, by what would. While there is any the state is no snapshot. */
   readonly damage: ReadonlyMap<string, ServiceError>;
+  readonly commitFile: ObjectInfo | undefined;
 }
 
 /** Before any action of the log. */
-const emptyState: Omit<ReplayState, 'version' | 'committedAt'> = {
+const emptyState: Omit<ReplayState, 'version' | 'committedAt' | 'commitFile'> = {
   protocol: undefined,
   metadata: undefined,
   files: PersistentMap.empty(),
@@ -66,11 +73,12 @@ type Replaying = { -readonly [Key in keyof ReplayState]: ReplayState[Key] };
  */
 export function replayed(
   previous: ReplayState | undefined,
-  commit: Pick<DeltaCommit, 'version' | 'modifiedMs' | 'damaged'>,
+  commit: ReplayBase,
   actions: Iterable<Action>,
 ): ReplayState {
   const version = toVersion(commit.version);
-  const state: Replaying = { ...(previous ?? { ...emptyState, committedAt: toEpochMs(commit.modifiedMs) }), version };
+  const { commitFile } = commit;
+  const state: Replaying = { ...(previous ?? { ...emptyState, committedAt: toEpochMs(commit.modifiedMs) }), version, commitFile };
   let inCommitMs: number | undefined;
   const adds: AddFile[] = [];
   for (const action of actions) {

@@ -1,6 +1,9 @@
 import type { Version } from '../table/version.ts';
 import type { BatchRange, SealedBatch } from './sealed-batch.ts';
 
+/** Why: somebody moved the marks, changed the table or deleted the staged files; or the partitions went to another member of the group. */
+export type DiscardReason = 'progress-moved' | 'table-changed' | 'staged-missing' | 'revoked';
+
 /** What became of a sealed batch. */
 export type BatchOutcome =
   /** Its rows and offsets are in `version` of the table (by this attempt or an earlier one). */
@@ -9,7 +12,7 @@ export type BatchOutcome =
    * Nothing of it is in the table by this attempt and it must not be submitted again: read the progress marks, seek there, and
    * build batches from what is fetched next.
    */
-  | { readonly kind: 'discarded'; readonly reason: 'progress-moved' | 'table-changed' | 'revoked' };
+  | { readonly kind: 'discarded'; readonly reason: DiscardReason };
 
 /** Where ingest hands its batches: stages, writes dead letters and commits, in the order of submission. */
 export interface BatchSink {

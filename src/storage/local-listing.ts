@@ -40,8 +40,13 @@ async function* below(
     if (!entry.isFile() || entry.name.startsWith(temporaryPrefix) || !path.startsWith(options.prefix)) continue;
     if (options.startAfter !== undefined && comparePaths(path, options.startAfter) <= 0) continue;
     const stat = await lstat(join(root, path)).catch(() => undefined);
-    if (stat !== undefined) yield { path, sizeBytes: stat.size, modifiedMs: Math.floor(stat.mtimeMs) };
+    if (stat !== undefined) yield objectInfo(path, stat);
   }
+}
+
+/** A file as an object. The parts of a millisecond tell writings apart that follow each other at once. */
+export function objectInfo(path: string, { size, mtimeMs }: { readonly size: number; readonly mtimeMs: number }): ObjectInfo {
+  return { path, sizeBytes: size, modifiedMs: Math.floor(mtimeMs), etag: String(mtimeMs) };
 }
 
 /** With a slash after directories the order of entries is the order of all paths below them. */

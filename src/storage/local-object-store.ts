@@ -6,7 +6,7 @@ import { throwIfAborted } from '../base/abort.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import { DirectorySyncs } from './directory-syncs.ts';
-import { listFolder, temporaryPrefix } from './local-listing.ts';
+import { listFolder, objectInfo, temporaryPrefix } from './local-listing.ts';
 import type { ObjectInfo, ObjectStore, PutIfAbsentResult } from './object-store.ts';
 import { checkPath, notFound } from './path.ts';
 
@@ -55,7 +55,7 @@ export class LocalObjectStore implements ObjectStore {
   async head(path: string, signal?: AbortSignal): Promise<ObjectInfo | undefined> {
     try {
       const stat = await lstat(await this.#locate(path, signal));
-      return stat.isFile() ? { path, sizeBytes: stat.size, modifiedMs: Math.floor(stat.mtimeMs) } : undefined;
+      return stat.isFile() ? objectInfo(path, stat) : undefined;
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw translated(this.root, path, error);

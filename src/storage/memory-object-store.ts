@@ -6,6 +6,7 @@ import { checkPath, comparePaths, notFound } from './path.ts';
 interface StoredObject {
   readonly bytes: Uint8Array;
   readonly modifiedMs: number;
+  readonly etag: string;
 }
 
 /** Objects in this process's memory: for tests, simulation and trying things out. Gone with the object. */
@@ -14,6 +15,7 @@ export class MemoryObjectStore implements ObjectStore {
   readonly #clock: Clock;
   readonly #objects = new Map<string, StoredObject>();
   #sorted: readonly string[] | undefined;
+  #writings = 0;
 
   constructor(options: { readonly name: string; readonly clock: Clock }) {
     this.root = `memory://${options.name}`;
@@ -83,11 +85,13 @@ export class MemoryObjectStore implements ObjectStore {
 
   #info(path: string): ObjectInfo | undefined {
     const object = this.#objects.get(path);
-    return object === undefined ? undefined : { path, sizeBytes: object.bytes.byteLength, modifiedMs: object.modifiedMs };
+    if (object === undefined) return undefined;
+    return { path, sizeBytes: object.bytes.byteLength, modifiedMs: object.modifiedMs, etag: object.etag };
   }
 
   #store(path: string, bytes: Uint8Array): void {
     if (!this.#objects.has(path)) this.#sorted = undefined;
-    this.#objects.set(path, { bytes: bytes.slice(), modifiedMs: this.#clock.now() });
+    this.#writings += 1;
+    this.#objects.set(path, { bytes: bytes.slice(), modifiedMs: this.#clock.now(), etag: String(this.#writings) });
   }
 }

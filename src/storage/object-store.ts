@@ -7,6 +7,8 @@ export interface ObjectInfo {
   readonly sizeBytes: number;
   /** Storage time of the last write, milliseconds since the epoch. */
   readonly modifiedMs: number;
+  /** Two looks that saw one etag saw the same content. Absent where the store, or the request, does not tell. `isSameObject` compares. */
+  readonly etag?: string | undefined;
 }
 
 /** Result of a conditional put. `exists` is a fact; anything that is not known is thrown as kind `unknown-outcome`. */

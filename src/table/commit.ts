@@ -35,7 +35,11 @@ export type CommitConflict =
   /** Schema, partitioning or protocol changed under the transaction. */
   | { readonly kind: 'metadata-changed'; readonly latest: Version; readonly detail: string }
   /** A file this transaction rewrites is gone. */
-  | { readonly kind: 'files-removed'; readonly latest: Version; readonly path: string };
+  | { readonly kind: 'files-removed'; readonly latest: Version; readonly path: string }
+  /** The version the commit was worked out from is not in the table's history: another table is in its place, or it was put back. */
+  | { readonly kind: 'history-changed'; readonly latest: Version }
+  /** A file this transaction adds was deleted after it was staged. */
+  | { readonly kind: 'staged-missing'; readonly latest: Version; readonly path: string };
 
 export type CommitOutcome =
   | { readonly kind: 'committed'; readonly version: Version }
@@ -49,6 +53,8 @@ export type CommitOutcome =
 export interface AppendIntent {
   readonly commitId: CommitId;
   readonly files: readonly StagedFile[];
+  /** When writing the files began, by `Clock.monotonicMs`; `undefined`: not known. See `missingStagedFile`. */
+  readonly stagedSinceMs?: number | undefined;
   readonly progress: readonly ProgressAdvance[];
   /** Free text kept in the table's history (JSON: pipeline, batch accounting), for `audit`. */
   readonly userMetadata: string;

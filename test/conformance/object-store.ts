@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isServiceError } from '../../src/base/errors.ts';
 import type { ObjectInfo, ObjectStore } from '../../src/storage/object-store.ts';
+import { isSameObject } from '../../src/storage/same-object.ts';
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 
@@ -58,6 +59,18 @@ export function describeObjectStore(
       expect(await store.head('nowhere/y')).toBeUndefined();
       await expect(store.read('nowhere/y')).rejects.toMatchObject({ code: 'STORAGE_NOT_FOUND', kind: 'not-found' });
       await expect(store.readRange('dir/y', { from: 0, until: 1 })).rejects.toMatchObject({ code: 'STORAGE_NOT_FOUND' });
+    });
+
+    it('shows by its looks whether an object is the one that was seen before', async () => {
+      const { store } = await fixture();
+      await store.put('x', text('abc'));
+      const [seen, again] = [await looked(store, 'x'), await looked(store, 'x')];
+      const [shown] = await infos(store, 'x');
+      expect(isSameObject(seen, again)).toBe(true);
+      expect(shown !== undefined && isSameObject(shown, seen)).toBe(true);
+      await store.delete('x');
+      await store.put('x', text('xyz'));
+      expect(isSameObject(seen, await looked(store, 'x'))).toBe(false);
     });
 
     it('lists recursively in the order of UTF-8 bytes', async () => {
@@ -129,7 +142,17 @@ export function describeObjectStore(
 }
 
 export async function listed(store: ObjectStore, prefix: string, startAfter?: string): Promise<readonly string[]> {
+  return (await infos(store, prefix, startAfter)).map((object) => object.path);
+}
+
+async function infos(store: ObjectStore, prefix: string, startAfter?: string): Promise<readonly ObjectInfo[]> {
   const objects: ObjectInfo[] = [];
   for await (const object of store.list({ prefix, startAfter })) objects.push(object);
-  return objects.map((object) => object.path);
+  return objects;
+}
+
+async function looked(store: ObjectStore, path: string): Promise<ObjectInfo> {
+  const info = await store.head(path);
+  if (info === undefined) throw new TypeError(`no object ${path}`);
+  return info;
 }

@@ -184,6 +184,10 @@ export class BenchProcess implements OperationContext {
     return this.log.findCommit(commitId, afterVersion, signal);
   }
 
+  stands(snapshot: DeltaSnapshot): Promise<boolean> {
+    return this.log.stands(snapshot);
+  }
+
   writeSpec(snapshot: DeltaSnapshot): ReturnType<OperationContext['writeSpec']> {
     return {
       location: this.store.root,

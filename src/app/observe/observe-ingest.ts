@@ -95,10 +95,10 @@ export function observeCommits(
       commit.tableVersion.set(version, labels);
       logger.debug('version committed', { table, version, rows: staged.rowCount, deadLettered, filtered, commitMs });
     },
-    discarded: (result) => {
+    discarded: (result, reason) => {
       settle(recordsOf(result));
       ingest.recordsFiltered.add(recordsOf(result), { table, reason: 'discarded' });
-      logger.info('batch discarded, its records are read again', { table, records: recordsOf(result) });
+      logger.info('batch discarded, its records are read again', { table, reason, records: recordsOf(result) });
     },
     attempt: (result, error) => {
       if (result === 'unavailable') standstill.failed(describeError(error));

@@ -80,7 +80,8 @@ async function replayFrom(
   if (checkpoint !== undefined) {
     const actions = await checkpointActions(source, checkpoint, signal);
     if (actions === undefined) return undefined;
-    const base = { version: start, modifiedMs: timeOf(listing, start) };
+    const commitFile = listing.commits.find((commit) => commit.version === start)?.file;
+    const base = { version: start, modifiedMs: timeOf(listing, start), commitFile };
     state = replayed(undefined, base, actions);
     if (state.metadata?.configuration['delta.enableInCommitTimestamps'] === 'true') {
       // A checkpoint does not hold the time its version was given; the commit does, for as long as it is kept.
@@ -91,7 +92,7 @@ async function replayFrom(
   for (let index = 0; index < commits.length; index += readConcurrency) {
     const reads = commits
       .slice(index, index + readConcurrency)
-      .map((commit) => readCommit(source.store, commit.version, { modifiedMs: commit.modifiedMs, forReplay: true }, signal));
+      .map((commit) => readCommit(source.store, commit.version, { file: commit.file, forReplay: true }, signal));
     for (const commit of await Promise.all(reads)) {
       if (commit === undefined) throw notContiguous(source.name, 'a commit vanished while the log was read');
       state = replayed(state, commit, commit.actions);

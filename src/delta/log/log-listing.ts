@@ -1,4 +1,4 @@
-import type { ObjectStore } from '../../storage/object-store.ts';
+import type { ObjectInfo, ObjectStore } from '../../storage/object-store.ts';
 import type { Version } from '../../table/version.ts';
 import { logFolder, parseLogName, pathBefore } from './log-names.ts';
 
@@ -10,9 +10,15 @@ export interface CheckpointFiles {
   readonly paths: readonly string[];
 }
 
+export interface ListedCommit {
+  readonly version: Version;
+  readonly modifiedMs: number;
+  readonly file: ObjectInfo;
+}
+
 /** What a listing of the log folder found, ascending. */
 export interface LogListing {
-  readonly commits: readonly { readonly version: Version; readonly modifiedMs: number }[];
+  readonly commits: readonly ListedCommit[];
   readonly checkpoints: readonly CheckpointFiles[];
   /** All objects that belong to one version and can be cleaned up. */
   readonly objects: readonly { readonly path: string; readonly version: Version; readonly kind: string }[];
@@ -20,7 +26,7 @@ export interface LogListing {
 
 /** Lists the log from `fromVersion` on. The folder `_sidecars` is not looked into. */
 export async function listLog(store: ObjectStore, fromVersion: number, signal?: AbortSignal): Promise<LogListing> {
-  const commits: { version: Version; modifiedMs: number }[] = [];
+  const commits: ListedCommit[] = [];
   const objects: { path: string; version: Version; kind: string }[] = [];
   const parts = new Map<string, { version: Version; parts: number; paths: Map<number, string> }>();
   const checkpoints: CheckpointFiles[] = [];
@@ -30,7 +36,7 @@ export async function listLog(store: ObjectStore, fromVersion: number, signal?: 
     const name = parseLogName(object.path);
     if (name === undefined) continue;
     objects.push({ path: object.path, version: name.version, kind: name.kind });
-    if (name.kind === 'commit') commits.push({ version: name.version, modifiedMs: object.modifiedMs });
+    if (name.kind === 'commit') commits.push({ version: name.version, modifiedMs: object.modifiedMs, file: object });
     if (name.kind === 'checkpoint') checkpoints.push({ version: name.version, kind: 'classic', paths: [object.path] });
     if (name.kind === 'checkpoint-v2') checkpoints.push({ version: name.version, kind: 'v2', paths: [object.path] });
     if (name.kind !== 'checkpoint-part') continue;

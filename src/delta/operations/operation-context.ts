@@ -26,6 +26,8 @@ export interface OperationCommit {
   readonly userMetadata?: string | undefined;
   /** Without `commitInfo`, which the committer writes first. May be empty. */
   readonly actions: readonly Action[];
+  /** The files it adds were part of a table before, and whoever asks for them has looked, or wants them whether they are there or not. */
+  readonly addsKnownFiles?: boolean | undefined;
 }
 
 /** What a version changed, for the work that follows it. */
@@ -64,6 +66,8 @@ export interface OperationContext {
   addOf(file: StagedFile, snapshot: DeltaSnapshot, options: { readonly dataChange: boolean }): AddFile;
   /** One attempt at the version after `base`; no retry, no verification. Kind `unavailable` is thrown when nothing was changed. */
   tryCommit(base: DeltaSnapshot, commit: OperationCommit, commitId: CommitId): Promise<CommitOutcome>;
+  /** Whether the log still holds the very commit that made the snapshot. */
+  stands(snapshot: DeltaSnapshot): Promise<boolean>;
   findCommit(commitId: CommitId, afterVersion: Version, signal?: AbortSignal): Promise<Version | undefined>;
   /** Work a version of row operations leaves behind (log checkpoint, auto compaction). Best effort: never rejects. Absent: none. */
   readonly afterCommit?: ((version: Version, change: CommittedChange) => Promise<void>) | undefined;

@@ -58,6 +58,7 @@ export async function restore(
       ...restored.map((file): AddFile => ({ ...file, dataChange: true })),
       ...removed.map((file) => removeOf(file, { deletedMs, dataChange: true })),
     ],
+    addsKnownFiles: true,
     reads: { wholeTable: true },
     userMetadata: options.userMetadata,
     idempotency: options.idempotency,

@@ -20,7 +20,7 @@ interface CommitAttempts<Conflict> {
   /** What to commit on top of `base`. */
   commitOn(base: DeltaSnapshot): OperationCommit;
   /** What a refused attempt says against trying again at all; `undefined`: ask `conflictWith`. */
-  refusal(conflict: CommitConflict): Conflict | undefined;
+  readonly refusal: (conflict: CommitConflict) => Conflict | undefined;
   /** What stands against the commit on a newer version; `undefined` when it still holds. */
   conflictWith(fresh: DeltaSnapshot): Promise<Conflict | undefined>;
 }
@@ -63,7 +63,7 @@ export async function commitUntilCertain<Conflict>(
     base = seen.fresh;
     // The version it aimed at is taken by somebody else: the lost try can no longer land.
     if (doubt !== undefined && base.version >= doubt.target) doubt = undefined;
-    const standing = await request.conflictWith(base);
+    const standing = (await outdated(context, request, tried, base)) ?? (await request.conflictWith(base));
     if (standing === undefined) continue;
     if (doubt === undefined) return { kind: 'conflicted', conflict: standing, attempts: attempt + 1 };
     // Nothing must be tried any more, yet the lost try may still land in its free version: somebody has to take it first.
@@ -71,6 +71,18 @@ export async function commitUntilCertain<Conflict>(
   }
   if (doubt === undefined) return { kind: 'conflicted', conflict: undefined, attempts: attempt };
   throw outcomeUnknown(context, request, doubt, doubt.cause);
+}
+
+/** What stands against trying again on any version. */
+async function outdated<Conflict>(
+  context: OperationContext,
+  { base, refusal }: CommitAttempts<Conflict>,
+  tried: Attempt | Doubt,
+  fresh: DeltaSnapshot,
+): Promise<Conflict | undefined> {
+  if (tried.kind === 'conflicted' && tried.conflict.kind === 'staged-missing') return refusal(tried.conflict);
+  const known = base.version === beforeFirstVersion || (await context.stands(base));
+  return known ? undefined : refusal({ kind: 'history-changed', latest: fresh.version });
 }
 
 interface Doubt {

@@ -1,5 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import { toCommitId } from '../../table/commit.ts';
+import { type CommitConflict, toCommitId } from '../../table/commit.ts';
+import { StagedFileMissingException } from '../../table/staged-presence.ts';
 import { beforeFirstVersion, nextVersion, type Version } from '../../table/version.ts';
 import type { AddFile } from '../actions.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
@@ -40,7 +41,7 @@ export async function commitTransaction(context: OperationContext, transaction: 
   const rivals = new Rivals(context, checked, base);
   const blind = isBlindAppend(checked);
   const startedMs = context.clock.monotonicMs();
-  const end = await commitUntilCertain<DeltaConcurrentModificationException>(
+  const end = await commitUntilCertain<AnalysisException>(
     context,
     {
       base,
@@ -55,8 +56,9 @@ export async function commitTransaction(context: OperationContext, transaction: 
         readVersion: base.version,
         userMetadata: transaction.userMetadata,
         actions: withRowIds(onto, actions),
+        addsKnownFiles: transaction.addsKnownFiles,
       }),
-      refusal: () => undefined,
+      refusal: (conflict) => refusalOf(context.name, conflict),
       conflictWith: (fresh) => rivals.standingAgainst(fresh),
     },
     transaction.signal,
@@ -68,6 +70,18 @@ export async function commitTransaction(context: OperationContext, transaction: 
   // The version stands: whatever happens here must not look like a failed commit, whose files the caller deletes.
   await context.afterCommit?.(end.version, { addedFiles, autoCompact: transaction.autoCompact }).catch(() => undefined);
   return end.version;
+}
+
+/** What no newer version can make good. */
+function refusalOf(table: string, conflict: CommitConflict): AnalysisException | undefined {
+  switch (conflict.kind) {
+    case 'staged-missing':
+      return new StagedFileMissingException(table, conflict.path);
+    case 'history-changed':
+      return new MetadataChangedException({ table, version: conflict.latest, info: undefined });
+    default:
+      return undefined;
+  }
 }
 
 /** Whether it only adds, whatever the table holds: what other rows there are never stands against it. */

@@ -25,6 +25,8 @@ export interface Transaction extends CommitOptions {
   /** All values are text, as other engines write them. */
   readonly operationMetrics: Readonly<Record<string, string>>;
   readonly actions: readonly Action[];
+  /** See `OperationCommit`. */
+  readonly addsKnownFiles?: boolean | undefined;
   readonly reads: TransactionReads;
   /** Whether small files are compacted after the commit. Default: as the table's properties say. */
   readonly autoCompact?: AutoCompactSettings | undefined;

@@ -93,8 +93,8 @@ export class S3ObjectStore implements ObjectStore {
       client.send(new library.HeadObjectCommand(this.#place(path)), { abortSignal }),
     );
     if (answer.kind === 'done') {
-      const { ContentLength: sizeBytes = 0, LastModified: modified } = answer.value;
-      return { path, sizeBytes, modifiedMs: modified?.getTime() ?? 0 };
+      const { ContentLength: sizeBytes = 0, LastModified: modified, ETag: etag } = answer.value;
+      return { path, sizeBytes, modifiedMs: modified?.getTime() ?? 0, etag };
     }
     // An answer without a body does not say whether it is the object or the bucket that is missing.
     if (answer.failure.status === 404) return undefined;

@@ -78,6 +78,7 @@ export class CommitBench {
     return {
       commitId: toCommitId(id),
       files: [{ path: `part-${id}.parquet`, partitionValues: {}, sizeBytes: 10, rowCount: 1, modifiedMs: 1, statistics: [] }],
+      stagedSinceMs: this.clock.monotonicMs(),
       progress: [{ writerId: writer, from, until }],
       userMetadata: '',
     };

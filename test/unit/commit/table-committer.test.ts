@@ -44,6 +44,20 @@ describe('a commit that meets nobody', () => {
   });
 });
 
+describe('a commit that stood still after its files were staged', () => {
+  it('is discarded when somebody deleted one meanwhile, and is as good as ever when they are there', async () => {
+    const bench = new CommitBench();
+    const { table, committer } = await bench.committer();
+    const spec = table.writeSpec(await committer.base());
+    const [lost, kept] = [bench.intent(undefined, 5n), bench.intent(undefined, 5n)];
+    for (const { path } of kept.files) await bench.memory.put(path, new Uint8Array(10));
+    bench.clock.advance(5_000);
+    expect(await committer.commit(lost, spec)).toEqual({ kind: 'stale', reason: 'staged-missing' });
+    expect(await versionsWith(bench, lost.commitId)).toBe(0);
+    expect(await committer.commit(kept, spec)).toEqual({ kind: 'committed', version: 1 });
+  });
+});
+
 describe('a commit whose outcome the store does not tell', () => {
   it('is found in the log when it landed, once', async () => {
     const bench = new CommitBench();

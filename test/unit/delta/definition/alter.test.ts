@@ -255,7 +255,8 @@ describe('ALTER TABLE … properties and protocol', () => {
     const created = await bench.create(definitionOf(two));
     const base = await created.refresh();
     const staged = ['a', 'b'].map((path) => ({ path, partitionValues: {}, sizeBytes: 9, rowCount: 5, modifiedMs: 7, statistics: [] }));
-    await created.tryAppend(base, { commitId: bench.ids.uuid() as never, files: staged, progress: [], userMetadata: '' });
+    const stagedSinceMs = bench.clock.monotonicMs();
+    await created.tryAppend(base, { commitId: bench.ids.uuid() as never, files: staged, stagedSinceMs, progress: [], userMetadata: '' });
     const snapshot = await altered(created, { kind: 'set-properties', properties: { 'delta.enableRowTracking': 'true' } });
     const ids = [...snapshot.files()].map((file) => [file.baseRowId, file.defaultRowCommitVersion, file.dataChange]);
     expect(ids.toSorted()).toEqual([

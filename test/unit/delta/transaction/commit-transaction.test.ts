@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../src/base/errors.ts';
+import { printActions } from '../../../../src/delta/action-json.ts';
 import { type Action, type AddFile, removeOf } from '../../../../src/delta/actions.ts';
 import { commitInfoOf, DeltaSnapshot } from '../../../../src/delta/delta-snapshot.ts';
+import { commitPath } from '../../../../src/delta/log/log-names.ts';
 import { commitTransaction, type Transaction } from '../../../../src/delta/transaction/commit-transaction.ts';
 import { isAlreadyWritten } from '../../../../src/delta/transaction/idempotency.ts';
 import { bindExpression } from '../../../../src/expr/bind-expression.ts';
@@ -62,6 +64,43 @@ describe('commitTransaction', () => {
         'https://docs.delta.io/latest/concurrency-control.html for more information.',
     });
     expect((await context.refresh()).version).toBe(2);
+  });
+
+  it.each([
+    ['another table', 'other-table'],
+    ['the same table as it was before', 'bench-table'],
+  ])('fails on %s in place of the one it read, however its versions are numbered', async (_, id) => {
+    const bench = new DeltaBench();
+    await bench.create();
+    await bench.append(['old']);
+    const context = bench.process();
+    const base = await context.refresh();
+    for (const version of [0, 1]) await bench.store.delete(commitPath(version));
+    const first: readonly Action[] = [{ kind: 'protocol', minReaderVersion: 1, minWriterVersion: 4 }, metadataOf({ id })];
+    await bench.store.put(commitPath(0), printActions(first));
+    await bench.store.put(commitPath(1), printActions([await bench.file(['new'])]));
+    await expect(commitTransaction(context, transactionOf(base, [await bench.file(['late'])]))).rejects.toMatchObject({
+      name: 'MetadataChangedException',
+      kind: 'conflict',
+    });
+    expect(await bench.rowsAt()).toEqual(['new']);
+    const again = await context.refresh();
+    expect(await commitTransaction(context, transactionOf(again, [await bench.file(['late'])]))).toBe(2);
+  });
+
+  it('fails when a file it adds was deleted before the commit, and commits nothing', async () => {
+    const bench = new DeltaBench();
+    await bench.create();
+    const context = bench.process();
+    const base = await context.refresh();
+    const [kept, lost] = [await bench.file(['kept']), await bench.file(['lost'])];
+    await bench.store.delete(lost.storedPath);
+    await expect(commitTransaction(context, transactionOf(base, [kept, lost]))).rejects.toMatchObject({
+      code: 'STAGED_FILE_MISSING',
+      kind: 'conflict',
+      path: lost.storedPath,
+    });
+    expect((await context.refresh()).version).toBe(0);
   });
 
   it('fails a delete of a file that another delete removed first', async () => {
