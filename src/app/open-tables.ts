@@ -50,6 +50,7 @@ export function openTables(parts: OpenTablesParts): { readonly catalog: TableCat
     version: productVersion,
     engine,
     failpoint,
+    staysWithTable: true,
     scratchDirectory: join(config.maintenance.engine.temporaryDirectory ?? tmpdir(), 'tidewater-changes'),
   });
   const catalogs = new PipelineCatalogs({

@@ -1,5 +1,6 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
 import type { Clock } from '../base/clock.ts';
+import type { ServiceError } from '../base/errors.ts';
 import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
@@ -10,6 +11,7 @@ import type { HeldChanges, SnapshotRows } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
 import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
 import type { HiddenColumn } from '../table/hidden-columns.ts';
+import { tableGone, tableReplaced } from '../table/lost-tables.ts';
 import type {
   CompactionPlan,
   CompactionResult,
@@ -83,6 +85,8 @@ export interface IcebergTableParts {
   readonly scratchDirectory?: string | undefined;
   /** Settings of the store that the files are in, for worker threads, which open it themselves. */
   readonly storage?: StorageSettings | undefined;
+  /** Refuses a table that takes the place of this one, and that there is none any more. Default: follows what is there. */
+  readonly staysWithTable?: boolean | undefined;
 }
 
 const withoutEngine = ['expire', 'rewrite-manifests', 'vacuum'] as const;
@@ -129,10 +133,10 @@ export class IcebergTable implements QueryableTable {
     for (;;) {
       const { loaded } = this.#view;
       const newest = await this.#parts.pointer.load(loaded, signal);
-      if (newest === undefined) throw tableNotFound([this.name]);
+      if (newest === undefined) throw this.#gone();
       // What another caller took over meanwhile may be newer than what was read here.
       if (this.#view.loaded !== loaded) continue;
-      if (newest !== loaded) this.#adopt(viewOf(newest, { branch: this.#branch }));
+      if (newest !== loaded) this.#follow(newest);
       return this.#view;
     }
   }
@@ -276,6 +280,18 @@ export class IcebergTable implements QueryableTable {
 
   #changeSource(): ChangeSource {
     return { context: this.context, scratch: this.#scratch, storage: this.#parts.storage };
+  }
+
+  #gone(): ServiceError {
+    if (this.#parts.staysWithTable !== true) return tableNotFound([this.name]);
+    return tableGone(this.name, this.location, 'there is no such table any more');
+  }
+
+  /** @throws ServiceError `TABLE_REPLACED` (kind discontinuity). */
+  #follow(newest: LoadedMetadata): void {
+    const [known, found] = [this.#view.tableId, newest.metadata.tableUuid];
+    if (this.#parts.staysWithTable === true && known !== found) throw tableReplaced(this.name, this.location, { known, found });
+    this.#adopt(viewOf(newest, { branch: this.#branch }));
   }
 
   #adopt(view: IcebergView): void {

@@ -45,6 +45,8 @@ export interface IcebergTablesParts {
   readonly failpoint?: Failpoint | undefined;
   /** Local directory for changes that are computed for the feed; without it they are refused. */
   readonly scratchDirectory?: string | undefined;
+  /** Tables stay the tables they were when they were opened: see `IcebergTableParts`. */
+  readonly staysWithTable?: boolean | undefined;
 }
 
 /** A table that a catalog points to. */
@@ -152,7 +154,7 @@ export class IcebergTables implements TableFormatDriver {
   }
 
   #made(table: OpenedParts, loaded: LoadedMetadata): IcebergTable {
-    const { clock, random, ids, engine, failpoint, scratchDirectory, version } = this.#parts;
+    const { clock, random, ids, engine, failpoint, scratchDirectory, staysWithTable, version } = this.#parts;
     const parts = {
       ...table,
       clock,
@@ -161,6 +163,7 @@ export class IcebergTables implements TableFormatDriver {
       engine,
       failpoint,
       scratchDirectory,
+      staysWithTable,
       engineName,
       engineVersion: version,
       applicationSummary: this.#applicationSummary,

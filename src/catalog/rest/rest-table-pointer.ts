@@ -82,6 +82,8 @@ export class RestTablePointer implements TablePointer {
   }
 
   async swap(base: LoadedMetadata | undefined, change: MetadataChange, signal?: AbortSignal): Promise<SwapOutcome> {
+    const refusal = await change.prove?.();
+    if (refusal !== undefined) return refusal;
     let answer: HttpAnswer;
     try {
       answer = await this.#client.request(

@@ -58,6 +58,8 @@ export class SqlTablePointer implements TablePointer {
   async swap(base: LoadedMetadata | undefined, change: MetadataChange, signal?: AbortSignal): Promise<SwapOutcome> {
     const next = nextMetadata(base, change, this.#parts.clock.now());
     if (next.kind !== 'next') return next;
+    const refusal = await change.prove?.();
+    if (refusal !== undefined) return refusal;
     const { metadata } = next;
     const location = numberedLocation(metadata, base?.metadataLocation, this.#parts.ids.uuid());
     this.#folders.add(parentLocation(location));

@@ -1,6 +1,7 @@
 import { assertNever } from '../../base/assert.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { AppendIntent, CommitConflict, CommitId, CommitOutcome } from '../../table/commit.ts';
+import { StagedFileMissingException } from '../../table/staged-presence.ts';
 import type { Version } from '../../table/version.ts';
 import type { IcebergView } from '../iceberg-view.ts';
 import { type ProgressMap, printProgress, progressKey, resolvedProgress } from '../progress.ts';
@@ -26,7 +27,7 @@ export async function tryAppend(
   const moved = movedMark(base, before, intent);
   if (moved !== undefined) return { kind: 'conflicted', conflict: moved };
   const marks = printProgress(advanced(before, intent));
-  const { commitId, userMetadata } = intent;
+  const { commitId, stagedSinceMs, userMetadata } = intent;
   try {
     const outcome = await tryCommitSnapshot(
       context,
@@ -39,7 +40,7 @@ export async function tryAppend(
         summary: { [progressKey]: marks },
         updates: [{ action: 'set-properties', updates: { [progressKey]: marks } }],
       },
-      { commitId, userMetadata, signal },
+      { commitId, stagedSinceMs, userMetadata, signal },
     );
     switch (outcome.kind) {
       case 'committed':
@@ -52,6 +53,9 @@ export async function tryAppend(
         return assertNever(outcome);
     }
   } catch (error) {
+    if (error instanceof StagedFileMissingException) {
+      return { kind: 'conflicted', conflict: { kind: 'staged-missing', latest: base.version, path: error.path } };
+    }
     // Others committed what an append must be looked at again for.
     if (isServiceError(error, 'conflict')) {
       return { kind: 'conflicted', conflict: { kind: 'version-taken', latest: (await context.refresh(signal)).version } };

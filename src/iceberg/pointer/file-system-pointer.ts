@@ -2,6 +2,7 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isServiceError, ServiceError } from '../../base/errors.ts';
 import type { ObjectInfo, PutIfAbsentResult } from '../../storage/object-store.ts';
+import { isSameObject } from '../../storage/same-object.ts';
 import { plainLocation } from '../location.ts';
 import type { TableMetadata } from '../spec/table-metadata.ts';
 import type { TableFiles } from '../table-files.ts';
@@ -31,6 +32,7 @@ const singleWriterReason =
 export class FileSystemPointer implements TablePointer {
   readonly name: string;
   readonly singleWriterOnly: string = singleWriterReason;
+  readonly looksAtBase = true;
   readonly #parts: FileSystemPointerParts;
   readonly #location: string;
   /** What the file of a loaded metadata looked like: a table that was dropped and made again has the same names. */
@@ -69,6 +71,8 @@ export class FileSystemPointer implements TablePointer {
     const location = `${metadataFolderOf(this.#location)}/${versionName(version, codec)}`;
     const bytes = await metadataBytes(next.metadata, codec);
     await this.#deleteSidecar(location, signal);
+    const refusal = await change.prove?.();
+    if (refusal !== undefined) return refusal;
     let put: PutIfAbsentResult;
     try {
       put = await this.#parts.files.putIfAbsent(location, bytes, signal);
@@ -120,7 +124,7 @@ export class FileSystemPointer implements TablePointer {
     if (info === undefined || next !== undefined) return false;
     const seen = this.#seen.get(known);
     // What this pointer has not read itself it trusts only after having read it.
-    return seen !== undefined && seen.sizeBytes === info.sizeBytes && seen.modifiedMs === info.modifiedMs;
+    return seen !== undefined && isSameObject(seen, info);
   }
 
   async #read(file: VersionFile, signal: AbortSignal | undefined): Promise<LoadedMetadata> {
@@ -138,7 +142,9 @@ export class FileSystemPointer implements TablePointer {
       files.head(base.metadataLocation, signal),
       findVersion(files, this.#location, version, signal),
     ]);
-    return kept === undefined || next !== undefined ? undefined : version;
+    const seen = this.#seen.get(base);
+    const isBase = kept !== undefined && (seen === undefined || isSameObject(seen, kept));
+    return isBase && next === undefined ? version : undefined;
   }
 
   /** Who put the version, when we never heard whether we did. */

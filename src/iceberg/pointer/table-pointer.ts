@@ -12,13 +12,23 @@ export interface LoadedMetadata {
 export interface MetadataChange {
   readonly requirements: readonly MetadataRequirement[];
   readonly updates: readonly MetadataUpdate[];
+  /**
+   * Looks whether what the change builds on and refers to is there: a pointer asks right before it writes. An answer ends the swap so; thrown,
+   * nothing was changed.
+   */
+  readonly prove?: (() => Promise<SwapConflict | undefined>) | undefined;
+}
+
+/** Somebody else was first: load again, check again, try again. Nothing of the attempt is referred to. */
+export interface SwapConflict {
+  readonly kind: 'conflicted';
+  readonly reason: string;
 }
 
 /** How one attempt to swap a table's metadata ended. */
 export type SwapOutcome =
   | { readonly kind: 'committed'; readonly loaded: LoadedMetadata }
-  /** Somebody else was first: load again, check again, try again. Nothing of the attempt is referred to. */
-  | { readonly kind: 'conflicted'; readonly reason: string }
+  | SwapConflict
   /** It may have landed. Look for what was committed; delete nothing. */
   | { readonly kind: 'unknown'; readonly cause: unknown };
 
@@ -34,6 +44,8 @@ export interface TablePointer {
   readonly name: string;
   /** Why tables of this catalog must not have two writers at once; `undefined`: they may. */
   readonly singleWriterOnly: string | undefined;
+  /** A swap finds out by itself that the base's metadata file is gone. Default: it does not. */
+  readonly looksAtBase?: boolean | undefined;
   /**
    * Settings for the table's files that the catalog hands out, such as storage credentials, of a table that is about to be made too. Known from the
    * first `load` on, and renewed for as long as the pointer is in use.

@@ -14,6 +14,8 @@ import { type PreparedSnapshot, SnapshotProduction } from './snapshot-production
 export interface SnapshotCommitOptions extends CommitOptions {
   /** Stored with the snapshot, the same for every attempt: `findCommit` finds it. */
   readonly commitId?: CommitId | undefined;
+  /** When writing the added files began: see `missingStagedFile`. */
+  readonly stagedSinceMs?: number | undefined;
   /** Default: the context's. */
   readonly branch?: string | undefined;
 }

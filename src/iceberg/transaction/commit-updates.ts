@@ -9,6 +9,7 @@ import type { TableContext } from '../table-context.ts';
 import { mainBranch, viewOf } from '../view-of.ts';
 import { CommitFailedException } from './commit-errors.ts';
 import { commitUntilCertain } from './commit-loop.ts';
+import { proveBase } from './commit-proof.ts';
 import { checkMark, markUpdates } from './idempotency.ts';
 
 /**
@@ -34,7 +35,8 @@ export async function commitUpdates(
         if (base.metadata.tableUuid !== first.metadata.tableUuid) throw new CommitFailedException(context.name, 'the table was replaced');
         checkMark(idempotency, first.metadata, base.metadata);
         const change = plan(currentView(base, context.branch));
-        return Promise.resolve(change && { ...change, updates: [...change.updates, ...markUpdates(idempotency)] });
+        const updates = [...(change?.updates ?? []), ...markUpdates(idempotency)];
+        return Promise.resolve(change && { ...change, updates, prove: () => proveBase(context, base) });
       },
       hasLanded,
     },

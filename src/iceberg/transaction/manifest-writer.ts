@@ -1,4 +1,5 @@
 import { mapBounded } from '../../base/map-bounded.ts';
+import type { StagedFiles } from '../../table/staged-presence.ts';
 import type { ManifestEntry, ManifestFile } from '../spec/content-file.ts';
 import type { IcebergSnapshot, TableMetadata } from '../spec/table-metadata.ts';
 import { type WrittenManifest, writeManifest } from '../spec/write-manifest.ts';
@@ -7,7 +8,7 @@ import type { TableContext } from '../table-context.ts';
 import { metadataFolder } from './commit-settings.ts';
 
 /** What writing a commit's manifests needs of the table's context. */
-export type WriterContext = Pick<TableContext, 'files' | 'ids'>;
+export type WriterContext = Pick<TableContext, 'files' | 'ids' | 'clock'>;
 
 /** Deletes that run at the same time. */
 const deletesAtOnce = 8;
@@ -25,6 +26,7 @@ export class ManifestWriter {
   readonly #commitId: string;
   readonly #manifests = new Map<string, readonly ManifestEntry[]>();
   readonly #lists: string[] = [];
+  #sinceMs: number | undefined;
 
   constructor(context: WriterContext, snapshotId: bigint) {
     this.#context = context;
@@ -39,6 +41,11 @@ export class ManifestWriter {
 
   wrote(path: string): boolean {
     return this.#manifests.has(path);
+  }
+
+  /** Of a list and its manifests: what this commit has written. */
+  stagedOf(list: string, manifests: readonly ManifestFile[]): StagedFiles {
+    return { paths: [...manifests.map(({ path }) => path).filter((path) => this.wrote(path)), list], sinceMs: this.#sinceMs };
   }
 
   /** Entries with `unassignedSequenceNumber` get the number of the snapshot that the manifest becomes part of. */
@@ -83,6 +90,7 @@ export class ManifestWriter {
       codec: metadata.properties[codecProperty],
     });
     this.#lists.push(location);
+    this.#sinceMs ??= this.#context.clock.monotonicMs();
     await this.#context.files.put(location, bytes, signal);
     return location;
   }
@@ -111,6 +119,7 @@ export class ManifestWriter {
     const path = `${metadataFolder(location, properties)}/${this.#commitId}-m${this.#manifests.size}.avro`;
     // Known before it is there: what is put half must be deleted too.
     this.#manifests.set(path, entries);
+    this.#sinceMs ??= this.#context.clock.monotonicMs();
     await this.#context.files.put(path, bytes, signal);
     return { ...description, path };
   }

@@ -13,6 +13,8 @@ export interface SnapshotChange {
    */
   readonly kind: 'append' | 'fast-append' | 'overwrite' | 'row-delta' | 'replace' | 'rewrite-manifests';
   readonly added: readonly ContentFile[];
+  /** The added files were there before the change, which was made by looking at them or at a snapshot of theirs: they are not looked for again. */
+  readonly addsKnownFiles?: boolean | undefined;
   /** Data and delete files that go, as the base's manifests have them (by path; deletion vectors by path and offset). */
   readonly removed: readonly ContentFile[];
   /** Removes every data file whose partition or bounds say that all its rows match; @throws when a file may hold rows of both kinds. */

@@ -1,8 +1,10 @@
 import { assert } from '../../base/assert.ts';
+import { isServiceError } from '../../base/errors.ts';
 import type { CommitId } from '../../table/commit.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
+import type { StagedFiles } from '../../table/staged-presence.ts';
 import { snapshotById } from '../ancestry.ts';
-import type { LoadedMetadata, MetadataChange } from '../pointer/table-pointer.ts';
+import type { LoadedMetadata, MetadataChange, SwapConflict } from '../pointer/table-pointer.ts';
 import { type ProgressSource, printProgress, progressKey, resolvedProgress } from '../progress.ts';
 import { type MetadataSource, manifestsOf } from '../scan/manifests.ts';
 import { applyUpdates } from '../spec/apply-updates.ts';
@@ -16,7 +18,8 @@ import type { IcebergSchema, IcebergSnapshot, SnapshotOperation, TableMetadata }
 import type { TableContext } from '../table-context.ts';
 import { mainBranch } from '../view-of.ts';
 import { addedContents } from './added-files.ts';
-import { ValidationException } from './commit-errors.ts';
+import { CommitFailedException, ValidationException } from './commit-errors.ts';
+import { passedBase, proveBase, proveStaged } from './commit-proof.ts';
 import { manifestSettings, partitionSummaryLimit } from './commit-settings.ts';
 import { checkMark, markUpdates } from './idempotency.ts';
 import { ManifestFilter } from './manifest-filter.ts';
@@ -32,12 +35,14 @@ import { validateChange } from './validate-change.ts';
 /** What making snapshots needs of the table's context. */
 export type ProductionContext = Pick<
   TableContext,
-  'name' | 'files' | 'clock' | 'random' | 'ids' | 'engineName' | 'engineVersion' | 'applicationSummary'
+  'name' | 'pointer' | 'files' | 'clock' | 'random' | 'ids' | 'engineName' | 'engineVersion' | 'applicationSummary'
 >;
 
 export interface ProductionOptions extends Pick<CommitOptions, 'userMetadata' | 'idempotency' | 'summary'> {
   readonly branch: string;
   readonly commitId?: CommitId | undefined;
+  /** When writing the added files began, by `Clock.monotonicMs`; `undefined`: not known. See `missingStagedFile`. */
+  readonly stagedSinceMs?: number | undefined;
 }
 
 /** Summary entry that names the commit, the same for every attempt at it. */
@@ -94,8 +99,20 @@ export class SnapshotProduction {
     return this.#work?.writer.snapshotId;
   }
 
-  /** @throws ValidationException for what others committed since the change was worked out; errors of the storage. */
+  /**
+   * @throws ValidationException for what others committed since the change was worked out; `TABLE_GONE` (discontinuity), CommitFailedException
+   * when the base's own files are missing; errors of the storage.
+   */
   async attempt(base: LoadedMetadata | undefined, signal: AbortSignal | undefined): Promise<PreparedSnapshot> {
+    try {
+      return await this.#attempt(base, signal);
+    } catch (error) {
+      if (base === undefined || !isServiceError(error, 'not-found')) throw error;
+      throw new CommitFailedException(this.#context.name, (await passedBase(this.#context, base, error.message)).reason);
+    }
+  }
+
+  async #attempt(base: LoadedMetadata | undefined, signal: AbortSignal | undefined): Promise<PreparedSnapshot> {
     const updates = [...(this.#change.updates ?? []), ...markUpdates(this.#options.idempotency)];
     this.#checkBase(base?.metadata);
     const ground = this.#groundOf(base, updates);
@@ -123,7 +140,10 @@ export class SnapshotProduction {
     };
     const all = [...updates, ...this.#snapshotUpdates(metadata, snapshot)];
     const staged = this.#isStaged(metadata);
-    return { change: { requirements: requirementsFor(base?.metadata, all), updates: all }, snapshot, list, manifests, staged };
+    const requirements = requirementsFor(base?.metadata, all);
+    const metadataFiles = writer.stagedOf(list, manifests);
+    const prove = (): Promise<SwapConflict | undefined> => this.#prove(base, metadataFiles);
+    return { change: { requirements, updates: all, prove }, snapshot, list, manifests, staged };
   }
 
   /** See `ManifestWriter.discard`. */
@@ -144,6 +164,21 @@ export class SnapshotProduction {
     const reason = checkRequirements(base, requirementsFor(this.#first.base, this.#change.updates ?? []));
     if (reason !== undefined) throw new ValidationException(`table "${this.#context.name}" changed under the commit: ${reason}`);
     checkMark(this.#options.idempotency, this.#first.base, base);
+  }
+
+  /** Right before the swap: what the snapshot builds on and refers to is there. */
+  async #prove(base: LoadedMetadata | undefined, metadataFiles: StagedFiles): Promise<SwapConflict | undefined> {
+    const { added, addsKnownFiles, fresh, manifests } = this.#change;
+    const data = addsKnownFiles === true ? [] : [...new Set(added.map(({ path }) => path))];
+    const rewritten = (manifests?.added ?? []).map(({ path }) => path);
+    const staged = [{ paths: data, sinceMs: this.#options.stagedSinceMs }, { paths: rewritten, sinceMs: undefined }, metadataFiles];
+    const [refusal] = await Promise.all([
+      // A table that is replaced as a whole builds on nothing.
+      fresh === true ? undefined : proveBase(this.#context, base),
+      // Nobody removes orphans of a table that is not there yet.
+      base === undefined ? undefined : proveStaged(this.#context, staged),
+    ]);
+    return refusal;
   }
 
   #groundOf(base: LoadedMetadata | undefined, updates: readonly MetadataUpdate[]): Ground {

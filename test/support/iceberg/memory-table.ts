@@ -120,7 +120,7 @@ export function dataFile(
 }
 
 export function change(parts: Partial<SnapshotChange>): SnapshotChange {
-  return { kind: 'append', added: [], removed: [], validation: {}, summary: {}, ...parts };
+  return { kind: 'append', added: [], addsKnownFiles: true, removed: [], validation: {}, summary: {}, ...parts };
 }
 
 /** Manifests of a view with their entries. */

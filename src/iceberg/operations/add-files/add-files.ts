@@ -63,7 +63,7 @@ export async function addFiles(context: TableContext, request: AddFilesRequest):
     throwIfAborted(signal);
     added.push(await described(context, engine, view, { file, specId: spec.specId, partition: await partitions.of(file, signal) }, signal));
   }
-  const change = { kind: 'append', added, removed: [], validation: {}, summary: {}, updates } as const;
+  const change = { kind: 'append', added, addsKnownFiles: true, removed: [], validation: {}, summary: {}, updates } as const;
   const committed = await commitSnapshot(context, base, change, { signal });
   const changed = committed.snapshot?.summary['changed-partition-count'];
   return { addedFiles: added.length, changedPartitions: spec.fields.length === 0 || changed === undefined ? undefined : Number(changed) };

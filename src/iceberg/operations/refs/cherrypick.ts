@@ -112,7 +112,7 @@ async function replayed(
   const operation = summary['operation'];
   if (operation === 'append') {
     const added = await addedFiles(context, view, source, signal);
-    return { kind: 'append', added, removed: [], validation: {}, summary: picked };
+    return { kind: 'append', added, addsKnownFiles: true, removed: [], validation: {}, summary: picked };
   }
   if (operation !== 'overwrite' || summary['replace-partitions'] !== 'true') {
     throw refusedOperation(`Cannot cherry-pick snapshot ${snapshotId}: not append, dynamic overwrite, or fast-forward`);
@@ -126,6 +126,7 @@ async function replayed(
   return {
     kind: 'overwrite',
     added,
+    addsKnownFiles: true,
     removed: [],
     replacedPartitions: [...partitions.values()],
     validation: { since: parentSnapshotId, noNewData: true, noNewDeletes: true },
