@@ -96,11 +96,13 @@ export class FeedRole {
   async drain(): Promise<void> {
     await Promise.all(
       [...this.#feeds.values()].map(async (feed) => {
-        const table = await this.#components.catalog.load(feed.spec.table);
-        const { version } = await table.refresh();
-        await feed.drain(toVersion(version)).catch((error: unknown) => {
+        try {
+          // A table that is lost keeps no other feed from draining.
+          const { version } = await (await this.#components.catalog.load(feed.spec.table)).refresh();
+          await feed.drain(toVersion(version));
+        } catch (error) {
           this.#components.logger.warn('feed not drained', { table: feed.spec.table, error });
-        });
+        }
       }),
     );
   }

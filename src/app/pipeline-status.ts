@@ -56,7 +56,7 @@ function standbyStatus({ table, topic, activeIn }: FeedStandby): FeedStatus {
 async function tableStatus(sources: StatusSources, settings: TableSettings, signal: AbortSignal): Promise<TableStatus> {
   const { name, format, location } = settings;
   const ingest = sources.ingest?.statuses.get(name);
-  const snapshot = await newestSnapshot(sources, name, signal);
+  const { snapshot, lost } = await newestSnapshot(sources, name, signal);
   return {
     name,
     format,
@@ -66,17 +66,23 @@ async function tableStatus(sources: StatusSources, settings: TableSettings, sign
     fileCount: snapshot?.fileCount,
     sizeBytes: snapshot?.sizeBytes,
     ingest: ingest?.state,
-    detail: ingest?.detail,
+    detail: ingest?.detail ?? lost,
     drifts: sources.ingest?.driftsOf(name) ?? [],
     partitions: await partitionStatuses(sources.components, name, snapshot, ingest),
   };
 }
 
-async function newestSnapshot(sources: StatusSources, name: string, signal: AbortSignal): Promise<Snapshot | undefined> {
+/** `lost`: why there is none of a table that was there; the page shows the other tables all the same. */
+async function newestSnapshot(
+  sources: StatusSources,
+  name: string,
+  signal: AbortSignal,
+): Promise<{ readonly snapshot: Snapshot | undefined; readonly lost?: string }> {
   try {
-    return await (await sources.components.catalog.load(name, signal)).refresh(signal);
+    return { snapshot: await (await sources.components.catalog.load(name, signal)).refresh(signal) };
   } catch (error) {
-    if (isServiceError(error, 'not-found')) return undefined;
+    if (isServiceError(error, 'not-found')) return { snapshot: undefined };
+    if (isServiceError(error, 'discontinuity')) return { snapshot: undefined, lost: describeError(error) };
     throw error;
   }
 }

@@ -21,6 +21,8 @@ export interface PipelineOptions {
   readonly brokers?: readonly string[] | undefined;
   readonly redis?: string | undefined;
   readonly partitions?: number | undefined;
+  /** Default 6s: a worker that stands still loses its partitions soon. */
+  readonly sessionTimeout?: string | undefined;
   /** Directory of the table; default: below the case's directory. */
   readonly dataDir?: string | undefined;
   /** Where the table lies, when not in `dataDir`. */
@@ -127,7 +129,7 @@ ingest:
   maxBatchAge: 150ms
   maxBatchRows: 500
   maxFetchWait: 50ms
-  sessionTimeout: 6s
+  sessionTimeout: ${options.sessionTimeout ?? '6s'}
 ${(options.ingest ?? []).map((line) => `  ${line}\n`).join('')}  routes: [{ topics: [${topic}], table: events }]
   deadLetters: { topic: ${deadLetterTopic} }
 feeds:
