@@ -174,12 +174,19 @@ describe('the pipeline survives that', () => {
     await eventually('it reads', async () => (await worker.status()).tables[0]?.ingest === 'running');
     const produced = await produce(pipeline, 100);
     await workload.admin.createPartitions({ topicPartitions: [{ topic: pipeline.topic, count: 6 }] });
-    await produce({ ...pipeline, partitions: 6 }, 120, produced);
+    // A producer that is open knows the partitions of before.
+    const informed = new Workload();
+    await informed.connect();
+    await eventually('the added partitions take records', async () => {
+      if (produced.count < 220) await informed.produce({ ...pipeline, partitions: 6 }, produced, 220 - produced.count);
+      return produced.ends.size === 6 && produced.count >= 220;
+    });
+    await informed.close();
     await untilThrough(worker, pipeline, produced);
-    expect(await rowsOf(worker)).toBe(220);
+    expect(await rowsOf(worker)).toBe(produced.rowCount);
     expect(worker.said('KAFKA_TOPIC_NOT_FOUND')).toBe(false);
     expect((await worker.terminate()).code, worker.log).toBe(0);
-    await expectSound(pipeline, 220);
+    await expectSound(pipeline, produced.rowCount);
   });
 
   it.each(formats)('the topic of %s does not exist yet', async (_, kind) => {

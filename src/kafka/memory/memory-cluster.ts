@@ -14,17 +14,11 @@ import {
   kafkaUnavailable,
 } from '../errors.ts';
 import { stampRecordBatch } from '../records/record-batch-builder.ts';
+import type { ClientLink } from './client-link.ts';
 import type { BrokerOperation, FaultQueue } from './memory-faults.ts';
 import { MemoryGroup } from './memory-group.ts';
 import { MemoryLog } from './memory-log.ts';
 import { MemoryWorkGroups } from './memory-work-group.ts';
-
-/** A client's connection, as the broker sees it. */
-export interface ClientLink {
-  readonly clientId: string;
-  /** `isolated`: requests and answers get lost until it heals; `crashed`: for good. */
-  state: 'up' | 'isolated' | 'crashed';
-}
 
 /** The right to write under a transactional id, until a newer one is handed out. */
 export interface ProducerIdentity {

@@ -2,7 +2,8 @@ import { assert } from '../../base/assert.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { ConsumerOptions, KafkaConsumer, StartPosition, TopicDescription, TopicPartition } from '../client.ts';
 import { kafkaOffsetOutOfRange } from '../errors.ts';
-import { type ClientLink, isTransient, type MemoryCluster } from './memory-cluster.ts';
+import type { ClientLink } from './client-link.ts';
+import { isTransient, type MemoryCluster } from './memory-cluster.ts';
 import type { GroupMember } from './memory-group.ts';
 import type { LogRead } from './memory-log.ts';
 

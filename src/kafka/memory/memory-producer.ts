@@ -2,7 +2,8 @@ import { isServiceError } from '../../base/errors.ts';
 import { type Failpoint, inertFailpoint } from '../../base/failpoint.ts';
 import type { EncodedRecordBatch, KafkaProducer, PublishOptions, TopicPartition, TransactionalProducer } from '../client.ts';
 import { kafkaOutcomeUnknown, kafkaProducerDead, kafkaUnavailable } from '../errors.ts';
-import type { ClientLink, MemoryCluster, ProducerIdentity } from './memory-cluster.ts';
+import type { ClientLink } from './client-link.ts';
+import type { MemoryCluster, ProducerIdentity } from './memory-cluster.ts';
 
 /** Producer of the memory broker without transactions. */
 export class MemoryProducer implements KafkaProducer {

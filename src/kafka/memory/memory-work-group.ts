@@ -1,6 +1,6 @@
 import type { WorkGroup, WorkGroupOptions } from '../client.ts';
 import { ownersByName, spreadItems } from '../item-spread.ts';
-import type { ClientLink, MemoryCluster } from './memory-cluster.ts';
+import type { ClientLink } from './client-link.ts';
 
 /** The members of the memory broker's work groups; those of clients that are not up are left out, as after a session timeout. */
 export class MemoryWorkGroups {
@@ -41,16 +41,22 @@ export class MemoryWorkGroups {
   }
 }
 
+/** What a member needs of the cluster. */
+interface WorkGroupHost {
+  readonly workGroups: MemoryWorkGroups;
+  request<T>(link: ClientLink, operation: 'join-group', apply: () => T): Promise<T>;
+}
+
 /** A member of a work group of the memory broker: told of every division at once. */
 export class MemoryWorkGroup implements WorkGroup {
   readonly memberId: string;
   readonly link: ClientLink;
-  readonly #cluster: MemoryCluster;
+  readonly #cluster: WorkGroupHost;
   readonly #options: WorkGroupOptions;
   #owned: readonly string[] = [];
   #generation = -1;
 
-  constructor(cluster: MemoryCluster, link: ClientLink, options: WorkGroupOptions) {
+  constructor(cluster: WorkGroupHost, link: ClientLink, options: WorkGroupOptions) {
     this.memberId = cluster.workGroups.memberIdFor(link.clientId);
     this.link = link;
     this.#cluster = cluster;
