@@ -82,7 +82,7 @@ async function newestSnapshot(
     return { snapshot: await (await sources.components.catalog.load(name, signal)).refresh(signal) };
   } catch (error) {
     if (isServiceError(error, 'not-found')) return { snapshot: undefined };
-    if (isServiceError(error, 'discontinuity')) return { snapshot: undefined, lost: describeError(error) };
+    if (isServiceError(error, 'discontinuity')) return { snapshot: undefined, lost: givenUpDetail(error) };
     throw error;
   }
 }

@@ -71,11 +71,7 @@ type Replaying = { -readonly [Key in keyof ReplayState]: ReplayState[Key] };
  * The state after a commit's actions; `previous` is the one before, absent for the first (a checkpoint's, or version 0). What is damaged
  * counts only until something supersedes it: the log keeps what nobody needs to understand any more.
  */
-export function replayed(
-  previous: ReplayState | undefined,
-  commit: ReplayBase,
-  actions: Iterable<Action>,
-): ReplayState {
+export function replayed(previous: ReplayState | undefined, commit: ReplayBase, actions: Iterable<Action>): ReplayState {
   const version = toVersion(commit.version);
   const { commitFile } = commit;
   const state: Replaying = { ...(previous ?? { ...emptyState, committedAt: toEpochMs(commit.modifiedMs) }), version, commitFile };

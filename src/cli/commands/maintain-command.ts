@@ -36,7 +36,10 @@ export function addMaintainCommand(program: Command, add: AddCommand): void {
       command
         .option('--yes', 'delete; without it vacuum only says what it would delete')
         .option('--retain <duration>', 'keep files younger than this (default: the table’s retention)', duration)
-        .option('--allow-short-retention', 'allow --retain below the table’s retention: readers and feeds may break, and writers at work lose what they wrote and did not commit yet');
+        .option(
+          '--allow-short-retention',
+          'allow --retain below the table’s retention: readers and feeds may break, and writers at work lose what they wrote and did not commit yet',
+        );
     }
     if (verb === 'expire') {
       command.option('--retain <duration>', 'keep snapshots younger than this (default: the table’s own rules)', duration);
