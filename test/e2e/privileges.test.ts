@@ -117,6 +117,11 @@ describe('a user with the privileges of SECURITY.md', () => {
     });
     const producer = client.producer();
     await producer.connect();
+    // Letters of earlier tries are looked for where there are any: in an empty topic nobody misses the right to read.
+    if (!granted.some(({ name, operation }) => name === 'the dead-letter topic' && operation === 'Read')) {
+      await admin.createTopics({ topics: [{ topic: made.deadLetters, numPartitions: 1 }] });
+      await producer.send({ topic: made.deadLetters, messages: [{ value: 'a letter of somebody else' }] });
+    }
     const messages = ['{"id":1}', '{"id":"poison"}', '{"id":2}'].map((value) => ({ value }));
     await producer.send({ topic: made.source, messages });
     await producer.disconnect();

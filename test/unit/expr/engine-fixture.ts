@@ -1,4 +1,6 @@
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
+import { loadDuckdb } from '../../../src/engine/duckdb-modules.ts';
+import { registerVariantFunctions } from '../../../src/engine/variant-functions.ts';
 import { bindExpression, type Scope } from '../../../src/expr/bind-expression.ts';
 import { bindNow } from '../../../src/expr/bind-parameters.ts';
 import { parseExpression } from '../../../src/expr/parse/parse-expression.ts';
@@ -22,6 +24,7 @@ export class TestEngine {
     const instance = await DuckDBInstance.create(':memory:', { autoinstall_known_extensions: 'false', threads: '1' });
     const connection = await instance.connect();
     await connection.run("SET TimeZone = 'UTC'");
+    registerVariantFunctions(await loadDuckdb(), connection);
     return new TestEngine(instance, connection);
   }
 

@@ -342,6 +342,8 @@ async function bindsWithSome(name: string, samples: readonly string[]): Promise<
     ['l', 'l', '(a, x) -> a + x'],
     ['m', '(k, x) -> x'],
     ['m', '(k, x) -> true'],
+    ['parse_json(v)'],
+    ['parse_json(v)', "'$.a'", "'int'"],
   ];
   for (const args of [...lists, ...threes]) {
     for (const over of ['', ' OVER (ORDER BY id)']) {
