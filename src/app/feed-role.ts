@@ -176,7 +176,8 @@ export class FeedRole {
         logger.info('feed was taken over', { table: spec.table, topic: spec.topic, err: error });
         await clock.sleep(takenOverPauseMs, runSignal).catch(() => undefined);
       } finally {
-        if (!signal.aborted) this.#feeds.delete(feedId);
+        // One that stands still here is shown as it is; one that is somebody else’s is not shown.
+        if (held.aborted) this.#feeds.delete(feedId);
       }
     }
   }
