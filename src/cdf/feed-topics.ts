@@ -28,15 +28,10 @@ export async function ensurePositionsTopic(admin: KafkaAdmin, spec: FeedSpec): P
 
 /** The feed's topic, if it exists. */
 export async function findTopic(admin: KafkaAdmin, topic: string): Promise<FeedTopic | undefined> {
-  const partitions = await admin.partitionCount(topic);
-  if (partitions === undefined) return undefined;
-  try {
-    const topicId = await admin.topicId(topic);
-    return { partitions, topicId: topicId === noTopicId ? undefined : topicId };
-  } catch (error) {
-    if (isServiceError(error, 'not-found')) return undefined;
-    throw error;
-  }
+  const found = await admin.describeTopic(topic);
+  if (found === undefined) return undefined;
+  const { partitions, topicId } = found;
+  return { partitions, topicId: topicId === noTopicId ? undefined : topicId };
 }
 
 /**
