@@ -1,5 +1,5 @@
 import type { FeedStatus, PartitionStatus, PipelineStatus, QueueStatus, TableStatus } from '../admin/status.ts';
-import { describeError, isServiceError } from '../base/errors.ts';
+import { isServiceError } from '../base/errors.ts';
 import type { FeedStatus as RunningFeedStatus } from '../cdf/feed-parts.ts';
 import type { TableSettings } from '../config/table-settings.ts';
 import type { IngestStatus } from '../ingest/table-ingest.ts';
