@@ -21,8 +21,8 @@ const maxTasksPerThread = 5_000;
 const threads = 1;
 const idleMs = 120_000;
 
-/** States in which a feed publishes nothing until somebody acts. */
-const standstills: readonly FeedState[] = ['gap', 'lost', 'replaced', 'failed', 'fenced'];
+/** States in which a feed publishes nothing until somebody acts; one that was fenced goes by what the group says. */
+const standstills: readonly FeedState[] = ['gap', 'lost', 'replaced', 'failed'];
 
 /** Longer than the group takes to tell a member that it was not heard. */
 const takenOverPauseMs = 2_000;
@@ -150,8 +150,12 @@ export class FeedRole {
           logger.error('feed stands still until somebody acts', { ...labels, err: error });
         },
       });
-      while (!signal.aborted && this.#ownership.held(feedIdOf(spec)) !== undefined) await this.#ownership.changed(signal);
+      await this.#untilElsewhere(spec, signal);
     }
+  }
+
+  async #untilElsewhere(spec: FeedSpec, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && this.#ownership.held(feedIdOf(spec)) !== undefined) await this.#ownership.changed(signal);
   }
 
   /** Publishes while the feed is this process's and stands by while it is not. */
