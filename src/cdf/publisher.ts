@@ -63,10 +63,11 @@ export class FeedPublisher {
 
   /**
    * Whether nobody opened the feed after this instance: what looks like a newer producer was then the coordinator, which ends a transaction
-   * that takes longer than its timeout (or forgets a producer that rested for days) and raises the epoch.
+   * that takes longer than its timeout (or forgets a producer that rested for days) and raises the epoch. True as well before the first
+   * opening came to its end: an older instance that woke up in between took the feed back, and must not keep it.
    */
   async isNewest(signal?: AbortSignal): Promise<boolean> {
-    return this.#token !== undefined && (await this.#positions.newestOpening(this.#feedId, signal)) === this.#token;
+    return this.#token === undefined || (await this.#positions.newestOpening(this.#feedId, signal)) === this.#token;
   }
 
   /** @throws ServiceError as `TransactionalProducer.publish`. */
