@@ -41,7 +41,7 @@ export class Feed {
     this.#parts = parts;
     this.#tailer = new TableTailer({ table, events, pollIntervalMs: spec.pollIntervalMs });
     const positions = new PositionStore({ client, clock, topic: spec.positionsTopic });
-    this.#publisher = new FeedPublisher({ spec, client, positions, ids, failpoint });
+    this.#publisher = new FeedPublisher({ spec, client, clock, positions, ids, failpoint });
     this.#opening = new FeedOpening({
       spec,
       client,
@@ -126,7 +126,7 @@ export class Feed {
 
   /** Whether what looks like a newer instance was the end of a transaction that took too long. */
   async #timedOut(error: unknown, signal: AbortSignal): Promise<boolean> {
-    return isServiceError(error, 'fenced') && (await this.#retrying(signal, () => this.#publisher.isNewest(signal)));
+    return isServiceError(error, 'fenced') && (await this.#retrying(signal, () => this.#publisher.timedOut(signal)));
   }
 
   /** Where to go on; what is lost or replaced is answered by its policy. */

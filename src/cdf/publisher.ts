@@ -1,4 +1,5 @@
 import { present } from '../base/assert.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Failpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { EncodedRecordBatch, KafkaClient, TransactionalProducer } from '../kafka/client.ts';
@@ -6,6 +7,12 @@ import type { FeedPosition } from '../protocol/change-event.ts';
 import type { FeedTopicIds, StoredPosition } from './feed-position.ts';
 import { type FeedSpec, feedIdOf, transactionalIdOf } from './feed-spec.ts';
 import type { PositionStore } from './position-store.ts';
+
+/** Kafka's usual one; brokers look for transactions that took longer every 10 seconds. */
+const transactionTimeoutMs = 60_000;
+/** Brokers forget a producer at rest after days; never sooner than this. */
+const longRestMs = 60 * 60_000;
+const barrierMs = 1_000;
 
 /**
  * Publishes runs of one feed, each in one transaction with the position it reaches. `open`, `publish` any number of times; after a
@@ -16,17 +23,22 @@ export class FeedPublisher {
   readonly #feedId: string;
   readonly #transactionalId: string;
   readonly #client: KafkaClient;
+  readonly #clock: Clock;
   readonly #positions: PositionStore;
   readonly #ids: IdSource;
   readonly #failpoint: Failpoint;
   #producer: TransactionalProducer | undefined;
   /** Of the newest opening that was heard of. */
   #token: string | undefined;
+  /** When the newest transaction began, and when one was last heard to have ended well. */
+  #beganMs = 0;
+  #heardMs = 0;
   #topics: FeedTopicIds = { topicId: undefined, positionsTopicId: undefined };
 
   constructor(options: {
     readonly spec: FeedSpec;
     readonly client: KafkaClient;
+    readonly clock: Clock;
     readonly positions: PositionStore;
     readonly ids: IdSource;
     readonly failpoint: Failpoint;
@@ -35,6 +47,7 @@ export class FeedPublisher {
     this.#feedId = feedIdOf(options.spec);
     this.#transactionalId = transactionalIdOf(options.spec);
     this.#client = options.client;
+    this.#clock = options.clock;
     this.#positions = options.positions;
     this.#ids = options.ids;
     this.#failpoint = options.failpoint;
@@ -48,11 +61,13 @@ export class FeedPublisher {
    */
   async open(positionsTopicId: string | undefined, signal?: AbortSignal): Promise<StoredPosition | undefined> {
     await this.close();
-    this.#producer = await this.#client.openTransactional({ transactionalId: this.#transactionalId });
+    this.#beganMs = this.#clock.monotonicMs();
+    this.#producer = await this.#client.openTransactional({ transactionalId: this.#transactionalId, transactionTimeoutMs });
     this.#topics = { topicId: undefined, positionsTopicId };
     const token = this.#ids.uuid();
     await this.#producer.publish([this.#positions.encodeBarrier(this.#feedId, token)], { incarnations: this.#incarnations() });
     this.#token = token;
+    this.#heardMs = this.#clock.monotonicMs();
     return this.#positions.readBehind(this.#feedId, token, signal);
   }
 
@@ -62,20 +77,27 @@ export class FeedPublisher {
   }
 
   /**
-   * Whether nobody opened the feed after this instance: what looks like a newer producer was then the coordinator, which ends a transaction
-   * that takes longer than its timeout (or forgets a producer that rested for days) and raises the epoch. True as well before the first
-   * opening came to its end: an older instance that woke up in between took the feed back, and must not keep it.
+   * Whether what looks like a newer producer was the coordinator, which raises the epoch when a transaction takes longer than its timeout, or
+   * when it forgot a producer that rested for days: only after so long a time, and when nobody opened the feed after this instance. True as
+   * well before the first opening came to its end: an older instance that woke up in between is fenced in its turn.
    */
-  async isNewest(signal?: AbortSignal): Promise<boolean> {
-    return this.#token === undefined || (await this.#positions.newestOpening(this.#feedId, signal)) === this.#token;
+  async timedOut(signal?: AbortSignal): Promise<boolean> {
+    if (this.#token === undefined) return true;
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#beganMs < transactionTimeoutMs && nowMs - this.#heardMs < longRestMs) return false;
+    // A newer instance publishes its barrier right after it fenced this one.
+    await this.#clock.sleep(barrierMs, signal);
+    return (await this.#positions.newestOpening(this.#feedId, signal)) === this.#token;
   }
 
   /** @throws ServiceError as `TransactionalProducer.publish`. */
   async publish(run: { readonly batches: readonly EncodedRecordBatch[]; readonly until: FeedPosition }): Promise<void> {
     const producer = present(this.#producer, 'the publisher is open');
+    this.#beganMs = this.#clock.monotonicMs();
     await this.#failpoint('C1');
     const stored = this.#positions.encode(this.#feedId, { position: run.until, ...this.#topics });
     await producer.publish([...run.batches, stored], { incarnations: this.#incarnations() });
+    this.#heardMs = this.#clock.monotonicMs();
     await this.#failpoint('C5');
   }
 

@@ -255,12 +255,11 @@ it('goes on after a transaction that took longer than its timeout, because no ne
   const running = harness.start();
   await running.feed.drain(toVersion(3));
   let slept = false;
-  harness.brokerFailpoint = (name) => {
-    if (name === 'C3' && !slept) {
-      slept = true;
-      harness.broker.sweep(harness.clock.monotonicMs() + 61_000);
-    }
-    return Promise.resolve();
+  harness.brokerFailpoint = async (name) => {
+    if (name !== 'C3' || slept) return;
+    slept = true;
+    await harness.clock.sleep(61_000);
+    harness.broker.sweep(harness.clock.monotonicMs());
   };
   await oneMore(harness);
   await Promise.race([running.feed.drain(toVersion(4)), running.ended.then(() => new SystemClock().sleep(10))]);
