@@ -4,7 +4,7 @@ import { runSimulation, type SimulationReport } from '../support/simulation/run-
 const asked = process.env['SEED'] ?? '';
 const activeMs = Number(process.env['ACTIVE_MS'] ?? 5_000);
 /** Chosen so that together they reach every kind of trouble; `scripts/soak.mjs` runs random ones. */
-const seeds = asked === '' ? [2, 3, 4, 8, 10, 19, 21, 85] : asked.split(',').map(Number);
+const seeds = asked === '' ? [2, 3, 4, 7, 8, 10, 19, 21, 85] : asked.split(',').map(Number);
 
 function story(report: SimulationReport): string {
   return [...report.counts]
@@ -104,7 +104,7 @@ describe.runIf(asked === '')('the simulation itself', () => {
     ['forget-feed-positions', 'I9: '],
   ] as const)('notices the sabotage "%s"', async (sabotage, invariant) => {
     const found: string[] = [];
-    for (const seed of [3, 10, 19, 24]) {
+    for (const seed of [7, 1, 9, 3]) {
       found.push(...(await runSimulation({ seed, activeMs: 4_000, sabotage })).violations);
       if (found.some((violation) => violation.startsWith(invariant))) break;
     }

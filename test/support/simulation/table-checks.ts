@@ -55,7 +55,8 @@ export async function checkMarks({ versions, files }: TableEvidence): Promise<re
     for (const { writerId, value } of advanced) {
       const source = parseWriterId(writerId, pipeline);
       if (source === undefined) continue;
-      const from = marks.get(source.partition) ?? 0n;
+      // The first mark says where reading begins, which may be the first offset.
+      const from = marks.get(source.partition) ?? -1n;
       if (value <= from) found.push(`I2: version ${version} moves the mark of partition ${source.partition} from ${from} to ${value}`);
       marks.set(source.partition, value);
     }
