@@ -17,7 +17,7 @@ const config: ViteUserConfig = defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      project('fast', ['test/{unit,conformance,golden,simulation,property}/**/*.test.ts', 'test/*.test.ts'], 30_000),
+      project('fast', ['test/{unit,conformance,golden,simulation,property}/**/*.test.ts', 'test/*.test.ts'], 90_000),
       project('integration', ['test/integration/**/*.test.ts'], 180_000, servers),
       project('parity', ['test/parity/**/*.test.ts'], 300_000),
       project('engines', ['test/engines/**/*.test.ts'], 300_000, { globalSetup: ['test/engines/support/global-oracle.ts'] }),
