@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { describeError, isServiceError } from '../base/errors.ts';
+import { describeError, describeFailure, isServiceError } from '../base/errors.ts';
 import { Feed } from '../cdf/feed.ts';
 import type { FeedObserver } from '../cdf/feed-observer.ts';
 import type { FeedStatus } from '../cdf/feed-parts.ts';
@@ -11,7 +11,7 @@ import { toVersion } from '../table/version.ts';
 import type { Components } from './components.ts';
 import { FeedOwnership } from './feed-ownership.ts';
 import { observeFeed } from './observe/observe-feed.ts';
-import { givenUpDetail, restartBackoff, supervise } from './supervise.ts';
+import { restartBackoff, supervise } from './supervise.ts';
 import { pooledEncoder } from './workers/pooled.ts';
 import type { WorkerSetup } from './workers/worker-messages.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
@@ -122,7 +122,7 @@ export class FeedRole {
         logger.warn('feed group left and joined again', { waitMs, err: error });
       },
       onGivenUp: (error) => {
-        reporter.report('failed', givenUpDetail(error));
+        reporter.report('failed', describeFailure(error));
         logger.error('feed group cannot be joined until somebody acts', { err: error });
       },
     });
@@ -146,7 +146,7 @@ export class FeedRole {
           logger.warn('feed stopped and starts again', { ...labels, waitMs, err: error });
         },
         onGivenUp: (error) => {
-          reporter.report('failed', givenUpDetail(error));
+          reporter.report('failed', describeFailure(error));
           logger.error('feed stands still until somebody acts', { ...labels, err: error });
         },
       });

@@ -1,3 +1,4 @@
+import { describeFailure } from '../base/errors.ts';
 import { CommitPipeline } from '../commit/commit-pipeline.ts';
 import { TableCommitter } from '../commit/table-committer.ts';
 import type { TableSettings } from '../config/table-settings.ts';
@@ -9,7 +10,7 @@ import type { Table } from '../table/table.ts';
 import type { Components } from './components.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
-import { givenUpDetail, isRefusal, restartBackoff, supervise } from './supervise.ts';
+import { isRefusal, restartBackoff, supervise } from './supervise.ts';
 import { TopicIdentities } from './topic-identities.ts';
 import { pooledStager } from './workers/pooled.ts';
 import type { WorkerSetup } from './workers/worker-messages.ts';
@@ -80,11 +81,11 @@ export class IngestRole {
       backoff: restartBackoff,
       run: (runSignal) => this.#runTable(table, topics, { reporter, standstill }, runSignal),
       onRestart: (error, waitMs) => {
-        reporter.report(isRefusal(error) ? 'failed' : 'starting', givenUpDetail(error));
+        reporter.report(isRefusal(error) ? 'failed' : 'starting', describeFailure(error));
         logger.warn('ingest stopped and starts again', { table: table.name, waitMs, err: error });
       },
       onGivenUp: (error) => {
-        reporter.report('failed', givenUpDetail(error));
+        reporter.report('failed', describeFailure(error));
         logger.error('ingest stands still until somebody acts', { table: table.name, err: error });
       },
     });

@@ -1,5 +1,5 @@
 import type { FeedStatus, PartitionStatus, PipelineStatus, QueueStatus, TableStatus } from '../admin/status.ts';
-import { isServiceError } from '../base/errors.ts';
+import { describeFailure, isServiceError } from '../base/errors.ts';
 import type { FeedStatus as RunningFeedStatus } from '../cdf/feed-parts.ts';
 import type { TableSettings } from '../config/table-settings.ts';
 import type { IngestStatus } from '../ingest/table-ingest.ts';
@@ -10,7 +10,6 @@ import type { Components } from './components.ts';
 import type { FeedRole, FeedStandby } from './feed-role.ts';
 import type { IngestRole } from './ingest-role.ts';
 import { productVersion } from './product-version.ts';
-import { givenUpDetail } from './supervise.ts';
 
 export interface StatusSources {
   readonly components: Components;
@@ -41,7 +40,7 @@ function feedStatus(feed: RunningFeedStatus): FeedStatus {
     table: feed.table,
     topic: feed.topic,
     state: feed.state,
-    detail: feed.error === undefined ? undefined : givenUpDetail(feed.error),
+    detail: feed.error === undefined ? undefined : describeFailure(feed.error),
     publishedVersion: feed.position?.version,
     ordinal: feed.position?.ordinal,
     lagVersions: feed.lagVersions,
@@ -82,7 +81,7 @@ async function newestSnapshot(
     return { snapshot: await (await sources.components.catalog.load(name, signal)).refresh(signal) };
   } catch (error) {
     if (isServiceError(error, 'not-found')) return { snapshot: undefined };
-    if (isServiceError(error, 'discontinuity')) return { snapshot: undefined, lost: givenUpDetail(error) };
+    if (isServiceError(error, 'discontinuity')) return { snapshot: undefined, lost: describeFailure(error) };
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { type BackoffPolicy, backoffMs } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
-import { describeError, isServiceError } from '../base/errors.ts';
+import { isServiceError } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
 
 export interface SupervisionOptions {
@@ -66,10 +66,4 @@ const refusals: ReadonlySet<string> = new Set(['KAFKA_AUTHENTICATION_FAILED', 'K
 /** The broker does not let this process in. An operator cures it there, or by a file of credentials that is read anew, while the process runs. */
 export function isRefusal(error: unknown): boolean {
   return isServiceError(error) && refusals.has(error.code);
-}
-
-/** For a status page: why a part is not running. */
-export function givenUpDetail(error: unknown): string {
-  const hint = isServiceError(error) && error.hint !== undefined ? `; ${error.hint}` : '';
-  return describeError(error) + hint;
 }

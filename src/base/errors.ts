@@ -72,3 +72,9 @@ export function describeError(error: unknown): string {
   const head = error instanceof ServiceError ? `${error.code}: ${error.message}` : error.message;
   return error.cause instanceof Error ? `${head} (caused by ${describeError(error.cause)})` : head;
 }
+
+/** For a status page: why a part is not running, and the cure. */
+export function describeFailure(error: unknown): string {
+  const hint = isServiceError(error) && error.hint !== undefined ? `; ${error.hint}` : '';
+  return describeError(error) + hint;
+}

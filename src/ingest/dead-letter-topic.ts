@@ -123,7 +123,7 @@ export class DeadLetterTopic implements DeadLetterSink {
       const { writerId: source, from } = present(range, 'a rejected record is of a partition of its batch');
       const destined = bySource.get(source) ?? {
         source,
-        transactionalId: `tidewater-dead-letters/${pipeline}/${table}/${topic}/${partition}`,
+        transactionalId: `tidewater-${pipeline}#dead-letters/${table}/${topic}/${partition}`,
         from,
         partition: partition % partitionCount,
         letters: [],

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { describeError, isServiceError, ServiceError } from '../base/errors.ts';
+import { describeFailure, isServiceError, ServiceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
 import type {
   ConsumerHandler,
@@ -122,7 +122,7 @@ export class TableIngest implements ConsumerHandler {
       await this.#settled();
     }
     if (this.#failure !== undefined) {
-      this.#enter('failed', describeError(this.#failure));
+      this.#enter('failed', describeFailure(this.#failure));
       throw this.#failure;
     }
     this.#enter('stopped', undefined);

@@ -88,7 +88,7 @@ describe('the feeds survive', () => {
     only.signal('SIGCONT');
     await untilThrough(only, pipeline, produced);
     expect((await only.terminate()).code, only.log).toBe(0);
-    expect((await judge(workload, pipeline, produced)).findings).toEqual([]);
+    expect((await judge(workload, pipeline, produced)).findings, only.log).toEqual([]);
   });
 
   it.each(formats)('of %s the loss of the positions topic: loud when stopped, found again when told to', async (_, label, iceberg) => {

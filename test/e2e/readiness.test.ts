@@ -105,7 +105,7 @@ describe('the probes of the chart', () => {
     for (const one of all) expect(await ends(one)).toBeLessThan(silentDrainMs);
   });
 
-  it('hear of a broker that goes away while a process is at work; its end is short and loses nothing', async () => {
+  it('hear of a broker that goes away while a process is at work; its end is short, says what is left, and loses nothing', async () => {
     await using kafka = await privateKafka();
     const brokers = kafka.server.brokers;
     const own = new Workload(brokers);
@@ -125,6 +125,8 @@ describe('the probes of the chart', () => {
       );
       expect((await one.probe('/livez')).status).toBe(200);
       expect(await ends(one)).toBeLessThan(silentDrainMs);
+      expect(one.said('drain ended early, nothing is lost'), one.log).toBe(true);
+      expect(one.said('the broker does not answer'), one.log).toBe(true);
       await kafka.start();
       const next = serve(pipeline.config);
       await untilThrough(next, pipeline, produced);

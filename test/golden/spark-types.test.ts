@@ -38,7 +38,7 @@ describe('types of tables that Spark wrote', () => {
   }
 
   async function rowsOf(frame: DataFrame, sql: string): Promise<readonly unknown[]> {
-    await frame.createOrReplaceTempView('t');
+    frame.createOrReplaceTempView('t');
     return (await own.session.sql(sql)).collect();
   }
 

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kafka, KafkaMessage } from 'kafkajs';
 import { rowText } from './checks-table.ts';
+import { sortAbortedTransactions } from './kafkajs-isolation.ts';
+
+sortAbortedTransactions();
 
 /** How long a topic must stay silent after the last expected record: a record too many would come by then. */
 const silenceMs = 700;

@@ -162,7 +162,9 @@ export function orphans(tableDir: string, log: TableLog): readonly Orphan[] {
 }
 
 function isLogFile(path: string): boolean {
-  return /^_delta_log\/(\d{20}\.(json|crc|checkpoint(\.[\w-]+)*\.parquet)|_last_checkpoint|\.\d{20}\.json\.crc)$/.test(path);
+  return /^_delta_log\/(\d{20}\.(json|crc|checkpoint(\.[\w-]+)*\.parquet)|_last_checkpoint|_last_vacuum_info|\.\d{20}\.json\.crc)$/.test(
+    path,
+  );
 }
 
 function commitNames(tableDir: string): readonly string[] {

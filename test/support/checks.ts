@@ -70,8 +70,11 @@ function exactlyOnce(sources: readonly string[], deadLetters: readonly Received[
   const rows = new Set(sources);
   if (rows.size !== sources.length) findings.push(`I1: ${sources.length - rows.size} rows are there more than once`);
   const rejected = new Set(deadLetters.map(sourceOf));
-  if (rejected.size !== deadLetters.length)
-    findings.push(`I10: ${deadLetters.length - rejected.size} dead letters are there more than once`);
+  for (const source of rejected) {
+    const copies = deadLetters.filter((letter) => sourceOf(letter) === source);
+    if (copies.length > 1)
+      findings.push(`I10: ${source} is among the dead letters ${copies.length} times: ${copies.map(placeOf).join(', ')}`);
+  }
   for (const [partition, end] of produced.ends) {
     for (let offset = 0n; offset < end; offset += 1n) {
       const source = `${partition}:${offset}`;
@@ -84,6 +87,10 @@ function exactlyOnce(sources: readonly string[], deadLetters: readonly Received[
   }
   for (const source of rows) findings.push(`I1: ${source} is in the table and was never produced`);
   return findings;
+}
+
+function placeOf(message: Received): string {
+  return `${message.partition}:${message.offset}, rejected at ${header(message, 'tidewater.dlq.rejected_at') ?? 'an unknown time'}`;
 }
 
 function sourceOf(message: Received): string {

@@ -11,7 +11,7 @@ import { toCommitId } from '../../src/table/commit.ts';
 
 /**
  * A process of its own that commits appends to a Delta table in an object store, as the pipeline does: `s3-appender.ts <location> <writer>
- * <count> <properties as JSON>`. Each commit names a file that is not there, and moves the writer's mark by one. Prints
+ * <count> <properties as JSON>`. Each commit names a file of one byte, and moves the writer's mark by one. Prints
  * `{"committed":n,"unknown":m}`.
  */
 const [location = '', writer = '', count = '0', properties = '{}'] = process.argv.slice(2);
@@ -22,6 +22,7 @@ const open = objectStoreOpener({ clock, ids, properties: JSON.parse(properties) 
 const openStore = (at: string): ObjectStore => new RetryingObjectStore(open(at), { clock, random });
 const rewriter = { rewrite: () => Promise.reject(new TypeError('not used')) };
 const tables = new DeltaTables({ openStore, clock, random, ids, version: 'test', rewriter });
+const store = openStore(location);
 const table = await tables.open('appended', location);
 if (table === undefined) throw new TypeError(`no table at ${location}`);
 let unknown = 0;
@@ -39,6 +40,7 @@ const committer = new TableCommitter({
 });
 for (let index = 0; index < Number(count); index++) {
   const file = { path: `${writer}-${index}.parquet`, partitionValues: {}, sizeBytes: 1, rowCount: 1, modifiedMs: 1, statistics: [] };
+  await store.put(file.path, new Uint8Array(1));
   const progress = [{ writerId: writer, from: index === 0 ? undefined : BigInt(index), until: BigInt(index + 1) }];
   const intent = { commitId: toCommitId(ids.uuid()), files: [file], progress, userMetadata: '' };
   const result = await committer.commit(intent, table.writeSpec(await committer.base()));

@@ -1,3 +1,4 @@
+import { parseJson } from '../../base/bigint-json.ts';
 import { encodeVariant, maxDecimalDigits, type VariantNode } from './encode-variant.ts';
 import type { VariantBytes } from './fold-variant.ts';
 
@@ -73,7 +74,8 @@ class Parser {
 
   #string(): string | undefined {
     const text = this.#match(texts)?.[0];
-    return text === undefined ? undefined : (JSON.parse(text) as string);
+    const value = text === undefined ? undefined : parseJson(text, 'a text of a variant');
+    return typeof value === 'string' ? value : undefined;
   }
 
   #take(mark: string): boolean {

@@ -1,4 +1,4 @@
-import type { Admin, ConfigResourceTypes } from 'kafkajs';
+import kafkajs, { type Admin } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
 import { isServiceError } from '../../base/errors.ts';
 import { mapBounded } from '../../base/map-bounded.ts';
@@ -10,8 +10,6 @@ import { toServiceError } from './kafkajs-errors.ts';
 /** How long a topic may take to be known by all brokers after its creation. */
 const createdTopicTimeoutMs = 10_000;
 const createdTopicPollMs = 50;
-/** As the protocol has it. kafkajs exports the name in a way that Node's own modules do not see. */
-const topicResource: ConfigResourceTypes.TOPIC = 2;
 /** How long a partition's offsets are asked for while it has no leader. */
 const heldOffsetsTimeoutMs = 10_000;
 // The protocol's names for the two ends of a partition.
@@ -103,7 +101,7 @@ export class KafkajsAdmin implements KafkaAdmin {
       async (admin) => {
         const { resources } = await admin.describeConfigs({
           includeSynonyms: false,
-          resources: [{ type: topicResource, name: topic }],
+          resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }],
         });
         return new Map(resources.flatMap(({ configEntries }) => configEntries).map((entry) => [entry.configName, entry.configValue]));
       },

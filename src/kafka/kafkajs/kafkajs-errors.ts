@@ -79,7 +79,7 @@ const authorization: ReadonlyMap<number, Privileges> = new Map([
     {
       resource: 'topic',
       needed:
-        'Read on a source topic; Write on a dead-letter or feed topic; Read and Write on the positions topic; Create where it does not exist',
+        'Read on a source topic; Write on a feed topic; Read and Write on the dead-letter and the positions topic; Create where it does not exist',
     },
   ],
   [kafkaCode.groupAuthorizationFailed, { resource: 'consumer group', needed: 'Read on the group' }],

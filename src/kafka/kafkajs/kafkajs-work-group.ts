@@ -143,7 +143,10 @@ function readShare(share: Buffer): WorkShare {
   const root: JsonObject = share.length === 0 ? {} : parsed(AssignerProtocol.MemberAssignment.decode(share)?.userData);
   const owners = root['owners'];
   const named = isJsonObject(owners) ? Object.entries(owners) : [];
-  return { items: new Set(textsIn(root['items'])), owners: new Map(named.map(([item, owner]) => [item, String(owner)])) };
+  return {
+    items: new Set(textsIn(root['items'])),
+    owners: new Map(named.flatMap(([item, owner]) => (typeof owner === 'string' ? [[item, owner]] : []))),
+  };
 }
 
 function parsed(userData: Buffer | undefined): JsonObject {

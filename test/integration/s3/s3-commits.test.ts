@@ -100,7 +100,9 @@ describe.skipIf(server === undefined)('commits of Delta tables in an object stor
     const committer = new TableCommitter({ table, clock, random, observer: silentCommitObserver, settings });
     for (let index = 0; index < 3; index++) {
       faults.fail({ method: 'PUT', path: /_delta_log\/\d{20}\.json/, fault });
-      const result = await committer.commit(intentOf(index), table.writeSpec(await committer.base()));
+      const intent = intentOf(index);
+      for (const { path } of intent.files) await server?.opener()(location).put(path, new Uint8Array(1));
+      const result = await committer.commit(intent, table.writeSpec(await committer.base()));
       expect(result).toEqual({ kind: 'committed', version: index + 1 });
     }
     await faults.settled();

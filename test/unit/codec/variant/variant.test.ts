@@ -40,9 +40,7 @@ describe('variants', () => {
   });
 
   it('hold long texts, large lists and large objects', () => {
-    const object = Object.fromEntries(
-      Array.from({ length: 300 }, (_, index) => [`m${String(index).padStart(4, '0')}`, `${'é'.repeat(index)}`]),
-    );
+    const object = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`m${String(index).padStart(4, '0')}`, 'é'.repeat(index)]));
     const json = JSON.stringify([object, Array.from({ length: 70_000 }, (_, index) => index)]);
     expect(variantJson(parsed(json))).toBe(json);
   });
