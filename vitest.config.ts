@@ -2,7 +2,6 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 interface ProjectOptions {
   readonly globalSetup?: string[];
-  readonly fileParallelism?: boolean;
   readonly maxConcurrency?: number;
 }
 
@@ -21,7 +20,7 @@ const config: ViteUserConfig = defineConfig({
       project('integration', ['test/integration/**/*.test.ts'], 180_000, servers),
       project('parity', ['test/parity/**/*.test.ts'], 300_000),
       project('engines', ['test/engines/**/*.test.ts'], 300_000, { globalSetup: ['test/engines/support/global-oracle.ts'] }),
-      project('e2e', ['test/e2e/**/*.test.ts'], 600_000, { ...servers, fileParallelism: false }),
+      project('e2e', ['test/e2e/**/*.test.ts'], 600_000, servers),
       project('walk', ['test/walk/**/*.test.ts'], 600_000, { ...servers, maxConcurrency: 3 }),
     ],
   },
