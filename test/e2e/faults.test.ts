@@ -3,12 +3,13 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { judge, newestVersionOf, readTable } from '../support/checks.ts';
-import { eventually, ProductProcess, type RunOptions, runProduct } from '../support/process.ts';
+import { eventually, type ProductProcess, runProduct } from '../support/process.ts';
 import { untilThrough } from '../support/process-drain.ts';
-import { type IcebergKind, type PipelineCase, Produced, pipelineCase, Workload } from '../support/process-workload.ts';
-import { privateKafka, privateRedis, removeDirectory, temporaryDirectory } from '../support/servers.ts';
+import { type PipelineCase, Produced, pipelineCase, Workload } from '../support/process-workload.ts';
+import { bothFormats, deltaTable, icebergInDatabase, productBench, type TableKind } from '../support/product-bench.ts';
+import { privateKafka, privateRedis } from '../support/servers.ts';
 
 /*
  * What happens around a pipeline: workers come and go, servers go away, disks fill up, topics are replaced. Each scenario ends in a commit,
@@ -16,27 +17,15 @@ import { privateKafka, privateRedis, removeDirectory, temporaryDirectory } from 
  * above the swap with the directory, and both have their own scenarios where it is the swap that decides.
  */
 
-interface TableKind {
-  readonly label: string;
-  readonly iceberg?: IcebergKind | undefined;
-}
-
-const delta: TableKind = { label: 'delta' };
-const inDatabase: TableKind = { label: 'sql', iceberg: { kind: 'sql' } };
 const inDirectory: TableKind = { label: 'files', iceberg: { kind: 'files' } };
-
-const formats: readonly (readonly [string, TableKind])[] = [
-  ['a Delta table', delta],
-  ['an Iceberg table of an SQL catalog', inDatabase],
-];
 
 /** Where a worker is stopped: with everything of a commit done but the write that decides, or with a commit whose answer it has not heard. */
 const standstills: readonly (readonly [string, string, TableKind])[] = [
-  ['a Delta table', 'F4', delta],
-  ['a Delta table', 'F5', delta],
-  ['an Iceberg table of an SQL catalog', 'F4', inDatabase],
-  ['an Iceberg table of an SQL catalog', 'S1', inDatabase],
-  ['an Iceberg table of an SQL catalog', 'F5', inDatabase],
+  ['a Delta table', 'F4', deltaTable],
+  ['a Delta table', 'F5', deltaTable],
+  ['an Iceberg table of an SQL catalog', 'F4', icebergInDatabase],
+  ['an Iceberg table of an SQL catalog', 'S1', icebergInDatabase],
+  ['an Iceberg table of an SQL catalog', 'F5', icebergInDatabase],
   ['an Iceberg table in a directory', 'F4', inDirectory],
   ['an Iceberg table in a directory', 'I2', inDirectory],
   ['an Iceberg table in a directory', 'F5', inDirectory],
@@ -50,30 +39,15 @@ const others = 'vacuum: { enabled: false }, checkpoint: { enabled: false }, expi
 const compaction = `{ sweepInterval: 300ms, compaction: { minInputFiles: 3 }, ${others} }`;
 
 describe('the product survives', () => {
-  const dir = temporaryDirectory('faults');
-  const workload = new Workload();
-  const running: ProductProcess[] = [];
-  const serve = (pipeline: PipelineCase, options: Partial<RunOptions> = {}): ProductProcess => {
-    const started = new ProductProcess({ config: pipeline.config, ...options, args: ['serve', ...(options.args ?? [])] });
-    running.push(started);
-    return started;
-  };
+  const { dir, workload, serve, killAll } = productBench('faults');
   const produceParts = async (pipeline: PipelineCase, produced: Produced, parts: number, by: Workload = workload): Promise<void> => {
     for (let part = 0; part < parts; part += 1) {
       await by.produce(pipeline, produced, 50);
       await sleep(100);
     }
   };
-  beforeAll(() => workload.connect());
-  afterEach(async () => {
-    await Promise.all(running.splice(0).map((started) => started.kill()));
-  });
-  afterAll(async () => {
-    await workload.close();
-    removeDirectory(dir);
-  });
 
-  it.each(formats)('P03: workers of %s that join, leave and die under load', async (_, { label, iceberg }) => {
+  it.each(bothFormats)('P03: workers of %s that join, leave and die under load', async (_, { label, iceberg }) => {
     const pipeline = pipelineCase(dir, `rebalance-${label}`, { partitions: 6, iceberg });
     const produced = new Produced();
     await workload.createTopic(pipeline);
@@ -145,7 +119,7 @@ describe('the product survives', () => {
     const own = new Workload(brokers);
     await own.connect();
     try {
-      const working = formats.map(([, { label, iceberg }]) => pipelineCase(dir, `outage-${label}`, { brokers, iceberg }));
+      const working = bothFormats.map(([, { label, iceberg }]) => pipelineCase(dir, `outage-${label}`, { brokers, iceberg }));
       const late = pipelineCase(dir, 'outage-late', { brokers });
       await Promise.all([...working, late].map((pipeline) => own.createTopic(pipeline)));
       const running = working.map((pipeline) => ({ pipeline, produced: new Produced(), worker: serve(pipeline) }));
@@ -184,7 +158,7 @@ describe('the product survives', () => {
     }
   });
 
-  it.each(formats)('a Redis that goes away and comes back empty, with %s', async (_, { label, iceberg }) => {
+  it.each(bothFormats)('a Redis that goes away and comes back empty, with %s', async (_, { label, iceberg }) => {
     await using redis = await privateRedis();
     const pipeline = pipelineCase(dir, `redis-${label}`, { redis: redis.server.url, maintenance: compaction, iceberg });
     const produced = new Produced();
@@ -214,7 +188,7 @@ describe('the product survives', () => {
     expect((await judge(workload, pipeline, produced)).findings).toEqual([]);
   });
 
-  it.for(formats)('a disk that is full for a while, with %s', async ([, { label, iceberg }], context) => {
+  it.for(bothFormats)('a disk that is full for a while, with %s', async ([, { label, iceberg }], context) => {
     const disk = join(dir, `disk-${label}`);
     mkdirSync(disk);
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk]).status !== 0) {
@@ -253,13 +227,13 @@ describe('the product survives', () => {
       expect(verdict.findings).toEqual([]);
       expect(verdict.orphans.filter(({ path }) => !path.endsWith('.parquet'))).toEqual([]);
     } finally {
-      await Promise.all(running.map((started) => started.kill()));
+      await killAll();
       // Lazily: the reader's connection to the catalog's database is closed, its descriptor only when its statements are collected.
       spawnSync('umount', ['-l', disk]);
     }
   });
 
-  it.each(formats)('a topic with nothing but poison, for %s', async (_, { label, iceberg }) => {
+  it.each(bothFormats)('a topic with nothing but poison, for %s', async (_, { label, iceberg }) => {
     const pipeline = pipelineCase(dir, `poison-${label}`, { iceberg });
     const produced = new Produced(1);
     await workload.createTopic(pipeline);
@@ -273,40 +247,43 @@ describe('the product survives', () => {
     expect(verdict.deadLetters).toHaveLength(produced.count);
   });
 
-  it.each(formats)('X05: a topic of %s that is deleted and created again, by waiting for an operator', async (_, { label, iceberg }) => {
-    const pipeline = pipelineCase(dir, `recreated-${label}`, { iceberg });
-    const [old, fresh] = [new Produced(), new Produced()];
-    await workload.createTopic(pipeline);
-    const watchful = serve(pipeline);
-    await workload.produce(pipeline, old, 400);
-    await untilThrough(watchful, pipeline, old);
-    await workload.admin.deleteTopics({ topics: [pipeline.topic] });
-    await eventually('the topic is gone', async () => !(await workload.admin.listTopics()).includes(pipeline.topic));
-    await workload.createTopic(pipeline);
-    await eventually('the topic takes records', async () => {
-      await workload.produce(pipeline, fresh, 100);
-      return true;
-    });
-    const version = newestVersionOf(pipeline);
-    await expectDiscontinuity(watchful);
-    expect(watchful.said('OFFSET_DISCONTINUITY')).toBe(true);
-    await sleep(2_000);
-    expect(newestVersionOf(pipeline)).toBe(version);
-    expect((await watchful.terminate()).code, watchful.log).toBe(0);
+  it.each(bothFormats)(
+    'X05: a topic of %s that is deleted and created again, by waiting for an operator',
+    async (_, { label, iceberg }) => {
+      const pipeline = pipelineCase(dir, `recreated-${label}`, { iceberg });
+      const [old, fresh] = [new Produced(), new Produced()];
+      await workload.createTopic(pipeline);
+      const watchful = serve(pipeline);
+      await workload.produce(pipeline, old, 400);
+      await untilThrough(watchful, pipeline, old);
+      await workload.admin.deleteTopics({ topics: [pipeline.topic] });
+      await eventually('the topic is gone', async () => !(await workload.admin.listTopics()).includes(pipeline.topic));
+      await workload.createTopic(pipeline);
+      await eventually('the topic takes records', async () => {
+        await workload.produce(pipeline, fresh, 100);
+        return true;
+      });
+      const version = newestVersionOf(pipeline);
+      await expectDiscontinuity(watchful);
+      expect(watchful.said('OFFSET_DISCONTINUITY')).toBe(true);
+      await sleep(2_000);
+      expect(newestVersionOf(pipeline)).toBe(version);
+      expect((await watchful.terminate()).code, watchful.log).toBe(0);
 
-    const restarted = serve(pipeline);
-    await expectDiscontinuity(restarted);
-    expect(newestVersionOf(pipeline)).toBe(version);
-    expect((await restarted.terminate()).code, restarted.log).toBe(0);
+      const restarted = serve(pipeline);
+      await expectDiscontinuity(restarted);
+      expect(newestVersionOf(pipeline)).toBe(version);
+      expect((await restarted.terminate()).code, restarted.log).toBe(0);
 
-    const decided = serve(pipeline, { args: ['--set', 'ingest.onOffsetDiscontinuity=accept'] });
-    await untilThrough(decided, pipeline, fresh);
-    expect((await decided.status()).tables[0]?.rowCount).toBe(old.rowCount + fresh.rowCount);
-    expect((await decided.terminate()).code, decided.log).toBe(0);
-    expect(readTable(pipeline).findings).toEqual([]);
-    const audit = await runProduct({ config: pipeline.config, args: ['audit', '--json'] });
-    expect(JSON.parse(audit.stdout)).toMatchObject({ rows: old.rowCount + fresh.rowCount, sound: true });
-  });
+      const decided = serve(pipeline, { args: ['--set', 'ingest.onOffsetDiscontinuity=accept'] });
+      await untilThrough(decided, pipeline, fresh);
+      expect((await decided.status()).tables[0]?.rowCount).toBe(old.rowCount + fresh.rowCount);
+      expect((await decided.terminate()).code, decided.log).toBe(0);
+      expect(readTable(pipeline).findings).toEqual([]);
+      const audit = await runProduct({ config: pipeline.config, args: ['audit', '--json'] });
+      expect(JSON.parse(audit.stdout)).toMatchObject({ rows: old.rowCount + fresh.rowCount, sound: true });
+    },
+  );
 });
 
 async function expectDiscontinuity(running: ProductProcess): Promise<void> {

@@ -1,31 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigResourceTypes } from 'kafkajs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { judge } from '../support/checks.ts';
-import { eventually, ProductProcess, type RunOptions } from '../support/process.ts';
+import { eventually, type ProductProcess } from '../support/process.ts';
 import { untilThrough } from '../support/process-drain.ts';
-import { type IcebergKind, type PipelineCase, Produced, pipelineCase, Workload } from '../support/process-workload.ts';
-import { removeDirectory, temporaryDirectory } from '../support/servers.ts';
+import { type IcebergKind, type PipelineCase, Produced, pipelineCase } from '../support/process-workload.ts';
+import { bothFormats, productBench } from '../support/product-bench.ts';
 
 /* What operators and machines do to the feeds of a pipeline: replicas die, topics of ours go away or are made anew. */
 
-const formats: readonly (readonly [string, string, IcebergKind | undefined])[] = [
-  ['a Delta table', 'delta', undefined],
-  ['an Iceberg table of an SQL catalog', 'sql', { kind: 'sql' }],
-];
 /** Beyond the 60 s that a transaction may take and the 10 s at which the broker looks for those that took longer. */
 const beyondTransactionMs = 75_000;
 const standbyOrActive = ['standby', 'following'];
 
 describe('the feeds survive', () => {
-  const dir = temporaryDirectory('feeds');
-  const workload = new Workload();
-  const running: ProductProcess[] = [];
-  const serve = (pipeline: PipelineCase, options: Partial<RunOptions> = {}): ProductProcess => {
-    const started = new ProductProcess({ config: pipeline.config, ...options, args: ['serve', ...(options.args ?? [])] });
-    running.push(started);
-    return started;
-  };
+  const { dir, workload, serve } = productBench('feeds');
   const stateOf = async (one: ProductProcess): Promise<string | undefined> => (await one.status()).feeds[0]?.state;
   const untilStates = (what: string, replicas: readonly ProductProcess[], sorted: readonly string[]): Promise<unknown> =>
     eventually(what, async () => {
@@ -39,14 +28,6 @@ describe('the feeds survive', () => {
     return active;
   };
   const positionsOf = ({ name }: PipelineCase): string => `${name}.positions`;
-  beforeAll(() => workload.connect());
-  afterEach(async () => {
-    await Promise.all(running.splice(0).map((started) => started.kill()));
-  });
-  afterAll(async () => {
-    await workload.close();
-    removeDirectory(dir);
-  });
 
   /** A pipeline through which some records went. */
   async function published(label: string, iceberg: IcebergKind | undefined): Promise<[PipelineCase, Produced]> {
@@ -57,25 +38,28 @@ describe('the feeds survive', () => {
     return [pipeline, produced];
   }
 
-  it.each(formats)('of %s the death of the replica that publishes, with others standing by, all ready', async (_, label, iceberg) => {
-    const [pipeline, produced] = await published(`failover-${label}`, iceberg);
-    const replicas = [serve(pipeline), serve(pipeline), serve(pipeline)];
-    await untilStates('one publishes and two stand by', replicas, ['following', 'standby', 'standby']);
-    for (const one of replicas) await eventually('all are ready', async () => (await one.probe('/readyz')).status === 200);
-    for (let left = [...replicas]; left.length > 1; ) {
-      const active = await activeOf(left);
-      await workload.produce(pipeline, produced, 100);
-      await active.kill();
-      left = left.filter((one) => one !== active);
-      await workload.produce(pipeline, produced, 100);
-      await eventually('another one publishes', async () => (await Promise.all(left.map(stateOf))).includes('following'));
-    }
-    const [last] = replicas.filter((one) => one.exit === undefined);
-    if (last === undefined) throw new Error('nobody is left');
-    await untilThrough(last, pipeline, produced);
-    expect((await last.terminate()).code, last.log).toBe(0);
-    expect((await judge(workload, pipeline, produced)).findings).toEqual([]);
-  });
+  it.each(bothFormats)(
+    'of %s the death of the replica that publishes, with others standing by, all ready',
+    async (_, { label, iceberg }) => {
+      const [pipeline, produced] = await published(`failover-${label}`, iceberg);
+      const replicas = [serve(pipeline), serve(pipeline), serve(pipeline)];
+      await untilStates('one publishes and two stand by', replicas, ['following', 'standby', 'standby']);
+      for (const one of replicas) await eventually('all are ready', async () => (await one.probe('/readyz')).status === 200);
+      for (let left = [...replicas]; left.length > 1; ) {
+        const active = await activeOf(left);
+        await workload.produce(pipeline, produced, 100);
+        await active.kill();
+        left = left.filter((one) => one !== active);
+        await workload.produce(pipeline, produced, 100);
+        await eventually('another one publishes', async () => (await Promise.all(left.map(stateOf))).includes('following'));
+      }
+      const [last] = replicas.filter((one) => one.exit === undefined);
+      if (last === undefined) throw new Error('nobody is left');
+      await untilThrough(last, pipeline, produced);
+      expect((await last.terminate()).code, last.log).toBe(0);
+      expect((await judge(workload, pipeline, produced)).findings).toEqual([]);
+    },
+  );
 
   it('a replica that stands still in a transaction for longer than that may take', async () => {
     const [pipeline, produced] = await published('timeout', undefined);
@@ -91,27 +75,30 @@ describe('the feeds survive', () => {
     expect((await judge(workload, pipeline, produced)).findings, only.log).toEqual([]);
   });
 
-  it.each(formats)('of %s the loss of the positions topic: loud when stopped, found again when told to', async (_, label, iceberg) => {
-    const [pipeline, produced] = await published(`lost-${label}`, iceberg);
-    const first = serve(pipeline);
-    await untilThrough(first, pipeline, produced);
-    expect((await first.terminate()).code, first.log).toBe(0);
-    await workload.admin.deleteTopics({ topics: [positionsOf(pipeline)] });
-    const second = serve(pipeline);
-    await eventually('the loss is told', async () => (await stateOf(second)) === 'lost');
-    expect((await second.probe('/readyz')).status).toBe(503);
-    expect((await second.status()).feeds[0]?.detail).toContain('onLostPosition: recover');
-    await second.terminate();
-    await workload.produce(pipeline, produced, 200);
-    const third = serve(pipeline, { args: ['--set', 'feedDefaults.onLostPosition=recover'] });
-    await untilThrough(third, pipeline, produced);
-    // Once more while it runs.
-    await workload.admin.deleteTopics({ topics: [positionsOf(pipeline)] });
-    await workload.produce(pipeline, produced, 200);
-    await untilThrough(third, pipeline, produced);
-    expect((await third.terminate()).code, third.log).toBe(0);
-    expect((await judge(workload, pipeline, produced)).findings).toEqual([]);
-  });
+  it.each(bothFormats)(
+    'of %s the loss of the positions topic: loud when stopped, found again when told to',
+    async (_, { label, iceberg }) => {
+      const [pipeline, produced] = await published(`lost-${label}`, iceberg);
+      const first = serve(pipeline);
+      await untilThrough(first, pipeline, produced);
+      expect((await first.terminate()).code, first.log).toBe(0);
+      await workload.admin.deleteTopics({ topics: [positionsOf(pipeline)] });
+      const second = serve(pipeline);
+      await eventually('the loss is told', async () => (await stateOf(second)) === 'lost');
+      expect((await second.probe('/readyz')).status).toBe(503);
+      expect((await second.status()).feeds[0]?.detail).toContain('onLostPosition: recover');
+      await second.terminate();
+      await workload.produce(pipeline, produced, 200);
+      const third = serve(pipeline, { args: ['--set', 'feedDefaults.onLostPosition=recover'] });
+      await untilThrough(third, pipeline, produced);
+      // Once more while it runs.
+      await workload.admin.deleteTopics({ topics: [positionsOf(pipeline)] });
+      await workload.produce(pipeline, produced, 200);
+      await untilThrough(third, pipeline, produced);
+      expect((await third.terminate()).code, third.log).toBe(0);
+      expect((await judge(workload, pipeline, produced)).findings).toEqual([]);
+    },
+  );
 
   it('a positions topic that forgets is refused with the command that mends it', async () => {
     const [pipeline, produced] = await published('forgets', undefined);

@@ -1,43 +1,23 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { judge } from '../support/checks.ts';
-import { eventually, ProductProcess, runProduct } from '../support/process.ts';
+import { eventually, runProduct } from '../support/process.ts';
 import { untilThrough } from '../support/process-drain.ts';
-import { type IcebergKind, type PipelineCase, Produced, pipelineCase, Workload } from '../support/process-workload.ts';
-import { removeDirectory, temporaryDirectory } from '../support/servers.ts';
+import { Produced, pipelineCase } from '../support/process-workload.ts';
+import { bothFormats, productBench } from '../support/product-bench.ts';
 
 /* What operators do to the files of a table under a process that runs. */
 
-const formats: readonly (readonly [name: string, label: string, iceberg: IcebergKind | undefined])[] = [
-  ['a Delta table', 'delta', undefined],
-  ['an Iceberg table of an SQL catalog', 'sql', { kind: 'sql' }],
-];
-
 describe('a process that ingests', () => {
-  const dir = temporaryDirectory('acts');
-  const workload = new Workload();
-  const running: ProductProcess[] = [];
-  const serve = (pipeline: PipelineCase, env: Readonly<Record<string, string>> = {}): ProductProcess => {
-    const started = new ProductProcess({ config: pipeline.config, args: ['serve'], env });
-    running.push(started);
-    return started;
-  };
-  beforeAll(() => workload.connect());
-  afterEach(async () => {
-    await Promise.all(running.splice(0).map((started) => started.kill()));
-  });
-  afterAll(async () => {
-    await workload.close();
-    removeDirectory(dir);
-  });
+  const { dir, workload, serve } = productBench('acts');
 
-  it.each(formats)('into %s reads a batch again whose files a vacuum deleted while it stood still', async (_, label, iceberg) => {
+  it.each(bothFormats)('into %s reads a batch again whose files a vacuum deleted while it stood still', async (_, { label, iceberg }) => {
     // It keeps its partitions: nothing but its own look tells it that the files are gone.
     const pipeline = pipelineCase(dir, `vacuumed-${label}`, { iceberg, sessionTimeout: '60s' });
     const produced = new Produced(Number.MAX_SAFE_INTEGER);
     await workload.createTopic(pipeline);
-    const worker = serve(pipeline, { FAILPOINT: 'F4:pause:4' });
+    const worker = serve(pipeline, { env: { FAILPOINT: 'F4:pause:4' } });
     await eventually('the worker stands still', async () => {
       await workload.produce(pipeline, produced, 50);
       return worker.said('failpoint F4: pause');
@@ -54,7 +34,7 @@ describe('a process that ingests', () => {
     expect((await judge(workload, pipeline, produced)).findings).toEqual([]);
   });
 
-  it.each(formats)('into %s stands still, and says why, when the folder of the table is deleted', async (_, label, iceberg) => {
+  it.each(bothFormats)('into %s stands still, and says why, when the folder of the table is deleted', async (_, { label, iceberg }) => {
     const pipeline = pipelineCase(dir, `deleted-${label}`, { iceberg });
     const produced = new Produced(Number.MAX_SAFE_INTEGER);
     await workload.createTopic(pipeline);

@@ -1,13 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { judge } from '../support/checks.ts';
-import { eventually, ProductProcess } from '../support/process.ts';
+import { eventually, type ProductProcess } from '../support/process.ts';
 import { untilThrough } from '../support/process-drain.ts';
 import { Produced, pipelineCase, Workload } from '../support/process-workload.ts';
-import { kafkaBrokers, privateKafka, privateRedis, redisUrl, removeDirectory, temporaryDirectory } from '../support/servers.ts';
+import { productBench } from '../support/product-bench.ts';
+import { kafkaBrokers, privateKafka, privateRedis, redisUrl } from '../support/servers.ts';
 
 /* What the probes of the chart hear of every role (docs/spec/readiness.md), and how long the end of a process takes. */
 
@@ -39,15 +40,8 @@ function chartProbes(): Readonly<Record<'startup' | 'liveness' | 'readiness', Pr
 }
 
 describe('the probes of the chart', () => {
-  const dir = temporaryDirectory('readiness');
-  const workload = new Workload();
-  const running: ProductProcess[] = [];
+  const { dir, workload, serve } = productBench('readiness');
   const { startup, liveness, readiness } = chartProbes();
-  const serve = (config: string, ...args: readonly string[]): ProductProcess => {
-    const started = new ProductProcess({ config, args: ['serve', ...args] });
-    running.push(started);
-    return started;
-  };
   const passes = (one: ProductProcess, { path, periodSeconds, failureThreshold }: Probe): Promise<boolean> =>
     eventually(`${path} passes`, async () => (await one.probe(path)).status === 200, periodSeconds * failureThreshold * 1_000);
   const detailOf = async (one: ProductProcess): Promise<string> => JSON.stringify((await one.probe('/readyz')).body);
@@ -65,25 +59,17 @@ describe('the probes of the chart', () => {
     );
     return file;
   };
-  beforeAll(() => workload.connect());
-  afterEach(async () => {
-    await Promise.all(running.splice(0).map((started) => started.kill()));
-  });
-  afterAll(async () => {
-    await workload.close();
-    removeDirectory(dir);
-  });
 
   it.each(roles)('pass for the role %s at work', async (role) => {
     const pipeline = pipelineCase(dir, `at-work-${role}`);
     await workload.createTopic(pipeline);
-    const one = serve(pipeline.config, '--role', role);
+    const one = serve(pipeline, { args: ['--role', role] });
     for (const probe of [startup, liveness, readiness]) await passes(one, probe);
     await ends(one);
   });
 
   it.each(roles)('pass for the role %s of a configuration that gives it nothing to do, and say so', async (role) => {
-    const one = serve(bare(`idle-${role}`, { enabled: false }), '--role', role);
+    const one = serve({ config: bare(`idle-${role}`, { enabled: false }) }, { args: ['--role', role] });
     for (const probe of [startup, liveness, readiness]) await passes(one, probe);
     expect(await detailOf(one)).toContain('has nothing to do');
     await ends(one);
@@ -92,7 +78,7 @@ describe('the probes of the chart', () => {
   it('let a process live whose broker is away, tell that it is not ready and why, and it ends soon when told to', async () => {
     const pipeline = pipelineCase(dir, 'no-broker', { brokers: [nowhere] });
     const all = (['ingest', 'cdf', 'all'] as const).map((role) =>
-      serve(pipeline.config, '--role', role, '--set', 'server.notReadyAfter=1s'),
+      serve(pipeline, { args: ['--role', role, '--set', 'server.notReadyAfter=1s'] }),
     );
     for (const one of all) {
       await passes(one, startup);
@@ -114,7 +100,7 @@ describe('the probes of the chart', () => {
       const pipeline = pipelineCase(dir, 'broker-lost', { brokers });
       const produced = new Produced();
       await own.createTopic(pipeline);
-      const one = serve(pipeline.config, '--set', 'server.notReadyAfter=1s');
+      const one = serve(pipeline, { args: ['--set', 'server.notReadyAfter=1s'] });
       await own.produce(pipeline, produced, 200);
       await untilThrough(one, pipeline, produced);
       await own.produce(pipeline, produced, 2_000);
@@ -128,7 +114,7 @@ describe('the probes of the chart', () => {
       expect(one.said('drain ended early, nothing is lost'), one.log).toBe(true);
       expect(one.said('the broker does not answer'), one.log).toBe(true);
       await kafka.start();
-      const next = serve(pipeline.config);
+      const next = serve(pipeline);
       await untilThrough(next, pipeline, produced);
       expect((await next.probe('/readyz')).status).toBe(200);
       await ends(next);
@@ -141,7 +127,7 @@ describe('the probes of the chart', () => {
   it('hear of a Redis that is away where maintenance is all there is to do, and of its return; the end does not wait for it', async () => {
     await using redis = await privateRedis();
     const config = bare('redis-lost', { redis: redis.server.url });
-    const one = serve(config, '--role', 'maintenance');
+    const one = serve({ config }, { args: ['--role', 'maintenance'] });
     await passes(one, readiness);
     await redis.stop();
     await eventually('the loss is told', async () => (await one.probe('/readyz')).status === 503);
@@ -153,7 +139,7 @@ describe('the probes of the chart', () => {
     await eventually('the loss is told again', async () => (await one.probe('/readyz')).status === 503);
     expect(await ends(one)).toBeLessThan(silentDrainMs);
 
-    const late = serve(config, '--role', 'maintenance');
+    const late = serve({ config }, { args: ['--role', 'maintenance'] });
     await passes(late, startup);
     expect((await late.probe('/readyz')).status).toBe(503);
     expect(await detailOf(late)).toContain('not connected to redis');

@@ -1,44 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, ProductProcess, runProduct } from '../support/process.ts';
+import { describe, expect, it } from 'vitest';
+import { eventually, type ProductProcess, runProduct } from '../support/process.ts';
 import { untilThrough } from '../support/process-drain.ts';
-import {
-  type IcebergKind,
-  type PipelineCase,
-  type PipelineOptions,
-  Produced,
-  pipelineCase,
-  Workload,
-} from '../support/process-workload.ts';
-import { removeDirectory, temporaryDirectory } from '../support/servers.ts';
+import { type PipelineCase, type PipelineOptions, Produced, pipelineCase, Workload } from '../support/process-workload.ts';
+import { bothFormats, productBench, type TableKind } from '../support/product-bench.ts';
 
 /*
  * What operators do to topics while a pipeline reads them, or while it is stopped: nothing is lost or doubled, and nothing is decided in silence.
  * Each ends in commits or in a refusal to commit, so each is for both formats.
  */
 
-interface TableKind {
-  readonly label: string;
-  readonly iceberg?: IcebergKind | undefined;
-}
-
-const formats: readonly (readonly [string, TableKind])[] = [
-  ['a Delta table', { label: 'delta' }],
-  ['an Iceberg table', { label: 'sql', iceberg: { kind: 'sql' } }],
-];
 const policies = ['accept', 'reset-to-earliest', 'reset-to-latest'] as const;
-const decided = formats.flatMap(([name, kind]) => policies.map((policy) => [policy, name, kind] as const));
+const decided = bothFormats.flatMap(([name, kind]) => policies.map((policy) => [policy, name, kind] as const));
 const neverPoison = Number.MAX_SAFE_INTEGER;
 
 describe('the pipeline survives that', () => {
-  const dir = temporaryDirectory('topics');
-  const workload = new Workload();
-  const running: ProductProcess[] = [];
-  const serve = (pipeline: PipelineCase, args: readonly string[] = []): ProductProcess => {
-    const started = new ProductProcess({ config: pipeline.config, args: ['serve', ...args] });
-    running.push(started);
-    return started;
-  };
+  const { dir, workload, serve } = productBench('topics');
   const caseOf = (label: string, kind: TableKind, ingest: readonly string[] = []): PipelineCase => {
     const options: PipelineOptions = { iceberg: kind.iceberg, ingest };
     return pipelineCase(dir, `${label}-${kind.label}`, options);
@@ -67,16 +44,7 @@ describe('the pipeline survives that', () => {
     expect(JSON.parse(audit.stdout), audit.stdout).toMatchObject({ rows, sound: true });
   };
 
-  beforeAll(() => workload.connect());
-  afterEach(async () => {
-    await Promise.all(running.splice(0).map((started) => started.kill()));
-  });
-  afterAll(async () => {
-    await workload.close();
-    removeDirectory(dir);
-  });
-
-  it.each(formats)(
+  it.each(bothFormats)(
     'X05: the topic of %s is deleted and created again while it is read: by waiting, then as the operator says',
     async (_, kind) => {
       const pipeline = caseOf('waits', kind);
@@ -92,7 +60,7 @@ describe('the pipeline survives that', () => {
       await sleep(1_000);
       expect(await rowsOf(watchful)).toBe(old.rowCount);
       expect((await watchful.terminate()).code, watchful.log).toBe(0);
-      const accepting = serve(pipeline, ['--set', 'ingest.onOffsetDiscontinuity=accept']);
+      const accepting = serve(pipeline, { args: ['--set', 'ingest.onOffsetDiscontinuity=accept'] });
       await untilThrough(accepting, pipeline, fresh);
       expect(await rowsOf(accepting)).toBe(old.rowCount + fresh.rowCount);
       expect((await accepting.terminate()).code, accepting.log).toBe(0);
@@ -122,7 +90,7 @@ describe('the pipeline survives that', () => {
     },
   );
 
-  it.each(formats.flatMap(([name, kind]) => [2, 6].map((partitions) => [partitions, name, kind] as const)))(
+  it.each(bothFormats.flatMap(([name, kind]) => [2, 6].map((partitions) => [partitions, name, kind] as const)))(
     'X05: a topic is made anew with %s partitions while nobody reads it, for %s',
     async (partitions, _, kind) => {
       const pipeline = caseOf(`stopped-${partitions}`, kind);
@@ -141,7 +109,7 @@ describe('the pipeline survives that', () => {
       });
       expect(await rowsOf(watchful)).toBe(old.rowCount);
       expect((await watchful.terminate()).code, watchful.log).toBe(0);
-      const accepting = serve(pipeline, ['--set', 'ingest.onOffsetDiscontinuity=accept']);
+      const accepting = serve(pipeline, { args: ['--set', 'ingest.onOffsetDiscontinuity=accept'] });
       await untilThrough(accepting, pipeline, fresh);
       expect(await rowsOf(accepting)).toBe(old.rowCount + fresh.rowCount);
       expect((await accepting.terminate()).code, accepting.log).toBe(0);
@@ -149,25 +117,28 @@ describe('the pipeline survives that', () => {
     },
   );
 
-  it.each(formats)('P03: reading begins at the end of a topic and the process dies before its first commit, for %s', async (_, kind) => {
-    const pipeline = caseOf('latest', kind, ['startFrom: latest']);
-    await workload.createTopic(pipeline);
-    const skipped = await produce(pipeline, 100);
-    const first = serve(pipeline);
-    await eventually('the beginning is in the table', async () => {
-      const marks = (await first.status()).tables[0]?.partitions.map(({ committedOffset }) => committedOffset) ?? [];
-      return marks.length === pipeline.partitions && marks.every((mark) => mark === 25);
-    });
-    await first.kill();
-    await produce(pipeline, 200, skipped);
-    const second = serve(pipeline);
-    await untilThrough(second, pipeline, skipped);
-    expect(await rowsOf(second)).toBe(200);
-    expect((await second.terminate()).code, second.log).toBe(0);
-    await expectSound(pipeline, 200);
-  });
+  it.each(bothFormats)(
+    'P03: reading begins at the end of a topic and the process dies before its first commit, for %s',
+    async (_, kind) => {
+      const pipeline = caseOf('latest', kind, ['startFrom: latest']);
+      await workload.createTopic(pipeline);
+      const skipped = await produce(pipeline, 100);
+      const first = serve(pipeline);
+      await eventually('the beginning is in the table', async () => {
+        const marks = (await first.status()).tables[0]?.partitions.map(({ committedOffset }) => committedOffset) ?? [];
+        return marks.length === pipeline.partitions && marks.every((mark) => mark === 25);
+      });
+      await first.kill();
+      await produce(pipeline, 200, skipped);
+      const second = serve(pipeline);
+      await untilThrough(second, pipeline, skipped);
+      expect(await rowsOf(second)).toBe(200);
+      expect((await second.terminate()).code, second.log).toBe(0);
+      await expectSound(pipeline, 200);
+    },
+  );
 
-  it.each(formats)('P03: partitions are added to a topic that is read, for %s', async (_, kind) => {
+  it.each(bothFormats)('P03: partitions are added to a topic that is read, for %s', async (_, kind) => {
     const pipeline = caseOf('added', kind, ['startFrom: latest']);
     await workload.createTopic(pipeline);
     const worker = serve(pipeline);
@@ -189,7 +160,7 @@ describe('the pipeline survives that', () => {
     await expectSound(pipeline, produced.rowCount);
   });
 
-  it.each(formats)('the topic of %s does not exist yet', async (_, kind) => {
+  it.each(bothFormats)('the topic of %s does not exist yet', async (_, kind) => {
     const pipeline = caseOf('missing', kind);
     const worker = serve(pipeline);
     await eventually('it waits', async () => (await worker.status()).tables[0]?.ingest === 'waiting-for-topic');
