@@ -123,7 +123,7 @@ export function refuseReplaced(position: FeedPosition, tableId: string, table: s
 function refusePutBack(at: FeedPosition, { version, link }: VersionChanges, table: string): void {
   if (at.link === undefined) return;
   if (!at.complete && link?.id !== at.link) throw putBack(at, table, `version ${version} is not part of it any more`);
-  if (!at.complete || link === undefined || link.previous === at.link) return;
+  if (!at.complete || link === undefined || link.previousExpired === true || link.previous === at.link) return;
   throw putBack(at, table, `version ${version} follows ${link.previous ?? 'nothing'}`);
 }
 

@@ -45,7 +45,7 @@ export class DeltaLog {
   readonly #staysWithTable: boolean;
   #current: DeltaSnapshot | undefined;
   /** The newest version seen, kept when it turns out not to be there any more. */
-  #last: Pick<DeltaSnapshot, 'tableId' | 'version'> | undefined;
+  #last: Pick<DeltaSnapshot, 'tableId' | 'version' | 'commitFile'> | undefined;
   #confirmedAtMs = 0;
 
   constructor(parts: DeltaLogParts) {
@@ -215,7 +215,7 @@ export class DeltaLog {
       checkReadable(snapshot.protocol, snapshot.metadata, this.name);
     }
     this.#current = this.#keep(snapshot);
-    this.#last = { tableId: snapshot.tableId, version: snapshot.version };
+    this.#last = { tableId: snapshot.tableId, version: snapshot.version, commitFile: snapshot.commitFile };
     this.#confirmedAtMs = this.#clock.monotonicMs();
     return this.#current;
   }
@@ -246,7 +246,11 @@ export class DeltaLog {
 
   #refuseAnother(found: DeltaSnapshot | undefined): void {
     const known = this.#staysWithTable ? this.#last : undefined;
-    if (known === undefined || found?.tableId === known.tableId) return;
+    if (known === undefined) return;
+    // A clean-up leaves the newest commit where it is: a log of which only a checkpoint is left is being deleted.
+    if (found?.commitFile === undefined && known.commitFile !== undefined && (found?.version ?? 0) <= known.version)
+      throw this.gone(known.version);
+    if (found?.tableId === known.tableId) return;
     throw found === undefined ? this.gone(known.version) : tableReplaced(this.name, this.store.root, idsOf(known.tableId, found));
   }
 

@@ -24,6 +24,8 @@ export interface DeltaCommit {
   readonly modifiedMs: number;
   /** The commit file as it was seen, where it was looked at. */
   readonly commitFile?: ObjectInfo | undefined;
+  /** What tells it from every other commit that ever has its version. Absent: it was read for a replay. */
+  readonly digest?: string | undefined;
   /** What of it cannot be read. Absent: nothing, or whoever read the commit refused to go on. */
   readonly damaged?: readonly DamagedAction[] | undefined;
 }

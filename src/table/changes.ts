@@ -36,15 +36,18 @@ export interface VersionChanges {
   readonly partitionColumns: readonly string[];
   /** Empty for maintenance, metadata changes and other versions without row changes. */
   readonly files: readonly ChangeFile[];
-  /** Of formats whose versions can be taken back. Absent: the version has nothing to do with the table's rows. */
+  /** Absent: the version has nothing to do with the table's rows. */
   readonly link?: VersionLink | undefined;
 }
 
 /** How a version follows from others: a reader that has seen another version than `previous` last has missed that the table was put back. */
 export interface VersionLink {
+  /** What tells the version from every other one that ever has its number. */
   readonly id: string;
   /** `undefined`: the first of the table. */
   readonly previous: string | undefined;
+  /** The version before was cleaned up: whether it is the one that was seen cannot be known. */
+  readonly previousExpired?: boolean | undefined;
 }
 
 /** Changes, some of whose files are made for whoever reads them. */

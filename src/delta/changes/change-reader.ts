@@ -1,8 +1,9 @@
 import { isServiceError, ServiceError } from '../../base/errors.ts';
-import type { ChangeFile, SnapshotRows, VersionChanges } from '../../table/changes.ts';
+import type { ChangeFile, SnapshotRows, VersionChanges, VersionLink } from '../../table/changes.ts';
 import { toVersion, type Version } from '../../table/version.ts';
 import { type AddFile, fileKey, type RemoveFile } from '../actions.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
+import { commitDigest } from '../log/read-commit.ts';
 import { eachBounded } from '../operations/each-bounded.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import type { DeltaCommit } from '../replay-state.ts';
@@ -13,12 +14,12 @@ import { historyGone } from './history-gone.ts';
 const headConcurrency = 8;
 
 /**
- * Reads the changes of single versions of one table. Versions asked for in ascending order cost one read of their own commit each; any
- * other version is replayed from the log. Calls must not overlap for the memory of the last version to help; they are right anyway.
+ * Reads the changes of single versions of one table. Versions asked for in ascending order cost one read of their own commit each and one of the
+ * commit before, which must be the one that was read then; any other version is replayed from the log. Calls must not overlap for the memory of the last version to help; they are right anyway.
  */
 export class ChangeReader {
   readonly #context: OperationContext;
-  #last: DeltaSnapshot | undefined;
+  #last: { readonly snapshot: DeltaSnapshot; readonly id: string | undefined } | undefined;
 
   constructor(context: OperationContext) {
     this.#context = context;
@@ -34,8 +35,11 @@ export class ChangeReader {
   async changesOf(version: Version, signal?: AbortSignal): Promise<VersionChanges> {
     const commit = await this.#context.readCommit(version, signal);
     if (commit === undefined) throw await this.#absent(version, signal);
-    const previous = this.#last;
-    const snapshot = await this.#snapshotAt(commit, previous, signal);
+    const link = await this.#linkOf(version, commit.digest ?? '', signal);
+    // The log may have been put back to an older state since, and have grown again.
+    const last = this.#last;
+    const previous = last?.id === link.previous ? last?.snapshot : undefined;
+    const snapshot = last?.id === link.id ? last.snapshot : await this.#snapshotAt(commit, previous, signal);
     const { name } = this.#context;
     checkPlainlyReadable(snapshot.protocol, snapshot.metadata, snapshot.schema, name);
     if (!snapshot.settings.changeDataFeed) throw notEnabled(name, version);
@@ -44,8 +48,8 @@ export class ChangeReader {
       changeFilesOf(commit.actions, source, (file) => this.#removedAt(file, version, previous, signal)),
     );
     await this.#requireStored(files, version, signal);
-    this.#last = snapshot;
-    return changesAt(snapshot, files);
+    this.#last = { snapshot, id: link.id };
+    return { ...changesAt(snapshot, files), link };
   }
 
   /**
@@ -64,14 +68,20 @@ export class ChangeReader {
       return inOrder(live);
     });
     await this.#requireStored(files, version, signal);
+    const id = await commitDigest(this.#context.store, version, signal);
     // The feed goes on with the changes of the version after it.
-    this.#last = snapshot;
-    return changesAt(snapshot, files);
+    this.#last = { snapshot, id };
+    return { ...changesAt(snapshot, files), link: id === undefined ? undefined : await this.#linkOf(version, id, signal) };
+  }
+
+  async #linkOf(version: Version, id: string, signal: AbortSignal | undefined): Promise<VersionLink> {
+    if (version === 0) return { id, previous: undefined };
+    const previous = await commitDigest(this.#context.store, toVersion(version - 1), signal);
+    return { id, previous, previousExpired: previous === undefined };
   }
 
   /** The snapshot that shows which metadata is in force: cheap when the version before was read last. */
   #snapshotAt(commit: DeltaCommit, previous: DeltaSnapshot | undefined, signal: AbortSignal | undefined): Promise<DeltaSnapshot> {
-    if (previous?.version === commit.version) return Promise.resolve(previous);
     if (previous?.version === commit.version - 1) return Promise.resolve(previous.apply(commit, this.#context.name));
     return this.#replayed(commit.version, signal);
   }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isServiceError } from '../../base/errors.ts';
 import type { ObjectInfo, ObjectStore } from '../../storage/object-store.ts';
 import type { Version } from '../../table/version.ts';
@@ -25,9 +26,24 @@ export async function readCommit(
     const bytes = await store.read(path, signal);
     const { actions, damaged } = parseCommit(bytes, { file: path, root: store.root });
     if (options.forReplay !== true) for (const { error } of damaged) throw error;
-    return { version, modifiedMs: file.modifiedMs, commitFile: file, actions, damaged };
+    const digest = options.forReplay === true ? undefined : digestOf(bytes);
+    return { version, modifiedMs: file.modifiedMs, commitFile: file, digest, actions, damaged };
   } catch (error) {
     if (isServiceError(error, 'not-found')) return undefined;
     throw error;
   }
+}
+
+/** The `digest` of a commit; `undefined` when the log has no such version. */
+export async function commitDigest(store: ObjectStore, version: Version, signal?: AbortSignal): Promise<string | undefined> {
+  try {
+    return digestOf(await store.read(commitPath(version), signal));
+  } catch (error) {
+    if (isServiceError(error, 'not-found')) return undefined;
+    throw error;
+  }
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 32);
 }

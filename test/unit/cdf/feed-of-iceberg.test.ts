@@ -1,102 +1,23 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { LocalTableEvents } from '../../../src/app/local-table-events.ts';
-import { inertFailpoint } from '../../../src/base/failpoint.ts';
-import { RandomIdSource } from '../../../src/base/ids.ts';
-import { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { SystemClock } from '../../../src/base/system-clock.ts';
-import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
-import { Feed } from '../../../src/cdf/feed.ts';
-import { silentFeedObserver } from '../../../src/cdf/feed-observer.ts';
-import type { FeedStatus } from '../../../src/cdf/feed-parts.ts';
-import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import { rollbackToSnapshot } from '../../../src/iceberg/operations/refs/move-main.ts';
-import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
-import { openObjectStore } from '../../../src/storage/open-object-store.ts';
-import { toVersion } from '../../../src/table/version.ts';
 import { PipelineTable } from '../../support/iceberg/pipeline-table.ts';
+import { type FeedBench, feedBench, feedSpec as spec } from './feed-bench.ts';
 
 const schema = { kind: 'struct', fields: [{ name: 'id', type: { kind: 'long' }, nullable: false }] } as const;
-const spec: FeedSpec = {
-  pipeline: 'demo',
-  table: 't',
-  topic: 'cdf.t',
-  positionsTopic: 'cdf._positions',
-  envelope: 'flat',
-  keyColumns: [],
-  partitions: 1,
-  replicationFactor: undefined,
-  topicConfig: {},
-  start: { kind: 'earliest' },
-  onGap: 'fail',
-  onLostPosition: 'fail',
-  onTopicReplaced: 'fail',
-  compression: 'none',
-  maxTransactionRows: 100,
-  maxTransactionBytes: 1_000_000,
-  pollIntervalMs: 20,
-  tombstones: false,
-};
-
 describe('a feed of an Iceberg table', () => {
-  const clock = new SystemClock();
   const open: PipelineTable[] = [];
   afterEach(async () => {
     for (const table of open.splice(0)) await table.close();
   });
 
-  interface Bench {
+  interface IcebergBench extends FeedBench {
     readonly made: PipelineTable;
-    /** Runs a feed until `version` is published or it ends. */
-    readonly publish: (version: number, onGap?: FeedSpec['onGap'], more?: Partial<FeedSpec>) => Promise<FeedStatus>;
-    readonly deleteTopic: (topic: string) => Promise<void>;
-    readonly published: () => Promise<readonly string[]>;
   }
 
-  async function bench(): Promise<Bench> {
+  async function bench(): Promise<IcebergBench> {
     const made = await PipelineTable.create({ schema, properties: {} });
     open.push(made);
-    const random = new SeededRandom(1);
-    const broker = new MemoryBroker({ clock, random });
-    let clients = 0;
-    return {
-      made,
-      deleteTopic: (topic) => broker.client('operator').admin.deleteTopic(topic),
-      publish: async (version, onGap = 'fail', more = {}) => {
-        clients += 1;
-        const feed = new Feed({
-          spec: { ...spec, onGap, ...more },
-          table: made.table,
-          client: broker.client(`feed-${clients}`),
-          encoder: new ParquetChangeEncoder({ openStore: openObjectStore }),
-          events: new LocalTableEvents(clock),
-          observer: silentFeedObserver,
-          clock,
-          random,
-          ids: new RandomIdSource(random),
-          failpoint: inertFailpoint,
-        });
-        const stop = new AbortController();
-        const ended = feed.run(stop.signal);
-        await Promise.race([feed.drain(toVersion(version)).catch(() => undefined), ended]);
-        stop.abort();
-        return ended;
-      },
-      published: async () => {
-        const values: string[] = [];
-        const reader = broker.client('reader');
-        const [{ latest } = { latest: 0n }] = await reader.admin.offsets(spec.topic);
-        for await (const { value } of reader.readPartition({ topic: spec.topic, partition: 0, from: 0n, until: latest })) {
-          values.push(
-            value === undefined
-              ? ''
-              : Buffer.from(value)
-                  .toString()
-                  .replace(/,"_commit_timestamp":"[^"]*"/, ''),
-          );
-        }
-        return values;
-      },
-    };
+    return { made, ...feedBench(() => Promise.resolve(made.table)) };
   }
 
   const inserted = (id: number, version: number): string => `{"id":${id},"_change_type":"insert","_commit_version":${version}}`;

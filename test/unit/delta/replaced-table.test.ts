@@ -122,6 +122,20 @@ describe.each(stores)('a table %s that somebody dropped', (_, open) => {
     expect(await place.versions()).toEqual([commitPath(0), commitPath(1), commitPath(2)]);
   });
 
+  it('takes no commit while only a checkpoint of it is left', async () => {
+    const place = await open();
+    const ours = await place.table({ staysWithTable: true });
+    await place.append(ours, 5n);
+    await ours.checkpoint?.({ dryRun: false });
+    const base = await ours.refresh();
+    for (const path of await place.versions()) await place.store.delete(path);
+    await expect(ours.refresh()).rejects.toMatchObject({ code: 'TABLE_GONE' });
+    await expect(ours.tryAppend(base, await place.intent(9n, 5n))).rejects.toMatchObject({ code: 'TABLE_GONE' });
+    await place.remove();
+    await expect(ours.refresh()).rejects.toMatchObject({ code: 'TABLE_GONE' });
+    expect(await place.paths('_delta_log/')).toEqual([]);
+  });
+
   it('and created again is no table of which versions of the old one are read', async () => {
     const place = await open();
     const ours = await place.table({ staysWithTable: true });

@@ -29,7 +29,9 @@ describe('ChangeReader', () => {
     const committedAt = bench.clock.now();
     const file = await bench.append(['a', 'b'], { p: 'x' });
     const changes = await reader.changesOf(toVersion(1));
+    expect(changes).toMatchObject({ link: { id: expect.stringMatching(/^[0-9a-f]{32}$/) as unknown, previousExpired: false } });
     expect(changes).toEqual({
+      link: changes.link,
       version: 1,
       committedAt,
       schema: (await bench.process().refresh()).schema,
