@@ -5,7 +5,14 @@ import type { IdSource } from '../base/ids.ts';
 import type { BatchOutcome, BatchSink, DiscardReason } from '../protocol/batch-sink.ts';
 import { accountedRange, type CommitAccounting, printAccounting } from '../protocol/commit-accounting.ts';
 import type { DeadLetterSink, RejectAccounting } from '../protocol/dead-letters.ts';
-import type { BatchRange, BatchStager, DecodeSpec, SealedBatch, StageResult } from '../protocol/sealed-batch.ts';
+import {
+  type BatchRange,
+  type BatchStager,
+  countRejected,
+  type DecodeSpec,
+  type SealedBatch,
+  type StageResult,
+} from '../protocol/sealed-batch.ts';
 import type { TableEvents } from '../protocol/table-events.ts';
 import { toCommitId } from '../table/commit.ts';
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
@@ -121,7 +128,7 @@ export class CommitPipeline implements BatchSink {
     await failpoint('F6');
     events.committed(batch.table, outcome.version);
     void this.#dependencies.table.afterCommit(outcome.version);
-    return { kind: 'committed', version: outcome.version, rowCount: result.rowCount, rejectedCount: result.rejects.length };
+    return { kind: 'committed', version: outcome.version, rowCount: result.rowCount, rejectedCount: countRejected(result.rejects) };
   }
 
   #commitOnce(batch: SealedBatch, staged: Staged, rejected: RejectAccounting): Promise<CommitResult> {
@@ -129,7 +136,7 @@ export class CommitPipeline implements BatchSink {
     return this.#advance(batch.ranges, spec, {
       files: result.files,
       stagedSinceMs: sinceMs,
-      accounting: { records: result.rowCount + result.rejects.length, rows: result.rowCount, ...rejected },
+      accounting: { records: result.rowCount + countRejected(result.rejects), rows: result.rowCount, ...rejected },
     });
   }
 

@@ -1,11 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 import { toEpochMs } from '../base/clock.ts';
+import { ServiceError } from '../base/errors.ts';
 import type { EncodedRecordBatch, KafkaRecord, OutgoingRecord } from '../kafka/client.ts';
 import { encodeRecordBatch } from '../kafka/records/record-batch.ts';
 import type { RejectedRecord } from '../protocol/sealed-batch.ts';
+import { contentBytes, cutToRoom } from './cut-record.ts';
+import type { OversizePolicy } from './settings.ts';
 
 /** Says which record of which source a dead letter is. Always added, as the last header of its name. */
 const idHeader = 'tidewater.dlq.id';
+/** Of several letters together, before they are packed. */
 const maxBatchBytes = 512 * 1024;
 const headerBytes = 1024;
 /** A transaction ends at this size: a flood is not held encoded all at once, and none takes long. */
@@ -62,19 +66,37 @@ export interface DeadLetterParcel {
   readonly batches: readonly EncodedRecordBatch[];
 }
 
-/** Dead letters for one partition, in order, encoded as they are asked for. */
+/** What a broker takes when nothing else is known: the default of `max.message.bytes`. */
+export const defaultMaxMessageBytes = 1_048_588;
+/** No topic takes less: a letter's own headers need room. */
+export const leastMaxMessageBytes: number = 16 * 1024;
+
+/** Where dead letters go, and how large a batch may be there. */
+export interface DeadLetterDestination {
+  readonly topic: string;
+  readonly partition: number;
+  readonly maxMessageBytes: number;
+  readonly oversize: OversizePolicy;
+}
+
+/**
+ * Dead letters for one partition, in order, encoded as they are asked for. All are packed with gzip, which every client reads.
+ *
+ * @throws ServiceError `INGEST_SUSPENDED` (kind invalid) at a letter that has to be cut where the policy is to stop there.
+ */
 export function* deadLetterParcels(
-  at: { readonly topic: string; readonly partition: number },
+  at: DeadLetterDestination,
   letters: readonly DeadLetter[],
   context: DeadLetterContext,
 ): Generator<DeadLetterParcel, void, undefined> {
   let held: DeadLetter[] = [];
   let batches: EncodedRecordBatch[] = [];
   let bytes = 0;
-  for (const batch of runsOf(letters)) {
-    batches.push(encodeRecordBatch({ ...at, records: batch.map((letter) => recordOf(letter, context)) }));
-    held = [...held, ...batch];
-    bytes += batches.at(-1)?.bytes.byteLength ?? 0;
+  for (const run of runsOf(letters, Math.min(maxBatchBytes, at.maxMessageBytes / 2))) {
+    const encoded = encodeRun(at, run, context);
+    batches.push(encoded);
+    for (const letter of run) held.push(letter);
+    bytes += encoded.bytes.byteLength;
     if (bytes < parcelBytes) continue;
     yield { letters: held, batches };
     [held, batches, bytes] = [[], [], 0];
@@ -82,12 +104,31 @@ export function* deadLetterParcels(
   if (batches.length > 0) yield { letters: held, batches };
 }
 
-function* runsOf(letters: readonly DeadLetter[]): Generator<readonly DeadLetter[], void, undefined> {
+/** A run of several letters is small; a single one may be too large for the topic, even packed. */
+function encodeRun(at: DeadLetterDestination, run: readonly DeadLetter[], context: DeadLetterContext): EncodedRecordBatch {
+  const { topic, partition, maxMessageBytes, oversize } = at;
+  const encode = (letters: readonly DeadLetter[]): EncodedRecordBatch =>
+    encodeRecordBatch({ topic, partition, compression: 'gzip', records: letters.map((letter) => recordOf(letter, context)) });
+  const huge = run.find(({ reject }) => reject.cut !== undefined);
+  const whole = encode(run);
+  const [only] = run;
+  if (only === undefined || (whole.bytes.length <= maxMessageBytes && huge === undefined)) return whole;
+  if (oversize === 'suspend') throw oversized(context.table, (huge ?? only).reject, maxMessageBytes);
+  if (whole.bytes.length <= maxMessageBytes) return whole;
+  const overhead = contentBytes(recordOf({ ...only, reject: { ...only.reject, key: undefined, value: undefined, headers: [] } }, context));
+  const room = maxMessageBytes - overhead - envelopeBytes;
+  return encode([{ ...only, reject: cutToRoom(only.reject, room) }]);
+}
+
+/** The header of a batch and of its record, what gzip adds to bytes it cannot pack, and the headers that tell of a cut. */
+const envelopeBytes = 2 * 1024;
+
+function* runsOf(letters: readonly DeadLetter[], maxBytes: number): Generator<readonly DeadLetter[], void, undefined> {
   let run: DeadLetter[] = [];
   let bytes = 0;
   for (const letter of letters) {
-    const size = (letter.reject.value?.byteLength ?? 0) + (letter.reject.key?.byteLength ?? 0) + headerBytes;
-    if (run.length > 0 && bytes + size > maxBatchBytes) {
+    const size = contentBytes(letter.reject) + headerBytes;
+    if (run.length > 0 && bytes + size > maxBytes) {
       yield run;
       [run, bytes] = [[], 0];
     }
@@ -118,11 +159,48 @@ function recordOf({ id, reject }: DeadLetter, { pipeline, table, clock }: DeadLe
   ];
   const present = new Set(reject.headers.map(([name]) => name));
   // A header the record already carries is never overwritten: a dead letter may have been one before.
-  const added = [...context.filter(([name]) => !present.has(name)), [idHeader, id] as const];
+  const added = [
+    ...context.filter(([name]) => !present.has(name)),
+    ...rangeHeaders(reject),
+    ...cutHeaders(reject),
+    [idHeader, id] as const,
+  ];
   return {
     key: reject.key,
     value: reject.value,
     timestampMs: toEpochMs(reject.timestampMs),
     headers: [...reject.headers, ...added.map(([name, value]) => [name, utf8.encode(value)] as const)],
   };
+}
+
+/** Which offsets a letter stands for that holds a whole batch; the first is that of the letter. */
+function rangeHeaders({ unopened }: RejectedRecord): readonly (readonly [string, string])[] {
+  if (unopened === undefined) return [];
+  return [
+    ['tidewater.dlq.until_offset', String(unopened.until)],
+    ['tidewater.dlq.records', String(unopened.records)],
+  ];
+}
+
+/** What the parts of the record were that are not whole in the letter. */
+function cutHeaders({ cut = [] }: RejectedRecord): readonly (readonly [string, string])[] {
+  if (cut.length === 0) return [];
+  return [
+    ['tidewater.dlq.cut', cut.map(({ part }) => part).join(',')],
+    ...cut.flatMap(({ part, bytes, sha256 }): [string, string][] => [
+      [`tidewater.dlq.${part}.bytes`, String(bytes)],
+      [`tidewater.dlq.${part}.sha256`, sha256],
+    ]),
+  ];
+}
+
+function oversized(table: string, reject: RejectedRecord, maxMessageBytes: number): ServiceError {
+  const { topic, partition, offset, reason, message } = reject;
+  return new ServiceError({
+    code: 'INGEST_SUSPENDED',
+    kind: 'invalid',
+    message: `table "${table}": topic "${topic}" partition ${partition} offset ${offset} is too large for a dead letter of ${maxMessageBytes} bytes: ${message}`,
+    hint: 'raise max.message.bytes of the dead-letter topic, or set ingest.deadLetters.oversize to truncate, or onReject to skip; reading stands at this record',
+    context: { table, topic, partition, offset, reason },
+  });
 }

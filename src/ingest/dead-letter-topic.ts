@@ -5,13 +5,14 @@ import { isServiceError, ServiceError } from '../base/errors.ts';
 import type { KafkaClient } from '../kafka/client.ts';
 import { kafkaTopicNotFound } from '../kafka/errors.ts';
 import type { DeadLetterSink, RejectAccounting } from '../protocol/dead-letters.ts';
-import type { BatchRange, RejectedRecord, SealedBatch } from '../protocol/sealed-batch.ts';
-import { type DeadLetter, deadLetterIdOf, deadLetterParcels } from './dead-letter-record.ts';
+import { type BatchRange, countRejected, type RejectedRecord, type SealedBatch } from '../protocol/sealed-batch.ts';
+import { type DeadLetter, deadLetterIdOf, deadLetterParcels, defaultMaxMessageBytes, leastMaxMessageBytes } from './dead-letter-record.ts';
 import { type DeadLetterWriter, DeadLetterWriters, maxOpenWriters, type SourceLetters } from './dead-letter-writers.ts';
-import type { RejectPolicy } from './settings.ts';
+import type { OversizePolicy, RejectPolicy } from './settings.ts';
 
 export interface DeadLetterOptions {
   readonly policy: RejectPolicy;
+  readonly oversize: OversizePolicy;
   readonly topic: string;
   /** Of the topic, when it has to be created. */
   readonly partitions: number;
@@ -39,6 +40,8 @@ export class DeadLetterTopic implements DeadLetterSink {
   readonly #options: DeadLetterOptions;
   readonly #writers: DeadLetterWriters;
   #partitionCount: number | undefined;
+  /** The largest batch that the topic is known to take. */
+  #maxMessageBytes: number | undefined;
 
   constructor(options: DeadLetterOptions) {
     this.#options = options;
@@ -50,12 +53,12 @@ export class DeadLetterTopic implements DeadLetterSink {
     if (first === undefined) return { deadLettered: 0, filtered: 0 };
     switch (this.#options.policy) {
       case 'skip':
-        return { deadLettered: 0, filtered: rejects.length };
+        return { deadLettered: 0, filtered: countRejected(rejects) };
       case 'suspend':
         throw suspended(this.#options.table, first);
       case 'dead-letter':
         await this.#store(batch.ranges, rejects, signal);
-        return { deadLettered: rejects.length, filtered: 0 };
+        return { deadLettered: countRejected(rejects), filtered: 0 };
       default:
         return assertNever(this.#options.policy);
     }
@@ -91,18 +94,28 @@ export class DeadLetterTopic implements DeadLetterSink {
       } catch (error) {
         // The topic was deleted: what starts anew creates it.
         if (isServiceError(error) && error.code === 'KAFKA_DESTINATION_NOT_FOUND') throw kafkaTopicNotFound(this.#options.topic, error);
+        if (this.#takesLess(error)) continue;
         if (!isServiceError(error, 'fenced', 'unknown-outcome')) throw error;
         if (attempt === maxAttempts) throw contested(this.#options, error);
       }
     }
   }
 
+  /** After a refusal smaller letters are tried, as long as there are smaller ones: what the topic takes may have been changed, or not be ours to know. */
+  #takesLess(error: unknown): boolean {
+    const taken = this.#maxMessageBytes ?? defaultMaxMessageBytes;
+    if (!isServiceError(error) || error.code !== 'KAFKA_RECORD_TOO_LARGE' || taken <= leastMaxMessageBytes) return false;
+    this.#maxMessageBytes = Math.max(leastMaxMessageBytes, Math.floor(taken / 2));
+    return true;
+  }
+
   async #publishMissing({ producer, published }: DeadLetterWriter, { source, letters, partition }: Destined): Promise<void> {
-    const { topic, onFound } = this.#options;
+    const { topic, oversize, onFound } = this.#options;
+    const at = { topic, partition, oversize, maxMessageBytes: this.#maxMessageBytes ?? defaultMaxMessageBytes };
     const missing = letters.filter(({ reject }) => published.get(reject.offset) !== reject.timestampMs);
     if (missing.length < letters.length) onFound?.(letters.length - missing.length);
     try {
-      for (const parcel of deadLetterParcels({ topic, partition }, missing, this.#options)) {
+      for (const parcel of deadLetterParcels(at, missing, this.#options)) {
         await producer.publish(parcel.batches);
         for (const { reject } of parcel.letters) published.set(reject.offset, reject.timestampMs);
       }
@@ -139,18 +152,32 @@ export class DeadLetterTopic implements DeadLetterSink {
     if (this.#partitionCount === undefined) {
       await kafka.admin.ensureTopics([{ topic, partitions }]);
       this.#partitionCount = (await kafka.admin.partitionCount(topic)) ?? partitions;
+      this.#maxMessageBytes = await maxMessageBytesOf(kafka, topic);
     }
     return this.#partitionCount;
   }
 }
 
+/** What the topic's configuration says; a principal that may not read it finds out by what is refused. */
+async function maxMessageBytesOf({ admin }: KafkaClient, topic: string): Promise<number | undefined> {
+  try {
+    const said = Number((await admin.topicConfig(topic)).get('max.message.bytes'));
+    return Number.isInteger(said) ? Math.max(leastMaxMessageBytes, said) : undefined;
+  } catch (error) {
+    if (isServiceError(error, 'invalid', 'unsupported')) return undefined;
+    throw error;
+  }
+}
+
 function suspended(table: string, reject: RejectedRecord): ServiceError {
+  const { topic, partition, offset, unopened } = reject;
+  const offsets = unopened === undefined ? `offset ${offset}` : `offsets ${offset} to ${unopened.until - 1n}`;
   return new ServiceError({
     code: 'INGEST_SUSPENDED',
     kind: 'invalid',
-    message: `table "${table}": topic "${reject.topic}" partition ${reject.partition} offset ${reject.offset}: ${reject.message}`,
+    message: `table "${table}": topic "${topic}" partition ${partition} ${offsets}: ${reject.message}`,
     hint: 'correct the table definition, or set ingest.deadLetters.onReject to dead-letter or skip; reading stands at this record',
-    context: { table, topic: reject.topic, partition: reject.partition, offset: reject.offset, reason: reject.reason },
+    context: { table, topic, partition, offset, until: unopened?.until, reason: reject.reason },
   });
 }
 

@@ -10,6 +10,9 @@ const maxTopicsPerRoute = 256;
 /** `dead-letter`: to the dead-letter topic; `suspend`: stop the table at the first; `skip`: count and drop. */
 export type RejectPolicy = 'dead-letter' | 'suspend' | 'skip';
 
+/** `truncate`: the dead letter is written cut; `suspend`: stop the table at it. */
+export type OversizePolicy = 'truncate' | 'suspend';
+
 /** The topics whose records become rows of one table. */
 export interface RouteSettings {
   readonly topics: readonly string[];
@@ -20,6 +23,7 @@ export interface DeadLetterSettings {
   readonly topic: string;
   readonly partitions: number;
   readonly onReject: RejectPolicy;
+  readonly oversize: OversizePolicy;
 }
 
 /** From Kafka records to sealed batches. */
@@ -82,8 +86,13 @@ const deadLetters: z.ZodType<DeadLetterEntry> = z
         'What happens to a record that does not fit: `dead-letter` writes it with its reason to the topic before the commit that covers it, `suspend` stops the table there, `skip` counts and drops it.',
       default: 'dead-letter',
     }),
+    oversize: choiceField(['truncate', 'suspend'], {
+      description:
+        'What happens to a dead letter that the topic takes neither whole nor compressed: `truncate` writes its beginning, with size, hash and position of the whole in headers, `suspend` stops the table there.',
+      default: 'truncate',
+    }),
   })
-  .transform((raw) => ({ topic: raw.topic, partitions: raw.partitions, onReject: raw.onReject }));
+  .transform(({ topic, partitions, onReject, oversize }) => ({ topic, partitions, onReject, oversize }));
 
 export const ingestSettings: z.ZodType<IngestEntry> = z
   .strictObject({

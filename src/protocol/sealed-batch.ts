@@ -54,8 +54,29 @@ export interface SealedBatch {
   readonly openedAtMs: number;
 }
 
+/** What was cut off a rejected record that is too large to be kept whole. */
+export interface CutPart {
+  readonly part: 'key' | 'value' | 'headers';
+  /** Of the whole part, as the source has it. */
+  readonly bytes: number;
+  /** SHA-256 of the whole part, in hexadecimal digits; of headers in their wire form. */
+  readonly sha256: string;
+}
+
+/** The records of a batch that cannot be opened, whatever is in it. */
+export interface UnopenedRecords {
+  /** Offset after the last one. */
+  readonly until: bigint;
+  /** How many the batch's header announces in the range. */
+  readonly records: number;
+}
+
 /** A record that does not fit the table, with everything needed to look at it and to send it again. */
 export interface RejectedRecord {
+  /** Instead of one record these from `offset` on, with the bytes of their batch as the value. */
+  readonly unopened?: UnopenedRecords | undefined;
+  /** The parts that are not whole here. Absent: all are. */
+  readonly cut?: readonly CutPart[] | undefined;
   readonly topic: string;
   readonly partition: number;
   readonly offset: bigint;
@@ -90,7 +111,12 @@ export interface StageTask {
   readonly fileNameStem: string;
 }
 
-/** What came of it: `rowCount + rejects.length` records, none lost. */
+/** How many records of the source the rejects stand for. */
+export function countRejected(rejects: readonly RejectedRecord[]): number {
+  return rejects.reduce((count, { unopened }) => count + (unopened?.records ?? 1), 0);
+}
+
+/** What came of it: `rowCount + countRejected(rejects)` records, none lost. */
 export interface StageResult {
   readonly files: readonly StagedFile[];
   readonly rowCount: number;

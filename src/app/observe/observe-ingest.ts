@@ -4,7 +4,7 @@ import type { IngestObserver } from '../../ingest/ingest-observer.ts';
 import type { CommitMetrics, IngestMetrics } from '../../observability/area-metrics.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Standstill } from '../../observability/standstill.ts';
-import type { StageResult } from '../../protocol/sealed-batch.ts';
+import { countRejected, type StageResult } from '../../protocol/sealed-batch.ts';
 
 /** What one table's ingest does, as metrics and log lines. */
 export function observeIngest(table: string, metrics: IngestMetrics, logger: Logger): IngestObserver {
@@ -71,15 +71,14 @@ export function observeCommits(
       settle(recordsOf(staged));
       ingest.recordsCommitted.add(staged.rowCount, labels);
       if (deadLettered > 0) {
-        countReasons(staged, (reason) => {
-          ingest.recordsDeadLettered.add(1, { table, reason });
-        });
+        for (const reject of staged.rejects) ingest.recordsDeadLettered.add(countRejected([reject]), { table, reason: reject.reason });
       }
       const [first] = staged.rejects;
       if (first !== undefined) {
         // One line for each batch, however many there are; values stay out of the log.
-        const { topic, partition, offset, reason } = first;
-        logger.warn('records do not fit the table', { table, version, deadLettered, filtered, topic, partition, offset, reason });
+        const { topic, partition, offset, reason, unopened } = first;
+        const until = unopened?.until;
+        logger.warn('records do not fit the table', { table, version, deadLettered, filtered, topic, partition, offset, until, reason });
       }
       if (filtered > 0) ingest.recordsFiltered.add(filtered, { table, reason: 'skipped-by-policy' });
       const { decodeMs, encodeMs, storeMs } = staged.timings;
@@ -117,9 +116,5 @@ export function observeCommits(
 }
 
 function recordsOf(result: StageResult): number {
-  return result.rowCount + result.rejects.length;
-}
-
-function countReasons(result: StageResult, count: (reason: string) => void): void {
-  for (const { reason } of result.rejects) count(reason);
+  return result.rowCount + countRejected(result.rejects);
 }

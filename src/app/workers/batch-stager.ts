@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.ts';
 import type { Failpoint } from '../../base/failpoint.ts';
 import { writeDataFiles } from '../../commit/file-writer.ts';
 import { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
-import { RecordCursor } from '../../kafka/records/record-cursor.ts';
-import type { BatchStager, PackedRecordBatch, RejectedRecord, StageResult, StageTask } from '../../protocol/sealed-batch.ts';
+import type { BatchStager, RejectedRecord, StageResult, StageTask } from '../../protocol/sealed-batch.ts';
 import { describeFields } from '../../schema/describe-type.ts';
 import type { OpenStoreWith } from '../../storage/object-store.ts';
+import { decodeRecordBatch } from './decode-batch.ts';
 
 export interface BatchStagerOptions {
   readonly openStore: OpenStoreWith;
@@ -76,34 +76,9 @@ function decodeBatch(task: StageTask, decoder: RecordDecoder): Decoded {
   const rejects: RejectedRecord[] = [];
   const recordsByTopic = new Map<string, number>();
   for (const packed of task.batch.recordBatches) {
-    decoder.startPartition(packed.topic, packed.partition);
-    const read = decodeRecordBatch(bytes.subarray(packed.start, packed.end), packed, decoder, rejects);
-    recordsByTopic.set(packed.topic, (recordsByTopic.get(packed.topic) ?? 0) + read);
+    const decoded = decodeRecordBatch(bytes.subarray(packed.start, packed.end), packed, decoder);
+    for (const reject of decoded.rejects) rejects.push(reject);
+    recordsByTopic.set(packed.topic, (recordsByTopic.get(packed.topic) ?? 0) + decoded.read);
   }
   return { rejects, recordsByTopic: Object.fromEntries(recordsByTopic) };
-}
-
-/** @returns how many records were read. */
-function decodeRecordBatch(bytes: Uint8Array, packed: PackedRecordBatch, decoder: RecordDecoder, rejects: RejectedRecord[]): number {
-  const cursor = new RecordCursor(bytes);
-  const firstDelta = cursor.deltaOf(packed.fromOffset);
-  let read = 0;
-  while (cursor.next()) {
-    if (cursor.offsetDelta < firstDelta) continue;
-    read += 1;
-    const rejection = decoder.decode(cursor);
-    if (rejection === undefined) continue;
-    rejects.push({
-      topic: packed.topic,
-      partition: packed.partition,
-      offset: cursor.offset(),
-      timestampMs: cursor.timestampMs,
-      key: cursor.key()?.slice(),
-      value: cursor.value()?.slice(),
-      headers: cursor.headers().map(([name, value]) => [name, value.slice()] as const),
-      reason: rejection.reason,
-      message: rejection.message,
-    });
-  }
-  return read;
 }

@@ -107,10 +107,10 @@ export class RecordDecoder {
     return batch;
   }
 
-  /** Forgets all rows. */
-  reset(): void {
-    this.#truncate(0);
-    this.#rowCount = 0;
+  /** Forgets all rows behind the first `rowCount`. */
+  reset(rowCount = 0): void {
+    this.#truncate(rowCount);
+    this.#rowCount = rowCount;
   }
 
   #decodeValue(reader: ObjectReader, record: SourceRecord): Rejection | undefined {

@@ -249,6 +249,7 @@ export class SimulatedProcess {
   #deadLetters(): DeadLetterSink {
     const sink = new DeadLetterTopic({
       policy: 'dead-letter',
+      oversize: 'truncate',
       topic: deadLetterTopic,
       partitions: 1,
       pipeline,

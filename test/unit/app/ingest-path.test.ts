@@ -72,6 +72,7 @@ describe('the way of a record from topic to table', () => {
         stager: new InThreadBatchStager({ openStore, clock, failpoint: inertFailpoint, maxNestingDepth: 64 }),
         deadLetters: new DeadLetterTopic({
           policy: 'dead-letter',
+          oversize: 'truncate',
           topic: 'dlq',
           partitions: 1,
           pipeline: 'p',

@@ -204,7 +204,7 @@ describe('the commit pipeline', () => {
     const kafka = new MemoryBroker({ clock: bench.clock, random: new SeededRandom(1) }).client('test');
     const identities = new TopicIdentities({ admin: kafka.admin, pipeline: 'p' });
     const names = { topic: 'dead', partitions: 1, pipeline: 'p', table: 'orders' };
-    const options = { policy: 'suspend', ...names, identities, kafka, clock: bench.clock } as const;
+    const options = { policy: 'suspend', oversize: 'truncate', ...names, identities, kafka, clock: bench.clock } as const;
     const pipeline = await pipelineOn(bench, stager, { deadLetters: new DeadLetterTopic(options) });
     await expect(pipeline.submit(batch(0n, 5n), never)).rejects.toMatchObject({ code: 'INGEST_SUSPENDED', context: { offset: 3n } });
     expect(await rangesInTable(bench)).toEqual([]);

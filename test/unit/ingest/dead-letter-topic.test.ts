@@ -53,6 +53,7 @@ class Bench {
     await this.client.admin.ensureTopics([{ topic: 'dead', partitions: 2 }]);
     return new DeadLetterTopic({
       policy: 'dead-letter',
+      oversize: 'truncate',
       topic: 'dead',
       partitions: 2,
       pipeline: 'p',

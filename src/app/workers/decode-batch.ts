@@ -1,0 +1,89 @@
+import { isServiceError, type ServiceError } from '../../base/errors.ts';
+import { cutIfHuge } from '../../ingest/cut-record.ts';
+import type { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
+import { readBatchHeader } from '../../kafka/records/batch-header.ts';
+import { RecordCursor } from '../../kafka/records/record-cursor.ts';
+import type { PackedRecordBatch, RejectedRecord } from '../../protocol/sealed-batch.ts';
+
+/** What a record batch brought beside the rows that are in the decoder. */
+export interface DecodedRecordBatch {
+  readonly rejects: readonly RejectedRecord[];
+  /** Records read, rows and rejects alike. */
+  readonly read: number;
+}
+
+/** Errors of a record batch that every reader of the same bytes would have. */
+const unopenable: ReadonlySet<string> = new Set(['KAFKA_BATCH_CORRUPT', 'KAFKA_BATCH_TOO_LARGE', 'KAFKA_BATCH_UNSUPPORTED']);
+
+/**
+ * Appends the rows of a record batch to the decoder. One that cannot be opened, or not to its end, is one reject for all its offsets, and none of
+ * its records becomes a row.
+ */
+export function decodeRecordBatch(bytes: Uint8Array, packed: PackedRecordBatch, decoder: RecordDecoder): DecodedRecordBatch {
+  const rowsBefore = decoder.rowCount;
+  decoder.startPartition(packed.topic, packed.partition);
+  try {
+    return decodeRecords(bytes, packed, decoder);
+  } catch (error) {
+    if (!isServiceError(error) || !unopenable.has(error.code)) throw error;
+    decoder.reset(rowsBefore);
+    const reject = unopened(bytes, packed, error);
+    return { rejects: [reject], read: reject.unopened?.records ?? 0 };
+  }
+}
+
+function decodeRecords(bytes: Uint8Array, packed: PackedRecordBatch, decoder: RecordDecoder): DecodedRecordBatch {
+  const cursor = new RecordCursor(bytes);
+  const firstDelta = cursor.deltaOf(packed.fromOffset);
+  const rejects: RejectedRecord[] = [];
+  let read = 0;
+  while (cursor.next()) {
+    if (cursor.offsetDelta < firstDelta) continue;
+    read += 1;
+    const rejection = decoder.decode(cursor);
+    if (rejection === undefined) continue;
+    rejects.push(
+      owned(
+        cutIfHuge({
+          topic: packed.topic,
+          partition: packed.partition,
+          offset: cursor.offset(),
+          timestampMs: cursor.timestampMs,
+          key: cursor.key(),
+          value: cursor.value(),
+          headers: cursor.headers(),
+          reason: rejection.reason,
+          message: rejection.message,
+        }),
+      ),
+    );
+  }
+  return { rejects, read };
+}
+
+/** The reject with bytes of its own instead of views. */
+function owned(reject: RejectedRecord): RejectedRecord {
+  const headers = reject.headers.map(([name, value]) => [name, value.slice()] as const);
+  return { ...reject, key: reject.key?.slice(), value: reject.value?.slice(), headers };
+}
+
+/** A record batch as one reject, with its bytes as the broker has them for the value. */
+export function unopened(bytes: Uint8Array, packed: PackedRecordBatch, cause: ServiceError): RejectedRecord {
+  const { baseOffset, lastOffset, maxTimestampMs, recordCount } = readBatchHeader(bytes);
+  const offset = packed.fromOffset > baseOffset ? packed.fromOffset : baseOffset;
+  const until = lastOffset + 1n;
+  return owned(
+    cutIfHuge({
+      topic: packed.topic,
+      partition: packed.partition,
+      offset,
+      timestampMs: maxTimestampMs,
+      key: undefined,
+      value: bytes,
+      headers: [],
+      reason: 'corrupt-batch',
+      message: `the batch of offsets ${offset} to ${lastOffset} cannot be opened: ${cause.message}`,
+      unopened: { until, records: Math.min(recordCount, Number(until - offset)) },
+    }),
+  );
+}
