@@ -1,11 +1,10 @@
 import { promisify } from 'node:util';
 import { deflateRaw, gunzipSync, gzip, inflateRawSync } from 'node:zlib';
-import { compress as zstdCompress, init as zstdInit } from '@bokuweb/zstd-wasm';
 import { compress as lz4Compress, uncompressSync as lz4Uncompress } from 'lz4-napi';
 import { compress as snappyCompress, uncompressSync as snappyUncompress } from 'snappy';
 import { assertNever } from '../base/assert.ts';
 import { isServiceError, ServiceError } from '../base/errors.ts';
-import { unpackZstd } from './zstd-frames.ts';
+import { packZstd, unpackZstd, ZstdError } from '../base/zstd.ts';
 
 /**
  * What a block of a file is compressed with. `deflate` is the bare stream without a header (RFC 1951): Avro calls it deflate, ORC zlib.
@@ -50,8 +49,7 @@ export async function compress(codec: BlockCodec, bytes: Uint8Array, options: Co
     case 'snappy':
       return snappyCompress(bytes);
     case 'zstd':
-      await zstdReady();
-      return zstdCompress(bytes, options.level ?? zstdDefaultLevel);
+      return packZstd(bytes, options.level);
     case 'lz4':
       return (await lz4Compress(bytes)).subarray(lz4SizeBytes);
     default:
@@ -59,16 +57,8 @@ export async function compress(codec: BlockCodec, bytes: Uint8Array, options: Co
   }
 }
 
-const zstdDefaultLevel = 3;
 const deflateRawAsync: (bytes: Uint8Array, options: { level?: number }) => Promise<Uint8Array> = promisify(deflateRaw);
 const gzipAsync: (bytes: Uint8Array, options: { level?: number }) => Promise<Uint8Array> = promisify(gzip);
-
-let zstdInitialised: Promise<void> | undefined;
-
-function zstdReady(): Promise<void> {
-  zstdInitialised ??= zstdInit();
-  return zstdInitialised;
-}
 
 const leastChunkBytes = 128;
 const mostChunkBytes = 1024 * 1024;
@@ -91,7 +81,7 @@ function unpackBlock(codec: BlockCodec, bytes: Uint8Array, maxBytes: number): Ui
       case 'snappy':
         return unpackSnappy(bytes, maxBytes);
       case 'zstd':
-        return unpackZstd(bytes, maxBytes, () => blockTooLarge(codec, bytes.length, maxBytes));
+        return unpackZstd(bytes, maxBytes);
       case 'lz4':
         return unpackLz4(bytes, maxBytes);
       default:
@@ -99,6 +89,7 @@ function unpackBlock(codec: BlockCodec, bytes: Uint8Array, maxBytes: number): Ui
     }
   } catch (cause) {
     if (isServiceError(cause)) throw cause;
+    if (cause instanceof ZstdError && cause.tooLarge) throw blockTooLarge(codec, bytes.length, maxBytes);
     if (cause instanceof RangeError && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE') {
       throw blockTooLarge(codec, bytes.length, maxBytes);
     }

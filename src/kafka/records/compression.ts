@@ -1,9 +1,9 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { Decompress as ZstdStream } from 'fzstd';
 import { compressFrameSync, decompressFrameSync } from 'lz4-napi';
 import { compressSync as snappyCompress, uncompressSync as snappyUncompress } from 'snappy';
 import { assertNever } from '../../base/assert.ts';
 import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { unpackZstd, ZstdError } from '../../base/zstd.ts';
 import { lz4FrameSize } from './lz4-frame-size.ts';
 
 /** What the records of a batch are compressed with. `zstd` is read, not written. */
@@ -23,6 +23,7 @@ export function decompress(compression: Compression, bytes: Uint8Array, maxBytes
     return unpack(compression, bytes, maxBytes);
   } catch (cause) {
     if (isServiceError(cause)) throw cause;
+    if (cause instanceof ZstdError && cause.tooLarge) throw tooLarge(compression, bytes.length, maxBytes);
     if (cause instanceof RangeError && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE') {
       throw tooLarge(compression, bytes.length, maxBytes);
     }
@@ -86,26 +87,6 @@ function unpackLz4(bytes: Uint8Array, maxBytes: number): Uint8Array {
   if (bytes.length * lz4MaxRatio > maxBytes && lz4FrameSize(bytes, maxBytes) > maxBytes) throw tooLarge('lz4', bytes.length, maxBytes);
   return decompressFrameSync(asBuffer(bytes));
 }
-
-function unpackZstd(bytes: Uint8Array, maxBytes: number): Uint8Array {
-  const chunks: Uint8Array[] = [];
-  const progress: { total: number; ended: boolean } = { total: 0, ended: false };
-  const stream = new ZstdStream((chunk, final) => {
-    progress.total += chunk.length;
-    if (progress.total > maxBytes) throw tooLarge('zstd', bytes.length, maxBytes);
-    chunks.push(chunk);
-    progress.ended ||= final === true;
-  });
-  // Pushed in slices: the decoder hands out what a slice unpacks to before it takes the next.
-  for (let at = 0; at < bytes.length; at += zstdSliceBytes) {
-    stream.push(bytes.subarray(at, at + zstdSliceBytes), at + zstdSliceBytes >= bytes.length);
-  }
-  if (!progress.ended) throw new ServiceError({ code: 'KAFKA_BATCH_CORRUPT', kind: 'corrupt', message: 'zstd records end early' });
-  const [only] = chunks;
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, progress.total);
-}
-
-const zstdSliceBytes = 128 * 1024;
 
 /** Java producers frame snappy: magic, two versions, then blocks of a length and raw snappy. */
 const xerialMagic = Uint8Array.of(0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00);

@@ -47,6 +47,24 @@ describe('compression', () => {
     expect(() => decompress('zstd', zstdFrame, 499)).toThrow(expect.objectContaining({ code: 'KAFKA_BATCH_TOO_LARGE' }));
   });
 
+  // The header asks for a window of 128 MiB; each block of four bytes repeats a byte once.
+  const wide = Buffer.concat([Buffer.from('28b52ffd0088', 'hex'), ...Array.from({ length: 50_000 }, () => Buffer.from('0a000041', 'hex'))]);
+
+  it('pays for what a zstd frame unpacks to, not for the window that it asks for at every block', () => {
+    const frame = Buffer.concat([wide, Buffer.from('0b000041', 'hex')]);
+    const beganMs = performance.now();
+    expect(Buffer.from(decompress('zstd', frame)).equals(Buffer.alloc(50_001, 'A'))).toBe(true);
+    expect(performance.now() - beganMs).toBeLessThan(2_000);
+  });
+
+  it('stops at the limit before a zstd frame without a size is unpacked', () => {
+    const full = Buffer.from('02001041', 'hex');
+    const bomb = Buffer.concat([wide, ...Array.from({ length: 20_000 }, () => full), Buffer.from('0b000041', 'hex')]);
+    const beganMs = performance.now();
+    expect(() => decompress('zstd', bomb)).toThrow(expect.objectContaining({ code: 'KAFKA_BATCH_TOO_LARGE' }));
+    expect(performance.now() - beganMs).toBeLessThan(500);
+  });
+
   it.each(['gzip', 'snappy', 'lz4', 'zstd'] as const)('calls bytes that %s did not write corrupt', (codec) => {
     const random = new SeededRandom(7);
     expect(() => decompress(codec, random.bytes(300))).toThrow(
