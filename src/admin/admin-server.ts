@@ -23,7 +23,7 @@ export interface AdminPorts {
   readonly health: () => HealthReport;
   readonly status: (signal: AbortSignal) => Promise<PipelineStatus>;
   readonly metrics: { readonly contentType: string; readonly exposition: () => Promise<string> };
-  /** Longest delay of the event loop lately, in milliseconds: the only thing liveness depends on. */
+  /** Longest delay of the event loop lately, or of a worker thread that cannot be ended, in milliseconds: the only thing liveness depends on. */
   readonly eventLoopDelayMs: () => number;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -13,7 +13,6 @@ import { FeedOwnership } from './feed-ownership.ts';
 import { observeFeed } from './observe/observe-feed.ts';
 import { restartBackoff, supervise } from './supervise.ts';
 import { pooledEncoder } from './workers/pooled.ts';
-import type { WorkerSetup } from './workers/worker-messages.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
 
 const maxTasksPerThread = 5_000;
@@ -54,7 +53,7 @@ export class FeedRole {
 
   constructor(components: Components) {
     this.#components = components;
-    const workerData: WorkerSetup = { maxNestingDepth: components.config.ingest.maxNestingDepth };
+    const workerData = { maxNestingDepth: components.config.ingest.maxNestingDepth };
     const { pipeline, feeds, feedSessionTimeoutMs } = components.config;
     this.#specs = feeds.map((feed) => ({ ...feed, pipeline }));
     this.#ownership = new FeedOwnership(components.kafka, {

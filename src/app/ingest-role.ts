@@ -13,11 +13,13 @@ import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
 import { isRefusal, restartBackoff, supervise } from './supervise.ts';
 import { TopicIdentities } from './topic-identities.ts';
 import { pooledStager } from './workers/pooled.ts';
-import type { WorkerSetup } from './workers/worker-messages.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
 
 /** Threads are replaced after this many batches: WebAssembly memory never shrinks. */
 const maxTasksPerThread = 5_000;
+
+/** A record batch takes milliseconds: a thread that is at one for so long does not come back. */
+const stuckAfterMs = 60_000;
 
 /** What readiness hears of one table's ingest: the state it is in, and whether its commits come to an end. */
 interface TableHealthSay {
@@ -36,8 +38,22 @@ export class IngestRole {
   constructor(components: Components) {
     this.#components = components;
     const { workers, maxNestingDepth } = components.config.ingest;
-    const workerData: WorkerSetup = { maxNestingDepth };
-    this.#pool = new WorkerPool({ size: workers, workerData, idleMs: undefined, maxTasksPerThread });
+    const onStuck = (task: string): void => {
+      components.logger.warn('worker thread made no progress and was ended', { task, afterMs: stuckAfterMs });
+    };
+    this.#pool = new WorkerPool({
+      size: workers,
+      workerData: { maxNestingDepth },
+      idleMs: undefined,
+      maxTasksPerThread,
+      stuckAfterMs,
+      onStuck,
+    });
+  }
+
+  /** How long a worker thread has been running on although it was to be ended; 0: none does. */
+  get hungMs(): number {
+    return this.#pool.hungMs;
   }
 
   get statuses(): ReadonlyMap<string, IngestStatus> {

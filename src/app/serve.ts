@@ -58,7 +58,8 @@ async function servePipeline(serving: Serving): Promise<number> {
         signal,
       ),
     metrics,
-    eventLoopDelayMs: () => liveness.read().max * 1_000,
+    // A worker thread that cannot be ended hangs as the event loop does, and the end of the process helps against both.
+    eventLoopDelayMs: () => Math.max(liveness.read().max * 1_000, pipeline.ingest?.hungMs ?? 0),
     clock,
     logger,
   });

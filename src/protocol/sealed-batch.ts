@@ -38,7 +38,7 @@ export interface BatchRange extends SourceRange {
   readonly expectedMark: bigint | undefined;
 }
 
-/** A closed micro-batch of one table: raw record batches packed into one buffer that moves to a worker by transfer. */
+/** A closed micro-batch of one table: raw record batches packed into one buffer. */
 export interface SealedBatch {
   readonly table: string;
   readonly sequence: number;

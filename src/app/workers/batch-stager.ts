@@ -12,6 +12,8 @@ export interface BatchStagerOptions {
   readonly clock: Clock;
   readonly failpoint: Failpoint;
   readonly maxNestingDepth: number;
+  /** Told before each record batch of a task, with its number. */
+  readonly onStep?: ((index: number) => void) | undefined;
 }
 
 const maxDecoders = 16;
@@ -30,7 +32,7 @@ export class InThreadBatchStager implements BatchStager {
     const { clock, openStore, failpoint } = this.#options;
     const startedMs = clock.monotonicMs();
     const decoder = this.#decoderFor(task);
-    const { rejects, recordsByTopic } = decodeBatch(task, decoder);
+    const { rejects, recordsByTopic } = decodeBatch(task, decoder, this.#options.onStep);
     const columns = decoder.finish();
     const decodedMs = clock.monotonicMs();
     const written =
@@ -71,11 +73,12 @@ interface Decoded {
   readonly recordsByTopic: Readonly<Record<string, number>>;
 }
 
-function decodeBatch(task: StageTask, decoder: RecordDecoder): Decoded {
+function decodeBatch(task: StageTask, decoder: RecordDecoder, onStep: BatchStagerOptions['onStep']): Decoded {
   const bytes = new Uint8Array(task.batch.bytes);
   const rejects: RejectedRecord[] = [];
   const recordsByTopic = new Map<string, number>();
-  for (const packed of task.batch.recordBatches) {
+  for (const [index, packed] of task.batch.recordBatches.entries()) {
+    onStep?.(index);
     const decoded = decodeRecordBatch(bytes.subarray(packed.start, packed.end), packed, decoder);
     for (const reject of decoded.rejects) rejects.push(reject);
     recordsByTopic.set(packed.topic, (recordsByTopic.get(packed.topic) ?? 0) + decoded.read);

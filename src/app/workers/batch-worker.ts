@@ -12,16 +12,17 @@ import { openObjectStore } from '../../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../../storage/retrying-object-store.ts';
 import { failpointFromEnv } from '../failpoint-from-env.ts';
 import { InThreadBatchStager } from './batch-stager.ts';
+import { ProgressTeller } from './thread-progress.ts';
 import { type TaskKind, toPlainError, type WorkerRequest, type WorkerSetup, type WorkerTasks } from './worker-messages.ts';
 
 // The entry of a worker thread: joins ingest's decoder, commit's file writer, the feed's encoder and maintenance's rewriter.
-const { maxNestingDepth } = workerData as WorkerSetup;
+const { maxNestingDepth, progress } = workerData as WorkerSetup;
 const clock = new SystemClock();
 const random = new SystemRandom();
 const failpoint = failpointFromEnv(process.env['FAILPOINT']);
 const openStore = (location: string, settings?: StorageSettings): ObjectStore =>
   new RetryingObjectStore(openObjectStore(location, settings), { clock, random });
-const stager = new InThreadBatchStager({ openStore, clock, failpoint, maxNestingDepth });
+const stager = new InThreadBatchStager({ openStore, clock, failpoint, maxNestingDepth, onStep: new ProgressTeller(progress).at });
 const encoder = new ParquetChangeEncoder({ openStore });
 const rewriter = new ParquetFileRewriter({ openStore });
 

@@ -1,8 +1,9 @@
-import { isGrant, type StorageProperties } from '../../base/storage-settings.ts';
+import type { StorageProperties } from '../../base/storage-settings.ts';
 import type { ChangeEncoder, EncodeTask } from '../../protocol/change-event.ts';
 import type { BatchStager } from '../../protocol/sealed-batch.ts';
 import type { ChangeFile } from '../../table/changes.ts';
 import type { FileRewriter } from '../../table/operations.ts';
+import { stagePastStuck } from './stage-past-stuck.ts';
 import { withPlainSettings } from './with-plain-settings.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
@@ -12,14 +13,11 @@ type Pool = Pick<WorkerPool, 'run'>;
 
 export function pooledStager(pool: Pool): BatchStager {
   return {
-    stage: (task, signal) => {
-      const { batch, write } = task;
-      // A batch that may have to be sent again is copied: a transfer would take it away.
-      const transfer = write.storage !== undefined && isGrant(write.storage) ? [] : [batch.bytes];
-      return withPlainSettings(write.storage, (storage) =>
-        pool.run('stage', { ...task, write: { ...write, storage } }, { transfer, signal }),
-      );
-    },
+    // The bytes are copied, not moved: a batch may have to be sent again, to another thread or with other settings of its store.
+    stage: (task, signal) =>
+      withPlainSettings(task.write.storage, (storage) =>
+        stagePastStuck({ ...task, write: { ...task.write, storage } }, (part) => pool.run('stage', part, { signal })),
+      ),
   };
 }
 

@@ -18,6 +18,8 @@ export type TaskKind = keyof WorkerTasks;
 /** What the pool tells a thread at its start. */
 export interface WorkerSetup {
   readonly maxNestingDepth: number;
+  /** Where it says that it goes on (`thread-progress.ts`). */
+  readonly progress: SharedArrayBuffer;
 }
 
 export interface WorkerRequest {

@@ -1,12 +1,14 @@
-import { type Transferable as NodeTransferable, Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import { abortedError } from '../../base/abort.ts';
 import { ServiceError } from '../../base/errors.ts';
+import { ProgressWatch } from './thread-progress.ts';
 import {
   fromPlainError,
   type TaskKind,
   toPlainError,
   type WorkerRequest,
   type WorkerResponse,
+  type WorkerSetup,
   type WorkerTasks,
 } from './worker-messages.ts';
 
@@ -14,7 +16,13 @@ export interface WorkerPoolOptions {
   /** Threads at most; started when there is work, and at once by `warm`. */
   readonly size: number;
   /** Given to each thread at its start. */
-  readonly workerData: unknown;
+  readonly workerData: Omit<WorkerSetup, 'progress'>;
+  /** What a thread runs. Default: `batch-worker.js`. */
+  readonly entry?: URL | undefined;
+  /** A thread that makes no progress in its task for so long is ended, and the task fails with `WORKER_STUCK`. Default: never. */
+  readonly stuckAfterMs?: number | undefined;
+  /** Told when that happens. */
+  readonly onStuck?: ((kind: TaskKind) => void) | undefined;
   /** A thread without work for this long ends and gives its memory back. `undefined`: never. */
   readonly idleMs: number | undefined;
   /** Tasks after which a thread is replaced, because WebAssembly memory never shrinks. */
@@ -23,7 +31,6 @@ export interface WorkerPoolOptions {
 
 interface Job {
   readonly request: WorkerRequest;
-  readonly transfer: readonly NodeTransferable[];
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -33,9 +40,14 @@ interface Thread {
   job: Job | undefined;
   served: number;
   idleTimer: NodeJS.Timeout | undefined;
+  readonly progress: ProgressWatch;
+  watchTimer: NodeJS.Timeout | undefined;
   /** Ends after its job: it trapped, or served its share. */
   retired: boolean;
 }
+
+/** How often a thread is looked at, at least. */
+const longestLookMs = 1_000;
 
 /** Codes after which the thread's WebAssembly module is not trusted any more. */
 const poisoned: ReadonlySet<string> = new Set(['PARQUET_WRITER_TRAPPED', 'PARQUET_READER_TRAPPED']);
@@ -45,11 +57,19 @@ export class WorkerPool {
   readonly #options: WorkerPoolOptions;
   readonly #threads = new Set<Thread>();
   readonly #queue: Job[] = [];
+  /** Threads that were told to end because they were stuck and still run, with the time they were told, `performance.now`. */
+  readonly #ending = new Map<Thread, number>();
   #nextId = 0;
   #closed = false;
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
+  }
+
+  /** How long a stuck thread has been running on although it was told to end: code outside of JavaScript may not be stopped. 0: none does. */
+  get hungMs(): number {
+    const [since] = this.#ending.values();
+    return since === undefined ? 0 : performance.now() - since;
   }
 
   /** Starts all threads and loads their modules. */
@@ -58,14 +78,15 @@ export class WorkerPool {
   }
 
   /**
-   * Runs one task. `transfer` moves buffers instead of copying them: they are unusable here afterwards.
+   * Runs one task, on a copy of it.
    *
-   * @throws ServiceError what the task threw; `WORKER_DIED` (unavailable) when its thread ended.
+   * @throws ServiceError what the task threw; `WORKER_DIED` (unavailable) when its thread ended, `WORKER_STUCK` (unavailable) when it was
+   *   ended, with the part of the task that it was at as `step`.
    */
   run<Kind extends TaskKind>(
     kind: Kind,
     task: WorkerTasks[Kind]['task'],
-    options: { readonly transfer?: readonly NodeTransferable[]; readonly signal?: AbortSignal | undefined } = {},
+    options: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<WorkerTasks[Kind]['result']> {
     return new Promise((resolve, reject) => {
       const { signal } = options;
@@ -78,7 +99,6 @@ export class WorkerPool {
       };
       const job: Job = {
         request: { id: this.#nextId++, kind, task },
-        transfer: options.transfer ?? [],
         resolve: (result) => {
           signal?.removeEventListener('abort', onAbort);
           resolve(result as WorkerTasks[Kind]['result']);
@@ -117,8 +137,9 @@ export class WorkerPool {
       if (job === undefined) return;
       clearTimeout(thread.idleTimer);
       thread.job = job;
+      thread.progress.reset();
       thread.worker.ref();
-      thread.worker.postMessage(job.request, [...job.transfer]);
+      thread.worker.postMessage(job.request);
     }
   }
 
@@ -128,8 +149,11 @@ export class WorkerPool {
   }
 
   #start(): Thread {
-    const worker = new Worker(new URL('./batch-worker.js', import.meta.url), { workerData: this.#options.workerData });
-    const thread: Thread = { worker, job: undefined, served: 0, idleTimer: undefined, retired: false };
+    const progress = new ProgressWatch();
+    const { entry = new URL('./batch-worker.js', import.meta.url), workerData } = this.#options;
+    const worker = new Worker(entry, { workerData: { ...workerData, progress: progress.buffer } });
+    const thread: Thread = { worker, progress, job: undefined, served: 0, idleTimer: undefined, watchTimer: undefined, retired: false };
+    this.#watch(thread);
     worker.on('message', (response: WorkerResponse) => {
       this.#finish(thread, response);
     });
@@ -137,6 +161,7 @@ export class WorkerPool {
       this.#lose(thread, error);
     });
     worker.on('exit', () => {
+      this.#ending.delete(thread);
       this.#lose(thread, undefined);
     });
     this.#threads.add(thread);
@@ -166,8 +191,39 @@ export class WorkerPool {
     thread.idleTimer.unref();
   }
 
+  #watch(thread: Thread): void {
+    const { stuckAfterMs } = this.#options;
+    if (stuckAfterMs === undefined) return;
+    const everyMs = Math.min(longestLookMs, stuckAfterMs / 4);
+    thread.watchTimer = setInterval(() => {
+      const stillMs = thread.progress.look() * everyMs;
+      if (thread.job !== undefined && stillMs >= stuckAfterMs) this.#end(thread, thread.job, stuckAfterMs);
+    }, everyMs);
+    thread.watchTimer.unref();
+  }
+
+  /** Another thread takes its place at once, whether or not this one can be stopped. */
+  #end(thread: Thread, job: Job, stuckAfterMs: number): void {
+    const { kind } = job.request;
+    const step = thread.progress.step;
+    thread.job = undefined;
+    this.#ending.set(thread, performance.now());
+    this.#retire(thread);
+    this.#options.onStuck?.(kind);
+    job.reject(
+      new ServiceError({
+        code: 'WORKER_STUCK',
+        kind: 'unavailable',
+        message: `the worker thread made no progress in a ${kind} task for ${stuckAfterMs / 1_000} s and was ended`,
+        context: { step },
+      }),
+    );
+    this.#dispatch();
+  }
+
   #retire(thread: Thread): void {
     thread.retired = true;
+    clearInterval(thread.watchTimer);
     this.#threads.delete(thread);
     void thread.worker.terminate();
   }
@@ -175,6 +231,7 @@ export class WorkerPool {
   #lose(thread: Thread, cause: unknown): void {
     this.#threads.delete(thread);
     clearTimeout(thread.idleTimer);
+    clearInterval(thread.watchTimer);
     const { job } = thread;
     thread.job = undefined;
     thread.retired = true;

@@ -25,8 +25,8 @@ class Threads {
   readonly keys: (string | undefined)[] = [];
   readonly sizes: number[] = [];
 
-  readonly run: WorkerPool['run'] = (kind, task, options) => {
-    const arrived = structuredClone(task, { transfer: [...(options?.transfer ?? [])] as ArrayBuffer[] });
+  readonly run: WorkerPool['run'] = (kind, task) => {
+    const arrived = structuredClone(task);
     const storage = storageOf(
       kind === 'stage' ? (arrived as StageTask).write.storage : (arrived as EncodeTask).changes.files.at(-1)?.storage,
     );

@@ -1,0 +1,53 @@
+import { isServiceError, type ServiceError } from '../../base/errors.ts';
+import { countRejected, type StageResult, type StageTask } from '../../protocol/sealed-batch.ts';
+import { unopened } from './decode-batch.ts';
+
+/**
+ * Stages a batch although one of its record batches holds every thread that takes it: what lies before it and behind it is staged without it, it
+ * alone once more, and then it counts as one that cannot be opened. `run` must leave the bytes of the batch here.
+ */
+export async function stagePastStuck(task: StageTask, run: (task: StageTask) => Promise<StageResult>): Promise<StageResult> {
+  try {
+    return await run(task);
+  } catch (error) {
+    if (!isServiceError(error) || error.code !== 'WORKER_STUCK') throw error;
+    return task.batch.recordBatches.length <= 1 ? givenUp(task, error) : inParts(task, Number(error.context['step']), run);
+  }
+}
+
+async function inParts(task: StageTask, stuckAt: number, run: (task: StageTask) => Promise<StageResult>): Promise<StageResult> {
+  const { batch, fileNameStem } = task;
+  const all = batch.recordBatches;
+  const at = Math.min(Math.max(0, stuckAt), all.length - 1);
+  const parts = [all.slice(0, at), all.slice(at, at + 1), all.slice(at + 1)].filter((part) => part.length > 0);
+  const results: StageResult[] = [];
+  for (const [index, recordBatches] of parts.entries()) {
+    const part = { ...task, batch: { ...batch, recordBatches }, fileNameStem: `${fileNameStem}-${index}` };
+    results.push(await stagePastStuck(part, run));
+  }
+  return results.reduce(joined);
+}
+
+function givenUp({ batch }: StageTask, cause: ServiceError): StageResult {
+  const bytes = new Uint8Array(batch.bytes);
+  const rejects = batch.recordBatches.map((packed) => unopened(bytes.subarray(packed.start, packed.end), packed, cause));
+  const recordsByTopic = Object.fromEntries(batch.recordBatches.map(({ topic }) => [topic, countRejected(rejects)]));
+  return { files: [], rowCount: 0, rejects, recordsByTopic, timings: { decodeMs: 0, encodeMs: 0, storeMs: 0 } };
+}
+
+function joined(left: StageResult, right: StageResult): StageResult {
+  const recordsByTopic = new Map(Object.entries(left.recordsByTopic));
+  for (const [topic, records] of Object.entries(right.recordsByTopic))
+    recordsByTopic.set(topic, (recordsByTopic.get(topic) ?? 0) + records);
+  return {
+    files: [...left.files, ...right.files],
+    rowCount: left.rowCount + right.rowCount,
+    rejects: [...left.rejects, ...right.rejects],
+    recordsByTopic: Object.fromEntries(recordsByTopic),
+    timings: {
+      decodeMs: left.timings.decodeMs + right.timings.decodeMs,
+      encodeMs: left.timings.encodeMs + right.timings.encodeMs,
+      storeMs: left.timings.storeMs + right.timings.storeMs,
+    },
+  };
+}
