@@ -37,13 +37,13 @@ export class IngestRole {
 
   constructor(components: Components) {
     this.#components = components;
-    const { workers, maxNestingDepth } = components.config.ingest;
+    const { workers, maxNestingDepth, maxUnpackedBytes } = components.config.ingest;
     const onStuck = (task: string): void => {
       components.logger.warn('worker thread made no progress and was ended', { task, afterMs: stuckAfterMs });
     };
     this.#pool = new WorkerPool({
       size: workers,
-      workerData: { maxNestingDepth },
+      workerData: { maxNestingDepth, maxUnpackedBytes },
       idleMs: undefined,
       maxTasksPerThread,
       stuckAfterMs,

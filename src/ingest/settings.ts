@@ -38,6 +38,7 @@ export interface IngestSettings {
   readonly maxFetchWaitMs: number;
   readonly sessionTimeoutMs: number;
   readonly workers: number;
+  readonly maxUnpackedBytes: number;
   readonly maxNestingDepth: number;
   readonly onOffsetDiscontinuity: DiscontinuityPolicy;
   readonly startFrom: StartFrom;
@@ -144,6 +145,13 @@ export const ingestSettings: z.ZodType<IngestEntry> = z
       min: 1,
       max: 64,
       unit: 'threads',
+    }),
+    maxUnpackedBytes: byteSizeField({
+      description:
+        'What one record batch of a producer may unpack to; a larger one is a dead letter as a whole. A worker needs up to twenty times as much memory for a single record of this size.',
+      default: '64MiB',
+      min: '1MiB',
+      max: '256MiB',
     }),
     maxNestingDepth: integerField({
       description: 'Deepest nesting of a JSON payload; deeper ones are dead letters.',

@@ -1,22 +1,28 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Failpoint } from '../../base/failpoint.ts';
-import { writeDataFiles } from '../../commit/file-writer.ts';
+import { type WrittenDataFiles, writeDataFiles } from '../../commit/file-writer.ts';
 import { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
 import type { BatchStager, RejectedRecord, StageResult, StageTask } from '../../protocol/sealed-batch.ts';
 import { describeFields } from '../../schema/describe-type.ts';
 import type { OpenStoreWith } from '../../storage/object-store.ts';
-import { decodeRecordBatch } from './decode-batch.ts';
+import type { StagedFile } from '../../table/staged-file.ts';
+import { type DecodedRecordBatch, decodeRecordBatch } from './decode-batch.ts';
 
 export interface BatchStagerOptions {
   readonly openStore: OpenStoreWith;
   readonly clock: Clock;
   readonly failpoint: Failpoint;
   readonly maxNestingDepth: number;
+  /** What one record batch may unpack to; a larger one is rejected as a whole. Default: that of `RecordCursor`. */
+  readonly maxUnpackedBytes?: number | undefined;
+  /** Rows of so many bytes of unpacked records are written before more are decoded. Default 256 MiB. */
+  readonly maxDecodedBytes?: number | undefined;
   /** Told before each record batch of a task, with its number. */
   readonly onStep?: ((index: number) => void) | undefined;
 }
 
 const maxDecoders = 16;
+const defaultMaxDecodedBytes = 256 * 1024 * 1024;
 
 /** The whole way of a sealed batch in one thread: decompress, decode, encode, store. One task at a time. */
 export class InThreadBatchStager implements BatchStager {
@@ -29,26 +35,37 @@ export class InThreadBatchStager implements BatchStager {
   }
 
   async stage(task: StageTask, signal?: AbortSignal): Promise<StageResult> {
-    const { clock, openStore, failpoint } = this.#options;
-    const startedMs = clock.monotonicMs();
+    const { maxUnpackedBytes, maxDecodedBytes = defaultMaxDecodedBytes, onStep, clock } = this.#options;
     const decoder = this.#decoderFor(task);
-    const { rejects, recordsByTopic } = decodeBatch(task, decoder, this.#options.onStep);
-    const columns = decoder.finish();
-    const decodedMs = clock.monotonicMs();
-    const written =
-      columns.rowCount === 0
-        ? { files: [], encodeMs: 0, storeMs: 0 }
-        : await writeDataFiles({
-            batch: columns,
-            spec: task.write,
-            store: openStore(task.write.location, task.write.storage),
-            fileNameStem: task.fileNameStem,
-            clock,
-            failpoint,
-            signal,
-          });
-    const timings = { decodeMs: decodedMs - startedMs, encodeMs: written.encodeMs, storeMs: written.storeMs };
-    return { files: written.files, rowCount: columns.rowCount, rejects, recordsByTopic, timings };
+    const bytes = new Uint8Array(task.batch.bytes);
+    const staged = new Staged();
+    let decodedBytes = 0;
+    let startedMs = clock.monotonicMs();
+    for (const [index, packed] of task.batch.recordBatches.entries()) {
+      onStep?.(index);
+      const decoded = decodeRecordBatch(bytes.subarray(packed.start, packed.end), packed, decoder, maxUnpackedBytes);
+      staged.add(packed.topic, decoded);
+      decodedBytes += decoded.unpackedBytes;
+      if (decodedBytes < maxDecodedBytes) continue;
+      staged.decodeMs += clock.monotonicMs() - startedMs;
+      await this.#write(task, decoder, staged, signal);
+      decodedBytes = 0;
+      startedMs = clock.monotonicMs();
+    }
+    staged.decodeMs += clock.monotonicMs() - startedMs;
+    await this.#write(task, decoder, staged, signal);
+    return staged.result();
+  }
+
+  /** Writes the rows that are in the decoder, in files of their own. */
+  async #write(task: StageTask, decoder: RecordDecoder, staged: Staged, signal: AbortSignal | undefined): Promise<void> {
+    const { clock, openStore, failpoint } = this.#options;
+    const batch = decoder.finish();
+    if (batch.rowCount === 0) return;
+    const { location, storage } = task.write;
+    const fileNameStem = staged.parts === 0 ? task.fileNameStem : `${task.fileNameStem}-part${staged.parts}`;
+    const store = openStore(location, storage);
+    staged.wrote(batch.rowCount, await writeDataFiles({ batch, spec: task.write, store, fileNameStem, clock, failpoint, signal }));
   }
 
   #decoderFor(task: StageTask): RecordDecoder {
@@ -68,20 +85,38 @@ export class InThreadBatchStager implements BatchStager {
   }
 }
 
-interface Decoded {
-  readonly rejects: readonly RejectedRecord[];
-  readonly recordsByTopic: Readonly<Record<string, number>>;
-}
+/** What came of the record batches so far. */
+class Staged {
+  decodeMs = 0;
+  /** How often rows were written. */
+  parts = 0;
+  readonly #rejects: RejectedRecord[] = [];
+  readonly #recordsByTopic = new Map<string, number>();
+  readonly #files: StagedFile[] = [];
+  #rowCount = 0;
+  #encodeMs = 0;
+  #storeMs = 0;
 
-function decodeBatch(task: StageTask, decoder: RecordDecoder, onStep: BatchStagerOptions['onStep']): Decoded {
-  const bytes = new Uint8Array(task.batch.bytes);
-  const rejects: RejectedRecord[] = [];
-  const recordsByTopic = new Map<string, number>();
-  for (const [index, packed] of task.batch.recordBatches.entries()) {
-    onStep?.(index);
-    const decoded = decodeRecordBatch(bytes.subarray(packed.start, packed.end), packed, decoder);
-    for (const reject of decoded.rejects) rejects.push(reject);
-    recordsByTopic.set(packed.topic, (recordsByTopic.get(packed.topic) ?? 0) + decoded.read);
+  add(topic: string, { rejects, read }: DecodedRecordBatch): void {
+    for (const reject of rejects) this.#rejects.push(reject);
+    this.#recordsByTopic.set(topic, (this.#recordsByTopic.get(topic) ?? 0) + read);
   }
-  return { rejects, recordsByTopic: Object.fromEntries(recordsByTopic) };
+
+  wrote(rowCount: number, { files, encodeMs, storeMs }: WrittenDataFiles): void {
+    this.parts += 1;
+    this.#rowCount += rowCount;
+    this.#files.push(...files);
+    this.#encodeMs += encodeMs;
+    this.#storeMs += storeMs;
+  }
+
+  result(): StageResult {
+    return {
+      files: this.#files,
+      rowCount: this.#rowCount,
+      rejects: this.#rejects,
+      recordsByTopic: Object.fromEntries(this.#recordsByTopic),
+      timings: { decodeMs: this.decodeMs, encodeMs: this.#encodeMs, storeMs: this.#storeMs },
+    };
+  }
 }

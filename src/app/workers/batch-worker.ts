@@ -16,13 +16,20 @@ import { ProgressTeller } from './thread-progress.ts';
 import { type TaskKind, toPlainError, type WorkerRequest, type WorkerSetup, type WorkerTasks } from './worker-messages.ts';
 
 // The entry of a worker thread: joins ingest's decoder, commit's file writer, the feed's encoder and maintenance's rewriter.
-const { maxNestingDepth, progress } = workerData as WorkerSetup;
+const { maxNestingDepth, maxUnpackedBytes, progress } = workerData as WorkerSetup;
 const clock = new SystemClock();
 const random = new SystemRandom();
 const failpoint = failpointFromEnv(process.env['FAILPOINT']);
 const openStore = (location: string, settings?: StorageSettings): ObjectStore =>
   new RetryingObjectStore(openObjectStore(location, settings), { clock, random });
-const stager = new InThreadBatchStager({ openStore, clock, failpoint, maxNestingDepth, onStep: new ProgressTeller(progress).at });
+const stager = new InThreadBatchStager({
+  openStore,
+  clock,
+  failpoint,
+  maxNestingDepth,
+  maxUnpackedBytes,
+  onStep: new ProgressTeller(progress).at,
+});
 const encoder = new ParquetChangeEncoder({ openStore });
 const rewriter = new ParquetFileRewriter({ openStore });
 

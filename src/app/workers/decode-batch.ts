@@ -10,6 +10,8 @@ export interface DecodedRecordBatch {
   readonly rejects: readonly RejectedRecord[];
   /** Records read, rows and rejects alike. */
   readonly read: number;
+  /** What its records take unpacked. */
+  readonly unpackedBytes: number;
 }
 
 /** Errors of a record batch that every reader of the same bytes would have. */
@@ -19,21 +21,25 @@ const unopenable: ReadonlySet<string> = new Set(['KAFKA_BATCH_CORRUPT', 'KAFKA_B
  * Appends the rows of a record batch to the decoder. One that cannot be opened, or not to its end, is one reject for all its offsets, and none of
  * its records becomes a row.
  */
-export function decodeRecordBatch(bytes: Uint8Array, packed: PackedRecordBatch, decoder: RecordDecoder): DecodedRecordBatch {
+export function decodeRecordBatch(
+  bytes: Uint8Array,
+  packed: PackedRecordBatch,
+  decoder: RecordDecoder,
+  maxUnpackedBytes?: number,
+): DecodedRecordBatch {
   const rowsBefore = decoder.rowCount;
   decoder.startPartition(packed.topic, packed.partition);
   try {
-    return decodeRecords(bytes, packed, decoder);
+    return decodeRecords(new RecordCursor(bytes, { maxUnpackedBytes }), packed, decoder);
   } catch (error) {
     if (!isServiceError(error) || !unopenable.has(error.code)) throw error;
     decoder.reset(rowsBefore);
     const reject = unopened(bytes, packed, error);
-    return { rejects: [reject], read: reject.unopened?.records ?? 0 };
+    return { rejects: [reject], read: reject.unopened?.records ?? 0, unpackedBytes: bytes.length };
   }
 }
 
-function decodeRecords(bytes: Uint8Array, packed: PackedRecordBatch, decoder: RecordDecoder): DecodedRecordBatch {
-  const cursor = new RecordCursor(bytes);
+function decodeRecords(cursor: RecordCursor, packed: PackedRecordBatch, decoder: RecordDecoder): DecodedRecordBatch {
   const firstDelta = cursor.deltaOf(packed.fromOffset);
   const rejects: RejectedRecord[] = [];
   let read = 0;
@@ -58,7 +64,7 @@ function decodeRecords(bytes: Uint8Array, packed: PackedRecordBatch, decoder: Re
       ),
     );
   }
-  return { rejects, read };
+  return { rejects, read, unpackedBytes: cursor.data.length };
 }
 
 /** The reject with bytes of its own instead of views. */

@@ -18,6 +18,8 @@ export type TaskKind = keyof WorkerTasks;
 /** What the pool tells a thread at its start. */
 export interface WorkerSetup {
   readonly maxNestingDepth: number;
+  /** Of threads that stage batches: what one record batch may unpack to. */
+  readonly maxUnpackedBytes?: number | undefined;
   /** Where it says that it goes on (`thread-progress.ts`). */
   readonly progress: SharedArrayBuffer;
 }

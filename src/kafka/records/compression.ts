@@ -135,6 +135,6 @@ function tooLarge(compression: Compression, packedBytes: number, maxBytes: numbe
     code: 'KAFKA_BATCH_TOO_LARGE',
     kind: 'unsupported',
     message: `${packedBytes} bytes of ${compression} records unpack to more than the limit of ${maxBytes} bytes`,
-    hint: 'find the producer of the batch; such a ratio is a fault or an attack',
+    hint: 'find the producer of the batch: such a ratio is a fault or an attack; where it is neither, raise ingest.maxUnpackedBytes',
   });
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { InThreadBatchStager } from '../../../../src/app/workers/batch-stager.ts';
+import { type BatchStagerOptions, InThreadBatchStager } from '../../../../src/app/workers/batch-stager.ts';
 import { toEpochMs } from '../../../../src/base/clock.ts';
 import { inertFailpoint } from '../../../../src/base/failpoint.ts';
 import { SystemClock } from '../../../../src/base/system-clock.ts';
@@ -32,7 +32,7 @@ function withRecords(batch: Uint8Array, records: Uint8Array): Uint8Array {
   return bytes;
 }
 
-function stage(batches: readonly Uint8Array[], fromOffset = 0n): Promise<StageResult> {
+function stage(batches: readonly Uint8Array[], fromOffset = 0n, limits: Partial<BatchStagerOptions> = {}): Promise<StageResult> {
   const clock = new SystemClock();
   const store = new MemoryObjectStore({ name: 't', clock });
   const recordBatches: PackedRecordBatch[] = [];
@@ -41,7 +41,7 @@ function stage(batches: readonly Uint8Array[], fromOffset = 0n): Promise<StageRe
     recordBatches.push({ topic: 'orders', partition: 3, start: end, end: end + bytes.length, fromOffset });
     end += bytes.length;
   }
-  const stager = new InThreadBatchStager({ openStore: () => store, clock, failpoint: inertFailpoint, maxNestingDepth: 8 });
+  const stager = new InThreadBatchStager({ openStore: () => store, clock, failpoint: inertFailpoint, maxNestingDepth: 8, ...limits });
   return stager.stage({
     batch: {
       table: 'orders',
@@ -118,5 +118,19 @@ describe('a record that does not fit and is huge', () => {
     const sha256 = createHash('sha256').update(value).digest('hex');
     expect(rejects).toMatchObject([{ reason: 'invalid-json', cut: [{ part: 'value', bytes: 40 * MiB, sha256 }] }]);
     expect(rejects[0]?.value?.length).toBeLessThanOrEqual(MiB);
+  });
+});
+
+describe('batches that are small as fetched and large unpacked', () => {
+  it('are written in parts, so that a thread holds no more than one of them', async () => {
+    const wide = row('x'.repeat(MiB));
+    const batches = [0n, 10n, 20n, 30n, 40n].map((offset) => batchOf(offset, [wide, wide], 'gzip'));
+    const { files, rowCount } = await stage(batches, 0n, { maxDecodedBytes: 4 * MiB });
+    expect([rowCount, files.map((file) => file.rowCount), new Set(files.map(({ path }) => path)).size]).toEqual([10, [4, 4, 2], 3]);
+  });
+
+  it('are refused above the limit of the configuration', async () => {
+    const { rowCount, rejects } = await stage([batchOf(0n, [row('x'.repeat(3 * MiB))], 'gzip')], 0n, { maxUnpackedBytes: 2 * MiB });
+    expect([rowCount, rejects.map(({ reason }) => reason)]).toEqual([0, ['corrupt-batch']]);
   });
 });
