@@ -18,14 +18,13 @@ const maybeUnsafeInteger = /\d{16}/;
  * Parses JSON without losing integers: an integer outside the safe range becomes a `bigint`, all other numbers a
  * `number`. Whoever reads a field decides its type with `longOf` or `safeIntegerOf`, never the size of the value.
  *
- * @throws ServiceError `JSON_INVALID` (kind corrupt) naming `where` and the parser's complaint.
+ * @throws ServiceError `JSON_INVALID` (kind corrupt) naming `where` and the complaint; half of a surrogate pair is one.
  */
 export function parseJson(text: string, where: string): JsonValue {
   try {
-    if (!maybeUnsafeInteger.test(text)) return JSON.parse(text) as JsonValue;
-    const quick = parseMarked(text);
-    if (quick !== undefined) return quick;
-    return parseLossless(text, undefined, numberOf) as JsonValue;
+    const value = parsed(text);
+    if (maybeLoneSurrogate.test(text)) refuseLoneSurrogates(value);
+    return value;
   } catch (cause) {
     throw new ServiceError({
       code: 'JSON_INVALID',
@@ -34,6 +33,31 @@ export function parseJson(text: string, where: string): JsonValue {
       cause,
     });
   }
+}
+
+// An escape for half of a character beyond 16 bits: nothing that has no other half is text, and no file or topic could hold it.
+const maybeLoneSurrogate = /\\u[dD][89a-fA-F]/;
+
+function parsed(text: string): JsonValue {
+  if (!maybeUnsafeInteger.test(text)) return JSON.parse(text) as JsonValue;
+  return parseMarked(text) ?? (parseLossless(text, undefined, numberOf) as JsonValue);
+}
+
+function refuseLoneSurrogates(value: JsonValue): void {
+  const open: JsonValue[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next === 'string') refuseLoneSurrogate(next);
+    else if (typeof next === 'object' && next !== null) {
+      for (const [name, member] of Object.entries(next)) {
+        refuseLoneSurrogate(name);
+        if (member !== undefined) open.push(member);
+      }
+    }
+  }
+}
+
+function refuseLoneSurrogate(text: string): void {
+  if (/\p{Surrogate}/u.test(text)) throw new SyntaxError('a text has half of a surrogate pair');
 }
 
 // As many digits with a point among them as a double does not hold either.
@@ -51,7 +75,9 @@ export function parseJsonWithLongNumbersAsText(text: string, where: string): Jso
   if (!maybeLongNumber.test(text)) return parseJson(text, where);
   try {
     // Quotes that end up inside a string end it before a digit, which is no JSON: nothing can be read wrongly.
-    return JSON.parse(text.replace(longNumber, '$1"$2"')) as JsonValue;
+    const value = JSON.parse(text.replace(longNumber, '$1"$2"')) as JsonValue;
+    if (maybeLoneSurrogate.test(text)) refuseLoneSurrogates(value);
+    return value;
   } catch {
     return parseJson(text, where);
   }

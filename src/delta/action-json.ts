@@ -22,20 +22,18 @@ export function parseCommit(
 ): { readonly actions: readonly Action[]; readonly damaged: readonly DamagedAction[] } {
   const actions: Action[] = [];
   const damaged: DamagedAction[] = [];
-  for (const [index, line] of textOf(bytes, source).split('\n').entries()) {
-    if (line.trim() === '') continue;
-    const where = `${source.file} line ${index + 1}`;
-    const value = jsonOf(line, where);
-    if (!isJsonObject(value)) throw corrupt(where, 'the line is not an object');
+  for (const { value, where } of placedLines(bytes, source)) {
     let action: Action | undefined;
     for (const [name, body] of Object.entries(value)) {
-      const next = isJsonObject(body) ? soundOrDamaged(name, body, where, source.root) : undefined;
+      // What is null is not there, whatever its name.
+      const next = body === null || body === undefined ? undefined : soundOrDamaged(name, body, where, source.root);
       if (next !== undefined && 'error' in next) {
         damaged.push(next);
         continue;
       }
       // Which of them counts is answered differently by every engine.
-      if (action !== undefined && next !== undefined) throw corrupt(where, `the line holds two actions, ${action.kind} and ${next.kind}`);
+      if (action !== undefined && next !== undefined)
+        throw logCorrupt(where, `the line holds two actions, ${action.kind} and ${next.kind}`);
       action ??= next;
     }
     if (action !== undefined) actions.push(action);
@@ -43,7 +41,29 @@ export function parseCommit(
   return { actions, damaged };
 }
 
-function soundOrDamaged(name: string, body: JsonObject, where: string, root: string): Action | DamagedAction | undefined {
+/**
+ * The objects of a file that has one a line, empty lines left out.
+ *
+ * @throws ServiceError `DELTA_LOG_CORRUPT` (kind corrupt) naming file and line, for what is no text or no object.
+ */
+export function* jsonLines(bytes: Uint8Array, source: ActionSource): Generator<JsonObject, void, undefined> {
+  for (const { value } of placedLines(bytes, source)) yield value;
+}
+
+function* placedLines(
+  bytes: Uint8Array,
+  source: ActionSource,
+): Generator<{ readonly value: JsonObject; readonly where: string }, void, undefined> {
+  for (const [index, line] of textOf(bytes, source).split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const where = `${source.file} line ${index + 1}`;
+    const value = jsonOf(line, where);
+    if (!isJsonObject(value)) throw logCorrupt(where, 'the line is not an object');
+    yield { value, where };
+  }
+}
+
+function soundOrDamaged(name: string, body: JsonValue, where: string, root: string): Action | DamagedAction | undefined {
   try {
     return actionOf(name, body, where, root);
   } catch (error) {
@@ -54,15 +74,32 @@ function soundOrDamaged(name: string, body: JsonObject, where: string, root: str
 }
 
 /** What would supersede a damaged action; a file without a readable path or deletion vector has no place, and is damage for good. */
-function placeOf(name: string, body: JsonObject, where: string, root: string): string | undefined {
+function placeOf(name: string, body: JsonValue, where: string, root: string): string | undefined {
   if (name === 'protocol' || name === 'metaData') return name;
-  if (name !== 'add') return undefined;
+  if (name !== 'add' || !isJsonObject(body)) return undefined;
   const read = new Reader(body, `${where}: ${name}`);
   return fileKey({ ...pathsOf(read, root), deletionVector: vectorOf(read) });
 }
 
-/** The action a log calls `name`, or `undefined` when it is none that counts. `body` has the members of the JSON form. */
-export function actionOf(name: string, body: JsonObject, where: string, root: string): Action | undefined {
+const actionNames: ReadonlySet<string> = new Set<Action['kind']>([
+  'protocol',
+  'metaData',
+  'add',
+  'remove',
+  'cdc',
+  'txn',
+  'domainMetadata',
+  'commitInfo',
+]);
+
+/**
+ * The action a log calls `name`, or `undefined` when it is none that counts. `body` has the members of the JSON form.
+ *
+ * @throws ServiceError `DELTA_LOG_CORRUPT` (corrupt) for an action that is no object, or whose members are not what they should be.
+ */
+export function actionOf(name: string, body: JsonValue, where: string, root: string): Action | undefined {
+  if (!actionNames.has(name)) return undefined;
+  if (!isJsonObject(body)) throw logCorrupt(where, `"${name}" is not an object`);
   const read = new Reader(body, `${where}: ${name}`);
   switch (name) {
     case 'protocol':
@@ -328,7 +365,7 @@ class Reader {
   }
 
   #wrong(key: string, expected: string): never {
-    throw corrupt(this.where, `"${key}" is missing or not ${expected}`);
+    throw logCorrupt(this.where, `"${key}" is missing or not ${expected}`);
   }
 }
 
@@ -336,7 +373,7 @@ function textOf(bytes: Uint8Array, source: ActionSource): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw corrupt(source.file, 'the file is not UTF-8', cause);
+    throw logCorrupt(source.file, 'the file is not UTF-8', cause);
   }
 }
 
@@ -344,11 +381,12 @@ function jsonOf(line: string, where: string): JsonValue {
   try {
     return parseJson(line, where);
   } catch (cause) {
-    throw corrupt(where, 'the line is not JSON', cause);
+    throw logCorrupt(where, 'the line is not JSON', cause);
   }
 }
 
-function corrupt(where: string, what: string, cause?: unknown): ServiceError {
+/** `DELTA_LOG_CORRUPT`; `where` names the file and the place in it. */
+export function logCorrupt(where: string, what: string, cause?: unknown): ServiceError {
   return new ServiceError({
     code: 'DELTA_LOG_CORRUPT',
     kind: 'corrupt',

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../base/bigint-json.ts';
 import { ServiceError } from '../base/errors.ts';
+import { duplicateColumn } from '../schema/duplicate-column.ts';
 import type { DataType, Field, PrimitiveType, StructType } from '../schema/types.ts';
 
 /** Types nest at most this deep; deeper ones are damaged or hostile. */
@@ -24,11 +25,14 @@ const plainKinds: ReadonlySet<string> = new Set([
 /**
  * The columns of a Delta `schemaString`. Field metadata is kept verbatim.
  *
- * @throws ServiceError `DELTA_SCHEMA_INVALID` (kind corrupt), `DELTA_TYPE_UNSUPPORTED` (kind unsupported) naming column and type.
+ * @throws ServiceError `DELTA_SCHEMA_INVALID` (kind corrupt) also for names that differ in case only, `DELTA_TYPE_UNSUPPORTED` (kind unsupported)
+ * naming column and type.
  */
 export function parseSchemaString(text: string, where: string): StructType {
   const schema = parseType(parseJson(text, `${where}: schemaString`), where, 0);
   if (schema.kind !== 'struct') throw damaged(where, 'the schema is not a struct');
+  const duplicate = duplicateColumn(schema);
+  if (duplicate !== undefined) throw damaged(where, `the schema has the column "${duplicate}" twice; the case of a name does not count`);
   return schema;
 }
 

@@ -1,6 +1,7 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
 import { assert } from '../base/assert.ts';
 import { toEpochMs } from '../base/clock.ts';
+import { duplicateColumn } from '../schema/duplicate-column.ts';
 import type { Snapshot } from '../table/table.ts';
 import { toVersion, type Version } from '../table/version.ts';
 import { ancestryLength, snapshotById } from './ancestry.ts';
@@ -8,6 +9,7 @@ import type { IcebergView } from './iceberg-view.ts';
 import type { LoadedMetadata } from './pointer/table-pointer.ts';
 import { progressOf, progressStartingWith } from './progress.ts';
 import { writeDefault } from './scan/initial-default.ts';
+import { invalidMetadata } from './spec/spec-errors.ts';
 import type { IcebergSchema, IcebergSnapshot, PartitionSpec, TableMetadata } from './spec/table-metadata.ts';
 
 export const mainBranch = 'main';
@@ -24,7 +26,8 @@ export type ViewPoint =
 /**
  * One snapshot of loaded metadata.
  *
- * @throws AnalysisException `CANNOT_FIND_SNAPSHOT`, `CANNOT_FIND_REF` (kind not-found).
+ * @throws AnalysisException `CANNOT_FIND_SNAPSHOT`, `CANNOT_FIND_REF` (kind not-found); ServiceError `ICEBERG_METADATA_INVALID` (corrupt) for a
+ * schema with names that differ in case only.
  */
 export function viewOf(loaded: LoadedMetadata, point: ViewPoint): IcebergView {
   const { metadata } = loaded;
@@ -77,6 +80,11 @@ const views = new WeakSet<Snapshot>();
 
 function makeView(loaded: LoadedMetadata, snapshot: IcebergSnapshot | undefined, icebergSchema: IcebergSchema): IcebergView {
   const { metadata } = loaded;
+  const duplicate = duplicateColumn(icebergSchema.struct);
+  if (duplicate !== undefined) {
+    const complaint = `schema ${icebergSchema.schemaId} has the column "${duplicate}" twice; the case of a name does not count`;
+    throw invalidMetadata(loaded.metadataLocation ?? metadata.location, complaint);
+  }
   const totals = snapshot?.summary ?? {};
   const view: IcebergView = {
     loaded,

@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/bigint-json.ts';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/bigint-json.ts';
+import { isServiceError } from '../../base/errors.ts';
 import type { PlainRow, PlainValue } from '../../codec/rows.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { actionOf } from '../action-json.ts';
+import { actionOf, jsonLines, logCorrupt } from '../action-json.ts';
 import type { Action, MetadataAction } from '../actions.ts';
 import type { ParquetRowCodec } from '../log/codec.ts';
 import type { CheckpointFiles } from '../log/log-listing.ts';
@@ -14,11 +14,23 @@ import { parsedStatsText } from './parsed-stats-text.ts';
 
 const actionColumns = ['protocol', 'metaData', 'txn', 'add', 'remove', 'domainMetadata'] as const;
 const columns: readonly string[] = [...actionColumns, 'sidecar'];
+/** Without these a Parquet file is no checkpoint, or no sidecar of one: what is not in it would be taken for not in the table. */
+const checkpointColumns = ['protocol', 'metaData', 'txn', 'add', 'remove'] as const;
+const manifestColumns = ['protocol', 'metaData', 'txn'] as const;
+const sidecarColumns = ['add', 'remove'] as const;
+
+/** A file of a checkpoint, and what is known of it before it is read. */
+interface PartFile {
+  readonly path: string;
+  /** Columns that it must have, in Parquet, by those that it has. */
+  readonly required: (found: ReadonlySet<string>) => readonly string[];
+  readonly sizeBytes?: number | undefined;
+}
 
 /**
  * All actions of a complete checkpoint, part by part; a V2 checkpoint's sidecars are followed.
  *
- * @throws ServiceError `DELTA_LOG_CORRUPT`, `PARQUET_CORRUPT` (kind corrupt), `STORAGE_NOT_FOUND`: try an older checkpoint.
+ * @throws ServiceError `DELTA_LOG_CORRUPT` (kind corrupt) naming the file, `STORAGE_NOT_FOUND`: try an older checkpoint.
  */
 export async function* readCheckpoint(
   store: ObjectStore,
@@ -28,14 +40,15 @@ export async function* readCheckpoint(
 ): AsyncIterable<Action> {
   const reading = new CheckpointReading(store.root);
   for (const path of checkpoint.paths) {
-    const sidecars: string[] = [];
-    for (const row of await rowsOfFile(store, codec, path, signal)) {
-      const sidecar = row['sidecar'];
-      if (isJsonObject(sidecar)) sidecars.push(sidecarPath(sidecar, path, store.root));
+    const sidecars: PartFile[] = [];
+    const required = checkpoint.paths.length === 1 ? requiredOfCheckpoint : requiredOfPart;
+    for (const row of await rowsOfFile(store, codec, { path, required }, signal)) {
+      const sidecar = sidecarOf(row, path, store.root);
+      if (sidecar !== undefined) sidecars.push(sidecar);
       yield* reading.actionsOf(row, path);
     }
     for (const sidecar of sidecars) {
-      for (const row of await rowsOfFile(store, codec, sidecar, signal)) yield* reading.actionsOf(row, sidecar);
+      for (const row of await rowsOfFile(store, codec, sidecar, signal)) yield* reading.actionsOf(row, sidecar.path);
     }
   }
   yield* reading.rest();
@@ -50,29 +63,53 @@ export async function sidecarsOf(
 ): Promise<readonly string[]> {
   const sidecars: string[] = [];
   for (const path of checkpoint.paths) {
-    for (const row of await rowsOfFile(store, codec, path, signal, ['sidecar'])) {
-      const sidecar = row['sidecar'];
-      if (isJsonObject(sidecar)) sidecars.push(sidecarPath(sidecar, path, store.root));
+    for (const row of await rowsOfFile(store, codec, { path, required: () => [] }, signal, ['sidecar'])) {
+      const sidecar = sidecarOf(row, path, store.root);
+      if (sidecar !== undefined) sidecars.push(sidecar.path);
     }
   }
   return sidecars;
 }
 
+/** One that refers to sidecars need not hold files itself, whatever its name. */
+function requiredOfCheckpoint(found: ReadonlySet<string>): readonly string[] {
+  return found.has('sidecar') ? manifestColumns : checkpointColumns;
+}
+
+/** Some writers leave out of a part what no row of it has; one without any column of a checkpoint is another file. */
+function requiredOfPart(found: ReadonlySet<string>): readonly string[] {
+  return actionColumns.some((name) => found.has(name)) ? [] : checkpointColumns;
+}
+
 async function rowsOfFile(
   store: ObjectStore,
   codec: ParquetRowCodec,
-  path: string,
+  { path, required, sizeBytes }: PartFile,
   signal: AbortSignal | undefined,
   wanted: readonly string[] = columns,
 ): Promise<Iterable<JsonObject>> {
   const bytes = await store.read(path, signal);
-  return path.endsWith('.json') ? jsonRows(bytes, path) : jsonForms(await codec.read(bytes, wanted));
+  if (sizeBytes !== undefined && bytes.byteLength !== sizeBytes) {
+    throw logCorrupt(path, `the file has ${bytes.byteLength} bytes, its checkpoint says ${sizeBytes}`);
+  }
+  if (path.endsWith('.json')) return jsonLines(bytes, { file: path, root: store.root });
+  const { rows, found } = await parquetRowsOf(codec, bytes, path, wanted);
+  const missing = required(found).filter((name) => !found.has(name));
+  if (missing.length > 0) throw logCorrupt(path, `the file has no column ${missing.map((name) => `"${name}"`).join(', ')}`);
+  return jsonForms(rows);
 }
 
-function* jsonRows(bytes: Uint8Array, path: string): Generator<JsonObject, void, undefined> {
-  for (const line of new TextDecoder().decode(bytes).split('\n')) {
-    const row = line.trim() === '' ? {} : parseJson(line, path);
-    if (isJsonObject(row)) yield row;
+async function parquetRowsOf(
+  codec: ParquetRowCodec,
+  bytes: Uint8Array,
+  path: string,
+  wanted: readonly string[],
+): ReturnType<ParquetRowCodec['read']> {
+  try {
+    return await codec.read(bytes, wanted);
+  } catch (cause) {
+    if (!isServiceError(cause, 'corrupt', 'unsupported')) throw cause;
+    throw logCorrupt(path, `the file cannot be read as a checkpoint: ${cause.message}`, cause);
   }
 }
 
@@ -95,9 +132,9 @@ class CheckpointReading {
 
   *actionsOf(row: JsonObject, path: string): Generator<Action, void, undefined> {
     for (const name of actionColumns) {
-      const body = row[name];
-      if (!isJsonObject(body)) continue;
-      if (name === 'add' && needsStats(body)) {
+      const body = row[name] ?? null;
+      if (body === null) continue;
+      if (name === 'add' && isJsonObject(body) && needsStats(body)) {
         if (this.#schema === undefined) this.#waiting.push({ body, path });
         else yield* this.#withStats(body, path);
         continue;
@@ -146,10 +183,14 @@ function jsonOf(value: PlainValue): JsonValue {
   return Object.fromEntries(entries.map(([key, entry]: [PlainValue, PlainValue]) => [typeof key === 'string' ? key : '', jsonOf(entry)]));
 }
 
-/** A bare name, or a path or URI of a file in the folder of sidecars. */
-function sidecarPath(sidecar: JsonObject, where: string, root: string): string {
-  const path = sidecar['path'];
-  if (typeof path === 'string' && path !== '')
-    return path.includes('/') ? decodePath(path, root) : `${sidecarFolder}${decodePath(path, root)}`;
-  throw new ServiceError({ code: 'DELTA_LOG_CORRUPT', kind: 'corrupt', message: `${where}: a sidecar has no path` });
+/** What a row says of a sidecar: a bare name, or a path or URI of a file in the folder of sidecars, and its size. */
+function sidecarOf(row: JsonObject, where: string, root: string): PartFile | undefined {
+  const sidecar = row['sidecar'] ?? null;
+  if (sidecar === null) return undefined;
+  if (!isJsonObject(sidecar)) throw logCorrupt(where, '"sidecar" is not an object');
+  const { path, sizeInBytes } = sidecar;
+  if (typeof path !== 'string' || path === '') throw logCorrupt(where, 'a sidecar has no path');
+  if (typeof sizeInBytes !== 'number') throw logCorrupt(where, `the sidecar "${path}" has no size`);
+  const decoded = decodePath(path, root);
+  return { path: path.includes('/') ? decoded : `${sidecarFolder}${decoded}`, required: () => sidecarColumns, sizeBytes: sizeInBytes };
 }

@@ -4,7 +4,7 @@ import type { StructType } from '../../schema/types.ts';
 
 /** Rows of Parquet files, as the log needs them for its checkpoints. */
 export interface ParquetRowCodec {
-  /** All rows in order; of `columns`, those the file has. Rows are made one batch at a time. */
-  read(bytes: Uint8Array, columns: readonly string[]): Promise<Iterable<PlainRow>>;
+  /** All rows in order, with those of `columns` that the file has, which `found` names. Rows are made one batch at a time. */
+  read(bytes: Uint8Array, columns: readonly string[]): Promise<{ readonly rows: Iterable<PlainRow>; readonly found: ReadonlySet<string> }>;
   write(schema: StructType, rows: readonly InputRow[]): Promise<Uint8Array>;
 }

@@ -52,33 +52,37 @@ async function loadFromListing(
   if (listing.commits.length === 0 && listing.checkpoints.length === 0) return undefined;
   if (until !== undefined && until < 0) throw versionNotFound(source.name, until, listing);
   const usable = listing.checkpoints.filter((checkpoint) => until === undefined || checkpoint.version <= until);
+  const complaints: ServiceError[] = [];
   for (const checkpoint of usable.toReversed()) {
-    const snapshot = await replayFrom(source, listing, checkpoint, until, signal);
+    const snapshot = await replayFrom(source, listing, checkpoint, until, signal, complaints);
     if (snapshot !== undefined) return snapshot;
   }
   if (listing.commits[0]?.version === 0) return replayFrom(source, listing, undefined, until, signal);
-  if (until !== undefined) throw versionNotFound(source.name, until, listing);
+  if (until !== undefined && complaints.length === 0) throw versionNotFound(source.name, until, listing);
+  const why = complaints[0] === undefined ? '' : ` (${complaints[0].message})`;
   throw new ServiceError({
     code: 'DELTA_TRUNCATED_TRANSACTION_LOG',
     kind: 'corrupt',
-    message: `table "${source.name}": the log starts at version ${listing.commits[0]?.version ?? 'none'} and no checkpoint before it is usable`,
+    message: `table "${source.name}": the log starts at version ${listing.commits[0]?.version ?? 'none'} and no checkpoint before it is usable${why}`,
     hint: 'restore the missing checkpoint or commits from a copy',
+    cause: complaints[0],
   });
 }
 
-/** `undefined`: the checkpoint cannot be used, try another one. */
+/** `undefined`: the checkpoint cannot be used, try another one; `complaints` gets why. */
 async function replayFrom(
   source: LogSource,
   listing: LogListing,
   checkpoint: CheckpointFiles | undefined,
   until: Version | undefined,
   signal: AbortSignal | undefined,
+  complaints: ServiceError[] = [],
 ): Promise<DeltaSnapshot | undefined> {
   const start = checkpoint?.version ?? beforeFirstVersion;
   const commits = commitsAfter(source.name, listing, start, until);
   let state: ReplayState | undefined;
   if (checkpoint !== undefined) {
-    const actions = await checkpointActions(source, checkpoint, signal);
+    const actions = await checkpointActions(source, checkpoint, signal, complaints);
     if (actions === undefined) return undefined;
     const commitFile = listing.commits.find((commit) => commit.version === start)?.file;
     const base = { version: start, modifiedMs: timeOf(listing, start), commitFile };
@@ -117,14 +121,16 @@ async function checkpointActions(
   source: LogSource,
   checkpoint: CheckpointFiles,
   signal: AbortSignal | undefined,
+  complaints: ServiceError[],
 ): Promise<readonly Action[] | undefined> {
   try {
     const actions: Action[] = [];
     for await (const action of readCheckpoint(source.store, source.codec, checkpoint, signal)) actions.push(action);
     return actions;
   } catch (error) {
-    if (isServiceError(error, 'corrupt', 'not-found')) return undefined;
-    throw error;
+    if (!isServiceError(error, 'corrupt', 'not-found')) throw error;
+    complaints.push(error);
+    return undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ObjectInfo, ObjectStore } from '../../storage/object-store.ts';
 import type { Version } from '../../table/version.ts';
+import { logCorrupt } from '../action-json.ts';
 import { logFolder, parseLogName, pathBefore } from './log-names.ts';
 
 /** A complete checkpoint: all its parts are there. */
@@ -24,7 +25,11 @@ export interface LogListing {
   readonly objects: readonly { readonly path: string; readonly version: Version; readonly kind: string }[];
 }
 
-/** Lists the log from `fromVersion` on. The folder `_sidecars` is not looked into. */
+/**
+ * Lists the log from `fromVersion` on. The folder `_sidecars` is not looked into.
+ *
+ * @throws ServiceError `DELTA_LOG_CORRUPT` (corrupt) for a commit or checkpoint of a version past 2^53, behind which a gap would go unseen.
+ */
 export async function listLog(store: ObjectStore, fromVersion: number, signal?: AbortSignal): Promise<LogListing> {
   const commits: ListedCommit[] = [];
   const objects: { path: string; version: Version; kind: string }[] = [];
@@ -35,6 +40,7 @@ export async function listLog(store: ObjectStore, fromVersion: number, signal?: 
     if (object.path.startsWith(`${logFolder}_`)) break;
     const name = parseLogName(object.path);
     if (name === undefined) continue;
+    if (name.kind === 'out-of-range') throw logCorrupt(object.path, 'no log reaches this version: the versions before it are missing');
     objects.push({ path: object.path, version: name.version, kind: name.kind });
     if (name.kind === 'commit') commits.push({ version: name.version, modifiedMs: object.modifiedMs, file: object });
     if (name.kind === 'checkpoint') checkpoints.push({ version: name.version, kind: 'classic', paths: [object.path] });

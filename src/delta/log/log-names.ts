@@ -13,7 +13,9 @@ export type LogName =
   | { readonly kind: 'compacted'; readonly version: Version; readonly until: Version }
   | { readonly kind: 'checkpoint'; readonly version: Version; readonly parts: 1 }
   | { readonly kind: 'checkpoint-part'; readonly version: Version; readonly part: number; readonly parts: number }
-  | { readonly kind: 'checkpoint-v2'; readonly version: Version; readonly encoding: 'json' | 'parquet' };
+  | { readonly kind: 'checkpoint-v2'; readonly version: Version; readonly encoding: 'json' | 'parquet' }
+  /** A commit or a checkpoint of a version that a double does not hold exactly. */
+  | { readonly kind: 'out-of-range' };
 
 export function commitPath(version: number): string {
   return `${logFolder}${padded(version)}.json`;
@@ -54,7 +56,8 @@ const pattern =
 export function parseLogName(path: string): LogName | undefined {
   const match = pattern.exec(path);
   const version = Number(match?.[1]);
-  if (match === null || !Number.isSafeInteger(version)) return undefined;
+  if (match === null) return undefined;
+  if (!Number.isSafeInteger(version)) return match[3] === undefined && match[4] === undefined ? { kind: 'out-of-range' } : undefined;
   const base = { version: toVersion(version) };
   if (match[2] !== undefined) return { kind: 'commit', ...base };
   if (match[3] !== undefined) return { kind: 'checksum', ...base };

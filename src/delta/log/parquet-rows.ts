@@ -1,7 +1,7 @@
 import { buildBatch, type InputRow } from '../../codec/build-columns.ts';
 import { readParquet } from '../../codec/parquet/read-parquet.ts';
 import { writeParquet } from '../../codec/parquet/write-parquet.ts';
-import { type PlainRow, rowsOf } from '../../codec/rows.ts';
+import { rowsOf } from '../../codec/rows.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { ParquetRowCodec } from './codec.ts';
@@ -11,8 +11,9 @@ const batchRows = 8192;
 
 /** The Parquet codec of this process, in the shape the log uses. */
 export const parquetRows: ParquetRowCodec = {
-  async read(bytes: Uint8Array, columns: readonly string[]): Promise<Iterable<PlainRow>> {
-    return rowsOf((await readParquet(bytes, { columns, batchRows })).batches);
+  async read(bytes: Uint8Array, columns: readonly string[]) {
+    const { schema, batches } = await readParquet(bytes, { columns, batchRows });
+    return { rows: rowsOf(batches), found: new Set(schema.fields.map(({ name }) => name)) };
   },
   write(schema: StructType, rows: readonly InputRow[]): Promise<Uint8Array> {
     const rest: ColumnBatch[] = [];

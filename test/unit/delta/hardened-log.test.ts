@@ -42,10 +42,21 @@ describe('a log', () => {
     ['a list', () => '[1]\n'],
     ['two actions in one line', () => '{"txn":{"appId":"a","version":1},"remove":{"path":"x","dataChange":true}}\n'],
     ['numbers that are none', () => '{"add":{"path":"x","partitionValues":{},"size":"1","modificationTime":1,"dataChange":true}}\n'],
+    ['half of a surrogate pair', () => '{"txn":{"appId":"\\ud800x","version":1}}\n'],
     ['paths that are not encoded', () => '{"add":{"path":"100%","partitionValues":{},"size":1,"modificationTime":1,"dataChange":true}}\n'],
   ])('is refused for a first commit that is %s', async (_, change) => {
     await put(0, change(await text(0)));
     await expect(newest()).rejects.toMatchObject({ kind: 'corrupt' });
+  });
+
+  it.each([
+    '00009007199254740993.json',
+    '09223372036854775807.json',
+    '99999999999999999999.json',
+    '00009007199254740993.checkpoint.parquet',
+  ])('is refused with %s in it, behind which a gap would go unseen', async (name) => {
+    await bench.store.put(`_delta_log/${name}`, new TextEncoder().encode(await text(1)));
+    await expect(newest()).rejects.toMatchObject({ code: 'DELTA_LOG_CORRUPT', message: expect.stringContaining(name) as string });
   });
 
   it('survives values that nest without end', async () => {

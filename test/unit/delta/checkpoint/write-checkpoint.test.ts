@@ -88,7 +88,7 @@ class Bench {
   }
 
   async rows(path: string, columns: readonly string[]): Promise<readonly PlainRow[]> {
-    return [...(await parquetRows.read(await this.store.read(path), columns))];
+    return [...(await parquetRows.read(await this.store.read(path), columns)).rows];
   }
 }
 

@@ -16,6 +16,8 @@ const withUnknownType = metaDataOf('{"type":"struct","fields":[{"name":"i","type
 const addWithoutSize = { add: { path: 'gone', partitionValues: {}, modificationTime: 1, dataChange: true } };
 const remove = { remove: { path: 'gone', dataChange: true, deletionTimestamp: 2 } };
 
+const twoNames = `{"type":"struct","fields":[${['id', 'ID'].map((name) => `{"name":"${name}","type":"long","nullable":true,"metadata":{}}`).join()}]}`;
+
 function metaDataOf(schemaString: string): JsonObject {
   return { metaData: { id: 'a', format: { provider: 'parquet', options: {} }, schemaString, partitionColumns: [], configuration: {} } };
 }
@@ -44,6 +46,17 @@ describe('damage in a log', () => {
     ['a schema is missing', [[protocol, withoutSchema], [metaData]]],
     ['a schema has a type that is not known', [[protocol, withUnknownType], [metaData]]],
     ['a protocol has no version', [[{ protocol: { minReaderVersion: 1 } }, metaData], [protocol]]],
+    ['a schema has two names that differ in case', [[protocol, metaDataOf(twoNames)], [metaData]]],
+    ['metadata is a flag', [[protocol, { metaData: true }], [metaData]]],
+    ['a protocol is text', [[{ protocol: 'x' }, metaData], [protocol]]],
+    ['an action is null, which says nothing', [[protocol, metaData], [{ add: null, remove: null }]]],
+    [
+      'actions that nobody knows are no objects',
+      [
+        [protocol, metaData],
+        [{ sparkle: 'x' }, { twinkle: 5 }, { sidecar: true }],
+      ],
+    ],
     ['an added file has no size and is removed', [[protocol, metaData], [addWithoutSize], [remove]]],
   ])('does no harm once it is superseded: %s', async (_, commits) => {
     for (const actions of commits) await commit(...actions);
@@ -60,6 +73,12 @@ describe('damage in a log', () => {
     ['a schema has a type that is not known', [[protocol, withUnknownType]], 'DELTA_TYPE_UNSUPPORTED', 'interval'],
     ['a protocol has no version', [[protocol, metaData], [{ protocol: {} }]], 'DELTA_LOG_CORRUPT', '"minReaderVersion" is missing'],
     ['a file has no size', [[protocol, metaData], [addWithoutSize]], 'DELTA_LOG_CORRUPT', '"size" is missing'],
+    ['a schema has two names that differ in case', [[protocol, metaDataOf(twoNames)]], 'DELTA_SCHEMA_INVALID', '"ID" twice'],
+    ['a file is text', [[protocol, metaData], [{ add: 'text' }]], 'DELTA_LOG_CORRUPT', '00001.json line 1: "add" is not an object'],
+    ['a removal is a number', [[protocol, metaData], [{ remove: 5 }]], 'DELTA_LOG_CORRUPT', '00001.json line 1: "remove" is not'],
+    ['metadata is a flag', [[protocol, metaData], [{ metaData: true }]], 'DELTA_LOG_CORRUPT', '00001.json line 1: "metaData" is not'],
+    ['a protocol is text', [[protocol, metaData], [{ protocol: 'x' }]], 'DELTA_LOG_CORRUPT', '00001.json line 1: "protocol" is not'],
+    ['a mark is a list', [[protocol, metaData], [{ txn: [] }]], 'DELTA_LOG_CORRUPT', '00001.json line 1: "txn" is not an object'],
     ['what is removed has no path', [[protocol, metaData], [{ remove: { dataChange: true } }]], 'DELTA_LOG_CORRUPT', '"path" is missing'],
   ])('is refused while it is in force: %s', async (_, commits, code, message) => {
     for (const actions of commits) await commit(...actions);
