@@ -45,12 +45,35 @@ export function readManifestList(
     for (let index = 0; index < block.rowCount; index++) {
       const manifest = undescribedManifest(snapshot.snapshotId);
       for (const step of steps) step(cursor, manifest);
-      if (manifest.path === '') throw avroCorrupt(where, 'a manifest has no path');
+      const complaint = complaintOf(manifest);
+      if (complaint !== undefined) throw avroCorrupt(where, complaint);
       manifests.push(manifest);
     }
     checkBlockEnd(cursor);
   }
   return manifests;
+}
+
+/** What a description says that no manifest is: a manifest that counts no live files would be passed over, with the rows of those it has. */
+function complaintOf(manifest: ManifestFile): string | undefined {
+  const { path, addedFiles, existingFiles, deletedFiles, addedRows, existingRows, deletedRows } = manifest;
+  if (path === '') return 'a manifest has no path';
+  const counts = [
+    ['added', addedFiles, addedRows],
+    ['existing', existingFiles, existingRows],
+    ['deleted', deletedFiles, deletedRows],
+  ] as const;
+  for (const [status, files, rows] of counts) {
+    if ((files ?? 0) < 0 || (rows ?? 0n) < 0n) return `manifest ${path} is said to have ${files} ${status} files of ${rows} rows`;
+    if (files === 0 && (rows ?? 0n) > 0n) return `manifest ${path} is said to have ${rows} ${status} rows in no file`;
+  }
+  return undefined;
+}
+
+function contentOf(value: number | undefined, cursor: ByteCursor): ManifestFile['content'] {
+  const content = (['data', 'deletes'] as const)[value ?? 0];
+  if (content === undefined) throw cursor.fail(`a manifest has the content ${value}`);
+  return content;
 }
 
 type Draft = { -readonly [Key in keyof ManifestFile]: ManifestFile[Key] };
@@ -87,7 +110,7 @@ function manifestStep(id: number, type: AvroType): Step {
     case manifestFieldIds.partition_spec_id:
       return into(numberReader(type), (manifest, value) => (manifest.specId = value ?? 0));
     case manifestFieldIds.content:
-      return into(numberReader(type), (manifest, value) => (manifest.content = value === 1 ? 'deletes' : 'data'));
+      return into(numberReader(type), (manifest, value, cursor) => (manifest.content = contentOf(value, cursor)));
     case manifestFieldIds.sequence_number:
       return into(bigintReader(type), (manifest, value) => (manifest.sequenceNumber = value ?? 0n));
     case manifestFieldIds.min_sequence_number:
@@ -117,9 +140,9 @@ function manifestStep(id: number, type: AvroType): Step {
   }
 }
 
-function into<T>(read: Read<T>, set: (manifest: Draft, value: T | undefined) => unknown): Step {
+function into<T>(read: Read<T>, set: (manifest: Draft, value: T | undefined, cursor: ByteCursor) => unknown): Step {
   return (cursor, manifest) => {
-    set(manifest, read(cursor));
+    set(manifest, read(cursor), cursor);
   };
 }
 

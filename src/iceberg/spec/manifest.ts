@@ -28,7 +28,20 @@ export function readManifest(bytes: Uint8Array, manifest: ManifestFile, metadata
     for (let index = 0; index < block.rowCount; index++) entries.push(inherit(read(cursor, block)));
     checkBlockEnd(cursor);
   }
+  checkCounts(entries, manifest, name);
   return entries;
+}
+
+/** The list's counts decide whether a manifest is read at all, so they must be those of its entries where they are given. */
+function checkCounts(entries: readonly ManifestEntry[], manifest: ManifestFile, name: string): void {
+  const found = { added: 0, existing: 0, deleted: 0 };
+  for (const { status } of entries) found[status] += 1;
+  const listed = { added: manifest.addedFiles, existing: manifest.existingFiles, deleted: manifest.deletedFiles };
+  for (const status of statuses) {
+    const count = listed[status];
+    if (count === undefined || count === found[status]) continue;
+    throw avroCorrupt(name, `${found[status]} entries are ${status}, its manifest list says ${count}`);
+  }
 }
 
 const statuses: readonly EntryStatus[] = ['existing', 'added', 'deleted'];
@@ -43,6 +56,12 @@ function inheritance(manifest: ManifestFile, name: string): (raw: RawEntry) => M
     const content = contents[file.content];
     if (status === undefined) throw avroCorrupt(name, `an entry has the status ${statusCode}`);
     if (content === undefined) throw avroCorrupt(name, `an entry has the content ${file.content}`);
+    if ((content === 'data') !== (manifest.content === 'data')) {
+      throw avroCorrupt(name, `file ${file.path} has the content ${content} in a manifest of ${manifest.content}`);
+    }
+    if (file.recordCount < 0 || file.fileSizeBytes < 0) {
+      throw avroCorrupt(name, `file ${file.path} is said to have ${file.recordCount} rows in ${file.fileSizeBytes} bytes`);
+    }
     const inherited = numberless || status === 'added' ? manifest.sequenceNumber : undefined;
     const dataNumber = sequenceNumber ?? inherited;
     if (dataNumber === undefined) throw avroCorrupt(name, `${status} file ${file.path} has no sequence number`);

@@ -1,70 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../../../../src/base/bigint-json.ts';
 import { readAvroFile } from '../../../../src/codec/avro/read-avro-file.ts';
-import type { ContentFile, ManifestEntry, ManifestFile } from '../../../../src/iceberg/spec/content-file.ts';
 import { readManifest } from '../../../../src/iceberg/spec/manifest.ts';
 import { readManifestList } from '../../../../src/iceberg/spec/manifest-list.ts';
-import type { PartitionField, TableMetadata } from '../../../../src/iceberg/spec/table-metadata.ts';
+import type { PartitionField } from '../../../../src/iceberg/spec/table-metadata.ts';
 import { writeManifest } from '../../../../src/iceberg/spec/write-manifest.ts';
 import { assignFirstRowIds, writeManifestList } from '../../../../src/iceberg/spec/write-manifest-list.ts';
 import type { Field } from '../../../../src/schema/types.ts';
+import { entry, file, listed, uncounted, written } from '../../../support/iceberg-manifests.ts';
 import { createdTable, snapshot } from '../../../support/iceberg-metadata.ts';
 import { bytesOf, fileVector, textOf, vectorsOf } from '../../../support/iceberg-vectors.ts';
-
-const listed: ManifestFile = {
-  path: 'm0.avro',
-  length: 0,
-  specId: 0,
-  content: 'data',
-  sequenceNumber: 7n,
-  minSequenceNumber: 7n,
-  addedSnapshotId: 70n,
-  addedFiles: 1,
-  existingFiles: 0,
-  deletedFiles: 0,
-  addedRows: 10n,
-  existingRows: 0n,
-  deletedRows: 0n,
-  partitions: undefined,
-  keyMetadata: undefined,
-  firstRowId: undefined,
-};
-
-function file(path: string, more: Partial<ContentFile> = {}): ContentFile {
-  return {
-    content: 'data',
-    path,
-    format: 'parquet',
-    specId: 0,
-    partition: [],
-    recordCount: 10,
-    fileSizeBytes: 1234,
-    columnSizes: new Map([[1, 2 ** 40]]),
-    valueCounts: new Map([[1, 10]]),
-    nullValueCounts: new Map([[1, 0]]),
-    nanValueCounts: undefined,
-    lowerBounds: new Map([[1, Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0)]]),
-    upperBounds: new Map([[1, Uint8Array.of(9, 0, 0, 0, 0, 0, 0, 0)]]),
-    keyMetadata: undefined,
-    splitOffsets: [4],
-    equalityIds: undefined,
-    sortOrderId: 0,
-    firstRowId: undefined,
-    referencedDataFile: undefined,
-    contentOffset: undefined,
-    contentSizeBytes: undefined,
-    ...more,
-  };
-}
-
-function entry(status: ManifestEntry['status'], sequenceNumber: number, of: ContentFile): ManifestEntry {
-  const number = BigInt(sequenceNumber);
-  return { status, snapshotId: 9_007_199_254_740_993n, sequenceNumber: number, fileSequenceNumber: number, file: of };
-}
-
-async function written(metadata: TableMetadata, entries: readonly ManifestEntry[], content: ManifestFile['content'] = 'data') {
-  return await writeManifest({ metadata, specId: 0, content, snapshotId: 70n, entries });
-}
 
 function headers(bytes: Uint8Array): Readonly<Record<string, string>> {
   const { metadata } = readAvroFile(bytes, { name: 'f' });
@@ -90,7 +35,8 @@ describe('manifests and lists of other writers', () => {
   const named = (some: readonly JsonObject[]) => some.map((vector) => [textOf(vector, 'name'), vector] as const);
 
   it.each(named(vectors.filter(isManifest)))('reads the entries of %s', (_, vector) => {
-    const entries = readManifest(bytesOf(vector), { ...listed, specId: 0 }, createdTable());
+    const content = headers(bytesOf(vector))['content'] === 'deletes' ? 'deletes' : 'data';
+    const entries = readManifest(bytesOf(vector), { ...uncounted, specId: 0, content }, createdTable());
     expect(entries).toHaveLength(Number(vector['records']));
     for (const [index, expected] of rows(vector).entries()) {
       const data = expected['data_file'];
@@ -155,7 +101,7 @@ describe('manifests and lists of other writers', () => {
     const table = createdTable();
     const [manifest] = vectors.filter((vector) => isManifest(vector) && textOf(vector, 'name').startsWith('uuid'));
     const own = { ...table, partitionSpecs: [{ specId: 0, fields: partition }] };
-    const entries = readManifest(bytesOf(manifest ?? {}), listed, own);
+    const entries = readManifest(bytesOf(manifest ?? {}), uncounted, own);
     expect(entries[0]?.file.partition).toHaveLength(1);
   });
 });
@@ -206,7 +152,7 @@ describe('manifests', () => {
       entry('deleted', 3, file('c', { partition: values, sortOrderId: undefined, splitOffsets: undefined })),
     ];
     const { bytes, description } = await written(everything, entries);
-    const read = readManifest(bytes, { ...listed, firstRowId: 100n }, everything);
+    const read = readManifest(bytes, { ...uncounted, firstRowId: 100n }, everything);
     expect(read).toEqual([entries[0], { ...entries[1], file: { ...entries[1]?.file, firstRowId: 100n } }, entries[2]]);
     expect({ ...description, partitions: description.partitions?.length }).toEqual({
       length: bytes.byteLength,
@@ -267,7 +213,7 @@ describe('manifests', () => {
     ];
     const { bytes, description } = await written(createdTable(), entries);
     expect(description.minSequenceNumber).toBe(2n);
-    const read = readManifest(bytes, listed, createdTable());
+    const read = readManifest(bytes, uncounted, createdTable());
     expect(read.map((one) => [one.sequenceNumber, one.fileSequenceNumber])).toEqual([
       [7n, 7n],
       [2n, 7n],
@@ -277,9 +223,9 @@ describe('manifests', () => {
 
   it('of the first version have no numbers', async () => {
     const { bytes } = await written(createdTable({ formatVersion: 1 }), [entry('existing', 0, file('a'))]);
-    const [read] = readManifest(bytes, { ...listed, sequenceNumber: 0n }, createdTable({ formatVersion: 1 }));
+    const [read] = readManifest(bytes, { ...uncounted, sequenceNumber: 0n }, createdTable({ formatVersion: 1 }));
     expect(read).toMatchObject({ sequenceNumber: 0n, fileSequenceNumber: 0n, snapshotId: 9_007_199_254_740_993n });
-    expect(() => readManifest(bytes, listed, createdTable())).toThrow('existing file a has no sequence number');
+    expect(() => readManifest(bytes, uncounted, createdTable())).toThrow('existing file a has no sequence number');
   });
 
   it('count row ids over the files that have none, deleted ones left out', async () => {
@@ -291,7 +237,8 @@ describe('manifests', () => {
     ];
     const table = createdTable({ formatVersion: 3 });
     const { bytes } = await written(table, entries);
-    const ids = (firstRowId: bigint | undefined) => readManifest(bytes, { ...listed, firstRowId }, table).map((one) => one.file.firstRowId);
+    const ids = (firstRowId: bigint | undefined) =>
+      readManifest(bytes, { ...uncounted, firstRowId }, table).map((one) => one.file.firstRowId);
     expect(ids(100n)).toEqual([100n, undefined, 9n, 105n]);
     expect(ids(undefined)).toEqual([undefined, undefined, undefined, undefined]);
   });
@@ -306,7 +253,7 @@ describe('manifests', () => {
       entries: [entry('added', 1, file('a'))],
       codec,
     });
-    expect(readManifest(bytes, listed, table)).toHaveLength(1);
+    expect(readManifest(bytes, uncounted, table)).toHaveLength(1);
   });
 
   it('of deletes keep equality ids, vectors keep their place', async () => {
@@ -317,7 +264,7 @@ describe('manifests', () => {
       entry('added', 1, file('v', { content: 'position-deletes', ...place })),
     ];
     const { bytes } = await written(table, entries, 'deletes');
-    expect(readManifest(bytes, { ...listed, content: 'deletes' }, table)).toEqual(entries);
+    expect(readManifest(bytes, { ...uncounted, content: 'deletes' }, table)).toEqual(entries);
   });
 
   it.each<[string, () => Promise<unknown>, string]>([
@@ -350,7 +297,7 @@ describe('manifests', () => {
   it('with an unknown file format are refused by name', async () => {
     const odd = file('a.csv', { format: 'csv' as unknown as 'parquet' });
     const { bytes } = await written(createdTable(), [entry('added', 1, odd)]);
-    expect(() => readManifest(bytes, listed, createdTable())).toThrow(
+    expect(() => readManifest(bytes, uncounted, createdTable())).toThrow(
       expect.objectContaining({ code: 'ICEBERG_FILE_FORMAT_UNSUPPORTED', message: 'manifest m0.avro: file a.csv has the format "CSV"' }),
     );
   });
@@ -380,7 +327,12 @@ describe('manifest lists', () => {
   });
 
   it('number the rows of data manifests from the third version on', async () => {
-    const manifests = [listed, { ...listed, content: 'deletes' } as const, { ...listed, firstRowId: 5n }, { ...listed, existingRows: 3n }];
+    const manifests = [
+      listed,
+      { ...listed, content: 'deletes' } as const,
+      { ...listed, firstRowId: 5n },
+      { ...listed, existingFiles: 1, existingRows: 3n },
+    ];
     const { nextRowId } = assignFirstRowIds(manifests, 100n);
     expect(nextRowId).toBe(123n);
     const bytes = await writeManifestList({ ...list, formatVersion: 3, firstRowId: 100n, manifests });
@@ -395,10 +347,10 @@ describe('manifest lists', () => {
   });
 
   it('of the first version leave unknown counts out, later ones refuse them', async () => {
-    const uncounted = { ...listed, sequenceNumber: 0n, minSequenceNumber: 0n, addedFiles: undefined, addedRows: undefined };
-    const bytes = await writeManifestList({ ...list, formatVersion: 1, sequenceNumber: 0n, manifests: [uncounted] });
-    expect(readManifestList(bytes, { name: 'l', snapshot: snapshot(1, 0) })).toEqual([uncounted]);
-    await expect(writeManifestList({ ...list, manifests: [uncounted] })).rejects.toThrow('files are not counted: m0.avro');
+    const unknown = { ...listed, sequenceNumber: 0n, minSequenceNumber: 0n, addedFiles: undefined, addedRows: undefined };
+    const bytes = await writeManifestList({ ...list, formatVersion: 1, sequenceNumber: 0n, manifests: [unknown] });
+    expect(readManifestList(bytes, { name: 'l', snapshot: snapshot(1, 0) })).toEqual([unknown]);
+    await expect(writeManifestList({ ...list, manifests: [unknown] })).rejects.toThrow('files are not counted: m0.avro');
     await expect(writeManifestList({ ...list, formatVersion: 1, manifests: [{ ...listed, content: 'deletes' }] })).rejects.toThrow(
       'v1 table',
     );
