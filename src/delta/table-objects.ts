@@ -47,7 +47,7 @@ function vectorObject(context: OperationContext, file: AddFile, vector: Deletion
       const place = vectorFileOf(context, vector);
       return place === undefined ? vector.pathOrInlineDv.length : sizeOf(place, signal);
     },
-    inspect: async (_sizeBytes, signal) => (await readDeletionVector(context, vector, signal)).length,
+    inspect: async (_sizeBytes, signal) => (await readDeletionVector(context, { vector, rows: physicalRows(file.stats) }, signal)).length,
   };
 }
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { isServiceError, ServiceError } from '../../base/errors.ts';
-import { decodeRoaring64 } from '../roaring/decode-roaring.ts';
+import { type BitmapHeaders, decodeRoaring64 } from '../roaring/decode-roaring.ts';
 import { encodeRoaring64 } from '../roaring/encode-roaring.ts';
 
 /** Type of the blobs that hold deleted positions. */
@@ -25,11 +25,11 @@ export function encodeDeletionVector(positions: BigInt64Array): Uint8Array {
 }
 
 /**
- * The ascending positions of a blob. `where` names it in errors.
+ * The ascending positions of a blob. `where` names it in errors; `check` as of `decodeRoaring64`.
  *
  * @throws ServiceError `DELETION_VECTOR_CORRUPT` (kind corrupt): size, magic, checksum or bitmap do not fit.
  */
-export function decodeDeletionVector(blob: Uint8Array, where: string): BigInt64Array {
+export function decodeDeletionVector(blob: Uint8Array, where: string, check?: (headers: BitmapHeaders) => void): BigInt64Array {
   const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
   const size = blob.byteLength - sizeBytes - checksumBytes;
   if (size < magic.byteLength || view.getUint32(0) !== size) throw corrupt(where, `${blob.byteLength} bytes are not what it says it has`);
@@ -37,7 +37,7 @@ export function decodeDeletionVector(blob: Uint8Array, where: string): BigInt64A
   if (!magic.every((byte, index) => vector[index] === byte)) throw corrupt(where, 'does not begin with its magic number');
   if (crc32(vector) !== view.getUint32(sizeBytes + size)) throw corrupt(where, 'the checksum does not fit the bytes');
   try {
-    return decodeRoaring64(vector.subarray(magic.byteLength));
+    return decodeRoaring64(vector.subarray(magic.byteLength), check);
   } catch (cause) {
     if (!isServiceError(cause, 'corrupt')) throw cause;
     throw corrupt(where, cause.message, cause);

@@ -23,14 +23,22 @@ interface Container {
   readonly offset: number;
 }
 
+/** What the headers of a bitmap say, before anything is allocated for its positions. */
+export interface BitmapHeaders {
+  readonly positions: number;
+  /** No position is less than this in the last container that has any; -1 for none. */
+  readonly lastFrom: number;
+}
+
 /**
  * The ascending positions of a 64-bit bitmap in the portable format: the number of 32-bit bitmaps, then each with its upper half in
- * front. Bytes behind the last bitmap are not looked at; the memory taken is in proportion to the number of positions.
+ * front. Bytes behind the last bitmap are not looked at; the memory taken is in proportion to the number of positions, which `check` may
+ * refuse by throwing.
  *
  * @throws ServiceError `ROARING_BITMAP_CORRUPT` (corrupt) for bytes that are cut, out of order or contradict their own headers, and for
  * bitmaps of more than 2^28 positions.
  */
-export function decodeRoaring64(bytes: Uint8Array): BigInt64Array {
+export function decodeRoaring64(bytes: Uint8Array, check?: (headers: BitmapHeaders) => void): BigInt64Array {
   const reader = new Reader(bytes);
   const bitmaps = reader.u64();
   const containers: Container[] = [];
@@ -42,6 +50,8 @@ export function decodeRoaring64(bytes: Uint8Array): BigInt64Array {
     readContainers(reader, high, containers);
   }
   const total = containers.reduce((sum, container) => sum + container.cardinality, 0);
+  const final = containers.at(-1);
+  check?.({ positions: total, lastFrom: final === undefined ? -1 : final.high * 2 ** 32 + final.key * containerValues });
   if (total > maxPositions) throw bitmapCorrupt(`${total} positions, at most ${maxPositions} are read`);
   const positions = new BigInt64Array(total);
   const words = new Uint32Array(positions.buffer);

@@ -44,7 +44,7 @@ export async function liveFile(file: AddFile, source: ChangeSource): Promise<Cha
     sizeBytes: file.sizeBytes,
     partitionValues: file.partitionValues,
     rowCount: liveRows(file),
-    ...(await withoutDeleted(file.deletionVector, source)),
+    ...(await withoutDeleted(file, source)),
   };
 }
 
@@ -69,7 +69,7 @@ async function deleteFile(file: RemoveFile, source: ChangeSource, findRemoved: F
       sizeBytes,
       partitionValues,
       rowCount: rows === undefined ? undefined : rows - (file.deletionVector?.cardinality ?? 0),
-      ...(await withoutDeleted(file.deletionVector, source)),
+      ...(await withoutDeleted(file, source)),
     };
   }
   // Some writers leave out what the feed needs; the version before knows it.
@@ -87,8 +87,8 @@ async function deleteFile(file: RemoveFile, source: ChangeSource, findRemoved: F
 /** Rows in the vector after the version and not before it were deleted by it; the other way round they came back. */
 async function redeletedFiles(change: RedeletedFile, source: ChangeSource): Promise<readonly ChangeFile[]> {
   const { storedPath: path, sizeBytes, partitionValues } = change.file;
-  const before = await positionsOf(change.before, source);
-  const after = await positionsOf(change.after, source);
+  const before = await positionsOf(change.before, change.file, source);
+  const after = await positionsOf(change.after, change.file, source);
   const sides = [
     { kind: 'delete', onlyRows: positionsWithout(after, before) },
     { kind: 'insert', onlyRows: positionsWithout(before, after) },
@@ -98,10 +98,18 @@ async function redeletedFiles(change: RedeletedFile, source: ChangeSource): Prom
     .map(({ kind, onlyRows }) => ({ kind, path, sizeBytes, partitionValues, rowCount: onlyRows.length, onlyRows }));
 }
 
-async function withoutDeleted(vector: DeletionVector | undefined, source: ChangeSource): Promise<Pick<ChangeFile, 'deletedRows'>> {
-  return vector === undefined || vector.cardinality === 0 ? {} : { deletedRows: await positionsOf(vector, source) };
+async function withoutDeleted(
+  file: Pick<AddFile, 'stats' | 'deletionVector'>,
+  source: ChangeSource,
+): Promise<Pick<ChangeFile, 'deletedRows'>> {
+  const vector = file.deletionVector;
+  return vector === undefined || vector.cardinality === 0 ? {} : { deletedRows: await positionsOf(vector, file, source) };
 }
 
-async function positionsOf(vector: DeletionVector | undefined, source: ChangeSource): Promise<BigInt64Array> {
-  return vector === undefined ? new BigInt64Array(0) : readDeletionVector(source, vector, source.signal);
+async function positionsOf(
+  vector: DeletionVector | undefined,
+  { stats }: Pick<AddFile, 'stats'>,
+  source: ChangeSource,
+): Promise<BigInt64Array> {
+  return vector === undefined ? new BigInt64Array(0) : readDeletionVector(source, { vector, rows: physicalRows(stats) }, source.signal);
 }

@@ -4,7 +4,7 @@ import { isServiceError } from '../../base/errors.ts';
 import type { Field } from '../../schema/types.ts';
 import type { ChangeScan, FileScan } from '../../table/scan.ts';
 import { toVersion, type Version } from '../../table/version.ts';
-import { type AddFile, type DeletionVector, fileKey, type RemoveFile } from '../actions.ts';
+import { type AddFile, type DeletionVector, fileKey, physicalRows, type RemoveFile } from '../actions.ts';
 import { physicalName } from '../column-mapping/physical-schema.ts';
 import { positionsWithout } from '../deletion-vectors/position-sets.ts';
 import { readDeletionVector } from '../deletion-vectors/read-deletion-vector.ts';
@@ -149,22 +149,28 @@ function redeletedScan(read: Reading, files: readonly RedeletedFile[], side: 'de
   const withoutVectors = sides.map(({ file }) => ({ ...file, deletionVector: undefined }));
   const scan = fileScanOf(context, read.last, withoutVectors);
   const onlyRows = sides.map(
-    ({ those, without }) =>
+    ({ file, those, without }) =>
       (signal?: AbortSignal) =>
-        difference(context, those, without, signal),
+        difference(context, { those, without, rows: physicalRows(file.stats) }, signal),
   );
   return { ...scan, files: scan.files.map((file, index) => ({ ...file, onlyRows: onlyRows[index] })) };
 }
 
 async function difference(
   context: OperationContext,
-  those: DeletionVector | undefined,
-  without: DeletionVector | undefined,
+  vectors: {
+    readonly those: DeletionVector | undefined;
+    readonly without: DeletionVector | undefined;
+    readonly rows: number | undefined;
+  },
   signal: AbortSignal | undefined,
 ): Promise<BigInt64Array> {
+  const { those, without, rows } = vectors;
   if (those === undefined) return new BigInt64Array(0);
-  const positions = await readDeletionVector(context, those, signal);
-  return without === undefined ? positions : positionsWithout(positions, await readDeletionVector(context, without, signal));
+  const positions = await readDeletionVector(context, { vector: those, rows }, signal);
+  return without === undefined
+    ? positions
+    : positionsWithout(positions, await readDeletionVector(context, { vector: without, rows }, signal));
 }
 
 /** Some writers leave out of a `remove` what reading the file takes; the version before knows it. */

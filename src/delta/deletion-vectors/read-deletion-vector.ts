@@ -23,14 +23,25 @@ export interface VectorSource {
   readonly openStore?: OpenObjectStore | undefined;
 }
 
+/** A vector is read for a file with this many rows; `undefined`: they are not known. */
+export interface VectorOfFile {
+  readonly vector: DeletionVector;
+  readonly rows: number | undefined;
+}
+
 /**
- * The ascending physical row positions a vector deletes. Whatever is wrong with it is an error: rows that may be deleted are not shown.
+ * The ascending physical row positions a vector deletes, all of them in its file. Whatever is wrong with it is an error: rows that may be deleted are not shown.
  *
  * @throws ServiceError `DELTA_DELETION_VECTOR_MISSING` (not-found) when its file is gone; `DELTA_DELETION_VECTOR_CORRUPT`, `…_SIZE_MISMATCH`,
  * `…_CHECKSUM_MISMATCH`, `…_CARDINALITY_MISMATCH` (corrupt); `DELTA_DELETION_VECTOR_UNSUPPORTED` (unsupported).
  */
-export async function readDeletionVector(source: VectorSource, vector: DeletionVector, signal?: AbortSignal): Promise<BigInt64Array> {
+export async function readDeletionVector(
+  source: VectorSource,
+  { vector, rows }: VectorOfFile,
+  signal?: AbortSignal,
+): Promise<BigInt64Array> {
   const where = whereOf(source, vector);
+  const bounds = { cardinality: vector.cardinality, rows };
   if (vector.sizeInBytes < 0 || vector.sizeInBytes > maxVectorBytes) {
     throw vectorCorrupt('SIZE_MISMATCH', `${where}: ${vector.sizeInBytes} bytes, at most ${maxVectorBytes} are read`);
   }
@@ -39,13 +50,13 @@ export async function readDeletionVector(source: VectorSource, vector: DeletionV
     if (bytes.byteLength < vector.sizeInBytes) {
       throw vectorCorrupt('SIZE_MISMATCH', `${where}: ${bytes.byteLength} bytes, the log says ${vector.sizeInBytes}`);
     }
-    return decodeVector(bytes.subarray(0, vector.sizeInBytes), where, vector.cardinality);
+    return decodeVector(bytes.subarray(0, vector.sizeInBytes), where, bounds);
   }
   const file = fileOf(source, vector, where);
   const from = vector.offset ?? firstOffset;
   try {
     const bytes = await file.store.readRange(file.path, { from, until: from + vector.sizeInBytes + framingBytes }, signal);
-    return decodeVector(unframed(bytes, where, vector.sizeInBytes), where, vector.cardinality);
+    return decodeVector(unframed(bytes, where, vector.sizeInBytes), where, bounds);
   } catch (cause) {
     if (!isServiceError(cause, 'not-found')) throw cause;
     throw new ServiceError({

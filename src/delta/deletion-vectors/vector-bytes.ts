@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { ServiceError } from '../../base/errors.ts';
-import { decodeRoaring64 } from '../../codec/roaring/decode-roaring.ts';
+import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { type BitmapHeaders, decodeRoaring64 } from '../../codec/roaring/decode-roaring.ts';
 import { encodeRoaring64 } from '../../codec/roaring/encode-roaring.ts';
 
 /** Bytes around a vector in a file: its size before it, its checksum behind it. */
@@ -19,18 +19,34 @@ export function encodeVector(positions: BigInt64Array): Uint8Array {
   return bytes;
 }
 
+/** What a vector must fit: the log's count of its positions, and the rows of its file where they are known. */
+export interface VectorBounds {
+  readonly cardinality: number;
+  readonly rows: number | undefined;
+}
+
 /**
- * The ascending positions of a vector.
+ * The ascending positions of a vector. Its headers are held against the bounds before memory is taken for its positions.
  *
  * @throws ServiceError `DELTA_DELETION_VECTOR_CORRUPT` (corrupt), `DELTA_DELETION_VECTOR_CARDINALITY_MISMATCH` (corrupt).
  */
-export function decodeVector(bytes: Uint8Array, where: string, cardinality: number): BigInt64Array {
+export function decodeVector(bytes: Uint8Array, where: string, bounds: VectorBounds): BigInt64Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const magic = bytes.byteLength < 4 ? undefined : view.getUint32(0, true);
   if (magic !== portableMagic) throw vectorCorrupt('CORRUPT', `${where}: ${magic ?? 'nothing'} where its magic number should be`);
-  const positions = decoded(bytes.subarray(4), where);
-  if (positions.length === cardinality) return positions;
-  throw vectorCorrupt('CARDINALITY_MISMATCH', `${where}: ${positions.length} positions, the log says ${cardinality}`);
+  const { cardinality, rows } = bounds;
+  const positions = decoded(bytes.subarray(4), where, (headers) => {
+    if (headers.positions !== cardinality) {
+      throw vectorCorrupt('CARDINALITY_MISMATCH', `${where}: ${headers.positions} positions, the log says ${cardinality}`);
+    }
+    if (rows !== undefined && Math.max(cardinality, headers.lastFrom + 1) > rows) throw beyondRows(where, bounds);
+  });
+  if (rows !== undefined && (positions.at(-1) ?? -1n) >= rows) throw beyondRows(where, bounds);
+  return positions;
+}
+
+function beyondRows(where: string, { cardinality, rows }: VectorBounds): ServiceError {
+  return vectorCorrupt('CARDINALITY_MISMATCH', `${where}: ${cardinality} positions reach beyond the ${rows} rows of its file`);
 }
 
 /** A vector with its size and checksum around it. */
@@ -70,10 +86,11 @@ export function vectorCorrupt(what: string, message: string, cause?: unknown): S
   });
 }
 
-function decoded(bytes: Uint8Array, where: string): BigInt64Array {
+function decoded(bytes: Uint8Array, where: string, check: (headers: BitmapHeaders) => void): BigInt64Array {
   try {
-    return decodeRoaring64(bytes);
+    return decodeRoaring64(bytes, check);
   } catch (cause) {
+    if (isServiceError(cause) && cause.code === 'DELTA_DELETION_VECTOR_CARDINALITY_MISMATCH') throw cause;
     throw vectorCorrupt('CORRUPT', `${where}: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
   }
 }

@@ -43,7 +43,7 @@ export async function markDeletedRows(
     const file = present(deleted.files[index], 'a deleted position must be of one of the files');
     const rows = physicalRows(file.stats) ?? present((await countPhysicalRows(work, [file]))[0], 'every file has a count');
     const vector = file.deletionVector;
-    const before = vector === undefined ? undefined : await readDeletionVector(work.context, vector, work.signal);
+    const before = vector === undefined ? undefined : await readDeletionVector(work.context, { vector, rows }, work.signal);
     const all = before === undefined ? positions : mergedPositions([before, positions]);
     assert(all.length <= rows, 'no more rows can be deleted than the file has');
     if (all.length === rows) {

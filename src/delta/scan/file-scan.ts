@@ -1,3 +1,4 @@
+import { inspectFile } from '../../codec/inspect-file.ts';
 import { hiddenNamed } from '../../table/hidden-columns.ts';
 import type { FileScan, ScanFile } from '../../table/scan.ts';
 import { type AddFile, type CdcFile, physicalRows, type RemoveFile } from '../actions.ts';
@@ -10,6 +11,9 @@ import { absolutePathOf } from './file-location.ts';
 import { factsOf, hiddenColumnsOf } from './hidden-columns.ts';
 import { type PartitionColumn, partitionsOf, partitionTexts } from './partition-columns.ts';
 import { storedColumnsOf } from './stored-columns.ts';
+
+/** Of a vector with more positions the file itself is asked for its rows, before memory is taken for what statistics may only pretend. */
+const maxUnprovenPositions = 1_000_000;
 
 type LoggedFile = AddFile | RemoveFile | CdcFile;
 
@@ -64,9 +68,25 @@ function scanFileOf(
   };
   if (file.kind === 'cdc') return { ...base, rowCount: undefined };
   const { deletionVector, baseRowId, defaultRowCommitVersion } = file;
+  const rowCount = physicalRows(file.stats);
   const deletedRows =
     deletionVector === undefined || deletionVector.cardinality === 0
       ? undefined
-      : (signal?: AbortSignal) => readDeletionVector(context, deletionVector, signal);
-  return { ...base, rowCount: physicalRows(file.stats), deletedRows, baseRowId, defaultRowCommitVersion };
+      : async (signal?: AbortSignal) => {
+          const rows = deletionVector.cardinality > maxUnprovenPositions ? await provenRows(table.place, base, signal) : rowCount;
+          return readDeletionVector(context, { vector: deletionVector, rows }, signal);
+        };
+  return { ...base, rowCount, deletedRows, baseRowId, defaultRowCommitVersion };
+}
+
+async function provenRows(
+  place: TablePlace,
+  file: { readonly path: string; readonly sizeBytes: number },
+  signal?: AbortSignal,
+): Promise<number> {
+  return inspectFile('parquet', {
+    name: file.path,
+    sizeBytes: file.sizeBytes,
+    read: (range) => place.readRange(file.path, range, signal),
+  });
 }

@@ -32,7 +32,7 @@ export function deletedRowsOf(parts: DeletedRowsParts): (file: LiveFile) => Scan
     if (vector === undefined && attached.own.length + shared.length === 0 && !byEquality) return undefined;
     return async (signal) => {
       const lists: BigInt64Array[] = [];
-      if (vector !== undefined) lists.push(await readDeletionVector(source, vector, signal));
+      if (vector !== undefined) lists.push(await readDeletionVector(source, vector, entry.file.recordCount, signal));
       lists.push(...(await positions.of(path, attached, signal)));
       if (byEquality) lists.push(...(await equality.of(path, signal)));
       return mergedPositions(lists);

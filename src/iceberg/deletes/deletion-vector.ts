@@ -1,5 +1,6 @@
 import { isServiceError, ServiceError } from '../../base/errors.ts';
 import { decodeDeletionVector } from '../../codec/puffin/deletion-vector-blob.ts';
+import type { BitmapHeaders } from '../../codec/roaring/decode-roaring.ts';
 import { type MetadataSource, missingFile } from '../scan/manifests.ts';
 import type { ManifestEntry } from '../spec/content-file.ts';
 
@@ -8,11 +9,17 @@ const maxVectorBytes = 2 ** 30;
 const puffinMagic = Buffer.from('PFA1');
 
 /**
- * The ascending row positions a deletion vector names. Whatever is wrong with it is an error: rows that may be deleted are not shown.
+ * The ascending row positions a deletion vector names. `rows` of its data file, where they are
+ * known, bound them. Whatever is wrong with it is an error: rows that may be deleted are not shown.
  *
  * @throws ServiceError `ICEBERG_FILE_MISSING` (not-found), `ICEBERG_DELETION_VECTOR_CORRUPT` (corrupt) naming the Puffin file.
  */
-export async function readDeletionVector(source: MetadataSource, { file }: ManifestEntry, signal?: AbortSignal): Promise<BigInt64Array> {
+export async function readDeletionVector(
+  source: MetadataSource,
+  { file }: ManifestEntry,
+  rows: number | undefined,
+  signal?: AbortSignal,
+): Promise<BigInt64Array> {
   const { contentOffset: from, contentSizeBytes: length } = file;
   if (from === undefined || length === undefined) throw corrupt(file.path, 'the manifest does not say where it is');
   if (from < puffinMagic.length || length < 0 || length > maxVectorBytes)
@@ -22,21 +29,29 @@ export async function readDeletionVector(source: MetadataSource, { file }: Manif
     if (Buffer.compare(magic, puffinMagic) !== 0) throw corrupt(file.path, 'its file is no Puffin file');
     const bytes = await source.files.readRange(file.path, { from, until: from + length }, signal);
     if (bytes.length !== length) throw corrupt(file.path, `the file ends ${length - bytes.length} bytes too early`);
-    return checked(file.path, bytes, file.recordCount);
+    return checked(file.path, bytes, file.recordCount, rows);
   } catch (error) {
     throw missingFile(source, 'file of a deletion vector', file.path, error);
   }
 }
 
-function checked(path: string, bytes: Uint8Array, cardinality: number): BigInt64Array {
-  const positions = decoded(path, bytes);
-  if (positions.length === cardinality) return positions;
-  throw corrupt(path, `it has ${positions.length} positions, the manifest says ${cardinality}`);
+/** Headers are held against the manifest, and against the rows of the data file, before memory is taken for the positions. */
+function checked(path: string, bytes: Uint8Array, cardinality: number, rows: number | undefined): BigInt64Array {
+  const positions = decoded(path, bytes, (headers) => {
+    if (headers.positions !== cardinality) throw corrupt(path, `it has ${headers.positions} positions, the manifest says ${cardinality}`);
+    if (rows !== undefined && Math.max(cardinality, headers.lastFrom + 1) > rows) throw beyondRows(path, cardinality, rows);
+  });
+  if (rows !== undefined && (positions.at(-1) ?? -1n) >= rows) throw beyondRows(path, cardinality, rows);
+  return positions;
 }
 
-function decoded(path: string, bytes: Uint8Array): BigInt64Array {
+function beyondRows(path: string, cardinality: number, rows: number): ServiceError {
+  return corrupt(path, `its ${cardinality} positions reach beyond the ${rows} rows of its data file`);
+}
+
+function decoded(path: string, bytes: Uint8Array, check: (headers: BitmapHeaders) => void): BigInt64Array {
   try {
-    return decodeDeletionVector(bytes, `in "${path}"`);
+    return decodeDeletionVector(bytes, `in "${path}"`, check);
   } catch (error) {
     if (!isServiceError(error, 'corrupt')) throw error;
     throw corrupt(path, error.message, error);

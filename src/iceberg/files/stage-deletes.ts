@@ -107,7 +107,7 @@ async function stageVectors(
       const { entry, attached } = file;
       const lists = [positions, ...(await earlier.of(entry.file.path, attached, signal))];
       if (attached.vector !== undefined) {
-        lists.push(await readDeletionVector(context, attached.vector, signal));
+        lists.push(await readDeletionVector(context, attached.vector, undefined, signal));
         removed.push(attached.vector.file);
       }
       // What concerns this data file alone ends here; of the others the vector takes precedence.

@@ -58,5 +58,5 @@ async function positionsOf(
   signal: AbortSignal | undefined,
 ): Promise<Iterable<readonly [string, BigInt64Array]>> {
   if (entry.file.format !== 'puffin') return deletes.rowsOf(entry, signal);
-  return [[entry.file.referencedDataFile ?? '', await readDeletionVector(source, entry, signal)]];
+  return [[entry.file.referencedDataFile ?? '', await readDeletionVector(source, entry, undefined, signal)]];
 }

@@ -68,7 +68,11 @@ function contentObject(source: MetadataSource, entry: ManifestEntry): TableObjec
   const base = { path, sizeBytes: fileSizeBytes, count: recordCount, head: (signal?: AbortSignal) => sizeOf(source, path, signal) };
   // Reading a vector checks its checksum and number of positions.
   if (format === 'puffin') {
-    return { ...base, noun: 'deletion vector', inspect: async (_, signal) => (await readDeletionVector(source, entry, signal)).length };
+    return {
+      ...base,
+      noun: 'deletion vector',
+      inspect: async (_, signal) => (await readDeletionVector(source, entry, undefined, signal)).length,
+    };
   }
   return {
     ...base,

@@ -21,7 +21,7 @@ const positions = (...values: readonly number[]): BigInt64Array => BigInt64Array
 describe('deletion vectors', () => {
   let store: MemoryObjectStore;
   const ids = new RandomIdSource(new SeededRandom(7));
-  const read = (vector: DeletionVector) => readDeletionVector({ name: 't', store }, vector);
+  const read = (vector: DeletionVector, rows?: number) => readDeletionVector({ name: 't', store }, { vector, rows });
 
   beforeEach(() => {
     store = new MemoryObjectStore({ name: 'dv', clock: new StepClock() });
@@ -120,6 +120,18 @@ describe('deletion vectors', () => {
     await expect(read(vector)).rejects.toMatchObject({ code: 'DELTA_DELETION_VECTOR_CHECKSUM_MISMATCH', kind: 'corrupt' });
     await store.delete(deletionVectorPath(vector) ?? '');
     await expect(read(vector)).rejects.toMatchObject({ code: 'DELTA_DELETION_VECTOR_MISSING', kind: 'not-found' });
+  });
+
+  it('reach no further than the rows of their file, which is told before memory is taken for them', async () => {
+    const vector = await writeOne(positions(0, 1));
+    expect(await read(vector, 2)).toEqual(positions(0, 1));
+    const code = 'DELTA_DELETION_VECTOR_CARDINALITY_MISMATCH';
+    await expect(read(vector, 1)).rejects.toMatchObject({ code, message: expect.stringContaining('2 positions') as string });
+    await expect(read(await writeOne(positions(0, 5)), 5)).rejects.toMatchObject({ code });
+    const many = await writeOne(BigInt64Array.from({ length: 3_000_000 }, (_, index) => BigInt(index)));
+    const before = process.memoryUsage().arrayBuffers;
+    await expect(read(many, 2)).rejects.toMatchObject({ code, message: expect.stringContaining('the 2 rows') as string });
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16_000_000);
   });
 
   it('never lead out of the table', async () => {

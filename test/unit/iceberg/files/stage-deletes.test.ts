@@ -111,11 +111,11 @@ describe('deletion vectors', () => {
     ]);
     const [vector] = made1.added.map(entry);
     if (vector === undefined) throw new Error('no vector');
-    expect(await readDeletionVector(v3.context, vector)).toEqual(positions(1, 3, 9));
+    expect(await readDeletionVector(v3.context, vector, undefined)).toEqual(positions(1, 3, 9));
     const again = await stageDeletes(v3.context, v3.view, [
       { file: { ...first, attached: { ...noDeletes, vector } }, positions: positions(4) },
     ]);
     expect(again.removed).toEqual([vector.file]);
-    expect(await readDeletionVector(v3.context, entry(again.added[0] ?? vector.file))).toEqual(positions(1, 3, 4, 9));
+    expect(await readDeletionVector(v3.context, entry(again.added[0] ?? vector.file), undefined)).toEqual(positions(1, 3, 4, 9));
   });
 });
