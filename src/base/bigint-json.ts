@@ -18,12 +18,14 @@ const maybeUnsafeInteger = /\d{16}/;
  * Parses JSON without losing integers: an integer outside the safe range becomes a `bigint`, all other numbers a
  * `number`. Whoever reads a field decides its type with `longOf` or `safeIntegerOf`, never the size of the value.
  *
- * @throws ServiceError `JSON_INVALID` (kind corrupt) naming `where` and the complaint; half of a surrogate pair is one.
+ * @throws ServiceError `JSON_INVALID` (kind corrupt) naming `where` and the complaint; half of a surrogate pair is one,
+ * and so is a value that nests deeper than 1,000 levels: whatever walks it later would run out of stack.
  */
 export function parseJson(text: string, where: string): JsonValue {
   try {
     const value = parsed(text);
     if (maybeLoneSurrogate.test(text)) refuseLoneSurrogates(value);
+    if (mayNestDeeply(text)) refuseDeepNesting(value);
     return value;
   } catch (cause) {
     throw new ServiceError({
@@ -58,6 +60,30 @@ function refuseLoneSurrogates(value: JsonValue): void {
 
 function refuseLoneSurrogate(text: string): void {
   if (/\p{Surrogate}/u.test(text)) throw new SyntaxError('a text has half of a surrogate pair');
+}
+
+/** As in other engines' parsers. */
+const maxDepth = 1000;
+
+/** Whether a text has brackets enough for it, wherever they stand. */
+function mayNestDeeply(text: string): boolean {
+  if (text.length < 2 * maxDepth) return false;
+  let opened = 0;
+  for (let index = 0; index < text.length && opened <= maxDepth; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === 0x5b || code === 0x7b) opened += 1;
+  }
+  return opened > maxDepth;
+}
+
+function refuseDeepNesting(value: JsonValue): void {
+  let level: readonly JsonValue[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > maxDepth) throw new RangeError(`it nests deeper than ${maxDepth} levels`);
+    level = level.flatMap((each) =>
+      typeof each === 'object' && each !== null ? Object.values(each).filter((inner) => typeof inner === 'object') : [],
+    );
+  }
 }
 
 // As many digits with a point among them as a double does not hold either.

@@ -6,6 +6,7 @@ import type { DomainMetadataAction, MetadataAction, ProtocolAction } from './act
 import { type ClusteringColumns, clusteringDomain } from './clustering.ts';
 import { assignMapping, withoutMapping } from './column-mapping/assign-mapping.ts';
 import { mappingKeys } from './column-mapping/physical-schema.ts';
+import { checkGenerated } from './definition/check-generated.ts';
 import { checkSchema } from './definition/check-schema.ts';
 import { visitFields } from './feature-catalogue.ts';
 import { type DeltaProperties, deltaProperties } from './properties.ts';
@@ -47,6 +48,7 @@ export function firstActions(table: string, definition: TableDefinition, given: 
   const partitionColumns = definition.partitionColumns.map((name) => ownSpelling(definition.schema, name));
   const mapped = (configuration[mappingKeys.mode]?.toLowerCase() ?? 'none') !== 'none';
   checkSchema(definition.schema, { partitionColumns, mapped, changeDataFeed: properties.changeDataFeed });
+  checkGenerated(table, definition.schema);
   checkDefaults(definition.schema, settings, given.replaced?.protocol);
   const clustered = given.clusterBy !== undefined && given.clusterBy.length > 0;
   if (clustered && partitionColumns.length > 0) throw clusteredAndPartitioned();

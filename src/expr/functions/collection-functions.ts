@@ -12,6 +12,7 @@ import {
   types,
 } from '../function-spec.ts';
 import { quoteName } from '../sql/engine-text.ts';
+import { boundedArgument } from './generated-size.ts';
 
 const many = Number.POSITIVE_INFINITY;
 type Types = readonly (DataType | undefined)[];
@@ -177,7 +178,8 @@ export const collectionFunctions: FunctionTable = {
   array_prepend: scalar(2, (list, value) => `list_prepend(${value}, ${list})`, 'first'),
   array_repeat: built(
     2,
-    ({ args: [value, count] }) => `list_transform(range(0, greatest(${count}, 0)), lambda "__index": ${value})`,
+    ({ args: [value = 'NULL', count = 'NULL'] }) =>
+      `list_transform(range(0, ${boundedArgument('array_repeat', 'elements', { sql: `greatest(${count}, 0)`, size: count })}), lambda "__index": ${value})`,
     ([type]) => listOf(type),
   ),
   array_compact: scalar(1, (list) => `list_filter(${list}, lambda "__item": "__item" IS NOT NULL)`, 'first'),

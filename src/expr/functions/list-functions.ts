@@ -3,6 +3,7 @@ import { argument, built, type CallExpression, type EngineCall, type FunctionTab
 import { quoteName, sqlText, typeSql } from '../sql/engine-text.ts';
 import { applyLambda } from './apply-lambda.ts';
 import { bindOnce } from './bind-once.ts';
+import { boundedArgument } from './generated-size.ts';
 
 const many = Number.POSITIVE_INFINITY;
 type Types = readonly (DataType | undefined)[];
@@ -52,7 +53,9 @@ function sequenceSql(call: EngineCall): string {
   const days = `to_days(CASE WHEN ${from} <= ${until} THEN 1 ELSE -1 END)`;
   const by = step ?? days;
   const start = kind === 'date' ? `CAST(${from} AS TIMESTAMP)` : from;
-  const end = kind === 'date' ? `CAST(${until} AS TIMESTAMP)` : until;
+  const last = kind === 'date' ? `CAST(${until} AS TIMESTAMP)` : until;
+  const size = `(abs(epoch(${last}) - epoch(${start})) / nullif(abs(epoch(${by})), 0))`;
+  const end = boundedArgument('sequence', 'elements', { sql: last, size });
   const place = `"__place"`;
   const value = `${start} + (${by}) * CAST(${place} AS INTEGER)`;
   const values = `list_transform(range(0, len(generate_series(${start}, ${end}, ${by})) + 1), lambda ${place}: ${value})`;
@@ -65,8 +68,9 @@ function numberSequence(call: EngineCall): string {
   const type = call.types[0];
   const step = call.args[2] ?? `CASE WHEN ${from} <= ${until} THEN 1 ELSE -1 END`;
   const wrong = `${step} = 0 AND ${from} <> ${until} OR ${step} > 0 AND ${from} > ${until} OR ${step} < 0 AND ${from} < ${until}`;
+  const size = `(abs((CAST(${until} AS DOUBLE) - ${from}) / nullif(${step}, 0)) + 1)`;
   const message = `error('[INVALID_PARAMETER_VALUE] Illegal sequence boundaries: ' || ${from} || ' to ' || ${until} || ' by ' || ${step})`;
-  const series = `CASE WHEN ${from} = ${until} THEN [CAST(${from} AS BIGINT)] WHEN ${wrong} THEN ${message} ELSE generate_series(${from}, ${until}, ${step}) END`;
+  const series = `CASE WHEN ${from} = ${until} THEN [CAST(${from} AS BIGINT)] WHEN ${wrong} THEN ${message} ELSE generate_series(${from}, ${boundedArgument('sequence', 'elements', { sql: until, size })}, ${step}) END`;
   return type === undefined ? series : `CAST(${series} AS ${typeSql(type)}[])`;
 }
 

@@ -11,6 +11,7 @@ import {
   scalar,
   types,
 } from '../function-spec.ts';
+import { boundedArgument } from './generated-size.ts';
 
 const many = Number.POSITIVE_INFINITY;
 const blank = "' '";
@@ -96,6 +97,16 @@ function hexSql(call: EngineCall): string {
   return kind === 'string' || kind === 'binary' ? `hex(${bytesSql(call)})` : `hex(${value})`;
 }
 
+function repeatSql(text = 'NULL', count = 'NULL'): string {
+  const size = `(CAST(strlen(CAST(${text} AS VARCHAR)) AS DOUBLE) * ${count})`;
+  return `repeat(${text}, ${boundedArgument('repeat', 'bytes', { sql: `greatest(${count}, 0)`, size })})`;
+}
+
+/** A number of characters, which take a byte each at least. */
+function boundedCount(name: string, count = 'NULL'): string {
+  return boundedArgument(name, 'bytes', { sql: count, size: count });
+}
+
 const upper = renamed('upper', 1, types.string);
 const lower = renamed('lower', 1, types.string);
 const length = built(1, lengthSql, types.integer);
@@ -146,12 +157,12 @@ export const stringFunctions: FunctionTable = {
   trim_characters: trimCharacters('trim'),
   ltrim_characters: trimCharacters('ltrim'),
   rtrim_characters: trimCharacters('rtrim'),
-  lpad: scalar([2, 3], (text, count, pad = blank) => `lpad(${text}, ${count}, ${pad})`, types.string),
-  rpad: scalar([2, 3], (text, count, pad = blank) => `rpad(${text}, ${count}, ${pad})`, types.string),
+  lpad: scalar([2, 3], (text, count, pad = blank) => `lpad(${text}, ${boundedCount('lpad', count)}, ${pad})`, types.string),
+  rpad: scalar([2, 3], (text, count, pad = blank) => `rpad(${text}, ${boundedCount('rpad', count)}, ${pad})`, types.string),
   replace: scalar([2, 3], (text, sought, other = "''") => `replace(${text}, ${sought}, ${other})`, types.string),
   translate: renamed('translate', 3, types.string),
-  repeat: scalar(2, (text, count) => `repeat(${text}, greatest(${count}, 0))`, types.string),
-  space: scalar(1, (count) => `repeat(' ', greatest(${count}, 0))`, types.string),
+  repeat: scalar(2, repeatSql, types.string),
+  space: scalar(1, (count) => `repeat(' ', greatest(${boundedCount('space', count)}, 0))`, types.string),
   initcap: scalar(
     1,
     (text) =>

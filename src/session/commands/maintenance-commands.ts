@@ -35,7 +35,7 @@ export async function vacuumCommand({ runtime, table, signal }: CommandTarget, r
 export async function restoreCommand(target: CommandTarget, to: ReadPoint): Promise<CommandResult> {
   const { table, signal } = target;
   const timestamp = to.kind === 'timestamp' ? to.text : undefined;
-  const version = to.kind === 'version' ? await restorable(target, Number(to.version)) : (await table.findSnapshot(to, signal)).version;
+  const version = to.kind === 'version' ? await restorable(target, BigInt(to.version)) : (await table.findSnapshot(to, signal)).version;
   const result = await table.operations.restore({ version, timestamp }, commitOptionsOf(target));
   const row = {
     table_size_after_restore: result.tableSizeAfterRestore,
@@ -55,9 +55,9 @@ export async function generateCommand({ table, signal }: CommandTarget, mode: st
   return noResult;
 }
 
-/** The table itself refuses what is no version of it; a negative number cannot be one. */
-async function restorable({ table, signal }: CommandTarget, version: number): Promise<Version> {
-  if (version >= 0) return toVersion(version);
+/** The table itself refuses what is no version of it; a negative number, or one that no table reaches, cannot be one. */
+async function restorable({ table, signal }: CommandTarget, version: bigint): Promise<Version> {
+  if (version >= 0n && version <= BigInt(Number.MAX_SAFE_INTEGER)) return toVersion(Number(version));
   const history = await table.history({}, signal);
   const [earliest, latest] = [history.at(-1)?.version ?? 0, history[0]?.version ?? 0];
   throw new AnalysisException({

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporarySession } from '../../support/temporary-session.ts';
+
+// Story: whoever writes SQL may ask for more than there is; the answer has a name, and the process lives.
+describe('statements that ask for too much', () => {
+  it.each([
+    ['sequence', 'SELECT size(sequence(1, 300000000))'],
+    ['sequence', 'SELECT size(sequence(1, 300000000 + n)) FROM VALUES (1), (2) AS t(n)'],
+    ['sequence', "SELECT size(sequence(DATE '0001-01-01', DATE '9999-01-01', INTERVAL 1 SECOND))"],
+    ['array_repeat', "SELECT size(array_repeat('x', 300000000))"],
+    ['array_repeat', "SELECT size(array_repeat('x', 300000000 + n)) FROM VALUES (1), (2) AS t(n)"],
+    ['repeat', "SELECT length(repeat('x', 1000000000))"],
+    ['repeat', "SELECT length(repeat('xyz', 1000000000 + n)) FROM VALUES (1), (2) AS t(n)"],
+    ['space', 'SELECT length(space(1000000000))'],
+    ['lpad', "SELECT length(lpad('x', 1000000000, 'y'))"],
+    ['rpad', "SELECT length(rpad('x', 1000000000 + n, 'y')) FROM VALUES (1), (2) AS t(n)"],
+  ])('are told how much %s would make and how much it may: %s', async (name, statement) => {
+    await using made = await temporarySession();
+    const before = process.memoryUsage().rss;
+    await expect(made.session.sql(statement).then((frame) => frame.collect())).rejects.toMatchObject({
+      message: expect.stringMatching(
+        new RegExp(`The function ${name} would make [\\d.e+]+ (elements|bytes), at most \\d+ are made`),
+      ) as string,
+    });
+    expect(process.memoryUsage().rss - before).toBeLessThan(500_000_000);
+  });
+
+  it('get what is within the bounds', async () => {
+    await using made = await temporarySession();
+    const frame = await made.session.sql(
+      "SELECT size(sequence(1, 1000000)) AS s, size(sequence(5, 1, -2)) AS d, size(array_repeat('x', 1000)) AS a, length(repeat('xy', 1000000)) AS r, repeat('x', -1) AS n, lpad('x', 3, 'y') AS l, size(sequence(DATE '2024-01-01', DATE '2024-03-01', INTERVAL 1 MONTH)) AS m",
+    );
+    expect(await frame.collect()).toEqual([{ s: 1_000_000, d: 3, a: 1000, r: 2_000_000, n: '', l: 'yyx', m: 3 }]);
+  });
+});
+
+describe('statements that cannot be meant', () => {
+  it('restore no version that no table reaches, and make no generated column of a function that there is not', async () => {
+    await using made = await temporarySession();
+    const { session } = made;
+    const table = `delta.\`${join(made.directory, 't')}\``;
+    await session.sql(`CREATE TABLE ${table} (id BIGINT) USING delta`);
+    await expect(session.sql(`RESTORE TABLE ${table} TO VERSION AS OF 9223372036854775808`)).rejects.toMatchObject({
+      errorClass: 'DELTA_CANNOT_RESTORE_TABLE_VERSION',
+      message: expect.stringContaining('9223372036854775808. Available versions: [0, 0]') as string,
+    });
+    const generated = `delta.\`${join(made.directory, 'g')}\``;
+    await expect(
+      session.sql(`CREATE TABLE ${generated} (id BIGINT, home STRING GENERATED ALWAYS AS (getenv('HOME'))) USING delta`),
+    ).rejects.toMatchObject({ errorClass: 'UNRESOLVED_ROUTINE', message: expect.stringContaining('getenv') as string });
+    await expect(session.sql(`SELECT * FROM ${generated}`)).rejects.toThrow();
+  });
+
+  it('are answered beside a commit whose metrics nest without end', async () => {
+    const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+    await using made = await temporarySession();
+    const { session } = made;
+    const path = join(made.directory, 't');
+    await session.sql(`CREATE TABLE delta.\`${path}\` (id BIGINT) USING delta`);
+    const { writeFile } = await import('node:fs/promises');
+    await writeFile(join(path, '_delta_log', '00000000000000000001.json'), `{"commitInfo":{"operationMetrics":{"a":${deep}}}}\n`);
+    await expect(session.sql(`DESCRIBE HISTORY delta.\`${path}\``).then((frame) => frame.collect())).rejects.toMatchObject({
+      code: 'DELTA_LOG_CORRUPT',
+      message: expect.stringContaining('00000000000000000001.json line 1') as string,
+    });
+  });
+});
