@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Random, randomInt } from '../../../src/base/random.ts';
 import { damageActions } from './damage-actions.ts';
+import { damageStructure } from './damage-structure.ts';
 import { readBytes, type TableFiles, versionOf, writeBytes } from './table-files.ts';
 
 /**
@@ -31,6 +32,12 @@ const damagers: readonly Damager[] = [
   damageActions,
   damageActions,
   damageActions,
+  damageStructure,
+  damageStructure,
+  damageStructure,
+  damageStructure,
+  damageStructure,
+  damageStructure,
   commitBytes,
   missingCommit,
   checkpointBytes,
