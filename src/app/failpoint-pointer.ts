@@ -11,6 +11,7 @@ export function failpointPointer(pointer: TablePointer, failpoint: Failpoint): T
     name: pointer.name,
     singleWriterOnly: pointer.singleWriterOnly,
     fileSettings: pointer.fileSettings,
+    ownPlaces: (loaded) => pointer.ownPlaces(loaded),
     load: (known, signal) => pointer.load(known, signal),
     swap: async (base, change, signal) => {
       await failpoint('S1');

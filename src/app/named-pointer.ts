@@ -6,6 +6,7 @@ export function namedPointer(pointer: TablePointer, name: string): TablePointer 
     name,
     singleWriterOnly: pointer.singleWriterOnly,
     fileSettings: pointer.fileSettings,
+    ownPlaces: (loaded: LoadedMetadata) => pointer.ownPlaces(loaded),
     load: (known: LoadedMetadata | undefined, signal?: AbortSignal) => pointer.load(known, signal),
     swap: (base: LoadedMetadata | undefined, change: MetadataChange, signal?: AbortSignal): Promise<SwapOutcome> =>
       pointer.swap(base, change, signal),

@@ -51,6 +51,7 @@ export function openTables(parts: OpenTablesParts): { readonly catalog: TableCat
     engine,
     failpoint,
     staysWithTable: true,
+    allowedLocations: config.maintenance.allowedLocations,
     scratchDirectory: join(config.maintenance.engine.temporaryDirectory ?? tmpdir(), 'tidewater-changes'),
   });
   const catalogs = new PipelineCatalogs({
@@ -62,6 +63,7 @@ export function openTables(parts: OpenTablesParts): { readonly catalog: TableCat
     random,
     ids,
     failpoint,
+    allowedLocations: config.maintenance.allowedLocations,
   });
   const catalog = new FileSystemCatalog(
     config.tables.map((table) => {

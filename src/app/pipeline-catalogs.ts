@@ -27,6 +27,8 @@ export interface PipelineCatalogParts {
   readonly random: Random;
   readonly ids: IdSource;
   readonly failpoint: Failpoint;
+  /** Directories whose files Iceberg tables may have, and lose, beside their own. */
+  readonly allowedLocations: readonly string[];
 }
 
 /** The catalogs of the configuration, opened when the first of their tables is. */
@@ -70,7 +72,7 @@ export class PipelineCatalogs {
     if (settings === undefined) {
       throw new ServiceError({ code: 'CONFIG_INVALID', kind: 'invalid', message: `no catalog is called "${name}"` });
     }
-    const { clock, random, ids, openStoreWith } = this.#parts;
+    const { clock, random, ids, openStoreWith, allowedLocations } = this.#parts;
     const properties = catalogProperties(settings);
     const stores = storageSettings(properties);
     const catalog = openIcebergCatalog(name, properties, {
@@ -80,6 +82,7 @@ export class PipelineCatalogs {
       random,
       ids,
       absolutePath,
+      allowedLocations,
     });
     this.#open.set(name, catalog);
     return catalog;

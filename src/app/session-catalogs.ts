@@ -29,6 +29,8 @@ export interface CatalogParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: IdSource;
+  /** Directories that Iceberg tables may refer to beside their own places. */
+  readonly allowedLocations: readonly string[];
 }
 
 /**
@@ -53,21 +55,13 @@ export async function closeCatalogs(catalogs: ReadonlyMap<string, SessionCatalog
   for (const catalog of catalogs.values()) if (catalog instanceof IcebergCatalog) await catalog.close();
 }
 
-/** Directories that Iceberg tables may refer to beside their own places: `tidewater.iceberg.allowedLocations`, separated by commas. */
-export function allowedLocations(conf: SessionConf): readonly string[] {
-  return (conf.find('tidewater.iceberg.allowedLocations') ?? '')
-    .split(',')
-    .map((location) => location.trim())
-    .filter((location) => location !== '');
-}
-
 function openCatalog(name: string, conf: SessionConf, parts: CatalogParts): SessionCatalog {
   const properties = conf.below(`spark.sql.catalog.${name}.`);
   if (conf.find(`spark.sql.catalog.${name}`) === deltaCatalogClass) {
     const { drivers, openStore } = parts;
     return new WarehouseCatalog({ name, directory: absolutePath(requiredSetting(name, properties, 'warehouse')), drivers, openStore });
   }
-  const { clock, random, ids } = parts;
+  const { clock, random, ids, allowedLocations } = parts;
   const stores = storageSettings(properties);
   return openIcebergCatalog(name, properties, {
     tables: icebergPointerTables(parts.iceberg, parts.openStoreWith, stores),
@@ -76,6 +70,7 @@ function openCatalog(name: string, conf: SessionConf, parts: CatalogParts): Sess
     random,
     ids,
     absolutePath,
+    allowedLocations,
   });
 }
 

@@ -10,13 +10,14 @@ import { ParquetFileRewriter } from '../maintenance/file-rewriter.ts';
 import { SessionConf } from '../session/conf/session-conf.ts';
 import { SessionTables } from '../session/names/session-tables.ts';
 import { Session as SessionClass } from '../session/session.ts';
+import { locationsOf } from '../storage/allowed-locations.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../storage/retrying-object-store.ts';
 import { LazyEngine } from './lazy-engine.ts';
 import { openStreamKafka } from './open-stream-kafka.ts';
 import { productVersion } from './product-version.ts';
-import { absolutePath, allowedLocations, closeCatalogs, openCatalogs, sessionCatalog, storageProperties } from './session-catalogs.ts';
+import { absolutePath, closeCatalogs, openCatalogs, sessionCatalog, storageProperties } from './session-catalogs.ts';
 
 const defaultMemoryLimitBytes = 1024 ** 3;
 
@@ -55,9 +56,11 @@ export function createSession(options: SessionOptions = {}): SessionClass {
   const rewriter = new ParquetFileRewriter({ openStore });
   const formats = { openStore, clock, random, ids, version: productVersion, engine: openEngine };
   const application = { id: `local-${clock.now()}`, name: conf.find('spark.app.name') ?? 'tidewater' };
-  const iceberg = new IcebergTables({ ...formats, application, allowedLocations: allowedLocations(conf) });
-  const drivers = [new DeltaTables({ ...formats, rewriter, cleansUpLog: true }), iceberg];
-  const catalogs = openCatalogs(conf, { drivers, iceberg, openStore, openStoreWith, clock, random, ids });
+  const allowedLocations = locationsOf(conf.find('tidewater.iceberg.allowedLocations'));
+  const iceberg = new IcebergTables({ ...formats, application, allowedLocations });
+  const outside = locationsOf(conf.find('tidewater.delta.allowedLocations')).map(absolutePath);
+  const drivers = [new DeltaTables({ ...formats, rewriter, cleansUpLog: true, allowedLocations: outside }), iceberg];
+  const catalogs = openCatalogs(conf, { drivers, iceberg, openStore, openStoreWith, clock, random, ids, allowedLocations });
   const tables = new SessionTables({
     catalogs,
     drivers,

@@ -26,6 +26,8 @@ export interface IcebergCatalogDependencies {
   readonly ids: IdSource;
   /** A directory as users write it, as stores and metadata take it. */
   readonly absolutePath: (path: string) => string;
+  /** Directories whose files tables may have, and lose, beside their own. Default: none. */
+  readonly allowedLocations?: readonly string[] | undefined;
 }
 
 /**
@@ -74,8 +76,8 @@ interface NamesDependencies extends IcebergCatalogDependencies {
 function openNames(name: string, properties: ReadonlyMap<string, string>, dependencies: NamesDependencies): IcebergNames {
   switch (catalogKind(name, properties)) {
     case 'hadoop': {
-      const { absolutePath, nameOf, openStore, clock } = dependencies;
-      return new HadoopNames({ warehouse: absolutePath(requiredSetting(name, properties, 'warehouse')), nameOf, openStore, clock });
+      const { absolutePath, ...parts } = dependencies;
+      return new HadoopNames({ ...parts, warehouse: absolutePath(requiredSetting(name, properties, 'warehouse')) });
     }
     case 'sql':
       return sqlNames(name, properties, dependencies);
@@ -87,7 +89,7 @@ function openNames(name: string, properties: ReadonlyMap<string, string>, depend
 }
 
 function sqlNames(name: string, properties: ReadonlyMap<string, string>, dependencies: NamesDependencies): IcebergNames {
-  const { absolutePath, nameOf, openStore, clock, random, ids } = dependencies;
+  const { absolutePath, nameOf, openStore, clock, random, ids, allowedLocations } = dependencies;
   const { connection, warehouse, ...rest } = sqlSettings(name, properties);
   return new SqlNames({
     ...rest,
@@ -97,6 +99,7 @@ function sqlNames(name: string, properties: ReadonlyMap<string, string>, depende
     openStore,
     clock,
     ids,
+    allowedLocations,
   });
 }
 

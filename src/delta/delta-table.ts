@@ -75,6 +75,8 @@ export interface DeltaTableParts {
   readonly engine?: OpenEngine | undefined;
   /** Opens what clones refer to in other stores. Default: local files only. */
   readonly openStore?: OpenObjectStore | undefined;
+  /** Directories outside of the table that its log may refer to. Default: none. */
+  readonly outside?: (() => readonly string[]) | undefined;
   /** For a table that does not say it itself. Default zstd. */
   readonly compression?: WriteSpec['compression'] | undefined;
   /** Deletes expired log with the log checkpoints of row operations, as Spark does. Default false: feeds say what they still need. */
@@ -332,7 +334,8 @@ function contextOf(
   afterCommit: NonNullable<OperationContext['afterCommit']>,
 ): OperationContext {
   const { log } = parts;
-  const place = tablePlace(log.store, parts.openStore);
+  const { openStore, outside = (): readonly string[] => [] } = parts;
+  const place = tablePlace({ name: log.name, store: log.store, openStore, outside });
   // As it is opened again elsewhere: locations of object stores are not percent-encoded.
   const location = place.isLocal ? log.store.root : place.root;
   return {

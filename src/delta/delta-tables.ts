@@ -9,7 +9,8 @@ import type { FileRewriter } from '../table/operations.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { QueryableTable, TableDefinition } from '../table/table.ts';
 import type { CloneRequest, ConvertRequest, CreateRequest, CreateResult, TableFormatDriver } from '../table/table-formats.ts';
-import { cloneTable } from './definition/clone-table.ts';
+import { CloneSources } from './clone-sources.ts';
+import { cloneTable, isRooted } from './definition/clone-table.ts';
 import { convertTable } from './definition/convert-table.ts';
 import { createTable } from './definition/create-table.ts';
 import { DeltaLog } from './delta-log.ts';
@@ -37,6 +38,10 @@ export interface DeltaTablesParts {
   /** Deletes expired log with the log checkpoints of row operations, as Spark does. Default false: feeds say what they still need. */
   readonly cleansUpLog?: boolean | undefined;
   readonly failpoint?: Failpoint | undefined;
+  /** Directories that tables may refer to beside their own. Default: none, and such files are refused (`FILE_OUTSIDE_TABLE`). */
+  readonly allowedLocations?: readonly string[] | undefined;
+  /** What the clones that were made refer to. Default: of this driver. */
+  readonly cloneSources?: CloneSources | undefined;
   /** Tables stay the tables they were when they were opened: see `DeltaLogParts`. */
   readonly staysWithTable?: boolean | undefined;
 }
@@ -45,9 +50,11 @@ export interface DeltaTablesParts {
 export class DeltaTables implements TableFormatDriver {
   readonly format = 'delta';
   readonly #parts: DeltaTablesParts;
+  readonly #cloneSources: CloneSources;
 
   constructor(parts: DeltaTablesParts) {
     this.#parts = parts;
+    this.#cloneSources = parts.cloneSources ?? new CloneSources();
   }
 
   async open(name: string, location: string, signal?: AbortSignal): Promise<QueryableTable | undefined> {
@@ -90,7 +97,9 @@ export class DeltaTables implements TableFormatDriver {
   async clone(request: CloneRequest): Promise<QueryableTable> {
     const log = this.#log(request.target.name, request.target.location);
     const table = this.#table(log, request.target.location);
-    await cloneTable(table.context, await log.find(request.signal), request);
+    const { source } = request;
+    const made = await cloneTable(table.context, await log.find(request.signal), request);
+    if (made && isRooted(source)) this.#cloneSources.add(table.context.place.root, source.context.place.within.directories);
     await log.refresh(request.signal);
     return table;
   }
@@ -109,7 +118,9 @@ export class DeltaTables implements TableFormatDriver {
   }
 
   #table(log: DeltaLog, location: string): DeltaTable {
-    return new DeltaTable({ ...this.#parts, log, location, engineInfo: this.#engineInfo() });
+    const { allowedLocations = [] } = this.#parts;
+    const outside = (): readonly string[] => [...this.#cloneSources.of(log.store.root), ...allowedLocations];
+    return new DeltaTable({ ...this.#parts, log, location, engineInfo: this.#engineInfo(), outside });
   }
 
   #engineInfo(): string {

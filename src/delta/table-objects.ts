@@ -1,6 +1,5 @@
 import { inspectFile } from '../codec/inspect-file.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
-import { openObjectStore } from '../storage/open-object-store.ts';
 import type { TableObject } from '../table/table-object.ts';
 import { type AddFile, type DeletionVector, physicalRows } from './actions.ts';
 import { readDeletionVector, vectorFileOf } from './deletion-vectors/read-deletion-vector.ts';
@@ -57,12 +56,8 @@ interface PlacedObject {
 }
 
 /** Files of shallow clones lie in other tables. */
-function placeOf(context: OperationContext, file: AddFile): PlacedObject {
-  const { place, store, openStore = openObjectStore } = context;
-  const path = absolutePathOf(file, place, context.name);
-  if (path.startsWith(`${place.root}/`)) return { store, path: path.slice(place.root.length + 1) };
-  const at = path.lastIndexOf('/');
-  return { store: openStore(path.slice(0, at)), path: path.slice(at + 1) };
+function placeOf({ place, name }: OperationContext, file: AddFile): PlacedObject {
+  return place.locate(absolutePathOf(file, place, name));
 }
 
 async function sizeOf({ store, path }: PlacedObject, signal: AbortSignal | undefined): Promise<number | undefined> {

@@ -107,7 +107,7 @@ export class IcebergTable implements QueryableTable {
     this.name = parts.pointer.name;
     this.#parts = parts;
     this.#branch = parts.branch ?? mainBranch;
-    parts.roots.follow(loaded);
+    parts.roots.follow(loaded, parts.pointer);
     this.#view = viewOf(loaded, { branch: this.#branch });
     this.context = this.#contextOf(parts);
     this.#scratch = new ScratchFiles({ directory: parts.scratchDirectory, ids: parts.ids, clock: parts.clock });
@@ -295,7 +295,7 @@ export class IcebergTable implements QueryableTable {
   }
 
   #adopt(view: IcebergView): void {
-    this.#parts.roots.follow(view.loaded);
+    this.#parts.roots.follow(view.loaded, this.#parts.pointer);
     this.#view = view;
   }
 

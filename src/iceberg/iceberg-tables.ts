@@ -38,8 +38,8 @@ export interface IcebergTablesParts {
   /** For queries and row operations; without it they are refused. */
   readonly engine?: OpenEngine | undefined;
   /**
-   * Directories that tables may refer to beside their own places: where files lie that were added to a table in place. Default: none, and
-   * such files are refused (`FILE_OUTSIDE_TABLE`).
+   * Directories that tables may refer to, and whose files they may delete, beside their own places: where files lie that were added to a table
+   * in place. Default: none, and such files are refused (`FILE_OUTSIDE_TABLE`).
    */
   readonly allowedLocations?: readonly string[] | undefined;
   readonly failpoint?: Failpoint | undefined;
@@ -121,9 +121,10 @@ export class IcebergTables implements TableFormatDriver {
     openStore: OpenObjectStore,
     options: OpenTableOptions,
   ): { readonly roots: TableRoots; readonly files: TableFiles } {
-    const roots = new TableRoots([...places, ...(this.#parts.allowedLocations ?? [])]);
+    const roots = new TableRoots(places, this.#parts.allowedLocations ?? []);
     const { pathMap, pathBase } = options;
-    return { roots, files: tableFiles({ name, openStore, roots: () => roots.all, pathMap, pathBase }) };
+    const files = tableFiles({ name, openStore, roots: () => roots.all, deletable: () => roots.deletable, pathMap, pathBase });
+    return { roots, files };
   }
 
   async #create(table: OpenedParts, request: CreateRequest): Promise<CreateResult> {

@@ -1,20 +1,7 @@
 import { ServiceError } from '../base/errors.ts';
+import { isBelow, plainLocation } from '../storage/allowed-locations.ts';
 
-/**
- * A location in the one spelling that two are compared by: `file:/x`, `file:///x` and `/x` are the path `/x`, `s3a:` and `s3n:` are `s3:`,
- * slashes at the end are left out. Nothing else changes: names in locations are not percent-encoded, whatever they look like.
- */
-export function plainLocation(location: string): string {
-  const local = /^file:\/{0,3}(?=\/)|^file:(?=\/)/i.exec(location)?.[0];
-  const path = local === undefined ? location.replace(/^s3[an]:/i, 's3:') : location.slice(local.length);
-  return path.length > 1 ? path.replace(/\/+$/, '') : path;
-}
-
-/** Whether a plain location is a directory's, or of something in it. */
-export function isBelow(location: string, directory: string): boolean {
-  if (directory === '/') return location.startsWith('/');
-  return location === directory || (location.startsWith(directory) && location[directory.length] === '/');
-}
+export { isBelow, plainLocation };
 
 /** Without scheme and without a slash at the start: what depends on where the process, or the caller, stands. */
 export function isRelative(location: string): boolean {
@@ -47,6 +34,21 @@ export function outsideTable(location: string, table: string, problem: string): 
     kind: 'invalid',
     message: `table "${table}": location "${location.slice(0, 300)}" ${problem}`,
     hint: 'a copied table needs a path map from where it was written to where it is; a table that takes in files of other places needs those allowed',
+  });
+}
+
+/** Locations that an error names. */
+const maxNamedLocations = 10;
+
+/** The refusal to delete files that the metadata alone says are the table's. */
+export function notDeletable(table: string, locations: readonly string[]): ServiceError {
+  const named = locations.slice(0, maxNamedLocations).map((location) => `"${location.slice(0, 300)}"`);
+  const more = locations.length > named.length ? ` and ${locations.length - named.length} more` : '';
+  return new ServiceError({
+    code: 'FILE_OUTSIDE_TABLE',
+    kind: 'invalid',
+    message: `table "${table}": not deleted, for they are outside of the directory that its catalog knows: ${named.join(', ')}${more}`,
+    hint: "if these places are the table's, name them in tidewater.iceberg.allowedLocations (of a session) or maintenance.allowedLocations (of the pipeline)",
   });
 }
 

@@ -1,6 +1,16 @@
 import { fileURLToPath } from 'node:url';
+import { isServiceError } from '../base/errors.ts';
 import type { ObjectInfo, ObjectStore, OpenObjectStore, PutIfAbsentResult } from '../storage/object-store.ts';
-import { checkLocation, childLocation, isBelow, isRelative, outsideTable, plainLocation } from './location.ts';
+import {
+  checkLocation,
+  childLocation,
+  isBelow,
+  isRelative,
+  notDeletable,
+  outsideTable,
+  parentLocation,
+  plainLocation,
+} from './location.ts';
 import type { TableFiles } from './table-files.ts';
 
 export interface TableFilesOptions {
@@ -12,6 +22,8 @@ export interface TableFilesOptions {
    * file, because they change with the table's metadata.
    */
   readonly roots: () => readonly string[];
+  /** Directories whose files may be deleted: what the metadata says does not count. Default: `roots`. */
+  readonly deletable?: (() => readonly string[]) | undefined;
   /** Prefixes of recorded locations and what stands in their place; the first that fits counts. */
   readonly pathMap?: readonly { readonly from: string; readonly to: string }[] | undefined;
   /** Directory that relative locations are in. Without it they are refused. */
@@ -65,8 +77,25 @@ class LocatedFiles implements TableFiles {
   }
 
   async delete(location: string, signal?: AbortSignal): Promise<void> {
+    const { root, path } = this.#deletable(location);
+    await this.#store(root).delete(path, signal);
+  }
+
+  async discard(location: string, signal?: AbortSignal): Promise<void> {
     const { store, path } = this.#place(location);
     await store.delete(path, signal);
+  }
+
+  notDeletable(locations: Iterable<string>): readonly string[] {
+    return [...locations].filter((location) => {
+      try {
+        this.#deletable(location);
+        return false;
+      } catch (error) {
+        if (isServiceError(error, 'invalid')) return true;
+        throw error;
+      }
+    });
   }
 
   async *list(location: string, signal?: AbortSignal): AsyncIterable<ObjectInfo & { readonly location: string }> {
@@ -86,6 +115,15 @@ class LocatedFiles implements TableFiles {
     return path === '' ? root : childLocation(root, path);
   }
 
+  /** The store is opened at the directory that may be deleted from: no link in it leads out of it. */
+  #deletable(location: string): { readonly root: string; readonly path: string } {
+    const { name } = this.#options;
+    const actual = this.#actual(location);
+    const root = this.#nearest(actual, this.#options.deletable ?? this.#options.roots);
+    if (root === undefined || root === actual) throw notDeletable(name, [location]);
+    return { root, path: pathBelow(actual, root) };
+  }
+
   #place(location: string): Place {
     const { root, path } = this.#resolved(location);
     if (path === '') throw outsideTable(location, this.#options.name, 'is a directory');
@@ -94,19 +132,27 @@ class LocatedFiles implements TableFiles {
 
   /** Where a location is: the directory its store is opened at, and the path in it. */
   #resolved(location: string): { readonly root: string; readonly path: string } {
-    const { name, pathBase } = this.#options;
-    checkLocation(location, name);
+    const { name, roots } = this.#options;
+    const actual = this.#actual(location);
     const given = plainLocation(location);
-    const mapped = plainLocation(this.#mapped(location));
-    const actual = isRelative(mapped) ? this.#absolute(mapped) : mapped;
-    const roots = this.#options.roots().map(plainLocation);
-    // What the caller maps, and what lies in the directory given for relative locations, is in a place the caller has named.
-    const named = [...this.#pathMap.map(({ to }) => plainLocation(to)), ...(pathBase === undefined ? [] : [plainLocation(pathBase)])];
     const root =
-      longest([...roots, ...named].filter((directory) => isBelow(actual, directory))) ??
-      (roots.some((directory) => isBelow(given, directory)) ? actual.slice(0, actual.lastIndexOf('/')) : undefined);
+      this.#nearest(actual, roots) ??
+      (roots().some((directory) => isBelow(given, plainLocation(directory))) ? parentLocation(actual) : undefined);
     if (root === undefined) throw outsideTable(location, name, 'is not in a place the table may refer to');
-    return { root, path: actual.slice(root.length).replace(/^\/+/, '') };
+    return { root, path: pathBelow(actual, root) };
+  }
+
+  #actual(location: string): string {
+    checkLocation(location, this.#options.name);
+    const mapped = plainLocation(this.#mapped(location));
+    return isRelative(mapped) ? this.#absolute(mapped) : mapped;
+  }
+
+  #nearest(actual: string, roots: () => readonly string[]): string | undefined {
+    const { pathBase } = this.#options;
+    // What the caller maps, and what lies in the directory given for relative locations, is in a place the caller has named.
+    const named = [...this.#pathMap.map(({ to }) => to), ...(pathBase === undefined ? [] : [pathBase])];
+    return longest([...roots(), ...named].map(plainLocation).filter((directory) => isBelow(actual, directory)));
   }
 
   #mapped(location: string): string {
@@ -131,6 +177,10 @@ class LocatedFiles implements TableFiles {
     this.#stores.set(root, store);
     return store;
   }
+}
+
+function pathBelow(location: string, root: string): string {
+  return location.slice(root.length).replace(/^\/+/, '');
 }
 
 function longest(directories: readonly string[]): string | undefined {

@@ -12,7 +12,12 @@ export interface TableFiles {
   head(location: string, signal?: AbortSignal): Promise<ObjectInfo | undefined>;
   put(location: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
   putIfAbsent(location: string, bytes: Uint8Array, signal?: AbortSignal): Promise<PutIfAbsentResult>;
+  /** @throws ServiceError `FILE_OUTSIDE_TABLE` too for a file that is only in a place its metadata names. */
   delete(location: string, signal?: AbortSignal): Promise<void>;
+  /** Deletes what the caller has just written and nothing refers to, wherever the table writes. */
+  discard(location: string, signal?: AbortSignal): Promise<void>;
+  /** Those of the locations that `delete` would refuse. */
+  notDeletable(locations: Iterable<string>): readonly string[];
   /** Files below a location, by their full locations. */
   list(location: string, signal?: AbortSignal): AsyncIterable<ObjectInfo & { readonly location: string }>;
   /** The store of the files below a directory, rooted there: for whoever writes several. */

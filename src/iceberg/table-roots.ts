@@ -1,30 +1,43 @@
-import type { LoadedMetadata } from './pointer/table-pointer.ts';
+import type { LoadedMetadata, TablePointer } from './pointer/table-pointer.ts';
+import type { TableMetadata } from './spec/table-metadata.ts';
 
 /** Properties that name directories a table keeps files in (https://iceberg.apache.org/docs/latest/configuration/). */
 const pathProperties = ['write.data.path', 'write.metadata.path', 'write.object-storage.path', 'write.folder-storage.path'] as const;
 
+/** The directories that metadata names as the table's: its location and those of its properties. */
+export function namedPlaces({ location, properties }: TableMetadata): readonly string[] {
+  const named = pathProperties.flatMap((key) => (Object.hasOwn(properties, key) ? [properties[key] ?? ''] : []));
+  return [location, ...named.filter((path) => path !== '')];
+}
+
 /**
- * The directories whose files a table may refer to. Metadata may name any place at all: what is outside of the table's own location, of the
- * places its properties name and of those the caller allows (a warehouse, or where files that were added in place lie) is not opened.
+ * The directories whose files a table may refer to, and those whose files may be deleted. Metadata may name any place at all: what is outside
+ * of the table's own location, of the places its properties name and of those the caller allows (where files that were added in place lie) is
+ * not opened. It never says what may be deleted: that are the places its catalog knows, and those the caller allows.
  */
 export class TableRoots {
+  readonly #places: readonly string[];
   readonly #allowed: readonly string[];
-  #own: readonly string[];
+  #named: readonly string[] = [];
+  #own: readonly string[] = [];
 
-  /** @param allowed beside what the metadata says; the location a table was opened by among them. */
-  constructor(allowed: readonly string[]) {
+  /** @param places where the table was opened; files are read there. @param allowed by the caller, to read and to delete. */
+  constructor(places: readonly string[], allowed: readonly string[]) {
+    this.#places = places;
     this.#allowed = allowed;
-    this.#own = [];
   }
 
   get all(): readonly string[] {
+    return [...this.#named, ...this.#own, ...this.#places, ...this.#allowed];
+  }
+
+  get deletable(): readonly string[] {
     return [...this.#own, ...this.#allowed];
   }
 
-  /** Takes over what metadata says. */
-  follow({ metadata }: LoadedMetadata): void {
-    const { location, properties } = metadata;
-    const named = pathProperties.flatMap((key) => (Object.hasOwn(properties, key) ? [properties[key] ?? ''] : []));
-    this.#own = [location, ...named.filter((path) => path !== '')];
+  /** Takes over what metadata and its catalog say. */
+  follow(loaded: LoadedMetadata, pointer: Pick<TablePointer, 'ownPlaces'>): void {
+    this.#named = namedPlaces(loaded.metadata);
+    this.#own = pointer.ownPlaces(loaded);
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { booleanField, byteSizeField, durationField, integerField, textField } from '../base/setting-fields.ts';
+import { booleanField, byteSizeField, durationField, integerField, textField, textListField } from '../base/setting-fields.ts';
 import type { CompactionRule } from '../table/operations.ts';
 
 export interface CompactionSettings extends CompactionRule {
@@ -64,6 +64,8 @@ export interface MaintenanceSettings {
   readonly manifests: ManifestSettings;
   readonly deleteFiles: DeleteFileSettings;
   readonly engine: EngineSettings;
+  /** Directories and URIs whose files Iceberg tables may refer to and delete beside their own. */
+  readonly allowedLocations: readonly string[];
 }
 
 /** The settings as the file has them; completed by `completeMaintenance`. */
@@ -218,6 +220,14 @@ export const maintenanceSettings: z.ZodType<MaintenanceEntry> = z
     manifests: manifests.prefault({}).meta({ description: 'Fewer, larger lists of data files.' }),
     deleteFiles: deleteFiles.prefault({}).meta({ description: 'Fewer, larger files of deleted positions.' }),
     engine: engine.prefault({}).meta({ description: 'The engine that rewrites files of tables on a file system.' }),
+    allowedLocations: textListField({
+      description:
+        'Directories and URIs whose files Iceberg tables may refer to, and maintenance may delete for them, beside the directory that the catalog knows. Metadata that names other places does not get files there deleted.',
+      default: [],
+      maxItems: 100,
+      pattern: /^(\/|[a-zA-Z][a-zA-Z0-9+.-]*:)/,
+      patternHint: 'is neither an absolute directory nor a URI',
+    }),
   })
   .transform(({ sweepInterval, jobTimeout, queuePrefix, ...same }) => ({
     ...same,

@@ -1,3 +1,4 @@
+import type { Confinement } from '../base/confinement.ts';
 import type { Expression, Literal } from '../expr/expression.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import type { DataType, Field, StructType } from '../schema/types.ts';
@@ -115,6 +116,8 @@ export interface FileScan extends FileLayout {
    * Absent: the engine opens their locations itself.
    */
   readonly readRange?: ReadFileRange | undefined;
+  /** Directories that local files must lie in with all links followed. Absent: the files were named by whoever reads them. */
+  readonly within?: Confinement | undefined;
   readonly statistics: ScanStatistics;
 }
 

@@ -151,7 +151,7 @@ export class BenchProcess implements OperationContext {
 
   constructor(options: ProcessOptions & { readonly store: ObjectStore; readonly clock: StepClock }) {
     this.store = options.store;
-    this.place = tablePlace(options.store, undefined);
+    this.place = tablePlace({ name: 'bench', store: options.store, openStore: undefined, outside: () => [] });
     this.clock = options.clock;
     this.random = new SeededRandom(options.seed ?? 1);
     this.ids = new RandomIdSource(this.random);

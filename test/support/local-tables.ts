@@ -5,6 +5,7 @@ import { type Failpoint, inertFailpoint } from '../../src/base/failpoint.ts';
 import { RandomIdSource } from '../../src/base/ids.ts';
 import { SystemClock } from '../../src/base/system-clock.ts';
 import { SystemRandom } from '../../src/base/system-random.ts';
+import { CloneSources } from '../../src/delta/clone-sources.ts';
 import { DeltaTable } from '../../src/delta/delta-table.ts';
 import { DeltaTables } from '../../src/delta/delta-tables.ts';
 import { DuckdbEngine } from '../../src/engine/duckdb-engine.ts';
@@ -22,6 +23,8 @@ export class LocalTables {
   readonly engine: DuckdbEngine;
   readonly ids: RandomIdSource = new RandomIdSource(new SystemRandom());
   readonly clock: SystemClock = new SystemClock();
+
+  readonly #cloneSources = new CloneSources();
 
   private constructor(directory: string, engine: DuckdbEngine) {
     this.directory = directory;
@@ -45,7 +48,7 @@ export class LocalTables {
   }
 
   /** A driver, as one process has it. */
-  driver(failpoint: Failpoint = inertFailpoint, engine: Engine = this.engine): DeltaTables {
+  driver(failpoint: Failpoint = inertFailpoint, engine: Engine = this.engine, allowedLocations: readonly string[] = []): DeltaTables {
     const { ids, clock } = this;
     return new DeltaTables({
       openStore: (location) => new LocalObjectStore({ directory: location, ids }),
@@ -56,6 +59,8 @@ export class LocalTables {
       rewriter: { rewrite: () => Promise.reject(new TypeError('the engine rewrites local files')) },
       engine: () => Promise.resolve(engine),
       failpoint,
+      allowedLocations,
+      cloneSources: this.#cloneSources,
     });
   }
 

@@ -2,7 +2,7 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { Clock } from '../../base/clock.ts';
 import { plainLocation } from '../../iceberg/location.ts';
 import { locationOfDirectory, tableFiles } from '../../iceberg/open-table-files.ts';
-import { deleteTableFiles } from '../../iceberg/pointer/delete-table-files.ts';
+import { deleteTableFiles, refuseForeignFiles } from '../../iceberg/pointer/delete-table-files.ts';
 import { FileSystemPointer } from '../../iceberg/pointer/file-system-pointer.ts';
 import { isMetadataFile } from '../../iceberg/pointer/metadata-names.ts';
 import { findNewest } from '../../iceberg/pointer/newest-version.ts';
@@ -25,6 +25,8 @@ export interface HadoopNamesParts {
   readonly nameOf: (ident: TableIdent) => string;
   readonly openStore: OpenObjectStore;
   readonly clock: Clock;
+  /** Directories whose files tables may delete beside their own. */
+  readonly allowedLocations?: readonly string[] | undefined;
 }
 
 /** Namespaces are folders of the warehouse, tables folders in them, as in Java's HadoopCatalog. Tables keep their names and places. */
@@ -83,7 +85,9 @@ export class HadoopNames implements IcebergNames {
     const { nameOf, openStore, clock } = this.#parts;
     const location = this.#locationOf(ident);
     const name = nameOf(ident);
-    const files = tableFiles({ name, openStore, roots: () => [this.#warehouse] });
+    const { allowedLocations = [] } = this.#parts;
+    const deletable = (): readonly string[] => [location, ...allowedLocations];
+    const files = tableFiles({ name, openStore, roots: () => [this.#warehouse], deletable });
     return new FileSystemPointer({ name, location, files, clock });
   }
 
@@ -105,11 +109,16 @@ export class HadoopNames implements IcebergNames {
 
   /** The directory goes with all that is in it; `purge` deletes what the table has elsewhere too. */
   async drop(ident: TableIdent, options: { readonly purge: boolean }, signal?: AbortSignal): Promise<boolean> {
-    const { nameOf, openStore } = this.#parts;
+    const { nameOf, openStore, allowedLocations = [] } = this.#parts;
     const path = checkedPath([...ident.namespace, ident.name]);
     if (!(await this.#isTable(path, signal))) return false;
-    const loaded = options.purge ? await this.pointer(ident).load(undefined, signal) : undefined;
-    if (loaded !== undefined) await deleteTableFiles({ name: nameOf(ident), loaded, openStore }, signal);
+    const pointer = this.pointer(ident);
+    const loaded = options.purge ? await pointer.load(undefined, signal) : undefined;
+    if (loaded !== undefined) {
+      const table = { name: nameOf(ident), loaded, openStore, places: [...pointer.ownPlaces(loaded), ...allowedLocations] };
+      await refuseForeignFiles(table, signal);
+      await deleteTableFiles(table, signal);
+    }
     const paths: string[] = [];
     for await (const object of this.#store.list({ prefix: `${path}/` }, signal)) paths.push(object.path);
     // What makes it a table first: a half deleted one is none.

@@ -5,6 +5,7 @@ import type { LoadedMetadata, MetadataChange, SwapOutcome, TablePointer } from '
 import { tableMetadataFromJson } from '../../iceberg/spec/read-table-metadata.ts';
 import { requirementToJson } from '../../iceberg/spec/requirements.ts';
 import { updateToJson } from '../../iceberg/spec/updates-json.ts';
+import { namedPlaces } from '../../iceberg/table-roots.ts';
 import { credentialsEndMs, holdsCredentials } from '../../storage/s3/s3-settings.ts';
 import { VendedSettings } from '../../storage/vended-settings.ts';
 import type { TableIdent } from '../../table/table-formats.ts';
@@ -57,6 +58,11 @@ export class RestTablePointer implements TablePointer {
       clock: client.clock,
     });
     if (staged !== undefined) this.fileSettings.offer(staged.fileSettings);
+  }
+
+  /** What the catalog hands out is its own word, the metadata too. */
+  ownPlaces({ metadata }: LoadedMetadata): readonly string[] {
+    return namedPlaces(metadata);
   }
 
   async load(known: LoadedMetadata | undefined, signal?: AbortSignal): Promise<LoadedMetadata | undefined> {

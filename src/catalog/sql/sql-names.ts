@@ -3,7 +3,7 @@ import { isServiceError } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { parentLocation } from '../../iceberg/location.ts';
 import { tableFiles } from '../../iceberg/open-table-files.ts';
-import { deleteTableFiles } from '../../iceberg/pointer/delete-table-files.ts';
+import { deleteTableFiles, refuseForeignFiles } from '../../iceberg/pointer/delete-table-files.ts';
 import { readMetadataFile } from '../../iceberg/pointer/metadata-files.ts';
 import type { TablePointer } from '../../iceberg/pointer/table-pointer.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
@@ -28,6 +28,8 @@ export interface SqlNamesParts {
   readonly openStore: OpenObjectStore;
   readonly clock: Clock;
   readonly ids: IdSource;
+  /** Directories that tables may have files in beside their own. */
+  readonly allowedLocations?: readonly string[] | undefined;
 }
 
 const locationProperty = 'location';
@@ -72,14 +74,18 @@ export class SqlNames implements IcebergNames {
   }
 
   pointer(ident: TableIdent): TablePointer {
-    const { nameOf, openStore, clock, ids } = this.#parts;
+    const { nameOf, openStore, clock, ids, allowedLocations } = this.#parts;
     checkIdent(ident);
-    return new SqlTablePointer({ name: nameOf(ident), ident, rows: this.#rows, openStore, clock, ids });
+    const home = (signal?: AbortSignal): Promise<string> => this.#homeOf(ident, signal);
+    return new SqlTablePointer({ name: nameOf(ident), ident, rows: this.#rows, openStore, clock, ids, home, allowedLocations });
   }
 
   async locationOf(ident: TableIdent, wanted: string | undefined, signal?: AbortSignal): Promise<string> {
     if (this.#parts.strict && !(await this.hasNamespace(ident.namespace, signal))) throw schemaNotFound(ident.namespace);
-    if (wanted !== undefined) return wanted;
+    return wanted ?? (await this.#homeOf(ident, signal));
+  }
+
+  async #homeOf(ident: TableIdent, signal: AbortSignal | undefined): Promise<string> {
     const given = await this.#rows.namespaceProperty(ident.namespace, locationProperty, signal);
     const directory = given ?? [this.#parts.warehouse, ...ident.namespace].join('/');
     return `${directory.replace(/\/+$/, '')}/${ident.name}`;
@@ -93,11 +99,15 @@ export class SqlNames implements IcebergNames {
   }
 
   async drop(ident: TableIdent, options: { readonly purge: boolean }, signal?: AbortSignal): Promise<boolean> {
-    const { nameOf, openStore } = this.#parts;
-    const loaded = options.purge ? await this.pointer(ident).load(undefined, signal) : undefined;
+    const { nameOf, openStore, allowedLocations = [] } = this.#parts;
+    const pointer = this.pointer(ident);
+    const loaded = options.purge ? await pointer.load(undefined, signal) : undefined;
+    if (loaded === undefined) return await this.#rows.remove(ident, signal);
+    const table = { name: nameOf(ident), loaded, openStore, places: [...pointer.ownPlaces(loaded), ...allowedLocations] };
+    await refuseForeignFiles(table, signal);
     const dropped = await this.#rows.remove(ident, signal);
     // After the name is gone the files are nobody's: they are deleted whatever the signal says.
-    if (dropped && loaded !== undefined) await deleteTableFiles({ name: nameOf(ident), loaded, openStore });
+    if (dropped) await deleteTableFiles(table);
     return dropped;
   }
 

@@ -1,12 +1,14 @@
 import type { Clock } from '../../base/clock.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
-import { parentLocation } from '../../iceberg/location.ts';
+import { isBelow, outsideTable, parentLocation, plainLocation } from '../../iceberg/location.ts';
 import { tableFiles } from '../../iceberg/open-table-files.ts';
 import { deleteDroppedMetadata, leaveOnFailure, metadataBytes, readMetadataFile } from '../../iceberg/pointer/metadata-files.ts';
-import { metadataCodec, numberedLocation } from '../../iceberg/pointer/metadata-names.ts';
+import { metadataCodec, metadataPathProperty, numberedLocation } from '../../iceberg/pointer/metadata-names.ts';
+import { tableDirectoryOf } from '../../iceberg/pointer/newest-version.ts';
 import { nextMetadata } from '../../iceberg/pointer/next-metadata.ts';
 import type { LoadedMetadata, MetadataChange, SwapOutcome, TablePointer } from '../../iceberg/pointer/table-pointer.ts';
+import type { MetadataUpdate } from '../../iceberg/spec/metadata-updates.ts';
 import type { TableFiles } from '../../iceberg/table-files.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
 import type { TableIdent } from '../../table/table-formats.ts';
@@ -19,6 +21,10 @@ export interface SqlTablePointerParts {
   readonly openStore: OpenObjectStore;
   readonly clock: Clock;
   readonly ids: IdSource;
+  /** The directory that the catalog keeps a table of this name in when nobody says another. Default: not known. */
+  readonly home?: ((signal?: AbortSignal) => Promise<string>) | undefined;
+  /** Directories that the caller lets tables have files in, beside those the catalog knows. */
+  readonly allowedLocations?: readonly string[] | undefined;
 }
 
 /** Tries to read metadata that is replaced and deleted meanwhile. */
@@ -33,10 +39,24 @@ export class SqlTablePointer implements TablePointer {
   /** Directories of metadata that the catalog has named, or that this pointer writes to. */
   readonly #folders = new Set<string>();
 
+  #home: string | undefined;
+  /** What the catalog's row named last. */
+  #named: string | undefined;
+
   constructor(parts: SqlTablePointerParts) {
     this.name = parts.name;
     this.#parts = parts;
-    this.#files = tableFiles({ name: parts.name, openStore: parts.openStore, roots: () => [...this.#folders] });
+    this.#files = tableFiles({
+      name: parts.name,
+      openStore: parts.openStore,
+      roots: () => [...this.#folders],
+      deletable: () => [...this.ownPlaces(), ...(parts.allowedLocations ?? [])],
+    });
+  }
+
+  /** Where the catalog's row says that the metadata is, and where the catalog keeps tables of this name. */
+  ownPlaces({ metadataLocation: named = this.#named }: Partial<LoadedMetadata> = {}): readonly string[] {
+    return [...(named === undefined ? [] : [tableDirectoryOf(named)]), ...(this.#home === undefined ? [] : [this.#home])];
   }
 
   async load(known: LoadedMetadata | undefined, signal?: AbortSignal): Promise<LoadedMetadata | undefined> {
@@ -45,6 +65,8 @@ export class SqlTablePointer implements TablePointer {
       if (location === undefined) return undefined;
       if (location === known?.metadataLocation) return known;
       this.#folders.add(parentLocation(location));
+      this.#home ??= await this.#parts.home?.(signal);
+      this.#named = location;
       try {
         return await readMetadataFile(this.#files, location, signal);
       } catch (error) {
@@ -62,13 +84,28 @@ export class SqlTablePointer implements TablePointer {
     if (refusal !== undefined) return refusal;
     const { metadata } = next;
     const location = numberedLocation(metadata, base?.metadataLocation, this.#parts.ids.uuid());
+    if (base !== undefined) this.#refuseUnaskedMove(base, location, change);
+    this.#named ??= base?.metadataLocation;
     this.#folders.add(parentLocation(location));
     await this.#files.put(location, await metadataBytes(metadata, metadataCodec(metadata.properties)), signal);
     const outcome = await this.#point(base?.metadataLocation, location, signal);
-    if (outcome.kind === 'conflicted') await leaveOnFailure(this.#files.delete(location));
+    if (outcome.kind === 'conflicted') await leaveOnFailure(this.#files.discard(location));
     if (outcome.kind !== 'committed') return outcome;
     await deleteDroppedMetadata(this.#files, base?.metadata, metadata);
     return { kind: 'committed', loaded: { metadata, metadataLocation: location } };
+  }
+
+  /**
+   * Metadata that claims another directory than the catalog's row names was not written by a commit: following it would make the claim the
+   * catalog's own word.
+   *
+   * @throws ServiceError `FILE_OUTSIDE_TABLE` (invalid) when the next metadata would go elsewhere and the change does not ask for that.
+   */
+  #refuseUnaskedMove(base: LoadedMetadata, next: string, { updates }: MetadataChange): void {
+    const own = [...this.ownPlaces(base), ...(this.#parts.allowedLocations ?? [])].map(plainLocation);
+    if (base.metadataLocation === undefined || own.some((place) => isBelow(plainLocation(next), place))) return;
+    if (!updates.some(movesMetadata))
+      throw outsideTable(next, this.name, 'is where its metadata wants the next version, and not where its catalog has it');
   }
 
   async #point(
@@ -88,7 +125,7 @@ export class SqlTablePointer implements TablePointer {
       if (isServiceError(error, 'conflict')) return { kind: 'conflicted', reason: error.message };
       if (isServiceError(error, 'unknown-outcome')) return await this.#lookFor(to, error);
       // Nothing was changed: nobody will ever refer to the file.
-      if (isServiceError(error, 'unavailable', 'invalid', 'aborted')) await leaveOnFailure(this.#files.delete(to));
+      if (isServiceError(error, 'unavailable', 'invalid', 'aborted')) await leaveOnFailure(this.#files.discard(to));
       throw error;
     }
   }
@@ -102,5 +139,18 @@ export class SqlTablePointer implements TablePointer {
       // Still not reachable.
     }
     return { kind: 'unknown', cause };
+  }
+}
+
+function movesMetadata(update: MetadataUpdate): boolean {
+  switch (update.action) {
+    case 'set-location':
+      return true;
+    case 'set-properties':
+      return Object.hasOwn(update.updates, metadataPathProperty);
+    case 'remove-properties':
+      return update.removals.includes(metadataPathProperty);
+    default:
+      return false;
   }
 }

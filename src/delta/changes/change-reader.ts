@@ -1,3 +1,4 @@
+import { outside } from '../../base/confinement.ts';
 import { isServiceError, ServiceError } from '../../base/errors.ts';
 import type { ChangeFile, SnapshotRows, VersionChanges, VersionLink } from '../../table/changes.ts';
 import { toVersion, type Version } from '../../table/version.ts';
@@ -43,7 +44,7 @@ export class ChangeReader {
     const { name } = this.#context;
     checkPlainlyReadable(snapshot.protocol, snapshot.metadata, snapshot.schema, name);
     if (!snapshot.settings.changeDataFeed) throw notEnabled(name, version);
-    const source = { name, store: this.#context.store, version, signal };
+    const source = { ...this.#source, version, signal };
     const files = await this.#gapWhenGone(version, () =>
       changeFilesOf(commit.actions, source, (file) => this.#removedAt(file, version, previous, signal)),
     );
@@ -61,7 +62,7 @@ export class ChangeReader {
     const snapshot = await this.#replayed(version, signal);
     const { name } = this.#context;
     checkPlainlyReadable(snapshot.protocol, snapshot.metadata, snapshot.schema, name);
-    const source = { name, store: this.#context.store, version, signal };
+    const source = { ...this.#source, version, signal };
     const files = await this.#gapWhenGone(version, async () => {
       const live: ChangeFile[] = [];
       for (const file of snapshot.files()) live.push(await liveFile(file, source));
@@ -78,6 +79,11 @@ export class ChangeReader {
     if (version === 0) return { id, previous: undefined };
     const previous = await commitDigest(this.#context.store, toVersion(version - 1), signal);
     return { id, previous, previousExpired: previous === undefined };
+  }
+
+  get #source(): Pick<OperationContext, 'name' | 'store' | 'place'> {
+    const { name, store, place } = this.#context;
+    return { name, store, place };
   }
 
   /** The snapshot that shows which metadata is in force: cheap when the version before was read last. */
@@ -108,6 +114,8 @@ export class ChangeReader {
 
   async #requireStored(files: readonly ChangeFile[], version: Version, signal: AbortSignal | undefined): Promise<void> {
     const requireOne = async (file: ChangeFile): Promise<void> => {
+      // Feeds read the table's own directory alone, whatever a session may be allowed.
+      if (/^(\/|[a-z][a-z0-9+.-]*:\/)/i.test(file.path)) throw outside(file.path, this.#context.place.within);
       if ((await this.#context.store.head(file.path, signal)) !== undefined) return;
       throw gap(this.#context.name, version, `file "${file.path}" is gone (vacuumed)`);
     };

@@ -153,7 +153,7 @@ function rooted(source: QueryableTable): RootedTable {
   });
 }
 
-function isRooted(source: QueryableTable): source is RootedTable {
+export function isRooted(source: QueryableTable): source is RootedTable {
   return 'context' in source;
 }
 

@@ -1,9 +1,9 @@
-import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isServiceError, ServiceError } from '../../base/errors.ts';
-import type { ObjectStore, OpenObjectStore } from '../../storage/object-store.ts';
-import { openObjectStore } from '../../storage/open-object-store.ts';
+import { plainLocation } from '../../storage/allowed-locations.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
 import type { DeletionVector } from '../actions.ts';
+import type { TablePlace } from '../files/table-place.ts';
 import { decodePath } from '../paths.ts';
 import { deletionVectorPath } from './deletion-vector-path.ts';
 import { decodeVector, framingBytes, unframed, vectorCorrupt } from './vector-bytes.ts';
@@ -19,8 +19,8 @@ export interface VectorSource {
   /** For messages. */
   readonly name: string;
   readonly store: ObjectStore;
-  /** For vectors of other tables, as a clone refers to. Default: local files only. */
-  readonly openStore?: OpenObjectStore | undefined;
+  /** For vectors of other tables, as a clone refers to. */
+  readonly place: Pick<TablePlace, 'locate' | 'isLocal'>;
 }
 
 /** A vector is read for a file with this many rows; `undefined`: they are not known. */
@@ -84,10 +84,8 @@ function whereOf({ name }: VectorSource, { storageType, pathOrInlineDv }: Deleti
 function fileOf(source: VectorSource, vector: DeletionVector, where: string): { readonly store: ObjectStore; readonly path: string } {
   const path = deletionVectorPath(vector);
   if (path !== undefined) return { store: source.store, path };
-  const absolute = vector.storageType === 'p' ? localPathOf(vector.pathOrInlineDv) : undefined;
-  if (absolute !== undefined) return { store: openObjectStore(dirname(absolute)), path: basename(absolute) };
-  const remote = vector.storageType === 'p' ? objectOf(vector.pathOrInlineDv) : undefined;
-  if (remote !== undefined && source.openStore !== undefined) return { store: source.openStore(remote.location), path: remote.name };
+  const absolute = vector.storageType === 'p' ? absolutePlaceOf(vector.pathOrInlineDv, source.place.isLocal) : undefined;
+  if (absolute !== undefined) return source.place.locate(absolute);
   throw new ServiceError({
     code: 'DELTA_DELETION_VECTOR_UNSUPPORTED',
     kind: 'unsupported',
@@ -96,12 +94,10 @@ function fileOf(source: VectorSource, vector: DeletionVector, where: string): { 
   });
 }
 
-/** `undefined` for a place that is not in an object store. */
-function objectOf(uri: string): { readonly location: string; readonly name: string } | undefined {
-  if (!/^s3[an]?:\/\//i.test(uri)) return undefined;
-  const decoded = decodePath(uri, '');
-  const at = decoded.lastIndexOf('/');
-  return { location: decoded.slice(0, at), name: decoded.slice(at + 1) };
+/** `undefined` for a place that is none in an object store, and no local file of a local table. */
+function absolutePlaceOf(uri: string, isLocal: boolean): string | undefined {
+  if (/^s3[an]?:\/\//i.test(uri)) return plainLocation(decodePath(uri, ''));
+  return isLocal ? localPathOf(uri) : undefined;
 }
 
 /** `undefined` for a place that is not a local file given absolutely. */

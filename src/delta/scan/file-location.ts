@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { outside } from '../../base/confinement.ts';
 import { ServiceError } from '../../base/errors.ts';
+import { nearestAbove } from '../../storage/allowed-locations.ts';
 import type { TablePlace } from '../files/table-place.ts';
 
 /** A file as the log names it: the spelling of the log, and the same decoded once and made relative where it lies under the root. */
@@ -9,14 +11,24 @@ export interface LoggedPath {
   readonly storedPath: string;
 }
 
+/** What is known of a table's place. */
+type KnownPlace = Pick<TablePlace, 'root' | 'isLocal' | 'within'>;
+
 /**
  * The absolute path or URI of a file of the log. Files outside the table are opened only when the log names them by an absolute URI, as shallow
- * clones do; a relative path never leaves the table. A table of an object store never leads to local files.
+ * clones do, and only in the directories that the place allows; a relative path never leaves the table. A table of an object store never leads
+ * to local files.
  *
- * @throws ServiceError `DELTA_PATH_REFUSED` (corrupt) for a path that would leave the directory otherwise, `DELTA_PATH_UNSUPPORTED`
- * (unsupported) for a URI of another file system.
+ * @throws ServiceError `DELTA_PATH_REFUSED` (corrupt) for a path that would leave the directory otherwise, `FILE_OUTSIDE_TABLE` (invalid) for a
+ * URI of a place that is not allowed, `DELTA_PATH_UNSUPPORTED` (unsupported) for one of another file system.
  */
-export function absolutePathOf(file: LoggedPath, place: Pick<TablePlace, 'root' | 'isLocal'>, table: string): string {
+export function absolutePathOf(file: LoggedPath, place: KnownPlace, table: string): string {
+  const path = uncheckedPathOf(file, place, table);
+  if (nearestAbove(path, place.within.directories) === undefined) throw outside(path, place.within);
+  return path;
+}
+
+function uncheckedPathOf(file: LoggedPath, place: KnownPlace, table: string): string {
   const { storedPath } = file;
   const problem = problemOf(storedPath);
   if (problem !== undefined) throw refused(table, file.path, problem);

@@ -34,6 +34,7 @@ export function fileScanOf(context: OperationContext, snapshot: DeltaSnapshot, f
     rowTracking: rowTrackingColumnsOf(snapshot),
     files: files.map((file) => scanFileOf(context, file, { place, partitions })),
     readRange: place.readRange,
+    within: place.within,
     statistics: {
       filesConsidered: snapshot.fileCount,
       bytesConsidered: snapshot.sizeBytes,

@@ -1,4 +1,5 @@
 import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { refuseLinksOut } from '../../storage/allowed-locations.ts';
 import type { LocalFileCache, PinnedFile, RemoteFile } from '../../storage/local-file-cache.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
 import type { FileScan, ScanFile } from '../../table/scan.ts';
@@ -28,7 +29,9 @@ const filesInFlight = 4;
 export async function localCopies(scan: FileScan, parts: CopyParts, signal: AbortSignal | undefined): Promise<LocalCopies> {
   const opened = scan.files.map((file) => file.rows === undefined);
   const paths = scan.files.map((file, index) => (opened[index] === true && isLocalPath(file.path) ? localPath(file.path) : ''));
-  await refuseManyFiles(paths.filter((path) => path !== ''));
+  const local = paths.filter((path) => path !== '');
+  if (scan.within !== undefined) await refuseLinksOut(local, scan.within);
+  await refuseManyFiles(local);
   const remote = scan.files.flatMap((file, index) => (opened[index] === true && paths[index] === '' ? [{ file, index }] : []));
   const pins: PinnedFile[] = [];
   const release = (): void => {

@@ -10,7 +10,7 @@ export async function discardFiles(context: Pick<TableContext, 'files'>, files: 
   const paths = [...new Set(files.map(({ path }) => path))];
   await mapBounded(paths, deletionsAtOnce, async (path) => {
     try {
-      await context.files.delete(path);
+      await context.files.discard(path);
     } catch (error) {
       if (!isServiceError(error)) throw error;
     }

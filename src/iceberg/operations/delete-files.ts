@@ -1,9 +1,21 @@
 import { throwIfAborted } from '../../base/abort.ts';
 import { isServiceError } from '../../base/errors.ts';
 import { mapBounded } from '../../base/map-bounded.ts';
+import { notDeletable } from '../location.ts';
+import type { TableContext } from '../table-context.ts';
 import type { TableFiles } from '../table-files.ts';
 
 const defaultDeletesAtOnce = 8;
+
+/**
+ * Looks before an operation begins whether it may delete what it would.
+ *
+ * @throws ServiceError `FILE_OUTSIDE_TABLE` (invalid), which lists what the table's metadata alone says is the table's.
+ */
+export function refuseForeign({ name, files }: Pick<TableContext, 'name' | 'files'>, locations: Iterable<string>): void {
+  const foreign = files.notDeletable(locations);
+  if (foreign.length > 0) throw notDeletable(name, foreign);
+}
 
 /**
  * Deletes files that nothing refers to; one that is gone already counts as deleted. What cannot be deleted stays an orphan.

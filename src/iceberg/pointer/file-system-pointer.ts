@@ -44,6 +44,11 @@ export class FileSystemPointer implements TablePointer {
     this.#location = withoutTrailingSlash(parts.location);
   }
 
+  /** The directory that was opened. */
+  ownPlaces(): readonly string[] {
+    return [this.#location];
+  }
+
   async load(known: LoadedMetadata | undefined, signal?: AbortSignal): Promise<LoadedMetadata | undefined> {
     if (known !== undefined && (await this.#isNewest(known, signal))) return known;
     for (let vanished = 0; ; vanished += 1) {
@@ -166,7 +171,7 @@ export class FileSystemPointer implements TablePointer {
   async #deleteSidecar(location: string, signal: AbortSignal | undefined): Promise<void> {
     if (/^[a-z][a-z0-9+.-]+:/i.test(location) && !/^file:/i.test(location)) return;
     const name = fileNameOf(location);
-    await this.#parts.files.delete(`${location.slice(0, -name.length)}.${name}.crc`, signal);
+    await this.#parts.files.discard(`${location.slice(0, -name.length)}.${name}.crc`, signal);
   }
 
   #refuseRelocation(base: TableMetadata | undefined, next: TableMetadata): void {

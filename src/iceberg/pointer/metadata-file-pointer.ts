@@ -3,7 +3,7 @@ import { isServiceError } from '../../base/errors.ts';
 import type { TableFiles } from '../table-files.ts';
 import { readMetadataFile } from './metadata-files.ts';
 import { fileNameOf, isMetadataFile, numberIn } from './metadata-names.ts';
-import { metadataFolderOf } from './newest-version.ts';
+import { metadataFolderOf, tableDirectoryOf } from './newest-version.ts';
 import type { LoadedMetadata, SwapOutcome, TablePointer } from './table-pointer.ts';
 
 /**
@@ -18,6 +18,12 @@ export class MetadataFilePointer implements TablePointer {
   constructor(parts: { readonly name: string; readonly location: string; readonly files: TableFiles }) {
     this.name = parts.name;
     this.#parts = parts;
+  }
+
+  /** The directory that was opened, or that the metadata file is in. */
+  ownPlaces(): readonly string[] {
+    const { location } = this.#parts;
+    return [isMetadataFile(location) ? tableDirectoryOf(location) : location];
   }
 
   async load(known: LoadedMetadata | undefined, signal?: AbortSignal): Promise<LoadedMetadata | undefined> {

@@ -1,5 +1,6 @@
 import { isServiceError } from '../../base/errors.ts';
 import type { ObjectInfo } from '../../storage/object-store.ts';
+import { parentLocation } from '../location.ts';
 import type { TableFiles } from '../table-files.ts';
 import { fileNameOf, versionIn, versionNames, withoutTrailingSlash } from './metadata-names.ts';
 
@@ -16,6 +17,12 @@ const maxHintDigits = 10;
 
 export function metadataFolderOf(tableLocation: string): string {
   return `${withoutTrailingSlash(tableLocation)}/metadata`;
+}
+
+/** The directory of the table that a metadata file is of: the one above `metadata`, or that of a file that lies elsewhere. */
+export function tableDirectoryOf(metadataLocation: string): string {
+  const folder = parentLocation(metadataLocation);
+  return fileNameOf(folder) === 'metadata' ? parentLocation(folder) : folder;
 }
 
 export function hintLocation(tableLocation: string): string {

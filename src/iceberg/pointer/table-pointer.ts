@@ -51,6 +51,11 @@ export interface TablePointer {
    * first `load` on, and renewed for as long as the pointer is in use.
    */
   readonly fileSettings?: StorageGrant | undefined;
+  /**
+   * Directories that are the table's as its catalog knows it, whatever the metadata names: files are deleted only there, and where the caller
+   * allows it.
+   */
+  ownPlaces(loaded: LoadedMetadata): readonly string[];
   /** The newest metadata; `undefined`: there is no such table. `known`: what the caller has, returned as it is when it is still the newest. */
   load(known: LoadedMetadata | undefined, signal?: AbortSignal): Promise<LoadedMetadata | undefined>;
   /** One attempt. `base` undefined: creates the table. */

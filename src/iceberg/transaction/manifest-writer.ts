@@ -102,7 +102,7 @@ export class ManifestWriter {
     const leftovers = [...this.#lists, ...this.#manifests.keys()].filter((path) => !needed.has(path));
     // What cannot be deleted stays until orphan files are removed.
     await mapBounded(leftovers, deletesAtOnce, async (path) => {
-      await this.#context.files.delete(path).catch(() => undefined);
+      await this.#context.files.discard(path).catch(() => undefined);
     });
   }
 

@@ -29,6 +29,7 @@ const deltaKeys: ReadonlyMap<string, ConfValueKind> = new Map([
   ['replaceWhere.dataColumns.enabled', 'boolean'],
   ['dynamicPartitionOverwrite.enabled', 'boolean'],
   ['checkLatestSchemaOnRead', 'boolean'],
+  ['allowedLocations', 'text'],
 ]);
 
 /** Keys below `tidewater.` that only this program has. */

@@ -33,6 +33,10 @@ export class FaultyPointer implements TablePointer {
     this.#requestsToLose = faults.loseRequests ?? 0;
   }
 
+  ownPlaces(loaded: LoadedMetadata): readonly string[] {
+    return this.#own.ownPlaces(loaded);
+  }
+
   load(known: LoadedMetadata | undefined, signal?: AbortSignal): Promise<LoadedMetadata | undefined> {
     return this.#own.load(known, signal);
   }

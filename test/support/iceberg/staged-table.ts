@@ -41,7 +41,7 @@ export function stagedTable(made: TestEngine, options: StagedTableOptions): Stag
   const view = viewOf({ metadata, metadataLocation: undefined }, { branch: 'main' });
   const context: TableContext = {
     name: 'db.t',
-    pointer: { name: 'db.t', singleWriterOnly: undefined, load: unused, swap: unused },
+    pointer: { name: 'db.t', singleWriterOnly: undefined, ownPlaces: unused, load: unused, swap: unused },
     files: tableFiles({ name: 'db.t', openStore: openObjectStore, roots: () => [location] }),
     clock: new StepClock(),
     random,

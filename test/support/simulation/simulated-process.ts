@@ -54,6 +54,7 @@ const maintenance: MaintenanceSettings = {
   manifests: { enabled: true, minManifests: 8 },
   deleteFiles: { enabled: true, minFiles: 20 },
   engine: { memoryLimitBytes: 128 << 20, threads: 1, temporaryDirectory: undefined },
+  allowedLocations: [],
 };
 
 /** One process of the service with all its roles, on ports that can be cut off from the world. */

@@ -30,6 +30,7 @@ export const maintenanceSettings: MaintenanceSettings = {
   manifests: { enabled: true, minManifests: 8 },
   deleteFiles: { enabled: true, minFiles: 20 },
   engine: { memoryLimitBytes: 128 << 20, threads: 1, temporaryDirectory: undefined },
+  allowedLocations: [],
 };
 
 /** A catalog of two tables, `orders` (written to) and `empty` (which nobody has made), over faulty storage and simulated time. */

@@ -1,4 +1,5 @@
 import { planConcatenation } from '../../../rows/files/plan-concatenation.ts';
+import { refuseLinksOut } from '../../../storage/allowed-locations.ts';
 import { writeFileParts } from '../../../storage/local-file-parts.ts';
 import type { ObjectInfo } from '../../../storage/object-store.ts';
 import { partitionDirectory } from '../../../table/partition-directory.ts';
@@ -32,6 +33,7 @@ export async function concatenateBin(
   // Elsewhere the bytes would travel twice all the same, and encoding them anew costs little beside that.
   const inputs = bin.map((file) => absolutePathOf(file, place, context.name));
   if (!place.isLocal || !inputs.every((path) => path.startsWith('/'))) return undefined;
+  await refuseLinksOut(inputs, place.within);
   const planned = await planConcatenation(
     bin.map((file, index) => ({ path: inputs[index] ?? '', sizeBytes: file.sizeBytes })),
     options.signal,

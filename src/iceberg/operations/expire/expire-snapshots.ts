@@ -10,7 +10,7 @@ import { requirementsFor } from '../../spec/requirements.ts';
 import type { IcebergSnapshot, TableMetadata } from '../../spec/table-metadata.ts';
 import type { TableContext } from '../../table-context.ts';
 import { commitUpdates } from '../../transaction/commit-updates.ts';
-import { deleteFiles } from '../delete-files.ts';
+import { deleteFiles, refuseForeign } from '../delete-files.ts';
 import { illegalArgument, refuseWithoutGc } from '../operation-errors.ts';
 import { expiryOf } from './retained-snapshots.ts';
 import { type UnreachableFiles, unreachableFiles } from './unreachable-files.ts';
@@ -45,7 +45,8 @@ export interface ExpireResult {
  * Takes old snapshots out of a table and deletes the files that only they refer to. The metadata is committed first: a file that is deleted
  * is no one's any more, and one that is not becomes an orphan.
  *
- * @throws AnalysisException `VALIDATION_FAILED` when `gc.enabled` is false, `INVALID_ARGUMENT` for snapshots that are still referred to.
+ * @throws AnalysisException `VALIDATION_FAILED` when `gc.enabled` is false, `INVALID_ARGUMENT` for snapshots that are still referred to;
+ * ServiceError `FILE_OUTSIDE_TABLE` (invalid), before anything is changed, when files would go that are the table's by its metadata alone.
  */
 export async function expireSnapshots(context: TableContext, request: ExpireRequest = {}): Promise<ExpireResult> {
   checkRequest(request);
@@ -53,13 +54,8 @@ export async function expireSnapshots(context: TableContext, request: ExpireRequ
   const base = await context.refresh(signal);
   refuseWithoutGc(base.metadata.properties, 'expire snapshots');
   const plan = await expiryPlan(context, base, request);
-  if (dryRun === true) {
-    const change = plan(base);
-    if (change === undefined) return nothing;
-    const applied = { nowMs: base.metadata.lastUpdatedMs, baseLocation: base.loaded.metadataLocation };
-    const after = applyUpdates(base.metadata, change.updates, applied);
-    return counted(base.metadata, after, await unreachableFiles(context, base.metadata, after, signal));
-  }
+  const planned = await plannedExpiry(context, base, plan, signal);
+  if (dryRun === true) return planned === undefined ? nothing : counted(base.metadata, planned.after, planned.files);
   let before = base.metadata;
   const committed = await commitUpdates(
     context,
@@ -71,8 +67,27 @@ export async function expireSnapshots(context: TableContext, request: ExpireRequ
   );
   if (committed === undefined) return nothing;
   const { metadata: after } = committed;
-  const files = await unreachableFiles(context, before, after, signal);
+  // Of a base that came in between nothing is known yet; what is not the table's stays then.
+  const isPlanned = planned !== undefined && before === base.metadata;
+  const files = isPlanned ? planned.files : await unreachableFiles(context, before, after, signal);
   return counted(before, after, await deleted(context, files, request));
+}
+
+/** What a plan would leave behind, looked at before it is committed. */
+async function plannedExpiry(
+  context: TableContext,
+  base: IcebergView,
+  plan: Plan,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly after: TableMetadata; readonly files: UnreachableFiles } | undefined> {
+  const { metadata, loaded } = base;
+  const change = plan(base);
+  if (change === undefined) return undefined;
+  const applied = { nowMs: metadata.lastUpdatedMs, baseLocation: loaded.metadataLocation };
+  const after = applyUpdates(metadata, change.updates, applied);
+  const files = await unreachableFiles(context, metadata, after, signal);
+  refuseForeign(context, [...files.content.keys(), ...files.manifests, ...files.manifestLists, ...files.statistics]);
+  return { after, files };
 }
 
 type Plan = (view: IcebergView) => MetadataChange | undefined;

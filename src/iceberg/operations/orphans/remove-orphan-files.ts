@@ -1,9 +1,10 @@
 import { throwIfAborted } from '../../../base/abort.ts';
 import type { CommitOptions } from '../../../table/row-operations.ts';
+import { childLocation } from '../../location.ts';
 import { fileNameOf } from '../../pointer/metadata-names.ts';
 import type { TableMetadata } from '../../spec/table-metadata.ts';
 import type { TableContext } from '../../table-context.ts';
-import { deleteFiles } from '../delete-files.ts';
+import { deleteFiles, refuseForeign } from '../delete-files.ts';
 import { illegalArgument, refuseWithoutGc } from '../operation-errors.ts';
 import { fits, type LocationParts, type PrefixMismatchMode, partsOf, type SameLocations, sameLocations } from './location-match.ts';
 import { referredFiles, versionHintName } from './referred-files.ts';
@@ -41,7 +42,7 @@ const maxReportedPrefixes = 10;
  * begins with `_` or `.` are left alone, but for those of partitions.
  *
  * @throws AnalysisException `VALIDATION_FAILED` when `gc.enabled` is false; `INVALID_ARGUMENT` when a file is referred to under another
- * scheme or authority (`prefixMismatch`).
+ * scheme or authority (`prefixMismatch`); ServiceError `FILE_OUTSIDE_TABLE` (invalid) for a location that is the table's by its metadata alone.
  */
 export async function removeOrphanFiles(context: TableContext, request: OrphanRequest = {}): Promise<OrphanResult> {
   const { signal, maxConcurrentDeletes: atOnce } = request;
@@ -53,6 +54,7 @@ export async function removeOrphanFiles(context: TableContext, request: OrphanRe
   const olderThanMs = request.olderThanMs ?? context.clock.now() - defaultAgeMs;
   const search = new OrphanSearch(context, loaded.metadata, request);
   const location = request.location ?? loaded.metadata.location;
+  refuseForeign(context, [childLocation(location, '*')]);
   let candidates = new Map<string, Candidate>();
   const found: Candidate[] = [];
   for await (const { location: at, modifiedMs, sizeBytes } of context.files.list(location, signal)) {

@@ -77,6 +77,7 @@ function guarded(context: TableContext, source: IcebergSnapshot): TableContext {
     pointer: {
       name: pointer.name,
       singleWriterOnly: pointer.singleWriterOnly,
+      ownPlaces: (loaded) => pointer.ownPlaces(loaded),
       load: (known, signal) => pointer.load(known, signal),
       swap: async (base, change, signal) => {
         if (base !== undefined) checkFresh(base.metadata, source);

@@ -12,6 +12,7 @@ import { readDeletionVector } from '../../../../src/delta/deletion-vectors/read-
 import { encodeVector } from '../../../../src/delta/deletion-vectors/vector-bytes.ts';
 import { writeDeletionVectors } from '../../../../src/delta/deletion-vectors/write-deletion-vectors.ts';
 import { decodeZ85, encodeZ85 } from '../../../../src/delta/deletion-vectors/z85.ts';
+import { tablePlace } from '../../../../src/delta/files/table-place.ts';
 import { MemoryObjectStore } from '../../../../src/storage/memory-object-store.ts';
 import { openObjectStore } from '../../../../src/storage/open-object-store.ts';
 import { StepClock } from '../../../support/step-clock.ts';
@@ -21,7 +22,11 @@ const positions = (...values: readonly number[]): BigInt64Array => BigInt64Array
 describe('deletion vectors', () => {
   let store: MemoryObjectStore;
   const ids = new RandomIdSource(new SeededRandom(7));
-  const read = (vector: DeletionVector, rows?: number) => readDeletionVector({ name: 't', store }, { vector, rows });
+  const read = (vector: DeletionVector, rows?: number) => {
+    const place = tablePlace({ name: 't', store, openStore: undefined, outside: () => outside });
+    return readDeletionVector({ name: 't', store, place: { ...place, isLocal: true } }, { vector, rows });
+  };
+  let outside: readonly string[] = [];
 
   beforeEach(() => {
     store = new MemoryObjectStore({ name: 'dv', clock: new StepClock() });
@@ -97,10 +102,14 @@ describe('deletion vectors', () => {
       sizeInBytes: vector?.sizeInBytes ?? 0,
       pathOrInlineDv: pathToFileURL(path).href,
     };
+    const refused = { code: 'FILE_OUTSIDE_TABLE', hint: expect.stringContaining('tidewater.delta.allowedLocations') as string };
+    await expect(read(absolute)).rejects.toMatchObject(refused);
+    await expect(read({ ...absolute, pathOrInlineDv: 's3://b/x.bin' })).rejects.toMatchObject(refused);
+    outside = [directory];
     expect(await read(absolute)).toEqual(positions(1, 2));
     await rm(directory, { recursive: true });
     await expect(read(absolute)).rejects.toMatchObject({ code: 'DELTA_DELETION_VECTOR_MISSING' });
-    await expect(read({ ...absolute, pathOrInlineDv: 's3://b/x.bin' })).rejects.toMatchObject({
+    await expect(read({ ...absolute, pathOrInlineDv: 'hdfs://b/x.bin' })).rejects.toMatchObject({
       code: 'DELTA_DELETION_VECTOR_UNSUPPORTED',
     });
   });

@@ -3,8 +3,13 @@ import { decodePath } from '../../../../src/delta/paths.ts';
 import { absolutePathOf } from '../../../../src/delta/scan/file-location.ts';
 
 const root = '/data/my table';
-const locate = (path: string) =>
-  absolutePathOf({ path, storedPath: decodePath(path, `file://${encodeURI(root)}`) }, { root, isLocal: true }, 't');
+const placeAt = (at: string, outside: readonly string[]) => ({
+  root: at,
+  isLocal: at.startsWith('/'),
+  within: { directories: [at, ...outside], of: 'table "t"', setting: 'tidewater.delta.allowedLocations' },
+});
+const locate = (path: string, outside = ['/elsewhere', 's3://bucket']) =>
+  absolutePathOf({ path, storedPath: decodePath(path, `file://${encodeURI(root)}`) }, placeAt(root, outside), 't');
 
 describe('absolutePathOf', () => {
   it.each([
@@ -36,20 +41,39 @@ describe('absolutePathOf', () => {
     },
   );
 
+  it.each([
+    'file:///elsewhere/p.parquet',
+    'FILE:/elsewhere/p.parquet',
+    'file:/%65lsewhere/p.parquet',
+    'file:///elsewhere2/p.parquet',
+    'file:///data/my%20table\\..\\..\\elsewhere/p.parquet',
+    's3://other-bucket/p.parquet',
+    'S3A://other-bucket/p.parquet',
+  ])('refuses what lies in no place that is allowed, naming file, place and setting: %s', (path) => {
+    const outside = path.includes('elsewhere2') ? ['/elsewhere'] : ['s3://bucket'];
+    expect(() => locate(path, outside)).toThrow(
+      expect.objectContaining({
+        code: 'FILE_OUTSIDE_TABLE',
+        message: expect.stringMatching(/table "t".*(elsewhere|other-bucket)/) as string,
+        hint: expect.stringContaining('tidewater.delta.allowedLocations') as string,
+      }),
+    );
+  });
+
   it('opens what a clone refers to in an object store, whatever its scheme is called', () => {
     expect(locate('s3a://bucket/a%20b/p.parquet')).toBe('s3://bucket/a b/p.parquet');
     expect(locate('s3://bucket/p.parquet')).toBe('s3://bucket/p.parquet');
   });
 
   it('finds the files of a table in an object store, however its root is spelled', () => {
-    const place = { root: 's3://bucket/my table', isLocal: false };
+    const place = placeAt('s3://bucket/my table', []);
     const inBucket = (path: string) => absolutePathOf({ path, storedPath: decodePath(path, 's3://bucket/my%20table') }, place, 't');
     expect(inBucket('a%20b/p.parquet')).toBe('s3://bucket/my table/a b/p.parquet');
     expect(inBucket('s3a://bucket/my%20table/p.parquet')).toBe('s3://bucket/my table/p.parquet');
   });
 
   it('never leads from an object store to local files', () => {
-    const place = { root: 's3://bucket/t', isLocal: false };
+    const place = placeAt('s3://bucket/t', ['/etc']);
     const path = 'file:///etc/hosts.parquet';
     expect(() => absolutePathOf({ path, storedPath: decodePath(path, place.root) }, place, 't')).toThrow(
       expect.objectContaining({ code: 'DELTA_PATH_UNSUPPORTED' }),

@@ -126,6 +126,7 @@ describe('cherrypick_snapshot and publish_changes', () => {
       pointer: {
         name: pointer.name,
         singleWriterOnly: undefined,
+        ownPlaces: (loaded) => pointer.ownPlaces(loaded),
         load: (known, signal) => pointer.load(known, signal),
         swap: async (base, swapped) => {
           if (first) await call('cherrypick_snapshot', { snapshot_id: staged });

@@ -92,7 +92,8 @@ describe('rewriteManifests', () => {
         return context.pointer.swap(base, swapped);
       };
       const load = context.pointer.load.bind(context.pointer);
-      return { ...context, pointer: { name: 'db.t', singleWriterOnly: undefined, load, swap } };
+      const ownPlaces = context.pointer.ownPlaces.bind(context.pointer);
+      return { ...context, pointer: { name: 'db.t', singleWriterOnly: undefined, ownPlaces, load, swap } };
     };
     await rewriteManifests(late(() => append(other, ['c'])));
     expect(await liveNames(context, await context.refresh())).toEqual(['a', 'b', 'c']);

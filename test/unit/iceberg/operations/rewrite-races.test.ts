@@ -39,6 +39,7 @@ function beaten(rival: () => Promise<unknown>): TableContext {
     pointer: {
       name: pointer.name,
       singleWriterOnly: undefined,
+      ownPlaces: (loaded) => pointer.ownPlaces(loaded),
       load: (known, signal) => pointer.load(known, signal),
       swap: async (base, change) => {
         if (first) await rival();

@@ -182,6 +182,8 @@ function delegate(files: TableFiles): TableFiles {
     put: (...args) => files.put(...args),
     putIfAbsent: (...args) => files.putIfAbsent(...args),
     delete: (...args) => files.delete(...args),
+    discard: (...args) => files.discard(...args),
+    notDeletable: (...args) => files.notDeletable(...args),
     list: (...args) => files.list(...args),
     openable: (...args) => files.openable(...args),
     storeAt: (...args) => files.storeAt(...args),
