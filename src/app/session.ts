@@ -57,7 +57,9 @@ export function createSession(options: SessionOptions = {}): SessionClass {
   const formats = { openStore, clock, random, ids, version: productVersion, engine: openEngine };
   const application = { id: `local-${clock.now()}`, name: conf.find('spark.app.name') ?? 'tidewater' };
   const allowedLocations = locationsOf(conf.find('tidewater.iceberg.allowedLocations'));
-  const iceberg = new IcebergTables({ ...formats, application, allowedLocations });
+  const confined = conf.find('tidewater.files.allowedLocations');
+  const confinedTo = confined === undefined ? undefined : locationsOf(confined).map(absolutePath);
+  const iceberg = new IcebergTables({ ...formats, application, allowedLocations, confinedTo });
   const outside = locationsOf(conf.find('tidewater.delta.allowedLocations')).map(absolutePath);
   const drivers = [new DeltaTables({ ...formats, rewriter, cleansUpLog: true, allowedLocations: outside }), iceberg];
   const catalogs = openCatalogs(conf, { drivers, iceberg, openStore, openStoreWith, clock, random, ids, allowedLocations });
@@ -66,6 +68,7 @@ export function createSession(options: SessionOptions = {}): SessionClass {
     drivers,
     defaultCatalog: conf.find('spark.sql.defaultCatalog') ?? sessionCatalog,
     absolutePath,
+    confinedTo,
   });
   // Refuses an unknown default catalog at once, not at the first name.
   tables.catalog(tables.currentCatalog.name);

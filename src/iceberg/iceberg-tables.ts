@@ -42,6 +42,8 @@ export interface IcebergTablesParts {
    * in place. Default: none, and such files are refused (`FILE_OUTSIDE_TABLE`).
    */
   readonly allowedLocations?: readonly string[] | undefined;
+  /** Directories that metadata must not lead out of. Default: it may name any place to read. */
+  readonly confinedTo?: readonly string[] | undefined;
   readonly failpoint?: Failpoint | undefined;
   /** Local directory for changes that are computed for the feed; without it they are refused. */
   readonly scratchDirectory?: string | undefined;
@@ -121,7 +123,7 @@ export class IcebergTables implements TableFormatDriver {
     openStore: OpenObjectStore,
     options: OpenTableOptions,
   ): { readonly roots: TableRoots; readonly files: TableFiles } {
-    const roots = new TableRoots(places, this.#parts.allowedLocations ?? []);
+    const roots = new TableRoots({ places, allowed: this.#parts.allowedLocations ?? [], confinedTo: this.#parts.confinedTo });
     const { pathMap, pathBase } = options;
     const files = tableFiles({ name, openStore, roots: () => roots.all, deletable: () => roots.deletable, pathMap, pathBase });
     return { roots, files };

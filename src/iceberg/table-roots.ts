@@ -1,3 +1,4 @@
+import { liesWithin } from '../storage/allowed-locations.ts';
 import type { LoadedMetadata, TablePointer } from './pointer/table-pointer.ts';
 import type { TableMetadata } from './spec/table-metadata.ts';
 
@@ -18,13 +19,23 @@ export function namedPlaces({ location, properties }: TableMetadata): readonly s
 export class TableRoots {
   readonly #places: readonly string[];
   readonly #allowed: readonly string[];
+  readonly #confinedTo: readonly string[] | undefined;
   #named: readonly string[] = [];
   #own: readonly string[] = [];
 
-  /** @param places where the table was opened; files are read there. @param allowed by the caller, to read and to delete. */
-  constructor(places: readonly string[], allowed: readonly string[]) {
-    this.#places = places;
-    this.#allowed = allowed;
+  /**
+   * @param parts.places where the table was opened; files are read there.
+   * @param parts.allowed by the caller, to read and to delete.
+   * @param parts.confinedTo where the places that metadata names must lie to count.
+   */
+  constructor(parts: {
+    readonly places: readonly string[];
+    readonly allowed: readonly string[];
+    readonly confinedTo?: readonly string[] | undefined;
+  }) {
+    this.#places = parts.places;
+    this.#allowed = parts.allowed;
+    this.#confinedTo = parts.confinedTo;
   }
 
   get all(): readonly string[] {
@@ -37,7 +48,9 @@ export class TableRoots {
 
   /** Takes over what metadata and its catalog say. */
   follow(loaded: LoadedMetadata, pointer: Pick<TablePointer, 'ownPlaces'>): void {
-    this.#named = namedPlaces(loaded.metadata);
+    const confinedTo = this.#confinedTo;
+    const named = namedPlaces(loaded.metadata);
+    this.#named = confinedTo === undefined ? named : named.filter((place) => liesWithin(place, confinedTo));
     this.#own = pointer.ownPlaces(loaded);
   }
 }

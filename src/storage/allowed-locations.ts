@@ -1,5 +1,6 @@
+import { realpathSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type Confinement, outside } from '../base/confinement.ts';
 
 /**
@@ -48,6 +49,40 @@ export async function refuseLinksOut(paths: readonly string[], within: Confineme
     const place = actual ?? (await realOf(dirname(path)));
     if (place === undefined || real.some((directory) => directory !== undefined && isBelow(place, directory))) continue;
     throw outside(path, within, ` leads through a link to "${place}"`);
+  }
+}
+
+/**
+ * Refuses a place that somebody named, and that may not be there yet, outside of all directories, before and after links are followed.
+ *
+ * @throws ServiceError `FILE_OUTSIDE_TABLE` (invalid), naming it and the setting.
+ */
+export function refuseElsewhere(path: string, within: Confinement): void {
+  const how = elsewhere(path, within.directories);
+  if (how !== undefined) throw outside(path, within, how);
+}
+
+/** Whether `refuseElsewhere` lets it pass. */
+export function liesWithin(path: string, directories: readonly string[]): boolean {
+  return elsewhere(path, directories) === undefined;
+}
+
+function elsewhere(path: string, directories: readonly string[]): string | undefined {
+  if (nearestAbove(path, directories) === undefined) return '';
+  const plain = plainLocation(path);
+  if (!plain.startsWith('/')) return undefined;
+  const local = directories.map(plainLocation).filter((directory) => directory.startsWith('/'));
+  const place = realNow(plain);
+  return local.some((directory) => isBelow(place, realNow(directory))) ? undefined : ` leads through a link to "${place}"`;
+}
+
+/** The nearest directory above that is there, with links followed, and what follows below it. */
+function realNow(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(realNow(above), basename(path));
   }
 }
 

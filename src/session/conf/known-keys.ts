@@ -39,6 +39,7 @@ const ownKeys: ReadonlyMap<string, ConfValueKind> = new Map([
   ['engine.temporaryDirectory', 'text'],
   ['engine.fileCacheSize', 'bytes'],
   ['iceberg.allowedLocations', 'text'],
+  ['files.allowedLocations', 'text'],
   ['s3.endpoint', 'text'],
   ['s3.region', 'text'],
   ['s3.path-style-access', 'boolean'],
@@ -49,6 +50,25 @@ const ownKeys: ReadonlyMap<string, ConfValueKind> = new Map([
   ['s3.max-connections', 'integer'],
   ['s3.checksum-enabled', 'boolean'],
 ]);
+
+/** What says where a session may go is said by who makes it, not by the statements it runs. */
+const fixedKeys: ReadonlySet<string> = new Set([
+  'spark.databricks.delta.allowedLocations',
+  'tidewater.iceberg.allowedLocations',
+  'tidewater.files.allowedLocations',
+]);
+
+/** @throws AnalysisException `CANNOT_MODIFY_STATIC_CONFIG` for a key whose value is fixed when the session is made. */
+export function checkChangeable(key: string): void {
+  if (!fixedKeys.has(canonicalKey(key))) return;
+  throw new AnalysisException({
+    errorClass: 'CANNOT_MODIFY_STATIC_CONFIG',
+    sqlState: '46110',
+    message: `Cannot modify the value of the static Spark config: "${key}".`,
+    hint: 'give it when the session is made',
+    parameters: { key },
+  });
+}
 
 const defaultsPrefix = 'properties.defaults.';
 

@@ -1,5 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import { canonicalKey, checkConfEntry } from './known-keys.ts';
+import { canonicalKey, checkChangeable, checkConfEntry } from './known-keys.ts';
 
 const extensionClasses: ReadonlySet<string> = new Set([
   'io.delta.sql.DeltaSparkSessionExtension',
@@ -16,7 +16,7 @@ export class SessionConf {
 
   /** @throws AnalysisException for an entry that `set` would refuse. */
   constructor(entries: Iterable<readonly [string, string]> = []) {
-    for (const [key, value] of entries) this.set(key, value);
+    for (const [key, value] of entries) this.#put(key, value);
   }
 
   /**
@@ -47,6 +47,11 @@ export class SessionConf {
    * catalog class that is none of Delta's and Iceberg's.
    */
   set(key: string, value: string | number | bigint | boolean): void {
+    if (this.find(key) !== String(value)) checkChangeable(key);
+    this.#put(key, value);
+  }
+
+  #put(key: string, value: string | number | bigint | boolean): void {
     const text = String(value);
     checkConfEntry(key, text);
     const canonical = canonicalKey(key);
@@ -55,6 +60,7 @@ export class SessionConf {
   }
 
   unset(key: string): void {
+    checkChangeable(key);
     this.#entries.delete(canonicalKey(key));
   }
 

@@ -36,6 +36,7 @@ export async function registerTable(context: StatementContext, reference: TableR
   const { catalog, ident } = runtime.tables.resolve(reference.parts);
   if (catalog.register === undefined) throw unsupported(`register_table in catalog ${catalog.name}`);
   const metadataFile = args.get('metadata_file');
+  if (typeof metadataFile === 'string') runtime.tables.absolutePath(metadataFile);
   const table = await catalog.register(ident, typeof metadataFile === 'string' ? metadataFile : '', signal);
   const snapshot = await table.refresh(signal);
   const row = {

@@ -1,3 +1,4 @@
+import { refuseElsewhere } from '../../storage/allowed-locations.ts';
 import { stillThere } from '../../table/still-there.ts';
 import type { QueryableTable } from '../../table/table.ts';
 import type { OpenTableOptions, SessionCatalog, TableFormatDriver, TableIdent } from '../../table/table-formats.ts';
@@ -8,6 +9,8 @@ import { selectorOf, type TableSelector, writableTable } from './select-table.ts
 
 /** Tables opened by path that stay open, so that their logs are followed instead of read again. The least recently used one goes first. */
 const maxOpenTables = 256;
+
+const setting = 'tidewater.files.allowedLocations when the session is made';
 
 /** A name with the catalog that owns it. */
 export interface ResolvedName {
@@ -28,6 +31,8 @@ export interface SessionTablesParts {
   readonly defaultCatalog: string;
   /** A path as the user gave it, made absolute. */
   readonly absolutePath: (path: string) => string;
+  /** Directories that paths of SQL, readers and writers must be in. Default: whatever the process may read. */
+  readonly confinedTo?: readonly string[] | undefined;
 }
 
 /** Names and paths to tables, with the current catalog and namespace of the session. Names are found without regard to case. */
@@ -72,8 +77,16 @@ export class SessionTables {
     return found;
   }
 
+  /**
+   * The one door for paths that statements, readers and writers name.
+   *
+   * @throws ServiceError `FILE_OUTSIDE_TABLE` (invalid) for a path outside of what the session is confined to.
+   */
   absolutePath(path: string): string {
-    return this.#parts.absolutePath(path);
+    const { absolutePath, confinedTo } = this.#parts;
+    const location = absolutePath(path);
+    if (confinedTo !== undefined) refuseElsewhere(location, { directories: confinedTo, of: 'session', setting });
+    return location;
   }
 
   /** Makes a namespace (or, for one part that is a catalog, that catalog) the current one. @throws AnalysisException `SCHEMA_NOT_FOUND`. */
