@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/bigint-json.ts';
 import { ServiceError } from '../base/errors.ts';
+import { shownEntries } from '../base/redaction.ts';
 import { canonicalRows, sortedLines } from '../codec/canonical-json.ts';
 import { type PlainRow, type PlainValue, rowAt } from '../codec/rows.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -134,7 +135,7 @@ export async function* historyLines(
   }
   const entries = await table.history({ limit: request.limit }, request.signal);
   for (const entry of entries.toReversed()) {
-    const parameters = Object.entries(entry.operationParameters).map(([key, text]) => [key, text ?? null] as const);
+    const parameters = Object.entries(shownEntries(entry.operationParameters)).map(([key, text]) => [key, text ?? null] as const);
     yield {
       version: entry.version,
       timestamp: new Date(entry.committedAt).toISOString(),

@@ -1,4 +1,5 @@
 import { ServiceError, type ServiceErrorOptions } from './errors.ts';
+import { shownEntries } from './redaction.ts';
 
 export interface AnalysisExceptionOptions extends Omit<ServiceErrorOptions, 'code' | 'kind'> {
   /** Error class as the reference engines name it, such as `DELTA_VERSION_NOT_FOUND`; it is also the `code`. */
@@ -29,7 +30,7 @@ export class AnalysisException extends ServiceError {
     this.errorClass = options.errorClass;
     this.alias = options.alias;
     this.sqlState = options.sqlState;
-    this.parameters = options.parameters ?? {};
+    this.parameters = shownEntries(options.parameters ?? {});
   }
 }
 

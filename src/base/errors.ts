@@ -1,3 +1,5 @@
+import { shownValue, withoutSecrets } from './redaction.ts';
+
 /**
  * What the receiver of an error should do about it. A new kind needs a new reaction; else it is a new code.
  *
@@ -42,7 +44,10 @@ export interface ServiceErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The only error class thrown by Tidewater. The caller branches on `kind`, people look up `code`. */
+/**
+ * The only error class thrown by Tidewater. The caller branches on `kind`, people look up `code`. Its texts hold no secrets, whatever address
+ * or setting they were made of: errors end in logs, status pages and answers.
+ */
 export class ServiceError extends Error {
   readonly code: string;
   readonly kind: ErrorKind;
@@ -51,13 +56,13 @@ export class ServiceError extends Error {
   readonly context: ErrorContext;
 
   constructor(options: ServiceErrorOptions) {
-    super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(withoutSecrets(options.message), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ServiceError';
     this.code = options.code;
     this.kind = options.kind;
     this.retryable = options.retryable ?? options.kind === 'unavailable';
-    this.hint = options.hint;
-    this.context = options.context ?? {};
+    this.hint = options.hint === undefined ? undefined : withoutSecrets(options.hint);
+    this.context = shownContext(options.context ?? {});
   }
 }
 
@@ -68,8 +73,8 @@ export function isServiceError(error: unknown, ...kinds: readonly ErrorKind[]): 
 
 /** One line for a log or a status page: code, message, and the innermost cause's message. */
 export function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const head = error instanceof ServiceError ? `${error.code}: ${error.message}` : error.message;
+  if (!(error instanceof Error)) return withoutSecrets(String(error));
+  const head = error instanceof ServiceError ? `${error.code}: ${error.message}` : withoutSecrets(error.message);
   return error.cause instanceof Error ? `${head} (caused by ${describeError(error.cause)})` : head;
 }
 
@@ -77,4 +82,10 @@ export function describeError(error: unknown): string {
 export function describeFailure(error: unknown): string {
   const hint = isServiceError(error) && error.hint !== undefined ? `; ${error.hint}` : '';
   return describeError(error) + hint;
+}
+
+function shownContext(context: ErrorContext): ErrorContext {
+  return Object.fromEntries(
+    Object.entries(context).map(([name, value]) => [name, typeof value === 'string' ? shownValue(name, value) : value]),
+  );
 }

@@ -1,4 +1,4 @@
-const mask = '***';
+import { mask } from './redaction.ts';
 
 /** A credential that prints as `***` wherever it is logged, serialised or inspected. */
 export class Secret {

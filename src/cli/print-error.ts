@@ -1,6 +1,7 @@
 import { AnalysisException, ParseException } from '../base/analysis-exception.ts';
 import { type JsonValue, printJson } from '../base/bigint-json.ts';
 import { isServiceError } from '../base/errors.ts';
+import { shownJson, withoutSecrets } from '../base/redaction.ts';
 import { placeLines } from './error-place.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { paint, type Terminal } from './terminal.ts';
@@ -9,7 +10,9 @@ const maxCauses = 5;
 
 /** Tells the person what went wrong and what to do; with `--json` as one object on standard error. Resolves with the exit code. */
 export async function printError(error: unknown, terminal: Terminal): Promise<number> {
-  await terminal.err(terminal.json ? `${printJson({ error: errorJson(error) })}\n` : errorText(error, terminal.errorColour));
+  await terminal.err(
+    terminal.json ? `${printJson(shownJson({ error: errorJson(error) }))}\n` : withoutSecrets(errorText(error, terminal.errorColour)),
+  );
   return exitCodeOf(error);
 }
 

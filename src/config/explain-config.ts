@@ -1,10 +1,9 @@
 import { stringify } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/bigint-json.ts';
+import { mask, shownJson } from '../base/redaction.ts';
 import { type ConfigNode, type ConfigPath, plainValue, printOrigin, printPath } from './config-node.ts';
 import { alternativesOf, configJsonSchema } from './json-schema.ts';
 import type { LoadedConfig } from './load-config.ts';
-
-const mask = '***';
 
 /** One setting with its value in effect, secrets masked. */
 export interface SettingExplanation {
@@ -15,7 +14,7 @@ export interface SettingExplanation {
   readonly description: string | undefined;
 }
 
-/** The settings in effect as the file would have them, defaults filled in, secrets masked: safe to print. */
+/** The settings in effect as the file would have them, defaults filled in, secrets masked, by their names and as parts of addresses: safe to print. */
 export function redactConfig(loaded: LoadedConfig): JsonObject {
   const value = effective(loaded.written, configJsonSchema());
   return isJsonObject(value) ? value : {};
@@ -65,7 +64,7 @@ function effective(node: ConfigNode | undefined, schema: JsonObject): JsonValue 
   if (node?.kind === 'list' && isJsonObject(items)) return node.items.map((item) => effective(item, items));
   // Checked by the schema: what is left are plain values, lists and maps of them.
   if (node === undefined) return schema['default'] ?? null;
-  return node.kind === 'scalar' ? typedScalar(node.value, schema) : (plainValue(node) as JsonValue);
+  return shownJson(node.kind === 'scalar' ? typedScalar(node.value, schema) : (plainValue(node) as JsonValue));
 }
 
 /** Environment variables are text; a number or truth value among them is shown as what it is read as. */

@@ -33,7 +33,11 @@ export function parseOverride(text: string): Override {
     .replaceAll(/\[(\d+)\]/g, '.$1')
     .split('.');
   if (equals <= 0 || path.includes(''))
-    throw overrideInvalid(`--set ${text}`, 'is not of the form path=value', 'write --set ingest.maxBatchAge=5s');
+    throw overrideInvalid(
+      `--set ${equals < 0 ? text : `${text.slice(0, equals)}=…`}`,
+      'is not of the form path=value',
+      'write --set ingest.maxBatchAge=5s',
+    );
   return { path, value: text.slice(equals + 1), origin: { source: `--set ${path.join('.')}` } };
 }
 

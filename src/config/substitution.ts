@@ -27,7 +27,7 @@ export function substitute(text: string, sources: SubstitutionSources, where: st
     if (name === undefined) {
       throw invalid(
         'CONFIG_REFERENCE_INVALID',
-        `${where}: "${whole}" is no reference`,
+        `${where}: "${whole.replace(/:-.*$/s, ':-…}')}" is no reference`,
         'write ${NAME}, ${NAME:-default} or ${file:/path}; a literal ${ is written $${',
       );
     }

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import type { JsonObject, JsonValue } from '../base/bigint-json.ts';
 import type { Clock } from '../base/clock.ts';
 import { ServiceError } from '../base/errors.ts';
+import { isSecretName, mask, withoutSecrets } from '../base/redaction.ts';
 import { Secret } from '../base/secret.ts';
 import { formatPrettyLine } from './pretty-line.ts';
 import type { LogLevel } from './settings.ts';
@@ -41,9 +42,6 @@ const maxDepth = 6;
 const maxTextLength = 4_096;
 const maxListItems = 100;
 const maxCauses = 5;
-/** Fields with such a name are masked whatever they hold. */
-const sensitiveName = /pass(word|phrase)|secret|token|credential|authorization|private_?key/i;
-const mask = '***';
 
 export function createLogger(options: LoggerOptions): Logger {
   const { write, clock } = options;
@@ -109,7 +107,7 @@ class PinoLogger implements Logger {
 
 function loggable(fields: LogInput): JsonObject {
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, sensitiveName.test(name) && value !== undefined ? mask : plain(value, 0)]),
+    Object.entries(fields).map(([name, value]) => [name, isSecretName(name) && value !== undefined ? mask : plain(value, 0)]),
   );
 }
 
@@ -124,13 +122,19 @@ function plain(value: unknown, depth: number): JsonValue | undefined {
     case 'bigint':
       return value.toString();
     case 'string':
-      return value.length <= maxTextLength ? value : `${value.slice(0, maxTextLength)}… (${value.length} characters)`;
+      return plainText(value);
     case 'object':
       return plainObject(value, depth);
     case 'symbol':
     case 'function':
       return String(value);
   }
+}
+
+/** Cut first, so that a long text costs no more than a short one. */
+function plainText(text: string): string {
+  const shown = withoutSecrets(text.slice(0, maxTextLength));
+  return text.length <= maxTextLength ? shown : `${shown}… (${text.length} characters)`;
 }
 
 function plainObject(value: object | null, depth: number): JsonValue {
@@ -146,9 +150,7 @@ function plainObject(value: object | null, depth: number): JsonValue {
     const shown = items.slice(0, maxListItems).map((item) => plain(item, depth + 1) ?? null);
     return items.length > maxListItems ? [...shown, `… (${items.length} items)`] : shown;
   }
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, sensitiveName.test(name) ? mask : plain(member, depth + 1)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, isSecretName(name) ? mask : plain(member, depth + 1)]));
 }
 
 function plainError(error: Error, causesLeft: number): JsonObject {

@@ -1,4 +1,5 @@
 import { isServiceError } from '../../base/errors.ts';
+import { shownEntries, withoutSecrets } from '../../base/redaction.ts';
 import { parseAccounting } from '../../protocol/commit-accounting.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import type { Snapshot, Table } from '../../table/table.ts';
@@ -11,7 +12,7 @@ export function listTables(components: Components): Promise<readonly TableSummar
     components.config.tables.map(async ({ name, format, location }) => {
       const table = await existing(components, name);
       const snapshot = await table?.refresh();
-      return { name, format, location, ...numbersOf(snapshot) };
+      return { name, format, location: withoutSecrets(location), ...numbersOf(snapshot) };
     }),
   );
 }
@@ -23,7 +24,7 @@ export async function describeTable(components: Components, name: string): Promi
   return {
     name,
     format: table.format,
-    location: table.location,
+    location: withoutSecrets(table.location),
     ...numbersOf(snapshot),
     tableId: snapshot.tableId,
     columns: snapshot.schema.fields.map((field) => ({
@@ -32,7 +33,7 @@ export async function describeTable(components: Components, name: string): Promi
       nullable: field.nullable,
       partition: snapshot.partitionColumns.includes(field.name),
     })),
-    properties: snapshot.properties,
+    properties: shownEntries(snapshot.properties),
     smallFileCount: health.smallFileCount,
     tombstoneCount: health.tombstoneCount,
     versionsSinceCheckpoint: health.versionsSinceCheckpoint,

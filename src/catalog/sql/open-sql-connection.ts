@@ -37,7 +37,7 @@ export function openSqlConnection(
   if (alchemy !== null) return sqlite(uri, alchemy[1] ?? '', parts);
   if (/^(jdbc:)?postgres(ql)?(\+\w+)?:\/\//i.test(uri)) return new PostgresConnection(postgresOptions(settings));
   throw invalid(
-    `"${withoutSecrets(uri)}" is not the URI of a database this version connects to`,
+    `"${uri}" is not the URI of a database this version connects to`,
     'write jdbc:sqlite:file:/dir/catalog.db, sqlite:////dir/catalog.db, jdbc:postgresql://host/database or postgresql://user@host/database',
   );
 }
@@ -55,7 +55,7 @@ function sqlite(uri: string, rest: string, parts: { readonly clock: Clock; reado
 function postgresOptions(settings: SqlConnectionSettings): PostgresConnectionOptions {
   const url = URL.parse(settings.uri.replace(/^(?:jdbc:)?postgres(?:ql)?(?:\+\w+)?:/i, 'postgresql:'));
   if (url === null || url.hostname === '') {
-    throw invalid(`"${withoutSecrets(settings.uri)}" is not a URI`, 'write jdbc:postgresql://host:5432/database');
+    throw invalid(`"${settings.uri}" is not a URI`, 'write jdbc:postgresql://host:5432/database');
   }
   const parameters = url.searchParams;
   refuseUnknown(settings.uri, parameters, postgresParameters);
@@ -87,19 +87,14 @@ function tlsOf(uri: string, parameters: URLSearchParams): PostgresConnectionOpti
       return { ca: file === null ? undefined : readFileSync(file, 'utf8') };
     }
     default:
-      throw invalid(`"${withoutSecrets(uri)}" has sslmode "${mode}"`, 'modes: disable, require, verify-ca, verify-full');
+      throw invalid(`"${uri}" has sslmode "${mode}"`, 'modes: disable, require, verify-ca, verify-full');
   }
 }
 
 function refuseUnknown(uri: string, parameters: URLSearchParams, known: readonly string[]): void {
   const unknown = [...parameters.keys()].find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  throw invalid(`"${withoutSecrets(uri)}" has the parameter "${unknown}", which this version does not have`, `known: ${known.join(', ')}`);
-}
-
-/** A URI without user, password and parameters. */
-export function withoutSecrets(uri: string): string {
-  return uri.replace(/\/\/[^/?#]*@/, '//').replace(/[?#].*$/s, '');
+  throw invalid(`"${uri}" has the parameter "${unknown}", which this version does not have`, `known: ${known.join(', ')}`);
 }
 
 function invalid(message: string, hint?: string): AnalysisException {

@@ -1,4 +1,5 @@
 import { isJsonObject, parseJson } from '../../base/bigint-json.ts';
+import { maskInResults, shownEntries } from '../../base/redaction.ts';
 import type { DataType, Field } from '../../schema/types.ts';
 import type { HistoryEntry, QueryableTable } from '../../table/table.ts';
 import type { RowInput } from '../rows/row.ts';
@@ -70,7 +71,7 @@ export async function detailRows(
     clusteringColumns: detail.clusteringColumns,
     numFiles: detail.numFiles,
     sizeInBytes: detail.sizeInBytes,
-    properties: new Map(Object.entries(detail.properties)),
+    properties: new Map(Object.entries(shownEntries(detail.properties, maskInResults))),
     minReaderVersion: detail.minReaderVersion,
     minWriterVersion: detail.minWriterVersion,
     tableFeatures: detail.tableFeatures,
@@ -85,7 +86,7 @@ function historyRow(entry: HistoryEntry): RowInput {
     userId: entry.userId,
     userName: entry.userName,
     operation: entry.operation,
-    operationParameters: new Map(Object.entries(entry.operationParameters)),
+    operationParameters: new Map(Object.entries(shownEntries(entry.operationParameters, maskInResults))),
     job: textMembers(entry.job, jobMembers),
     notebook: textMembers(entry.notebook, ['notebookId']),
     clusterId: entry.clusterId,

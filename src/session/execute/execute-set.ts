@@ -1,3 +1,4 @@
+import { maskInResults, shownValue } from '../../base/redaction.ts';
 import { type CommandResult, resultSchema } from '../commands/command-result.ts';
 import type { Statement } from '../statements/statement.ts';
 import type { StatementContext } from './statement-context.ts';
@@ -8,17 +9,10 @@ const schema = resultSchema({ key: 'string', value: 'string' });
 
 /** SET: all entries, one entry, or a new value. */
 export function setEntry({ runtime }: StatementContext, { key, value }: Kind<'set'>): CommandResult {
-  if (key === undefined) return { schema, rows: runtime.conf.entries().map(([name, text]) => ({ key: name, value: shown(name, text) })) };
+  if (key === undefined)
+    return { schema, rows: runtime.conf.entries().map(([name, text]) => ({ key: name, value: shownValue(name, text, maskInResults) })) };
   if (value !== undefined) runtime.conf.set(key, value);
-  return { schema, rows: [{ key, value: shown(key, runtime.conf.find(key) ?? '<undefined>') }] };
-}
-
-const redacted = '*********(redacted)';
-
-/** Credentials are not shown, those in the address of a database neither. */
-function shown(key: string, value: string): string {
-  if (/secret|password|token|credential|authorization|access[.-]key/i.test(key)) return redacted;
-  return value.replace(/(\/\/[^/?#@:]*):[^/?#]*@/g, `$1:${redacted}@`).replace(/([?&]password=)[^&]*/gi, `$1${redacted}`);
+  return { schema, rows: [{ key, value: shownValue(key, runtime.conf.find(key) ?? '<undefined>', maskInResults) }] };
 }
 
 /** RESET: forgets one entry, or all that may change while the session runs. */

@@ -1,3 +1,4 @@
+import { maskInResults, shownValue } from '../../base/redaction.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { Field } from '../../schema/types.ts';
 import type { TableDetail } from '../../table/definition-changes.ts';
@@ -83,7 +84,7 @@ export async function showCreateTable(context: StatementContext, statement: Kind
   return { schema: resultSchema({ createtab_stmt: 'string' }), rows: [{ createtab_stmt: `${clauses.join('\n')}\n` }] };
 }
 
-/** Stored properties with the protocol's numbers and features, by key, as Delta shows them. */
+/** Stored properties with the protocol's numbers and features, by key, as Delta shows them; what is secret among them masked. */
 export function propertiesOf(detail: TableDetail): readonly (readonly [string, string])[] {
   const { minReaderVersion, minWriterVersion, tableFeatures } = detail;
   const features = minWriterVersion !== undefined && minWriterVersion >= 7 ? tableFeatures : [];
@@ -94,7 +95,9 @@ export function propertiesOf(detail: TableDetail): readonly (readonly [string, s
     ...(minReaderVersion === undefined ? [] : [['delta.minReaderVersion', String(minReaderVersion)] as const]),
     ...(minWriterVersion === undefined ? [] : [['delta.minWriterVersion', String(minWriterVersion)] as const]),
   ];
-  return [...new Map(entries)].toSorted(([left], [right]) => (left < right ? -1 : 1));
+  return [...new Map(entries)]
+    .map(([key, value]) => [key, shownValue(key, value, maskInResults)] as const)
+    .toSorted(([left], [right]) => (left < right ? -1 : 1));
 }
 
 /** The properties where the comment has a place of its own. */

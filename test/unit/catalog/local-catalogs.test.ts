@@ -94,7 +94,7 @@ describe('settings of catalogs', () => {
     [{ type: 'hadoop', warehouse: '/w', warehose: '/v' }, 'has the key "warehose"'],
     [{ type: 'hadoop', warehouse: '/w', 'jdbc.user': 'me' }, 'has the key "jdbc.user"'],
     [{ type: 'jdbc', warehouse: '/w' }, 'has no uri'],
-    [{ type: 'jdbc', warehouse: '/w', uri: 'jdbc:mysql://u:hunter2@h/db' }, '"jdbc:mysql://h/db" is not the URI'],
+    [{ type: 'jdbc', warehouse: '/w', uri: 'jdbc:mysql://u:hunter2@h/db' }, '"jdbc:mysql://***@h/db" is not the URI'],
     [{ type: 'jdbc', warehouse: '/w', uri: 'jdbc:postgresql://h/db?password=hunter2&foo=1' }, 'has the parameter "foo"'],
     [{ type: 'jdbc', warehouse: '/w', uri: 'sqlite:///x.db', 'jdbc.strict-mode': 'yes' }, 'has jdbc.strict-mode "yes"'],
     [{ type: 'jdbc', warehouse: '/w', uri: 'sqlite:///x.db', 'jdbc.schema-version': 'V9' }, 'has jdbc.schema-version "V9"'],

@@ -72,6 +72,14 @@ describe('JSON lines', () => {
     expect(parsed(lines[0])).toMatchObject({ url: '***', password: '***', deep: [{ saslPassword: '***', ok: 1 }] });
   });
 
+  test('parts of addresses that are secret are masked in fields, errors and their causes', () => {
+    const { logger, lines } = capture();
+    const uri = 'https://u:hunter2@host/x?token=hunter2';
+    logger.info('m', { uri, deep: [{ uri }], 's3.secret-access-key': 'hunter2', err: new Error(uri, { cause: new Error(uri) }) });
+    expect(lines[0]).not.toContain('hunter2');
+    expect(parsed(lines[0])).toMatchObject({ uri: 'https://***@host/x?token=***' });
+  });
+
   test('an error shows code, kind, hint, context and causes', () => {
     const { logger, lines } = capture();
     const cause = new Error('socket closed');
