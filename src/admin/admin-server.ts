@@ -3,8 +3,10 @@ import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { type JsonValue, printJson } from '../base/bigint-json.ts';
 import type { Clock } from '../base/clock.ts';
 import { ServiceError } from '../base/errors.ts';
+import { shownJson } from '../base/redaction.ts';
 import type { HealthReport } from '../observability/health.ts';
 import type { Logger } from '../observability/logger.ts';
+import { isAllowedHost, isLoopback } from './allowed-host.ts';
 import { makeProblem, problemContentType, problemOf } from './problem.ts';
 import { type PipelineStatus, statusJson } from './status.ts';
 
@@ -16,6 +18,8 @@ export interface AdminSettings {
   readonly allowRemote: boolean;
   readonly maxEventLoopDelayMs: number;
   readonly requestTimeoutMs: number;
+  /** Names of the server beside its addresses; see `isAllowedHost`. */
+  readonly allowedHosts: readonly string[];
 }
 
 /** What the server shows; handed in, so that it knows no service. */
@@ -64,12 +68,29 @@ export function createAdminServer(settings: AdminSettings, ports: AdminPorts): A
     forceCloseConnections: true,
   });
   addErrorPages(app, ports.logger);
+  refuseOtherHosts(app, settings);
   addProbes(app, settings, ports);
   addReports(app, settings, ports);
   return {
     start: () => listen(app, settings),
     stop: () => app.close(),
   };
+}
+
+function refuseOtherHosts(app: FastifyInstance, settings: AdminSettings): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (isAllowedHost(request.headers.host, settings)) done();
+    else done(hostRefused());
+  });
+}
+
+function hostRefused(): ServiceError {
+  return new ServiceError({
+    code: 'ADMIN_HOST_REFUSED',
+    kind: 'invalid',
+    message: 'the request is for a host that this server is not known as',
+    hint: 'ask by an IP address or localhost, or name the host in server.allowedHosts',
+  });
 }
 
 function addProbes(app: FastifyInstance, settings: AdminSettings, ports: AdminPorts): void {
@@ -169,9 +190,9 @@ function sendProbe(reply: FastifyReply, passed: boolean, body: JsonValue): Fasti
 }
 
 function send(reply: FastifyReply, status: number, body: JsonValue): FastifyReply {
-  return reply.code(status).header('content-type', jsonType).header('cache-control', 'no-store').send(printJson(body));
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+  return reply
+    .code(status)
+    .header('content-type', jsonType)
+    .header('cache-control', 'no-store')
+    .send(printJson(shownJson(body)));
 }

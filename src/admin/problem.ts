@@ -1,5 +1,6 @@
 import { type JsonObject, printJson } from '../base/bigint-json.ts';
 import { type ErrorKind, isServiceError } from '../base/errors.ts';
+import { shownJson } from '../base/redaction.ts';
 
 /** RFC 9457. */
 export const problemContentType = 'application/problem+json';
@@ -18,6 +19,9 @@ const statusByKind: Readonly<Record<ErrorKind, number>> = {
   internal: 500,
 };
 
+/** Where HTTP has a word of its own. */
+const statusByCode: Readonly<Record<string, number>> = { ADMIN_HOST_REFUSED: 421 };
+
 export interface Problem {
   readonly status: number;
   readonly body: string;
@@ -27,13 +31,13 @@ export interface Problem {
 export function problemOf(error: unknown): Problem {
   if (isServiceError(error)) {
     const { code, kind, message, hint } = error;
-    return makeProblem(statusByKind[kind], { title: kind, code, detail: message, hint });
+    return makeProblem(statusByCode[code] ?? statusByKind[kind], { title: kind, code, detail: message, hint });
   }
   return makeProblem(statusCodeOf(error) ?? 500, { title: 'internal', code: 'INTERNAL' });
 }
 
 export function makeProblem(status: number, members: JsonObject): Problem {
-  return { status, body: printJson({ type: 'about:blank', status, ...members }) };
+  return { status, body: printJson(shownJson({ type: 'about:blank', status, ...members })) };
 }
 
 /** The HTTP server's own refusals (bad request line, too large, not found) carry their status. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { booleanField, durationField, integerField, textField } from '../base/setting-fields.ts';
+import { booleanField, durationField, integerField, textField, textListField } from '../base/setting-fields.ts';
 
 /** The HTTP server for probes, metrics and status. */
 export interface ServerSettings {
@@ -7,6 +7,8 @@ export interface ServerSettings {
   /** 0: any free port. */
   readonly port: number;
   readonly allowRemote: boolean;
+  /** Names that requests may be for, beside addresses, localhost and `host`. */
+  readonly allowedHosts: readonly string[];
   /** `/livez` fails when the event loop was blocked longer than this within the last seconds. */
   readonly maxEventLoopDelayMs: number;
   /** `/status` and `/metrics` answer within this or fail with 503. */
@@ -28,6 +30,14 @@ export const serverSettings: z.ZodType<ServerSettings> = z
     allowRemote: booleanField({
       description: 'Allow other hosts to connect. The server has no log-in: put it behind a network policy or a proxy.',
       default: false,
+    }),
+    allowedHosts: textListField({
+      description:
+        'Names by which this server may be asked, beside IP addresses, localhost and `host`; a request for another one is refused (421). Empty: checked only where `host` is a loopback address, so that probes and scrapers may use any name elsewhere.',
+      default: [],
+      maxItems: 64,
+      pattern: /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/,
+      patternHint: 'is no name of a host (without port and scheme)',
     }),
     maxEventLoopDelay: durationField({
       description: 'The process counts as hung when its event loop stands still so long.',

@@ -1,3 +1,4 @@
+import { get } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type AdminPorts, type AdminServer, type AdminSettings, createAdminServer } from '../../../src/admin/admin-server.ts';
 import type { PipelineStatus } from '../../../src/admin/status.ts';
@@ -7,7 +8,14 @@ import { SystemClock } from '../../../src/base/system-clock.ts';
 import type { HealthReport } from '../../../src/observability/health.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 
-const settings: AdminSettings = { host: '127.0.0.1', port: 0, allowRemote: false, maxEventLoopDelayMs: 1_000, requestTimeoutMs: 200 };
+const settings: AdminSettings = {
+  host: '127.0.0.1',
+  port: 0,
+  allowRemote: false,
+  maxEventLoopDelayMs: 1_000,
+  requestTimeoutMs: 200,
+  allowedHosts: [],
+};
 
 const healthy: HealthReport = {
   ready: true,
@@ -42,16 +50,20 @@ const status: PipelineStatus = {
 
 const running: AdminServer[] = [];
 
-async function start(ports: Partial<AdminPorts> = {}): Promise<(path: string, init?: RequestInit) => Promise<Response>> {
-  const server = createAdminServer(settings, {
+function portsOf(changed: Partial<AdminPorts>): AdminPorts {
+  return {
     health: () => healthy,
     status: () => Promise.resolve(status),
     metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', exposition: () => Promise.resolve('tidewater_x 1\n') },
     eventLoopDelayMs: () => 5,
     clock: new SystemClock(),
     logger: silentLogger,
-    ...ports,
-  });
+    ...changed,
+  };
+}
+
+async function start(ports: Partial<AdminPorts> = {}): Promise<(path: string, init?: RequestInit) => Promise<Response>> {
+  const server = createAdminServer(settings, portsOf(ports));
   running.push(server);
   const { url } = await server.start();
   return (path, init) => fetch(`${url}${path}`, init);
@@ -195,5 +207,72 @@ describe('the address', () => {
     );
     running.push(second);
     await expect(second.start()).rejects.toMatchObject({ code: 'ADMIN_PORT_UNAVAILABLE' });
+  });
+});
+
+test('no page shows a secret of an address or of a setting', async () => {
+  const canary = 'canary-hunter2';
+  const uri = `https://u:${canary}@host/x?token=${canary}`;
+  const detail = `no answer from ${uri}`;
+  const component = { name: 'ingest', state: 'starting', detail, since: toEpochMs(0), requiredForReadiness: true } as const;
+  const [table] = status.tables;
+  const failed = () => Promise.reject(new ServiceError({ code: 'A', kind: 'unavailable', message: detail, hint: detail }));
+  const feed = { table: 't', topic: 'c', state: 'failed', detail, publishedVersion: 1, ordinal: 0, lagVersions: 0 };
+  const tables = table === undefined ? [] : [{ ...table, location: uri, detail, drifts: [detail] }];
+  const shown = {
+    health: () => ({ ...healthy, components: [component] }),
+    status: () => Promise.resolve({ ...status, tables, feeds: [feed] }),
+  };
+  for (const ports of [shown, { ...shown, status: failed }]) {
+    const get = await start(ports);
+    for (const path of ['/', '/livez', '/readyz', '/startupz', '/metrics', '/status', `/none?token=${canary}`])
+      expect(await (await get(path)).text()).not.toContain(canary);
+  }
+});
+
+describe('a request for a host that the server is not known as', () => {
+  const statusFor = async (host: string, changed: Partial<AdminSettings> = {}): Promise<readonly [number | undefined, string]> => {
+    const server = createAdminServer({ ...settings, ...changed }, portsOf({}));
+    running.push(server);
+    const { port } = await server.start();
+    return new Promise((resolve, reject) => {
+      get({ host: '127.0.0.1', port, path: '/status', headers: { host } }, (response) => {
+        let text = '';
+        response.on('data', (chunk) => {
+          text += String(chunk);
+        });
+        response.on('end', () => {
+          resolve([response.statusCode, text]);
+        });
+      }).on('error', reject);
+    });
+  };
+
+  test.each([
+    'attacker.example',
+    'attacker.example:9464',
+    '127.0.0.1.attacker.example',
+    'localhost.attacker.example',
+    '[::1].attacker.example',
+  ])('is refused with the cure when only this host can connect: %s', async (host) => {
+    const [code, text] = await statusFor(host);
+    expect(code).toBe(421);
+    expect(JSON.parse(text)).toMatchObject({ code: 'ADMIN_HOST_REFUSED', hint: expect.stringContaining('server.allowedHosts') as unknown });
+  });
+
+  test.each(['localhost', 'LOCALHOST:9464', 'localhost.', '127.0.0.1:9464', '[::1]:9464', '10.1.2.3:9464'])(
+    'an address or a loopback name is none: %s',
+    async (host) => {
+      expect((await statusFor(host))[0]).toBe(200);
+    },
+  );
+
+  test('is answered where other hosts may connect, until the names are listed', async () => {
+    const remote = { host: '0.0.0.0', allowRemote: true };
+    expect((await statusFor('tidewater.monitoring.svc:9464', remote))[0]).toBe(200);
+    const listed = { ...remote, allowedHosts: ['tidewater.monitoring.svc'] };
+    expect((await statusFor('Tidewater.monitoring.svc:9464', listed))[0]).toBe(200);
+    expect((await statusFor('10.1.2.3:9464', listed))[0]).toBe(200);
+    expect((await statusFor('attacker.example', listed))[0]).toBe(421);
   });
 });
