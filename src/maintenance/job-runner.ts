@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { ServiceError } from '../base/errors.ts';
 import type { FeedWatermarks } from '../protocol/table-events.ts';
 import type { TableCatalog } from '../table/table.ts';
 import type { JobSpec } from './job-spec.ts';
@@ -27,8 +28,14 @@ export class JobRunner {
     this.#parts = parts;
   }
 
-  /** Rejects with what the table threw, after telling the observer. */
+  /** Rejects with what the table threw, or `JOB_TABLE_UNKNOWN` (invalid), after telling the observer. */
   run(spec: JobSpec, signal: AbortSignal): Promise<JobResult> {
+    const { catalog, observer } = this.#parts;
+    if (!catalog.names.includes(spec.table)) {
+      const error = unknownTable(spec.table);
+      observer.refused(spec, error);
+      return Promise.reject(error);
+    }
     const before = this.#tails.get(spec.table) ?? Promise.resolve();
     const turn = before.then(() => this.#runNow(spec, signal));
     this.#tails.set(
@@ -71,4 +78,16 @@ export class JobRunner {
       await watchdog;
     }
   }
+}
+
+const maxShownName = 200;
+
+/** Whoever reaches the queue may put any name there. */
+function unknownTable(name: string): ServiceError {
+  return new ServiceError({
+    code: 'JOB_TABLE_UNKNOWN',
+    kind: 'invalid',
+    message: `a maintenance job names the table "${name.slice(0, maxShownName)}", which is none of this pipeline`,
+    hint: 'do all processes of this pipeline have the same tables? the job is dropped',
+  });
 }

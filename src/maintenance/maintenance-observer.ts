@@ -10,6 +10,8 @@ export interface MaintenanceObserver {
     spec: JobSpec,
     outcome: { readonly result: JobResult; readonly durationMs: number; readonly details: Readonly<Record<string, number>> },
   ): void;
+  /** A job for a table that is none of this pipeline: its name may be anything and must not become a label. */
+  refused(spec: JobSpec, error: unknown): void;
   failed(spec: JobSpec, error: unknown, durationMs: number): void;
   health(
     table: string,
@@ -23,6 +25,7 @@ export const silentMaintenanceObserver: MaintenanceObserver = {
   queued: () => undefined,
   started: () => undefined,
   finished: () => undefined,
+  refused: () => undefined,
   failed: () => undefined,
   health: () => undefined,
   sweepFailed: () => undefined,

@@ -68,6 +68,7 @@ export interface FeedMetrics {
 export interface MaintenanceMetrics {
   /** `job`: compact, vacuum, checkpoint; `result`: done, nothing-to-do, conflicted, failed. */
   readonly jobs: Count<'table' | 'job' | 'result'>;
+  readonly jobsRefused: Count;
   readonly jobSeconds: Distribution<'job'>;
   /** `direction`: removed, added. */
   readonly bytes: Count<'table' | 'job' | 'direction'>;
@@ -194,6 +195,11 @@ export function createMaintenanceMetrics(make: InstrumentMaker): MaintenanceMetr
       name: 'maintenance_jobs_total',
       help: 'Jobs run, by result: done, nothing-to-do, conflicted, failed.',
       labels: ['table', 'job', 'result'],
+    }),
+    jobsRefused: make.count({
+      name: 'maintenance_jobs_refused_total',
+      help: 'Jobs of the queue for tables that are none of this pipeline.',
+      labels: [],
     }),
     jobSeconds: make.distribution(
       { name: 'maintenance_job_duration_seconds', help: 'Time of one job.', labels: ['job'] },

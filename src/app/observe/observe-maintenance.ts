@@ -25,6 +25,10 @@ export function observeMaintenance(
       maintenance.bytes.add(bytesRemoved, { table, job: kind, direction: 'removed' });
       logger.info('job finished', { table, job: kind, result, ...details });
     },
+    refused: ({ kind }, error) => {
+      maintenance.jobsRefused.add(1, {});
+      logger.warn('job refused', { job: kind, err: error });
+    },
     failed: ({ table, kind }, error, durationMs) => {
       maintenance.jobs.add(1, { table, job: kind, result: 'failed' });
       maintenance.jobSeconds.observe(durationMs / 1000, { job: kind });

@@ -74,6 +74,7 @@ export class MaintenanceBench {
         queued: ({ kind, reason }) => this.log.push(`queued ${kind}: ${reason}`),
         started: ({ kind }) => this.log.push(`started ${kind}`),
         finished: ({ kind }, { result }) => this.log.push(`finished ${kind}: ${result}`),
+        refused: ({ kind }, error) => this.log.push(`refused ${kind}: ${describeError(error)}`),
         failed: ({ kind }, error) => this.log.push(`failed ${kind}: ${describeError(error)}`),
         health: (table, { files, smallFiles }) => this.log.push(`health ${table}: ${files} files, ${smallFiles} small`),
         sweepFailed: (table, error) => this.log.push(`sweep failed ${table}: ${describeError(error)}`),
