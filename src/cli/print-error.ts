@@ -1,6 +1,7 @@
 import { AnalysisException, ParseException } from '../base/analysis-exception.ts';
 import { type JsonValue, printJson } from '../base/bigint-json.ts';
 import { isServiceError } from '../base/errors.ts';
+import { printable } from '../base/printable.ts';
 import { shownJson, withoutSecrets } from '../base/redaction.ts';
 import { placeLines } from './error-place.ts';
 import { exitCodeOf } from './exit-code.ts';
@@ -20,15 +21,15 @@ function errorText(error: unknown, colour: boolean): string {
   if (!isServiceError(error)) {
     // Not foreseen: the stack is what helps.
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return `${paint('error', 'red', colour)} ${text}\n`;
+    return `${paint('error', 'red', colour)} ${printable(text)}\n`;
   }
   const { code, message, hint, kind, stack } = error;
-  const [first = '', ...more] = message.split('\n');
+  const [first = '', ...more] = printable(message).split('\n');
   const state = error instanceof AnalysisException && error.sqlState !== undefined ? ` (${error.sqlState})` : '';
   const lines = [`${paint('error', 'red', colour)} ${paint(code, 'bold', colour)}${state}: ${first}`, ...more.map((line) => `  ${line}`)];
-  if (error instanceof ParseException) lines.push(...placeLines(error));
-  lines.push(...causesOf(error).map((cause) => paint(`  caused by: ${cause}`, 'faint', colour)));
-  if (hint !== undefined) lines.push(`${paint('hint', 'yellow', colour)}  ${hint}`);
+  if (error instanceof ParseException) lines.push(...placeLines(error).map(printable));
+  lines.push(...causesOf(error).map((cause) => paint(`  caused by: ${printable(cause)}`, 'faint', colour)));
+  if (hint !== undefined) lines.push(`${paint('hint', 'yellow', colour)}  ${printable(hint)}`);
   if (kind === 'internal' && stack !== undefined) lines.push(paint(stack, 'faint', colour));
   return `${lines.join('\n')}\n`;
 }

@@ -1,4 +1,5 @@
 import { type JsonValue, printJson } from '../base/bigint-json.ts';
+import { printableLine } from '../base/printable.ts';
 
 /** Where a command writes; handed in so that tests can read it. */
 export interface Terminal {
@@ -41,9 +42,9 @@ export async function writeRows<Row>(
   await terminal.out(rows.length === 0 ? `${shape.empty}\n` : alignedTable(rows, shape.columns, terminal.colour));
 }
 
-/** The text of an aligned table, a line feed after each line. */
+/** The text of an aligned table, a line feed after each line; cells keep to theirs. */
 export function alignedTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], colour: boolean): string {
-  const cells = rows.map((row) => columns.map((column) => column.text(row)));
+  const cells = rows.map((row) => columns.map((column) => printableLine(column.text(row))));
   const widths = columns.map(({ title }, index) => Math.max(title.length, ...cells.map((line) => line[index]?.length ?? 0)));
   const line = (texts: readonly string[]): string =>
     columns

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../base/bigint-json.ts';
+import { printable, printableLine } from '../base/printable.ts';
 
 const levelColours: Readonly<Record<string, string>> = { debug: '\u001b[2m', info: '\u001b[32m', warn: '\u001b[33m', error: '\u001b[31m' };
 const faint = '\u001b[2m';
@@ -15,8 +16,12 @@ export function formatPrettyLine(line: string, options: { readonly colour: boole
   const paint = (colour: string, text: string): string => (options.colour && text !== '' ? `${colour}${text}${reset}` : text);
   const levelText = typeof level === 'string' ? level : 'info';
   const clock = typeof time === 'string' ? time.slice(11, 23) : '';
-  const shown = Object.entries(fields).map(([name, value]) => `${name}=${fieldText(value)}`);
-  const head = [paint(faint, clock), paint(levelColours[levelText] ?? '', levelText.padEnd(5)), typeof msg === 'string' ? msg : ''];
+  const shown = Object.entries(fields).map(([name, value]) => `${printableLine(name)}=${fieldText(value)}`);
+  const head = [
+    paint(faint, clock),
+    paint(levelColours[levelText] ?? '', levelText.padEnd(5)),
+    typeof msg === 'string' ? printableLine(msg) : '',
+  ];
   const parts = [head.filter((part) => part !== '').join(' '), paint(faint, shown.join(' ')), ...errorTexts(err)];
   return `${parts.filter((part) => part !== '').join('  ')}\n`;
 }
@@ -31,16 +36,16 @@ function parseRecord(line: string): JsonObject | undefined {
 }
 
 function fieldText(value: JsonValue | undefined): string {
-  if (typeof value === 'string') return /^[^\s"=]+$/.test(value) ? value : printJson(value);
-  return printJson(value ?? null);
+  const plain = typeof value === 'string' && /^[^\s"=]+$/.test(value);
+  return printableLine(plain ? value : printJson(value ?? null));
 }
 
 function errorTexts(err: JsonValue | undefined): readonly string[] {
   if (!isJsonObject(err)) return err === undefined ? [] : [fieldText(err)];
   const { code, name, message, hint, cause, stack } = err;
   const title = [code ?? name, message].filter((part) => typeof part === 'string').join(': ');
-  const lines = [title, typeof hint === 'string' ? `(${hint})` : ''];
+  const lines = [printable(title), typeof hint === 'string' ? `(${printable(hint)})` : ''];
   if (cause !== undefined) lines.push(`caused by ${errorTexts(cause).join(' ')}`);
-  if (typeof stack === 'string') lines.push(`\n${stack}`);
+  if (typeof stack === 'string') lines.push(`\n${printable(stack)}`);
   return lines.filter((part) => part !== '');
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ReadTableRequest } from '../../app/app-commands.ts';
+import { printableLine } from '../../base/printable.ts';
 import { type CommandSession, collect, usageError, wholeNumber } from '../command-session.ts';
 import { exitCodes } from '../exit-code.ts';
 import { isUri, namedTable } from '../named-table.ts';
@@ -57,7 +58,9 @@ export async function readTable(session: CommandSession, what: ReadTableRequest[
     );
   }
   const options = { ...asked, canonical: flags.canonical === true, ...absolutePlaces(session, flags), signal: environment.signal };
-  await app.readTable({ ...named, ...options, what }, (line) => terminal.out(`${line}\n`));
+  // JSON takes the escapes for what they stand for; a program reads the text as it is.
+  const shown = environment.outIsTerminal ? printableLine : (line: string): string => line;
+  await app.readTable({ ...named, ...options, what }, (line) => terminal.out(`${shown(line)}\n`));
   return exitCodes.ok;
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { HistoryRow, OffsetRow, TableDescription, TableSummary } from '../../app/app-commands.ts';
 import type { JsonValue } from '../../base/bigint-json.ts';
+import { printableLine } from '../../base/printable.ts';
 import { type CommandSession, wholeNumber } from '../command-session.ts';
 import { exitCodes } from '../exit-code.ts';
 import { bytesText, countText, orAbsent, timeText } from '../humane.ts';
@@ -105,7 +106,7 @@ function descriptionText(table: TableDescription, colour: boolean): string {
   ];
   const properties = Object.entries(table.properties).map(([key, value]) => ({ key, value }));
   const sections = [
-    facts.map(([label, value]) => `${paint(label.padEnd(11), 'bold', colour)} ${value}\n`).join(''),
+    facts.map(([label, value]) => `${paint(label.padEnd(11), 'bold', colour)} ${printableLine(value)}\n`).join(''),
     alignedTable(table.columns, columns, colour),
     properties.length === 0
       ? ''

@@ -1,3 +1,4 @@
+import { printable } from '../../base/printable.ts';
 import type { Column, ColumnBatch } from '../../schema/columns.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
 import { cellText } from '../../session/show/cell-text.ts';
@@ -98,7 +99,7 @@ export function wholeText(batch: ColumnBatch): string | undefined {
   const [column] = batch.columns;
   if (batch.rowCount !== 1 || batch.columns.length !== 1 || column?.type.kind !== 'string') return undefined;
   const text = cellText(column, 0);
-  return text.includes('\n') ? withoutControls(text) : undefined;
+  return text.includes('\n') ? printable(text) : undefined;
 }
 
 function cellsOf(batch: ColumnBatch): string[][] {
@@ -106,10 +107,5 @@ function cellsOf(batch: ColumnBatch): string[][] {
 }
 
 function safe(text: string): string {
-  return withoutControls(escaped(text));
-}
-
-/** Data must not command the terminal: escape sequences are shown, not sent. */
-function withoutControls(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n\t]/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return printable(escaped(text));
 }

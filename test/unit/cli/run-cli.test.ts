@@ -406,3 +406,21 @@ describe('maintain', () => {
     });
   });
 });
+
+test('what a table says does not command the terminal: lines of JSON stay the same text', async () => {
+  const hostile = 'a\u009b2J\u202eb';
+  const app: Partial<AppCommands> = {
+    readTable: (_request, write) => write(JSON.stringify({ hostile })),
+    history: () =>
+      Promise.reject(
+        new ServiceError({ code: 'A_CODE', kind: 'invalid', message: hostile, hint: hostile, cause: new Error(`x${hostile}`) }),
+      ),
+    listTables: () => Promise.resolve([{ name: hostile, format: 'delta', location: `${hostile}\nx` } as TableSummary]),
+  };
+  const rows = await cli('rows ./t', { app, terminal: true });
+  expect(rows.out).toBe('{"hostile":"a\\u009b2J\\u202eb"}\n');
+  expect(JSON.parse(rows.out)).toEqual({ hostile });
+  expect((await cli('rows ./t', { app })).out).toBe(`${JSON.stringify({ hostile })}\n`);
+  expect((await cli('tables', { app, env: { NO_COLOR: '1' }, terminal: true })).out).not.toMatch(/[\u0080-\u009f\u202e]/u);
+  expect((await cli('history t', { app })).err).not.toMatch(/[\u0080-\u009f\u202e]/u);
+});

@@ -122,6 +122,15 @@ describe('pretty lines', () => {
     expect(lines).toEqual(['03:04:05.678 warn  table committed  pipeline=demo table=flights note="two words"\n']);
   });
 
+  test('control characters and overrides of direction are shown, not sent', () => {
+    const { logger, lines } = capture({ format: 'pretty' });
+    const hostile = '\u001b[2J\u009b\u202e';
+    const err = new ServiceError({ code: 'A', kind: 'internal', message: hostile, hint: hostile, cause: new Error(hostile) });
+    logger.warn('m', { table: hostile, list: [hostile], [hostile]: `a ${hostile}`, err });
+    expect(lines.join('')).not.toMatch(/[^\P{Cc}\n]|\u202e/u);
+    expect(lines[0]).toContain('table=\\u001b[2J\\u009b\\u202e');
+  });
+
   test('show errors with code and hint, and colours only when told', () => {
     const { logger, lines } = capture({ format: 'pretty' });
     logger.error('stopped', { err: new ServiceError({ code: 'A_CODE', kind: 'invalid', message: 'what', hint: 'do this' }) });
