@@ -1,6 +1,10 @@
 # syntax=docker/dockerfile:1
 
-FROM node:20-bookworm-slim AS build
+# The newest line of Node with long support; docs/adr/0010-lines-of-node.md says when it moves. Whoever builds for production names the image
+# by its digest: --build-arg NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:…
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --include=dev --no-audit --no-fund
@@ -8,7 +12,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 RUN npx --no-install tsc -p tsconfig.build.json && npm prune --omit=dev --no-audit --no-fund
 
-FROM node:20-bookworm-slim
+FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="tidewater" \
       org.opencontainers.image.description="Kafka topics to Delta Lake and Apache Iceberg tables and back again as change feeds, exactly once both ways" \
       org.opencontainers.image.licenses="Apache-2.0"

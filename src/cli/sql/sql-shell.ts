@@ -25,6 +25,8 @@ class SqlShell {
   /** The statement that is being typed is another one without its line breaks. */
   #linesMatter = false;
   #running: AbortController | undefined;
+  /** The end of what is typed may come while a statement runs: nothing is asked for then. */
+  #closed = false;
 
   constructor(command: CommandSession, runner: SqlRunner) {
     this.#command = command;
@@ -45,6 +47,9 @@ class SqlShell {
       historySize: maxHistoryLines,
       removeHistoryDuplicates: true,
       signal: environment.signal,
+    });
+    readline.on('close', () => {
+      this.#closed = true;
     });
     readline.on('history', (lines) => {
       this.#lines = lines;
@@ -115,6 +120,7 @@ class SqlShell {
   }
 
   #prompt(readline: Interface): void {
+    if (this.#closed) return;
     const { pending } = this.#scanner;
     const place = this.#runner.session.runtime.tables.currentNamespace.join('.');
     readline.setPrompt(`${pending === 'nothing' ? place : ' '.repeat(Math.max(0, place.length - 1))}${marks[pending]} `);
