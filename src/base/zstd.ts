@@ -68,7 +68,9 @@ function unpackFrame(bytes: Uint8Array, { contentBytes, mostBytes }: Frame, room
     return decompress(bytes, { defaultHeapSize: Math.max(1, set) });
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause);
-    throw noRoom.test(detail) && contentBytes === undefined && set === room ? tooLarge(room) : new ZstdError(`a zstd frame cannot be unpacked: ${detail}`);
+    throw noRoom.test(detail) && contentBytes === undefined && set === room
+      ? tooLarge(room)
+      : new ZstdError(`a zstd frame cannot be unpacked: ${detail}`);
   }
 }
 

@@ -57,42 +57,50 @@ describe('records that no dead letter holds whole', () => {
     removeDirectory(dir);
   });
 
-  it.each(formats)('are letters cut or of a whole batch, and the rows behind them reach %s', async (_, options) => {
-    const pipeline = pipelineCase(dir, 'letters', { ...options, partitions: 1 });
-    await workload.createTopic(pipeline);
-    await produce(pipeline);
-    const one = serve(pipeline);
-    await untilRows(one, 4);
-    expect((await one.metrics()).sum('tidewater_ingest_records_dead_lettered_total')).toBe(3);
-    const letters = await consume(workload.kafka, [pipeline.deadLetterTopic], (received) => received.length >= 3);
-    const found = letters.map((letter) => [
-      header(letter, '__connect.errors.offset'),
-      header(letter, 'tidewater.dlq.reason'),
-      header(letter, 'tidewater.dlq.cut'),
-      header(letter, 'tidewater.dlq.until_offset'),
-    ]);
-    expect(found).toEqual([
-      ['1', 'invalid-json', 'value', undefined],
-      ['3', 'invalid-json', undefined, undefined],
-      ['5', 'corrupt-batch', undefined, '6'],
-    ]);
-    const [cut, whole] = letters;
-    expect(cut === undefined ? undefined : header(cut, 'tidewater.dlq.value.sha256')).toBe(
-      createHash('sha256').update(incompressible).digest('hex'),
-    );
-    expect(whole?.value?.length).toBe(2 * MiB);
-    expect((await one.terminate()).code, one.log).toBe(0);
-    expect(await auditOf(pipeline)).toMatchObject({ records: 7, rows: 4, deadLettered: 3, sound: true });
-  }, 180_000);
+  it.each(formats)(
+    'are letters cut or of a whole batch, and the rows behind them reach %s',
+    async (_, options) => {
+      const pipeline = pipelineCase(dir, 'letters', { ...options, partitions: 1 });
+      await workload.createTopic(pipeline);
+      await produce(pipeline);
+      const one = serve(pipeline);
+      await untilRows(one, 4);
+      expect((await one.metrics()).sum('tidewater_ingest_records_dead_lettered_total')).toBe(3);
+      const letters = await consume(workload.kafka, [pipeline.deadLetterTopic], (received) => received.length >= 3);
+      const found = letters.map((letter) => [
+        header(letter, '__connect.errors.offset'),
+        header(letter, 'tidewater.dlq.reason'),
+        header(letter, 'tidewater.dlq.cut'),
+        header(letter, 'tidewater.dlq.until_offset'),
+      ]);
+      expect(found).toEqual([
+        ['1', 'invalid-json', 'value', undefined],
+        ['3', 'invalid-json', undefined, undefined],
+        ['5', 'corrupt-batch', undefined, '6'],
+      ]);
+      const [cut, whole] = letters;
+      expect(cut === undefined ? undefined : header(cut, 'tidewater.dlq.value.sha256')).toBe(
+        createHash('sha256').update(incompressible).digest('hex'),
+      );
+      expect(whole?.value?.length).toBe(2 * MiB);
+      expect((await one.terminate()).code, one.log).toBe(0);
+      expect(await auditOf(pipeline)).toMatchObject({ records: 7, rows: 4, deadLettered: 3, sound: true });
+    },
+    180_000,
+  );
 
-  it.each(formats)('are passed by skip, counted, for %s', async (_, options) => {
-    const pipeline = pipelineCase(dir, 'skip', { ...options, partitions: 1 });
-    await workload.createTopic(pipeline);
-    await produce(pipeline);
-    const one = new ProductProcess({ config: pipeline.config, args: ['serve', '--set', 'ingest.deadLetters.onReject=skip'] });
-    running.push(one);
-    await untilRows(one, 4);
-    expect((await one.terminate()).code, one.log).toBe(0);
-    expect(await auditOf(pipeline)).toMatchObject({ records: 7, rows: 4, filtered: 3, sound: true });
-  }, 180_000);
+  it.each(formats)(
+    'are passed by skip, counted, for %s',
+    async (_, options) => {
+      const pipeline = pipelineCase(dir, 'skip', { ...options, partitions: 1 });
+      await workload.createTopic(pipeline);
+      await produce(pipeline);
+      const one = new ProductProcess({ config: pipeline.config, args: ['serve', '--set', 'ingest.deadLetters.onReject=skip'] });
+      running.push(one);
+      await untilRows(one, 4);
+      expect((await one.terminate()).code, one.log).toBe(0);
+      expect(await auditOf(pipeline)).toMatchObject({ records: 7, rows: 4, filtered: 3, sound: true });
+    },
+    180_000,
+  );
 });
