@@ -33,6 +33,7 @@ export class IngestRole {
   readonly #pool: WorkerPool;
   readonly #running = new Map<string, TableIngest>();
   readonly #warned = new Set<string>();
+  readonly #awaitedTopics = new Set<string>();
   readonly #drifts = new Map<string, DriftWatch>();
 
   constructor(components: Components) {
@@ -139,6 +140,7 @@ export class IngestRole {
       kafka,
       sink,
       identities,
+      awaitedTopics: this.#awaitedTopics,
       clock,
       failpoint,
       observer: {

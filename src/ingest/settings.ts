@@ -165,7 +165,7 @@ export const ingestSettings: z.ZodType<IngestEntry> = z
       default: 'fail',
     }),
     startFrom: choiceField(['earliest', 'latest'], {
-      description: 'Where a partition starts that the table has no offset of.',
+      description: 'Where a topic starts that the table has no offset of. One that a running process saw missing starts at its beginning.',
       default: 'earliest',
     }),
     routes: z

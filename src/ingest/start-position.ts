@@ -15,6 +15,8 @@ export type StartFrom = 'earliest' | 'latest';
 export type Unmarked =
   /** Nothing of the topic at all: it is read for the first time. */
   | 'new-topic'
+  /** Nothing of the topic either, but this process saw it missing: all it holds came since. */
+  | 'awaited-topic'
   /** Marks of other partitions of this incarnation: the partition was added since. */
   | 'added-partition'
   /** Marks of another incarnation: the topic was deleted and created again, or the cluster is another one. */
@@ -44,6 +46,10 @@ export type StartDecision =
 export function decideStart(facts: StartFacts): StartDecision {
   const { mark, earliest, latest, policy } = facts;
   if (mark === 'added-partition') return { kind: 'start', offset: earliest, expectedMark: undefined, settleFirst: false };
+  if (mark === 'awaited-topic') {
+    // Who did not see it missing would take its end for the place to begin.
+    return { kind: 'start', offset: earliest, expectedMark: undefined, settleFirst: facts.startFrom === 'latest' };
+  }
   if (mark === 'new-topic') {
     const fromEnd = facts.startFrom === 'latest';
     return { kind: 'start', offset: fromEnd ? latest : earliest, expectedMark: undefined, settleFirst: fromEnd };

@@ -35,6 +35,8 @@ export interface StartPlanOptions {
   readonly identityOf: (topic: string) => Promise<SourceIdentity | undefined>;
   readonly policy: DiscontinuityPolicy;
   readonly startFrom: StartFrom;
+  /** Topics that this process has seen missing. */
+  readonly awaited: ReadonlySet<string>;
 }
 
 /** Decides for each assigned partition where reading starts, from the table's marks and what the topics hold. */
@@ -51,7 +53,7 @@ export async function planStart(options: StartPlanOptions): Promise<StartPlan> {
     const present = new Set(known?.held.map(({ partition }) => partition));
     for (const partition of assigned) if (!present.has(partition)) plan.absent.push({ topic, partition });
     if (known === undefined) continue;
-    const marks = topicMarks(options.marks, known.identity);
+    const marks = topicMarks(options.marks, known.identity, options.awaited.has(topic));
     for (const offsets of known.held) planPartition(plan, { options, identity: known.identity, marks, offsets, assigned });
   }
   return plan;
@@ -112,9 +114,11 @@ interface TopicMarks {
   readonly present: ReadonlyMap<number, bigint>;
   /** Partitions that have marks of another. */
   readonly others: ReadonlySet<number>;
+  /** Why a topic without any has none. */
+  readonly none: 'new-topic' | 'awaited-topic';
 }
 
-function topicMarks(marks: ReadonlyMap<string, bigint>, identity: SourceIdentity): TopicMarks {
+function topicMarks(marks: ReadonlyMap<string, bigint>, identity: SourceIdentity, isAwaited: boolean): TopicMarks {
   const present = new Map<number, bigint>();
   const others = new Set<number>();
   for (const [writerId, mark] of marks) {
@@ -123,13 +127,13 @@ function topicMarks(marks: ReadonlyMap<string, bigint>, identity: SourceIdentity
     if (source.clusterId === identity.clusterId && source.topicId === identity.topicId) present.set(source.partition, mark);
     else others.add(source.partition);
   }
-  return { present, others };
+  return { present, others, none: isAwaited ? 'awaited-topic' : 'new-topic' };
 }
 
-function markOf({ present, others }: TopicMarks, partition: number): bigint | Unmarked {
+function markOf({ present, others, none }: TopicMarks, partition: number): bigint | Unmarked {
   const mark = present.get(partition);
   if (mark !== undefined) return mark;
   if (others.has(partition)) return 'other-incarnation';
   if (present.size > 0) return 'added-partition';
-  return others.size > 0 ? 'other-incarnation' : 'new-topic';
+  return others.size > 0 ? 'other-incarnation' : none;
 }

@@ -40,6 +40,8 @@ export interface TableIngestDependencies {
   readonly kafka: KafkaClient;
   readonly sink: BatchSink;
   readonly identities: SourceIdentities;
+  /** Topics that this process has seen missing: outlives the ingest, which may start again before they appear. */
+  readonly awaitedTopics: Set<string>;
   readonly clock: Clock;
   readonly failpoint: Failpoint;
   readonly observer: IngestObserver;
@@ -78,6 +80,8 @@ export class TableIngest implements ConsumerHandler {
   #assigned: readonly TopicPartition[] = [];
   #discontinuities: readonly Discontinuity[] = [];
   #missingTopics: readonly string[] = [];
+  /** Where to start is decided for everything that is there, and in the table as far as it has to be (L5). */
+  #isPlaced = false;
   #missingSaidMs = 0;
   /** When positions are planned again because partitions were not there, `Clock.monotonicMs`. */
   #planAgainMs = Number.POSITIVE_INFINITY;
@@ -110,7 +114,6 @@ export class TableIngest implements ConsumerHandler {
     const { clock, settings } = this.#dependencies;
     try {
       await this.#consumer.start();
-      if (this.#state === 'joining') this.#enterWork();
       while (!signal.aborted && this.#failure === undefined) {
         await clock.sleep(Math.min(sealCheckMs, settings.maxBatchAgeMs), signal).catch(() => undefined);
         this.sweep(clock.monotonicMs());
@@ -166,6 +169,8 @@ export class TableIngest implements ConsumerHandler {
   /** What was fetched of a topic that is gone cannot be fetched again: it is committed before the generation ends. */
   async onTopicsChanged({ missing, replaced }: TopicsChange): Promise<void> {
     for (const topic of replaced) this.#dependencies.observer.warning('topic was deleted and created again', { topic });
+    for (const topic of missing) this.#dependencies.awaitedTopics.add(topic);
+    if (replaced.length > 0 || this.#missingTopics.some((topic) => !missing.includes(topic))) this.#isPlaced = false;
     this.#missingTopics = missing;
     if (missing.length > 0) this.#sayMissing();
     this.#enterWork();
@@ -288,6 +293,7 @@ export class TableIngest implements ConsumerHandler {
     for (const { topic, partition } of plan.absent)
       observer.warning('partition is not there yet', { table: settings.table, topic, partition });
     for (const entry of plan.discontinuities) observer.discontinuity(entry);
+    this.#isPlaced = plan.absent.length === 0;
     this.#enterWork();
     this.#builder.reset(plan.positions);
     return plan.positions.map(({ topic, partition, offset, topicId }) => ({ topic, partition, offset, topicId }));
@@ -295,7 +301,7 @@ export class TableIngest implements ConsumerHandler {
 
   /** A plan whose decisions are in the table, as far as they would be others when made again. */
   async #settledPlan(): Promise<StartPlan> {
-    const { settings, sink, kafka, identities } = this.#dependencies;
+    const { settings, sink, kafka, identities, awaitedTopics } = this.#dependencies;
     for (let made = 0; made < maxPlans; made += 1) {
       const plan = await planStart({
         admin: kafka.admin,
@@ -304,6 +310,7 @@ export class TableIngest implements ConsumerHandler {
         identityOf: (topic) => identities.identityOf(topic),
         policy: settings.onOffsetDiscontinuity,
         startFrom: settings.startFrom,
+        awaited: awaitedTopics,
       });
       if (plan.settleFirst.length === 0) return plan;
       await sink.settle(plan.settleFirst);
@@ -351,6 +358,7 @@ export class TableIngest implements ConsumerHandler {
     const [broken] = this.#discontinuities;
     if (broken !== undefined) this.#enter('discontinuity', discontinuityError(table, broken).message);
     else if (this.#missingTopics.length > 0) this.#enter('waiting-for-topic', describeMissing(this.#missingTopics));
+    else if (!this.#isPlaced) this.#enter('joining', 'decides where to start');
     else this.#enter('running', undefined);
   }
 

@@ -124,10 +124,8 @@ describe('the pipeline survives that', () => {
       await workload.createTopic(pipeline);
       const skipped = await produce(pipeline, 100);
       const first = serve(pipeline);
-      await eventually('the beginning is in the table', async () => {
-        const marks = (await first.status()).tables[0]?.partitions.map(({ committedOffset }) => committedOffset) ?? [];
-        return marks.length === pipeline.partitions && marks.every((mark) => mark === 25);
-      });
+      // From the moment at which the process is ready nothing is passed over.
+      while ((await first.probe('/readyz').catch(() => undefined))?.status !== 200) await sleep(5);
       await first.kill();
       await produce(pipeline, 200, skipped);
       const second = serve(pipeline);
@@ -160,20 +158,23 @@ describe('the pipeline survives that', () => {
     await expectSound(pipeline, produced.rowCount);
   });
 
-  it.each(bothFormats)('the topic of %s does not exist yet', async (_, kind) => {
-    const pipeline = caseOf('missing', kind);
-    const worker = serve(pipeline);
-    await eventually('it waits', async () => (await worker.status()).tables[0]?.ingest === 'waiting-for-topic');
-    expect((await worker.status()).tables[0]?.detail).toContain(`waiting for topic "${pipeline.topic}"`);
-    expect((await worker.probe('/readyz')).status).toBe(503);
-    await sleep(3_000);
-    expect(worker.log.split('\n').filter((line) => line.includes('"waiting for topic"'))).toHaveLength(1);
-    expect(worker.log).not.toContain('KAFKA_TOPIC_NOT_FOUND');
-    await workload.createTopic(pipeline);
-    const produced = await produce(pipeline, 40);
-    await untilThrough(worker, pipeline, produced);
-    expect(await rowsOf(worker)).toBe(40 - produced.poison.size);
-    expect((await worker.probe('/readyz')).status).toBe(200);
-    expect((await worker.terminate()).code, worker.log).toBe(0);
-  });
+  it.each(bothFormats)(
+    'the topic of %s does not exist yet, and none of it is skipped even when topics are read from their end',
+    async (_, kind) => {
+      const pipeline = caseOf('missing', kind, ['startFrom: latest']);
+      const worker = serve(pipeline);
+      await eventually('it waits', async () => (await worker.status()).tables[0]?.ingest === 'waiting-for-topic');
+      expect((await worker.status()).tables[0]?.detail).toContain(`waiting for topic "${pipeline.topic}"`);
+      expect((await worker.probe('/readyz')).status).toBe(503);
+      await sleep(3_000);
+      expect(worker.log.split('\n').filter((line) => line.includes('"waiting for topic"'))).toHaveLength(1);
+      expect(worker.log).not.toContain('KAFKA_TOPIC_NOT_FOUND');
+      await workload.createTopic(pipeline);
+      const produced = await produce(pipeline, 40);
+      await untilThrough(worker, pipeline, produced);
+      expect(await rowsOf(worker)).toBe(40 - produced.poison.size);
+      expect((await worker.probe('/readyz')).status).toBe(200);
+      expect((await worker.terminate()).code, worker.log).toBe(0);
+    },
+  );
 });

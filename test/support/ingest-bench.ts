@@ -22,6 +22,8 @@ export class MarkKeeper implements BatchSink {
   readonly #writers = new Map<string, string>();
   readonly #left = new Map<string, bigint>();
   held: Promise<void> | undefined;
+  /** Decisions about where to start wait for it. */
+  settling: Promise<void> | undefined;
   answer: ((batch: SealedBatch) => BatchOutcome | undefined) | undefined;
   /** Name of a mark that a test has put into `marks`. */
   writerOf: (partition: string) => string = (partition) => partition;
@@ -35,6 +37,7 @@ export class MarkKeeper implements BatchSink {
 
   async settle(ranges: readonly BatchRange[]): Promise<boolean> {
     await this.#tail;
+    await this.settling;
     const marks = await this.progressStartingWith();
     if (ranges.some(({ writerId, expectedMark }) => marks.get(writerId) !== expectedMark)) return false;
     this.#advance(ranges);
@@ -82,6 +85,8 @@ export class Bench {
   readonly kafka: KafkaClient;
   readonly sink: MarkKeeper;
   readonly log: string[] = [];
+  /** What the process remembers beyond its ingest. */
+  awaitedTopics: Set<string> = new Set();
   readonly #stop = new AbortController();
   #ended: Promise<void> = Promise.resolve();
   #done = false;
@@ -119,6 +124,7 @@ export class Bench {
       kafka,
       sink: this.sink,
       identities,
+      awaitedTopics: this.awaitedTopics,
       clock: this.clock,
       failpoint: inertFailpoint,
       observer: this.#observer(),

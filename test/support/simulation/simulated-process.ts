@@ -194,6 +194,7 @@ export class SimulatedProcess {
       kafka,
       sink,
       identities,
+      awaitedTopics: new Set(),
       clock,
       failpoint: inertFailpoint,
       observer: {

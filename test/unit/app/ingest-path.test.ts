@@ -113,6 +113,7 @@ describe('the way of a record from topic to table', () => {
         kafka,
         sink,
         identities,
+        awaitedTopics: new Set(),
         clock,
         failpoint: inertFailpoint,
         observer: silentIngestObserver,

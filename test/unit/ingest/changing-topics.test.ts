@@ -79,6 +79,61 @@ describe('reading from the end of a topic', () => {
     await second.stop();
   });
 
+  it('is not running before the end is in the table: what is sent to a process that is ready is read, whenever it dies', async () => {
+    const bench = new Bench();
+    await bench.topic();
+    await bench.produce(100);
+    const settling = gate();
+    bench.sink.settling = settling.opened;
+    const ingest = await bench.start({ startFrom: 'latest', maxBatchAgeMs: 100 });
+    await bench.pass(1_000);
+    expect(ingest.status.state).toBe('joining');
+    settling.open();
+    await bench.pass(100);
+    expect([ingest.status.state, bench.sink.settled]).toEqual(['running', ['0:100']]);
+    await bench.stop();
+  });
+
+  it('reads a topic from its beginning that was not there before, and says so by no state but after the decision is in the table', async () => {
+    const bench = new Bench();
+    const settling = gate();
+    bench.sink.settling = settling.opened;
+    const ingest = await bench.start({ startFrom: 'latest', maxBatchAgeMs: 100 });
+    await bench.pass(300);
+    expect(ingest.status.state).toBe('waiting-for-topic');
+    await bench.topic(2);
+    await bench.produce(100);
+    await bench.pass(300);
+    expect(ingest.status.state).toBe('joining');
+    settling.open();
+    await bench.pass(300);
+    expect(ingest.status.state).toBe('running');
+    expect(bench.sink.settled).toEqual(['0:0 1:0']);
+    expect(bench.sink.sealed).toEqual(['age 0:0-100']);
+    await bench.stop();
+  });
+
+  it('remembers that a topic was not there while the process lives, also when its ingest starts again', async () => {
+    const bench = new Bench();
+    await bench.start({ startFrom: 'latest' });
+    await bench.stop();
+    await bench.topic();
+    await bench.produce(100);
+    const again = new Bench(bench);
+    again.awaitedTopics = bench.awaitedTopics;
+    await again.start({ startFrom: 'latest', maxBatchAgeMs: 100 });
+    await again.pass(300);
+    expect(again.sink.sealed).toEqual(['age 0:0-100']);
+    await again.stop();
+    const other = new Bench();
+    await other.topic();
+    await other.produce(100);
+    await other.start({ startFrom: 'latest', maxBatchAgeMs: 100 });
+    await other.pass(300);
+    expect([other.sink.settled, other.sink.sealed]).toEqual([['0:100'], []]);
+    await other.stop();
+  });
+
   it('reads a partition that is added later from its beginning', async () => {
     const bench = new Bench();
     await bench.topic();

@@ -35,6 +35,7 @@ async function plan(options: Partial<StartPlanOptions>): Promise<StartPlan> {
     identityOf: (topic) => Promise.resolve({ ...identity, topic }),
     policy: 'fail',
     startFrom: 'earliest',
+    awaited: new Set(),
     ...options,
   });
 }
@@ -71,6 +72,13 @@ describe('where reading starts', () => {
     const { positions, settleFirst } = await plan({ startFrom: 'latest', partitions: orders0 });
     expect(positions).toEqual([reads('orders', 0, 5n, undefined)]);
     expect(settleFirst).toEqual([settles(0, 5n), settles(1, 0n)]);
+  });
+
+  it('is the beginning of a topic that was seen missing, settled first where others would begin at its end', async () => {
+    const { positions, settleFirst } = await plan({ startFrom: 'latest', partitions: orders0, awaited: new Set(['orders']) });
+    expect(positions).toEqual([reads('orders', 0, 2n, undefined)]);
+    expect(settleFirst).toEqual([settles(0, 2n), settles(1, 0n)]);
+    expect((await plan({ awaited: new Set(['orders']) })).settleFirst).toEqual([]);
   });
 
   it('is the beginning of a partition that was added since, even when new topics are read from their end', async () => {
