@@ -12,6 +12,7 @@ export type AuditRule =
   | 'unaccounted'
   | 'decision'
   | 'incarnation'
+  | 'second-pipeline'
   | 'history'
   | 'total'
   | 'file'

@@ -24,6 +24,8 @@ export const rangeSchema: StructType = {
     { name: 'lo', type: { kind: 'long' }, nullable: false },
     { name: 'hi', type: { kind: 'long' }, nullable: false },
     { name: 'expected', type: { kind: 'long' }, nullable: false },
+    { name: 'incarnation', type: { kind: 'string' }, nullable: false },
+    { name: 'pipeline', type: { kind: 'string' }, nullable: false },
   ],
 };
 
@@ -91,20 +93,36 @@ const sumsSchema: StructType = {
   ],
 };
 
-/** Ranges that overlap others belong to commits that are counted together (version null); a stretch of them may hold an offset as often. */
+/**
+ * Ranges that overlap others belong to commits that are counted together (version null). They are cut where one of them begins or ends, so
+ * that of each piece is known how often an offset in it may be there: as often as a pipeline has read the incarnation, by decision, and once
+ * more for each other incarnation. What another pipeline has read of the same incarnation is no reason to be there again.
+ */
 function segmentsSql({ ranges }: RowsRequest): string {
   return `
     ordered AS (SELECT *, max(hi) OVER earlier AS before, lead(lo) OVER (PARTITION BY topic, part ORDER BY lo, version) AS after
       FROM (${ranges.sql}) WHERE hi > lo
       WINDOW earlier AS (PARTITION BY topic, part ORDER BY lo, version ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),
     tangled AS (SELECT DISTINCT version FROM ordered WHERE before > lo OR after < hi),
-    stretches AS (SELECT *, sum(CASE WHEN before > lo THEN 0 ELSE 1 END) OVER (PARTITION BY topic, part ORDER BY lo, version
-        ROWS UNBOUNDED PRECEDING) AS stretch
-      FROM ordered WHERE version IN (SELECT version FROM tangled)),
+    ends AS (
+      SELECT topic, part, incarnation, pipeline, lo AS o, 1 AS step FROM ordered WHERE version IN (SELECT version FROM tangled)
+      UNION ALL
+      SELECT topic, part, incarnation, pipeline, hi, -1 FROM ordered WHERE version IN (SELECT version FROM tangled)),
+    steps AS (SELECT topic, part, incarnation, pipeline, o,
+        sum(sum(step)) OVER (PARTITION BY topic, part, incarnation, pipeline ORDER BY o) AS readings
+      FROM ends GROUP BY topic, part, incarnation, pipeline, o),
+    pieces AS (SELECT topic, part, o AS lo, lead(o) OVER (PARTITION BY topic, part ORDER BY o) AS hi
+      FROM (SELECT DISTINCT topic, part, o FROM ends)),
+    readers AS (SELECT DISTINCT topic, part, incarnation, pipeline FROM ends),
+    read AS (SELECT asked.topic, asked.part, asked.lo, asked.hi, asked.incarnation, max(steps.readings) AS readings
+      FROM (SELECT * FROM pieces JOIN readers USING (topic, part)) AS asked
+      ASOF JOIN steps ON asked.topic = steps.topic AND asked.part = steps.part AND asked.incarnation = steps.incarnation
+        AND asked.pipeline = steps.pipeline AND asked.lo >= steps.o
+      GROUP BY ALL),
     segments AS (
       SELECT version, topic, part, lo, hi, 1 AS allowed FROM ordered WHERE version NOT IN (SELECT version FROM tangled)
       UNION ALL
-      SELECT NULL, topic, part, min(lo), max(hi), count(*) FROM stretches GROUP BY topic, part, stretch)`;
+      SELECT NULL, topic, part, lo, hi, CAST(sum(readings) AS BIGINT) FROM read GROUP BY topic, part, lo, hi HAVING sum(readings) > 0)`;
 }
 
 /** Rows by commit and partition; each offset once before, so that what is sorted and joined are offsets. */

@@ -143,10 +143,7 @@ class RunningAudit {
     let pending: InputRow[] = [];
     for await (const link of this.#request.table.versions(snapshot, signal)) {
       const commit = this.#follow(link);
-      for (const { topic, partition, from, until } of commit?.ranges ?? []) {
-        const expected = BigInt(commit?.rows ?? 0);
-        pending.push({ version: BigInt(link.version), topic, part: BigInt(partition), lo: from, hi: until, expected });
-      }
+      if (commit !== undefined) pending.push(...rangeRows(commit));
       if (pending.length < rangesAtOnce) continue;
       yield buildBatch(rangeSchema, pending);
       pending = [];
@@ -172,6 +169,19 @@ class RunningAudit {
       untoldFindings: findings.untold,
     };
   }
+}
+
+function rangeRows({ version, rows, pipeline, ranges }: LedgerCommit): readonly InputRow[] {
+  return ranges.map(({ topic, partition, from, until, incarnation }) => ({
+    version: BigInt(version),
+    topic,
+    part: BigInt(partition),
+    lo: from,
+    hi: until,
+    expected: BigInt(rows),
+    incarnation,
+    pipeline,
+  }));
 }
 
 /** What the scan or the engine says of a damaged file that its beginning and end did not show. */

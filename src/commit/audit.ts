@@ -29,7 +29,9 @@ export interface LedgerRange {
 export interface LedgerCommit {
   readonly version: Version;
   readonly rows: number;
-  readonly ranges: readonly AccountedRange[];
+  readonly pipeline: string;
+  /** With the incarnation of the topic, by cluster and id, that each is of. */
+  readonly ranges: readonly (AccountedRange & { readonly incarnation: string })[];
 }
 
 export interface AuditReport {
@@ -50,6 +52,15 @@ export interface AuditReport {
 
 /** Changes of others that are told one by one. */
 const maxForeign = 1_000;
+
+interface MovedMark {
+  readonly writerId: string;
+  /** Cluster and topic id. */
+  readonly incarnation: string;
+  readonly value: bigint;
+}
+
+type MovedMarks = ReadonlyMap<string, MovedMark>;
 
 /** As `LedgerAudit`, of a history in hand, oldest first. */
 export function auditHistory(history: readonly HistoryEntry[]): AuditReport {
@@ -87,8 +98,14 @@ export class LedgerAudit {
     this.#totals.commits += 1;
     for (const key of ['records', 'rows', 'deadLettered', 'filtered'] as const) this.#totals[key] += accounting[key];
     this.#findings.add(...checkBalance(entry, accounting), ...checkMarks(entry, accounting));
-    for (const range of accounting.ranges) this.#follow(entry, accounting.pipeline, range);
-    return { version: entry.version, rows: accounting.rows, ranges: accounting.ranges };
+    const { rows, pipeline } = accounting;
+    const marks = marksOf(entry, pipeline);
+    const ranges = accounting.ranges.map((range) => {
+      const incarnation = marks.get(placeOf(range))?.incarnation ?? '';
+      this.#follow(entry, pipeline, range, marks);
+      return { ...range, incarnation };
+    });
+    return { version: entry.version, rows, pipeline, ranges };
   }
 
   report(): AuditReport {
@@ -104,20 +121,37 @@ export class LedgerAudit {
   }
 
   /** Ledgers go by writer id: offsets of a topic that was created again follow nothing. */
-  #follow(entry: HistoryEntry, pipeline: string, range: AccountedRange): void {
+  #follow(entry: HistoryEntry, pipeline: string, range: AccountedRange, marks: MovedMarks): void {
     const { topic, partition, from, until } = range;
-    const name = `${topic}:${partition}`;
-    const key = marksOf(entry, pipeline).get(name)?.writerId ?? `${pipeline}:${name}`;
+    const name = placeOf(range);
+    const mark = marks.get(name);
+    const key = mark?.writerId ?? `${pipeline}:${name}`;
     const before = this.#ledgers.get(key)?.range;
     const incarnation = this.#incarnations.get(`${pipeline}:${name}`);
     if (before === undefined) {
       if (incarnation !== undefined && incarnation !== key) this.#findings.add(newIncarnation(entry, name, range));
+      if (mark !== undefined) this.#findings.add(...this.#otherReaders(entry, pipeline, range, mark.incarnation));
       this.#ledgers.set(key, { range: { pipeline, topic, partition, from, until } });
     } else {
       if (from !== before.until) this.#findings.add(discontinuity(entry, name, range, before.until));
       this.#ledgers.set(key, { range: { ...before, until } });
     }
     this.#incarnations.set(`${pipeline}:${name}`, key);
+  }
+
+  /** What pipelines of other names have read of the same: whether rows are there twice is seen in the rows. */
+  #otherReaders(
+    { version }: HistoryEntry,
+    pipeline: string,
+    { topic, partition, from }: AccountedRange,
+    incarnation: string,
+  ): AuditFinding[] {
+    const name = placeOf({ topic, partition });
+    return [...this.#ledgers].flatMap(([writerId, { range: other }]): AuditFinding[] => {
+      if (other.pipeline === pipeline || writerId !== `${other.pipeline}:${name}:${incarnation}`) return [];
+      const text = `${name} is read by the pipeline "${pipeline}" from ${from} on, and the pipeline "${other.pipeline}" has read [${other.from}, ${other.until}) of the same topic`;
+      return [{ level: 'note', version, rule: 'second-pipeline', text }];
+    });
   }
 
   #addForeign(entry: HistoryEntry): void {
@@ -167,7 +201,7 @@ function newIncarnation({ version }: HistoryEntry, name: string, { from }: Accou
 function checkMarks(entry: HistoryEntry, { pipeline, ranges }: CommitAccounting): AuditFinding[] {
   const marks = marksOf(entry, pipeline);
   return ranges.flatMap((range): AuditFinding[] => {
-    const mark = marks.get(`${range.topic}:${range.partition}`)?.value;
+    const mark = marks.get(placeOf(range))?.value;
     if (mark === range.until) return [];
     const text = `${range.topic}:${range.partition} ends at ${range.until}, the stored mark is ${String(mark)}`;
     return [{ level: 'error', version: entry.version, rule: 'mark', text }];
@@ -175,13 +209,17 @@ function checkMarks(entry: HistoryEntry, { pipeline, ranges }: CommitAccounting)
 }
 
 /** The marks of a pipeline that a version moved, by `topic:partition`. */
-function marksOf(entry: HistoryEntry, pipeline: string): ReadonlyMap<string, { readonly writerId: string; readonly value: bigint }> {
-  const marks = new Map<string, { readonly writerId: string; readonly value: bigint }>();
+function marksOf(entry: HistoryEntry, pipeline: string): MovedMarks {
+  const marks = new Map<string, MovedMark>();
   for (const [writerId, value] of entry.progress) {
     const source = parseWriterId(writerId, pipeline);
-    if (source !== undefined) marks.set(`${source.topic}:${source.partition}`, { writerId, value });
+    if (source !== undefined) marks.set(placeOf(source), { writerId, incarnation: `${source.clusterId}:${source.topicId}`, value });
   }
   return marks;
+}
+
+function placeOf({ topic, partition }: { readonly topic: string; readonly partition: number }): string {
+  return `${topic}:${partition}`;
 }
 
 /** A version that moved a pipeline's marks without saying what it read. */

@@ -30,9 +30,11 @@ export class IngestedTable {
   readonly #config: string;
   readonly #components: OpenedComponents;
   #table: Table | undefined;
-  #pipeline: CommitPipeline | undefined;
+  readonly #pipelines = new Map<string, CommitPipeline>();
   /** Another incarnation of the topic has another one. */
   topicId = 't';
+  /** Whose commits they are. */
+  pipeline = 'p';
 
   /** @param properties of the table. @param columns beside `id` and those of the source. */
   constructor(format: TableFormat, directory: string, properties: Readonly<Record<string, string>> = {}) {
@@ -70,7 +72,7 @@ tables:
   }
 
   /** Commits records `[from, until)` of a partition. `after`: the mark that is left behind by decision; default: `from`. */
-  async commit(partition: number, from: number, until: number, after: number | undefined = from === 0 ? undefined : from): Promise<void> {
+  async commit(partition: number, from: number, until: number, after: number | 'nothing' = from === 0 ? 'nothing' : from): Promise<void> {
     const records = Array.from({ length: until - from }, (_, index) => ({
       value: Buffer.from(`{"id":${1_000_000 + from + index}}`),
       timestampMs: toEpochMs(0),
@@ -78,8 +80,8 @@ tables:
     const { bytes } = encodeRecordBatch({ topic: 'orders', partition, records });
     // The broker writes the offset of a batch into its head.
     new DataView(bytes.buffer, bytes.byteOffset).setBigInt64(0, BigInt(from));
-    const expectedMark = after === undefined ? undefined : BigInt(after);
-    const source = { pipeline: 'p', clusterId: 'c', topic: 'orders', topicId: this.topicId };
+    const expectedMark = after === 'nothing' ? undefined : BigInt(after);
+    const source = { pipeline: this.pipeline, clusterId: 'c', topic: 'orders', topicId: this.topicId };
     const batch: SealedBatch = {
       table: 'orders',
       sequence: 0,
@@ -98,25 +100,27 @@ tables:
   }
 
   async #commits(): Promise<CommitPipeline> {
-    if (this.#pipeline !== undefined) return this.#pipeline;
+    const open = this.#pipelines.get(this.pipeline);
+    if (open !== undefined) return open;
     const { clock, random, ids, config } = this.#components;
     const [settings] = config.tables;
     if (settings === undefined) throw new Error('the configuration has a table');
     const table = await this.table();
-    this.#pipeline = new CommitPipeline({
+    const commits = new CommitPipeline({
       table,
       committer: new TableCommitter({ table, clock, random, observer: silentCommitObserver, settings: config.commit }),
       stager: new InThreadBatchStager({ openStore: openObjectStore, clock, failpoint: inertFailpoint, maxNestingDepth: 8 }),
       deadLetters: { write: (_, rejects) => Promise.resolve({ deadLettered: rejects.length, filtered: 0 }) },
       decodeSpecFor: (write) => decodeSpecOf(settings, write),
-      pipeline: 'p',
+      pipeline: this.pipeline,
       ids,
       clock,
       failpoint: inertFailpoint,
       observer: silentCommitObserver,
       events: new LocalTableEvents(clock),
     });
-    return this.#pipeline;
+    this.#pipelines.set(this.pipeline, commits);
+    return commits;
   }
 
   /** What another program does to the table: statements over `$orders`. */

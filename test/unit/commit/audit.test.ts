@@ -64,6 +64,19 @@ describe('the audit of a ledger', () => {
     expect(report.offsets.get('orders:0')).toBe(3n);
   });
 
+  it('says what a pipeline of another name reads of the same topic', () => {
+    const more = { pipeline: 'renamed', ranges: [range(0, 0n, 3n)], records: 3, rows: 3 };
+    const [same, other] = ['renamed:orders:0:c:t', 'renamed:orders:0:c:another'].map((writer) =>
+      auditHistory([...sound, entry(4, more, { progress: new Map([[writer, 3n]]) })]).findings.map(
+        ({ level, text }) => `${level}: ${text}`,
+      ),
+    );
+    expect(same).toEqual([
+      'note: orders:0 is read by the pipeline "renamed" from 0 on, and the pipeline "p" has read [0, 12) of the same topic',
+    ]);
+    expect(other).toEqual([]);
+  });
+
   it('goes on from the range that broke the line, so that one fault is one finding', () => {
     const broken = [...sound, entry(4, { ranges: [range(0, 13n, 14n)] }), entry(5, { ranges: [range(0, 14n, 15n)] })];
     expect(rulesOf(broken)).toEqual(['error gap at 4']);
@@ -96,7 +109,7 @@ describe('the audit of a ledger', () => {
   it('audits the ledger of every pipeline by itself', () => {
     const other = { pipeline: 'q', ranges: [range(0, 3n, 5n)], records: 7, rows: 2 };
     const progress = new Map([['q:orders:0:c:t', 5n]]);
-    expect(rulesOf([...sound, entry(4, other, { progress })])).toEqual(['error balance at 4']);
+    expect(rulesOf([...sound, entry(4, other, { progress })])).toEqual(['error balance at 4', 'note second-pipeline at 4']);
   });
 
   it('names offsets that an operator passed over or reads again, and finds them where nobody decided it', () => {
