@@ -1,5 +1,6 @@
 import { isServiceError, ServiceError } from '../../base/errors.ts';
 import { kafkaTopicNotFound, kafkaUnavailable } from '../errors.ts';
+import { kafkaCodeText } from './kafka-code-names.ts';
 
 /** Error codes of the Kafka protocol that this adapter reacts to. */
 export const kafkaCode = {
@@ -23,6 +24,7 @@ export const kafkaCode = {
   topicAuthorizationFailed: 29,
   groupAuthorizationFailed: 30,
   clusterAuthorizationFailed: 31,
+  invalidTimestamp: 32,
   unsupportedVersion: 35,
   outOfOrderSequence: 45,
   duplicateSequence: 46,
@@ -119,11 +121,21 @@ export function answerError(code: number, what: string, topic: string | undefine
     return new ServiceError({
       code: 'KAFKA_REFUSED',
       kind: 'invalid',
-      message: `${what}: the broker refused with error ${code}${cause instanceof Error ? ` (${cause.message})` : ''}`,
+      message: `${what}: the broker refused with error ${kafkaCodeText(code)}${cause instanceof Error ? ` (${cause.message})` : ''}`,
+      hint: code === kafkaCode.invalidTimestamp ? timestampHint(topic) : undefined,
       cause,
     });
   }
-  return kafkaUnavailable(`${what}: the broker answered with error ${code}`, cause);
+  return kafkaUnavailable(`${what}: the broker answered with error ${kafkaCodeText(code)}`, cause);
+}
+
+/** Dead letters have the time of the record that they tell of, whatever it says. */
+function timestampHint(topic: string | undefined): string {
+  const where = topic === undefined ? 'the topic' : `topic "${topic}"`;
+  return (
+    `let ${where} take the times that its records have: set message.timestamp.after.max.ms (times to come) or ` +
+    'message.timestamp.before.max.ms (times gone by) of it to 9223372036854775807, before Kafka 3.6 message.timestamp.difference.max.ms'
+  );
 }
 
 /** Whether trying again can never help without somebody changing something. */
