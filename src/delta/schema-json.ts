@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../base/bigint-json.ts';
-import { ServiceError } from '../base/errors.ts';
+import { isServiceError, ServiceError } from '../base/errors.ts';
 import { duplicateColumn } from '../schema/duplicate-column.ts';
 import type { DataType, Field, PrimitiveType, StructType } from '../schema/types.ts';
 
@@ -29,11 +29,19 @@ const plainKinds: ReadonlySet<string> = new Set([
  * naming column and type.
  */
 export function parseSchemaString(text: string, where: string): StructType {
-  const schema = parseType(parseJson(text, `${where}: schemaString`), where, 0);
+  const schema = parseType(schemaJson(text, where), where, 0);
   if (schema.kind !== 'struct') throw damaged(where, 'the schema is not a struct');
   const duplicate = duplicateColumn(schema);
   if (duplicate !== undefined) throw damaged(where, `the schema has the column "${duplicate}" twice; the case of a name does not count`);
   return schema;
+}
+
+function schemaJson(text: string, where: string): JsonValue {
+  try {
+    return parseJson(text, 'schemaString');
+  } catch (error) {
+    throw isServiceError(error, 'corrupt') ? damaged(where, error.message, error) : error;
+  }
 }
 
 /** Inverse of `parseSchemaString`. */
@@ -125,8 +133,8 @@ function printType(type: DataType): JsonValue {
   }
 }
 
-function damaged(where: string, what: string): ServiceError {
-  return new ServiceError({ code: 'DELTA_SCHEMA_INVALID', kind: 'corrupt', message: `${where}: ${what}` });
+function damaged(where: string, what: string, cause?: unknown): ServiceError {
+  return new ServiceError({ code: 'DELTA_SCHEMA_INVALID', kind: 'corrupt', message: `${where}: ${what}`, cause });
 }
 
 function unsupported(where: string, type: string): ServiceError {

@@ -110,6 +110,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'catalogs[].type': 'jdbc',
   'catalogs[].uri': 'jdbc:postgresql://host/db',
   'catalogs[].properties': 'V0',
+  'maintenance.allowedLocations': '/srv/shared',
   'tables[].format': 'delta',
   'tables[].catalog': 'lake',
   'tables[].identifier': 'shop.goods',
