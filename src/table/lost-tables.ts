@@ -8,7 +8,7 @@ export function tableGone(name: string, location: string, detail: string): Servi
     code: 'TABLE_GONE',
     kind: 'discontinuity',
     message: `table "${name}" at ${location} is gone: ${detail}; nothing was committed`,
-    hint: `put the table's folder back as it was, or accept the loss; ${again}`,
+    hint: `put the table's folder back as it was, after removing what is at its place (files of commits that failed), or accept the loss; ${again}`,
     context: { table: name, location },
   });
 }

@@ -46,9 +46,8 @@ describe('a Delta table whose log names a victim’s file', () => {
     await expect(tables.rows(table)).rejects.toMatchObject(refused);
     await expect(table.rowsAt((await table.refresh()).version)).rejects.toMatchObject(refused);
     await expect(table.changesOf((await table.refresh()).version)).rejects.toMatchObject(refused);
-    await expect(table.operations.delete({}))
-      .rejects.toMatchObject(refused)
-      .catch(() => undefined);
+    // To take every row away no file is read, and afterwards nothing names the file any more: it stays all the same.
+    await table.operations.delete({});
     await table.vacuum({ dryRun: false, retentionHours: 0, allowShortRetention: true });
     expect((await readdir(tables.path('victim'))).some((name) => victim.endsWith(name))).toBe(true);
   });
