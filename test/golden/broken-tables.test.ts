@@ -6,7 +6,7 @@ const pack = 'fixtures-delta';
 const answers: Readonly<Record<string, number | string>> = {
   'bad-json-line': 'DELTA_LOG_CORRUPT',
   'bad-last-checkpoint': 10,
-  'bad-schema-string': 'JSON_INVALID',
+  'bad-schema-string': 'DELTA_SCHEMA_INVALID',
   // The table is whole; its feed is not.
   'cdc-file-missing': 3,
   'checkpoint-without-commit': 10,

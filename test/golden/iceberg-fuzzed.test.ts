@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeError, isServiceError } from '../../src/base/errors.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
+import { damageIcebergStructure } from '../support/fuzz/damage-iceberg-structure.ts';
 import { GoldenIceberg } from '../support/golden-iceberg.ts';
 import { propertySeed, propertyTimeoutMs } from '../support/property/property-runs.ts';
 
@@ -52,20 +53,71 @@ describe('damaged copies of sound tables', () => {
     },
     propertyTimeoutMs,
   );
+
+  it(
+    `of the wrong shape give the same rows or are refused by name (seed ${propertySeed})`,
+    async () => {
+      const faults: string[] = [];
+      let refused = 0;
+      for (let index = 0; index < cases; index++) {
+        const seed = propertySeed + index;
+        const outcome = await outcomeOfShape(golden, seed);
+        if (outcome.kind === 'fault') faults.push(`seed ${seed}: ${outcome.detail}`);
+        if (outcome.kind === 'refused') refused += 1;
+      }
+      expect(faults).toEqual([]);
+      expect(refused).toBeGreaterThan(cases / 10);
+    },
+    propertyTimeoutMs,
+  );
 });
 
 type Outcome = { readonly kind: 'read' | 'refused' } | { readonly kind: 'fault'; readonly detail: string };
 
-async function outcomeOf(golden: GoldenIceberg, seed: number): Promise<Outcome> {
-  const random = new SeededRandom(seed);
+interface DamagedCopy {
+  readonly name: string;
+  readonly base: (typeof bases)[number];
+  readonly room: string;
+  /** A file of the table whose name fits. */
+  readonly path: string;
+}
+
+function copyOf(golden: GoldenIceberg, seed: number, random: SeededRandom, names: RegExp): DamagedCopy {
   const base = pick(random, bases);
   const name = `case-${seed}`;
   const room = join(golden.directory, name);
   cpSync(join(golden.directory, 'iceberg', base), room, { recursive: true });
-  const files = readdirSync(join(room, 'table'), { recursive: true, encoding: 'utf8' }).filter((path) =>
-    /\.(json|avro|puffin|orc|text)$/.test(path),
-  );
-  const path = join(room, 'table', pick(random, files.sort()));
+  const files = readdirSync(join(room, 'table'), { recursive: true, encoding: 'utf8' }).filter((path) => names.test(path));
+  return { name, base, room, path: join(room, 'table', pick(random, files.sort())) };
+}
+
+function isNamed(error: unknown): boolean {
+  return isServiceError(error) || (error instanceof Error && 'code' in error && error.code === 'TABLE_NOT_FOUND');
+}
+
+async function outcomeOfShape(golden: GoldenIceberg, seed: number): Promise<Outcome> {
+  const random = new SeededRandom(seed);
+  const { name, base, room, path } = copyOf(golden, seed, random, /^metadata\/.*\.(metadata\.json|avro)$/);
+  const rows = async (): Promise<string> => {
+    const table = await golden.openRecorded(name);
+    return [...(await golden.rows(table, await table.refresh(), {}))].sort().join('\n');
+  };
+  try {
+    const sound = await rows();
+    const what = `${base}, ${path.slice(room.length)}: ${damageIcebergStructure(random, path)}`;
+    try {
+      return (await rows()) === sound ? { kind: 'read' } : { kind: 'fault', detail: `${what}: gives other rows` };
+    } catch (error) {
+      return isNamed(error) ? { kind: 'refused' } : { kind: 'fault', detail: `${what}: ${describeError(error)}` };
+    }
+  } finally {
+    rmSync(room, { recursive: true, force: true });
+  }
+}
+
+async function outcomeOf(golden: GoldenIceberg, seed: number): Promise<Outcome> {
+  const random = new SeededRandom(seed);
+  const { name, base, room, path } = copyOf(golden, seed, random, /\.(json|avro|puffin|orc|text)$/);
   const kind = pick(random, damages);
   writeFileSync(path, damaged(random, readFileSync(path), kind));
   try {
@@ -74,8 +126,7 @@ async function outcomeOf(golden: GoldenIceberg, seed: number): Promise<Outcome> 
     for (const about of ['files', 'manifests', 'partitions', 'history']) await golden.metadataRows(table, about);
     return { kind: 'read' };
   } catch (error) {
-    const isNamed = isServiceError(error) || (error instanceof Error && 'code' in error && error.code === 'TABLE_NOT_FOUND');
-    return isNamed
+    return isNamed(error)
       ? { kind: 'refused' }
       : { kind: 'fault', detail: `${base}, ${kind} ${path.slice(room.length)}: ${describeError(error)}` };
   } finally {

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { inflateRawSync } from 'node:zlib';
-import avsc from 'avsc';
 import Database from 'libsql';
+import { readAvroFile } from './avro-file.ts';
 import { type Add, advance, type LogVersion, type Orphan, type TableLog } from './checks-log.ts';
 
 /*
@@ -165,7 +164,7 @@ function versionOf(snapshot: RawSnapshot, { source, fields, everNamed, marks, fi
   const id = BigInt(snapshot['snapshot-id']);
   everNamed.add(source.relative(snapshot['manifest-list']));
   const [adds, removes]: [Add[], { path: string; dataChange: boolean }[]] = [[], []];
-  for (const manifest of readAvro(source.read(snapshot['manifest-list'])) as RawManifest[]) {
+  for (const manifest of readAvroFile(source.read(snapshot['manifest-list'])).records as RawManifest[]) {
     const manifestPath = source.relative(manifest.manifest_path);
     everNamed.add(manifestPath);
     if (manifest.added_snapshot_id !== id) continue;
@@ -174,7 +173,7 @@ function versionOf(snapshot: RawSnapshot, { source, fields, everNamed, marks, fi
       findings.push(`I5: ${manifestPath} of version ${version} has ${bytes.length} bytes, not ${manifest.manifest_length}`);
       continue;
     }
-    for (const entry of readAvro(bytes) as RawEntry[]) {
+    for (const entry of readAvroFile(bytes).records as RawEntry[]) {
       const path = source.relative(entry.data_file.file_path);
       everNamed.add(path);
       if (entry.status === 1) adds.push(addOf(path, entry.data_file, { version, dataChange, fields }));
@@ -193,8 +192,8 @@ function versionOf(snapshot: RawSnapshot, { source, fields, everNamed, marks, fi
 /** I4: what readers of the newest version find in its manifests is what all versions together added and left. */
 function listFindings(snapshot: RawSnapshot, source: IcebergSource, live: ReadonlyMap<string, Add>): string[] {
   const version = snapshot['sequence-number'];
-  const manifests = readAvro(source.read(snapshot['manifest-list'])) as RawManifest[];
-  const entries = manifests.flatMap(({ manifest_path: path }) => readAvro(source.read(path)) as RawEntry[]);
+  const manifests = readAvroFile(source.read(snapshot['manifest-list'])).records as RawManifest[];
+  const entries = manifests.flatMap(({ manifest_path: path }) => readAvroFile(source.read(path)).records as RawEntry[]);
   const listed = entries.flatMap(({ status, data_file: file }) => (status === 2 ? [] : [source.relative(file.file_path)]));
   const once = new Set(listed);
   return [
@@ -264,52 +263,6 @@ function boundOf(bytes: Buffer, type: string): unknown {
 export function parseMetadata(json: string): RawMetadata {
   const text = json.replaceAll(/("(?:parent-|current-)?snapshot-id"\s*:\s*)(-?\d+)/g, '$1"$2"');
   return JSON.parse(text) as RawMetadata;
-}
-
-const longs = avsc.types.LongType.__with({
-  fromBuffer: (buffer: Buffer) => buffer.readBigInt64LE(),
-  toBuffer: (value: bigint) => {
-    const buffer = Buffer.alloc(8);
-    buffer.writeBigInt64LE(value);
-    return buffer;
-  },
-  fromJSON: BigInt,
-  toJSON: Number,
-  isValid: (value: unknown) => typeof value === 'bigint',
-  compare: (left: bigint, right: bigint) => (left === right ? 0 : left < right ? -1 : 1),
-});
-const header = avsc.Type.forSchema({
-  type: 'record',
-  name: 'Header',
-  fields: [
-    { name: 'magic', type: { type: 'fixed', name: 'Magic', size: 4 } },
-    { name: 'meta', type: { type: 'map', values: 'bytes' } },
-    { name: 'sync', type: { type: 'fixed', name: 'Sync', size: 16 } },
-  ],
-});
-const long = avsc.Type.forSchema('long');
-const syncBytes = 16;
-
-/** All records of an Avro file. */
-function readAvro(bytes: Buffer): unknown[] {
-  const start = header.decode(bytes, 0) as { readonly value: { readonly meta: Record<string, Buffer> }; readonly offset: number };
-  const { meta } = start.value;
-  const type = avsc.Type.forSchema(JSON.parse(String(meta['avro.schema'])) as avsc.Schema, { registry: { long: longs } });
-  const deflated = String(meta['avro.codec'] ?? 'null') === 'deflate';
-  const records: unknown[] = [];
-  for (let at = start.offset; at < bytes.length; ) {
-    const count = long.decode(bytes, at) as { readonly value: number; readonly offset: number };
-    const size = long.decode(bytes, count.offset) as { readonly value: number; readonly offset: number };
-    const packed = bytes.subarray(size.offset, size.offset + size.value);
-    const block = deflated ? inflateRawSync(packed) : packed;
-    for (let left = count.value, position = 0; left > 0; left -= 1) {
-      const { value, offset } = type.decode(block, position) as { readonly value: unknown; readonly offset: number };
-      records.push(value);
-      position = offset;
-    }
-    at = size.offset + size.value + syncBytes;
-  }
-  return records;
 }
 
 function relative(tableDir: string, location: string): string {
