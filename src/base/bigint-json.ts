@@ -1,15 +1,8 @@
 import { isInteger, parse as parseLossless, stringify as stringifyLossless } from 'lossless-json';
 import { ServiceError } from './errors.ts';
+import type { JsonObject, JsonValue } from './json-value.ts';
 
-export type JsonValue =
-  | null
-  | boolean
-  | number
-  | bigint
-  | string
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue | undefined };
-export type JsonObject = { readonly [key: string]: JsonValue | undefined };
+export type { JsonObject, JsonValue };
 
 // Sixteen digits in a row may be an integer past 2^53; everything shorter is exact as a double.
 const maybeUnsafeInteger = /\d{16}/;

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from './bigint-json.ts';
+import type { JsonObject, JsonValue } from './json-value.ts';
 
 /**
  * What is a secret: a value by the name it has, and a part of a text by its form. Everything that shows configuration, properties of tables,

@@ -126,7 +126,7 @@ describe.each(stores)('a table %s that somebody dropped', (_, open) => {
     const place = await open();
     const ours = await place.table({ staysWithTable: true });
     await place.append(ours, 5n);
-    await ours.checkpoint?.({ dryRun: false });
+    await ours.checkpoint({ dryRun: false });
     const base = await ours.refresh();
     for (const path of await place.versions()) await place.store.delete(path);
     await expect(ours.refresh()).rejects.toMatchObject({ code: 'TABLE_GONE' });
