@@ -7,7 +7,7 @@ import { deltaBench } from '../support/parity/delta-bench.ts';
 /** Writers that meet at one table, each with a session of its own, and writes that fail or are repeated. */
 
 /** Takes the engine a while, so that another writer gets between the read and the commit of a statement. */
-const slow = (value: string): string => `CASE WHEN length(sha2(repeat(concat('x', id), 40000000), 256)) = 64 THEN ${value} END`;
+const slow = (value: string): string => `CASE WHEN length(sha2(repeat(concat('x', id), 30000000), 256)) = 64 THEN ${value} END`;
 
 const headStartMs = 100;
 const maxRounds = 5;
