@@ -53,7 +53,12 @@ export class EngineBench {
   constructor(oracle: Oracle) {
     this.oracle = oracle;
     this.session = createSession({
-      config: { 'spark.sql.warehouse.dir': join(this.directory, 'warehouse'), 'tidewater.engine.threads': 2 },
+      config: {
+        'spark.sql.warehouse.dir': join(this.directory, 'warehouse'),
+        'tidewater.engine.threads': 2,
+        // Shallow clones of Spark refer to the files of their source.
+        'tidewater.delta.allowedLocations': this.directory,
+      },
       print: () => undefined,
     });
   }
