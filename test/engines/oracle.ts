@@ -30,6 +30,21 @@ export interface IcebergReading {
 /** What an engine answered to a reading: rows, or its refusal. */
 export type Reading = { readonly rows: readonly CanonicalRow[] } | { readonly error: OracleError };
 
+/** Statements for Spark, with settings that hold for them alone. */
+export interface SparkScript {
+  readonly statements: readonly string[];
+  /** Those of the statements whose rows are wanted. */
+  readonly queries: readonly string[];
+  readonly conf?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What Spark made of one statement: the columns are names with types. */
+export interface ScriptAnswer {
+  readonly columns?: readonly string[];
+  readonly rows?: readonly CanonicalRow[];
+  readonly error?: { readonly condition?: string; readonly message?: string; readonly python?: string };
+}
+
 /** One operation of pyiceberg on a table of a catalog (oracle/pyiceberg_ops.py). */
 export type PyIcebergOperation = Readonly<Record<string, unknown>> & {
   readonly catalog: Readonly<Record<string, string>>;
@@ -170,6 +185,12 @@ export class Oracle {
   /** Runs statements in Spark; the rows of the last one. */
   sql(...statements: readonly string[]): Promise<readonly CanonicalRow[]> {
     return this.#ask({ cmd: 'sql', engine: 'spark', sql: statements });
+  }
+
+  /** Runs statements in Spark, those after a refused one too: what each gave. Rows come of those that are queries only. */
+  async script(asked: SparkScript): Promise<readonly ScriptAnswer[]> {
+    const { statements: sql, queries, conf } = asked;
+    return (await this.#ask({ cmd: 'script', engine: 'spark', sql, queries, conf })) as readonly ScriptAnswer[];
   }
 
   /** Settings of this conversation's Spark session, catalogs among them. */

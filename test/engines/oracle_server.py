@@ -3,6 +3,7 @@
 {"id":1,"cmd":"rows|schema|history|changes|files","engine":"delta-rs|pyiceberg|duckdb|spark","path":...,"version":...,"from":...,"to":...,"filter":...}
 {"id":2,"cmd":"check","path":...}                     findings of the integrity check, which uses no engine for the metadata
 {"id":3,"cmd":"sql","engine":"spark","sql":...}       rows of the last statement
+{"id":8,"cmd":"script","engine":"spark","sql":[...],"queries":[...]}   what each statement gave: {}, {"columns":...,"rows":...} of those asked for, {"error":...}
 {"id":4,"cmd":"write_deltalake","path":...,"rows":[...],"mode":...}
 {"id":5,"cmd":"deltalake","path":...,"op":...}        what delta-rs does to a table (oracle/delta_rs_ops.py)
 {"id":6,"cmd":"survey","engine":...,"format":...,"asked":[{"what":"rows","path":...}, ...]}   many readings: {"rows":...} or {"error":...} of each
@@ -76,7 +77,7 @@ class Answers:
         engine = self.engines[request["engine"]]
         if cmd == "survey":
             return [self.survey(engine, dict(asked, format=request["format"])) for asked in request["asked"]]
-        if cmd in ("sql", "stream_changes", "detail"):
+        if cmd in ("sql", "script", "stream_changes", "detail"):
             return engine.call(cmd, request)
         return getattr(engine, cmd)(request)
 

@@ -190,7 +190,7 @@ function refusalOf(error: OracleError): string {
   return error.message;
 }
 
-function settingsIn({ name, settings }: SharedCatalog): Settings {
+export function settingsIn({ name, settings }: SharedCatalog): Settings {
   const keys = Object.entries(settings).map(([key, value]) => [`spark.sql.catalog.${name}.${key}`, value] as const);
   return { [`spark.sql.catalog.${name}`]: 'org.apache.iceberg.spark.SparkCatalog', ...Object.fromEntries(keys) };
 }

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { engineBench, enginesMissing } from '../support/engine-bench.ts';
+import { directoryCatalog, settingsIn } from '../support/iceberg-bench.ts';
+import { restatedSuites } from './index.ts';
+import { type Recording, record, recordingOf, sparkOutcomes } from './outcomes.ts';
+import type { RestatedCase, RestatedSuite } from './restated-case.ts';
+
+/*
+ * The recordings of restated cases are what Spark gives. `RECORD=1` writes them anew, `SUITE=name` takes one suite; by default one case of
+ * five is asked, `CASES=all` asks all of them. What ours gives is held against them in `test/parity/suites.test.ts`, without Spark.
+ */
+
+const recording = process.env['RECORD'] === '1';
+const share = recording || process.env['CASES'] === 'all' ? 1 : 5;
+const suites = restatedSuites.filter(({ name }) => [name, undefined].includes(process.env['SUITE']));
+
+describe.skipIf(enginesMissing)('Spark gives what the recordings of restated cases say', () => {
+  const bench = engineBench();
+
+  it.each(suites)(
+    '$name',
+    async (suite) => {
+      const { oracle, directory } = bench();
+      const lake = settingsIn(directoryCatalog(`${directory}/${suite.name}`, 'lake'));
+      await oracle.configureSpark({ ...lake, 'spark.sql.catalog.lake.cache-enabled': 'false' });
+      await oracle.sql('CREATE NAMESPACE IF NOT EXISTS lake.cases');
+      const taken = suite.cases.filter((_, place) => place % share === 0);
+      const given: Recording = Object.fromEntries(await outcomes(suite, taken));
+      if (recording) record(suite, given);
+      const recorded = recordingOf(suite);
+      expect(given).toEqual(Object.fromEntries(taken.map(({ title }) => [title, recorded[title]])));
+    },
+    1_200_000,
+  );
+
+  async function outcomes(suite: RestatedSuite, cases: readonly RestatedCase[]): Promise<[string, Recording[string]][]> {
+    const { oracle, directory } = bench();
+    const made: [string, Recording[string]][] = [];
+    for (const restated of cases) made.push([restated.title, await sparkOutcomes(oracle, suite, restated, `${directory}/${suite.name}`)]);
+    return made;
+  }
+});
