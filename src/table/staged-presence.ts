@@ -22,6 +22,8 @@ export interface StagedFiles {
   readonly sinceMs: number | undefined;
 }
 
+export const nothingStaged: StagedFiles = { paths: [], sinceMs: undefined };
+
 export interface StagedLook {
   readonly monotonicMs: () => number;
   readonly isThere: (path: string) => Promise<boolean>;

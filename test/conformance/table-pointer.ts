@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TablePointer } from '../../src/iceberg/pointer/table-pointer.ts';
+import type { SwapConflict, TablePointer } from '../../src/iceberg/pointer/table-pointer.ts';
 import { appended, committed, creation, loaded, withProperties } from '../support/iceberg-changes.ts';
 
 export interface PointerCase {
@@ -70,6 +70,21 @@ export function describeTablePointer(name: string, fixture: () => Promise<Pointe
       const newest = await loaded(reopen());
       expect(newest.metadataLocation).toBe(next.metadataLocation);
       expect(newest.metadata.snapshots.map((snapshot) => snapshot.snapshotId)).toEqual([1n]);
+    });
+
+    it('asks whether all is there right before the change is live, and takes no for an answer', async () => {
+      const { pointer, reopen, location } = await fixture();
+      const base = committed(await pointer.swap(undefined, creation({ location })));
+      const seen: unknown[] = [];
+      const prove = async (): Promise<SwapConflict> => {
+        seen.push((await loaded(reopen())).metadata.currentSnapshotId);
+        return { kind: 'conflicted', reason: 'something is gone' };
+      };
+      const refused = await pointer.swap(base, { ...appended(base, 1n), prove });
+      expect(refused).toEqual({ kind: 'conflicted', reason: 'something is gone' });
+      expect(seen).toEqual([undefined]);
+      expect((await loaded(reopen())).metadata.currentSnapshotId).toBeUndefined();
+      committed(await pointer.swap(base, appended(base, 2n)));
     });
 
     it('takes a change that changes nothing for done', async () => {

@@ -7,7 +7,7 @@ import { deleteDroppedMetadata, leaveOnFailure, metadataBytes, readMetadataFile 
 import { metadataCodec, metadataPathProperty, numberedLocation } from '../../iceberg/pointer/metadata-names.ts';
 import { tableDirectoryOf } from '../../iceberg/pointer/newest-version.ts';
 import { nextMetadata } from '../../iceberg/pointer/next-metadata.ts';
-import type { LoadedMetadata, MetadataChange, SwapOutcome, TablePointer } from '../../iceberg/pointer/table-pointer.ts';
+import type { LoadedMetadata, MetadataChange, SwapConflict, SwapOutcome, TablePointer } from '../../iceberg/pointer/table-pointer.ts';
 import type { MetadataUpdate } from '../../iceberg/spec/metadata-updates.ts';
 import type { TableFiles } from '../../iceberg/table-files.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
@@ -80,19 +80,33 @@ export class SqlTablePointer implements TablePointer {
   async swap(base: LoadedMetadata | undefined, change: MetadataChange, signal?: AbortSignal): Promise<SwapOutcome> {
     const next = nextMetadata(base, change, this.#parts.clock.now());
     if (next.kind !== 'next') return next;
-    const refusal = await change.prove?.();
-    if (refusal !== undefined) return refusal;
     const { metadata } = next;
     const location = numberedLocation(metadata, base?.metadataLocation, this.#parts.ids.uuid());
     if (base !== undefined) this.#refuseUnaskedMove(base, location, change);
     this.#named ??= base?.metadataLocation;
     this.#folders.add(parentLocation(location));
-    await this.#files.put(location, await metadataBytes(metadata, metadataCodec(metadata.properties)), signal);
+    const bytes = await metadataBytes(metadata, metadataCodec(metadata.properties));
+    const sinceMs = this.#parts.clock.monotonicMs();
+    await this.#files.put(location, bytes, signal);
+    const refusal = await this.#proven(change, location, sinceMs);
+    if (refusal !== undefined) return refusal;
     const outcome = await this.#point(base?.metadataLocation, location, signal);
     if (outcome.kind === 'conflicted') await leaveOnFailure(this.#files.discard(location));
     if (outcome.kind !== 'committed') return outcome;
     await deleteDroppedMetadata(this.#files, base?.metadata, metadata);
     return { kind: 'committed', loaded: { metadata, metadataLocation: location } };
+  }
+
+  /** Right before the row is changed. The metadata file that was written for it goes when it is not to be. */
+  async #proven({ prove }: MetadataChange, location: string, sinceMs: number): Promise<SwapConflict | undefined> {
+    let stays = false;
+    try {
+      const refusal = await prove?.({ paths: [location], sinceMs });
+      stays = refusal === undefined;
+      return refusal;
+    } finally {
+      if (!stays) await leaveOnFailure(this.#files.discard(location));
+    }
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { StorageGrant } from '../../base/storage-settings.ts';
+import type { StagedFiles } from '../../table/staged-presence.ts';
 import type { MetadataRequirement, MetadataUpdate } from '../spec/metadata-updates.ts';
 import type { TableMetadata } from '../spec/table-metadata.ts';
 
@@ -13,10 +14,10 @@ export interface MetadataChange {
   readonly requirements: readonly MetadataRequirement[];
   readonly updates: readonly MetadataUpdate[];
   /**
-   * Looks whether what the change builds on and refers to is there: a pointer asks right before it writes. An answer ends the swap so; thrown,
-   * nothing was changed.
+   * Looks whether what the change builds on and refers to is there: a pointer asks as the last thing before the write that makes it live, and
+   * names what it has written for it. An answer ends the swap so; thrown, nothing was changed.
    */
-  readonly prove?: (() => Promise<SwapConflict | undefined>) | undefined;
+  readonly prove?: ((written?: StagedFiles) => Promise<SwapConflict | undefined>) | undefined;
 }
 
 /** Somebody else was first: load again, check again, try again. Nothing of the attempt is referred to. */

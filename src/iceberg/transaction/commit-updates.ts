@@ -1,7 +1,8 @@
 import { printJson } from '../../base/bigint-json.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
+import { nothingStaged } from '../../table/staged-presence.ts';
 import type { IcebergView } from '../iceberg-view.ts';
-import type { LoadedMetadata, MetadataChange } from '../pointer/table-pointer.ts';
+import type { LoadedMetadata, MetadataChange, SwapConflict } from '../pointer/table-pointer.ts';
 import { applyUpdates } from '../spec/apply-updates.ts';
 import { printTableMetadata } from '../spec/print-table-metadata.ts';
 import type { TableMetadata } from '../spec/table-metadata.ts';
@@ -9,7 +10,7 @@ import type { TableContext } from '../table-context.ts';
 import { mainBranch, viewOf } from '../view-of.ts';
 import { CommitFailedException } from './commit-errors.ts';
 import { commitUntilCertain } from './commit-loop.ts';
-import { proveBase } from './commit-proof.ts';
+import { proveBase, proveStaged } from './commit-proof.ts';
 import { checkMark, markUpdates } from './idempotency.ts';
 
 /**
@@ -36,7 +37,11 @@ export async function commitUpdates(
         checkMark(idempotency, first.metadata, base.metadata);
         const change = plan(currentView(base, context.branch));
         const updates = [...(change?.updates ?? []), ...markUpdates(idempotency)];
-        return Promise.resolve(change && { ...change, updates, prove: () => proveBase(context, base) });
+        const prove = async (written = nothingStaged): Promise<SwapConflict | undefined> => {
+          await proveStaged(context, [written]);
+          return proveBase(context, base);
+        };
+        return Promise.resolve(change && { ...change, updates, prove });
       },
       hasLanded,
     },

@@ -2,7 +2,7 @@ import { assert } from '../../base/assert.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { CommitId } from '../../table/commit.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
-import type { StagedFiles } from '../../table/staged-presence.ts';
+import { nothingStaged, type StagedFiles } from '../../table/staged-presence.ts';
 import { snapshotById } from '../ancestry.ts';
 import type { LoadedMetadata, MetadataChange, SwapConflict } from '../pointer/table-pointer.ts';
 import { type ProgressSource, printProgress, progressKey, resolvedProgress } from '../progress.ts';
@@ -141,8 +141,8 @@ export class SnapshotProduction {
     const all = [...updates, ...this.#snapshotUpdates(metadata, snapshot)];
     const staged = this.#isStaged(metadata);
     const requirements = requirementsFor(base?.metadata, all);
-    const metadataFiles = writer.stagedOf(list, manifests);
-    const prove = (): Promise<SwapConflict | undefined> => this.#prove(base, metadataFiles);
+    const own = writer.stagedOf(list, manifests);
+    const prove = (written = nothingStaged): Promise<SwapConflict | undefined> => this.#prove(base, [own, written]);
     return { change: { requirements, updates: all, prove }, snapshot, list, manifests, staged };
   }
 
@@ -167,11 +167,11 @@ export class SnapshotProduction {
   }
 
   /** Right before the swap: what the snapshot builds on and refers to is there. */
-  async #prove(base: LoadedMetadata | undefined, metadataFiles: StagedFiles): Promise<SwapConflict | undefined> {
+  async #prove(base: LoadedMetadata | undefined, metadataFiles: readonly StagedFiles[]): Promise<SwapConflict | undefined> {
     const { added, addsKnownFiles, fresh, manifests } = this.#change;
     const data = addsKnownFiles === true ? [] : [...new Set(added.map(({ path }) => path))];
     const rewritten = (manifests?.added ?? []).map(({ path }) => path);
-    const staged = [{ paths: data, sinceMs: this.#options.stagedSinceMs }, { paths: rewritten, sinceMs: undefined }, metadataFiles];
+    const staged = [{ paths: data, sinceMs: this.#options.stagedSinceMs }, { paths: rewritten, sinceMs: undefined }, ...metadataFiles];
     const [refusal] = await Promise.all([
       // A table that is replaced as a whole builds on nothing.
       fresh === true ? undefined : proveBase(this.#context, base),

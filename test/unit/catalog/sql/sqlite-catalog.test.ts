@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { RandomIdSource } from '../../../../src/base/ids.ts';
@@ -11,6 +11,7 @@ import { sqlError } from '../../../../src/catalog/sql/sql-errors.ts';
 import { SqlTablePointer } from '../../../../src/catalog/sql/sql-table-pointer.ts';
 import { SqlTableRows } from '../../../../src/catalog/sql/sql-table-rows.ts';
 import { objectStoreOpener } from '../../../../src/storage/open-object-store.ts';
+import type { StagedFiles } from '../../../../src/table/staged-presence.ts';
 import { describeTablePointer } from '../../../conformance/table-pointer.ts';
 import { appended, committed, creation, loaded } from '../../../support/iceberg-changes.ts';
 import { removeDirectory, temporaryDirectory } from '../../../support/servers.ts';
@@ -67,6 +68,24 @@ describe('SqlTablePointer', () => {
     expect(next.metadataLocation).toMatch(/\/metadata\/00001-[0-9a-f-]{36}\.metadata\.json$/);
     expect(await pointer.swap(base, appended(base, 2n))).toMatchObject({ kind: 'conflicted' });
     expect(readdirSync(join(location, 'metadata'))).toHaveLength(2);
+  });
+
+  it('asks whether all is there when nothing is left but the row, its own file among what is asked for', async () => {
+    const file = newDatabase();
+    const folder = join(`${file}.tables/t`, 'metadata');
+    const pointer = pointerOf(rowsOf(connect(file)));
+    const base = committed(await pointer.swap(undefined, creation({ location: `${file}.tables/t` })));
+    const before = readdirSync(folder);
+    const named: unknown[] = [];
+    const prove = (written?: StagedFiles): Promise<undefined> => {
+      named.push(readdirSync(folder).filter((name) => !before.includes(name)));
+      named.push(written?.paths.map((path) => basename(path)));
+      return Promise.reject(new Error('gone'));
+    };
+    await expect(pointer.swap(base, { ...appended(base, 1n), prove })).rejects.toThrow('gone');
+    expect(named[0]).toHaveLength(1);
+    expect(named[1]).toEqual(named[0]);
+    expect(readdirSync(folder)).toEqual(before);
   });
 
   it('writes metadata where the table wants it', async () => {
