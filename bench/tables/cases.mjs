@@ -15,6 +15,7 @@ const maintainers = { changes: true, engines: ['tidewater', 'spark'] };
 export const cases = {
   'load-log': deltaCase('log', { unit: 'commits', count: 10_000 }),
   'load-checkpoint': deltaCase('checkpoint', { unit: 'files', count: files }),
+  count: deltaCase('checkpoint', { unit: 'files', count: files }),
   'scan-full': deltaCase('base', { unit: 'rows', count: rows }),
   'scan-selective': deltaCase('base', { unit: 'rows', count: rows }),
   'merge-copy': deltaCase('base', { unit: 'keys', count: keys, changes: true }),
@@ -26,6 +27,7 @@ export const cases = {
   changes: deltaCase('changes', { unit: 'changes', count: 2 * keys }),
   'iceberg-load': icebergCase('history', { unit: 'snapshots', count: 1_000 }),
   'iceberg-files': icebergCase('history', { unit: 'files', count: files }),
+  'iceberg-count': icebergCase('history', { unit: 'files', count: files }),
   'iceberg-plan': icebergCase('history', { unit: 'files', count: files }),
   'iceberg-scan-full': icebergCase('base', { unit: 'rows', count: rows }),
   'iceberg-scan-selective': icebergCase('base', { unit: 'rows', count: rows }),

@@ -48,6 +48,7 @@ const cases = {
     const row = await query(`SELECT count(*) AS n, sum(record_count) AS records FROM ${table}.files`);
     return { files: row.n, records: row.records };
   },
+  'iceberg-count': async () => ({ n: (await query(`SELECT count(*) AS n FROM ${table}`)).n }),
   'iceberg-plan': scan('scan-selective'),
   'iceberg-scan-full': scan('scan-full'),
   'iceberg-scan-selective': scan('scan-selective'),

@@ -67,6 +67,7 @@ def pyiceberg():
     return {
         "iceberg-load": lambda: {"snapshots": len(table().metadata.snapshots)},
         "iceberg-files": files,
+        "iceberg-count": lambda: {"n": table().scan().count()},
         "iceberg-plan": selective,
         "iceberg-scan-full": full,
         "iceberg-scan-selective": selective,
@@ -99,6 +100,7 @@ def duckdb():
     return {
         "iceberg-load": lambda: first(f"SELECT count(*) AS snapshots FROM iceberg_snapshots('{location}')"),
         "iceberg-files": files,
+        "iceberg-count": lambda: first(f"SELECT count(*) AS n FROM iceberg_scan('{location}')"),
         "iceberg-plan": lambda: scan("scan-selective"),
         "iceberg-scan-full": lambda: scan("scan-full"),
         "iceberg-scan-selective": lambda: scan("scan-selective"),
@@ -158,6 +160,7 @@ def spark():
     return {
         "iceberg-load": lambda: {"snapshots": first(f"SELECT count(*) AS n FROM {at}.snapshots").n},
         "iceberg-files": files,
+        "iceberg-count": lambda: {"n": first(f"SELECT count(*) AS n FROM {at}").n},
         "iceberg-plan": lambda: scan("scan-selective"),
         "iceberg-scan-full": lambda: scan("scan-full"),
         "iceberg-scan-selective": lambda: scan("scan-selective"),

@@ -22,6 +22,7 @@ const scan = async () => {
 const cases = {
   'load-log': async () => ({ files: (await query(`DESCRIBE DETAIL ${at}`)).numFiles }),
   'load-checkpoint': async () => ({ files: (await query(`DESCRIBE DETAIL ${at}`)).numFiles }),
+  count: async () => ({ n: (await query(`SELECT count(*) AS n FROM ${at}`)).n }),
   'scan-full': scan,
   'scan-selective': scan,
   'merge-copy': merge,

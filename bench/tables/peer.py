@@ -61,7 +61,7 @@ def delta_rs():
         return {"n": count, "ids": ids}
 
     return {
-        "load-log": load, "load-checkpoint": load, "scan-full": scan, "scan-selective": scan, "merge-copy": merge, "merge-vectors": merge,
+        "load-log": load, "load-checkpoint": load, "count": lambda: {"n": DeltaTable(table).count()}, "scan-full": scan, "scan-selective": scan, "merge-copy": merge, "merge-vectors": merge,
         "update": update, "delete": delete, "optimize": optimize, "vacuum": vacuum, "changes": changes,
     }[name]
 
@@ -97,6 +97,7 @@ def spark():
     return {
         "load-log": lambda: {"files": first(f"DESCRIBE DETAIL {at}").numFiles},
         "load-checkpoint": lambda: {"files": first(f"DESCRIBE DETAIL {at}").numFiles},
+        "count": lambda: {"n": first(f"SELECT count(*) AS n FROM {at}").n},
         "scan-full": scan,
         "scan-selective": scan,
         "merge-copy": merge,

@@ -27,6 +27,7 @@ import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { StreamOptions, StreamSource } from '../table/stream.ts';
 import type { Capabilities, HistoryEntry, HistoryLink, QueryableTable, Snapshot } from '../table/table.ts';
+import type { ExtentColumn, TableExtent } from '../table/table-extent.ts';
 import { tableNotFound } from '../table/table-names.ts';
 import type { TableObject } from '../table/table-object.ts';
 import type { Version } from '../table/version.ts';
@@ -55,6 +56,7 @@ import { lastVacuumAt } from './operations/vacuum/vacuum-lite.ts';
 import { fileScanOf, scanWithHidden } from './scan/file-scan.ts';
 import { hiddenColumnsOf } from './scan/hidden-columns.ts';
 import { selectFiles } from './scan/select-files.ts';
+import { deltaExtent } from './scan/table-extent.ts';
 import { DeltaStreamSource } from './streaming/delta-stream-source.ts';
 import { tableDetail } from './table-detail.ts';
 import { tableObjects } from './table-objects.ts';
@@ -217,6 +219,10 @@ export class DeltaTable implements QueryableTable {
 
   hiddenColumns(snapshot: Snapshot): readonly HiddenColumn[] {
     return hiddenColumnsOf(asDeltaSnapshot(snapshot));
+  }
+
+  extent(snapshot: Snapshot, columns: readonly ExtentColumn[]): Promise<TableExtent | undefined> {
+    return Promise.resolve(deltaExtent(asDeltaSnapshot(snapshot), columns));
   }
 
   async scan(snapshot: Snapshot, request: ScanRequest = {}, signal?: AbortSignal): Promise<FileScan> {

@@ -19,6 +19,8 @@ export type Literal =
   | { readonly type: 'timestamp_ntz'; readonly micros: bigint }
   | { readonly type: 'interval'; readonly months: number; readonly days: number; readonly micros: bigint };
 
+export const nullLiteral: Literal = { type: 'null' };
+
 export type UnaryOperator = 'not' | '-' | '+' | '~';
 
 export type BinaryOperator =

@@ -30,6 +30,7 @@ import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { StreamOptions, StreamSource } from '../table/stream.ts';
 import type { Capabilities, HistoryEntry, HistoryLink, QueryableTable, Snapshot } from '../table/table.ts';
+import type { ExtentColumn, TableExtent } from '../table/table-extent.ts';
 import { tableNotFound } from '../table/table-names.ts';
 import type { TableObject } from '../table/table-object.ts';
 import type { Version } from '../table/version.ts';
@@ -54,6 +55,7 @@ import { appendedFiles } from './scan/appended-files.ts';
 import { fileScanOf } from './scan/file-scan.ts';
 import { hiddenColumnsOf, namedFiles } from './scan/hidden-columns.ts';
 import { liveFiles } from './scan/live-files.ts';
+import { icebergExtent } from './scan/table-extent.ts';
 import { tableObjects } from './scan/table-objects.ts';
 import { snapshotIdOfVersion } from './snapshot-at.ts';
 import { IcebergStreamSource } from './streaming/iceberg-stream-source.ts';
@@ -190,6 +192,10 @@ export class IcebergTable implements QueryableTable {
 
   hiddenColumns(snapshot: Snapshot): readonly HiddenColumn[] {
     return hiddenColumnsOf(asIcebergView(snapshot).metadata);
+  }
+
+  extent(snapshot: Snapshot, columns: readonly ExtentColumn[], signal?: AbortSignal): Promise<TableExtent | undefined> {
+    return icebergExtent(this.context, asIcebergView(snapshot), columns, signal);
   }
 
   async scan(snapshot: Snapshot, request: ScanRequest = {}, signal?: AbortSignal): Promise<FileScan> {

@@ -23,6 +23,7 @@ import type { RowOperations } from './row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from './scan.ts';
 import type { WriteSpec } from './staged-file.ts';
 import type { StreamOptions, StreamSource } from './stream.ts';
+import type { ExtentColumn, TableExtent } from './table-extent.ts';
 import type { TableObject } from './table-object.ts';
 import type { Version } from './version.ts';
 
@@ -191,6 +192,8 @@ export interface QueryableTable extends Table {
   versionAt(timestampMs: number, signal?: AbortSignal): Promise<Version>;
   /** Columns that queries may name beside those of the schema, which hide them where names are the same. */
   hiddenColumns(snapshot: Snapshot): readonly HiddenColumn[];
+  /** What metadata alone tells of all rows of a snapshot; `undefined` when only the rows can tell. */
+  extent(snapshot: Snapshot, columns: readonly ExtentColumn[], signal?: AbortSignal): Promise<TableExtent | undefined>;
   /** The files of a snapshot that may hold rows of the filter. */
   scan(snapshot: Snapshot, request?: ScanRequest, signal?: AbortSignal): Promise<FileScan>;
   /**

@@ -13,7 +13,8 @@ import { type PartitionColumn, partitionsOf, partitionValueOf } from './partitio
 /** The live files that may hold a row of the bound filter, by partition values and statistics; all without one. Ordered by path. */
 export function selectFiles(snapshot: DeltaSnapshot, filter: Expression | undefined): readonly AddFile[] {
   if (filter === undefined) return inOrder(snapshot.files());
-  const knowledge = new TableKnowledge(snapshot, filter);
+  const paths = columnsOf(filter).map(({ path }) => path);
+  const knowledge = new TableKnowledge(snapshot, paths);
   // Conditions on partition columns first: they need no statistics to be parsed.
   const conditions = conjuncts(filter);
   const needing = new Set(conditions.filter((condition) => knowledge.needsStatistics(condition)));
@@ -35,20 +36,20 @@ function inOrder(files: Iterable<AddFile>): readonly AddFile[] {
     .map(({ file }) => file);
 }
 
-/** A column of the filter: where its facts come from. */
+/** A column: where its facts come from. */
 type KnownColumn =
   | { readonly kind: 'partition'; readonly column: PartitionColumn }
   | { readonly kind: 'stored'; readonly path: readonly string[]; readonly type: DataType };
 
-/** What the log tells of the filter's columns, file by file. */
-class TableKnowledge {
+/** What the log tells of some columns, file by file. */
+export class TableKnowledge {
   readonly #columns = new Map<string, KnownColumn>();
   /** Partition values repeat from file to file. */
   readonly #partitionFacts = new Map<string, ColumnFacts>();
 
-  constructor(snapshot: DeltaSnapshot, filter: Expression) {
+  constructor(snapshot: DeltaSnapshot, paths: readonly (readonly string[])[]) {
     const partitions = partitionsOf(snapshot);
-    for (const { path } of columnsOf(filter)) {
+    for (const path of paths) {
       const known = knownColumn(snapshot, partitions, path);
       if (known !== undefined) this.#columns.set(keyOf(path), known);
     }

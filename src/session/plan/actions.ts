@@ -1,4 +1,5 @@
 import { arrowStream } from '../../codec/arrow-stream.ts';
+import type { Expression } from '../../expr/expression.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
@@ -72,11 +73,12 @@ export function collectRows(runtime: SessionRuntime, plan: Plan, signal?: AbortS
 
 /** The number of rows. */
 export function countRows(runtime: SessionRuntime, plan: Plan, signal?: AbortSignal): Promise<number> {
+  const counted: Expression = { kind: 'call', name: 'count', arguments: [], star: true };
   return withRelation(
     runtime,
-    plan,
+    { kind: 'aggregate', groups: [], aggregates: [counted], input: plan },
     async (relation, { engine }) => {
-      const [row] = await engine.rows(`SELECT count(*) FROM (${relation.sql}) AS "q"`, signal);
+      const [row] = await engine.rows(relation.sql, signal);
       return Number(row?.[0] ?? 0);
     },
     signal,

@@ -1,13 +1,15 @@
 import { throwIfAborted } from '../../base/abort.ts';
 import { assertNever } from '../../base/assert.ts';
 import { conjuncts, type Expression, type SortKey } from '../../expr/expression.ts';
-import { someNode } from '../../expr/expression-tree.ts';
+import { hasAggregate, someNode } from '../../expr/expression-tree.ts';
 import { expressionSql, literalSql, quoteName } from '../../expr/sql/engine-sql.ts';
+import type { Field } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import { generate } from '../query/generators.ts';
 import { batchesOf } from '../rows/build-rows.ts';
 import { streamNotStarted } from '../session-errors.ts';
 import { type Analyzed, type Attribute, type Output, schemaOf } from './analyzed.ts';
+import { answeredValue, extentQuestion, type FieldOf } from './answer-from-extent.ts';
 import { columnSql } from './column-sql.ts';
 import type { Execution } from './execution.ts';
 import { withNamedHidden } from './hidden-attributes.ts';
@@ -60,10 +62,7 @@ async function lower(execution: Execution, plan: Analyzed, hints: readonly Expre
     case 'set':
       return setSql(execution, plan, hints);
     case 'project':
-      return selectSql(
-        plan.outputs,
-        await lower(execution, plan.input, hasWindow(plan.outputs) ? [] : throughOutputs(hints, plan.outputs)),
-      );
+      return projectSql(execution, plan, hints);
     case 'generate':
       return generateSql(execution, plan, hints);
     case 'aggregate':
@@ -104,11 +103,50 @@ function selectSql(outputs: readonly Output[], input: string): string {
 
 type Kind<K extends Analyzed['kind']> = Extract<Analyzed, { readonly kind: K }>;
 
+async function projectSql(execution: Execution, plan: Kind<'project'>, hints: readonly Expression[]): Promise<string> {
+  const told = await toldByMetadata(execution, plan);
+  if (told !== undefined) return told;
+  const input = await lower(execution, plan.input, hasWindow(plan.outputs) ? [] : throughOutputs(hints, plan.outputs));
+  return selectSql(plan.outputs, input);
+}
+
 async function aggregateSql(execution: Execution, plan: Kind<'aggregate'>, hints: readonly Expression[]): Promise<string> {
+  const told = plan.groups.length > 0 ? undefined : await toldByMetadata(execution, plan);
+  if (told !== undefined) return told;
   const groupHints = throughOutputs(hints, plan.outputs.slice(0, plan.groups.length));
   const input = await lower(execution, plan.input, groupHints);
   const grouping = plan.groups.length === 0 ? '' : ` GROUP BY ${plan.groups.map((group) => expressionSql(group, columnSql)).join(', ')}`;
   return `${selectSql(plan.outputs, input)}${grouping}`;
+}
+
+/** Aggregates over a whole table that its metadata tells, without its rows. */
+async function toldByMetadata({ signal }: Execution, { outputs, input }: Kind<'aggregate' | 'project'>): Promise<string | undefined> {
+  const { source, fields } = wholeRows(input);
+  if (source.kind !== 'table' || source.appendedAfter !== undefined) return undefined;
+  const fieldOf: FieldOf = ({ path: [id = '', ...members] }) => (members.length === 0 ? fields.get(id) : undefined);
+  const question = extentQuestion(
+    outputs.map(({ value }) => value),
+    fieldOf,
+  );
+  const extent = question === undefined ? undefined : await source.table.extent(source.snapshot, question, signal);
+  if (extent === undefined) return undefined;
+  const columns = outputs.map(
+    ({ attribute, value }) => `${expressionSql(answeredValue(value, extent, fieldOf), columnSql)} AS ${quoteName(attribute.id)}`,
+  );
+  return `SELECT ${columns.join(', ')}`;
+}
+
+/** Where the rows of a plan come from that has as many, and what of its columns are columns there. */
+function wholeRows(plan: Analyzed): { readonly source: Analyzed; readonly fields: ReadonlyMap<string, Field> } {
+  if (plan.kind !== 'project' || plan.outputs.some(({ value }) => hasAggregate(value))) {
+    return { source: plan, fields: new Map(plan.attributes.map(({ id, field }) => [id, field])) };
+  }
+  const { source, fields } = wholeRows(plan.input);
+  const passed = plan.outputs.flatMap(({ attribute, value }) => {
+    const field = value.kind === 'column' && value.path.length === 1 ? fields.get(value.path[0] ?? '') : undefined;
+    return field === undefined ? [] : [[attribute.id, field] as const];
+  });
+  return { source, fields: new Map(passed) };
 }
 
 async function generateSql(execution: Execution, plan: Kind<'generate'>, hints: readonly Expression[]): Promise<string> {

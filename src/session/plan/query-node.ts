@@ -64,8 +64,14 @@ function sourceOf(execution: Execution, analyzed: Analyzed, passes: PlanPasses):
   return {
     schema: schemaOf(attributes),
     hidden: hidden.map(({ field }) => field),
+    extent: extentOf(analyzed, execution.signal),
     relation: (filter) => passes.lower(execution, read, filter === undefined ? [] : conjuncts(byIds(filter, read))),
   };
+}
+
+function extentOf(analyzed: Analyzed, signal: AbortSignal | undefined): QuerySource['extent'] {
+  if (analyzed.kind !== 'table' || analyzed.appendedAfter !== undefined) return undefined;
+  return (columns) => analyzed.table.extent(analyzed.snapshot, columns, signal);
 }
 
 /** A condition on columns by name as one on attributes by id. */

@@ -2,6 +2,7 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { quoteName } from '../../expr/sql/engine-sql.ts';
 import type { Field } from '../../schema/types.ts';
+import type { FieldOf } from '../plan/answer-from-extent.ts';
 import { outputColumn } from './analyzed-query.ts';
 import { hasSubquery } from './expressions.ts';
 import { callName, type Generated, generate, generatorArgument } from './generators.ts';
@@ -18,6 +19,13 @@ import { travelPoint } from './travel.ts';
 export interface AnalyzedFrom {
   readonly scope: NameScope;
   readonly print: () => string;
+  /** Of a FROM that is one table. */
+  readonly metadata?: MetadataOfRows | undefined;
+}
+
+/** What a table's metadata may tell instead of its rows, for bound columns of the scope. */
+export interface MetadataOfRows extends NonNullable<RelationRows['metadata']> {
+  readonly fieldOf: FieldOf;
 }
 
 /** @throws AnalysisException for names, types and functions that are not there. */
@@ -99,7 +107,12 @@ function named(tools: FromTools, rows: RelationRows, alias: RelationAlias | unde
     },
   };
   const names = all.length === 0 ? '' : `(${all.map((column) => quoteName(column.sqlName)).join(', ')})`;
-  return { scope: scopeOf(entry, parent), print: () => `${rows.print()} AS ${quoteName(id)}${names}` };
+  const fieldOf: FieldOf = ({ path: [name = '', ...members], qualifier }) => {
+    const index = members.length === 0 && qualifier === id ? columns.findIndex((candidate) => candidate.sqlName === name) : -1;
+    return rows.fields[index];
+  };
+  const metadata = rows.metadata === undefined ? undefined : { ...rows.metadata, fieldOf };
+  return { scope: scopeOf(entry, parent), print: () => `${rows.print()} AS ${quoteName(id)}${names}`, metadata };
 }
 
 function renamedFields(fields: readonly Field[], alias: RelationAlias | undefined): readonly Field[] {

@@ -5,7 +5,8 @@ import { expressionType } from '../../expr/expression-type.ts';
 import { requireComparable } from '../../expr/require-comparable.ts';
 import { quoteName, sortKeySql } from '../../expr/sql/engine-sql.ts';
 import type { Field } from '../../schema/types.ts';
-import { type AnalyzedFrom, analyzeFrom } from './analyze-from.ts';
+import { answeredValue, extentQuestion } from '../plan/answer-from-extent.ts';
+import { type AnalyzedFrom, analyzeFrom, type MetadataOfRows } from './analyze-from.ts';
 import type { AnalyzedQuery } from './analyzed-query.ts';
 import { outputIndex } from './analyzed-query.ts';
 import { describedTypes } from './described-types.ts';
@@ -33,7 +34,13 @@ export async function analyzeSelect(tools: FromTools, select: Select, orderBy: r
   const sort = await bindings.orderBySql(orderBy);
   const columns = scopeColumns(outputs.map((output) => ({ name: output.name, type: { kind: 'string' }, nullable: true })));
   const { expressions } = tools;
+  const metadata = metadataFor(select, outputs, analyzed);
   const print = (): string => {
+    const extent = metadata?.told();
+    if (metadata !== undefined && extent !== undefined) {
+      const told = outputs.map(({ value }) => expressions.print(answeredValue(value, extent, metadata.fieldOf)));
+      return `SELECT ${told.map((sql, index) => `${sql} AS ${quoteName(columns[index]?.sqlName ?? '')}`).join(', ')}`;
+    }
     const list = outputs.map((output, index) => `${expressions.print(output.value)} AS ${quoteName(columns[index]?.sqlName ?? '')}`);
     const fromSql = from.print();
     return [
@@ -52,6 +59,19 @@ export async function analyzeSelect(tools: FromTools, select: Select, orderBy: r
     if (simple) pruneThrough(condition, outputs, analyzed);
   };
   return { fields, print, prune };
+}
+
+/** The metadata of the one table, asked, where nothing but it is needed. One row needs no order, and is distinct. */
+function metadataFor(select: Select, outputs: readonly SelectOutput[], { metadata }: AnalyzedFrom): MetadataOfRows | undefined {
+  const { where, groupBy, having, qualify } = select;
+  if (metadata?.ask === undefined || [where, groupBy, having, qualify].some((clause) => clause !== undefined)) return undefined;
+  const question = extentQuestion(
+    outputs.map(({ value }) => value),
+    metadata.fieldOf,
+  );
+  if (question === undefined) return undefined;
+  metadata.ask(question);
+  return metadata;
 }
 
 async function outputFields(tools: FromTools, outputs: readonly SelectOutput[], print: () => string): Promise<readonly Field[]> {

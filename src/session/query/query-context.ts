@@ -3,6 +3,7 @@ import { bindNow, bindParameters, type ParameterValues } from '../../expr/bind-p
 import { conjunction, type Expression } from '../../expr/expression.ts';
 import { mapExpression } from '../../expr/expression-tree.ts';
 import type { Field, StructType } from '../../schema/types.ts';
+import type { ExtentColumn, TableExtent } from '../../table/table-extent.ts';
 import type { QueryReference, QuerySource, ResolveReference } from './query-source.ts';
 import { standInRows } from './stand-in.ts';
 
@@ -24,12 +25,24 @@ export interface UsedSource {
   readonly filters: Expression[];
   /** SQL of its rows; before they are there, of none of the same types. */
   sql(): string;
+  /** Says that the query needs no row of it when its metadata tells this. Absent: it tells nothing. */
+  readonly ask?: ((columns: readonly ExtentColumn[]) => void) | undefined;
+  /** What its metadata told; its rows are not opened then. */
+  told(): TableExtent | undefined;
+}
+
+interface OpenedSource {
+  readonly source: QuerySource;
+  readonly filters: Expression[];
+  sql: string;
+  question: readonly ExtentColumn[] | undefined;
+  told: TableExtent | undefined;
 }
 
 /** What the analysis of one statement shares. */
 export class QueryContext {
   readonly options: QueryOptions;
-  readonly #sources: { readonly source: QuerySource; readonly filters: Expression[]; sql: string }[] = [];
+  readonly #sources: OpenedSource[] = [];
   readonly #deferred: (() => boolean)[] = [];
   #lastRelation = 0;
 
@@ -46,9 +59,14 @@ export class QueryContext {
   async use(reference: QueryReference): Promise<UsedSource> {
     const source = await this.options.resolve(reference);
     const { schema, hidden = [] } = source;
-    const used = { source, filters: [], sql: standInRows([...schema.fields, ...hidden]) };
+    const sql = standInRows([...schema.fields, ...hidden]);
+    const used: OpenedSource = { source, filters: [], sql, question: undefined, told: undefined };
     this.#sources.push(used);
-    return { schema, hidden, filters: used.filters, sql: () => used.sql };
+    const ask = (columns: readonly ExtentColumn[]): void => {
+      used.question = columns;
+    };
+    const offered = source.extent === undefined ? {} : { ask };
+    return { schema, hidden, filters: used.filters, sql: () => used.sql, told: () => used.told, ...offered };
   }
 
   /** Runs when the whole statement is analysed, before rows are asked for; again while any such work says that it did something. */
@@ -67,6 +85,8 @@ export class QueryContext {
   async openSources(): Promise<void> {
     while (this.#deferred.map((work) => work()).includes(true));
     for (const used of this.#sources) {
+      if (used.question !== undefined && used.filters.length === 0) used.told = await used.source.extent?.(used.question);
+      if (used.told !== undefined) continue;
       const relation = await used.source.relation(conjunction(used.filters));
       used.sql = relation.sql;
     }

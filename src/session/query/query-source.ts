@@ -2,6 +2,7 @@ import type { TextPosition } from '../../base/analysis-exception.ts';
 import type { Expression } from '../../expr/expression.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
+import type { ExtentColumn, TableExtent } from '../../table/table-extent.ts';
 
 /** A time: microseconds since the epoch, with the text the user gave for messages. */
 interface QueryTime {
@@ -36,6 +37,8 @@ export interface QuerySource {
    * source: rows that break it may be left out, and need not be.
    */
   relation(filter: Expression | undefined): Promise<Relation>;
+  /** What metadata alone tells of all its rows; absent, or `undefined`: only the rows can tell. */
+  readonly extent?: ((columns: readonly ExtentColumn[]) => Promise<TableExtent | undefined>) | undefined;
 }
 
 /** @throws AnalysisException `TABLE_OR_VIEW_NOT_FOUND` and what the reference may be refused with. */

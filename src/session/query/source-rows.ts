@@ -15,5 +15,5 @@ export function sourceRows(source: UsedSource): RelationRows {
     });
     if (filter !== undefined) source.filters.push(filter);
   };
-  return { fields, hidden: source.hidden, print: () => `(${source.sql()})`, prune };
+  return { fields, hidden: source.hidden, print: () => `(${source.sql()})`, prune, metadata: source };
 }
