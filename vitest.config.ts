@@ -2,6 +2,8 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 interface ProjectOptions {
   readonly globalSetup?: string[];
+  /** Default: each file loads all modules anew, which costs more than many files take. */
+  readonly isolate?: boolean;
   readonly maxConcurrency?: number;
 }
 
@@ -11,15 +13,18 @@ const project = (name: string, include: readonly string[], timeoutMs: number, op
 /** Starts the broker and the Redis that the environment does not name. */
 const servers = { globalSetup: ['test/support/global-servers.ts'] };
 
+/** Files of these share their modules: nothing in `src` keeps state outside of what is made of it. */
+const shared = { isolate: false };
+
 /** Projects by what they need: `fast` nothing, `integration` real servers, `engines` other engines, `e2e` and `walk` a built product. */
 const config: ViteUserConfig = defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      project('fast', ['test/{unit,conformance,golden,simulation,property}/**/*.test.ts', 'test/*.test.ts'], 90_000),
+      project('fast', ['test/{unit,conformance,golden,simulation,property}/**/*.test.ts', 'test/*.test.ts'], 90_000, shared),
       project('integration', ['test/integration/**/*.test.ts'], 180_000, servers),
-      project('parity', ['test/parity/**/*.test.ts'], 300_000),
-      project('engines', ['test/engines/**/*.test.ts'], 300_000, { globalSetup: ['test/engines/support/global-oracle.ts'] }),
+      project('parity', ['test/parity/**/*.test.ts'], 300_000, shared),
+      project('engines', ['test/engines/**/*.test.ts'], 300_000, { ...shared, globalSetup: ['test/engines/support/global-oracle.ts'] }),
       project('e2e', ['test/e2e/**/*.test.ts'], 600_000, servers),
       project('walk', ['test/walk/**/*.test.ts'], 600_000, { ...servers, maxConcurrency: 3 }),
     ],
