@@ -230,7 +230,7 @@ function addOf(read: Reader, root: string): AddFile {
   return {
     kind: 'add',
     ...pathsOf(read, root),
-    partitionValues: read.map('partitionValues') ?? {},
+    partitionValues: read.requiredMap('partitionValues'),
     sizeBytes: read.integer('size'),
     modifiedMs: read.integer('modificationTime'),
     dataChange: read.flag('dataChange') ?? true,
@@ -347,6 +347,10 @@ class Reader {
     if (value === undefined) return undefined;
     if (!Array.isArray(value)) return this.#wrong(key, 'a list of text');
     return value.map((entry: JsonValue) => (typeof entry === 'string' ? entry : this.#wrong(key, 'a list of text')));
+  }
+
+  requiredMap(key: string): PartitionValues {
+    return this.map(key) ?? this.#wrong(key, 'an object');
   }
 
   map(key: string): PartitionValues | undefined {

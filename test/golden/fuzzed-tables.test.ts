@@ -70,7 +70,7 @@ async function faultsOf(seed: number): Promise<readonly string[]> {
   copyFileSync(join(base.files.directory, base.files.data[0] ?? ''), outside);
   // Read since it was written: the times of access and of change say so where the file system keeps them.
   utimesSync(outside, 1, 2);
-  const done = damage(random, copyOf(base.files, join(room, 'table')));
+  const done = await damage(random, copyOf(base.files, join(room, 'table')));
   if (done === undefined) {
     rmSync(room, { recursive: true });
     return [];

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeError, isServiceError } from '../../src/base/errors.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { damageIcebergStructure } from '../support/fuzz/damage-iceberg-structure.ts';
+import { namesPlace } from '../support/fuzz/questions.ts';
 import { GoldenIceberg } from '../support/golden-iceberg.ts';
 import { propertySeed, propertyTimeoutMs } from '../support/property/property-runs.ts';
 
@@ -91,8 +92,9 @@ function copyOf(golden: GoldenIceberg, seed: number, random: SeededRandom, names
   return { name, base, room, path: join(room, 'table', pick(random, files.sort())) };
 }
 
-function isNamed(error: unknown): boolean {
-  return isServiceError(error) || (error instanceof Error && 'code' in error && error.code === 'TABLE_NOT_FOUND');
+/** One of ours, which names the table or a file of it. */
+function isNamed(error: unknown, table: string): boolean {
+  return isServiceError(error) && namesPlace(error, table);
 }
 
 async function outcomeOfShape(golden: GoldenIceberg, seed: number): Promise<Outcome> {
@@ -108,7 +110,7 @@ async function outcomeOfShape(golden: GoldenIceberg, seed: number): Promise<Outc
     try {
       return (await rows()) === sound ? { kind: 'read' } : { kind: 'fault', detail: `${what}: gives other rows` };
     } catch (error) {
-      return isNamed(error) ? { kind: 'refused' } : { kind: 'fault', detail: `${what}: ${describeError(error)}` };
+      return isNamed(error, name) ? { kind: 'refused' } : { kind: 'fault', detail: `${what}: ${describeError(error)}` };
     }
   } finally {
     rmSync(room, { recursive: true, force: true });
@@ -126,7 +128,7 @@ async function outcomeOf(golden: GoldenIceberg, seed: number): Promise<Outcome> 
     for (const about of ['files', 'manifests', 'partitions', 'history']) await golden.metadataRows(table, about);
     return { kind: 'read' };
   } catch (error) {
-    return isNamed(error)
+    return isNamed(error, name)
       ? { kind: 'refused' }
       : { kind: 'fault', detail: `${base}, ${kind} ${path.slice(room.length)}: ${describeError(error)}` };
   } finally {

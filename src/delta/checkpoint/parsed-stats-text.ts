@@ -35,7 +35,7 @@ function boundsOf(values: JsonValue | undefined, schema: StructType, side: Side)
 }
 
 function boundOf(value: JsonValue | undefined, type: DataType | undefined, side: Side): JsonValue | undefined {
-  if (value === undefined || value === null || type === undefined) return undefined;
+  if (value === undefined || value === null || type === undefined || Array.isArray(value)) return undefined;
   switch (type.kind) {
     case 'struct':
       return boundsOf(value, type, side);

@@ -173,11 +173,11 @@ function schemaOf(metadata: MetadataAction): StructType | undefined {
   }
 }
 
-/** A Parquet value as the JSON form has it. Values that no action member has (bytes) become null. */
+/** A Parquet value as the JSON form has it. Bytes, which no member of an action is, become numbers: where one is looked for they are refused. */
 function jsonOf(value: PlainValue): JsonValue {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   if (value === null || typeof value !== 'object') return value;
-  if (value instanceof Uint8Array) return null;
+  if (value instanceof Uint8Array) return [...value];
   if (Array.isArray(value)) return value.map((entry: PlainValue) => jsonOf(entry));
   const entries = value instanceof Map ? [...value] : Object.entries(value);
   return Object.fromEntries(entries.map(([key, entry]: [PlainValue, PlainValue]) => [typeof key === 'string' ? key : '', jsonOf(entry)]));

@@ -1,8 +1,10 @@
+import { ServiceError } from '../../base/errors.ts';
 import { buildBatch, type InputRow } from '../../codec/build-columns.ts';
 import { readParquet } from '../../codec/parquet/read-parquet.ts';
 import { writeParquet } from '../../codec/parquet/write-parquet.ts';
 import { rowsOf } from '../../codec/rows.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
+import { duplicateColumn } from '../../schema/duplicate-column.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { ParquetRowCodec } from './codec.ts';
 
@@ -13,6 +15,10 @@ const batchRows = 8192;
 export const parquetRows: ParquetRowCodec = {
   async read(bytes: Uint8Array, columns: readonly string[]) {
     const { schema, batches } = await readParquet(bytes, { columns, batchRows });
+    const twice = duplicateColumn(schema);
+    // One of the two would be taken for both, and what only the other one holds for not there.
+    if (twice !== undefined)
+      throw new ServiceError({ code: 'PARQUET_CORRUPT', kind: 'corrupt', message: `column "${twice}" is there twice` });
     return { rows: rowsOf(batches), found: new Set(schema.fields.map(({ name }) => name)) };
   },
   write(schema: StructType, rows: readonly InputRow[]): Promise<Uint8Array> {

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Random, randomInt } from '../../../src/base/random.ts';
 import { damageActions } from './damage-actions.ts';
+import { damageCheckpoint } from './damage-checkpoint.ts';
 import { damageStructure } from './damage-structure.ts';
 import { readBytes, type TableFiles, versionOf, writeBytes } from './table-files.ts';
 
@@ -16,10 +17,10 @@ export interface Damage {
   readonly verdict: Verdict;
 }
 
-type Damager = (random: Random, files: TableFiles) => Damage | undefined;
+type Damager = (random: Random, files: TableFiles) => Damage | undefined | Promise<Damage | undefined>;
 
 /** Damages a copy of a table in one way; `undefined`: this way is not open with this table. */
-export function damage(random: Random, files: TableFiles): Damage | undefined {
+export async function damage(random: Random, files: TableFiles): Promise<Damage | undefined> {
   return pick(random, damagers)?.(random, files);
 }
 
@@ -38,6 +39,10 @@ const damagers: readonly Damager[] = [
   damageStructure,
   damageStructure,
   damageStructure,
+  damageCheckpoint,
+  damageCheckpoint,
+  damageCheckpoint,
+  damageCheckpoint,
   commitBytes,
   missingCommit,
   checkpointBytes,

@@ -12,7 +12,7 @@ import type { FileScan } from '../../../src/table/scan.ts';
 import type { QueryableTable } from '../../../src/table/table.ts';
 import { toVersion } from '../../../src/table/version.ts';
 
-/** What came of a question: lines, or an error. `typed`: it is one of ours, with a code and words. */
+/** What came of a question: lines, or an error. `typed`: it is one of ours, with a code and words, and says where. */
 export type Answer =
   | { readonly kind: 'lines'; readonly lines: readonly string[] }
   | { readonly kind: 'error'; readonly typed: boolean; readonly code: string; readonly text: string };
@@ -56,7 +56,7 @@ async function answerOf(question: () => Promise<readonly string[]>): Promise<Ans
     return { kind: 'lines', lines: await question() };
   } catch (error) {
     const typed =
-      isServiceError(error) && /^[A-Z][A-Z0-9_.]*$/.test(error.code) && error.kind !== 'internal' && /\w{3}/.test(error.message);
+      isServiceError(error) && /^[A-Z][A-Z0-9_.]*$/.test(error.code) && error.kind !== 'internal' && namesPlace(error, 'fuzzed');
     const stack = error instanceof Error && !typed ? `\n${error.stack ?? ''}` : '';
     return {
       kind: 'error',
@@ -65,6 +65,12 @@ async function answerOf(question: () => Promise<readonly string[]>): Promise<Ans
       text: `${describeError(error).slice(0, 500)}${stack}`,
     };
   }
+}
+
+/** An error without the table or a file of it leaves whoever reads it to look for them. */
+export function namesPlace(error: unknown, table: string): boolean {
+  const text = describeError(error);
+  return text.includes(table) || /[\w-]\.(json|parquet|bin|crc|avro|puffin|orc|text)\b/.test(text);
 }
 
 async function rowsOf(engine: DuckdbEngine, scan: FileScan): Promise<readonly string[]> {

@@ -8,7 +8,9 @@ import { loadSnapshot } from '../../../../src/delta/log/load-snapshot.ts';
 import { checkpointPath, commitPath, sidecarFolder } from '../../../../src/delta/log/log-names.ts';
 import { parquetRows } from '../../../../src/delta/log/parquet-rows.ts';
 import { printSchemaString } from '../../../../src/delta/schema-json.ts';
+import type { DataType, Field } from '../../../../src/schema/types.ts';
 import { MemoryObjectStore } from '../../../../src/storage/memory-object-store.ts';
+import { standIn, withTwin } from '../../../support/fuzz/twin-column.ts';
 import { StepClock } from '../../../support/step-clock.ts';
 import { fieldOf, long, structOf } from '../definition/definition-bench.ts';
 
@@ -97,6 +99,50 @@ describe('a checkpoint that the table cannot do without', () => {
     await bench.swap(checkpointPath(0), structOf(...names.map((name) => fieldOf(name, long))), [{ add: 1n }]);
     await expect(bench.load()).rejects.toMatchObject({
       message: expect.stringContaining(`${checkpointPath(0)}: "add" is not an object`) as string,
+    });
+  });
+
+  it('is refused where a file lacks what every file has, or has it as bytes, or a column twice', async () => {
+    const text: DataType = { kind: 'string' };
+    const state = (row: InputRow): readonly InputRow[] => [
+      { protocol: { minReaderVersion: 1, minWriterVersion: 2 } },
+      { metaData: { id: 'x', schemaString: printSchemaString(schema) } },
+      { add: { path: 'a', size: 7n, modificationTime: 5n, ...row } },
+    ];
+    const columnsWith = (...extra: readonly Field[]) =>
+      structOf(
+        fieldOf('protocol', structOf(fieldOf('minReaderVersion', { kind: 'integer' }), fieldOf('minWriterVersion', { kind: 'integer' }))),
+        fieldOf('metaData', structOf(fieldOf('id', text), fieldOf('schemaString', text))),
+        fieldOf('txn', structOf(fieldOf('appId', text))),
+        fieldOf('remove', structOf(fieldOf('path', text))),
+        fieldOf('add', structOf(fieldOf('path', text), fieldOf('size'), fieldOf('modificationTime'), ...extra)),
+      );
+    const values = fieldOf('partitionValues', { kind: 'map', key: text, value: text, valueNullable: true });
+    const bench = new Bench();
+    await bench.begin('classic');
+    await bench.swap(checkpointPath(0), columnsWith(values), state({ partitionValues: {} }));
+    expect((await bench.load())?.fileCount).toBe(1);
+    await bench.swap(checkpointPath(0), columnsWith(values), state({}));
+    await expect(bench.load()).rejects.toMatchObject({
+      message: expect.stringContaining(`${checkpointPath(0)}: add: "partitionValues" is missing or not an object`) as string,
+    });
+    const vector = fieldOf('deletionVector', { kind: 'binary' });
+    await bench.swap(checkpointPath(0), columnsWith(values, vector), state({ partitionValues: {}, deletionVector: new Uint8Array([1]) }));
+    await expect(bench.load()).rejects.toMatchObject({
+      message: expect.stringContaining(`${checkpointPath(0)}: add: "deletionVector" is missing or not an object`) as string,
+    });
+    const twice = columnsWith(values);
+    const { store } = bench;
+    await bench.swap(
+      checkpointPath(0),
+      structOf(fieldOf(standIn('add'), twice.fields.at(-1)?.type), ...twice.fields),
+      state({ partitionValues: {} }),
+    );
+    await store.put(checkpointPath(0), withTwin(await store.read(checkpointPath(0)), 'add'));
+    await expect(bench.load()).rejects.toMatchObject({
+      message: expect.stringContaining(
+        `${checkpointPath(0)}: the file cannot be read as a checkpoint: column "add" is there twice`,
+      ) as string,
     });
   });
 });
