@@ -88,6 +88,6 @@ function unknownTable(name: string): ServiceError {
     code: 'JOB_TABLE_UNKNOWN',
     kind: 'invalid',
     message: `a maintenance job names the table "${name.slice(0, maxShownName)}", which is none of this pipeline`,
-    hint: 'do all processes of this pipeline have the same tables? the job is dropped',
+    hint: 'give all processes of this pipeline the same tables; this one runs nothing for the name, however often the job is tried',
   });
 }

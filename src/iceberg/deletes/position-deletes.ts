@@ -175,7 +175,9 @@ function addRows(batch: ColumnBatch, lists: readonly Map<string, bigint[]>[], en
       last = bytes;
       lastFile = at;
     }
-    rows.push(BigInt(position.values[index] ?? 0));
+    const row = BigInt(position.values[index] ?? 0);
+    // A file of few bytes can say one row millions of times.
+    if (rows.at(-1) !== row) rows.push(row);
   }
 }
 

@@ -97,6 +97,19 @@ describe('the snapshot a read names', () => {
     );
   });
 
+  it('is refused with two columns of one name, the case aside, because the engine would read one of them twice', () => {
+    const twins: readonly Field[] = [id, { ...added, name: 'ID' }];
+    const schemas = [{ schemaId: 1, struct: { kind: 'struct', fields: twins }, identifierFieldIds: [] }] as const;
+    expect(() => viewOf(loadedOf({ schemas }), { branch: 'main' })).toThrow(
+      expect.objectContaining({
+        kind: 'corrupt',
+        message: expect.stringMatching(
+          /v1\.metadata\.json.*schema 1 has the column "ID" twice; the case of a name does not count/,
+        ) as string,
+      }) as Error,
+    );
+  });
+
   it('tells branches from tags', () => {
     expect(() => findView(loadedOf(), { kind: 'branch', name: 'first' })).toThrow('first is a tag, not a branch');
     expect(() => findView(loadedOf(), { kind: 'tag', name: 'gone' })).toThrow('Cannot find ref gone');

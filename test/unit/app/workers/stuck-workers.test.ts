@@ -5,8 +5,12 @@ import { toEpochMs } from '../../../../src/base/clock.ts';
 import { encodeRecordBatch } from '../../../../src/kafka/records/record-batch.ts';
 import type { StageTask } from '../../../../src/protocol/sealed-batch.ts';
 
-/* Threads of the pool with a program of the test's: it counts the record batches of a task as rows, and never comes back from one of partition 13. */
+/*
+ * Threads of the pool with a program of the test's: it counts the record batches of a task as rows, never comes back from one of partition 13,
+ * and waits for another process with one of partition 14, which is native code that no `terminate` interrupts.
+ */
 const program = `
+import { spawnSync } from 'node:child_process';
 import { parentPort, workerData } from 'node:worker_threads';
 const shared = new Int32Array(workerData.progress);
 setInterval(() => Atomics.add(shared, 0, 1), 20);
@@ -15,6 +19,7 @@ parentPort.on('message', ({ id, task }) => {
   recordBatches.forEach(({ partition }, index) => {
     Atomics.store(shared, 1, index);
     while (partition === 13);
+    if (partition === 14) spawnSync(process.execPath, ['-e', 'setTimeout(() => {}, 5000)']);
   });
   const files = [{ path: task.fileNameStem }];
   const timings = { decodeMs: 0, encodeMs: 0, storeMs: 0 };
@@ -87,5 +92,14 @@ describe('a worker thread that does not come back from a record batch', () => {
     expect(result.rejects).toMatchObject([{ partition: 13, offset: 0n, reason: 'corrupt-batch', unopened: { until: 1n, records: 1 } }]);
     expect(new Set(result.files.map(({ path }) => path)).size).toBe(2);
     expect(ended).toEqual(['stage', 'stage']);
+  });
+
+  it('and cannot be ended fails its task all the same, is told as hung while it runs on, and others take the place of it', async () => {
+    const pool = poolOf(1);
+    await expect(pool.run('stage', taskOf([14]))).rejects.toMatchObject({ code: 'WORKER_STUCK', context: { step: 0 } });
+    expect((await pool.run('stage', taskOf([1]))).rowCount).toBe(1);
+    expect(pool.hungMs).toBeGreaterThan(0);
+    await expect.poll(() => pool.hungMs, { timeout: 20_000 }).toBe(0);
+    expect(ended).toEqual(['stage']);
   });
 });
