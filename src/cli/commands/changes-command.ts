@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ChangeRow } from '../../app/app-commands.ts';
 import { type JsonValue, printJson } from '../../base/bigint-json.ts';
 import { isServiceError } from '../../base/errors.ts';
+import { printableLine } from '../../base/printable.ts';
 import { type CommandSession, wholeNumber } from '../command-session.ts';
 import { exitCodes } from '../exit-code.ts';
 import { paint, type Style, type Terminal } from '../terminal.ts';
@@ -43,7 +44,7 @@ async function tailChanges(session: CommandSession, flags: TailFlags, table: str
   const { terminal } = session;
   const options = { table, fromVersion: flags.fromVersion, follow: flags.follow === true, limit: flags.limit };
   try {
-    await app.tailChanges(context, options, (row) => terminal.out(changeLine(row, terminal)));
+    await app.tailChanges(context, options, (row) => terminal.out(changeLine(row, terminal, session.environment.outIsTerminal)));
   } catch (error) {
     // Interrupting is how one ends a follow.
     if (!(options.follow && context.signal.aborted && isServiceError(error, 'aborted'))) throw error;
@@ -51,12 +52,13 @@ async function tailChanges(session: CommandSession, flags: TailFlags, table: str
   return exitCodes.ok;
 }
 
-function changeLine(row: ChangeRow, terminal: Terminal): string {
-  if (terminal.json) return `${printJson(row)}\n`;
+/** What people read shows control characters as escapes; programs that read JSON from a pipe get it as it is. */
+function changeLine(row: ChangeRow, terminal: Terminal, forPerson: boolean): string {
+  if (terminal.json) return `${forPerson ? printableLine(printJson(row)) : printJson(row)}\n`;
   const { _change_type: type, _commit_version: version } = row;
   const [mark, style] = marks[typeof type === 'string' ? type : ''] ?? ['?', 'faint'];
   const columns = Object.entries(row).filter(([name]) => !changeColumns.has(name));
-  const cells = columns.map(([name, value]) => `${name}=${cellText(value)}`);
+  const cells = columns.map(([name, value]) => printableLine(`${name}=${cellText(value)}`));
   return `${paint(`${mark} v${cellText(version)}`, style, terminal.colour)} ${cells.join(' ')}\n`;
 }
 

@@ -12,12 +12,19 @@ const lineEnd = '\r\n';
  * JSON; everything else as casts to text spell it.
  */
 export class CsvPrinter implements ResultPrinter {
+  readonly #shown: (text: string) => string;
+
+  /** @param shown makes of a cell's text what is printed. */
+  constructor(shown: (text: string) => string) {
+    this.#shown = shown;
+  }
+
   begin(schema: StructType): string {
-    return schema.fields.map((field) => quoted(field.name)).join(',') + lineEnd;
+    return schema.fields.map((field) => quoted(this.#shown(field.name))).join(',') + lineEnd;
   }
 
   rows(batch: ColumnBatch): string {
-    const columns = batch.columns.map((column, index) => cellsOf(column, batch.schema.fields[index], batch.rowCount));
+    const columns = batch.columns.map((column, index) => cellsOf(column, batch.schema.fields[index], batch.rowCount, this.#shown));
     return Array.from({ length: batch.rowCount }, (_, row) => columns.map((cells) => cells[row] ?? '').join(',') + lineEnd).join('');
   }
 
@@ -26,9 +33,9 @@ export class CsvPrinter implements ResultPrinter {
   }
 }
 
-function cellsOf(column: Column, field: Field | undefined, rowCount: number): readonly string[] {
+function cellsOf(column: Column, field: Field | undefined, rowCount: number, shown: (text: string) => string): readonly string[] {
   const text = field !== undefined && isNested(column) ? nestedTexts(column, field, rowCount) : (row: number) => plainText(column, row);
-  return Array.from({ length: rowCount }, (_, row) => (isValid(column, row) ? quoted(text(row)) : ''));
+  return Array.from({ length: rowCount }, (_, row) => (isValid(column, row) ? quoted(shown(text(row))) : ''));
 }
 
 function isNested(column: Column): boolean {

@@ -21,7 +21,7 @@ export async function executeSql(command: CommandSession, flags: SqlFlags, input
   try {
     if (flags.database !== undefined) await session.runtime.tables.use(namePath(flags.database), signal);
     const format = flags.format ?? (terminal.json ? 'json' : 'table');
-    const settings = { format, expanded: false, timing: flags.timing === true, confirm: interactive };
+    const settings = { format, expanded: false, timing: flags.timing === true, confirm: interactive, forPerson: environment.outIsTerminal };
     const runner = new SqlRunner({ session, out: terminal.out, err: terminal.err, settings });
     if (interactive) await runShell(command, runner);
     else for (const input of inputs.length === 0 ? [{ kind: 'file', value: '-' } as const] : inputs) await runInput(command, runner, input);

@@ -6,6 +6,13 @@ import type { ResultPrinter } from './result-format.ts';
 
 /** One JSON object a row, as `tidewater rows` prints them: longs beyond 2^53 and decimals are text, nothing is rounded. */
 export class JsonPrinter implements ResultPrinter {
+  readonly #shown: (line: string) => string;
+
+  /** @param shown makes of a line what is printed. */
+  constructor(shown: (line: string) => string) {
+    this.#shown = shown;
+  }
+
   /** @throws AnalysisException `COLUMN_ALREADY_EXISTS`: an object cannot hold two columns of a name. */
   begin(schema: StructType): string {
     refuseDuplicateNames(schema);
@@ -13,7 +20,7 @@ export class JsonPrinter implements ResultPrinter {
   }
 
   rows(batch: ColumnBatch): string {
-    return [...canonicalRows(batch, { members: 'schema' })].map((line) => `${line}\n`).join('');
+    return [...canonicalRows(batch, { members: 'schema' })].map((line) => `${this.#shown(line)}\n`).join('');
   }
 
   end(): string {

@@ -1,4 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
+import { printable, printableLine } from '../../base/printable.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { DataFrame } from '../../session/data-frame.ts';
 import type { Session } from '../../session/session.ts';
@@ -9,6 +10,8 @@ import type { ResultFormat, ResultPrinter } from './result-format.ts';
 import type { ScannedStatement } from './statement-scanner.ts';
 import { TablePrinter, VerticalPrinter, wholeText } from './table-printer.ts';
 
+const asItIs = (text: string): string => text;
+
 export interface PrintSettings {
   readonly format: ResultFormat;
   /** Tables with one line for each cell. */
@@ -17,6 +20,8 @@ export interface PrintSettings {
   readonly timing: boolean;
   /** Says so when a statement succeeds that has no result. */
   readonly confirm: boolean;
+  /** Data goes to a person's terminal, which it must not command. */
+  readonly forPerson: boolean;
 }
 
 export interface SqlRunnerParts {
@@ -84,14 +89,14 @@ export class SqlRunner {
   }
 }
 
-function printerOf({ format, expanded }: PrintSettings): ResultPrinter {
+function printerOf({ format, expanded, forPerson }: PrintSettings): ResultPrinter {
   switch (format) {
     case 'table':
       return expanded ? new VerticalPrinter() : new TablePrinter();
     case 'csv':
-      return new CsvPrinter();
+      return new CsvPrinter(forPerson ? printable : asItIs);
     case 'json':
-      return new JsonPrinter();
+      return new JsonPrinter(forPerson ? printableLine : asItIs);
     default:
       return assertNever(format);
   }

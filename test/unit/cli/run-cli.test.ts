@@ -420,6 +420,12 @@ test('what a table says does not command the terminal: lines of JSON stay the sa
   const rows = await cli('rows ./t', { app, terminal: true });
   expect(rows.out).toBe('{"hostile":"a\\u009b2J\\u202eb"}\n');
   expect(JSON.parse(rows.out)).toEqual({ hostile });
+  const changes: Partial<AppCommands> = {
+    tailChanges: (_context, _options, onRow) => onRow({ _change_type: 'insert', _commit_version: 1, v: hostile }),
+  };
+  expect((await cli('changes tail t', { app: changes })).out).toBe('+ v1 v=a\\u009b2J\\u202eb\n');
+  expect((await cli('changes tail t --json', { app: changes, terminal: true })).out).toContain('"a\\u009b2J\\u202eb"');
+  expect((await cli('changes tail t --json', { app: changes })).out).toContain(hostile);
   expect((await cli('rows ./t', { app })).out).toBe(`${JSON.stringify({ hostile })}\n`);
   expect((await cli('tables', { app, env: { NO_COLOR: '1' }, terminal: true })).out).not.toMatch(/[\u0080-\u009f\u202e]/u);
   expect((await cli('history t', { app })).err).not.toMatch(/[\u0080-\u009f\u202e]/u);

@@ -51,6 +51,15 @@ describe('results', () => {
     });
   });
 
+  test('do not command a terminal: control characters are escapes there, and as they are in a pipe', async () => {
+    const hostile = "SELECT '\u001b[2Ja\u009b\u202e' AS v";
+    for (const format of ['csv', 'json', 'table']) {
+      expect((await sql(['--format', format, '-e', hostile], { terminal: true })).out).not.toMatch(/[\u001b\u009b\u202e]/u);
+    }
+    expect((await sql(['--format', 'csv', '-e', hostile], { terminal: true })).out).toBe('v\r\n\\u001b[2Ja\\u009b\\u202e\r\n');
+    expect((await sql(['--format', 'csv', '-e', hostile])).out).toBe('v\r\n\u001b[2Ja\u009b\u202e\r\n');
+  });
+
   test('as CSV follow RFC 4180, null and empty text apart', async () => {
     const { out } = await sql(['--format', 'csv', '-e', query]);
     expect(out.split('\r\n')).toEqual([
