@@ -15,6 +15,8 @@ export class Connections {
   readonly #settings: readonly string[];
   readonly #idle: DuckDBConnection[] = [];
   readonly #taken = new Set<DuckDBConnection>();
+  /** By the view that reads them. */
+  readonly #scanned = new Map<string, readonly string[]>();
   #closed = false;
 
   /** `settings`: statements every connection begins with. */
@@ -26,9 +28,10 @@ export class Connections {
   /**
    * Runs `work` on a connection of its own; a fired signal interrupts whatever the connection executes.
    *
+   * @param sql what it reads from: errors name the files.
    * @throws ServiceError what the engine's error means (engine-errors.ts).
    */
-  async use<T>(work: (connection: DuckDBConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async use<T>(work: (connection: DuckDBConnection) => Promise<T>, signal?: AbortSignal, sql = ''): Promise<T> {
     const lease = await this.take(signal);
     try {
       const result = await work(lease.connection);
@@ -36,7 +39,7 @@ export class Connections {
       return result;
     } catch (error) {
       lease.giveBack();
-      throw engineError(error, signal);
+      throw engineError(error, signal, this.filesIn(sql));
     }
   }
 
@@ -75,6 +78,18 @@ export class Connections {
         connection.disconnectSync();
       },
     };
+  }
+
+  /** Remembers what a view reads, for as long as it is there. */
+  scans(view: string, files: readonly string[] | undefined): void {
+    if (files === undefined) this.#scanned.delete(view);
+    else this.#scanned.set(view, files);
+  }
+
+  /** Files that a query reads: the engine does not say which of them it could not read. */
+  filesIn(sql: string): readonly string[] {
+    const names = new Set(sql.match(/\bheld\.scan_\d+/gu) ?? []);
+    return Array.from(names).flatMap((view) => this.#scanned.get(view) ?? []);
   }
 
   /** Interrupts what runs, and disconnects. */

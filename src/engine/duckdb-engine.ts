@@ -160,8 +160,12 @@ export class DuckdbEngine implements Engine {
           : await this.#holdTable('facts', factsSchema(scan.facts), [factsBatch(scan.facts)], held, signal);
       const view = this.#names.next('scan');
       const sql = scanSql(scan, groups, { deleted, only, facts }, options);
-      await this.#connections.use((connection) => connection.run(`CREATE VIEW ${view} AS ${sql}`), signal);
+      this.#connections.scans(
+        view,
+        scan.files.map(({ path }) => path),
+      );
       held.push(`VIEW ${view}`);
+      await this.#connections.use((connection) => connection.run(`CREATE VIEW ${view} AS ${sql}`), signal, view);
       return this.#heldRelation(view, scan.schema, held, copies.release);
     } catch (error) {
       copies.release();
@@ -172,7 +176,7 @@ export class DuckdbEngine implements Engine {
 
   async materialize(relation: Relation, signal?: AbortSignal): Promise<HeldRelation> {
     const table = this.#names.next('rows');
-    await this.#connections.use((connection) => connection.run(`CREATE TABLE ${table} AS ${relation.sql}`), signal);
+    await this.#connections.use((connection) => connection.run(`CREATE TABLE ${table} AS ${relation.sql}`), signal, relation.sql);
     return this.#heldRelation(table, relation.schema, [`TABLE ${table}`]);
   }
 
@@ -203,11 +207,15 @@ export class DuckdbEngine implements Engine {
   }
 
   rows(sql: string, signal?: AbortSignal): Promise<readonly (readonly unknown[])[]> {
-    return this.#connections.use(async (connection) => {
-      const reader = await connection.runAndReadAll(sql);
-      const { DuckDBDecimalValue } = this.#modules.api;
-      return reader.getRows().map((row) => row.map((value) => (value instanceof DuckDBDecimalValue ? value.toString() : value)));
-    }, signal);
+    return this.#connections.use(
+      async (connection) => {
+        const reader = await connection.runAndReadAll(sql);
+        const { DuckDBDecimalValue } = this.#modules.api;
+        return reader.getRows().map((row) => row.map((value) => (value instanceof DuckDBDecimalValue ? value.toString() : value)));
+      },
+      signal,
+      sql,
+    );
   }
 
   writeParquet(relation: Relation, target: ParquetTarget, signal?: AbortSignal): Promise<readonly WrittenFile[]> {
@@ -226,6 +234,7 @@ export class DuckdbEngine implements Engine {
           target,
         ),
       signal,
+      relation.sql,
     );
   }
 
@@ -303,6 +312,7 @@ export class DuckdbEngine implements Engine {
   }
 
   async #drop(held: readonly string[]): Promise<void> {
+    for (const entry of held) this.#connections.scans(entry.replace('VIEW ', ''), undefined);
     if (this.#closing !== undefined) return;
     await this.#connections.use(async (connection) => {
       for (const entry of held.toReversed()) await connection.run(`DROP ${entry.replace(' ', ' IF EXISTS ')}`);

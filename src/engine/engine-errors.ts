@@ -28,7 +28,7 @@ const rules: readonly MessageRule[] = [
   { pattern: /No such file or directory|No files found that match the pattern/i, shape: missing },
   {
     pattern:
-      /No magic bytes|not a parquet file|too small to be a Parquet file|Failed to read Parquet|corrupt|TProtocolException|Snappy decompression|ZSTD|Invalid (?:page|encoding)|Out of buffer|footer length|Parquet file invalid|Error while reading/i,
+      /No magic bytes|not a parquet file|too small to be a Parquet file|Failed to read Parquet|corrupt|TProtocolException|Snappy decompression|ZSTD|Invalid (?:page|encoding)|Out of buffer|footer length|Parquet file invalid|Error while reading|don't know what type/i,
     shape: corrupt,
   },
   {
@@ -47,14 +47,18 @@ const rules: readonly MessageRule[] = [
 const queryFailed: ErrorShape = { code: 'ENGINE_QUERY_FAILED', kind: 'invalid', hint: undefined };
 const maxMessageLength = 2_000;
 
-/** What an error of the engine means to the caller; errors of ours pass through. `cause` is kept. */
-export function engineError(cause: unknown, signal?: AbortSignal): ServiceError {
+/** Files named at most, where the engine does not say which of those that it read is damaged. */
+const maxNamedFiles = 3;
+
+/** What an error of the engine means to the caller; errors of ours pass through. `cause` is kept. `files`: those that were read. */
+export function engineError(cause: unknown, signal?: AbortSignal, files: readonly string[] = []): ServiceError {
   if (isServiceError(cause)) return cause;
   const text = cause instanceof Error ? cause.message : String(cause);
   if (signal?.aborted === true || /^INTERRUPT Error/i.test(text)) return abortedError(signal);
   const shape = rules.find((rule) => rule.pattern.test(text))?.shape ?? queryFailed;
   const position = lineOf(text);
-  return new ServiceError({ ...shape, message: reasonOf(text), cause, context: position === undefined ? {} : { position } });
+  const place = shape.code === corrupt.code && !text.includes('/') ? placeOf(files) : '';
+  return new ServiceError({ ...shape, message: reasonOf(text) + place, cause, context: position === undefined ? {} : { position } });
 }
 
 // The engine appends the line of its own text that it did not like, which means nothing to whoever wrote another one.
@@ -62,6 +66,13 @@ function reasonOf(text: string): string {
   const head = text.split(/\n\s*\nLINE \d+:/u)[0] ?? text;
   const words = head.replace(/^([A-Za-z ]+) Error: /u, (_, kind: string) => `${kind.toLowerCase()}: `).trim();
   return words.length > maxMessageLength ? `${words.slice(0, maxMessageLength)}…` : words;
+}
+
+function placeOf(files: readonly string[]): string {
+  if (files.length === 0) return '';
+  const more = files.length > maxNamedFiles ? ` and ${files.length - maxNamedFiles} more` : '';
+  const names = files.slice(0, maxNamedFiles).map((file) => `"${file}"`);
+  return `, in ${files.length === 1 ? '' : 'one of '}${names.join(', ')}${more}`;
 }
 
 function lineOf(text: string): number | undefined {

@@ -34,7 +34,7 @@ export async function* readRows(
     }
     finished = true;
   } catch (error) {
-    throw engineError(error, signal);
+    throw engineError(error, signal, connections.filesIn(relation.sql));
   } finally {
     if (finished) lease.giveBack();
     else lease.discard();

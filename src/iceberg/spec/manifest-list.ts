@@ -58,6 +58,9 @@ export function readManifestList(
 function complaintOf(manifest: ManifestFile): string | undefined {
   const { path, addedFiles, existingFiles, deletedFiles, addedRows, existingRows, deletedRows } = manifest;
   if (path === '') return 'a manifest has no path';
+  // Numbers tell which deletes hold for which files.
+  const numbers = [manifest.sequenceNumber, manifest.minSequenceNumber];
+  if (numbers.some((number) => number < 0n)) return `manifest ${path} has the sequence numbers ${numbers.join(' and ')}`;
   const counts = [
     ['added', addedFiles, addedRows],
     ['existing', existingFiles, existingRows],

@@ -65,6 +65,7 @@ function inheritance(manifest: ManifestFile, name: string): (raw: RawEntry) => M
     const inherited = numberless || status === 'added' ? manifest.sequenceNumber : undefined;
     const dataNumber = sequenceNumber ?? inherited;
     if (dataNumber === undefined) throw avroCorrupt(name, `${status} file ${file.path} has no sequence number`);
+    if (dataNumber < 0n) throw avroCorrupt(name, `${status} file ${file.path} has the sequence number ${dataNumber}`);
     let firstRowId: bigint | undefined;
     if (nextRowId !== undefined && content === 'data') {
       firstRowId = file.firstRowId;

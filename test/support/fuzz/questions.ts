@@ -67,10 +67,11 @@ async function answerOf(question: () => Promise<readonly string[]>): Promise<Ans
   }
 }
 
-/** An error without the table or a file of it leaves whoever reads it to look for them. */
+/** An error without the table or a file of it leaves whoever reads it to look for them. Messages in the words of Spark have the table beside. */
 export function namesPlace(error: unknown, table: string): boolean {
   const text = describeError(error);
-  return text.includes(table) || /[\w-]\.(json|parquet|bin|crc|avro|puffin|orc|text)\b/.test(text);
+  const beside = isServiceError(error) ? error.context['table'] : undefined;
+  return beside === table || text.includes(table) || /[\w-]\.(json|parquet|bin|crc|avro|puffin|orc|text)\b|file "\//.test(text);
 }
 
 async function rowsOf(engine: DuckdbEngine, scan: FileScan): Promise<readonly string[]> {

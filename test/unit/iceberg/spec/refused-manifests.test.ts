@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readManifest } from '../../../../src/iceberg/spec/manifest.ts';
 import { readManifestList } from '../../../../src/iceberg/spec/manifest-list.ts';
 import { writeManifestList } from '../../../../src/iceberg/spec/write-manifest-list.ts';
+import { readAvroFile, writeAvroFile } from '../../../support/avro-file.ts';
 import { entry, file, listed, uncounted, uncountedDeletes, written } from '../../../support/iceberg-manifests.ts';
 import { createdTable, snapshot } from '../../../support/iceberg-metadata.ts';
 
@@ -35,6 +36,14 @@ describe('manifest lists', () => {
     const bytes = await writeManifestList({ ...list, manifests: [{ ...listed, ...counts }] });
     expect(() => readManifestList(bytes, { name: 'l', snapshot: snapshot(1, 8) })).toThrow(
       expect.objectContaining({ code: 'AVRO_FILE_CORRUPT', message: expect.stringContaining(`manifest list l: ${complaint}`) as string }),
+    );
+  });
+
+  it('are refused with sequence numbers below zero, by which deletes would hold for no file', async () => {
+    const avro = readAvroFile(Buffer.from(await writeManifestList({ ...list, manifests: [listed] })));
+    for (const record of avro.records as Record<string, unknown>[]) record['sequence_number'] = -5n;
+    expect(() => readManifestList(writeAvroFile(avro), { name: 'l', snapshot: snapshot(1, 8) })).toThrow(
+      'manifest list l: manifest m0.avro has the sequence numbers -5 and',
     );
   });
 });
