@@ -2,7 +2,9 @@ import { describeFailure } from '../base/errors.ts';
 import { CommitPipeline } from '../commit/commit-pipeline.ts';
 import { TableCommitter } from '../commit/table-committer.ts';
 import type { TableSettings } from '../config/table-settings.ts';
+import { DeadLetterIncarnations } from '../ingest/dead-letter-incarnations.ts';
 import { DeadLetterTopic } from '../ingest/dead-letter-topic.ts';
+import { otherPipelines } from '../ingest/other-pipelines.ts';
 import { type IngestStatus, TableIngest } from '../ingest/table-ingest.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
@@ -33,11 +35,17 @@ export class IngestRole {
   readonly #pool: WorkerPool;
   readonly #running = new Map<string, TableIngest>();
   readonly #warned = new Set<string>();
+  readonly #warnedOfOthers = new Set<string>();
   readonly #awaitedTopics = new Set<string>();
   readonly #drifts = new Map<string, DriftWatch>();
+  readonly #deadLetterTopics: DeadLetterIncarnations;
 
   constructor(components: Components) {
     this.#components = components;
+    this.#deadLetterTopics = new DeadLetterIncarnations((replaced) => {
+      components.metrics.ingest.deadLetterTopicsReplaced.add(1, { topic: replaced.topic });
+      components.logger.warn('dead-letter topic was deleted and created again, its letters are gone', { ...replaced });
+    });
     const { workers, maxNestingDepth, maxUnpackedBytes } = components.config.ingest;
     const onStuck = (task: string): void => {
       components.logger.warn('worker thread made no progress and was ended', { task, afterMs: stuckAfterMs });
@@ -114,6 +122,7 @@ export class IngestRole {
     const { ingest, commit, pipeline } = config;
     const table = await catalog.loadOrCreate(settings.name, signal);
     this.#warnOfSecondWriters(table);
+    await this.#warnOfOtherPipelines(table, topics, signal);
     const drift = this.#drifts.get(settings.name) ?? new DriftWatch(settings, logger);
     this.#drifts.set(settings.name, drift);
     await drift.start(table, signal);
@@ -167,13 +176,32 @@ export class IngestRole {
     this.#components.logger.warn('table must not have a second writer', { table: name, reason: singleWriterOnly });
   }
 
+  /** Once a table, too. */
+  async #warnOfOtherPipelines(table: Table, topics: readonly string[], signal: AbortSignal): Promise<void> {
+    const { config, logger } = this.#components;
+    if (this.#warnedOfOthers.has(table.name)) return;
+    const marks = (await table.refresh(signal)).progressStartingWith('');
+    this.#warnedOfOthers.add(table.name);
+    for (const other of otherPipelines(marks, { pipeline: config.pipeline, topics }))
+      logger.warn('table has rows of the same topic by another pipeline', { table: table.name, ...other });
+  }
+
   #deadLetters(table: string): DeadLetterTopic {
     const { config, kafka, clock, logger } = this.#components;
     const { onReject: policy, ...topic } = config.ingest.deadLetters;
     const onFound = (count: number): void => {
       logger.info('dead letters of an earlier try found, not written again', { table, count });
     };
-    return new DeadLetterTopic({ ...topic, policy, pipeline: config.pipeline, table, kafka, clock, onFound });
+    return new DeadLetterTopic({
+      ...topic,
+      policy,
+      pipeline: config.pipeline,
+      table,
+      kafka,
+      clock,
+      onFound,
+      incarnations: this.#deadLetterTopics,
+    });
   }
 }
 

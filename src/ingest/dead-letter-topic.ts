@@ -6,6 +6,7 @@ import type { KafkaClient } from '../kafka/client.ts';
 import { kafkaTopicNotFound } from '../kafka/errors.ts';
 import type { DeadLetterSink, RejectAccounting } from '../protocol/dead-letters.ts';
 import { type BatchRange, countRejected, type RejectedRecord, type SealedBatch } from '../protocol/sealed-batch.ts';
+import type { DeadLetterIncarnations } from './dead-letter-incarnations.ts';
 import { type DeadLetter, deadLetterIdOf, deadLetterParcels, defaultMaxMessageBytes, leastMaxMessageBytes } from './dead-letter-record.ts';
 import { type DeadLetterWriter, DeadLetterWriters, maxOpenWriters, type SourceLetters } from './dead-letter-writers.ts';
 import type { OversizePolicy, RejectPolicy } from './settings.ts';
@@ -22,6 +23,8 @@ export interface DeadLetterOptions {
   readonly clock: Clock;
   /** So many dead letters were there already: an earlier try wrote them, and its commit did not happen. */
   readonly onFound?: ((count: number) => void) | undefined;
+  /** Tells when the topic was made anew. */
+  readonly incarnations?: DeadLetterIncarnations | undefined;
 }
 
 /** Tries of one batch while other workers take its partitions, or answers get lost. */
@@ -70,7 +73,9 @@ export class DeadLetterTopic implements DeadLetterSink {
   }
 
   async #store(ranges: readonly BatchRange[], rejects: readonly RejectedRecord[], signal: AbortSignal | undefined): Promise<void> {
+    const { incarnations, kafka, topic } = this.#options;
     const destined = await this.#destined(ranges, rejects);
+    await incarnations?.look(kafka.admin, topic);
     for (let start = 0; start < destined.length; start += maxOpenWriters) {
       await this.#publish(destined.slice(start, start + maxOpenWriters), signal);
     }

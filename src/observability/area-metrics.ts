@@ -14,6 +14,7 @@ export interface IngestMetrics {
   readonly recordsConsumed: Count<'table' | 'topic'>;
   readonly recordsCommitted: Count<'table'>;
   readonly recordsDeadLettered: Count<'table' | 'reason'>;
+  readonly deadLetterTopicsReplaced: Count<'topic'>;
   /**
    * Taken from the topic and, by this reading, neither a row nor a dead letter. `reason`: `skipped-by-policy` (does not fit and the policy
    * says skip), `already-committed` (below the table's offset), `discarded` (its batch was given up before the commit; it is read again).
@@ -102,6 +103,11 @@ export function createIngestMetrics(make: InstrumentMaker): IngestMetrics {
       name: 'ingest_records_dead_lettered_total',
       help: 'Records in the dead-letter topic, by why they did not fit.',
       labels: byReason,
+    }),
+    deadLetterTopicsReplaced: make.count({
+      name: 'ingest_dead_letter_topics_replaced_total',
+      help: 'Times that the dead-letter topic was found deleted and created again: the letters it held are gone.',
+      labels: ['topic'],
     }),
     recordsFiltered: make.count({
       name: 'ingest_records_filtered_total',

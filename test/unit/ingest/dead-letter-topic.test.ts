@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
+import { DeadLetterIncarnations, type ReplacedDeadLetters } from '../../../src/ingest/dead-letter-incarnations.ts';
 import { type DeadLetterOptions, DeadLetterTopic } from '../../../src/ingest/dead-letter-topic.ts';
 import type { KafkaClient, KafkaRecord } from '../../../src/kafka/client.ts';
 import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
@@ -88,6 +89,24 @@ const headersOf = (record: KafkaRecord | undefined): Record<string, string> =>
   Object.fromEntries((record?.headers ?? []).map(([name, value]) => [name, Buffer.from(value).toString()]));
 
 describe('the dead-letter topic', () => {
+  it('is told once when it was deleted and made anew, whichever table looks', async () => {
+    const bench = new Bench();
+    const told: ReplacedDeadLetters[] = [];
+    const incarnations = new DeadLetterIncarnations((replaced) => told.push(replaced));
+    const first = await bench.sink({ incarnations });
+    await first.write(batchFrom(0n), [reject(0, 1n)]);
+    await first.write(batchFrom(0n), [reject(0, 2n)]);
+    expect(told).toEqual([]);
+    const oldTopicId = await bench.client.admin.topicId('dead');
+    await bench.client.admin.deleteTopic('dead');
+    const second = await bench.sink({ incarnations });
+    const newTopicId = await bench.client.admin.topicId('dead');
+    await second.write(batchFrom(0n), [reject(0, 3n)]);
+    await (await bench.sink({ incarnations, table: 'other' })).write(batchFrom(0n), [reject(0, 3n)]);
+    expect(told).toEqual([{ topic: 'dead', oldTopicId, newTopicId }]);
+    expect(newTopicId).not.toBe(oldTopicId);
+  });
+
   it('holds the record unchanged, with where it came from and why it is there', async () => {
     const bench = new Bench();
     const original = reject(1, 42n, { headers: [['trace', bytes('abc')]] });
