@@ -11,22 +11,27 @@ type Told = { readonly what: 'rows' } | { readonly what: 'values' | 'min' | 'max
 
 /** What the aggregates among the values ask of the table; `undefined` when there is something that only rows tell. */
 export function extentQuestion(values: readonly Expression[], fieldOf: FieldOf): readonly ExtentColumn[] | undefined {
-  const columns = new Map<string, ExtentColumn>();
-  let asks = false;
+  const asked: Told[] = [];
   for (const value of values) {
     const rest = mapExpression(value, (node) => {
       const told = toldOf(node, fieldOf);
       if (told === undefined) return node;
-      asks = true;
-      if (told.what !== 'rows') {
-        const { field, what } = told;
-        columns.set(field.name, { field, bounds: what !== 'values' || columns.get(field.name)?.bounds === true });
-      }
+      asked.push(told);
       return { kind: 'literal', literal: nullLiteral };
     });
     if (hasAggregate(rest) || someNode(rest, ({ kind }) => kind === 'column' || kind === 'star')) return undefined;
   }
-  return asks ? [...columns.values()] : undefined;
+  return asked.length === 0 ? undefined : columnsOf(asked);
+}
+
+function columnsOf(asked: readonly Told[]): readonly ExtentColumn[] {
+  const columns = new Map<string, ExtentColumn>();
+  for (const told of asked) {
+    if (told.what === 'rows') continue;
+    const { field, what } = told;
+    columns.set(field.name, { field, bounds: what !== 'values' || columns.get(field.name)?.bounds === true });
+  }
+  return [...columns.values()];
 }
 
 /** A value with its aggregates put in. */
