@@ -1,5 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { nearestName } from '../../base/nearest-name.ts';
+import { unlikeSettled } from './settled-values.ts';
 
 /** What a configuration value must look like. */
 export type ConfValueKind = 'boolean' | 'integer' | 'text' | 'bytes' | 'tri-state';
@@ -81,15 +82,18 @@ export function canonicalKey(key: string): string {
 }
 
 /**
- * Refuses what cannot be meant: an unknown key below `spark.databricks.delta.` or `tidewater.`, or a value of the wrong kind. Other keys
- * of Spark are taken as they are, for programs that set them, and have no effect.
+ * Refuses what cannot be meant: an unknown key below `spark.databricks.delta.` or `tidewater.`, a value of the wrong kind, or one of
+ * Spark's that would change results and does not here. Other keys of Spark are taken as they are, for programs that set them, and have no
+ * effect.
  *
- * @throws AnalysisException `UNKNOWN_CONFIGURATION_KEY` with the nearest key, `INVALID_CONF_VALUE.TYPE_MISMATCH`.
+ * @throws AnalysisException `UNKNOWN_CONFIGURATION_KEY` with the nearest key, `INVALID_CONF_VALUE.TYPE_MISMATCH`, `UNSUPPORTED_FEATURE`.
  */
 export function checkConfEntry(key: string, value: string): void {
   const canonical = canonicalKey(key);
   const kind = kindOf(canonical);
   if (kind === undefined) throw unknownKey(key);
+  const unlike = unlikeSettled(canonical, value);
+  if (unlike !== undefined) throw unlike;
   const problem = expectation(kind, value);
   if (problem === undefined) return;
   throw new AnalysisException({

@@ -35,6 +35,24 @@ describe('SessionConf', () => {
   });
 
   it.each([
+    ['spark.sql.session.timeZone', 'Europe/Berlin', 'UTC'],
+    ['spark.sql.session.timeZone', '+02:00', 'Etc/UTC'],
+    ['spark.sql.ansi.enabled', 'false', 'true'],
+    ['spark.sql.caseSensitive', 'true', 'false'],
+    ['spark.sql.storeAssignmentPolicy', 'LEGACY', 'ansi'],
+    ['spark.sql.timestampType', 'TIMESTAMP_NTZ', 'TIMESTAMP_LTZ'],
+  ])('refuses by name the value of %s that it would ignore: %s', (key, value, done) => {
+    const conf = new SessionConf([[key, done]]);
+    expect(conf.get(key)).toBe(done);
+    expect(() => {
+      conf.set(key, value);
+    }).toThrow(
+      expect.objectContaining({ errorClass: 'UNSUPPORTED_FEATURE', message: `the value "${value}" of "${key}" is not supported` }),
+    );
+    expect(conf.get(key)).toBe(done);
+  });
+
+  it.each([
     ['512', 512],
     ['1k', 1024],
     ['1.5 MB', 1.5 * 1024 ** 2],
