@@ -34,12 +34,16 @@ export interface StreamOptions {
 export interface StreamSource {
   /** For progress documents, such as `DeltaSource[file:/tables/orders]`. */
   readonly description: string;
-  /** Columns of the rows, change columns included. Fixed: a change of the table's schema ends the stream with an error. */
+  /**
+   * Columns of the rows, change columns included. Fixed: rows of every version are given in them, and a version whose rows do not fit ends
+   * the stream with an error.
+   */
   readonly schema: StructType;
   readonly changeFeed: boolean;
   /**
    * Where a batch after `after` (`undefined`: the first one) would end; `undefined` when there is nothing to read.
    * @throws AnalysisException `DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE`, `DELTA_SCHEMA_CHANGED_WITH_VERSION`,
+   * `DELTA_SCHEMA_CHANGED_WITH_STARTING_OPTIONS`, `DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE_USE_SCHEMA_LOG`,
    * `DELTA_SOURCE_TABLE_IGNORE_CHANGES`, `DELTA_SOURCE_IGNORE_DELETE`, and those of change reads.
    */
   nextOffset(after: string | undefined, signal?: AbortSignal): Promise<string | undefined>;

@@ -52,6 +52,23 @@ export async function* changeScans(
   for await (const version of versionsOf(read, first)) yield* scansOf(read, version);
 }
 
+/**
+ * The row changes of one version as rows of another version's schema, which whoever asks has found to fit.
+ *
+ * @throws AnalysisException `DELTA_MISSING_CHANGE_DATA`, `DELTA_LOG_FILE_NOT_FOUND` (not-found).
+ */
+export async function* changesOfVersion(
+  context: OperationContext,
+  { version, readAs }: { readonly version: Version; readonly readAs: DeltaSnapshot },
+  signal?: AbortSignal,
+): AsyncGenerator<ChangeScan, void, undefined> {
+  const range = { from: version, until: version };
+  const read: Reading = { context, range, last: readAs, signal };
+  const snapshot = await snapshotOf(context, range, version, signal);
+  if (!snapshot.settings.changeDataFeed) throw changesNotRecorded(context.name, range, version);
+  for await (const each of versionsOf(read, snapshot)) yield* scansOf(read, each);
+}
+
 interface Reading {
   readonly context: OperationContext;
   readonly range: ChangeRange;

@@ -10,6 +10,7 @@ import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import type { DeltaCommit } from '../replay-state.ts';
 import { beforeFirstFile, isBefore, parseOffset, printOffset, type StreamOffset } from './stream-offset.ts';
+import { checkStreamSchema, type StreamSchemaCheck } from './stream-schema.ts';
 import { addedFiles, changedFiles, type IndexedFile, regrouped, startingFiles } from './version-files.ts';
 
 const defaultMaxFiles = 1000;
@@ -22,7 +23,10 @@ interface Step {
   readonly next: StreamOffset;
 }
 
-/** A Delta table as a stream (FORMATS A15): the files of a first snapshot, if any, then those of each version in order. */
+/**
+ * A Delta table as a stream (FORMATS A15): the files of a first snapshot, if any, then those of each version in order. Rows of every version
+ * are read by the schema the table had when the stream was opened; a version that does not fit it stops the stream.
+ */
 export class DeltaStreamSource implements StreamSource {
   readonly description: string;
   readonly schema: StructType;
@@ -32,6 +36,7 @@ export class DeltaStreamSource implements StreamSource {
   readonly #options: StreamOptions;
   #first: StreamOffset | undefined;
   #frozenAt: number | undefined;
+  #startIsChecked = false;
 
   private constructor(context: OperationContext, opened: DeltaSnapshot, options: StreamOptions) {
     this.#context = context;
@@ -95,10 +100,12 @@ export class DeltaStreamSource implements StreamSource {
   /** The files from `start` on, a version (or the first snapshot) at a time, up to the newest version. */
   async *#steps(start: StreamOffset, lastVersion: number, signal: AbortSignal | undefined): AsyncGenerator<Step, void, undefined> {
     let at = start;
+    await this.#checkStart(at, signal);
     if (at.starting) {
       const snapshot = await this.#context.snapshotAt(toVersion(at.version), signal);
+      checkStreamSchema(this.#schemaCheck, snapshot.version, snapshot.metadata);
       const next = { version: at.version + 1, index: beforeFirstFile, starting: false };
-      yield { files: behind(startingFiles(this.#context, snapshot), at.index), at, next };
+      yield { files: behind(startingFiles(this.#context, snapshot, this.#opened), at.index), at, next };
       at = next;
     }
     for (; at.version <= lastVersion; at = { version: at.version + 1, index: beforeFirstFile, starting: false }) {
@@ -111,8 +118,10 @@ export class DeltaStreamSource implements StreamSource {
   async #filesOf(version: number, signal: AbortSignal | undefined): Promise<readonly IndexedFile[]> {
     const commit = await this.#commit(version, signal);
     if (commit === undefined) return [];
-    this.#refuseNewSchema(commit);
-    return this.changeFeed ? changedFiles(this.#context, version, signal) : addedFiles(this.#context, commit, this.#options, signal);
+    const metadata = commit.actions.find((action) => action.kind === 'metaData');
+    if (metadata?.kind === 'metaData') checkStreamSchema(this.#schemaCheck, version, metadata);
+    const reading = { context: this.#context, readAs: this.#opened, signal };
+    return this.changeFeed ? changedFiles(reading, version) : addedFiles(reading, commit, this.#options);
   }
 
   async #commit(version: number, signal: AbortSignal | undefined): Promise<DeltaCommit | undefined> {
@@ -126,17 +135,30 @@ export class DeltaStreamSource implements StreamSource {
     });
   }
 
-  #refuseNewSchema(commit: DeltaCommit): void {
-    const metadata = commit.actions.find((action) => action.kind === 'metaData');
-    if (metadata?.kind !== 'metaData' || commit.version <= this.#opened.version) return;
-    if (metadata.schemaString === this.#opened.metadata.schemaString) return;
-    throw new AnalysisException({
-      errorClass: 'DELTA_SCHEMA_CHANGED_WITH_VERSION',
-      sqlState: 'KD007',
-      message: `table "${this.#context.name}": detected schema change in version ${commit.version}`,
-      hint: 'start the query again: it goes on from its checkpoint with the new schema',
-      parameters: { version: String(commit.version) },
-    });
+  /**
+   * Only versions that change the table tell what it is: the one before the first that is read has to be looked at. What a checkpoint says was read
+   * fits the schema of that time, so a column dropped since then is found, though none of its rows are left to read.
+   */
+  async #checkStart(start: StreamOffset, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#startIsChecked || start.starting) return;
+    this.#startIsChecked = true;
+    const isBehindRead = start.index === beforeFirstFile && this.#first === undefined;
+    const version = Math.max(0, isBehindRead ? start.version - 1 : start.version);
+    if (version >= this.#opened.version) return;
+    let snapshot: DeltaSnapshot;
+    try {
+      snapshot = await this.#context.snapshotAt(toVersion(version), signal);
+    } catch (error) {
+      // Its log is gone: what can still be read says what it needs, unless names in files and of columns may differ.
+      if (this.#opened.mapping === 'none' && isServiceError(error, 'not-found', 'corrupt', 'invalid')) return;
+      throw error;
+    }
+    checkStreamSchema(this.#schemaCheck, version, snapshot.metadata);
+  }
+
+  get #schemaCheck(): StreamSchemaCheck {
+    const kind = this.#options.start?.kind;
+    return { table: this.#context.name, opened: this.#opened, startIsGiven: kind !== undefined && kind !== 'snapshot' };
   }
 
   async #firstOffset(signal: AbortSignal | undefined, until?: StreamOffset): Promise<StreamOffset> {

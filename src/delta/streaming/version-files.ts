@@ -1,10 +1,10 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { printJson } from '../../base/bigint-json.ts';
-import type { ChangeScan, ScanFile } from '../../table/scan.ts';
+import type { ChangeScan, FileScan, ScanFile } from '../../table/scan.ts';
 import type { StreamOptions } from '../../table/stream.ts';
 import { toVersion } from '../../table/version.ts';
 import type { Action, AddFile } from '../actions.ts';
-import { changeScans } from '../changes/change-scans.ts';
+import { changesOfVersion } from '../changes/change-scans.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import type { DeltaCommit } from '../replay-state.ts';
@@ -17,26 +17,31 @@ export interface IndexedFile {
   readonly scan: ChangeScan;
 }
 
+export interface StreamReading {
+  readonly context: OperationContext;
+  /** Rows of every version are given in the schema of this one. */
+  readonly readAs: DeltaSnapshot;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** The files a stream reads of the first snapshot: oldest first, so that a stream over appended files keeps their order. */
-export function startingFiles(context: OperationContext, snapshot: DeltaSnapshot): readonly IndexedFile[] {
+export function startingFiles(context: OperationContext, snapshot: DeltaSnapshot, readAs: DeltaSnapshot): readonly IndexedFile[] {
   const files = [...snapshot.files()].sort((a, b) => a.modifiedMs - b.modifiedMs || (a.path < b.path ? -1 : 1));
-  return indexed([insertsOf(context, snapshot, files)]);
+  return indexed([insertsOf(snapshot, fileScanOf(context, readAs, files))]);
 }
 
 /** The row changes of one version, for a stream of the change feed. */
-export async function changedFiles(context: OperationContext, version: number, signal?: AbortSignal): Promise<readonly IndexedFile[]> {
+export async function changedFiles({ context, readAs, signal }: StreamReading, version: number): Promise<readonly IndexedFile[]> {
   const scans: ChangeScan[] = [];
-  const range = { from: toVersion(version), until: toVersion(version) };
-  for await (const scan of changeScans(context, range, signal)) scans.push(scan);
+  for await (const scan of changesOfVersion(context, { version: toVersion(version), readAs }, signal)) scans.push(scan);
   return indexed(scans);
 }
 
 /** The files one version adds, for a stream that only knows appended rows. */
 export async function addedFiles(
-  context: OperationContext,
+  { context, readAs, signal }: StreamReading,
   commit: DeltaCommit,
   options: StreamOptions,
-  signal?: AbortSignal,
 ): Promise<readonly IndexedFile[]> {
   const added = commit.actions.filter((action): action is AddFile => action.kind === 'add' && action.dataChange);
   const removes = commit.actions.some((action) => action.kind === 'remove' && action.dataChange);
@@ -48,11 +53,10 @@ export async function addedFiles(
     throw ignoreDeletes(context.name, commit);
   }
   if (added.length === 0) return [];
-  return indexed([insertsOf(context, await context.snapshotAt(commit.version, signal), added)]);
+  return indexed([insertsOf(await context.snapshotAt(commit.version, signal), fileScanOf(context, readAs, added))]);
 }
 
-function insertsOf(context: OperationContext, snapshot: DeltaSnapshot, files: readonly AddFile[]): ChangeScan {
-  const scan = fileScanOf(context, snapshot, files);
+function insertsOf(snapshot: DeltaSnapshot, scan: FileScan): ChangeScan {
   return { version: snapshot.version, committedAtMicros: BigInt(Math.floor(snapshot.committedAt * 1000)), kind: 'insert', scan };
 }
 

@@ -1,4 +1,5 @@
 import type { Engine, HeldRelation } from '../../engine/engine.ts';
+import { quoteName } from '../../expr/sql/engine-sql.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { ChangeScan } from '../../table/scan.ts';
 import { emptyRelation, orderedChangeRelations } from '../plan/change-relation.ts';
@@ -20,7 +21,9 @@ export async function heldChanges(
       const relation = await engine.scan(scan.scan, {}, signal);
       opened.push(relation);
       const parts = options.changeFeed ? orderedChangeRelations(relation, scan) : [relation];
-      texts.push(...parts.map(({ sql }) => sql));
+      // A set operation goes by place, and only names say which column is which.
+      const names = options.schema.fields.map(({ name }) => quoteName(name)).join(', ');
+      texts.push(...parts.map(({ sql }) => `SELECT ${names} FROM (${sql})`));
     }
     const rows = texts.length === 0 ? emptyRelation(options.schema) : { sql: texts.join(' UNION ALL '), schema: options.schema };
     return await engine.materialize(rows, signal);

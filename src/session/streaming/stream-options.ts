@@ -1,7 +1,7 @@
 import { parseTimestampText } from '../../expr/parse/temporal-text.ts';
 import type { StreamOptions } from '../../table/stream.ts';
 import { toVersion } from '../../table/version.ts';
-import { invalidOption, unknownOption } from '../session-errors.ts';
+import { invalidOption, unknownOption, unsupported } from '../session-errors.ts';
 
 const readOptions = [
   'readChangeFeed',
@@ -22,6 +22,16 @@ const readOptions = [
   'streaming-max-rows-per-micro-batch',
 ] as const;
 
+/** What Delta knows, and a stream here does not do. */
+const refusedOptions: ReadonlyMap<string, string> = new Map(
+  ['schemaTrackingLocation', 'schemaLocation', 'streamingSourceTrackingId', 'allowSourceColumnDrop', 'allowSourceColumnRename'].map(
+    (name) => [
+      name.toLowerCase(),
+      'after a column was renamed or dropped, start with an empty checkpoint folder and a startingVersion behind the change',
+    ],
+  ),
+);
+
 const byteUnits: Readonly<Record<string, number>> = { '': 1, b: 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 
 /** Names of options in their own spelling. @throws AnalysisException `UNKNOWN_OPTION` with the nearest one. */
@@ -38,6 +48,8 @@ export function spelled(
   const found = new Map<string, string>();
   for (const [name, value] of options) {
     const option = known.find((each) => each.toLowerCase() === name.toLowerCase());
+    const instead = refusedOptions.get(name.toLowerCase());
+    if (instead !== undefined) throw unsupported(`the option "${name}"`, instead);
     if (option === undefined) throw unknownOption(name, where, known);
     found.set(option, value);
   }
