@@ -13,8 +13,11 @@ export type PrimitiveType =
   | { readonly kind: 'double' }
   /** Precision 1 to 38, scale 0 to precision. */
   | { readonly kind: 'decimal'; readonly precision: number; readonly scale: number }
-  /** With `format` `uuid`: canonical lower-case text of a UUID; formats that have the type store it as 16 bytes. */
-  | { readonly kind: 'string'; readonly format?: 'uuid' | undefined }
+  /**
+   * With `format` `uuid`: canonical lower-case text of a UUID; formats that have the type store it as 16 bytes. With `length`: as a column is
+   * declared; tables keep it in the field's metadata (`declared-length.ts`).
+   */
+  | { readonly kind: 'string'; readonly format?: 'uuid' | undefined; readonly length?: TextLength | undefined }
   /** With `fixedLength`: every value has so many bytes. */
   | { readonly kind: 'binary'; readonly fixedLength?: number | undefined }
   /** Days since 1970-01-01. */
@@ -36,6 +39,12 @@ export type PrimitiveType =
   | { readonly kind: 'variant' }
   /** Every value is null; data files do not hold the column. */
   | { readonly kind: 'void' };
+
+/** Of VARCHAR(n) and CHAR(n). */
+export interface TextLength {
+  readonly kind: 'varchar' | 'char';
+  readonly characters: number;
+}
 
 export interface StructType {
   readonly kind: 'struct';

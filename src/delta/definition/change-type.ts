@@ -6,6 +6,7 @@ import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { plainTypeName } from '../schema-json.ts';
 import { changeColumn } from './change-columns.ts';
+import { changeLength } from './change-length.ts';
 import { checkTypeIsFree } from './dependent-columns.ts';
 import type { PlannedChange } from './planned-change.ts';
 
@@ -25,6 +26,11 @@ export function changeType(
 ): PlannedChange | undefined {
   const found = findColumn(snapshot.schema, change.path);
   const [from, to] = [found.type, change.type];
+  if (from.kind === 'string' && to.kind === 'string') {
+    const changed = changeLength(snapshot, found, to);
+    if (changed === 'refused') throw narrowing(table, found, to);
+    return changed;
+  }
   if (describeType(from) === describeType(to)) return undefined;
   if (isNested(from) || isNested(to)) throw nested(found, from);
   if (!canUpCast(from, to)) throw narrowing(table, found, to);

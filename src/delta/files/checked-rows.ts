@@ -7,6 +7,7 @@ import { columnsOf } from '../../expr/expression-tree.ts';
 import { printExpression } from '../../expr/print-expression.ts';
 import { columnPathSql, expressionSql } from '../../expr/sql/engine-sql.ts';
 import { shownSql, typeAtPath } from '../../rows/values/column-sql.ts';
+import { lengthChecks } from '../../rows/values/length-checks.ts';
 import { type RowCheck, refuseBrokenRows } from '../../rows/values/row-checks.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
@@ -17,7 +18,7 @@ import { storedExpression } from './stored-expression.ts';
 const constraintPrefix = 'delta.constraints.';
 
 /**
- * Refuses rows (the snapshot's columns in order) that break a NOT NULL, a CHECK constraint, an invariant or a generated column. A condition
+ * Refuses rows (the snapshot's columns in order) that break a NOT NULL, the length of a VARCHAR or CHAR, a CHECK constraint, an invariant or a generated column. A condition
  * that is null counts as broken. Rows are read only when the table has something to check, then once, and again to name the row.
  *
  * @throws AnalysisException `DELTA_NOT_NULL_CONSTRAINT_VIOLATED` (23502), `DELTA_VIOLATE_CONSTRAINT_WITH_VALUES` (23001) naming a row's
@@ -33,6 +34,7 @@ export function rowChecksOf(context: OperationContext, snapshot: DeltaSnapshot):
   const nowMicros = BigInt(context.clock.now()) * 1000n;
   return [
     ...requiredPaths(snapshot.schema, []).map((path) => notNullCheck(path, snapshot)),
+    ...lengthChecks(snapshot.schema),
     ...statedConditions(context, snapshot).map((condition) => conditionCheck(condition, snapshot.schema, nowMicros)),
   ];
 }

@@ -1,7 +1,8 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { declaredMetadata, withoutLengths } from '../../schema/declared-length.ts';
 import type { DataType, Field } from '../../schema/types.ts';
 import type { ExpressionParser } from './parse-expression.ts';
-import { readDataType } from './read-type.ts';
+import { readDeclaredType } from './read-type.ts';
 import type { TokenStream } from './token-stream.ts';
 
 /** Field metadata of a column definition, by Delta's keys. */
@@ -23,13 +24,20 @@ export function readColumnDefinition(stream: TokenStream, parser: ExpressionPars
   const name = stream.expectName('a column name');
   // `DataFrame.schema` text may separate names and types with a colon.
   stream.takeOperator(':');
-  const type = readDataType(stream);
-  const { nullable, metadata } = readColumnClauses(stream, parser, type);
+  return readColumnOf(name, stream, parser);
+}
+
+/** The column of that name: its type, and the clauses after it. */
+export function readColumnOf(name: string, stream: TokenStream, parser: ExpressionParser): Field {
+  const declared = readDeclaredType(stream);
+  const type = withoutLengths(declared);
+  const { nullable, metadata: stated } = readColumnClauses(stream, parser, type);
+  const metadata = { ...stated, ...declaredMetadata(declared) };
   return { name, type, nullable, ...(Object.keys(metadata).length === 0 ? {} : { metadata }) };
 }
 
 /** The clauses after a column's type. */
-export function readColumnClauses(
+function readColumnClauses(
   stream: TokenStream,
   parser: ExpressionParser,
   type: DataType,

@@ -1,17 +1,26 @@
 import type { DataType, StructType } from '../../schema/types.ts';
 import { readColumnDefinition } from './column-definition.ts';
 import { ExpressionParser } from './parse-expression.ts';
-import { readDataType } from './read-type.ts';
+import { readDataType, readDeclaredType } from './read-type.ts';
 import { TokenStream } from './token-stream.ts';
 
 /**
- * A type in Spark's words: `INT`, `DECIMAL(10, 2)`, `STRUCT<a: INT NOT NULL, b: ARRAY<STRING>>`. CHAR and VARCHAR are strings.
+ * A type in Spark's words: `INT`, `DECIMAL(10, 2)`, `STRUCT<a: INT NOT NULL, b: ARRAY<STRING>>`. CHAR and VARCHAR are strings;
+ * `parseDeclaredType` tells their lengths.
  *
  * @throws ParseException `UNSUPPORTED_DATATYPE` 0A000 naming the nearest type, `PARSE_SYNTAX_ERROR`.
  */
 export function parseDataType(text: string): DataType {
   const stream = new TokenStream(text);
   const type = readDataType(stream);
+  stream.expectEnd();
+  return type;
+}
+
+/** As `parseDataType`; text that is declared with a length has it. */
+export function parseDeclaredType(text: string): DataType {
+  const stream = new TokenStream(text);
+  const type = readDeclaredType(stream);
   stream.expectEnd();
   return type;
 }

@@ -1,4 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { withoutLengths } from '../../schema/declared-length.ts';
 import type { DataType, Field } from '../../schema/types.ts';
 import type { TokenStream } from './token-stream.ts';
 
@@ -35,7 +36,12 @@ const plainTypes: ReadonlyMap<string, DataType> = new Map<string, DataType>([
 const otherTypes = ['DECIMAL', 'DEC', 'NUMERIC', 'CHAR', 'CHARACTER', 'VARCHAR', 'ARRAY', 'MAP', 'STRUCT'];
 
 /** The type at the stream's place, in Spark's words. @throws ParseException, AnalysisException as `parseDataType`. */
-export function readDataType(stream: TokenStream, depth: number = 0): DataType {
+export function readDataType(stream: TokenStream): DataType {
+  return withoutLengths(readDeclaredType(stream));
+}
+
+/** As `readDataType`; text that is declared with a length has it. */
+export function readDeclaredType(stream: TokenStream, depth: number = 0): DataType {
   const token = stream.peek();
   if (depth > maxTypeDepth) throw stream.unexpected(`types nested at most ${maxTypeDepth} deep`);
   if (token.kind !== 'word') throw stream.unexpected('a type');
@@ -48,9 +54,9 @@ export function readDataType(stream: TokenStream, depth: number = 0): DataType {
       return readDecimal(stream);
     case 'CHAR':
     case 'CHARACTER':
+      return readText(stream, 'char');
     case 'VARCHAR':
-      readLength(stream);
-      return { kind: 'string' };
+      return readText(stream, 'varchar');
     case 'DOUBLE':
       stream.takeWords('PRECISION');
       return { kind: 'double' };
@@ -96,10 +102,19 @@ function readDecimal(stream: TokenStream): DataType {
   return { kind: 'decimal', precision, scale };
 }
 
-function readLength(stream: TokenStream): void {
-  if (!stream.takeOperator('(')) return;
-  readCount(stream, 'a length');
+function readText(stream: TokenStream, kind: 'char' | 'varchar'): DataType {
+  if (!stream.takeOperator('(')) {
+    const type = kind.toUpperCase();
+    throw new AnalysisException({
+      errorClass: 'DATATYPE_MISSING_SIZE',
+      sqlState: '42K01',
+      message: `DataType "${type}" requires a length parameter, for example "${type}"(10). Please specify the length.`,
+      parameters: { type: `"${type}"` },
+    });
+  }
+  const characters = readCount(stream, 'a length');
   stream.expectOperator(')');
+  return { kind: 'string', length: { kind, characters } };
 }
 
 function readBinaryCollation(stream: TokenStream): void {
@@ -116,7 +131,7 @@ function readCount(stream: TokenStream, what: string): number {
 
 function readArray(stream: TokenStream, depth: number): DataType {
   stream.expectOperator('<');
-  const element = readDataType(stream, depth + 1);
+  const element = readDeclaredType(stream, depth + 1);
   const elementNullable = !stream.takeWords('NOT', 'NULL');
   stream.expectOperator('>');
   return { kind: 'list', element, elementNullable };
@@ -124,9 +139,9 @@ function readArray(stream: TokenStream, depth: number): DataType {
 
 function readMap(stream: TokenStream, depth: number): DataType {
   stream.expectOperator('<');
-  const key = readDataType(stream, depth + 1);
+  const key = readDeclaredType(stream, depth + 1);
   stream.expectOperator(',');
-  const value = readDataType(stream, depth + 1);
+  const value = readDeclaredType(stream, depth + 1);
   const valueNullable = !stream.takeWords('NOT', 'NULL');
   stream.expectOperator('>');
   return { kind: 'map', key, value, valueNullable };
@@ -145,7 +160,7 @@ function readMembers(stream: TokenStream, depth: number): readonly Field[] {
 function readMember(stream: TokenStream, depth: number): Field {
   const name = stream.expectName('a member name');
   stream.takeOperator(':');
-  const type = readDataType(stream, depth + 1);
+  const type = readDeclaredType(stream, depth + 1);
   const nullable = !stream.takeWords('NOT', 'NULL');
   const comment = stream.takeWords('COMMENT') ? stream.expectString('a comment') : undefined;
   return { name, type, nullable, ...(comment === undefined ? {} : { metadata: { comment } }) };

@@ -8,6 +8,7 @@ import {
   withFields,
   withTypeAt,
 } from '../../schema/column-path.ts';
+import { hasLength } from '../../schema/declared-length.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { ColumnPlace, DefinitionChange } from '../../table/definition-changes.ts';
@@ -172,6 +173,8 @@ function checkDroppable(schema: IcebergSchema, { field, path }: FoundColumn): vo
 function withType({ table, metadata, schema }: Subject, change: ChangeOf<'change-type'>): StructType {
   const found = findColumn(schema.struct, change.path);
   const to: DataType = change.type.kind === 'byte' || change.type.kind === 'short' ? { kind: 'integer' } : change.type;
+  // The format has no place for a length.
+  if (hasLength(to)) throw unsupportedType(table, found.path, found.type, to);
   if (describeType(found.type) === describeType(to)) return schema.struct;
   const column = [...columnsById(schema).values()].find(({ path }) => path.join('\0') === found.path.join('\0'));
   const spec = metadata.partitionSpecs.find(({ specId }) => specId === metadata.defaultSpecId);

@@ -1,5 +1,5 @@
-import { readColumnClauses } from '../../expr/parse/column-definition.ts';
-import { readDataType } from '../../expr/parse/read-type.ts';
+import { readColumnOf } from '../../expr/parse/column-definition.ts';
+import { readDeclaredType } from '../../expr/parse/read-type.ts';
 import type { ColumnPlace } from '../../table/definition-changes.ts';
 import type { AlterAction } from './statement.ts';
 import type { StatementReader } from './statement-reader.ts';
@@ -30,11 +30,8 @@ function readAddedColumn(reader: StatementReader): AddColumns['columns'][number]
   const { stream } = reader;
   const path = stream.expectNameParts('a column name');
   stream.takeOperator(':');
-  const type = readDataType(stream);
-  const { nullable, metadata } = readColumnClauses(stream, reader.expressions, type);
+  const field = readColumnOf(path.at(-1) ?? '', stream, reader.expressions);
   const place = readPlace(reader);
-  const name = path.at(-1) ?? '';
-  const field = { name, type, nullable, ...(Object.keys(metadata).length === 0 ? {} : { metadata }) };
   return { parent: path.slice(0, -1), field, ...(place === undefined ? {} : { place }) };
 }
 
@@ -60,7 +57,7 @@ function readColumnChanges(reader: StatementReader, hive: boolean): readonly Alt
 
 function readColumnChange(reader: StatementReader, path: readonly string[]): AlterAction {
   const { stream } = reader;
-  if (stream.takeWords('TYPE')) return { kind: 'change-type', path, type: readDataType(stream) };
+  if (stream.takeWords('TYPE')) return { kind: 'change-type', path, type: readDeclaredType(stream) };
   if (stream.takeWords('COMMENT')) return { kind: 'change-comment', path, comment: stream.expectString('a comment') };
   if (stream.takeWords('SET', 'NOT', 'NULL')) return { kind: 'change-nullability', path, nullable: false };
   if (stream.takeWords('DROP', 'NOT', 'NULL')) return { kind: 'change-nullability', path, nullable: true };
@@ -79,7 +76,7 @@ function readHiveChange(reader: StatementReader, path: readonly string[]): reado
   const name = stream.expectName('a column name');
   if (name.toLowerCase() !== path.at(-1)?.toLowerCase())
     throw reader.unsupported(token, 'CHANGE COLUMN to another name', 'use ALTER TABLE … RENAME COLUMN');
-  const changes: AlterAction[] = [{ kind: 'change-type', path, type: readDataType(stream) }];
+  const changes: AlterAction[] = [{ kind: 'change-type', path, type: readDeclaredType(stream) }];
   if (stream.takeWords('COMMENT')) changes.push({ kind: 'change-comment', path, comment: stream.expectString('a comment') });
   const place = readPlace(reader);
   if (place !== undefined) changes.push({ kind: 'move-column', path, place });
