@@ -6,6 +6,7 @@ import type { DomainMetadataAction, MetadataAction, ProtocolAction } from './act
 import { type ClusteringColumns, clusteringDomain } from './clustering.ts';
 import { assignMapping, withoutMapping } from './column-mapping/assign-mapping.ts';
 import { mappingKeys } from './column-mapping/physical-schema.ts';
+import { checkDefault } from './definition/check-default.ts';
 import { checkGenerated } from './definition/check-generated.ts';
 import { checkSchema } from './definition/check-schema.ts';
 import { visitFields } from './feature-catalogue.ts';
@@ -126,10 +127,13 @@ export function rowTrackingColumns(
 
 /** Defaults of columns need their feature to be asked for by name, as in Spark. */
 function checkDefaults(schema: StructType, settings: ProtocolSettings, current: ProtocolAction | undefined): void {
-  if (settings.features.includes('allowColumnDefaults')) return;
-  if (current !== undefined && supportsFeature(current, 'allowColumnDefaults')) return;
+  const enabled =
+    settings.features.includes('allowColumnDefaults') || (current !== undefined && supportsFeature(current, 'allowColumnDefaults'));
   visitFields(schema, (field) => {
-    if (field.metadata?.['CURRENT_DEFAULT'] !== undefined) throw defaultsNotEnabled('CREATE TABLE');
+    const text = field.metadata?.['CURRENT_DEFAULT'];
+    if (text === undefined) return;
+    if (!enabled) throw defaultsNotEnabled('CREATE TABLE');
+    if (typeof text === 'string') checkDefault(text);
   });
 }
 

@@ -1,6 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { type JsonObject, printJson } from '../../base/bigint-json.ts';
-import { parseExpression } from '../../expr/parse/parse-expression.ts';
 import { fieldNamed, fieldNotFound, findColumn, hasColumn, withFieldAt, withFields } from '../../schema/column-path.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { Field, StructType } from '../../schema/types.ts';
@@ -10,6 +9,8 @@ import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { supportsFeature } from '../protocol-for.ts';
 import { fieldForm } from '../schema-json.ts';
 import { defaultsNotEnabled } from '../table-definition.ts';
+import { checkDefault } from './check-default.ts';
+import { checkGenerated } from './check-generated.ts';
 import { checkNames } from './check-schema.ts';
 import { checkNothingDependsOn } from './dependent-columns.ts';
 import type { PlannedChange } from './planned-change.ts';
@@ -20,7 +21,8 @@ type ChangeOf<Kind extends DefinitionChange['kind']> = Extract<DefinitionChange,
  * ADD COLUMNS.
  *
  * @throws AnalysisException `FIELD_ALREADY_EXISTS` (42710), `FIELD_NOT_FOUND` (42704), `DELTA_ADD_COLUMN_PARENT_NOT_STRUCT` (42KD3),
- * `DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES`, `DELTA_ADD_COLUMN_NOT_NULL`, `WRONG_COLUMN_DEFAULTS_FOR_DELTA_ALTER_TABLE_ADD_COLUMN_NOT_SUPPORTED`.
+ * `DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES`, `DELTA_ADD_COLUMN_NOT_NULL`, `WRONG_COLUMN_DEFAULTS_FOR_DELTA_ALTER_TABLE_ADD_COLUMN_NOT_SUPPORTED`,
+ * and what `checkGenerated` throws.
  */
 export function addColumns(snapshot: DeltaSnapshot, change: ChangeOf<'add-columns'>): PlannedChange | undefined {
   if (change.columns.length === 0) return undefined;
@@ -32,6 +34,8 @@ export function addColumns(snapshot: DeltaSnapshot, change: ChangeOf<'add-column
     schema = withFields(schema, within, (fields) => placed(fields, field, place));
     shown.push({ column: fieldForm({ ...field, name: [...within, field.name].join('.') }), position: positionText(place) });
   }
+  const added = change.columns.map(({ field }) => field);
+  checkGenerated(snapshot.metadata.name ?? snapshot.metadata.id, schema, added);
   return { operation: 'ADD COLUMNS', operationParameters: { columns: printJson(shown) }, schema };
 }
 
@@ -126,13 +130,12 @@ export function changeComment(snapshot: DeltaSnapshot, change: ChangeOf<'change-
 /**
  * ALTER COLUMN … SET / DROP DEFAULT; for rows to come.
  *
- * @throws AnalysisException `WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED` (0AKDE), `FIELD_NOT_FOUND`; ParseException for text that is no
- * expression.
+ * @throws AnalysisException `WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED` (0AKDE), `FIELD_NOT_FOUND`, and what `checkDefault` throws.
  */
 export function changeDefault(snapshot: DeltaSnapshot, change: ChangeOf<'change-default'>): PlannedChange | undefined {
   if (change.expression !== undefined) {
     if (!supportsFeature(snapshot.protocol, 'allowColumnDefaults')) throw defaultsNotEnabled('ALTER TABLE');
-    parseExpression(change.expression);
+    checkDefault(change.expression);
   }
   return withMetadata(snapshot, change.path, 'CURRENT_DEFAULT', change.expression);
 }
