@@ -16,6 +16,7 @@ import { Connections } from './connections.ts';
 import { type DuckdbModules, loadDuckdb } from './duckdb-modules.ts';
 import type { Engine, HeldRelation, ParquetTarget, ScanOptions, WrittenFile } from './engine.ts';
 import { engineError } from './engine-errors.ts';
+import { registerGeneratedSizeFunction } from './generated-size-function.ts';
 import { registerHashFunctions } from './hash-functions.ts';
 import { HeldNames, heldSchema } from './held-names.ts';
 import { treeOf, treeText } from './parse-select.ts';
@@ -265,6 +266,7 @@ export class DuckdbEngine implements Engine {
       await connection.run(`CREATE SCHEMA ${heldSchema}`);
       registerHashFunctions(this.#modules, connection);
       registerVariantFunctions(this.#modules, connection);
+      registerGeneratedSizeFunction(this.#modules, connection);
       await connection.run('SET GLOBAL lock_configuration = true');
     });
   }

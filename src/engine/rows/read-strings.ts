@@ -1,3 +1,4 @@
+import { ServiceError } from '../../base/errors.ts';
 import { copyBytes } from '../../schema/bitmap.ts';
 import type { Bindings, RawVector } from '../duckdb-modules.ts';
 
@@ -55,10 +56,23 @@ export function readStrings(
   return { offsets, data };
 }
 
+/** Bytes of the texts of one column that are read at a time: what is longer does not fit its offsets, and many of them not into memory. */
+const maxColumnBytes = 2 ** 30;
+
+function tooLong(bytes: number, rows: number): ServiceError {
+  return new ServiceError({
+    code: 'ENGINE_RESULT_TOO_LARGE',
+    kind: 'invalid',
+    message: `a column of a result has ${bytes} bytes or more in ${rows} rows, at most ${maxColumnBytes} are read at a time`,
+    hint: 'select shorter values, or fewer rows of them (LIMIT)',
+  });
+}
+
 function fillOffsets(words: Int32Array, { length, validity }: Rows, offsets: Int32Array): void {
   let end = 0;
   for (let row = 0; row < length; row++) {
     if (validity === undefined || ((validity[row >> 3] ?? 0) & (1 << (row & 7))) !== 0) end += words[4 * row] ?? 0;
+    if (end > maxColumnBytes) throw tooLong(end, row + 1);
     offsets[row + 1] = end;
   }
 }

@@ -1,5 +1,6 @@
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { loadDuckdb } from '../../../src/engine/duckdb-modules.ts';
+import { registerGeneratedSizeFunction } from '../../../src/engine/generated-size-function.ts';
 import { registerVariantFunctions } from '../../../src/engine/variant-functions.ts';
 import { bindExpression, type Scope } from '../../../src/expr/bind-expression.ts';
 import { bindNow } from '../../../src/expr/bind-parameters.ts';
@@ -24,7 +25,9 @@ export class TestEngine {
     const instance = await DuckDBInstance.create(':memory:', { autoinstall_known_extensions: 'false', threads: '1' });
     const connection = await instance.connect();
     await connection.run("SET TimeZone = 'UTC'");
-    registerVariantFunctions(await loadDuckdb(), connection);
+    const modules = await loadDuckdb();
+    registerVariantFunctions(modules, connection);
+    registerGeneratedSizeFunction(modules, connection);
     return new TestEngine(instance, connection);
   }
 

@@ -26,6 +26,32 @@ describe('statements that ask for too much', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(500_000_000);
   });
 
+  it.each([
+    [
+      'repeat',
+      "SELECT sum(length(repeat('x', 60000000 + id))) FROM range(1000)",
+      /The function repeat would make \d+ bytes in \d+ rows at a time/,
+    ],
+    [
+      'rpad',
+      "SELECT max(rpad('x', CAST(60000000 + id AS INT), 'y')) FROM range(1000)",
+      /The function rpad would make \d+ bytes in \d+ rows at a time/,
+    ],
+    [
+      'sequence',
+      'SELECT sum(size(sequence(1, 4000000 + id))) FROM range(1000)',
+      /The function sequence would make \d+ elements in \d+ rows/,
+    ],
+    ['a constant', "SELECT repeat('x', 60000000) FROM range(1000)", /The function repeat would make \d+ bytes in \d+ rows at a time/],
+  ])('are told so when many large values of %s come together', async (_, statement, message) => {
+    await using made = await temporarySession();
+    const before = process.memoryUsage().rss;
+    await expect(made.session.sql(statement).then((frame) => frame.collect())).rejects.toMatchObject({
+      message: expect.stringMatching(message) as string,
+    });
+    expect(process.memoryUsage().rss - before).toBeLessThan(1_000_000_000);
+  });
+
   it('get what is within the bounds', async () => {
     await using made = await temporarySession();
     const frame = await made.session.sql(
@@ -50,6 +76,17 @@ describe('statements that cannot be meant', () => {
       session.sql(`CREATE TABLE ${generated} (id BIGINT, home STRING GENERATED ALWAYS AS (getenv('HOME'))) USING delta`),
     ).rejects.toMatchObject({ errorClass: 'UNRESOLVED_ROUTINE', message: expect.stringContaining('getenv') as string });
     await expect(session.sql(`SELECT * FROM ${generated}`)).rejects.toThrow();
+    // A column that is added later is no way around it.
+    for (const added of ["home STRING GENERATED ALWAYS AS (getenv('HOME'))", "home STRING DEFAULT getenv('HOME')"])
+      await expect(session.sql(`ALTER TABLE ${table} ADD COLUMN (${added})`), added).rejects.toMatchObject({
+        errorClass: expect.stringMatching(/^(UNRESOLVED_ROUTINE|WRONG_COLUMN_DEFAULTS_FOR_DELTA_ALTER_TABLE_ADD_COLUMN)/) as string,
+      });
+    const properties = "TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported')";
+    await session.sql(`ALTER TABLE ${table} SET ${properties}`);
+    await expect(session.sql(`ALTER TABLE ${table} ALTER COLUMN id SET DEFAULT getenv('HOME')`)).rejects.toMatchObject({
+      errorClass: 'UNRESOLVED_ROUTINE',
+    });
+    expect(await (await session.sql(`SELECT * FROM ${table}`)).columns).toEqual(['id']);
   });
 
   it('are answered beside a commit whose metrics nest without end', async () => {
