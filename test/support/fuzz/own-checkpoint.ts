@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isJsonObject, parseJson } from '../../../src/base/bigint-json.ts';
 import { RandomIdSource } from '../../../src/base/ids.ts';
 import { type Random, randomInt } from '../../../src/base/random.ts';
-import { buildBatch, type InputRow } from '../../../src/codec/build-columns.ts';
+import { buildBatch } from '../../../src/codec/build-columns.ts';
 import { writeParquet } from '../../../src/codec/parquet/write-parquet.ts';
 import { checkpointSchema, struct } from '../../../src/delta/checkpoint/checkpoint-schema.ts';
 import { writeCheckpoint } from '../../../src/delta/checkpoint/write-checkpoint.ts';
@@ -20,7 +20,7 @@ import { filesOf, linesOf, type TableFiles, writeBytes } from './table-files.ts'
  * be had from without it.
  */
 export async function withOwnCheckpoint(random: Random, files: TableFiles): Promise<TableFiles> {
-  const store = await openObjectStore(files.directory);
+  const store = openObjectStore(files.directory);
   const snapshot = await loadSnapshot({ name: 'fuzzed', store, codec: parquetRows });
   if (snapshot === undefined) return files;
   for (const path of [...files.commits, ...files.checkpoints, ...files.sidecars]) rmSync(join(files.directory, path));
@@ -41,7 +41,7 @@ async function manifestAsParquet(files: TableFiles, snapshot: DeltaSnapshot): Pr
   if (path === undefined) return;
   const rows = linesOf(files, path).map((line) => {
     const row = parseJson(line, path);
-    return (isJsonObject(row) ? row : {}) as InputRow;
+    return isJsonObject(row) ? row : {};
   });
   const own = struct({
     checkpointMetadata: struct({ version: long, tags }),
