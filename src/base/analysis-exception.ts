@@ -4,7 +4,7 @@ import { shownEntries } from './redaction.ts';
 export interface AnalysisExceptionOptions extends Omit<ServiceErrorOptions, 'code' | 'kind'> {
   /** Error class as the reference engines name it, such as `DELTA_VERSION_NOT_FOUND`; it is also the `code`. */
   readonly errorClass: string;
-  /** What newer engines call the same error. */
+  /** What other versions of the engines call the same error. */
   readonly alias?: string | undefined;
   /** Five characters. */
   readonly sqlState?: string | undefined;

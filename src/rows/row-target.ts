@@ -3,7 +3,7 @@ import type { Expression } from '../expr/expression.ts';
 import type { DataType, Field } from '../schema/types.ts';
 import type { Assignment } from '../table/row-operations.ts';
 import type { Side } from './change/row-scope.ts';
-import type { ConversionFault } from './values/convert-value.ts';
+import type { ConversionFault, ConversionRule, MemberDifference } from './values/convert-value.ts';
 import type { RowCheck } from './values/row-checks.ts';
 
 /** The table whose rows change, as far as its format decides about values and errors. */
@@ -11,6 +11,8 @@ export interface RowTarget {
   /** For messages. */
   readonly name: string;
   readonly errors: RowErrors;
+  /** How values that have another type than their column are taken. */
+  readonly conversion: ConversionRule;
   /** What the word DEFAULT stands for; `undefined`: null. */
   defaultOf(field: Field): Expression | undefined;
   /** Whether the table computes the column's values itself, so that they need not be given. */
@@ -23,6 +25,8 @@ export interface RowTarget {
 export interface RowErrors {
   /** Rules a value out that the assigned column's type does not have. */
   assignment(fault: ConversionFault): RowCheck;
+  /** A struct whose members are not those of the column. */
+  structMembers(difference: MemberDifference): AnalysisException;
   conflictingTargets(assignments: readonly Assignment[]): AnalysisException;
   memberOfNoStruct(path: readonly string[], type: DataType): AnalysisException;
   /** A row of the table for which several source rows want something. */

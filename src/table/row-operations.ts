@@ -37,6 +37,11 @@ export interface WriteRequest extends CommitOptions {
   readonly matchBy?: 'name' | 'position' | undefined;
   /** Values are cast to the table's types by the rules of SQL INSERT (overflow and malformed text are errors); otherwise types must fit. */
   readonly storeAssignment?: boolean | undefined;
+  /**
+   * What an INSERT says of the members of structs: nothing (default), that its columns are listed, or that they go by name. Formats decide
+   * what follows.
+   */
+  readonly structs?: 'listed' | 'by-name' | undefined;
   /** Adds columns the table lacks. */
   readonly mergeSchema?: boolean | undefined;
   /** Replaces schema and partitioning; only with mode `overwrite` without `replaceWhere`, otherwise without effect. */

@@ -23,7 +23,7 @@ describe('refused writes', () => {
     return detail?.['id'];
   }
 
-  const mismatch = { errorClass: '_LEGACY_ERROR_TEMP_DELTA_0007', alias: 'DELTA_METADATA_MISMATCH', sqlState: '42KDG' };
+  const mismatch = { errorClass: 'DELTA_METADATA_MISMATCH', sqlState: '42KDG' };
 
   it('B19: an append with an extra column is refused with both schemas in the text', async () => {
     const { session, path } = bench();
@@ -101,7 +101,7 @@ root
     const { sql, at } = bench();
     await plainTable('inserted');
     await expectRefused('inserted', () => sql(`INSERT INTO ${at('inserted')} VALUES (1, 'a', 2)`), {
-      errorClass: expect.stringMatching(/INSERT_COLUMN_ARITY_MISMATCH|_LEGACY_ERROR_TEMP_DELTA_0007/) as string,
+      errorClass: expect.stringMatching(/INSERT_COLUMN_ARITY_MISMATCH|DELTA_METADATA_MISMATCH/) as string,
     });
     await expectRefused('inserted', () => sql(`INSERT INTO ${at('inserted')} VALUES (3000000000, 'a')`), {
       errorClass: 'CAST_OVERFLOW_IN_TABLE_INSERT',

@@ -119,7 +119,7 @@ describe('streaming sinks', () => {
     const writer = rows.writeStream.option('checkpointLocation', path('narrow-c')).trigger({ availableNow: true });
     await expect(ended(writer.start(path('narrow')))).rejects.toMatchObject({
       errorClass: 'STREAM_FAILED',
-      cause: { errorClass: '_LEGACY_ERROR_TEMP_DELTA_0007' },
+      cause: { errorClass: 'DELTA_METADATA_MISMATCH' },
     });
     await ended(writer.option('mergeSchema', true).start(path('narrow')));
     expect(await session.read.load(path('narrow')).columns).toEqual(['id', 'v']);

@@ -85,7 +85,7 @@ describe('schemas that change by writing', () => {
       .write.format('delta')
       .mode('append');
     const refusal = await refusalOf(more.option('mergeSchema', false).save(bench().path('auto')));
-    expect(refusal).toMatchObject({ errorClass: '_LEGACY_ERROR_TEMP_DELTA_0007' });
+    expect(refusal).toMatchObject({ errorClass: 'DELTA_METADATA_MISMATCH' });
     expect(await bench().version('auto')).toBe(3);
   });
 
@@ -120,7 +120,7 @@ describe('schemas that change by writing', () => {
     const write = other.write.format('delta').mode('overwrite');
     expect(await refusalOf(write.save(path('replaced')))).toMatchObject({ errorClass: 'DELTA_FAILED_TO_MERGE_FIELDS', sqlState: '22005' });
     const refusal = await refusalOf(other.select('k').write.format('delta').mode('overwrite').save(path('replaced')));
-    expect(refusal).toMatchObject({ errorClass: '_LEGACY_ERROR_TEMP_DELTA_0007', sqlState: '42KDG' });
+    expect(refusal).toMatchObject({ errorClass: 'DELTA_METADATA_MISMATCH', sqlState: '42KDG' });
     expect(refusal.message).toContain(`please set:\n'.option("overwriteSchema", "true")'.`);
     await write.option('overwriteSchema', 'true').partitionBy('v').save(path('replaced'));
     expect(await rows('replaced', 'k')).toEqual([{ k: 'k', v: 2n }]);
@@ -156,7 +156,7 @@ describe('schemas that change by writing', () => {
     const refusal = await refusalOf(
       other.write.format('delta').mode('append').option('overwriteSchema', 'true').save(bench().path('appended')),
     );
-    expect(refusal).toMatchObject({ errorClass: '_LEGACY_ERROR_TEMP_DELTA_0007', alias: 'DELTA_METADATA_MISMATCH' });
+    expect(refusal).toMatchObject({ errorClass: 'DELTA_METADATA_MISMATCH' });
     expect(await bench().rows('appended')).toEqual([{ id: 1n }, { id: 2n }]);
     expect(await bench().version('appended')).toBe(1);
     await bench().agree('appended');
@@ -167,7 +167,7 @@ describe('schemas that change by writing', () => {
     const other = frame(bench(), 'id BIGINT, v STRING', [{ id: 1, v: 'c' }]);
     const write = other.write.format('delta').mode('overwrite').option('replaceWhere', 'id = 1').option('overwriteSchema', 'true');
     const refusal = await refusalOf(write.save(bench().path('part')));
-    expect(refusal).toMatchObject({ errorClass: '_LEGACY_ERROR_TEMP_DELTA_0007' });
+    expect(refusal).toMatchObject({ errorClass: 'DELTA_METADATA_MISMATCH' });
     expect(refusal.message).toContain("Note that the schema can't be overwritten when using\n'replaceWhere'.");
     expect(await bench().version('part')).toBe(0);
   });

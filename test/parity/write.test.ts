@@ -102,7 +102,7 @@ describe('writing with DataFrames', () => {
     const write = frame(bench(), three).write.format('delta');
     await write.partitionBy('p').save(path('otherwise'));
     const other = await refusalOf(write.mode('append').partitionBy('v').save(path('otherwise')));
-    expect(other).toMatchObject({ errorClass: '_LEGACY_ERROR_TEMP_DELTA_0007', alias: 'DELTA_METADATA_MISMATCH', sqlState: '42KDG' });
+    expect(other).toMatchObject({ errorClass: 'DELTA_METADATA_MISMATCH', sqlState: '42KDG' });
     expect(other.message).toBe('Partition columns do not match the partition columns of the table.\nGiven: [`v`]\nTable: [`p`]\n');
     expect(await version('otherwise')).toBe(0);
     const all = await refusalOf(write.partitionBy('id', 'v', 'p').save(path('all')));

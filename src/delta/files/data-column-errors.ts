@@ -12,10 +12,14 @@ export function duplicateColumn(name: string): AnalysisException {
   });
 }
 
-/** Rows matched by place that have more or fewer columns than the table. */
-export function wrongArity(table: string, columns: { readonly table: StructType; readonly data: StructType }): AnalysisException {
+/** Rows matched by place that have more or fewer columns than the table; with a path, structs that have more or fewer members. */
+export function wrongArity(
+  table: string,
+  columns: { readonly table: StructType; readonly data: StructType },
+  path: readonly string[] = [],
+): AnalysisException {
   const [wanted, given] = [columns.table.fields.length, columns.data.fields.length];
-  const problem = given < wanted ? 'not enough data columns' : 'too many data columns';
+  const problem = path.length > 0 ? `not enough nested fields in ${path.join('.')}` : manyOrFew(given, wanted);
   return new AnalysisException({
     errorClass: 'DELTA_INSERT_COLUMN_ARITY_MISMATCH',
     sqlState: '42802',
@@ -23,4 +27,8 @@ export function wrongArity(table: string, columns: { readonly table: StructType;
     parameters: { tableName: table, columnName: problem, numColumns: String(wanted), insertColumns: String(given) },
     hint: 'name the columns that are inserted',
   });
+}
+
+function manyOrFew(given: number, wanted: number): string {
+  return given < wanted ? 'not enough data columns' : 'too many data columns';
 }

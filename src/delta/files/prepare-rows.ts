@@ -2,9 +2,9 @@ import { bindExpression } from '../../expr/bind-expression.ts';
 import { bindNow } from '../../expr/bind-parameters.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { columnPathSql, expressionSql, quoteName, typeSql } from '../../expr/sql/engine-sql.ts';
-import { type ConversionRule, convertValue, memberNamed } from '../../rows/values/convert-value.ts';
+import { type ConversionRule, convertValue, type MemberDifference, memberNamed } from '../../rows/values/convert-value.ts';
 import type { RowCheck } from '../../rows/values/row-checks.ts';
-import type { Field, StructType } from '../../schema/types.ts';
+import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
@@ -17,6 +17,10 @@ interface PrepareOptions {
   /** Columns by name, ignoring case, or by place. */
   readonly matchBy: 'name' | 'position';
   readonly rule: ConversionRule;
+  /** Whether the members of structs in a column are matched by place; default: by name. */
+  readonly structsByPlace?: ((column: Field, given: DataType) => boolean) | undefined;
+  /** Told of structs that have other members than their columns. */
+  readonly members?: ((difference: MemberDifference) => void) | undefined;
 }
 
 export interface PreparedRows {
@@ -50,7 +54,16 @@ export function prepareRows(context: OperationContext, snapshot: DeltaSnapshot, 
     const type = given.schema.fields[place]?.type;
     if (type !== undefined) {
       if (identity !== undefined) refuseExplicitValues(identity);
-      const converted = convertValue(givenName(place), { from: type, to: field.type }, { rule: options.rule, path: [field.name] });
+      const converted = convertValue(
+        givenName(place),
+        { from: type, to: field.type },
+        {
+          rule: options.rule,
+          path: [field.name],
+          byPosition: options.structsByPlace?.(field, type),
+          members: options.members,
+        },
+      );
       checks.push(...converted.faults.map((fault) => conversionCheck(fault, options.rule)));
       plain.push(`${converted.sql} AS ${quoteName(field.name)}`);
     } else if (identity !== undefined) {

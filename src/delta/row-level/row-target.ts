@@ -2,6 +2,7 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { historyText } from '../../rows/change/row-scope.ts';
 import type { RowErrors, RowTarget } from '../../rows/row-target.ts';
 import type { ConversionFault } from '../../rows/values/convert-value.ts';
+import { describeType } from '../../schema/describe-type.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { Field } from '../../schema/types.ts';
 import { conversionCheck } from '../files/conversion-errors.ts';
@@ -12,6 +13,7 @@ export function deltaRowTarget(name: string): RowTarget {
   return {
     name,
     errors,
+    conversion: 'store',
     defaultOf: (field) => {
       const text = field.metadata?.['CURRENT_DEFAULT'];
       return typeof text === 'string' ? storedExpression(name, `default of column "${field.name}"`, text) : undefined;
@@ -29,6 +31,16 @@ const errors: RowErrors = {
     const check = conversionCheck(fault, 'store');
     return fault.kind === 'overflow' ? { ...check, error: () => overflow(fault) } : check;
   },
+  structMembers: ({ from, to }) => {
+    const [fromCatalog, toCatalog] = [from, to].map((type) => describeType(type));
+    return new AnalysisException({
+      errorClass: 'DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION',
+      sqlState: '42846',
+      message: `Cannot cast ${fromCatalog ?? ''} to ${toCatalog ?? ''}. All nested columns must match.`,
+      parameters: { fromCatalog: fromCatalog ?? '', toCatalog: toCatalog ?? '' },
+      hint: 'give every member of the struct and no other, or assign members alone: SET column.member = value',
+    });
+  },
   conflictingTargets: (assignments) => {
     const columnList = `[${assignments.map(({ target }) => `\`${target.join('.')}\``).join(', ')}]`;
     return new AnalysisException({
@@ -40,6 +52,7 @@ const errors: RowErrors = {
   },
   memberOfNoStruct: (path, type) => {
     const columnName = path.join('.');
+    if (type.kind === 'list' || type.kind === 'map') return memberOfCollection(columnName);
     return new AnalysisException({
       errorClass: 'DELTA_UNSUPPORTED_FIELD_UPDATE_NON_STRUCT',
       kind: 'unsupported',
@@ -97,6 +110,17 @@ ${usageReference}`,
       message: 'Duplicate column names in INSERT clause',
     }),
 };
+
+function memberOfCollection(columnName: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DELTA_UNSUPPORTED_NESTED_FIELD_IN_UPDATE',
+    kind: 'unsupported',
+    sqlState: '0AKDC',
+    message: 'Updating nested fields is only supported for StructType.',
+    parameters: { operation: 'UPDATE' },
+    hint: `assign \`${columnName}\` as a whole: SET ${columnName} = transform(${columnName}, …)`,
+  });
+}
 
 function isIdentity(field: Field): boolean {
   return field.metadata?.['delta.identity.start'] !== undefined;

@@ -17,6 +17,7 @@ import { protocolFor, sameProtocol } from '../protocol-for.ts';
 import { printSchemaString } from '../schema-json.ts';
 import { type MergedSchema, mergeSchemas, newColumn } from './merge-schemas.ts';
 import { definitionMismatch } from './schema-mismatch.ts';
+import type { StructRule } from './structs-by-place.ts';
 
 /** The table as a write will leave its definition. */
 export interface WriteTarget {
@@ -29,15 +30,15 @@ export interface WriteTarget {
 /**
  * Decides what a write does to schema and partitioning: nothing, new columns and wider types (`mergeSchema`), or all (`overwriteSchema`).
  *
- * @throws AnalysisException `_LEGACY_ERROR_TEMP_DELTA_0007` (alias `DELTA_METADATA_MISMATCH`) with both schemas, `DELTA_FAILED_TO_MERGE_FIELDS`,
+ * @throws AnalysisException `DELTA_METADATA_MISMATCH` with both schemas, `DELTA_FAILED_TO_MERGE_FIELDS`,
  * `DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE`, what `checkTypeIsFree` and `checkSchema` throw for columns no table can have.
  */
-export function evolveSchema(context: OperationContext, base: DeltaSnapshot, request: WriteRequest): WriteTarget {
+export function evolveSchema(context: OperationContext, base: DeltaSnapshot, request: WriteRequest, byPlace: StructRule): WriteTarget {
   const { mode } = request;
   if (request.overwriteSchema === true && mode.kind === 'overwrite-partitions') throw dynamicOverwrite();
   const overwrites = mode.kind === 'overwrite';
   const replaces = request.overwriteSchema === true && overwrites && mode.replaceWhere === undefined;
-  return replaces ? replacedDefinition(context, base, request) : mergedDefinition(context, base, request, overwrites);
+  return replaces ? replacedDefinition(context, base, request) : mergedDefinition(context, base, request, { overwrites, byPlace });
 }
 
 function replacedDefinition(context: OperationContext, base: DeltaSnapshot, request: WriteRequest): WriteTarget {
@@ -50,16 +51,22 @@ function replacedDefinition(context: OperationContext, base: DeltaSnapshot, requ
   return changedDefinition(context, base, { schema: sameSchema ? base.schema : given, partitionColumns });
 }
 
-function mergedDefinition(context: OperationContext, base: DeltaSnapshot, request: WriteRequest, overwrites: boolean): WriteTarget {
+function mergedDefinition(
+  context: OperationContext,
+  base: DeltaSnapshot,
+  request: WriteRequest,
+  { overwrites, byPlace }: { readonly overwrites: boolean; readonly byPlace: StructRule },
+): WriteTarget {
   const data = request.rows.schema;
   const merged = mergeSchemas(base.schema, data, {
     matchBy: request.matchBy ?? 'name',
     rule: request.storeAssignment === true ? 'store' : 'fit',
+    structsByPlace: byPlace,
     widen: request.mergeSchema === true && base.settings.typeWidening && base.protocol.writerFeatures?.some(isTypeWidening) === true,
   });
   const otherPartitioning = request.partitionBy !== undefined && !sameColumns(request.partitionBy, base.partitionColumns);
   const grows = merged.addsColumns || merged.widenings.length > 0;
-  if (otherPartitioning || (grows && request.mergeSchema !== true && !tooManyByPosition(request, base))) {
+  if (otherPartitioning || (grows && request.mergeSchema !== true)) {
     throw definitionMismatch({
       tableId: base.tableId,
       schema: grows ? { table: base.schema, data: { kind: 'struct', fields: data.fields.map(newColumn) } } : undefined,
@@ -77,11 +84,6 @@ function withWideTypes(base: DeltaSnapshot, merged: MergedSchema): StructType {
     checkTypeIsFree(base, found.path, found.type, to);
     return widened(schema, found, to);
   }, merged.schema);
-}
-
-/** Rows matched by place that are too wide are told so when they are matched. */
-function tooManyByPosition(request: WriteRequest, base: DeltaSnapshot): boolean {
-  return request.matchBy === 'position' && request.rows.schema.fields.length > base.schema.fields.length;
 }
 
 function changedDefinition(

@@ -1,10 +1,12 @@
 import { type ConversionRule, memberNamed, sameShape, widens } from '../../rows/values/convert-value.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import { failedToMerge } from '../files/conversion-errors.ts';
+import type { StructRule } from './structs-by-place.ts';
 
 interface MergeRules {
   readonly matchBy: 'name' | 'position';
   readonly rule: ConversionRule;
+  readonly structsByPlace: StructRule;
   /** Whether a column may take a wider type of the data. */
   readonly widen: boolean;
 }
@@ -56,6 +58,11 @@ function newType(type: DataType): DataType {
   }
 }
 
+interface MergePlace {
+  readonly path: readonly string[];
+  readonly byPosition: boolean;
+}
+
 class Merger {
   readonly #rules: MergeRules;
   addsColumns = false;
@@ -65,10 +72,12 @@ class Merger {
     this.#rules = rules;
   }
 
-  struct(table: StructType, data: StructType, at: { readonly path: readonly string[]; readonly byPosition: boolean }): StructType {
+  struct(table: StructType, data: StructType, at: MergePlace): StructType {
     const fields = table.fields.map((field, index) => {
       const given = at.byPosition ? data.fields[index] : memberNamed(data, field.name);
-      return given === undefined ? field : this.#field(field, given.type, [...at.path, field.name]);
+      if (given === undefined) return field;
+      const byPosition = at.path.length === 0 ? this.#rules.structsByPlace(field, given.type) : at.byPosition;
+      return this.#field(field, given.type, { path: [...at.path, field.name], byPosition });
     });
     const extra = at.byPosition
       ? data.fields.slice(table.fields.length)
@@ -77,25 +86,22 @@ class Merger {
     return { kind: 'struct', fields: [...fields, ...extra.map(newColumn)] };
   }
 
-  #field(field: Field, given: DataType, path: readonly string[]): Field {
-    const type = this.#type(field.type, given, path);
+  #field(field: Field, given: DataType, at: MergePlace): Field {
+    const type = this.#type(field.type, given, at);
     return type === field.type ? field : { ...field, type };
   }
 
-  #type(table: DataType, given: DataType, path: readonly string[]): DataType {
+  #type(table: DataType, given: DataType, at: MergePlace): DataType {
     if (sameShape(table, given)) return table;
-    if (table.kind === 'struct' && given.kind === 'struct') return this.struct(table, given, { path, byPosition: false });
+    const inner = (part: string): MergePlace => ({ ...at, path: [...at.path, part] });
+    if (table.kind === 'struct' && given.kind === 'struct') return this.struct(table, given, at);
     if (table.kind === 'list' && given.kind === 'list') {
-      return { ...table, element: this.#type(table.element, given.element, [...path, 'element']) };
+      return { ...table, element: this.#type(table.element, given.element, inner('element')) };
     }
     if (table.kind === 'map' && given.kind === 'map') {
-      return {
-        ...table,
-        key: this.#type(table.key, given.key, [...path, 'key']),
-        value: this.#type(table.value, given.value, [...path, 'value']),
-      };
+      return { ...table, key: this.#type(table.key, given.key, inner('key')), value: this.#type(table.value, given.value, inner('value')) };
     }
-    return this.#leaf(table, given, path);
+    return this.#leaf(table, given, at.path);
   }
 
   #leaf(table: DataType, given: DataType, path: readonly string[]): DataType {

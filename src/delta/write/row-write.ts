@@ -17,6 +17,7 @@ import { effectiveMetadata } from '../transaction/effective-definition.ts';
 import type { WriteTarget } from './evolve-schema.ts';
 import { optimizedFileBytes } from './optimized-write.ts';
 import { dividedRows, replacedRows, replaceWhereCheck } from './replaced-rows.ts';
+import type { StructRule } from './structs-by-place.ts';
 import { bytesIn, rowsIn, writeMetrics, writeParameters } from './write-history.ts';
 
 /** What a write that wrote nothing reports. */
@@ -38,18 +39,25 @@ export class RowWrite {
   readonly #base: DeltaSnapshot;
   readonly #engine: Engine;
   readonly #target: WriteTarget;
+  readonly #byPlace: StructRule;
   readonly #staged: { readonly storedPath: string }[] = [];
   readonly #held: { dispose(): Promise<void> }[] = [];
 
   constructor(
     context: OperationContext,
     request: WriteRequest,
-    parts: { readonly base: DeltaSnapshot; readonly target: WriteTarget; readonly engine: Engine },
+    parts: {
+      readonly base: DeltaSnapshot;
+      readonly target: WriteTarget;
+      readonly byPlace: StructRule;
+      readonly engine: Engine;
+    },
   ) {
     this.#context = context;
     this.#request = request;
     this.#base = parts.base;
     this.#target = parts.target;
+    this.#byPlace = parts.byPlace;
     this.#engine = parts.engine;
   }
 
@@ -101,6 +109,7 @@ export class RowWrite {
       prepareRows(this.#context, target, rows, {
         matchBy: this.#request.matchBy ?? 'name',
         rule: this.#request.storeAssignment === true ? 'store' : 'fit',
+        structsByPlace: this.#byPlace,
       });
     const checks = [
       ...rowChecksOf(this.#context, target),

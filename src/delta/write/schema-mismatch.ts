@@ -19,8 +19,8 @@ export function definitionMismatch(mismatch: DefinitionMismatch): AnalysisExcept
   if (partitioning !== undefined) parts.push(partitioningPart(partitioning));
   if (mismatch.overwrites) parts.push(overwritePart);
   return new AnalysisException({
-    errorClass: '_LEGACY_ERROR_TEMP_DELTA_0007',
-    alias: 'DELTA_METADATA_MISMATCH',
+    errorClass: 'DELTA_METADATA_MISMATCH',
+    alias: '_LEGACY_ERROR_TEMP_DELTA_0007',
     sqlState: '42KDG',
     message: parts.join('\n'),
     parameters: {

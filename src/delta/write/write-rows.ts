@@ -9,6 +9,7 @@ import { checkRowsWritable } from '../table-features.ts';
 import { isAlreadyWritten } from '../transaction/idempotency.ts';
 import { evolveSchema } from './evolve-schema.ts';
 import { nothingWritten, RowWrite } from './row-write.ts';
+import { refuseMisplacedMembers, structRule } from './structs-by-place.ts';
 
 /**
  * Appends or overwrites; one version, or none when there is nothing to write. The rows are read once, or kept by the engine first when they
@@ -23,8 +24,10 @@ export async function writeRows(context: OperationContext, request: WriteRequest
   if (isAlreadyWritten(base, request)) return nothingWritten;
   if (request.mode.kind !== 'append' && base.settings.appendOnly) throw appendOnlyError(context.name);
   if (base.settings.changeDataFeed) refuseFeedColumns(request.rows);
-  const target = evolveSchema(context, base, request);
-  const write = new RowWrite(context, request, { base, target, engine: await context.engine() });
+  const byPlace = structRule(base.schema, request);
+  refuseMisplacedMembers(context.name, base.schema, request, byPlace);
+  const target = evolveSchema(context, base, request, byPlace);
+  const write = new RowWrite(context, request, { base, target, byPlace, engine: await context.engine() });
   try {
     return await write.run();
   } catch (error) {

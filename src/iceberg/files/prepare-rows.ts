@@ -1,7 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { literalSql, quoteName, typeSql } from '../../expr/sql/engine-sql.ts';
-import { conversionCheck } from '../../rows/values/conversion-errors.ts';
-import { convertValue, memberNamed } from '../../rows/values/convert-value.ts';
+import { conversionCheck, unlikeMembers, wrongMembers } from '../../rows/values/conversion-errors.ts';
+import { convertValue, type MemberDifference, memberNamed } from '../../rows/values/convert-value.ts';
 import type { RowCheck } from '../../rows/values/row-checks.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
@@ -10,7 +10,10 @@ import { columnTwice } from '../definition/definition-errors.ts';
 import { writeDefault } from '../scan/initial-default.ts';
 import { storedFormChecks } from './stored-form-checks.ts';
 
-export type MatchOptions = Pick<WriteRequest, 'matchBy' | 'storeAssignment'>;
+export interface MatchOptions extends Pick<WriteRequest, 'matchBy' | 'storeAssignment' | 'structs'> {
+  /** Told of structs that have other members than their columns. Default: refuses them as INSERT does. */
+  readonly members?: ((difference: MemberDifference) => void) | undefined;
+}
 
 /** Given rows and what they become. */
 export interface PreparedRows {
@@ -35,18 +38,30 @@ export function prepareRows(table: string, schema: StructType, given: Relation, 
   else if (given.schema.fields.length !== schema.fields.length) throw wrongArity(table, schema, given.schema);
   const source = numbered(given);
   const checks: RowCheck[] = [];
+  const refuseMembers = (difference: MemberDifference): void => {
+    throw byName ? unlikeMembers(difference, table) : wrongMembers(difference, table);
+  };
   const columns = schema.fields.map((field, index) => {
     const found = byName ? memberNamed(given.schema, field.name) : given.schema.fields[index];
     if (found === undefined) return `${missingValue(field)} AS ${quoteName(field.name)}`;
     const value = givenName(given.schema.fields.indexOf(found));
     const [types, path] = [{ from: found.type, to: field.type }, [field.name]];
-    refuseMembers(table, types, { path, byPosition: !byName });
-    const converted = convertValue(value, types, { rule: 'ansi', path, byPosition: !byName });
+    const converted = convertValue(value, types, {
+      rule: 'ansi',
+      path,
+      byPosition: !byName || listedInFull(options, types),
+      members: options.members ?? refuseMembers,
+    });
     checks.push(...converted.faults.map((fault) => conversionCheck(fault, table)));
     if (converted.faults.length === 0) checks.push(...storedFormChecks(converted.sql, field));
     return `${converted.sql} AS ${quoteName(field.name)}`;
   });
   return { source, rows: { sql: `SELECT ${columns.join(', ')} FROM (${source.sql})`, schema }, checks };
+}
+
+/** With a list of columns, a struct that has as many members as its column is matched by place, as Spark does. */
+function listedInFull({ structs }: MatchOptions, { from, to }: { readonly from: DataType; readonly to: DataType }): boolean {
+  return structs === 'listed' && from.kind === 'struct' && to.kind === 'struct' && from.fields.length === to.fields.length;
 }
 
 /** The given rows with names that their places give them: names that queries make may be there twice. */
@@ -81,50 +96,6 @@ function refuseUnmatched(table: string, schema: StructType, given: StructType): 
     message: `Cannot write incompatible data for the table ${table}: Cannot write extra columns ${extraColumns}.`,
     parameters: { tableName: table, extraColumns },
     hint: 'leave the columns out, rename them, or add them to the table first',
-  });
-}
-
-/** Refuses members that the table has no place for, and by place those without a value. */
-function refuseMembers(
-  table: string,
-  { from, to }: { readonly from: DataType; readonly to: DataType },
-  at: { readonly path: readonly string[]; readonly byPosition: boolean },
-): void {
-  const inner = (types: { readonly from: DataType; readonly to: DataType }, part: string): void => {
-    refuseMembers(table, types, { ...at, path: [...at.path, part] });
-  };
-  if (from.kind === 'list' && to.kind === 'list') inner({ from: from.element, to: to.element }, 'element');
-  if (from.kind === 'map' && to.kind === 'map') {
-    inner({ from: from.key, to: to.key }, 'key');
-    inner({ from: from.value, to: to.value }, 'value');
-  }
-  if (from.kind !== 'struct' || to.kind !== 'struct') return;
-  const extra = at.byPosition ? from.fields.slice(to.fields.length) : from.fields.filter(({ name }) => memberNamed(to, name) === undefined);
-  if (extra.length > 0) throw wrongMembers(table, at.path, { kind: 'EXTRA_STRUCT_FIELDS', fields: extra });
-  const missing = at.byPosition ? to.fields.slice(from.fields.length) : [];
-  if (missing.length > 0) throw wrongMembers(table, at.path, { kind: 'STRUCT_MISSING_FIELDS', fields: missing });
-  for (const [index, field] of to.fields.entries()) {
-    const given = at.byPosition ? from.fields[index] : memberNamed(from, field.name);
-    if (given !== undefined) inner({ from: given.type, to: field.type }, field.name);
-  }
-}
-
-function wrongMembers(
-  table: string,
-  path: readonly string[],
-  { kind, fields }: { readonly kind: 'EXTRA_STRUCT_FIELDS' | 'STRUCT_MISSING_FIELDS'; readonly fields: readonly Field[] },
-): AnalysisException {
-  const column = path.map((part) => `\`${part}\``).join('.');
-  const names = named(fields);
-  const problem =
-    kind === 'EXTRA_STRUCT_FIELDS'
-      ? `Cannot write extra fields ${names} to the struct ${column}`
-      : `Struct ${column} missing fields: ${names}`;
-  return new AnalysisException({
-    errorClass: `INCOMPATIBLE_DATA_FOR_TABLE.${kind}`,
-    sqlState: 'KD000',
-    message: `Cannot write incompatible data for the table ${table}: ${problem}.`,
-    parameters: { tableName: table, colName: column },
   });
 }
 

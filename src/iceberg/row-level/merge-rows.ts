@@ -1,5 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { conjunction, type Expression } from '../../expr/expression.ts';
+import { memberRule } from '../../rows/change/assigned-values.ts';
 import { countRows } from '../../rows/change/engine-counts.ts';
 import { type HiddenNames, hiddenNames } from '../../rows/change/hidden-names.ts';
 import type { RowClause } from '../../rows/change/rewrite-sql.ts';
@@ -96,7 +97,7 @@ async function insertedRows(work: IcebergRowWork, search: Search, unmatched: Rel
   const parts: Relation[] = [];
   for (const [index, clause] of search.statement.notMatched.entries()) {
     const given = await insertValues(work, { hidden: search.hidden, scope: search.scopes.onlySource, unmatched }, { clause, index });
-    parts.push(await checkedRows(work, work.view, given, { matchBy: 'name' }));
+    parts.push(await checkedRows(work, work.view, given, { matchBy: 'name', members: memberRule(work.target, clause.lacking) }));
   }
   return { rows: { sql: parts.map(({ sql }) => `SELECT * FROM (${sql})`).join(' UNION ALL '), schema: work.view.schema }, rowCount };
 }

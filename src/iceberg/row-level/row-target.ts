@@ -1,7 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { historyText } from '../../rows/change/row-scope.ts';
 import type { RowErrors, RowTarget } from '../../rows/row-target.ts';
-import { conversionCheck } from '../../rows/values/conversion-errors.ts';
+import { conversionCheck, unlikeMembers } from '../../rows/values/conversion-errors.ts';
 import { writeDefault } from '../scan/initial-default.ts';
 
 /** What an Iceberg table decides about values and errors of row operations; errors are Spark's. */
@@ -9,6 +9,7 @@ export function icebergRowTarget(name: string): RowTarget {
   return {
     name,
     errors,
+    conversion: 'ansi',
     defaultOf: (field) => {
       const literal = writeDefault(field);
       return literal === undefined ? undefined : { kind: 'literal', literal };
@@ -20,6 +21,7 @@ export function icebergRowTarget(name: string): RowTarget {
 
 const errors: RowErrors = {
   assignment: conversionCheck,
+  structMembers: unlikeMembers,
   conflictingTargets: (assignments) => {
     const columns = assignments.map(({ target }) => `\`${target.join('.')}\``).join(', ');
     return new AnalysisException({
@@ -28,12 +30,15 @@ const errors: RowErrors = {
       message: `Cannot update a column more than once, or together with its members: ${columns}.`,
     });
   },
-  memberOfNoStruct: (path, type) =>
-    new AnalysisException({
-      errorClass: 'INVALID_FIELD_NAME',
-      sqlState: '42000',
+  memberOfNoStruct: (path, type) => {
+    const inside = type.kind === 'list' || type.kind === 'map';
+    return new AnalysisException({
+      errorClass: inside ? 'DATATYPE_MISMATCH.INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS' : 'INVALID_FIELD_NAME',
+      sqlState: inside ? '42K09' : '42000',
       message: `Field name ${path.join('.')} is invalid: it is not a struct but of type ${type.kind}.`,
-    }),
+      hint: 'assign the column as a whole',
+    });
+  },
   multipleMatches: () =>
     new AnalysisException({
       errorClass: 'MERGE_CARDINALITY_VIOLATION',

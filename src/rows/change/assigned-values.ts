@@ -5,7 +5,7 @@ import { quoteName, sqlText } from '../../expr/sql/engine-sql.ts';
 import type { DataType, Field } from '../../schema/types.ts';
 import type { RowTarget } from '../row-target.ts';
 import type { RowWork } from '../row-work.ts';
-import { convertValue } from '../values/convert-value.ts';
+import { convertValue, type MemberDifference } from '../values/convert-value.ts';
 import type { RowCheck } from '../values/row-checks.ts';
 import type { AssignedColumn, ColumnValue } from './assignment-targets.ts';
 import { notDeterministic, type RowScope } from './row-scope.ts';
@@ -18,7 +18,12 @@ interface ValuePlace {
   readonly current: (column: string) => string;
   /** Binds one value; default: in the scope. A caller may turn the errors into those of its statement. */
   readonly bind?: ((value: Expression) => Expression) | undefined;
+  /** What becomes of members that structs lack: default `refused`; null; or they stay as they are. */
+  readonly lacking?: LackingMembers | undefined;
 }
+
+/** What becomes of members of a column that the struct assigned to it lacks. */
+export type LackingMembers = 'refused' | 'null' | 'kept';
 
 interface AssignedValues {
   /** SQL of the new values by column, in the columns' types. */
@@ -30,7 +35,7 @@ interface AssignedValues {
 /**
  * The new values of assigned columns, converted by the rules of store assignment. A struct of which only members are assigned keeps the others.
  *
- * @throws AnalysisException `INVALID_NON_DETERMINISTIC_EXPRESSIONS` (42K0E): rows are looked at more than once; and what binding says.
+ * @throws AnalysisException `structMembers` of the target's errors, `INVALID_NON_DETERMINISTIC_EXPRESSIONS` (42K0E): rows are looked at more than once; and what binding says.
  */
 export async function assignedValues(
   work: RowWork<never>,
@@ -46,13 +51,29 @@ export async function assignedValues(
   const converted = leaves.map(({ field, path }, index) => {
     const from = present(types[index], 'every value has a type');
     const value = scope.sql(present(bound[index], 'every value is bound'));
-    return convertValue(value, { from, to: field.type }, { rule: 'store', path });
+    const current = place.lacking === 'kept' ? currentSql(path, place) : undefined;
+    return convertValue(
+      value,
+      { from, to: field.type },
+      { rule: work.target.conversion, path, members: memberRule(work.target, place.lacking), current },
+    );
   });
   const values = new Map(leaves.map(({ value }, index) => [value, converted[index]?.sql ?? 'NULL']));
   return {
     values: new Map(assigned.map(({ field, value }) => [field.name, valueSql(value, field.type, place.current(field.name), values)])),
     checks: converted.flatMap(({ faults }) => faults.map((fault) => work.target.errors.assignment(fault))),
   };
+}
+
+/** Refuses members that the column has no place for, which would be lost, and such as it lacks unless they may be. */
+export function memberRule(target: RowTarget, lacking: LackingMembers = 'refused'): (difference: MemberDifference) => void {
+  return (difference) => {
+    if (difference.extra.length > 0 || lacking === 'refused') throw target.errors.structMembers(difference);
+  };
+}
+
+function currentSql([column = '', ...members]: readonly string[], place: ValuePlace): string {
+  return members.reduce((sql, member) => `struct_extract(${sql}, ${sqlText(member)})`, place.current(column));
 }
 
 interface Leaf {

@@ -55,6 +55,10 @@ function place(root: Members, schema: StructType, placing: Placing): void {
   let node = root;
   let type: DataType = schema;
   for (const [depth, name] of placing.target.entries()) {
+    // Spark looks into lists of structs by name, though nothing in them can be assigned to.
+    if (type.kind === 'list' && type.element.kind === 'struct' && findField(type.element, name) === undefined) {
+      throw unknownMember(type.element, name);
+    }
     if (type.kind !== 'struct') throw placing.table.errors.memberOfNoStruct(placing.target.slice(0, depth), type);
     const field = findField(type, name);
     if (field === undefined) throw depth === 0 ? placing.unknown(placing.target) : unknownMember(type, name);

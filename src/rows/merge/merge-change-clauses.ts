@@ -43,5 +43,8 @@ async function rowClause(work: RowWork<never>, clause: ChangeClause, scopes: Mer
   if (clause.action === 'delete') return { kind: 'delete' };
   const scope = scopes[clause.scope];
   const bind = bindInMerge(work.target, scope, 'UPDATE clause');
-  return { kind: 'update', ...(await assignedValues(work, clause.assigned, { scope, current: touchedColumn, bind })) };
+  return {
+    kind: 'update',
+    ...(await assignedValues(work, clause.assigned, { scope, current: touchedColumn, bind, lacking: clause.lacking })),
+  };
 }

@@ -5,6 +5,7 @@ import type { Expression } from '../../expr/expression.ts';
 import { isDeterministic } from '../../expr/expression-tree.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { Assignment, MergeClause, MergeRequest } from '../../table/row-operations.ts';
+import type { LackingMembers } from '../change/assigned-values.ts';
 import { type AssignedColumn, assignedColumns, findField, withoutAlias } from '../change/assignment-targets.ts';
 import { historyText, RowScope, type Side } from '../change/row-scope.ts';
 import type { RowTarget } from '../row-target.ts';
@@ -18,12 +19,14 @@ export interface ChangeClause {
   /** Empty for a deletion. Values are unbound; `scope` says where they belong. */
   readonly assigned: readonly AssignedColumn[];
   readonly scope: ScopeName;
+  readonly lacking: LackingMembers;
 }
 
 /** Rows of the source that become rows of the table. Values are unbound and mention the source alone. */
 export interface InsertClause {
   readonly condition: Expression | undefined;
   readonly assigned: readonly AssignedColumn[];
+  readonly lacking: LackingMembers;
 }
 
 /** A MERGE whose names are resolved. */
@@ -141,12 +144,14 @@ interface ClausePlace {
 interface ClauseAssignments {
   readonly assigned: readonly AssignedColumn[];
   readonly scope: ScopeName;
+  /** Where columns evolve, a struct of the source need not have all members; `UPDATE SET *` then leaves those that it lacks. */
+  readonly lacking: LackingMembers;
 }
 
 function assignmentsOf(table: RowTarget, clause: MergeClause, place: ClausePlace): ClauseAssignments {
   const { scopes, target, request } = place;
   const scope = scopeNames[clause.on];
-  if (clause.action === 'delete') return { assigned: [], scope };
+  if (clause.action === 'delete') return { assigned: [], scope, lacking: 'refused' };
   const given = clause.action === 'insert' ? clause.values : clause.assignments;
   // What `*` means is found in the source alone: the same name on both sides is the rule there, not an ambiguity.
   if (given === 'all') {
@@ -155,13 +160,19 @@ function assignmentsOf(table: RowTarget, clause: MergeClause, place: ClausePlace
     return {
       assigned: assignedColumns(table, target.schema, { assignments: starAssignments(table, place), unknown }),
       scope: 'onlySource',
+      lacking: lackingMembers(target, clause.action === 'update'),
     };
   }
   const assignments = given.map((assignment) => withoutAlias(assignment, request.targetAlias, target.schema));
   if (clause.action === 'insert') checkInsertColumns(table, assignments);
   const unknown = (path: readonly string[]): AnalysisException =>
     table.errors.unresolvedInMerge(path.join('.'), { clause: `${place.label} clause`, sides: [scopes.target] });
-  return { assigned: assignedColumns(table, target.schema, { assignments, unknown }), scope };
+  return { assigned: assignedColumns(table, target.schema, { assignments, unknown }), scope, lacking: lackingMembers(target, false) };
+}
+
+function lackingMembers({ evolving }: MergeTarget, updatesAll: boolean): LackingMembers {
+  if (!evolving) return 'refused';
+  return updatesAll ? 'kept' : 'null';
 }
 
 /** Every column of the table from the source's column of the same name. */

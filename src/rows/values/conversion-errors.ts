@@ -1,7 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import { shownSql } from './column-sql.ts';
-import type { ConversionFault } from './convert-value.ts';
+import type { ConversionFault, MemberDifference } from './convert-value.ts';
 import type { RowCheck } from './row-checks.ts';
 
 /** The check that rules a fault of store assignment out. @param table its quoted name, for messages that show it. */
@@ -54,6 +54,40 @@ function cannotCast(fault: ConversionFault, table: string | undefined): Analysis
   });
 }
 
+/** A struct whose members are not those of the column. @param table its quoted name, for messages that show it. */
+export function wrongMembers({ path, extra, missing }: MemberDifference, table?: string): AnalysisException {
+  const column = quoted(path);
+  const kind = extra.length > 0 ? 'EXTRA_STRUCT_FIELDS' : 'STRUCT_MISSING_FIELDS';
+  const names = (extra.length > 0 ? extra : missing).map(({ name }) => `\`${name}\``).join(', ');
+  const problem =
+    extra.length > 0 ? `Cannot write extra fields ${names} to the struct ${column}` : `Struct ${column} missing fields: ${names}`;
+  return new AnalysisException({
+    errorClass: `INCOMPATIBLE_DATA_FOR_TABLE.${kind}`,
+    sqlState: 'KD000',
+    message: `Cannot write incompatible data for the table${table === undefined ? '' : ` ${table}`}: ${problem}.`,
+    parameters: { ...(table === undefined ? {} : { tableName: table }), colName: column },
+    hint: 'give every member of the struct and no other',
+  });
+}
+
+/** The same where members are matched by name: one that finds no data is told first. */
+export function unlikeMembers(difference: MemberDifference, table?: string): AnalysisException {
+  const [missing] = difference.missing;
+  if (missing === undefined) return wrongMembers(difference, table);
+  const colName = quoted([...difference.path, missing.name]);
+  return new AnalysisException({
+    errorClass: 'INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_FIND_DATA',
+    sqlState: 'KD000',
+    message: `Cannot write incompatible data for the table${table === undefined ? '' : ` ${table}`}: Cannot find data for the output column ${colName}.`,
+    parameters: { ...(table === undefined ? {} : { tableName: table }), colName },
+    hint: 'give every member of the struct, or assign members alone: SET column.member = value',
+  });
+}
+
 function columnNameOf(fault: ConversionFault): string {
-  return fault.path.map((part) => `\`${part}\``).join('.');
+  return quoted(fault.path);
+}
+
+function quoted(path: readonly string[]): string {
+  return path.map((part) => `\`${part}\``).join('.');
 }

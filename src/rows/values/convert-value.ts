@@ -29,6 +29,19 @@ interface ConversionOptions {
   readonly within?: boolean | undefined;
   /** Members of structs match by place, as columns do in INSERT without names. */
   readonly byPosition?: boolean | undefined;
+  /** Told of every struct that has other members than its type; throws where that must not be. */
+  readonly members?: ((difference: MemberDifference) => void) | undefined;
+  /** Engine SQL of the value that is replaced, in the type `to`: members that the new value lacks stay as they are. */
+  readonly current?: string | undefined;
+}
+
+/** What a struct has beyond its type, and what it lacks of it. At least one of them. */
+export interface MemberDifference {
+  readonly path: readonly string[];
+  readonly from: StructType;
+  readonly to: StructType;
+  readonly extra: readonly Field[];
+  readonly missing: readonly Field[];
 }
 
 interface Conversion {
@@ -39,8 +52,9 @@ interface Conversion {
 }
 
 /**
- * A value of type `from` as one of type `to`. Struct members match by name, ignoring case, or by place; members that the value lacks are
- * null, and it has none the type lacks. Nothing but null converts between types that have nothing in common: an untyped null arrives as some type.
+ * A value of type `from` as one of type `to`. Struct members match by name, ignoring case, or by place; those that the value lacks are null
+ * or stay as they are, and those that the type lacks are left out, unless `members` refuses them. Nothing but null converts between types
+ * that have nothing in common: an untyped null arrives as some type.
  */
 export function convertValue(
   value: string,
@@ -66,17 +80,49 @@ function convertStruct(
   types: { readonly from: StructType; readonly to: StructType },
   options: ConversionOptions,
 ): Conversion {
+  const { current, path } = options;
+  tellDifference(types, options);
   const faults: ConversionFault[] = [];
   const members = types.to.fields.map((field, index) => {
-    const given = options.byPosition === true ? types.from.fields[index] : memberNamed(types.from, field.name);
-    if (given === undefined) return `${namedArgument(field.name)} CAST(NULL AS ${typeSql(field.type)})`;
+    const given = matching(types.from, field, { index, byPosition: options.byPosition });
+    const own = current === undefined ? undefined : `struct_extract(${current}, ${sqlText(field.name)})`;
+    if (given === undefined) return `${namedArgument(field.name)} ${own ?? `CAST(NULL AS ${typeSql(field.type)})`}`;
     const member = `struct_extract(${value}, ${sqlText(given.name)})`;
-    const path = [...options.path, field.name];
-    const converted = convertValue(member, { from: given.type, to: field.type }, { ...options, path });
+    const inner = { from: given.type, to: field.type };
+    const converted = convertValue(member, inner, { ...options, path: [...path, field.name], current: own });
     faults.push(...converted.faults);
     return `${namedArgument(field.name)} ${converted.sql}`;
   });
-  return { sql: `CASE WHEN ${value} IS NULL THEN NULL ELSE struct_pack(${members.join(', ')}) END`, faults };
+  const keeps = current !== undefined && lacksMembers(types.from, types.to);
+  const absent = keeps ? `${value} IS NULL AND ${current} IS NULL` : `${value} IS NULL`;
+  return { sql: `CASE WHEN ${absent} THEN NULL ELSE struct_pack(${members.join(', ')}) END`, faults };
+}
+
+function tellDifference(
+  { from, to }: { readonly from: StructType; readonly to: StructType },
+  { path, byPosition, members }: ConversionOptions,
+): void {
+  if (members === undefined) return;
+  const extra = from.fields.filter((field, index) => matching(to, field, { index, byPosition }) === undefined);
+  const missing = to.fields.filter((field, index) => matching(from, field, { index, byPosition }) === undefined);
+  if (extra.length + missing.length > 0) members({ path, from, to, extra, missing });
+}
+
+function matching(
+  struct: StructType,
+  field: Field,
+  { index, byPosition }: { readonly index: number; readonly byPosition: boolean | undefined },
+): Field | undefined {
+  return byPosition === true ? struct.fields[index] : memberNamed(struct, field.name);
+}
+
+/** Whether a struct, or a struct in it, lacks members of its type. */
+function lacksMembers(from: StructType, to: StructType): boolean {
+  return to.fields.some((field) => {
+    const given = memberNamed(from, field.name);
+    if (given === undefined) return true;
+    return given.type.kind === 'struct' && field.type.kind === 'struct' && lacksMembers(given.type, field.type);
+  });
 }
 
 function convertMap(
@@ -105,7 +151,7 @@ function elementOf(
   letter: string,
 ): Conversion & { readonly name: string } {
   const name = `__${letter}${options.path.length}`;
-  return { name, ...convertValue(name, types, { ...options, path: [...options.path, part], within: true }) };
+  return { name, ...convertValue(name, types, { ...options, path: [...options.path, part], within: true, current: undefined }) };
 }
 
 function anyIn(list: string, name: string, fault: ConversionFault): ConversionFault {

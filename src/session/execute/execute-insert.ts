@@ -1,6 +1,8 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { unresolvedColumn } from '../../expr/bind-expression.ts';
 import { conjunction, type Expression } from '../../expr/expression.ts';
 import { parseExpression } from '../../expr/parse/parse-expression.ts';
+import type { StructType } from '../../schema/types.ts';
 import type { WriteMode } from '../../table/row-operations.ts';
 import type { Snapshot } from '../../table/table.ts';
 import { type CommandResult, noResult } from '../commands/command-result.ts';
@@ -37,10 +39,17 @@ export async function insertRows(context: StatementContext, statement: InsertSta
         mode,
         matchBy,
         storeAssignment: true,
+        structs: structsOf(statement),
       }),
     signal,
   );
   return noResult;
+}
+
+/** A list of columns says nothing of members. Rows that replace those of named partitions are by name. */
+function structsOf({ columns, mode, partition }: InsertStatement): 'listed' | 'by-name' | undefined {
+  if (columns !== undefined) return 'listed';
+  return mode === 'overwrite' && partition.length > 0 ? 'by-name' : undefined;
 }
 
 /** The query's rows with the names of the columns they are for. */
@@ -54,6 +63,7 @@ async function insertedRows(
   );
   const taken = new Set(fixed.map(({ name }) => name.toLowerCase()));
   const { schema } = snapshot;
+  refuseListed(statement, schema);
   const free = schema.fields.map((field) => field.name).filter((name) => !taken.has(name.toLowerCase()));
   const columns = statement.columns ?? free;
   const query = { ...queryPlan(context, statement.query), defaults: statement.byName ? undefined : defaultsOf(snapshot, columns) };
@@ -63,6 +73,15 @@ async function insertedRows(
   if (!statement.byName && given !== columns.length) throw arityMismatch(statement, columns, given);
   const named: Plan = statement.byName ? query : { kind: 'to-names', names: columns, input: query };
   return { plan: fixed.length === 0 ? named : { kind: 'with-columns', columns: fixed, input: named }, matchBy: 'name' };
+}
+
+/** A list names columns of the table, each once. */
+function refuseListed({ columns = [] }: InsertStatement, schema: StructType): void {
+  for (const [index, column] of columns.entries()) {
+    const name = column.toLowerCase();
+    if (columns.findIndex((other) => other.toLowerCase() === name) < index) throw listedTwice(name);
+    if (!schema.fields.some((field) => field.name.toLowerCase() === name)) throw unresolvedColumn([column], [{ schema }]);
+  }
 }
 
 /** What the word DEFAULT stands for in each of the columns; null where a column has no default. */
@@ -85,6 +104,15 @@ function modeOf(context: StatementContext, statement: InsertStatement, partition
     value === undefined ? [] : [{ kind: 'binary', operator: '<=>', left: { kind: 'column', path: [column] }, right: value }],
   );
   return { kind: 'overwrite', replaceWhere: conjunction(fixed) };
+}
+
+function listedTwice(name: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'COLUMN_ALREADY_EXISTS',
+    sqlState: '42711',
+    message: `The column \`${name}\` already exists. Choose another name or rename the existing column.`,
+    parameters: { columnName: `\`${name}\`` },
+  });
 }
 
 function arityMismatch(statement: InsertStatement, columns: readonly string[], given: number): AnalysisException {

@@ -70,7 +70,7 @@ export class DataFrameWriter {
   /**
    * Writes to a directory: a table of the format, made when there is none, or plain Parquet files.
    *
-   * @throws AnalysisException `DELTA_PATH_EXISTS`, `UNKNOWN_OPTION`, `_LEGACY_ERROR_TEMP_DELTA_0007` for rows of another schema …
+   * @throws AnalysisException `DELTA_PATH_EXISTS`, `UNKNOWN_OPTION`, `DELTA_METADATA_MISMATCH` for rows of another schema …
    */
   async save(path?: string, options: WriteActionOptions = {}): Promise<WriteResult | undefined> {
     const writeOptions = new WriteOptions(this.#settings.options);

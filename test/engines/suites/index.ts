@@ -1,6 +1,14 @@
 import { deltaLengthLimits, icebergLengthLimits } from './length-limits.ts';
-import { nestedAssignments } from './nested-assignments.ts';
+import { nestedAssignments, nestedAssignmentsIceberg } from './nested-assignments.ts';
 import type { RestatedSuite } from './restated-case.ts';
+import { structInserts, structInsertsIceberg } from './struct-inserts.ts';
 
 /** Every suite told again. */
-export const restatedSuites: readonly RestatedSuite[] = [nestedAssignments, deltaLengthLimits, icebergLengthLimits];
+export const restatedSuites: readonly RestatedSuite[] = [
+  nestedAssignments,
+  nestedAssignmentsIceberg,
+  structInserts,
+  structInsertsIceberg,
+  deltaLengthLimits,
+  icebergLengthLimits,
+];

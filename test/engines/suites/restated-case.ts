@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /**
  * A case of another project's test suite, told again as statements. What each gives, rows or the class of its error, is what Spark gave
  * (`recorded/`), and ours must give the same. In the text `{t}`, `{s}` and `{u}` are tables of the case's own, `{v}` a name for a view;
@@ -54,7 +56,7 @@ export function isQuery(statement: string): boolean {
 export function stepsOf({ name, format }: RestatedSuite, { title, steps }: RestatedCase, directory: string): readonly string[] {
   const own = `${name}_${title}`.replaceAll(/\W+/g, '_').toLowerCase();
   const table = (letter: string): string =>
-    format === 'delta' ? `delta.\`${directory}/${own}/${letter}\`` : `lake.cases.${own.slice(0, 80)}_${letter}`;
+    format === 'delta' ? `delta.\`${directory}/${own}/${letter}\`` : `lake.cases.${shortened(own)}_${letter}`;
   return steps.map((step) =>
     step
       .replaceAll(/\{([tsu])\}/g, (_, letter: string) => table(letter))
@@ -62,4 +64,9 @@ export function stepsOf({ name, format }: RestatedSuite, { title, steps }: Resta
       .replaceAll('{n}', `${own}_n`)
       .replaceAll('{path}', `${directory}/${own}/t`),
   );
+}
+
+/** Names in catalogs have a limit; what is cut off still tells cases apart. */
+function shortened(name: string): string {
+  return `${name.slice(0, 70)}_${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
 }

@@ -128,8 +128,8 @@ describe('Session.sql on Delta tables', () => {
     await session.range(1).write.saveAsTable('t');
     const wider = session.range(1).withColumn('extra', lit('e'));
     await expect(wider.write.mode('append').saveAsTable('t')).rejects.toMatchObject({
-      errorClass: '_LEGACY_ERROR_TEMP_DELTA_0007',
-      alias: 'DELTA_METADATA_MISMATCH',
+      errorClass: 'DELTA_METADATA_MISMATCH',
+      alias: '_LEGACY_ERROR_TEMP_DELTA_0007',
     });
     expect(await session.table('t').count()).toBe(1);
     await wider.write.mode('append').option('mergeSchema', true).saveAsTable('t');

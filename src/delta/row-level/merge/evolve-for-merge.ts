@@ -1,6 +1,8 @@
-import type { Field } from '../../../schema/types.ts';
+import { memberNamed } from '../../../rows/values/convert-value.ts';
+import type { Field, StructType } from '../../../schema/types.ts';
 import type { MergeRequest } from '../../../table/row-operations.ts';
 import { evolveSchema, type WriteTarget } from '../../write/evolve-schema.ts';
+import { structsByName } from '../../write/structs-by-place.ts';
 import type { DeltaRowWork } from '../row-work.ts';
 
 /**
@@ -13,22 +15,39 @@ export function evolvedForMerge(work: DeltaRowWork, request: MergeRequest): Writ
   const { snapshot, context } = work;
   const fields = request.schemaEvolution === true ? mentionedFields(request) : [];
   if (fields.length === 0) return { snapshot, actions: [] };
-  return evolveSchema(context, snapshot, {
-    rows: { sql: request.source.sql, schema: { kind: 'struct', fields } },
-    mode: { kind: 'append' },
-    matchBy: 'name',
-    storeAssignment: true,
-    mergeSchema: true,
-  });
+  const rows = { sql: request.source.sql, schema: { kind: 'struct' as const, fields } };
+  const asWrite = { rows, mode: { kind: 'append' as const }, matchBy: 'name' as const, storeAssignment: true, mergeSchema: true };
+  return evolveSchema(context, snapshot, asWrite, structsByName);
 }
 
 function mentionedFields({ source, clauses }: MergeRequest): readonly Field[] {
-  const names = new Set<string>();
+  const mentioned: Field[] = [];
   for (const clause of clauses) {
     if (clause.action === 'delete' || clause.on === 'not-matched-by-source') continue;
     const given = clause.action === 'insert' ? clause.values : clause.assignments;
     if (given === 'all') return source.schema.fields;
-    for (const { target } of given) if (target.length === 1) names.add((target[0] ?? '').toLowerCase());
+    for (const { target } of given) mentioned.push(...fieldAt(source.schema, target));
   }
-  return source.schema.fields.filter((field) => names.has(field.name.toLowerCase()));
+  return united(mentioned);
+}
+
+/** A field of the source by the path of an assignment's target, within structs that have nothing else. */
+function fieldAt(schema: StructType, [name = '', ...members]: readonly string[]): readonly Field[] {
+  const field = memberNamed(schema, name);
+  if (field === undefined || members.length === 0) return field === undefined ? [] : [field];
+  const inner = field.type.kind === 'struct' ? fieldAt(field.type, members) : [];
+  return inner.map((member) => ({ ...field, type: { kind: 'struct', fields: [member] } }));
+}
+
+/** Fields of one name as one, with the members of all. */
+function united(fields: readonly Field[]): readonly Field[] {
+  const byName = new Map<string, Field>();
+  for (const field of fields) {
+    const key = field.name.toLowerCase();
+    const known = byName.get(key)?.type;
+    const { type } = field;
+    const both = known?.kind === 'struct' && type.kind === 'struct' ? united([...known.fields, ...type.fields]) : undefined;
+    byName.set(key, both === undefined ? field : { ...field, type: { kind: 'struct', fields: both } });
+  }
+  return [...byName.values()];
 }

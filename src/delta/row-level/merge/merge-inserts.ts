@@ -1,4 +1,5 @@
 import { AnalysisException } from '../../../base/analysis-exception.ts';
+import { memberRule } from '../../../rows/change/assigned-values.ts';
 import { countRows } from '../../../rows/change/engine-counts.ts';
 import { insertValues, type UnmatchedRows } from '../../../rows/merge/insert-values.ts';
 import type { MergeStatement } from '../../../rows/merge/merge-statement.ts';
@@ -38,7 +39,11 @@ export async function insertedRows(work: DeltaRowWork, plan: InsertPlan): Promis
   let metadata = snapshot.metadata;
   for (const [index, clause] of statement.notMatched.entries()) {
     const given = await insertValues(work, plan, { clause, index });
-    const prepared = prepareRows(work.context, snapshot, given, { matchBy: 'name', rule: 'store' });
+    const prepared = prepareRows(work.context, snapshot, given, {
+      matchBy: 'name',
+      rule: 'store',
+      members: memberRule(work.target, clause.lacking),
+    });
     await refuseBrokenRows(work.engine, prepared.source, prepared.checks, work.signal);
     if (prepared.identities.length === 0) {
       parts.push(prepared.rows);

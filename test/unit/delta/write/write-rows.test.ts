@@ -106,8 +106,8 @@ describe('append', () => {
     const refused = write(table, "SELECT 1 AS id, {'a': 1} AS s, true AS flag");
     const { tableId } = await table.refresh();
     await expect(refused).rejects.toMatchObject({
-      errorClass: '_LEGACY_ERROR_TEMP_DELTA_0007',
-      alias: 'DELTA_METADATA_MISMATCH',
+      errorClass: 'DELTA_METADATA_MISMATCH',
+      alias: '_LEGACY_ERROR_TEMP_DELTA_0007',
       message: [
         `A schema mismatch detected when writing to the Delta table (Table ID: ${tableId}).`,
         'To enable schema migration using DataFrameWriter or DataStreamWriter, please set:',
@@ -139,7 +139,7 @@ describe('append', () => {
   it('takes overwriteSchema without effect', async () => {
     const table = await create('id INT');
     await expect(write(table, 'SELECT 1 AS id, 2 AS more', { overwriteSchema: true })).rejects.toMatchObject({
-      errorClass: '_LEGACY_ERROR_TEMP_DELTA_0007',
+      errorClass: 'DELTA_METADATA_MISMATCH',
     });
   });
 
@@ -151,7 +151,7 @@ describe('append', () => {
       message: "Failed to merge fields 'id' and 'id'",
     });
     await expect(write(table, "SELECT 1 AS id, 'p' AS p", { partitionBy: ['id'] })).rejects.toMatchObject({
-      errorClass: '_LEGACY_ERROR_TEMP_DELTA_0007',
+      errorClass: 'DELTA_METADATA_MISMATCH',
       message: 'Partition columns do not match the partition columns of the table.\nGiven: [`id`]\nTable: [`p`]\n',
     });
   });
