@@ -4,7 +4,7 @@ import type { Engine } from '../../engine/engine.ts';
 import { bindExpression } from '../../expr/bind-expression.ts';
 import { bindNow } from '../../expr/bind-parameters.ts';
 import type { Expression } from '../../expr/expression.ts';
-import { columnsOf, isDeterministic, mapExpression } from '../../expr/expression-tree.ts';
+import { columnsOf, hasAggregate, isDeterministic, mapExpression, someNode } from '../../expr/expression-tree.ts';
 import { printExpression, printType } from '../../expr/print-expression.ts';
 import { expressionSql, quoteName, sqlText, typeSql } from '../../expr/sql/engine-sql.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
@@ -32,9 +32,12 @@ export class RowScope {
   /**
    * The expression with the schemas' own names, and with one instant for every "now".
    *
-   * @throws AnalysisException as `bindExpression` does.
+   * @throws AnalysisException as `bindExpression` does; `UNSUPPORTED_EXPR_FOR_OPERATOR` (42K0G) for what looks at more rows than one.
    */
   bind(expression: Expression): Expression {
+    if (hasAggregate(expression) || someNode(expression, (node) => node.kind === 'call' && node.over !== undefined)) {
+      throw severalRows(expression);
+    }
     const scope = this.sides.map(({ alias, schema }) => (alias === undefined ? { schema } : { alias, schema }));
     return bindNow(bindExpression(expression, scope), this.#nowMicros);
   }
@@ -95,6 +98,17 @@ export class RowScope {
 export function historyText(bound: Expression): string {
   const plain = mapExpression(bound, (node) => (node.kind === 'column' ? { kind: 'column', path: node.path } : node));
   return printExpression(plain);
+}
+
+function severalRows(expression: Expression): AnalysisException {
+  const invalidExprSqls = `"${printExpression(expression)}"`;
+  return new AnalysisException({
+    errorClass: 'UNSUPPORTED_EXPR_FOR_OPERATOR',
+    sqlState: '42K0G',
+    message: `A query operator contains one or more unsupported expressions. Invalid expressions: [${invalidExprSqls}].`,
+    parameters: { invalidExprSqls },
+    hint: 'aggregates and window functions belong into a query: MERGE with one as its source',
+  });
 }
 
 /** Refuses values that would differ each time a row is looked at. */

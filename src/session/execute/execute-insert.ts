@@ -64,6 +64,7 @@ async function insertedRows(
   const taken = new Set(fixed.map(({ name }) => name.toLowerCase()));
   const { schema } = snapshot;
   refuseListed(statement, schema);
+  refusePartition(statement, snapshot);
   const free = schema.fields.map((field) => field.name).filter((name) => !taken.has(name.toLowerCase()));
   const columns = statement.columns ?? free;
   const query = { ...queryPlan(context, statement.query), defaults: statement.byName ? undefined : defaultsOf(snapshot, columns) };
@@ -81,6 +82,15 @@ function refuseListed({ columns = [] }: InsertStatement, schema: StructType): vo
     const name = column.toLowerCase();
     if (columns.findIndex((other) => other.toLowerCase() === name) < index) throw listedTwice(name);
     if (!schema.fields.some((field) => field.name.toLowerCase() === name)) throw unresolvedColumn([column], [{ schema }]);
+  }
+}
+
+/** PARTITION names columns that the table is partitioned by; one that has a value there is not listed too. */
+function refusePartition({ partition, columns = [] }: InsertStatement, { partitionColumns }: Snapshot): void {
+  const same = (name: string) => (other: string) => other.toLowerCase() === name.toLowerCase();
+  for (const { column, value } of partition) {
+    if (!partitionColumns.some(same(column))) throw nonPartitionColumn(column);
+    if (value !== undefined && columns.some(same(column))) throw staticPartitionListed(column);
   }
 }
 
@@ -104,6 +114,25 @@ function modeOf(context: StatementContext, statement: InsertStatement, partition
     value === undefined ? [] : [{ kind: 'binary', operator: '<=>', left: { kind: 'column', path: [column] }, right: value }],
   );
   return { kind: 'overwrite', replaceWhere: conjunction(fixed) };
+}
+
+function nonPartitionColumn(name: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'NON_PARTITION_COLUMN',
+    sqlState: '42000',
+    message: `PARTITION clause cannot contain the non-partition column: \`${name}\`.`,
+    parameters: { columnName: `\`${name}\`` },
+    hint: 'give the column a value in the query, or replace its rows: INSERT INTO … REPLACE WHERE',
+  });
+}
+
+function staticPartitionListed(name: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'STATIC_PARTITION_COLUMN_IN_INSERT_COLUMN_LIST',
+    sqlState: '42713',
+    message: `Static partition column \`${name}\` is also specified in the column list.`,
+    parameters: { staticName: `\`${name}\`` },
+  });
 }
 
 function listedTwice(name: string): AnalysisException {

@@ -80,9 +80,14 @@ function readTable(reader: StatementReader, mode: Mode): Statement {
   if (stream.atWords('LIKE')) return readLike(reader, mode, name);
   const kind = stream.takeOneOf('SHALLOW', 'DEEP', 'CLONE');
   if (kind !== undefined) return readClone(reader, mode, name, kind);
+  const columnsAt = stream.peek();
   const body = stream.atOperator('(') && !reader.atQuery ? readColumns(reader) : { columns: undefined, constraints: [] };
   const clauses = readClauses(reader);
   const query = readAsQuery(reader);
+  if (query !== undefined && body.columns !== undefined) {
+    const hint = 'leave the columns out and name and cast those of the query';
+    throw reader.unsupported(columnsAt, 'a list of columns in CREATE TABLE … AS SELECT', hint, '_LEGACY_ERROR_TEMP_0035');
+  }
   return { kind: 'create-table', mode, name, ...body, ...clauses, ...(query === undefined ? {} : { query }) };
 }
 

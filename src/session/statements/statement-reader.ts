@@ -134,12 +134,12 @@ export class StatementReader {
   }
 
   /** The error for something Spark has and this session does not. `token`: where it stands. */
-  unsupported(token: Token, what: string, hint?: string): Error {
+  unsupported(token: Token, what: string, hint?: string, errorClass = 'UNSUPPORTED_STATEMENT'): Error {
     return syntaxError({
       text: this.stream.text,
       position: token.position,
       found: token.value,
-      errorClass: 'UNSUPPORTED_STATEMENT',
+      errorClass,
       message: `${what} is not supported`,
       hint,
     });

@@ -1,5 +1,6 @@
 import { deltaLengthLimits, icebergLengthLimits } from './length-limits.ts';
 import { nestedAssignments, nestedAssignmentsIceberg } from './nested-assignments.ts';
+import { refusedClauses, refusedClausesIceberg } from './refused-clauses.ts';
 import type { RestatedSuite } from './restated-case.ts';
 import { structInserts, structInsertsIceberg } from './struct-inserts.ts';
 
@@ -7,6 +8,8 @@ import { structInserts, structInsertsIceberg } from './struct-inserts.ts';
 export const restatedSuites: readonly RestatedSuite[] = [
   nestedAssignments,
   nestedAssignmentsIceberg,
+  refusedClauses,
+  refusedClausesIceberg,
   structInserts,
   structInsertsIceberg,
   deltaLengthLimits,
