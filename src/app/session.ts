@@ -14,6 +14,7 @@ import { locationsOf } from '../storage/allowed-locations.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../storage/retrying-object-store.ts';
+import type { AuditSettings } from '../table/table.ts';
 import { LazyEngine } from './lazy-engine.ts';
 import { openStreamKafka } from './open-stream-kafka.ts';
 import { productVersion } from './product-version.ts';
@@ -69,6 +70,7 @@ export function createSession(options: SessionOptions = {}): SessionClass {
     defaultCatalog: conf.find('spark.sql.defaultCatalog') ?? sessionCatalog,
     absolutePath,
     confinedTo,
+    audit: () => auditOf(conf),
   });
   // Refuses an unknown default catalog at once, not at the first name.
   tables.catalog(tables.currentCatalog.name);
@@ -82,6 +84,11 @@ export function createSession(options: SessionOptions = {}): SessionClass {
       await engine.close();
     },
   });
+}
+
+function auditOf(conf: SessionConf): AuditSettings | undefined {
+  const [branch, id] = [conf.find('spark.wap.branch'), conf.find('spark.wap.id')];
+  return branch === undefined && id === undefined ? undefined : { branch, id };
 }
 
 let active: SessionClass | undefined;

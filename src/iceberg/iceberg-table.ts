@@ -29,7 +29,7 @@ import type { RowOperations } from '../table/row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { StreamOptions, StreamSource } from '../table/stream.ts';
-import type { Capabilities, HistoryEntry, HistoryLink, QueryableTable, Snapshot } from '../table/table.ts';
+import type { AuditSettings, Capabilities, HistoryEntry, HistoryLink, QueryableTable, Snapshot } from '../table/table.ts';
 import type { ExtentColumn, TableExtent } from '../table/table-extent.ts';
 import { tableNotFound } from '../table/table-names.ts';
 import type { TableObject } from '../table/table-object.ts';
@@ -40,6 +40,7 @@ import { historyOf, versionsOf } from './history.ts';
 import { icebergOperations } from './iceberg-operations.ts';
 import type { IcebergView } from './iceberg-view.ts';
 import { metadataTable, metadataTableNames } from './metadata-tables/metadata-table.ts';
+import { refusedOperation } from './operations/operation-errors.ts';
 import { icebergProcedures } from './operations/procedures/iceberg-procedures.ts';
 import type { ChangeSource } from './pipeline/change-source.ts';
 import { compact } from './pipeline/compact.ts';
@@ -82,6 +83,8 @@ export interface IcebergTableParts {
   readonly engine?: OpenEngine | undefined;
   /** Default `main`. */
   readonly branch?: string | undefined;
+  /** Write-audit-publish, of a table that has it. */
+  readonly audit?: AuditSettings | undefined;
   readonly failpoint?: Failpoint | undefined;
   /** Local directory for changes that are computed for the feed; without it they are refused. */
   readonly scratchDirectory?: string | undefined;
@@ -187,7 +190,22 @@ export class IcebergTable implements QueryableTable {
   }
 
   onBranch(branch: string): IcebergTable {
+    const wapBranch = this.#parts.audit?.branch;
+    if (wapBranch !== undefined) {
+      throw refusedOperation(`Cannot write to both branch and WAP branch, but got branch [${branch}] and WAP branch [${wapBranch}]`);
+    }
     return new IcebergTable({ ...this.#parts, branch }, this.#view.loaded);
+  }
+
+  async audited(audit: AuditSettings, signal?: AbortSignal): Promise<IcebergTable> {
+    const { loaded, metadata } = await this.refresh(signal);
+    if (metadata.properties['write.wap.enabled']?.toLowerCase() !== 'true') return this;
+    const { branch, id } = audit;
+    if (branch !== undefined && id !== undefined) {
+      throw refusedOperation(`Cannot set both WAP ID and branch, but got ID [${id}] and branch [${branch}]`);
+    }
+    const isThere = branch !== undefined && metadata.refs.has(branch);
+    return new IcebergTable({ ...this.#parts, audit, ...(isThere ? { branch } : {}) }, loaded);
   }
 
   hiddenColumns(snapshot: Snapshot): readonly HiddenColumn[] {
@@ -319,6 +337,8 @@ export class IcebergTable implements QueryableTable {
       engineVersion: parts.engineVersion,
       applicationSummary: parts.applicationSummary,
       branch: this.#branch,
+      writeBranch: parts.audit?.branch,
+      wapId: parts.audit?.id,
       refresh: (signal) => this.refresh(signal),
       adopt: (view) => {
         this.#adopt(view);

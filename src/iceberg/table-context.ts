@@ -25,6 +25,10 @@ export interface TableContext {
   readonly applicationSummary?: Readonly<Record<string, string>> | undefined;
   /** The branch reads and writes are about; `main` unless the table was asked for another. */
   readonly branch: string;
+  /** Where writes go instead, as long as the branch they are for is not there: the first one makes it. */
+  readonly writeBranch?: string | undefined;
+  /** Snapshots wait under this id until they are published, if the table has write-audit-publish. */
+  readonly wapId?: string | undefined;
   /** The newest metadata, as the branch has it. Incremental. */
   refresh(signal?: AbortSignal): Promise<IcebergView>;
   /** Takes over metadata that a commit of ours has made, so that the next refresh need not read it. */

@@ -161,6 +161,12 @@ export interface Table {
   ): Promise<{ readonly version: Version; readonly written: boolean }>;
 }
 
+/** Where writes wait until they are published. */
+export interface AuditSettings {
+  readonly branch?: string | undefined;
+  readonly id?: string | undefined;
+}
+
 /** A table that also answers queries and takes row operations, through the embedded engine. */
 export interface QueryableTable extends Table {
   /**
@@ -181,6 +187,13 @@ export interface QueryableTable extends Table {
   metadataTable(name: string, at: SnapshotPoint | undefined, signal?: AbortSignal): Promise<MetadataTable>;
   /** The table as a branch has it: reads and writes are the branch's. `undefined`: the format has no branches. */
   onBranch?(name: string): QueryableTable;
+  /**
+   * The table as write-audit-publish has it: writes wait on a branch or under an id, where the table wants that (`write.wap.enabled`);
+   * reads are those of the branch as soon as it is there. The table itself where it does not. `undefined`: the format has no such thing.
+   *
+   * @throws AnalysisException for a branch and an id together.
+   */
+  audited?(audit: AuditSettings, signal?: AbortSignal): Promise<QueryableTable>;
   /** What `CALL system.…` can run on the table. */
   readonly procedures: readonly Procedure[];
   /**

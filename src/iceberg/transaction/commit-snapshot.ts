@@ -36,7 +36,7 @@ export async function commitSnapshot(
   change: SnapshotChange,
   options: SnapshotCommitOptions = {},
 ): Promise<IcebergView> {
-  const branch = options.branch ?? context.branch;
+  const branch = options.branch ?? context.writeBranch ?? context.branch;
   const loaded = await commitProduced(
     context,
     base.loaded,
@@ -67,7 +67,7 @@ export async function tryCommitSnapshot(
   change: SnapshotChange,
   options: SnapshotCommitOptions = {},
 ): Promise<TriedSnapshot> {
-  const branch = options.branch ?? context.branch;
+  const branch = options.branch ?? context.writeBranch ?? context.branch;
   const production = new SnapshotProduction(context, change, { ...options, branch });
   let prepared: PreparedSnapshot;
   let outcome: SwapOutcome;

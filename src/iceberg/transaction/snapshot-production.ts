@@ -35,7 +35,7 @@ import { validateChange } from './validate-change.ts';
 /** What making snapshots needs of the table's context. */
 export type ProductionContext = Pick<
   TableContext,
-  'name' | 'pointer' | 'files' | 'clock' | 'random' | 'ids' | 'engineName' | 'engineVersion' | 'applicationSummary'
+  'name' | 'pointer' | 'files' | 'clock' | 'random' | 'ids' | 'engineName' | 'engineVersion' | 'applicationSummary' | 'wapId'
 >;
 
 export interface ProductionOptions extends Pick<CommitOptions, 'userMetadata' | 'idempotency' | 'summary'> {
@@ -241,6 +241,7 @@ export class SnapshotProduction {
     return {
       operation: operationOf(this.#change),
       ...this.#context.applicationSummary,
+      ...(this.#context.wapId === undefined || !isAudited(metadata.properties) ? {} : { [wapIdKey]: this.#context.wapId }),
       ...carriedProgress({ metadata, snapshot: head }),
       ...this.#change.summary,
       ...summary,
@@ -257,8 +258,8 @@ export class SnapshotProduction {
 
   /** Asked for, or write-audit-publish: the table wants writes that have a WAP id to wait until they are published. */
   #isStaged({ properties }: TableMetadata): boolean {
-    const wapId = this.#change.summary[wapIdKey] ?? this.#options.summary?.[wapIdKey];
-    return this.#change.stageOnly === true || (wapId !== undefined && properties['write.wap.enabled']?.toLowerCase() === 'true');
+    const wapId = this.#change.summary[wapIdKey] ?? this.#options.summary?.[wapIdKey] ?? this.#context.wapId;
+    return this.#change.stageOnly === true || (wapId !== undefined && isAudited(properties));
   }
 
   #snapshotUpdates(metadata: TableMetadata, snapshot: IcebergSnapshot): readonly MetadataUpdate[] {
@@ -328,6 +329,10 @@ function rewritten(base: readonly ManifestFile[], { manifests }: SnapshotChange,
 }
 
 /** The newest snapshot of the branch that is written to. A branch that is not there begins at main. */
+function isAudited(properties: TableMetadata['properties']): boolean {
+  return properties['write.wap.enabled']?.toLowerCase() === 'true';
+}
+
 function headOf(metadata: TableMetadata, branch: string): IcebergSnapshot | undefined {
   const ref = metadata.refs.get(branch);
   if (ref?.type === 'tag') {

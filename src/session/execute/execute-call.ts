@@ -38,7 +38,7 @@ export async function callProcedure(context: StatementContext, statement: CallSt
     return registerTable(context, inCatalog(tableOf(args)), args);
   }
   const reference = inCatalog(await tableArgument(context, name, statement.arguments));
-  const table = await context.runtime.tables.find(reference, context.signal);
+  const table = await context.runtime.tables.findPlain(reference, context.signal);
   if (table === undefined) throw tableNotFound(reference.kind === 'name' ? reference.parts : [reference.path]);
   const procedure = table.procedures.find((candidate) => candidate.name === name);
   if (procedure === undefined) throw procedureNotFound(statement, table.procedures);

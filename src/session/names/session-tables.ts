@@ -1,6 +1,6 @@
 import { refuseElsewhere } from '../../storage/allowed-locations.ts';
 import { stillThere } from '../../table/still-there.ts';
-import type { QueryableTable } from '../../table/table.ts';
+import type { AuditSettings, QueryableTable } from '../../table/table.ts';
 import type { OpenTableOptions, SessionCatalog, TableFormatDriver, TableIdent } from '../../table/table-formats.ts';
 import { tableNotFound } from '../../table/table-names.ts';
 import type { TableReference } from '../plan/plan.ts';
@@ -31,6 +31,8 @@ export interface SessionTablesParts {
   readonly defaultCatalog: string;
   /** A path as the user gave it, made absolute. */
   readonly absolutePath: (path: string) => string;
+  /** Where writes of the session wait until they are published, for tables that have that. */
+  readonly audit?: (() => AuditSettings | undefined) | undefined;
   /** Directories that paths of SQL, readers and writers must be in. Default: whatever the process may read. */
   readonly confinedTo?: readonly string[] | undefined;
 }
@@ -138,11 +140,30 @@ export class SessionTables {
   async find(reference: TableReference, signal?: AbortSignal): Promise<QueryableTable | undefined> {
     const selected = await this.select(reference, signal);
     if (selected?.selector === undefined) return selected?.table;
-    return writableTable(selected.table, selected.selector, reference.kind === 'name' ? (reference.parts.at(-1) ?? '') : '');
+    const table = await this.#audited(selected.table, signal);
+    return writableTable(table, selected.selector, reference.kind === 'name' ? (reference.parts.at(-1) ?? '') : '');
+  }
+
+  /** As `find`, without regard to writes that wait to be published: for procedures, which publish them. */
+  async findPlain(reference: TableReference, signal?: AbortSignal): Promise<QueryableTable | undefined> {
+    const selected = await this.#select(reference, signal);
+    return selected?.selector === undefined ? selected?.table : this.find(reference, signal);
   }
 
   /** As `find`, with what a name such as `t.snapshots` or `t.branch_audit` says beyond the table. */
   async select(reference: TableReference, signal?: AbortSignal, options?: OpenTableOptions): Promise<SelectedTable | undefined> {
+    const selected = await this.#select(reference, signal, options);
+    return selected === undefined || selected.selector !== undefined
+      ? selected
+      : { ...selected, table: await this.#audited(selected.table, signal) };
+  }
+
+  async #audited(table: QueryableTable, signal: AbortSignal | undefined): Promise<QueryableTable> {
+    const audit = this.#parts.audit?.();
+    return audit === undefined || table.audited === undefined ? table : table.audited(audit, signal);
+  }
+
+  async #select(reference: TableReference, signal?: AbortSignal, options?: OpenTableOptions): Promise<SelectedTable | undefined> {
     if (reference.kind === 'path') {
       const table = await this.#openPath(reference, signal, options);
       return table === undefined ? undefined : { table };
