@@ -54,7 +54,7 @@ describe('streaming sinks', () => {
         ids.push(batchId);
         await batch.write.format('delta').mode('append').options({ txnAppId: 'foreach', txnVersion: batchId }).save(path('written'));
       })
-      .trigger({ once: true })
+      .trigger({ availableNow: true })
       .start();
     await ended(query);
     expect(ids).toEqual([0, 1]);

@@ -45,13 +45,10 @@ export async function addedFiles(
 ): Promise<readonly IndexedFile[]> {
   const added = commit.actions.filter((action): action is AddFile => action.kind === 'add' && action.dataChange);
   const removes = commit.actions.some((action) => action.kind === 'remove' && action.dataChange);
-  if (removes && added.length > 0 && !options.ignoreChanges) {
-    if (options.skipChangeCommits) return [];
-    throw ignoreChanges(context.name, commit);
-  }
-  if (removes && added.length === 0 && !(options.ignoreDeletes || options.ignoreChanges || options.skipChangeCommits)) {
-    throw ignoreDeletes(context.name, commit);
-  }
+  // Whoever wants such versions passed over wants that whatever else is allowed.
+  if (removes && options.skipChangeCommits) return [];
+  if (removes && added.length > 0 && !options.ignoreChanges) throw ignoreChanges(context.name, commit);
+  if (removes && added.length === 0 && !(options.ignoreDeletes || options.ignoreChanges)) throw ignoreDeletes(context.name, commit);
   if (added.length === 0) return [];
   return indexed([insertsOf(await context.snapshotAt(commit.version, signal), fileScanOf(context, readAs, added))]);
 }

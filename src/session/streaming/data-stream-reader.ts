@@ -15,7 +15,8 @@ interface Settings {
  * started with `writeStream`.
  *
  * Options: `readChangeFeed` (row changes instead of appended rows), `startingVersion` (a number or `latest`), `startingTimestamp`,
- * `maxFilesPerTrigger` (default 1000), `maxBytesPerTrigger`, `ignoreDeletes`, `ignoreChanges`, `skipChangeCommits`, `failOnDataLoss`. Without
+ * `maxFilesPerTrigger` (default 1000), `maxBytesPerTrigger`, `ignoreDeletes`, `ignoreChanges` (also by its older name `ignoreFileDeletion`),
+ * `skipChangeCommits`, which wins over both, `failOnDataLoss`. Without
  * a start the stream begins with the rows of the newest version.
  *
  * Of an Iceberg table the stream has the rows that appends have added, from the oldest snapshot there is: `stream-from-timestamp`
@@ -44,7 +45,7 @@ export class DataStreamReader {
     return Object.entries(values).reduce<DataStreamReader>((reader, [name, value]) => reader.option(name, value), this);
   }
 
-  /** A table's directory. @throws AnalysisException `UNKNOWN_OPTION`, `DELTA_ILLEGAL_OPTION`, `UNSUPPORTED_FEATURE`. */
+  /** A table's directory; of Iceberg tables also a name of the catalog. @throws AnalysisException `UNKNOWN_OPTION`, `DELTA_ILLEGAL_OPTION`, `UNSUPPORTED_FEATURE`. */
   load(path?: string): DataFrame {
     const given = path ?? this.#settings.options.get('path');
     if (given === undefined) throw invalidArgument('load() needs a path');
@@ -52,6 +53,8 @@ export class DataStreamReader {
     if (!this.#runtime.tables.formats.includes(format)) {
       throw unsupported(`a stream of format "${format}"`, `formats: ${this.#runtime.tables.formats.join(', ')}`);
     }
+    // Iceberg's readers take names where others take paths.
+    if (format === 'iceberg' && !/[/\\:]/.test(given)) return this.#frame(this.#runtime.tables.referenceOf(namePath(given)));
     return this.#frame({ kind: 'path', format, path: given });
   }
 

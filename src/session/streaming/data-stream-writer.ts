@@ -21,7 +21,7 @@ import { TableSink } from './table-sink.ts';
 export type TriggerOptions =
   | { readonly processingTime: string }
   | { readonly availableNow: true }
-  /** As `availableNow`, under its older name. */
+  /** As `availableNow`, in one batch: limits of the source do not count. */
   | { readonly once: true };
 
 /** Called with the rows of each batch, which stand until it resolves, and the batch's id: the same id comes again after a failure. */
@@ -38,6 +38,8 @@ interface Settings<Frame> {
   readonly options: ReadonlyMap<string, string>;
   readonly queryName: string | undefined;
   readonly trigger: Trigger;
+  /** Everything there is in one batch, whatever limits the source was given. */
+  readonly unlimited: boolean;
   readonly partitionBy: readonly string[];
   readonly foreachBatch: ForeachBatch<Frame> | undefined;
 }
@@ -47,13 +49,17 @@ const unset: Omit<Settings<never>, 'foreachBatch'> & { readonly foreachBatch: un
   options: new Map(),
   queryName: undefined,
   trigger: { kind: 'processing-time', intervalMs: 0 },
+  unlimited: false,
   partitionBy: [],
   foreachBatch: undefined,
 };
 
+const noLimits = { maxFilesPerTrigger: Number.MAX_SAFE_INTEGER, maxBytesPerTrigger: undefined, maxRowsPerTrigger: undefined };
+
 const sinkOptions = [
   'checkpointLocation',
   'mergeSchema',
+  'merge-schema',
   'userMetadata',
   'path',
   'numRows',
@@ -105,8 +111,8 @@ export class DataStreamWriter<Frame extends Shown> {
 
   /** Default: a batch as soon as there is something. @throws AnalysisException for an interval that cannot be read. */
   trigger(options: TriggerOptions): DataStreamWriter<Frame> {
-    if (!('processingTime' in options)) return this.#with({ trigger: { kind: 'available-now' } });
-    return this.#with({ trigger: { kind: 'processing-time', intervalMs: intervalOf(options.processingTime) } });
+    if (!('processingTime' in options)) return this.#with({ trigger: { kind: 'available-now' }, unlimited: 'once' in options });
+    return this.#with({ trigger: { kind: 'processing-time', intervalMs: intervalOf(options.processingTime) }, unlimited: false });
   }
 
   /** Of a table that the query creates. */
@@ -140,7 +146,7 @@ export class DataStreamWriter<Frame extends Shown> {
     const options = spelled(this.#settings.options, sinkOptions, 'writing a stream');
     const stream = streamOf(this.#plan) ?? fail('this DataFrame reads no stream: begin with session.readStream');
     const table = await runtime.tables.load(stream.reference);
-    const source = await table.openStream(stream.options);
+    const source = await table.openStream(this.#settings.unlimited ? { ...stream.options, ...noLimits } : stream.options);
     // Refuses at once what no batch could be.
     await schemaOfPlan(runtime, overBatch(this.#plan, { sql: '', schema: source.schema }));
     const engine = await runtime.openEngine();
@@ -204,8 +210,9 @@ export class DataStreamWriter<Frame extends Shown> {
       format,
       location: reference.kind === 'path' ? `file:${location}` : location,
       open: (batch) => openSinkTable(runtime, { reference, format, partitionBy, schema: batch.rows.schema }),
-      mergeSchema: options.get('mergeSchema')?.toLowerCase() === 'true',
+      mergeSchema: (options.get('mergeSchema') ?? options.get('merge-schema'))?.toLowerCase() === 'true',
       userMetadata: options.get('userMetadata'),
+      partitionBy: partitionBy.length === 0 ? undefined : partitionBy,
     });
   }
 

@@ -12,6 +12,7 @@ const readOptions = [
   'maxBytesPerTrigger',
   'ignoreDeletes',
   'ignoreChanges',
+  'ignoreFileDeletion',
   'skipChangeCommits',
   'failOnDataLoss',
   'path',
@@ -65,7 +66,7 @@ export function streamOptionsOf(options: ReadonlyMap<string, string>): StreamOpt
     maxBytesPerTrigger: bytesOf(options, 'maxBytesPerTrigger'),
     maxRowsPerTrigger: positive(options, 'streaming-max-rows-per-micro-batch'),
     ignoreDeletes: flag(options, 'ignoreDeletes') ?? flag(options, 'streaming-skip-delete-snapshots'),
-    ignoreChanges: flag(options, 'ignoreChanges'),
+    ignoreChanges: flag(options, 'ignoreChanges') ?? flag(options, 'ignoreFileDeletion'),
     skipChangeCommits: flag(options, 'skipChangeCommits') ?? flag(options, 'streaming-skip-overwrite-snapshots'),
     failOnDataLoss: flag(options, 'failOnDataLoss'),
   };

@@ -1,3 +1,4 @@
+import type { WriteRequest } from '../../table/row-operations.ts';
 import type { QueryableTable, TableFormat } from '../../table/table.ts';
 import type { SinkBatch, StreamSink } from './stream-sink.ts';
 
@@ -9,7 +10,7 @@ export class TableSink implements StreamSink {
   readonly #location: string;
   #format: TableFormat;
   readonly #open: (batch: SinkBatch) => Promise<QueryableTable>;
-  readonly #options: { readonly mergeSchema: boolean; readonly userMetadata: string | undefined };
+  readonly #options: Pick<WriteRequest, 'mergeSchema' | 'userMetadata' | 'partitionBy'>;
 
   /** @param parts.open the table; creates it with the shape of the batch when there is none. */
   constructor(parts: {
@@ -19,11 +20,13 @@ export class TableSink implements StreamSink {
     readonly open: (batch: SinkBatch) => Promise<QueryableTable>;
     readonly mergeSchema: boolean;
     readonly userMetadata: string | undefined;
+    /** Those the table must have; `undefined`: any. */
+    readonly partitionBy: readonly string[] | undefined;
   }) {
     this.#location = parts.location;
     this.#format = parts.format;
     this.#open = parts.open;
-    this.#options = { mergeSchema: parts.mergeSchema, userMetadata: parts.userMetadata };
+    this.#options = { mergeSchema: parts.mergeSchema, userMetadata: parts.userMetadata, partitionBy: parts.partitionBy };
   }
 
   get description(): string {
@@ -37,6 +40,8 @@ export class TableSink implements StreamSink {
       ...this.#options,
       rows: batch.rows,
       mode: { kind: 'append' },
+      // Wider numbers become the table's, and one that does not fit is an error.
+      storeAssignment: true,
       operation: 'STREAMING UPDATE',
       idempotency: { appId: batch.queryId, version: BigInt(batch.batchId) },
       summary: { 'spark.sql.streaming.queryId': batch.queryId, 'spark.sql.streaming.epochId': String(batch.batchId) },
