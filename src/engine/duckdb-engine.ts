@@ -35,6 +35,7 @@ import {
   positionBatches,
   positionsSchema,
 } from './scan/scan-tables.ts';
+import { registerTextFunctions } from './text-functions.ts';
 import { registerVariantFunctions } from './variant-functions.ts';
 import { rowGroupRowsFor } from './write/copy-sql.ts';
 import { writeParquetFiles } from './write/write-parquet.ts';
@@ -267,6 +268,7 @@ export class DuckdbEngine implements Engine {
       registerHashFunctions(this.#modules, connection);
       registerVariantFunctions(this.#modules, connection);
       registerGeneratedSizeFunction(this.#modules, connection);
+      registerTextFunctions(this.#modules, connection);
       await connection.run('SET GLOBAL lock_configuration = true');
     });
   }

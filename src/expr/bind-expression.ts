@@ -4,6 +4,8 @@ import { describeType } from '../schema/describe-type.ts';
 import type { DataType, Field, StructType } from '../schema/types.ts';
 import type { Expression } from './expression.ts';
 import { mapChildren } from './expression-tree.ts';
+import { expressionType } from './expression-type.ts';
+import type { CallExpression } from './function-spec.ts';
 import { checkCall } from './functions.ts';
 
 /** Columns that an expression may name, with the name they may be qualified by. */
@@ -31,25 +33,60 @@ export function bindExpression(expression: Expression, scope: Scope): Expression
   return bindNode(expression, scope, new Map());
 }
 
-// `hidden`: parameters of enclosing lambdas by their name in lower case, in the spelling of their declaration.
-function bindNode(expression: Expression, scope: Scope, hidden: ReadonlyMap<string, string>): Expression {
+interface LambdaParameter {
+  /** In the spelling of its declaration. */
+  readonly name: string;
+  readonly type: DataType | undefined;
+}
+
+/** Parameters of the lambdas around, by their name in lower case. */
+type Hidden = ReadonlyMap<string, LambdaParameter>;
+
+function bindNode(expression: Expression, scope: Scope, hidden: Hidden): Expression {
   switch (expression.kind) {
     case 'column': {
       const [first = '', ...members] = expression.path;
       const parameter = expression.qualifier === undefined ? hidden.get(first.toLowerCase()) : undefined;
-      return parameter === undefined ? bindColumn(expression, scope) : { ...expression, path: [parameter, ...members] };
+      return parameter === undefined ? bindColumn(expression, scope) : bindParameter(expression, parameter, members);
     }
-    case 'lambda': {
-      const inner = new Map(hidden);
-      for (const name of expression.parameters) inner.set(name.toLowerCase(), name);
-      return mapChildren(expression, (child) => bindNode(child, scope, inner));
-    }
+    case 'lambda':
+      return bindLambda(expression, { scope, hidden, types: [] });
     case 'call':
-      checkCall(expression);
-      return mapChildren(expression, (child) => bindNode(child, scope, hidden));
+      return bindCall(expression, scope, hidden);
     default:
       return mapChildren(expression, (child) => bindNode(child, scope, hidden));
   }
+}
+
+/** Lambdas come last: what their parameters are follows from the other arguments. */
+function bindCall(call: CallExpression, scope: Scope, hidden: Hidden): Expression {
+  const spec = checkCall(call);
+  const types = call.arguments.map((argument) =>
+    argument.kind === 'lambda' ? undefined : expressionType(bindNode(argument, scope, hidden)),
+  );
+  const places = new Map<Expression, number>(call.arguments.map((argument, index) => [argument, index]));
+  return mapChildren(call, (child) =>
+    child.kind === 'lambda'
+      ? bindLambda(child, { scope, hidden, types: spec.lambda?.(types, places.get(child) ?? 0) ?? [] })
+      : bindNode(child, scope, hidden),
+  );
+}
+
+function bindLambda(
+  lambda: Extract<Expression, { kind: 'lambda' }>,
+  { scope, hidden, types }: { readonly scope: Scope; readonly hidden: Hidden; readonly types: readonly (DataType | undefined)[] },
+): Expression {
+  const inner = new Map(hidden);
+  for (const [index, name] of lambda.parameters.entries()) inner.set(name.toLowerCase(), { name, type: types[index] });
+  return mapChildren(lambda, (child) => bindNode(child, scope, inner));
+}
+
+function bindParameter(column: ColumnNode, parameter: LambdaParameter, members: readonly string[]): Expression {
+  const type = members.reduce<DataType | undefined>(
+    (of, member) => (of?.kind === 'struct' ? of.fields.find(({ name }) => sameName(name, member))?.type : undefined),
+    parameter.type,
+  );
+  return { ...column, path: [parameter.name, ...members], ...(type === undefined || type.kind === 'void' ? {} : { type }) };
 }
 
 interface Match {

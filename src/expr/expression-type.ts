@@ -1,12 +1,13 @@
 import type { DataType } from '../schema/types.ts';
 import type { BinaryOperator, Expression, Literal } from './expression.ts';
+import type { CallExpression, FunctionSpec } from './function-spec.ts';
+import { commonOf } from './functions/common-argument.ts';
 import { findFunction } from './functions.ts';
-import { isFloating, isIntegral, isNumeric } from './sql/cast-sql.ts';
+import { arithmeticType, type Operand } from './number-types.ts';
+import { parameterType } from './parameter-types.ts';
 
 const boolean: DataType = { kind: 'boolean' };
 const comparisons: ReadonlySet<BinaryOperator> = new Set<BinaryOperator>(['and', 'or', '=', '<>', '<', '<=', '>', '>=', '<=>']);
-const integralOrder = ['byte', 'short', 'integer', 'long'] as const;
-const maxPrecision = 38;
 
 /** The type of a bound expression's values by Spark's rules; `undefined` where it depends on what is not known here. */
 export function expressionType(expression: Expression): DataType | undefined {
@@ -21,7 +22,7 @@ export function expressionType(expression: Expression): DataType | undefined {
     case 'binary':
       return comparisons.has(expression.operator)
         ? boolean
-        : arithmeticType(expression.operator, expressionType(expression.left), expressionType(expression.right));
+        : arithmeticType(expression.operator, operandOf(expression.left), operandOf(expression.right));
     case 'is':
     case 'is-distinct':
     case 'in':
@@ -35,8 +36,10 @@ export function expressionType(expression: Expression): DataType | undefined {
       ]);
     case 'cast':
       return expression.type;
-    case 'call':
-      return findFunction(expression.name)?.type?.(expression.arguments.map(expressionType), expression);
+    case 'call': {
+      const spec = findFunction(expression.name);
+      return spec?.type?.(argumentTypes(spec, expression), expression);
+    }
     case 'member': {
       const operand = expressionType(expression.operand);
       const wanted = expression.name.toLowerCase();
@@ -49,10 +52,24 @@ export function expressionType(expression: Expression): DataType | undefined {
     case 'alias':
       return expressionType(expression.operand);
     case 'lambda':
+      return expressionType(expression.body);
     case 'parameter':
     case 'star':
       return undefined;
   }
+}
+
+/** The types that a function takes its arguments as. */
+export function argumentTypes({ takes }: FunctionSpec, call: CallExpression): readonly (DataType | undefined)[] {
+  return call.arguments.map((argument, index) => {
+    const type = expressionType(argument);
+    return takes === undefined ? type : parameterType(takes[Math.min(index, takes.length - 1)], type, isNullLiteral(argument));
+  });
+}
+
+/** NULL as it is written, which takes any type. */
+export function isNullLiteral(expression: Expression): boolean {
+  return expression.kind === 'literal' && expression.literal.type === 'null';
 }
 
 /** The column type of a literal; `undefined` for NULL and intervals. */
@@ -70,70 +87,10 @@ export function literalType(literal: Literal): DataType | undefined {
   }
 }
 
-/** The decimal of a quotient, as Spark computes its precision. */
-export function quotientType(left: DataType | undefined, right: DataType | undefined): DataType {
-  const dividend = decimalOf(left);
-  const divisor = decimalOf(right);
-  if (dividend === undefined || divisor === undefined || (left?.kind !== 'decimal' && right?.kind !== 'decimal')) return { kind: 'double' };
-  const scale = Math.max(6, dividend.scale + divisor.precision + 1);
-  const precision = dividend.precision - dividend.scale + divisor.scale + scale;
-  if (precision <= maxPrecision) return { kind: 'decimal', precision, scale };
-  const whole = precision - scale;
-  return { kind: 'decimal', precision: maxPrecision, scale: Math.max(maxPrecision - whole, Math.min(scale, 6)) };
-}
-
-function arithmeticType(operator: BinaryOperator, left: DataType | undefined, right: DataType | undefined): DataType | undefined {
-  if (operator === 'div') return { kind: 'long' };
-  if (operator === '/') return quotientType(left, right);
-  if (operator === '||') return left?.kind === 'list' || left?.kind === 'binary' ? left : { kind: 'string' };
-  if (left === undefined || right === undefined) return temporalType(left) ?? temporalType(right);
-  if (!isNumeric(left) || !isNumeric(right)) return temporalType(left);
-  return widerNumber(left, right, operator);
-}
-
-// An interval, whose type is not known here, moves a date or a time.
-function temporalType(type: DataType | undefined): DataType | undefined {
-  return type?.kind === 'timestamp' || type?.kind === 'timestamp_ntz' ? type : undefined;
-}
-
-function widerNumber(left: DataType, right: DataType, operator: BinaryOperator): DataType | undefined {
-  if (isFloating(left) || isFloating(right)) return left.kind === 'float' && right.kind === 'float' ? left : { kind: 'double' };
-  if (isIntegral(left) && isIntegral(right)) {
-    return { kind: integralOrder.findLast((kind) => kind === left.kind || kind === right.kind) ?? 'long' };
-  }
-  const one = decimalOf(left);
-  const other = decimalOf(right);
-  if (one === undefined || other === undefined) return undefined;
-  if (operator === '*') return capped(one.precision + other.precision + 1, one.scale + other.scale);
-  const scale = Math.max(one.scale, other.scale);
-  return capped(Math.max(one.precision - one.scale, other.precision - other.scale) + scale + 1, scale);
-}
-
-function capped(precision: number, scale: number): DataType {
-  return { kind: 'decimal', precision: Math.min(precision, maxPrecision), scale: Math.min(scale, maxPrecision) };
-}
-
-function decimalOf(type: DataType | undefined): { readonly precision: number; readonly scale: number } | undefined {
-  switch (type?.kind) {
-    case 'decimal':
-      return type;
-    case 'byte':
-      return { precision: 3, scale: 0 };
-    case 'short':
-      return { precision: 5, scale: 0 };
-    case 'integer':
-      return { precision: 10, scale: 0 };
-    case 'long':
-      return { precision: 20, scale: 0 };
-    default:
-      return undefined;
-  }
+function operandOf(expression: Expression): Operand {
+  return { type: expressionType(expression), literal: expression.kind === 'literal' ? expression.literal : undefined };
 }
 
 function commonType(expressions: readonly Expression[]): DataType | undefined {
-  const known = expressions
-    .filter((expression) => !(expression.kind === 'literal' && expression.literal.type === 'null'))
-    .map(expressionType);
-  const [first] = known;
-  return first !== undefined && known.every((type) => type?.kind === first.kind) ? first : undefined;
+  return commonOf(expressions.filter((expression) => !isNullLiteral(expression)).map(expressionType));
 }

@@ -1,5 +1,6 @@
 import type { DataType } from '../schema/types.ts';
 import type { Expression } from './expression.ts';
+import type { ParameterKind } from './parameter-types.ts';
 
 export type CallExpression = Extract<Expression, { kind: 'call' }>;
 
@@ -23,7 +24,13 @@ export interface FunctionSpec {
   readonly volatile?: boolean | undefined;
   /** Why there is no such function here though Spark has one; a call is refused with it. */
   readonly refused?: string | undefined;
-  /** The result's type; `undefined` when not known. */
+  /** What the parameters take, the last one for all after it; arguments are cast to it. Without it they stay as they are. */
+  readonly takes?: readonly ParameterKind[] | undefined;
+  /** How Spark names a column of the call, of its arguments' names; without it the function's name and they. */
+  readonly shown?: ((args: readonly string[]) => string) | undefined;
+  /** The types of a lambda's parameters, by the place of the argument that it is. */
+  readonly lambda?: ((types: readonly (DataType | undefined)[], index: number) => readonly (DataType | undefined)[]) | undefined;
+  /** The result's type, of the arguments' after their casts; `undefined` when not known. */
   readonly type?: ((types: readonly (DataType | undefined)[], call: CallExpression) => DataType | undefined) | undefined;
   readonly sql: (call: EngineCall) => string;
 }
@@ -95,4 +102,14 @@ export function literalText(call: CallExpression, index: number): string | undef
 export function literalInteger(call: CallExpression, index: number): bigint | undefined {
   const given = call.arguments[index];
   return given?.kind === 'literal' && given.literal.type === 'integer' ? given.literal.value : undefined;
+}
+
+/** The function with what its parameters take. */
+export function taking(takes: readonly ParameterKind[], spec: FunctionSpec): FunctionSpec {
+  return { ...spec, takes };
+}
+
+/** The function with the name that Spark gives a column of it: another function's, or a text made of the arguments'. */
+export function shownAs(shown: string | ((args: readonly string[]) => string), spec: FunctionSpec): FunctionSpec {
+  return { ...spec, shown: typeof shown === 'string' ? (args) => `${shown}(${args.join(', ')})` : shown };
 }

@@ -2,6 +2,8 @@ import { AnalysisException } from '../base/analysis-exception.ts';
 import { nearestName } from '../base/nearest-name.ts';
 import type { CallExpression, FunctionSpec, FunctionTable } from './function-spec.ts';
 import { aggregateFunctions } from './functions/aggregate-functions.ts';
+import { arithmeticFunctions } from './functions/arithmetic-functions.ts';
+import { bitFunctions } from './functions/bit-functions.ts';
 import { calendarFunctions } from './functions/calendar-functions.ts';
 import { collectionFunctions } from './functions/collection-functions.ts';
 import { conditionalFunctions } from './functions/conditional-functions.ts';
@@ -10,6 +12,7 @@ import { listFunctions } from './functions/list-functions.ts';
 import { mapFunctions } from './functions/map-functions.ts';
 import { numberFunctions } from './functions/number-functions.ts';
 import { patternFunctions } from './functions/pattern-functions.ts';
+import { roundingFunctions } from './functions/rounding-functions.ts';
 import { stringFunctions } from './functions/string-functions.ts';
 import { timeFunctions } from './functions/time-functions.ts';
 import { variantFunctionTable } from './functions/variant-functions.ts';
@@ -17,6 +20,9 @@ import { variantFunctionTable } from './functions/variant-functions.ts';
 const table: FunctionTable = {
   ...conditionalFunctions,
   ...numberFunctions,
+  ...roundingFunctions,
+  ...bitFunctions,
+  ...arithmeticFunctions,
   ...stringFunctions,
   ...patternFunctions,
   ...timeFunctions,

@@ -18,7 +18,7 @@ export function printExpression(expression: Expression): string {
         ? `(NOT ${printExpression(expression.operand)})`
         : `(${expression.operator} ${printExpression(expression.operand)})`;
     case 'binary':
-      return `(${printExpression(expression.left)} ${expression.operator.toUpperCase()} ${printExpression(expression.right)})`;
+      return `(${printExpression(expression.left)} ${expression.operator === 'div' ? 'div' : expression.operator.toUpperCase()} ${printExpression(expression.right)})`;
     case 'is':
       return `(${printExpression(expression.operand)} IS ${expression.negated ? 'NOT ' : ''}${expression.test.toUpperCase()})`;
     case 'is-distinct': {

@@ -1,6 +1,7 @@
 import { conjunction } from '../expr/expression.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import { schemaTree } from '../schema/schema-tree.ts';
+import { simpleTypeName } from '../schema/simple-type.ts';
 import type { StructType } from '../schema/types.ts';
 import { Column, columnOf, expressionFrom, namePath } from './column.ts';
 import {
@@ -32,7 +33,6 @@ import { rowsOfBatch } from './rows/read-rows.ts';
 import type { Row } from './rows/row.ts';
 import { parseSelectItem } from './select-item.ts';
 import { explanationText } from './show/explanation-text.ts';
-import { simpleTypeName } from './show/type-names.ts';
 import { DataStreamWriter } from './streaming/data-stream-writer.ts';
 import { newViewKey, viewKey } from './temp-view-names.ts';
 import { sortKeyOf } from './window.ts';

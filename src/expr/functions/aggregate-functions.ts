@@ -1,5 +1,6 @@
 import type { DataType } from '../../schema/types.ts';
-import { argument, type EngineCall, type FunctionSpec, type FunctionTable, types } from '../function-spec.ts';
+import { argument, type EngineCall, type FunctionSpec, type FunctionTable, taking, types } from '../function-spec.ts';
+import type { ParameterKind } from '../parameter-types.ts';
 import { isIntegral } from '../sql/cast-sql.ts';
 import { typeSql } from '../sql/engine-text.ts';
 
@@ -97,15 +98,65 @@ function quantile(name: string): (call: EngineCall) => string {
     call.modified(`${name}(${argument(call, 0)}, CAST(${argument(call, 1)} AS ${call.types[1]?.kind === 'list' ? 'DOUBLE[]' : 'DOUBLE'}))`);
 }
 
+/** The engine has no deviation of NaN. */
+function deviationSql(name: string, call: EngineCall): string {
+  return orNotNumber(call, (value) => call.modified(`${name}(${distinct(call)}${value})`));
+}
+
+function orNotNumber(call: EngineCall, build: (value: string) => string): string {
+  const value = `CAST(${argument(call, 0)} AS DOUBLE)`;
+  const some = call.modified(`bool_or(NOT isfinite(${value}))`);
+  return `CASE WHEN ${some} THEN CAST('NaN' AS DOUBLE) ELSE ${build(`CASE WHEN isfinite(${value}) THEN ${value} END`)} END`;
+}
+
+type Moments = (call: EngineCall, value: string) => string;
+
+/** Of one value, or of equal ones, there is no shape: NULL. */
+function deviationOf(moments: Moments): FunctionSpec {
+  return taking(
+    ['double'],
+    aggregate(1, (call) => orNotNumber(call, (value) => moments(call, value)), types.double),
+  );
+}
+
+/** Of the population: the third moment by the deviation's third power. */
+function skewness(call: EngineCall, value: string): string {
+  const power = (exponent: number): string => call.modified(`avg(${distinct(call)}pow(${value}, ${exponent}))`);
+  const mean = power(1);
+  const third = `(${power(3)} - 3 * ${mean} * ${power(2)} + 2 * pow(${mean}, 3))`;
+  const variance = call.modified(`var_pop(${distinct(call)}${value})`);
+  return `CASE WHEN ${variance} <> 0 THEN ${third} / pow(${variance}, 1.5) END`;
+}
+
+/** Of the population: the fourth moment by the variance's square, less three. */
+function kurtosis(call: EngineCall, value: string): string {
+  const power = (exponent: number): string => call.modified(`avg(${distinct(call)}pow(${value}, ${exponent}))`);
+  const mean = power(1);
+  const fourth = `(${power(4)} - 4 * ${mean} * ${power(3)} + 6 * pow(${mean}, 2) * ${power(2)} - 3 * pow(${mean}, 4))`;
+  const variance = call.modified(`var_pop(${distinct(call)}${value})`);
+  return `CASE WHEN ${variance} <> 0 THEN ${fourth} / pow(${variance}, 2) - 3 END`;
+}
+
 /** Deviations of a single row are NaN-free: NULL, as Spark 3 and later give. */
-const deviation = (name: string): FunctionSpec => plain(name, 1, types.double);
+const deviation = (name: string): FunctionSpec =>
+  taking(
+    ['double'],
+    aggregate(1, (call) => deviationSql(name, call), types.double),
+  );
+const of = (kind: ParameterKind, spec: FunctionSpec): FunctionSpec => taking([kind], spec);
 const listType: TypeRule = ([element]) => (element === undefined ? undefined : { kind: 'list', element, elementNullable: false });
 const first = aggregate([1, 2], oneOf('first'), 'first');
 const last = aggregate([1, 2], oneOf('last'), 'first');
-const average = aggregate(1, averageSql, (given) => averageType(given));
-const every = plain('bool_and', 1, types.boolean);
-const some = plain('bool_or', 1, types.boolean);
-const countIf = aggregate(1, (call) => `CAST(${call.modified(`count_if(${argument(call, 0)})`)} AS BIGINT)`, types.long);
+const average = taking(
+  ['number'],
+  aggregate(1, averageSql, (given) => averageType(given)),
+);
+const every = of('boolean', plain('bool_and', 1, types.boolean));
+const some = of('boolean', plain('bool_or', 1, types.boolean));
+const countIf = of(
+  'boolean',
+  aggregate(1, (call) => `CAST(${call.modified(`count_if(${argument(call, 0)})`)} AS BIGINT)`, types.long),
+);
 const joined = aggregate(
   [1, 2],
   (call) => call.modified(`string_agg(${distinct(call)}${argument(call, 0)}, ${call.args[1] ?? "''"})`),
@@ -115,7 +166,7 @@ const joined = aggregate(
 /** Aggregates, which may stand in a window, and functions of windows alone. */
 export const aggregateFunctions: FunctionTable = {
   count: aggregate([0, many], countSql, types.long),
-  sum: aggregate(1, sumSql, sumType),
+  sum: taking(['number'], aggregate(1, sumSql, sumType)),
   avg: average,
   mean: average,
   min: plain('min', 1, 'first'),
@@ -140,7 +191,9 @@ export const aggregateFunctions: FunctionTable = {
   corr: plain('corr', 2, types.double),
   covar_samp: plain('covar_samp', 2, types.double),
   covar_pop: plain('covar_pop', 2, types.double),
-  median: plain('median', 1, types.double),
+  median: of('double', plain('median', 1, types.double)),
+  skewness: deviationOf(skewness),
+  kurtosis: deviationOf(kurtosis),
   mode: plain('mode', 1, 'first'),
   // Exact, which every accuracy allows.
   percentile_approx: aggregate([2, 3], quantile('quantile_disc')),
@@ -152,9 +205,9 @@ export const aggregateFunctions: FunctionTable = {
   bool_or: some,
   some,
   any: some,
-  bit_and: plain('bit_and', 1, 'first'),
-  bit_or: plain('bit_or', 1, 'first'),
-  bit_xor: plain('bit_xor', 1, 'first'),
+  bit_and: of('bits', plain('bit_and', 1, 'first')),
+  bit_or: of('bits', plain('bit_or', 1, 'first')),
+  bit_xor: of('bits', plain('bit_xor', 1, 'first')),
   count_if: countIf,
   string_agg: joined,
   listagg: joined,

@@ -9,9 +9,13 @@ import {
   literalText,
   renamed,
   scalar,
+  taking,
   types,
 } from '../function-spec.ts';
 import { quoteName } from '../sql/engine-text.ts';
+import { applyLambda } from './apply-lambda.ts';
+import { bindOnce } from './bind-once.ts';
+import { commonArgument, commonOf, widened } from './common-argument.ts';
 import { boundedArgument } from './generated-size.ts';
 
 const many = Number.POSITIVE_INFINITY;
@@ -60,12 +64,50 @@ function containsSql(list = 'NULL', value = 'NULL'): string {
   return `CASE WHEN ${list} IS NULL OR ${value} IS NULL THEN NULL WHEN list_contains(${list}, ${value}) THEN true WHEN list_count(${list}) < len(${list}) THEN NULL ELSE false END`;
 }
 
+/** Whether a test gives the outcome for any element; NULL when it does for none, and for some is unknown. */
+function anyOf(list: string, test: string, outcome: 'true' | 'false'): string {
+  const found = outcome === 'true' ? '"__outcome"' : 'NOT "__outcome"';
+  return bindOnce(
+    `list_transform(${list}, ${test})`,
+    '__outcomes',
+    (outcomes) =>
+      `CASE WHEN ${outcomes} IS NULL THEN NULL WHEN len(list_filter(${outcomes}, lambda "__outcome": ${found})) > 0 THEN true WHEN list_count(${outcomes}) < len(${outcomes}) THEN NULL ELSE false END`,
+  );
+}
+
 function existsSql(list = 'NULL', test = 'NULL'): string {
-  return `(CASE WHEN ${list} IS NULL THEN NULL ELSE len(list_filter(${list}, ${test})) > 0 END)`;
+  return anyOf(list, test, 'true');
 }
 
 function forallSql(list = 'NULL', test = 'NULL'): string {
-  return `(CASE WHEN ${list} IS NULL THEN NULL ELSE len(list_filter(${list}, ${test})) = len(${list}) END)`;
+  return `(NOT ${anyOf(list, test, 'false')})`;
+}
+
+function bothGiven(left = 'NULL', right = 'NULL', sql = 'NULL'): string {
+  return `CASE WHEN ${left} IS NOT NULL AND ${right} IS NOT NULL THEN ${sql} END`;
+}
+
+/** A list with another element, whose type may be wider. */
+function grownType([list, value]: Types): DataType | undefined {
+  return list?.kind !== 'list' ? undefined : value === undefined ? list : listOf(commonOf([list.element, value]));
+}
+
+/** Beyond the ends NULLs fill up; from the end -1 is the last place of the longer list. */
+function insertSql(call: EngineCall): string {
+  const [list, place, value] = [argument(call, 0), argument(call, 1), argument(call, 2)];
+  const zero = `error('[INVALID_INDEX_OF_ZERO] The index 0 is invalid. An index shall be either < 0 or > 0 (the first element has index 1).')`;
+  return bindOnce(list, '__list', (l) => {
+    const at = boundedArgument('array_insert', 'elements', { sql: place, size: `abs(${place})` });
+    const gap = (count: string): string => `list_transform(range(0, ${count}), lambda "__gap": list_extract(${l}, 0))`;
+    const after = `CASE WHEN ${at} > len(${l}) + 1 THEN list_append(list_concat(${l}, ${gap(`${at} - len(${l}) - 1`)}), ${value}) ELSE list_concat(list_append(list_slice(${l}, 1, ${at} - 1), ${value}), list_slice(${l}, ${at}, len(${l}))) END`;
+    const before = `CASE WHEN -${at} > len(${l}) + 1 THEN list_prepend(${value}, list_concat(${gap(`-${at} - len(${l}) - 1`)}, ${l})) ELSE list_concat(list_append(list_slice(${l}, 1, len(${l}) + ${at} + 1), ${value}), list_slice(${l}, len(${l}) + ${at} + 2, len(${l}))) END`;
+    return `CASE WHEN ${l} IS NULL OR ${place} IS NULL THEN NULL WHEN ${place} = 0 THEN ${zero} WHEN ${place} > 0 THEN ${after} ELSE ${before} END`;
+  });
+}
+
+/** Elements of several types become the one that holds them all. */
+function arraySql(call: EngineCall): string {
+  return `[${widened(call).join(', ')}]`;
 }
 
 function mapSql({ args }: EngineCall): string {
@@ -109,21 +151,33 @@ function sortSql(list = 'NULL', ascending?: string): string {
         : `CASE WHEN ${ascending} THEN ${up} ELSE ${down} END`;
 }
 
-const transform: FunctionSpec = renamed('list_transform', 2);
-const filter: FunctionSpec = renamed('list_filter', 2, 'first');
+function reduceSql({ args: [list = 'NULL', start = 'NULL', merge = 'NULL', finish] }: EngineCall): string {
+  const reduced = `list_reduce(${list}, ${merge}, ${start})`;
+  return finish === undefined ? reduced : applyLambda(finish, [reduced]);
+}
+
+const element: FunctionSpec['lambda'] = ([list]) => [elementOf([list]), types.integer];
+const transform: FunctionSpec = {
+  ...built(
+    2,
+    ({ args }) => `list_transform(${args.join(', ')})`,
+    ([, body]) => listOf(body),
+  ),
+  lambda: element,
+};
+const filter: FunctionSpec = { ...renamed('list_filter', 2, 'first'), lambda: element };
 const size: FunctionSpec = built(1, sizeSql, types.integer);
-const reduce: FunctionSpec = scalar([3, 4], (list, start, merge) => `list_reduce(${list}, ${merge}, ${start})`);
+const reduce: FunctionSpec = {
+  ...built([3, 4], reduceSql, ([, start, , finish], { arguments: given }) => (given.length > 3 ? finish : start)),
+  lambda: ([list, start], index) => (index === 2 ? [start, elementOf([list])] : [start]),
+};
 
 /** Functions of lists, maps and structs, those with lambdas among them. */
 export const collectionFunctions: FunctionTable = {
   size,
   cardinality: size,
   array_size: size,
-  array: built(
-    [0, many],
-    ({ args }) => `[${args.join(', ')}]`,
-    (given) => listOf(given.find((type) => type !== undefined)),
-  ),
+  array: built([0, many], arraySql, (given, call) => listOf(commonArgument(given, call))),
   map: built([0, many], mapSql, (given) => {
     const [key, value] = given;
     return key === undefined || value === undefined ? undefined : { kind: 'map', key, value, valueNullable: true };
@@ -157,29 +211,45 @@ export const collectionFunctions: FunctionTable = {
   array_join: scalar(
     [2, 3],
     (list = 'NULL', separator = 'NULL', replacement?: string) =>
-      replacement === undefined
-        ? `array_to_string(${list}, ${separator})`
-        : `array_to_string(list_transform(${list}, lambda "__part": coalesce(CAST("__part" AS VARCHAR), ${replacement})), ${separator})`,
+      `CASE WHEN ${separator} IS NULL${replacement === undefined ? '' : ` OR ${replacement} IS NULL`} THEN NULL ELSE ${
+        replacement === undefined
+          ? `array_to_string(${list}, ${separator})`
+          : `array_to_string(list_transform(${list}, lambda "__part": coalesce(CAST("__part" AS VARCHAR), ${replacement})), ${separator})`
+      } END`,
     types.string,
   ),
-  array_union: scalar(2, (left, right) => distinctSql(`list_concat(${left}, ${right})`), 'first'),
+  array_union: scalar(
+    2,
+    (left, right) => bothGiven(left, right, bindOnce(`list_concat(${left}, ${right})`, '__all', distinctSql)),
+    'first',
+  ),
   array_intersect: scalar(
     2,
-    (left, right) => distinctSql(`list_filter(${left}, lambda "__item": list_position(${right}, "__item") IS NOT NULL)`),
+    (left, right) =>
+      bothGiven(left, right, distinctSql(`list_filter(${left}, lambda "__item": list_position(${right}, "__item") IS NOT NULL)`)),
     'first',
   ),
   array_except: scalar(
     2,
-    (left, right) => distinctSql(`list_filter(${left}, lambda "__item": list_position(${right}, "__item") IS NULL)`),
+    (left, right) =>
+      bothGiven(left, right, distinctSql(`list_filter(${left}, lambda "__item": list_position(${right}, "__item") IS NULL)`)),
     'first',
   ),
-  array_remove: scalar(2, (list, value) => `list_filter(${list}, lambda "__item": "__item" IS DISTINCT FROM ${value})`, 'first'),
-  array_append: renamed('list_append', 2, 'first'),
-  array_prepend: scalar(2, (list, value) => `list_prepend(${value}, ${list})`, 'first'),
+  array_remove: scalar(
+    2,
+    (list, value) => bothGiven(list, value, `list_filter(${list}, lambda "__item": "__item" IS DISTINCT FROM ${value})`),
+    'first',
+  ),
+  array_append: built(2, ({ args: [list, value] }) => `CASE WHEN ${list} IS NOT NULL THEN list_append(${list}, ${value}) END`, grownType),
+  array_prepend: built(2, ({ args: [list, value] }) => `CASE WHEN ${list} IS NOT NULL THEN list_prepend(${value}, ${list}) END`, grownType),
+  array_insert: taking(
+    ['list', 'integer', 'any'],
+    built(3, insertSql, ([list, , value]) => grownType([list, value])),
+  ),
   array_repeat: built(
     2,
     ({ args: [value = 'NULL', count = 'NULL'] }) =>
-      `list_transform(range(0, ${boundedArgument('array_repeat', 'elements', { sql: `greatest(${count}, 0)`, size: count })}), lambda "__index": ${value})`,
+      `CASE WHEN ${count} IS NOT NULL THEN list_transform(range(0, ${boundedArgument('array_repeat', 'elements', { sql: `greatest(${count}, 0)`, size: count })}), lambda "__index": ${value}) END`,
     ([type]) => listOf(type),
   ),
   array_compact: scalar(1, (list) => `list_filter(${list}, lambda "__item": "__item" IS NOT NULL)`, 'first'),
@@ -190,8 +260,8 @@ export const collectionFunctions: FunctionTable = {
   ),
   transform,
   filter,
-  exists: scalar(2, existsSql, types.boolean),
-  forall: scalar(2, forallSql, types.boolean),
+  exists: { ...scalar(2, existsSql, types.boolean), lambda: element },
+  forall: { ...scalar(2, forallSql, types.boolean), lambda: element },
   aggregate: reduce,
   reduce,
 };

@@ -1,44 +1,69 @@
+import { simpleTypeName } from '../../schema/simple-type.ts';
 import type { DataType } from '../../schema/types.ts';
-import { argument, built, type FunctionSpec, type FunctionTable, refused, renamed, scalar, types } from '../function-spec.ts';
+import {
+  argument,
+  built,
+  type EngineCall,
+  type FunctionSpec,
+  type FunctionTable,
+  refused,
+  renamed,
+  scalar,
+  shownAs,
+  types,
+} from '../function-spec.ts';
 import { castSql } from '../sql/cast-sql.ts';
+import { sqlText } from '../sql/engine-text.ts';
+import { commonArgument, widened } from './common-argument.ts';
 
 const many = Number.POSITIVE_INFINITY;
-const firstKnown: FunctionSpec['type'] = (given) => given.find((type) => type !== undefined);
+
+const choice: FunctionSpec = shownAs(
+  (args) => `(IF(${args.join(', ')}))`,
+  built(
+    3,
+    (call) => {
+      const [test = 'NULL', yes = 'NULL', no = 'NULL'] = widened(call, 1);
+      return `CASE WHEN ${test} THEN ${yes} ELSE ${no} END`;
+    },
+    ([, ...branches], call) => commonArgument(branches, { ...call, arguments: call.arguments.slice(1) }),
+  ),
+);
 
 /** `bigint(x)` and its like: casts spelled as functions. */
 function castTo(type: DataType): FunctionSpec {
-  return built(1, (call) => castSql(argument(call, 0), { from: call.types[0], to: type, safe: false }), type);
+  const cast = built(1, (call) => castSql(argument(call, 0), { from: call.types[0], to: type, safe: false }), type);
+  return shownAs(([value = '']) => value, cast);
+}
+
+/** Known when the query is planned, as Spark spells it. */
+function typeofSql({ types: [type], call }: EngineCall): string {
+  const [given] = call.arguments;
+  if (given?.kind === 'literal' && given.literal.type === 'null') return sqlText('void');
+  return type === undefined
+    ? `error('[UNSUPPORTED_FEATURE] the type of the expression is known to the engine only')`
+    : sqlText(simpleTypeName(type));
 }
 
 /** Choices among values, casts as functions, and what belongs nowhere else. */
 export const conditionalFunctions: FunctionTable = {
-  coalesce: built([1, many], ({ args }) => `coalesce(${args.join(', ')})`, firstKnown),
-  nvl: built(2, ({ args }) => `coalesce(${args.join(', ')})`, firstKnown),
-  ifnull: built(2, ({ args }) => `coalesce(${args.join(', ')})`, firstKnown),
+  coalesce: built([1, many], (call) => `coalesce(${widened(call).join(', ')})`, commonArgument),
+  nvl: built(2, (call) => `coalesce(${widened(call).join(', ')})`, commonArgument),
+  ifnull: built(2, (call) => `coalesce(${widened(call).join(', ')})`, commonArgument),
   nvl2: scalar(3, (value, present, absent) => `CASE WHEN ${value} IS NOT NULL THEN ${present} ELSE ${absent} END`),
   nullif: renamed('nullif', 2, 'first'),
   nullifzero: scalar(1, (value) => `nullif(${value}, 0)`, 'first'),
   zeroifnull: scalar(1, (value) => `coalesce(${value}, 0)`, 'first'),
-  if: built(
-    3,
-    ({ args: [test, yes, no] }) => `CASE WHEN ${test} THEN ${yes} ELSE ${no} END`,
-    (given) => given[1] ?? given[2],
-  ),
-  iff: built(
-    3,
-    ({ args: [test, yes, no] }) => `CASE WHEN ${test} THEN ${yes} ELSE ${no} END`,
-    (given) => given[1] ?? given[2],
-  ),
+  if: choice,
+  iff: choice,
   isnull: scalar(1, (value) => `(${value} IS NULL)`, types.boolean),
   isnotnull: scalar(1, (value) => `(${value} IS NOT NULL)`, types.boolean),
-  isnan: scalar(1, (value) => `coalesce(isnan(CAST(${value} AS DOUBLE)), false)`, types.boolean),
-  nanvl: scalar(2, (value, other) => `CASE WHEN isnan(${value}) THEN ${other} ELSE ${value} END`, 'first'),
   // Both skip nulls, as Spark does.
-  greatest: built([2, many], ({ args }) => `greatest(${args.join(', ')})`, firstKnown),
-  least: built([2, many], ({ args }) => `least(${args.join(', ')})`, firstKnown),
+  greatest: built([2, many], (call) => `greatest(${widened(call).join(', ')})`, commonArgument),
+  least: built([2, many], (call) => `least(${widened(call).join(', ')})`, commonArgument),
   not: scalar(1, (value) => `(NOT ${value})`, types.boolean),
   equal_null: scalar(2, (left, right) => `(${left} IS NOT DISTINCT FROM ${right})`, types.boolean),
-  typeof: renamed('typeof', 1, types.string),
+  typeof: built(1, typeofSql, types.string),
   raise_error: scalar(1, (message) => `error(${message})`),
   assert_true: scalar([1, 2], (test, message = `'''assertion'' is not true!'`) => `CASE WHEN ${test} THEN NULL ELSE error(${message}) END`),
   uuid: { kind: 'scalar', least: 0, most: 0, volatile: true, type: () => types.string, sql: () => 'CAST(uuid() AS VARCHAR)' },
@@ -69,5 +94,4 @@ export const conditionalFunctions: FunctionTable = {
   // Spark's own algorithms: other results would be taken for theirs.
   hash: refused('use md5 or sha2'),
   xxhash64: refused('use md5 or sha2'),
-  crc32: refused('use md5 or sha2'),
 };

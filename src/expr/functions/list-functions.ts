@@ -23,7 +23,7 @@ function sliceSql(list = 'NULL', from = 'NULL', length = 'NULL'): string {
     'LENGTH',
     'The value of parameter(s) `length` in `slice` is invalid: Expects `length` greater than or equal to 0.',
   );
-  return `CASE WHEN ${from} = 0 THEN ${badStart} WHEN ${length} < 0 THEN ${badLength} WHEN ${length} = 0 OR ${start} < 1 THEN list_slice(${list}, 1, 0) ELSE list_slice(${list}, ${start}, ${start} + ${length} - 1) END`;
+  return `CASE WHEN ${list} IS NULL OR ${from} IS NULL OR ${length} IS NULL THEN NULL WHEN ${from} = 0 THEN ${badStart} WHEN ${length} < 0 THEN ${badLength} WHEN ${length} = 0 OR ${start} < 1 THEN list_slice(${list}, 1, 0) ELSE list_slice(${list}, ${start}, ${start} + ${length} - 1) END`;
 }
 
 /** NULL among the lists gives NULL. */
@@ -108,7 +108,14 @@ function zipWithSql(left = 'NULL', right = 'NULL', merge = 'NULL'): string {
 export const listFunctions: FunctionTable = {
   arrays_overlap: scalar(2, overlapSql, types.boolean),
   arrays_zip: built([0, many], zipSql, zipType),
-  zip_with: scalar(3, zipWithSql),
+  zip_with: {
+    ...built(
+      3,
+      ({ args }) => zipWithSql(...args),
+      ([, , merged]) => listOf(merged),
+    ),
+    lambda: ([left, right]) => [left?.kind === 'list' ? left.element : undefined, right?.kind === 'list' ? right.element : undefined],
+  },
   flatten: built(1, ({ args }) => flattenSql(...args), flattenType),
   slice: scalar(3, sliceSql, 'first'),
   sequence: built([2, 3], sequenceSql, ([type]) => listOf(type)),

@@ -1,5 +1,15 @@
 import type { DataType } from '../../schema/types.ts';
-import { argument, built, type EngineCall, type FunctionTable, refused, renamed, scalar, types } from '../function-spec.ts';
+import {
+  argument,
+  built,
+  type EngineCall,
+  type FunctionSpec,
+  type FunctionTable,
+  refused,
+  renamed,
+  scalar,
+  types,
+} from '../function-spec.ts';
 import { applyLambda } from './apply-lambda.ts';
 import { bindOnce } from './bind-once.ts';
 
@@ -63,6 +73,15 @@ function valuesSql(map = 'NULL', change = 'NULL'): string {
   return `map(map_keys(${map}), list_transform(map_entries(${map}), lambda "__entry": ${applyLambda(change, [entryKey, entryValue])}))`;
 }
 
+const entryTypes: FunctionSpec['lambda'] = ([map]) => (map?.kind === 'map' ? [map.key, map.value] : []);
+
+/** The map with other keys or values. */
+function mapOf(changed: DataType | undefined, map: DataType | undefined, part: 'key' | 'value'): DataType | undefined {
+  return changed === undefined || map?.kind !== 'map'
+    ? undefined
+    : { ...map, [part]: changed, ...(part === 'value' ? { valueNullable: true } : {}) };
+}
+
 /** Functions of maps, those with lambdas among them. */
 export const mapFunctions: FunctionTable = {
   map_from_arrays: built(2, (call) => `map(${argument(call, 0)}, ${argument(call, 1)})`, fromArraysType),
@@ -72,9 +91,23 @@ export const mapFunctions: FunctionTable = {
   map_entries: built(1, ({ args }) => `map_entries(${args.join('')})`, entriesType),
   map_contains_key: renamed('map_contains', 2, types.boolean),
   map_concat: built([0, many], concatSql, ([type]) => type),
-  map_filter: scalar(2, filterSql, 'first'),
-  transform_keys: scalar(2, keysSql),
-  transform_values: scalar(2, valuesSql),
+  map_filter: { ...scalar(2, filterSql, 'first'), lambda: entryTypes },
+  transform_keys: {
+    ...built(
+      2,
+      ({ args }) => keysSql(...args),
+      ([map, key]) => mapOf(key, map, 'key'),
+    ),
+    lambda: entryTypes,
+  },
+  transform_values: {
+    ...built(
+      2,
+      ({ args }) => valuesSql(...args),
+      ([map, value]) => mapOf(value, map, 'value'),
+    ),
+    lambda: entryTypes,
+  },
   map_zip_with: refused('use transform on map_keys'),
   str_to_map: refused('use split and map_from_entries'),
 };

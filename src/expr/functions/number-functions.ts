@@ -1,119 +1,296 @@
 import type { DataType } from '../../schema/types.ts';
-import { argument, built, type EngineCall, type FunctionTable, refused, renamed, scalar, types } from '../function-spec.ts';
-import { isFloating, isIntegral } from '../sql/cast-sql.ts';
+import {
+  argument,
+  built,
+  type EngineCall,
+  type FunctionSpec,
+  type FunctionTable,
+  refused,
+  shownAs,
+  taking,
+  types,
+} from '../function-spec.ts';
+import { castSql, isFloating, isIntegral } from '../sql/cast-sql.ts';
+import { typeSql } from '../sql/engine-text.ts';
+import { bindOnce } from './bind-once.ts';
 
-/** Spark's `ceil` and `floor` give BIGINT, for decimals a decimal without fraction. */
-function wholeNumber(name: 'ceil' | 'floor'): (call: EngineCall) => string {
-  return (call) => {
-    const value = argument(call, 0);
-    const digits = call.args[1];
-    if (digits !== undefined) return `(${name}(${value} * power(10, ${digits})) / power(10, ${digits}))`;
-    if (isIntegral(call.types[0])) return `CAST(${value} AS BIGINT)`;
-    return call.types[0]?.kind === 'decimal' ? `${name}(${value})` : `CAST(${name}(${value}) AS BIGINT)`;
-  };
+type Types = readonly (DataType | undefined)[];
+
+const first = ([type]: Types): DataType | undefined => type;
+
+/** A function of a DOUBLE; outside of its domain the engine raises an error, and this gives NaN or what is said. */
+function ofDouble(build: (x: string) => string): FunctionSpec {
+  return taking(
+    ['double'],
+    built(1, (call) => bindOnce(`CAST(${argument(call, 0)} AS DOUBLE)`, '__x', build), types.double),
+  );
 }
 
-function wholeType([type]: readonly (DataType | undefined)[]): DataType | undefined {
-  if (type?.kind !== 'decimal') return types.long;
-  return { kind: 'decimal', precision: Math.min(38, type.precision - type.scale + 1), scale: 0 };
+function simple(name: string, shown: string = name.toUpperCase()): FunctionSpec {
+  return shownAs(
+    shown,
+    taking(
+      ['double'],
+      built(1, (call) => `${name}(CAST(${argument(call, 0)} AS DOUBLE))`, types.double),
+    ),
+  );
 }
 
-/** Logarithms and roots outside their domain are NULL or NaN in Spark, errors in the engine. */
-function positiveOnly(build: (value: string) => string, otherwise: string = 'NULL'): (value?: string) => string {
-  return (value = 'NULL') => `CASE WHEN ${value} > 0 THEN ${build(value)} ELSE ${otherwise} END`;
+const nan = "CAST('NaN' AS DOUBLE)";
+const infinity = "CAST('Infinity' AS DOUBLE)";
+
+/** Where the test holds, what is built; else NaN. NULL stays NULL. */
+function within(test: (x: string) => string, build: (x: string) => string): (x: string) => string {
+  return (x) => `CASE WHEN isnan(${x}) THEN ${nan} WHEN ${test(x)} THEN ${build(x)} WHEN ${x} IS NOT NULL THEN ${nan} END`;
 }
 
-/** The remainder with the sign of the divisor, as `pmod` gives it. */
-function positiveRemainder(left: string, right: string): string {
-  return `((${left} % ${right}) + ${right}) % ${right}`;
+function finite(name: string): FunctionSpec {
+  return shownAs(
+    name.toUpperCase(),
+    ofDouble(
+      within(
+        (x) => `isfinite(${x})`,
+        (x) => `${name}(${x})`,
+      ),
+    ),
+  );
 }
 
-function nullOnZero(operator: string): (left?: string, right?: string) => string {
-  return (left = 'NULL', right = 'NULL') => `(${left} ${operator} nullif(${right}, 0))`;
+/** NULL where there is no logarithm, as Spark's are. */
+function logarithm(build: (x: string) => string, above: number = 0): (x: string) => string {
+  return (x) => `CASE WHEN isnan(${x}) THEN ${nan} WHEN ${x} > ${above} THEN ${build(x)} END`;
 }
 
-const doubleOf = (name: string): ReturnType<typeof renamed> => renamed(name, 1, types.double);
+function logSql(call: EngineCall): string {
+  const [base, second] = [argument(call, 0), call.args[1]];
+  if (second === undefined) {
+    return bindOnce(
+      `CAST(${base} AS DOUBLE)`,
+      '__x',
+      logarithm((x) => `ln(${x})`),
+    );
+  }
+  return bindOnce(`CAST(${base} AS DOUBLE)`, '__base', (b) =>
+    bindOnce(
+      `CAST(${second} AS DOUBLE)`,
+      '__x',
+      (x) =>
+        `CASE WHEN ${b} > 0 AND ${x} > 0 THEN CASE WHEN ln(${b}) <> 0 THEN ln(${x}) / ln(${b}) WHEN ${x} = 1 THEN ${nan} WHEN ${x} > 1 THEN ${infinity} ELSE -${infinity} END END`,
+    ),
+  );
+}
+
+/** A change of sign whose overflow is an error of the engine. */
+function negated(call: EngineCall): string {
+  const [value, type] = [argument(call, 0), call.types[0]];
+  return isIntegral(type)
+    ? `CAST(- CAST(${value} AS HUGEINT) AS ${typeSql(type ?? types.long)})`
+    : isFloating(type)
+      ? `(0 - ${value})`
+      : `(- ${value})`;
+}
+
+function absolute(call: EngineCall): string {
+  const [value, type] = [argument(call, 0), call.types[0]];
+  return isIntegral(type) ? `CAST(abs(CAST(${value} AS HUGEINT)) AS ${typeSql(type ?? types.long)})` : `abs(${value})`;
+}
+
+function signSql(call: EngineCall): string {
+  const value = argument(call, 0);
+  // NaN and both zeros have their own.
+  return bindOnce(
+    `CAST(${value} AS DOUBLE)`,
+    '__x',
+    (x) => `CASE WHEN isnan(${x}) OR ${x} = 0 THEN ${x} ELSE CAST(sign(${x}) AS DOUBLE) END`,
+  );
+}
+
+function hypotSql(call: EngineCall): string {
+  return bindOnce(`abs(CAST(${argument(call, 0)} AS DOUBLE))`, '__a', (a) =>
+    bindOnce(`abs(CAST(${argument(call, 1)} AS DOUBLE))`, '__b', (b) => {
+      const [large, small] = [`greatest(${a}, ${b})`, `least(${a}, ${b})`];
+      const squares = `sqrt(${a} * ${a} + ${b} * ${b})`;
+      // Scaled where the squares would leave the range.
+      const scaled = `${large} * sqrt(1 + (${small} / ${large}) * (${small} / ${large}))`;
+      const plain = `CASE WHEN ${large} = 0 THEN CAST(0 AS DOUBLE) WHEN ${large} > 1e150 OR ${large} < 1e-150 THEN ${scaled} ELSE ${squares} END`;
+      return `CASE WHEN ${a} IS NULL OR ${b} IS NULL THEN NULL WHEN isinf(${a}) OR isinf(${b}) THEN ${infinity} WHEN isnan(${a}) OR isnan(${b}) THEN ${nan} ELSE ${plain} END`;
+    }),
+  );
+}
+
+function factorialSql(value: string): string {
+  return `CASE WHEN ${value} BETWEEN 0 AND 20 THEN CAST(factorial(${value}) AS BIGINT) END`;
+}
+
+/** Buckets of one size between the ends; NULL where there are none. */
+function widthBucket(call: EngineCall): string {
+  const [value, low, high] = [0, 1, 2].map((index) => `CAST(${argument(call, index)} AS DOUBLE)`);
+  const count = argument(call, 3);
+  return bindOnce(value ?? 'NULL', '__v', (v) =>
+    bindOnce(low ?? 'NULL', '__low', (a) =>
+      bindOnce(high ?? 'NULL', '__high', (b) => {
+        const wrong = `${count} <= 0 OR ${count} = 9223372036854775807 OR ${a} = ${b} OR isnan(${v}) OR NOT isfinite(${a}) OR NOT isfinite(${b})`;
+        const up = `CASE WHEN ${v} < ${a} THEN 0 WHEN ${v} >= ${b} THEN ${count} + 1 ELSE CAST(floor(${count} * (${v} - ${a}) / (${b} - ${a})) AS BIGINT) + 1 END`;
+        const down = `CASE WHEN ${v} > ${a} THEN 0 WHEN ${v} <= ${b} THEN ${count} + 1 ELSE CAST(floor(${count} * (${a} - ${v}) / (${a} - ${b})) AS BIGINT) + 1 END`;
+        return `CASE WHEN ${v} IS NULL OR ${a} IS NULL OR ${b} IS NULL OR ${count} IS NULL OR ${wrong} THEN NULL WHEN ${a} < ${b} THEN ${up} ELSE ${down} END`;
+      }),
+    ),
+  );
+}
+
+function nanvlSql(call: EngineCall): string {
+  const type = typeSql(nanvlType(call.types));
+  return `CASE WHEN isnan(${argument(call, 0)}) THEN CAST(${argument(call, 1)} AS ${type}) ELSE CAST(${argument(call, 0)} AS ${type}) END`;
+}
+
+function nanvlType([left, right]: Types): DataType {
+  return left?.kind === 'float' && right?.kind === 'float' ? left : types.double;
+}
+
+const sign = taking(['double'], built(1, signSql, types.double));
+const power = taking(
+  ['double'],
+  built(2, (call) => `pow(CAST(${argument(call, 0)} AS DOUBLE), CAST(${argument(call, 1)} AS DOUBLE))`, types.double),
+);
+const random = (name: string): FunctionSpec => ({
+  kind: 'scalar',
+  least: 0,
+  most: 0,
+  volatile: true,
+  type: () => types.double,
+  shown: () => `${name}()`,
+  sql: () => 'random()',
+});
 
 /** Functions of numbers. */
 export const numberFunctions: FunctionTable = {
-  abs: renamed('abs', 1, 'first'),
-  negative: scalar(1, (value) => `(- ${value})`, 'first'),
-  positive: scalar(1, (value = 'NULL') => value, 'first'),
-  sign: scalar(1, (value) => `CAST(sign(${value}) AS DOUBLE)`, types.double),
-  signum: scalar(1, (value) => `CAST(sign(${value}) AS DOUBLE)`, types.double),
-  ceil: built([1, 2], wholeNumber('ceil'), wholeType),
-  ceiling: built([1, 2], wholeNumber('ceil'), wholeType),
-  floor: built([1, 2], wholeNumber('floor'), wholeType),
-  round: built(
-    [1, 2],
-    ({ args }) => `round(${args.join(', ')})`,
-    ([type]) => (isIntegral(type) || isFloating(type) ? type : undefined),
+  abs: taking(['number'], built(1, absolute, first)),
+  negative: taking(['number'], built(1, negated, first)),
+  positive: shownAs(
+    ([value = '']) => `(+ ${value})`,
+    taking(
+      ['number'],
+      built(1, (call) => argument(call, 0), first),
+    ),
   ),
-  bround: scalar([1, 2], (value, digits = '0') => `round_even(${value}, ${digits})`),
-  sqrt: scalar(1, (value) => `CASE WHEN ${value} >= 0 THEN sqrt(${value}) WHEN ${value} < 0 THEN CAST('NaN' AS DOUBLE) END`, types.double),
-  cbrt: doubleOf('cbrt'),
-  exp: doubleOf('exp'),
-  expm1: scalar(1, (value) => `(exp(${value}) - 1)`, types.double),
-  ln: scalar(
-    1,
-    positiveOnly((value) => `ln(${value})`),
-    types.double,
+  sign,
+  signum: shownAs('SIGNUM', sign),
+  sqrt: shownAs(
+    'SQRT',
+    ofDouble(
+      within(
+        (x) => `${x} >= 0`,
+        (x) => `sqrt(${x})`,
+      ),
+    ),
   ),
-  log: scalar(
-    [1, 2],
-    (first = 'NULL', second?: string) =>
-      second === undefined ? positiveOnly((value) => `ln(${value})`)(first) : positiveOnly((value) => `log(${first}, ${value})`)(second),
-    types.double,
+  cbrt: simple('cbrt'),
+  exp: simple('exp'),
+  expm1: shownAs(
+    'EXPM1',
+    ofDouble((x) => `CASE WHEN abs(${x}) < 1e-5 THEN ${x} + ${x} * ${x} / 2 ELSE exp(${x}) - 1 END`),
   ),
-  log2: scalar(
-    1,
-    positiveOnly((value) => `log2(${value})`),
-    types.double,
+  ln: ofDouble(logarithm((x) => `ln(${x})`)),
+  log: shownAs(
+    (args) => `LOG(${args.length === 1 ? `E(), ${args[0] ?? ''}` : args.join(', ')})`,
+    taking(['double'], built([1, 2], logSql, types.double)),
   ),
-  log10: scalar(
-    1,
-    positiveOnly((value) => `log10(${value})`),
-    types.double,
+  log2: shownAs('LOG2', ofDouble(logarithm((x) => `log2(${x})`))),
+  log10: shownAs('LOG10', ofDouble(logarithm((x) => `log10(${x})`))),
+  log1p: shownAs('LOG1P', ofDouble(logarithm((x) => `ln(1 + ${x})`, -1))),
+  pow: power,
+  power: shownAs('POWER', power),
+  sin: finite('sin'),
+  cos: finite('cos'),
+  tan: finite('tan'),
+  cot: shownAs(
+    'COT',
+    ofDouble((x) => `CASE WHEN ${x} = 0 THEN ${infinity} WHEN isfinite(${x}) THEN cot(${x}) WHEN ${x} IS NOT NULL THEN ${nan} END`),
   ),
-  log1p: scalar(1, (value) => `CASE WHEN ${value} > -1 THEN ln(1 + ${value}) END`, types.double),
-  pow: scalar(2, (base, power) => `power(CAST(${base} AS DOUBLE), CAST(${power} AS DOUBLE))`, types.double),
-  power: scalar(2, (base, power) => `power(CAST(${base} AS DOUBLE), CAST(${power} AS DOUBLE))`, types.double),
-  mod: scalar(
-    2,
-    (left, right) => `(${left} % CASE WHEN ${right} = 0 THEN error('[REMAINDER_BY_ZERO] Remainder by zero.') ELSE ${right} END)`,
+  sec: shownAs(
+    'SEC',
+    ofDouble((x) => `CASE WHEN isfinite(${x}) THEN 1 / cos(${x}) WHEN ${x} IS NOT NULL THEN ${nan} END`),
   ),
-  pmod: scalar(2, (left = 'NULL', right = 'NULL') => positiveRemainder(left, right)),
-  try_add: scalar(2, (left, right) => `TRY(${left} + ${right})`),
-  try_subtract: scalar(2, (left, right) => `TRY(${left} - ${right})`),
-  try_multiply: scalar(2, (left, right) => `TRY(${left} * ${right})`),
-  try_divide: scalar(2, nullOnZero('/')),
-  try_mod: scalar(2, nullOnZero('%')),
-  sin: doubleOf('sin'),
-  cos: doubleOf('cos'),
-  tan: doubleOf('tan'),
-  cot: doubleOf('cot'),
-  asin: doubleOf('asin'),
-  acos: doubleOf('acos'),
-  atan: doubleOf('atan'),
-  atan2: renamed('atan2', 2, types.double),
-  sinh: doubleOf('sinh'),
-  cosh: doubleOf('cosh'),
-  tanh: doubleOf('tanh'),
-  degrees: doubleOf('degrees'),
-  radians: doubleOf('radians'),
-  pi: renamed('pi', 0, types.double),
-  e: scalar(0, () => 'exp(CAST(1 AS DOUBLE))', types.double),
-  factorial: scalar(
-    1,
-    (value) => `CASE WHEN ${value} BETWEEN 0 AND 20 THEN CAST(factorial(CAST(${value} AS INTEGER)) AS BIGINT) END`,
-    types.long,
+  csc: shownAs(
+    'CSC',
+    ofDouble((x) => `CASE WHEN ${x} = 0 THEN ${infinity} WHEN isfinite(${x}) THEN 1 / sin(${x}) WHEN ${x} IS NOT NULL THEN ${nan} END`),
   ),
-  shiftleft: scalar(2, (value, count) => `(${value} << ${count})`, 'first'),
-  shiftright: scalar(2, (value, count) => `(${value} >> ${count})`, 'first'),
-  bit_count: scalar(1, (value) => `CAST(bit_count(${value}) AS INTEGER)`, types.integer),
-  bin: scalar(1, (value) => `bin(CAST(${value} AS BIGINT))`, types.string),
-  rand: { kind: 'scalar', least: 0, most: 0, volatile: true, type: () => types.double, sql: () => 'random()' },
-  random: { kind: 'scalar', least: 0, most: 0, volatile: true, type: () => types.double, sql: () => 'random()' },
+  asin: shownAs(
+    'ASIN',
+    ofDouble(
+      within(
+        (x) => `abs(${x}) <= 1`,
+        (x) => `asin(${x})`,
+      ),
+    ),
+  ),
+  acos: shownAs(
+    'ACOS',
+    ofDouble(
+      within(
+        (x) => `abs(${x}) <= 1`,
+        (x) => `acos(${x})`,
+      ),
+    ),
+  ),
+  atan: simple('atan'),
+  atan2: shownAs(
+    'ATAN2',
+    taking(
+      ['double'],
+      built(2, (call) => `atan2(CAST(${argument(call, 0)} AS DOUBLE) + 0, CAST(${argument(call, 1)} AS DOUBLE) + 0)`, types.double),
+    ),
+  ),
+  sinh: simple('sinh'),
+  cosh: simple('cosh'),
+  tanh: simple('tanh'),
+  asinh: simple('asinh'),
+  acosh: shownAs(
+    'ACOSH',
+    ofDouble(
+      within(
+        (x) => `${x} >= 1`,
+        (x) => `acosh(${x})`,
+      ),
+    ),
+  ),
+  atanh: shownAs(
+    'ATANH',
+    ofDouble(
+      within(
+        (x) => `abs(${x}) <= 1`,
+        (x) => `CASE WHEN abs(${x}) = 1 THEN ${x} * ${infinity} ELSE atanh(${x}) END`,
+      ),
+    ),
+  ),
+  degrees: simple('degrees'),
+  radians: simple('radians'),
+  hypot: shownAs('HYPOT', taking(['double'], built(2, hypotSql, types.double))),
+  pi: shownAs(
+    'PI',
+    built(0, () => 'pi()', types.double),
+  ),
+  // The engine's exp(1) differs from Java's constant in no digit.
+  e: shownAs(
+    'E',
+    built(0, () => "CAST('2.718281828459045' AS DOUBLE)", types.double),
+  ),
+  factorial: taking(
+    ['whole'],
+    built(1, (call) => factorialSql(castSql(argument(call, 0), { from: call.types[0], to: types.integer, safe: false })), types.long),
+  ),
+  width_bucket: taking(['double', 'double', 'double', 'long'], built(4, widthBucket, types.long)),
+  bin: taking(
+    ['whole'],
+    built(1, (call) => `bin(${argument(call, 0)})`, types.string),
+  ),
+  isnan: taking(
+    ['double'],
+    built(1, (call) => `coalesce(isnan(CAST(${argument(call, 0)} AS DOUBLE)), false)`, types.boolean),
+  ),
+  nanvl: taking(['number'], built(2, nanvlSql, nanvlType)),
+  rand: random('rand'),
+  random: random('rand'),
   randn: refused('use rand()'),
   conv: refused('use hex, unhex or bin'),
 };

@@ -3,14 +3,20 @@ import {
   argument,
   built,
   type EngineCall,
+  type FunctionSpec,
   type FunctionTable,
   literalInteger,
   literalText,
   refused,
   renamed,
   scalar,
+  shownAs,
+  taking,
   types,
 } from '../function-spec.ts';
+import { castSql, isNumeric } from '../sql/cast-sql.ts';
+import { textFunctions } from '../sql/text-functions.ts';
+import { bindOnce } from './bind-once.ts';
 import { boundedArgument } from './generated-size.ts';
 
 const many = Number.POSITIVE_INFINITY;
@@ -18,6 +24,11 @@ const blank = "' '";
 
 function isBinary({ types: given }: EngineCall): boolean {
   return given[0]?.kind === 'binary';
+}
+
+/** Zero in the place of what is below; NULL stays NULL. */
+function notNegative(count = 'NULL'): string {
+  return `CASE WHEN ${count} < 0 THEN 0 ELSE ${count} END`;
 }
 
 function lengthSql(call: EngineCall): string {
@@ -40,11 +51,14 @@ function bytesSql(call: EngineCall, index: number = 0): string {
 function substringSql(call: EngineCall): string {
   const [text = 'NULL', from = 'NULL', length] = call.args;
   const start = literalInteger(call.call, 1) === 0n ? '1' : `CASE WHEN ${from} = 0 THEN 1 ELSE ${from} END`;
-  if (call.types[0]?.kind === 'binary')
-    return `array_slice(${text}, ${start}, ${length === undefined ? 'NULL' : `${start} + ${length} - 1`})`;
+  if (call.types[0]?.kind === 'binary') {
+    if (length === undefined) return `array_slice(${text}, ${start}, octet_length(${text}))`;
+    const end = `CASE WHEN ${from} < 0 AND ${from} + ${length} >= 0 THEN octet_length(${text}) ELSE ${start} + ${length} - 1 END`;
+    return `CASE WHEN ${from} IS NULL THEN NULL WHEN ${length} <= 0 THEN CAST('' AS BLOB) WHEN ${length} > 0 THEN array_slice(${text}, ${start}, ${end}) END`;
+  }
   if (length === undefined) return `substring(${text}, ${start})`;
   // A negative length would count backwards in the engine.
-  return `substring(${text}, ${start}, greatest(${length}, 0))`;
+  return `substring(${text}, ${start}, ${notNegative(length)})`;
 }
 
 /** A pattern that means itself is split without the regular expression engine. */
@@ -61,16 +75,22 @@ function splitSql(call: EngineCall): string {
   return `CASE WHEN ${limit} <= 0 OR len(${parts}) <= ${limit} THEN ${parts} ELSE list_concat(list_slice(${parts}, 1, ${limit} - 1), ${rest}) END`;
 }
 
+/** An empty separator parts nothing. */
+function splitPart(text = 'NULL', separator = 'NULL', part = 'NULL'): string {
+  const zero = `error('[INVALID_INDEX_OF_ZERO] The index 0 is invalid. An index shall be either < 0 or > 0 (the first element has index 1).')`;
+  return `CASE WHEN ${part} = 0 THEN ${zero} WHEN ${separator} = '' THEN CASE WHEN abs(${part}) = 1 THEN ${text} WHEN ${text} IS NOT NULL THEN '' END ELSE split_part(${text}, ${separator}, ${part}) END`;
+}
+
 /** Text before the `count`th separator, or after it counted from the end. */
 function substringIndex(text = 'NULL', separator = 'NULL', count = 'NULL'): string {
   const parts = `string_split(${text}, ${separator})`;
-  return `CASE WHEN ${count} > 0 THEN array_to_string(list_slice(${parts}, 1, ${count}), ${separator}) WHEN ${count} < 0 THEN array_to_string(list_slice(${parts}, greatest(len(${parts}) + ${count} + 1, 1), len(${parts})), ${separator}) WHEN ${text} IS NULL OR ${separator} IS NULL OR ${count} IS NULL THEN NULL ELSE '' END`;
+  return `CASE WHEN ${separator} = '' THEN CASE WHEN ${text} IS NOT NULL AND ${count} IS NOT NULL THEN '' END WHEN ${count} > 0 THEN array_to_string(list_slice(${parts}, 1, ${count}), ${separator}) WHEN ${count} < 0 THEN array_to_string(list_slice(${parts}, greatest(len(${parts}) + ${count} + 1, 1), len(${parts})), ${separator}) WHEN ${text} IS NULL OR ${separator} IS NULL OR ${count} IS NULL THEN NULL ELSE '' END`;
 }
 
 function sha2Sql(call: EngineCall): string {
   const bits = literalInteger(call.call, 1);
   if (bits === 0n || bits === 256n) return `sha256(${bytesSql(call)})`;
-  return `error('[UNSUPPORTED_FEATURE] sha2 is computed for 256 bits only')`;
+  return `${textFunctions.sha2}(${bytesSql(call)}, CAST(${argument(call, 1)} AS VARCHAR))`;
 }
 
 /** NULL when any part is; lists are joined end to end. */
@@ -88,18 +108,49 @@ function concatWithSeparator(call: EngineCall): string {
   const lists = parts.map((part, index) => (call.types[index + 1]?.kind === 'list' ? part : `[CAST(${part} AS VARCHAR)]`));
   if (lists.length === 0) return `CASE WHEN ${separator} IS NOT NULL THEN '' END`;
   const all = lists.slice(1).reduce((joined, list) => `list_concat(${joined}, coalesce(${list}, []))`, `coalesce(${lists[0] ?? '[]'}, [])`);
-  return `coalesce(array_to_string(list_filter(${all}, lambda "__part": "__part" IS NOT NULL), ${separator}), CASE WHEN ${separator} IS NOT NULL THEN '' END)`;
+  return `CASE WHEN ${separator} IS NULL THEN NULL ELSE coalesce(array_to_string(list_filter(${all}, lambda "__part": "__part" IS NOT NULL), ${separator}), '') END`;
+}
+
+const utf8: ReadonlySet<string> = new Set(['utf-8', 'utf8']);
+
+function encodeSql(call: EngineCall): string {
+  const charset = literalText(call.call, 1)?.toLowerCase();
+  const text = `CAST(${argument(call, 0)} AS VARCHAR)`;
+  return charset !== undefined && utf8.has(charset) ? `encode(${text})` : `${textFunctions.encode}(${text}, ${argument(call, 1)})`;
+}
+
+/** With two arguments bytes of a charset, with more a choice by equal values, NULL among them. */
+function decodeSql(call: EngineCall): string {
+  const [value = 'NULL', charset = 'NULL', ...rest] = call.args;
+  if (rest.length === 0) {
+    const known = literalText(call.call, 1)?.toLowerCase();
+    const bytes = bytesSql(call);
+    return known !== undefined && utf8.has(known) ? `decode(${bytes})` : `${textFunctions.decode}(${bytes}, ${charset})`;
+  }
+  const choices = [charset, ...rest];
+  const branches = choices.flatMap((choice, index) =>
+    index % 2 === 0 && index + 1 < choices.length
+      ? [` WHEN ${value} IS NOT DISTINCT FROM ${choice} THEN ${choices[index + 1] ?? 'NULL'}`]
+      : [],
+  );
+  return `CASE${branches.join('')} ELSE ${choices.length % 2 === 1 ? (choices.at(-1) ?? 'NULL') : 'NULL'} END`;
+}
+
+function decodeType(given: readonly (DataType | undefined)[]): DataType | undefined {
+  return given.length === 2 ? types.string : given[2];
 }
 
 function hexSql(call: EngineCall): string {
   const value = argument(call, 0);
-  const kind = call.types[0]?.kind;
-  return kind === 'string' || kind === 'binary' ? `hex(${bytesSql(call)})` : `hex(${value})`;
+  const type = call.types[0];
+  if (type === undefined || isNumeric(type))
+    return `hex(${type === undefined ? value : castSql(value, { from: type, to: types.long, safe: false })})`;
+  return `hex(${bytesSql(call)})`;
 }
 
 function repeatSql(text = 'NULL', count = 'NULL'): string {
   const size = `(CAST(strlen(CAST(${text} AS VARCHAR)) AS DOUBLE) * ${count})`;
-  return `repeat(${text}, ${boundedArgument('repeat', 'bytes', { sql: `greatest(${count}, 0)`, size })})`;
+  return `repeat(${text}, ${boundedArgument('repeat', 'bytes', { sql: notNegative(count), size })})`;
 }
 
 /** A number of characters, which take a byte each at least. */
@@ -107,22 +158,97 @@ function boundedCount(name: string, count = 'NULL'): string {
   return boundedArgument(name, 'bytes', { sql: count, size: count });
 }
 
-const upper = renamed('upper', 1, types.string);
-const lower = renamed('lower', 1, types.string);
-const length = built(1, lengthSql, types.integer);
-const substring = built([2, 3], substringSql, (given) => (given[0]?.kind === 'binary' ? types.binary : types.string));
-const position = scalar([2, 3], (sought, text, from?: string) => locate(text, sought, from), types.integer);
+/** A text of one argument; others are cast to it. */
+function ofText(build: (text: string) => string, type: DataType = types.string): FunctionSpec {
+  return taking(
+    ['string'],
+    scalar(1, (text = 'NULL') => build(text), type),
+  );
+}
+
+/** Bytes are padded as their digits. */
+function padded(name: 'lpad' | 'rpad'): FunctionSpec {
+  const sql = (call: EngineCall): string => {
+    const [value, count] = [argument(call, 0), boundedCount(name, argument(call, 1))];
+    if (isBinary(call)) return `from_hex(${name}(hex(${value}), 2 * ${count}, hex(${call.args[2] ?? "CAST('\\x00' AS BLOB)"})))`;
+    const pad = call.args[2] ?? blank;
+    const made = `${name}(${value}, ${notNegative(count)}, ${pad})`;
+    return call.args[2] === undefined ? made : `CASE WHEN ${pad} = '' THEN left(${value}, ${notNegative(count)}) ELSE ${made} END`;
+  };
+  const shown = ([value = '', count = '', pad]: readonly string[]): string =>
+    `${name}(${value}, ${count}, ${pad ?? (/^X'|unhex/.test(value) ? "X'00'" : ' ')})`;
+  return shownAs(
+    shown,
+    taking(
+      ['text', 'integer', 'text'],
+      built([2, 3], sql, (given) => given[0]),
+    ),
+  );
+}
+
+/** Whether bytes or text are found at the place. */
+function found(place: 'starts_with' | 'ends_with' | 'contains'): FunctionSpec {
+  const sql = (call: EngineCall): string => {
+    const [value, sought] = [argument(call, 0), argument(call, 1)];
+    if (!isBinary(call)) return `${place}(CAST(${value} AS VARCHAR), CAST(${sought} AS VARCHAR))`;
+    // As digits, of which each byte has two.
+    if (place !== 'contains') return `${place}(hex(${value}), hex(${sought}))`;
+    return `regexp_matches(hex(${value}), '^(..)*' || hex(${sought}))`;
+  };
+  return taking(['text'], built(2, sql, types.boolean));
+}
+
+/** By characters: the engine itself counts the changes of bytes. */
+function levenshteinSql(left = 'NULL', right = 'NULL', limit?: string): string {
+  const distance = `CAST(${textFunctions.levenshtein}(${left}, ${right}) AS INTEGER)`;
+  if (limit === undefined) return distance;
+  return bindOnce(distance, '__distance', (d) => `CASE WHEN ${limit} IS NULL THEN NULL WHEN ${d} > ${limit} THEN -1 ELSE ${d} END`);
+}
+
+// The one letter that becomes two.
+const upper = ofText((text) => `upper(replace(${text}, 'ß', 'ss'))`);
+const lower = ofText((text) => `lower(${text})`);
+const length = taking(['text'], built(1, lengthSql, types.integer));
+const substringSpec = taking(
+  ['text', 'integer', 'integer'],
+  built([2, 3], substringSql, (given) => (given[0]?.kind === 'binary' ? types.binary : types.string)),
+);
+const substring = (name: string): FunctionSpec =>
+  shownAs(([text = '', from = '', count = '2147483647']) => `${name}(${text}, ${from}, ${count})`, substringSpec);
+const position = (name: string): FunctionSpec =>
+  shownAs(
+    ([sought = '', text = '', from = '1']) => `${name}(${sought}, ${text}, ${from})`,
+    taking(
+      ['string', 'string', 'integer'],
+      scalar([2, 3], (sought, text, from?: string) => locate(text, sought, from), types.integer),
+    ),
+  );
 const matches = scalar(2, (text, pattern) => `regexp_matches(${text}, ${pattern})`, types.boolean);
-const startsWith = renamed('starts_with', 2, types.boolean);
-const endsWith = renamed('ends_with', 2, types.boolean);
+const startsWith = found('starts_with');
+const endsWith = found('ends_with');
 const trimCharacters = (name: string): ReturnType<typeof scalar> =>
   scalar(2, (text, characters) => `${name}(${text}, ${characters})`, types.string);
 const sha1 = built(1, (call) => `sha1(${bytesSql(call)})`, types.string);
 
 function locate(text = 'NULL', sought = 'NULL', from?: string): string {
   if (from === undefined) return `CAST(instr(${text}, ${sought}) AS INTEGER)`;
-  const found = `instr(substring(${text}, ${from}), ${sought})`;
-  return `CAST(CASE WHEN ${from} <= 0 OR ${found} = 0 THEN 0 ELSE ${found} + ${from} - 1 END AS INTEGER)`;
+  const after = `instr(substring(${text}, ${from}), ${sought})`;
+  // Nothing is found at the first place, wherever the search begins.
+  return `CAST(CASE WHEN ${from} IS NULL THEN 0 WHEN ${sought} IS NULL OR ${text} IS NULL THEN NULL WHEN ${from} <= 0 THEN 0 WHEN ${sought} = '' THEN 1 WHEN ${after} = 0 THEN 0 ELSE ${after} + ${from} - 1 END AS INTEGER)`;
+}
+
+function overlaySql(text = 'NULL', other = 'NULL', from = 'NULL', count?: string): string {
+  const length = count === undefined ? `length(${other})` : `CASE WHEN ${count} < 0 THEN length(${other}) ELSE ${count} END`;
+  return `(left(${text}, ${notNegative(`${from} - 1`)}) || ${other} || substring(${text}, ${from} + ${length}))`;
+}
+
+/** The value at the place, from 1. */
+function eltSql(call: EngineCall): string {
+  const [place = 'NULL', ...values] = call.args;
+  const isBytes = call.types.slice(1).every((type) => type?.kind === 'binary');
+  const branches = values.map((value, index) => ` WHEN ${index + 1} THEN ${isBytes ? value : `CAST(${value} AS VARCHAR)`}`);
+  const outside = `error('[INVALID_ARRAY_INDEX] The index ' || ${place} || ' is out of bounds. The array has ${values.length} elements.')`;
+  return `CASE ${place}${branches.join('')} ELSE CASE WHEN ${place} IS NOT NULL THEN ${outside} END END`;
 }
 
 /** Functions of text and bytes. Positions count characters from 1. */
@@ -137,70 +263,115 @@ export const stringFunctions: FunctionTable = {
   character_length: length,
   octet_length: built(1, octetsSql, types.integer),
   bit_length: built(1, (call) => `(${octetsSql(call)} * 8)`, types.integer),
-  substring,
-  substr: substring,
-  left: scalar(2, (text, count) => `left(${text}, greatest(${count}, 0))`, types.string),
-  right: scalar(2, (text, count) => `right(${text}, greatest(${count}, 0))`, types.string),
-  trim: scalar([1, 2], (text, characters = blank) => `trim(${text}, ${characters})`, types.string),
-  btrim: scalar([1, 2], (text, characters = blank) => `trim(${text}, ${characters})`, types.string),
-  // With two arguments Spark takes the characters first.
-  ltrim: scalar(
-    [1, 2],
-    (first, second?: string) => (second === undefined ? `ltrim(${first}, ${blank})` : `ltrim(${second}, ${first})`),
-    types.string,
+  substring: substring('substring'),
+  substr: substring('substr'),
+  left: taking(
+    ['string', 'integer'],
+    scalar(2, (text, count) => `left(${text}, ${notNegative(count)})`, types.string),
   ),
-  rtrim: scalar(
-    [1, 2],
-    (first, second?: string) => (second === undefined ? `rtrim(${first}, ${blank})` : `rtrim(${second}, ${first})`),
-    types.string,
+  right: taking(
+    ['string', 'integer'],
+    scalar(2, (text, count) => `right(${text}, ${notNegative(count)})`, types.string),
+  ),
+  trim: taking(
+    ['string'],
+    scalar([1, 2], (text, characters = blank) => `trim(${text}, ${characters})`, types.string),
+  ),
+  btrim: taking(
+    ['string'],
+    scalar([1, 2], (text, characters = blank) => `trim(${text}, ${characters})`, types.string),
+  ),
+  // With two arguments Spark takes the characters first.
+  ltrim: taking(
+    ['string'],
+    scalar(
+      [1, 2],
+      (first, second?: string) => (second === undefined ? `ltrim(${first}, ${blank})` : `ltrim(${second}, ${first})`),
+      types.string,
+    ),
+  ),
+  rtrim: taking(
+    ['string'],
+    scalar(
+      [1, 2],
+      (first, second?: string) => (second === undefined ? `rtrim(${first}, ${blank})` : `rtrim(${second}, ${first})`),
+      types.string,
+    ),
   ),
   trim_characters: trimCharacters('trim'),
   ltrim_characters: trimCharacters('ltrim'),
   rtrim_characters: trimCharacters('rtrim'),
-  lpad: scalar([2, 3], (text, count, pad = blank) => `lpad(${text}, ${boundedCount('lpad', count)}, ${pad})`, types.string),
-  rpad: scalar([2, 3], (text, count, pad = blank) => `rpad(${text}, ${boundedCount('rpad', count)}, ${pad})`, types.string),
-  replace: scalar([2, 3], (text, sought, other = "''") => `replace(${text}, ${sought}, ${other})`, types.string),
-  translate: renamed('translate', 3, types.string),
-  repeat: scalar(2, repeatSql, types.string),
-  space: scalar(1, (count) => `repeat(' ', greatest(${boundedCount('space', count)}, 0))`, types.string),
-  initcap: scalar(
-    1,
-    (text) =>
-      `array_to_string(list_transform(string_split(lower(${text}), ' '), lambda "__word": upper(left("__word", 1)) || substring("__word", 2)), ' ')`,
-    types.string,
+  lpad: padded('lpad'),
+  rpad: padded('rpad'),
+  replace: taking(
+    ['string'],
+    scalar([2, 3], (text, sought, other = "''") => `replace(${text}, ${sought}, ${other})`, types.string),
+  ),
+  translate: taking(['string'], renamed('translate', 3, types.string)),
+  repeat: taking(['string', 'integer'], scalar(2, repeatSql, types.string)),
+  space: taking(
+    ['integer'],
+    scalar(1, (count) => `repeat(' ', ${notNegative(boundedCount('space', count))})`, types.string),
+  ),
+  initcap: taking(
+    ['string'],
+    scalar(
+      1,
+      (text) =>
+        `array_to_string(list_transform(string_split(lower(${text}), ' '), lambda "__word": upper(left("__word", 1)) || substring("__word", 2)), ' ')`,
+      types.string,
+    ),
   ),
   concat: built([0, many], concatSql, concatType),
   concat_ws: built([1, many], concatWithSeparator, types.string),
   split: built([2, 3], splitSql, { kind: 'list', element: types.string, elementNullable: false }),
-  split_part: renamed('split_part', 3, types.string),
-  substring_index: scalar(3, substringIndex, types.string),
-  instr: scalar(2, locate, types.integer),
-  locate: position,
-  position,
-  charindex: position,
+  split_part: taking(['string', 'string', 'integer'], scalar(3, splitPart, types.string)),
+  substring_index: taking(['string', 'string', 'integer'], scalar(3, substringIndex, types.string)),
+  instr: taking(
+    ['string'],
+    scalar(2, (text, sought) => locate(text, sought), types.integer),
+  ),
+  locate: position('locate'),
+  position: position('position'),
+  charindex: position('charindex'),
   startswith: startsWith,
   starts_with: startsWith,
   endswith: endsWith,
   ends_with: endsWith,
-  contains: renamed('contains', 2, types.boolean),
+  contains: found('contains'),
   rlike: matches,
   regexp: matches,
   regexp_like: matches,
-  ascii: scalar(1, (text) => `CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END`, types.integer),
+  ascii: taking(
+    ['string'],
+    scalar(1, (text) => `CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END`, types.integer),
+  ),
   chr: scalar(1, (code) => `CASE WHEN ${code} < 0 THEN '' ELSE chr(CAST(${code} % 256 AS INTEGER)) END`, types.string),
   char: scalar(1, (code) => `CASE WHEN ${code} < 0 THEN '' ELSE chr(CAST(${code} % 256 AS INTEGER)) END`, types.string),
   base64: built(1, (call) => `to_base64(${bytesSql(call)})`, types.string),
   unbase64: renamed('from_base64', 1, types.binary),
   hex: built(1, hexSql, types.string),
   unhex: scalar(1, (text) => `TRY(from_hex(CASE WHEN length(${text}) % 2 = 0 THEN ${text} ELSE '0' || ${text} END))`, types.binary),
-  encode: scalar(2, (text) => `encode(${text})`, types.binary),
-  decode: scalar(2, (bytes) => `decode(${bytes})`, types.string),
+  encode: built(2, encodeSql, types.binary),
+  decode: built([2, many], decodeSql, decodeType),
   md5: built(1, (call) => `md5(${bytesSql(call)})`, types.string),
   sha: sha1,
   sha1,
   sha2: built(2, sha2Sql, types.string),
-  levenshtein: scalar(2, (left, right) => `CAST(levenshtein(${left}, ${right}) AS INTEGER)`, types.integer),
+  levenshtein: taking(['string', 'string', 'integer'], scalar([2, 3], levenshteinSql, types.integer)),
   format_string: refused('join texts with || or concat'),
   format_number: refused('cast to DECIMAL(p, s) or STRING'),
-  soundex: refused('use levenshtein'),
+  soundex: ofText((text) => `${textFunctions.soundex}(${text})`),
+  crc32: built(1, (call) => `${textFunctions.crc32}(${bytesSql(call)})`, types.long),
+  overlay: taking(['string', 'string', 'integer', 'integer'], scalar([3, 4], overlaySql, types.string)),
+  elt: built([2, many], eltSql, ([, ...rest]) => (rest.every((type) => type?.kind === 'binary') ? types.binary : types.string)),
+  find_in_set: taking(
+    ['string'],
+    scalar(
+      2,
+      (text, list) =>
+        `CASE WHEN contains(${text}, ',') THEN 0 ELSE CAST(coalesce(list_position(string_split(${list}, ','), ${text}), CASE WHEN ${list} IS NOT NULL AND ${text} IS NOT NULL THEN 0 END) AS INTEGER) END`,
+      types.integer,
+    ),
+  ),
 };

@@ -13,6 +13,7 @@ import {
 } from '../function-spec.ts';
 import { castSql } from '../sql/cast-sql.ts';
 import { sqlText } from '../sql/engine-text.ts';
+import { bindOnce } from './bind-once.ts';
 import { datePattern } from './date-pattern.ts';
 
 const defaultPattern = 'yyyy-MM-dd HH:mm:ss';
@@ -121,7 +122,22 @@ function unixSeconds(call: EngineCall): string {
   const given = call.types[0]?.kind;
   const parse = given === 'string' || (given === undefined && call.args.length > 1);
   const instant = parse ? `strptime(${argument(call, 0)}, ${formatOf(call, 1, defaultPattern)})` : asLocal(call, 0);
-  return `CAST(floor(epoch(${instant})) AS BIGINT)`;
+  // Towards zero, unlike `unix_seconds`.
+  return `CAST(trunc(epoch(${instant})) AS BIGINT)`;
+}
+
+const monthsOf: Readonly<Record<string, number>> = { month: 1, quarter: 3, year: 12 };
+
+/** A month is whole when its day and time are reached: the last day of a shorter month is not the same day. */
+function wholeMonths(from: string, until: string, size: number): string {
+  return bindOnce(from, '__from', (a) =>
+    bindOnce(until, '__until', (b) => {
+      const months = `((year(${b}) - year(${a})) * 12 + month(${b}) - month(${a}))`;
+      const within = (time: string): string => `(${time} - date_trunc('month', ${time}))`;
+      const early = `CASE WHEN ${a} <= ${b} AND ${within(b)} < ${within(a)} THEN -1 WHEN ${a} > ${b} AND ${within(b)} > ${within(a)} THEN 1 ELSE 0 END`;
+      return `CAST(trunc((${months} + ${early}) / ${size}) AS BIGINT)`;
+    }),
+  );
 }
 
 /** Whole units between two instants, as Spark counts them: full ones, towards zero. */
@@ -129,7 +145,10 @@ function difference(call: EngineCall): string {
   if (call.args.length === 2) return `CAST(${asDate(call, 0)} - ${asDate(call, 1)} AS INTEGER)`;
   const name = literalText(call.call, 0)?.toLowerCase() ?? '';
   if (!Object.hasOwn(truncationUnits, name)) throw invalidArgument(call.call, name, Object.keys(truncationUnits));
-  return `date_sub('${truncationUnits[name] ?? 'day'}', ${asLocal(call, 1)}, ${asLocal(call, 2)})`;
+  const unit = truncationUnits[name] ?? 'day';
+  const months = Object.hasOwn(monthsOf, unit) ? monthsOf[unit] : undefined;
+  if (months !== undefined) return wholeMonths(asLocal(call, 1), asLocal(call, 2), months);
+  return `date_sub('${unit}', ${asLocal(call, 1)}, ${asLocal(call, 2)})`;
 }
 
 function invalidArgument(call: CallExpression, given: string, allowed: readonly string[]): AnalysisException {

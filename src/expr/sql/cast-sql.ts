@@ -2,7 +2,8 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { DataType } from '../../schema/types.ts';
 import { bindOnce } from '../functions/bind-once.ts';
-import { typeSql } from './engine-text.ts';
+import { floatText } from '../functions/java-number.ts';
+import { sqlText, typeSql } from './engine-text.ts';
 import { variantFunctions } from './variant-sql.ts';
 
 export interface CastOptions {
@@ -42,6 +43,7 @@ export function castSql(value: string, options: CastOptions): string {
   if (from?.kind === 'void') return `CAST(NULL AS ${typeSql(to)})`;
   if (from?.kind === 'variant') return fromVariant(value, options);
   if (to.kind === 'variant') return toVariant(value, from);
+  if (from !== undefined) requireCast(from, to);
   const special = isIntegral(to) ? toInteger(value, options) : (specialCasts[to.kind]?.(value, options) ?? undefined);
   if (special !== undefined) return special;
   return from !== undefined && from.kind === to.kind && from.kind !== 'decimal' && !isNested(from) ? value : plainCast(value, to, safe);
@@ -98,9 +100,40 @@ function toVariant(value: string, from: DataType | undefined): string {
   throw neverCast(from ?? { kind: 'void' }, { kind: 'variant' }, 'make JSON of it: parse_json(to_json(value))');
 }
 
-function neverCast(from: DataType, to: DataType, hint: string): AnalysisException {
+const instants: ReadonlySet<string> = new Set(['date', 'timestamp', 'timestamp_ntz']);
+
+/** What a type is among those that casts go between; `undefined` where all is tried. */
+function castClass(type: DataType): 'number' | 'boolean' | 'instant' | 'binary' | 'nested' | undefined {
+  if (isNumeric(type)) return 'number';
+  if (type.kind === 'boolean' || type.kind === 'binary') return type.kind;
+  if (instants.has(type.kind)) return 'instant';
+  return isNested(type) ? 'nested' : undefined;
+}
+
+/** Casts that Spark has not, told as it tells them. */
+function requireCast(from: DataType, to: DataType): void {
+  const [one, other] = [castClass(from), castClass(to)];
+  if (one === undefined || other === undefined || (one === other && one !== 'nested')) return;
+  if (one === 'nested' && from.kind === to.kind) return;
+  if (one === 'number' && other === 'boolean') return;
+  if (one === 'boolean' && other === 'number') return;
+  const [instant, rest] = one === 'instant' ? [from, to] : other === 'instant' ? [to, from] : [undefined, undefined];
+  if (instant?.kind === 'timestamp' && rest !== undefined && isNumeric(rest)) return;
+  if (other === 'binary') return;
+  throw neverCast(from, to, 'there is no such cast', suggestionOf(from, to));
+}
+
+/** Between numbers and dates there are functions, between booleans and days a setting of Spark that is not ANSI's. */
+function suggestionOf(from: DataType, to: DataType): string {
+  if ((isNumeric(from) && to.kind === 'date') || (from.kind === 'date' && isNumeric(to))) return 'CAST_WITH_FUNC_SUGGESTION';
+  const isInstant = ({ kind }: DataType): boolean => kind === 'date' || kind === 'timestamp';
+  const isBoolean = from.kind === 'boolean' ? to.kind === 'timestamp' : to.kind === 'boolean' && isInstant(from);
+  return isBoolean ? 'CAST_WITH_CONF_SUGGESTION' : 'CAST_WITHOUT_SUGGESTION';
+}
+
+function neverCast(from: DataType, to: DataType, hint: string, subclass: string = 'CAST_WITHOUT_SUGGESTION'): AnalysisException {
   return new AnalysisException({
-    errorClass: 'DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION',
+    errorClass: `DATATYPE_MISMATCH.${subclass}`,
     sqlState: '42K09',
     message: `cannot cast "${sqlTypeName(from)}" to "${sqlTypeName(to)}"`,
     hint,
@@ -123,16 +156,52 @@ function malformedMessage(value: string, target: string): string {
   return `'[CAST_INVALID_INPUT] The value ''' || ${value} || ''' of the type "STRING" cannot be cast to "${target}" because it is malformed.'`;
 }
 
+/** `[1, null]`, `{a -> 1}`, `{1, x}`: NULL inside is spelled, members have no names. */
+function nestedText(value: string, from: DataType): string {
+  const text = (part: string, type: DataType): string =>
+    `coalesce(CAST(${castSql(part, { from: type, to: { kind: 'string' }, safe: false })} AS VARCHAR), 'null')`;
+  switch (from.kind) {
+    case 'list':
+      return `('[' || array_to_string(list_transform(${value}, lambda "__part": ${text('"__part"', from.element)}), ', ') || ']')`;
+    case 'map': {
+      const entry = `${text(`struct_extract("__entry", 'key')`, from.key)} || ' -> ' || ${text(`struct_extract("__entry", 'value')`, from.value)}`;
+      return `('{' || array_to_string(list_transform(map_entries(${value}), lambda "__entry": ${entry}), ', ') || '}')`;
+    }
+    case 'struct': {
+      const members = from.fields.map((field) => text(`struct_extract(${value}, ${sqlText(field.name)})`, field.type));
+      return `CASE WHEN ${value} IS NOT NULL THEN '{' || ${members.length === 0 ? "''" : members.join(" || ', ' || ")} || '}' END`;
+    }
+    default:
+      return value;
+  }
+}
+
+/** The engine knows words for days, as `epoch` and `infinity`. */
+function withoutWords(value: string, { from, to, safe }: CastOptions): string | undefined {
+  if (from?.kind !== 'string') return undefined;
+  const malformed = safe ? `CAST(NULL AS ${typeSql(to)})` : `error(${malformedMessage(value, typeSql(to))})`;
+  return `(CASE WHEN regexp_matches(${value}, '[a-zA-Z]{3}') AND regexp_matches(${value}, '^\\s*[-+]?(?i:inf|epo)') THEN ${malformed} ELSE ${plainCast(value, to, safe)} END)`;
+}
+
 const specialCasts: Readonly<Record<string, (value: string, options: CastOptions) => string | undefined>> = {
   string: (value, { from, to, safe }) => {
     switch (from?.kind) {
       case 'timestamp':
         return plainCast(`CAST(${value} AS TIMESTAMP)`, to, safe);
+      case 'list':
+      case 'map':
+      case 'struct':
+        return nestedText(value, from);
       case 'binary':
         return safe ? `TRY(decode(${value}))` : `decode(${value})`;
       case 'float':
       case 'double':
-        return `(CASE WHEN isnan(${value}) THEN 'NaN' WHEN isinf(${value}) THEN CASE WHEN ${value} > 0 THEN 'Infinity' ELSE '-Infinity' END ELSE CAST(${value} AS VARCHAR) END)`;
+        return floatText(value);
+      case 'decimal':
+        // The engine leaves out the zero before the point where the type has no digit there.
+        return from.scale === from.precision && from.precision < 38
+          ? `CAST(CAST(${value} AS DECIMAL(${from.precision + 1},${from.scale})) AS VARCHAR)`
+          : undefined;
       default:
         return undefined;
     }
@@ -141,7 +210,9 @@ const specialCasts: Readonly<Record<string, (value: string, options: CastOptions
     if (from !== undefined && from.kind !== 'string' && from.kind !== 'binary') throw neverBinary(from);
     return from?.kind === 'string' ? `encode(${value})` : undefined;
   },
-  timestamp: (value, { from }) => (isNumeric(from) ? `to_timestamp(CAST(${value} AS DOUBLE))` : undefined),
+  date: withoutWords,
+  timestamp_ntz: withoutWords,
+  timestamp: (value, options) => (isNumeric(options.from) ? `to_timestamp(CAST(${value} AS DOUBLE))` : withoutWords(value, options)),
   double: (value, { from }) => (from?.kind === 'timestamp' ? `epoch(${value})` : undefined),
   float: (value, { from }) => (from?.kind === 'timestamp' ? `CAST(epoch(${value}) AS FLOAT)` : undefined),
   boolean: (value, { from }) => (isNumeric(from) ? `(${value} <> 0)` : undefined),

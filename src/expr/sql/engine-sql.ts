@@ -2,8 +2,9 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { assertNever } from '../../base/assert.ts';
 import type { DataType } from '../../schema/types.ts';
 import type { BinaryOperator, Expression, Window } from '../expression.ts';
-import { expressionType } from '../expression-type.ts';
+import { argumentTypes, expressionType } from '../expression-type.ts';
 import { checkCall } from '../functions.ts';
+import { requireParameterTypes } from '../parameter-types.ts';
 import { printBound } from '../print-expression.ts';
 import { requireComparable } from '../require-comparable.ts';
 import { castSql } from './cast-sql.ts';
@@ -149,13 +150,21 @@ class SqlPrinter {
     const spec = checkCall(call);
     // Only these hand the 0-based place to a lambda's second parameter.
     const indexed = ['transform', 'filter'].includes(call.name.toLowerCase());
-    const args = call.arguments.map((part) =>
-      part.kind === 'lambda' ? this.#lambda(part, parameters, indexed) : this.print(part, parameters),
-    );
+    const given = call.arguments.map(expressionType);
+    if (spec.takes !== undefined) requireParameterTypes(call, spec.takes, given);
+    const types = argumentTypes(spec, call);
+    const args = call.arguments.map((part, index) => {
+      if (part.kind === 'lambda') return this.#lambda(part, parameters, indexed);
+      const to = spec.takes === undefined ? undefined : types[index];
+      const sql = this.print(part, parameters);
+      return to === undefined || to.kind === given[index]?.kind
+        ? sql
+        : castSql(sql, { from: given[index] ?? { kind: 'void' }, to, safe: false });
+    });
     return spec.sql({
       call,
       args,
-      types: call.arguments.map(expressionType),
+      types,
       modified: (sql, andFilter) => {
         const filters = [
           ...(call.filter === undefined ? [] : [this.print(call.filter, parameters)]),

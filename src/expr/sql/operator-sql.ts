@@ -1,7 +1,8 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { DataType } from '../../schema/types.ts';
 import type { BinaryOperator, Expression, Literal } from '../expression.ts';
-import { quotientType } from '../expression-type.ts';
-import { isIntegral } from './cast-sql.ts';
+import { arithmeticType, operandTypes, quotientType } from '../number-types.ts';
+import { castSql, isIntegral, isNumeric } from './cast-sql.ts';
 import { sqlText, typeSql } from './engine-text.ts';
 
 /** SQL with what is known of its value. */
@@ -19,15 +20,70 @@ export function comparisonSql(operator: BinaryOperator | 'is distinct', ...[left
   return `(${left.sql} ${spelled} ${right.sql})`;
 }
 
-/** Everything but comparisons, AND and OR. */
-export function arithmeticSql(operator: BinaryOperator, left: TypedSql, right: TypedSql): string {
+/** Everything but comparisons, AND and OR. Text among numbers is cast to one; a decimal has the type that Spark gives it. */
+export function arithmeticSql(operator: BinaryOperator, one: TypedSql, other: TypedSql): string {
+  return typedOperation(operator, { left: one, right: other, safe: false });
+}
+
+/** As `arithmeticSql`, but what has no result is NULL: a division by zero, an overflow, text that is no number. */
+export function tryArithmeticSql(operator: BinaryOperator, left: TypedSql, right: TypedSql): string {
+  return `TRY(${typedOperation(operator, { left, right, safe: true })})`;
+}
+
+interface Operation {
+  readonly left: TypedSql;
+  readonly right: TypedSql;
+  readonly safe: boolean;
+}
+
+function typedOperation(operator: BinaryOperator, { left: one, right: other, safe }: Operation): string {
+  if (operator !== '||') refuseTexts(operator, one, other);
+  const [left, right] = operator === '||' ? [one, other] : asOperands(one, other, safe);
+  const sql = operationSql(operator, { left, right, safe });
+  const type = operator === '/' || operator === '||' ? undefined : arithmeticType(operator, one, other);
+  return type?.kind === 'decimal' ? `CAST(${sql} AS ${typeSql(type)})` : sql;
+}
+
+/** Text is a number beside one only. */
+function refuseTexts(operator: BinaryOperator, left: TypedSql, right: TypedSql): void {
+  const isText = ({ type, literal }: TypedSql): boolean => type?.kind === 'string' || literal?.type === 'null';
+  if (!isText(left) || !isText(right) || (left.type?.kind !== 'string' && right.type?.kind !== 'string')) return;
+  throw new AnalysisException({
+    errorClass: 'DATATYPE_MISMATCH.BINARY_OP_WRONG_TYPE',
+    sqlState: '42K09',
+    message: `the binary operator requires the input type "NUMERIC", not "STRING": ${operator}`,
+    hint: 'cast one side to a number',
+    parameters: { inputType: '"NUMERIC"', actualDataType: '"STRING"' },
+  });
+}
+
+function asOperands(one: TypedSql, other: TypedSql, safe: boolean): readonly [TypedSql, TypedSql] {
+  const [left, right] = operandTypes(one, other);
+  return [asOperand(one, left, safe), asOperand(other, right, safe)];
+}
+
+function asOperand(given: TypedSql, type: DataType | undefined, safe: boolean): TypedSql {
+  if (type === undefined || type.kind === given.type?.kind || !isNumeric(type)) return given;
+  return { sql: castSql(given.sql, { from: given.type ?? { kind: 'void' }, to: type, safe }), type };
+}
+
+function operationSql(operator: BinaryOperator, { left, right, safe }: Operation): string {
   switch (operator) {
     case '/':
-      return quotientSql(left, right);
-    case 'div':
-      return `CAST(${left.sql} // ${divisor(right, 'DIVIDE_BY_ZERO', 'Division by zero. Use `try_divide` to tolerate divisor being 0 and return NULL instead.')} AS BIGINT)`;
+      return quotientSql({ left, right, safe });
+    case 'div': {
+      const by = divisor(right, safe, {
+        errorClass: 'DIVIDE_BY_ZERO',
+        message: 'Division by zero. Use `try_divide` to tolerate divisor being 0 and return NULL instead.',
+      });
+      // Of decimals the engine rounds.
+      const isWhole = isIntegral(left.type) && isIntegral(right.type);
+      return isWhole || left.type === undefined || right.type === undefined
+        ? `CAST(${left.sql} // ${by} AS BIGINT)`
+        : `CAST(trunc(${left.sql} / ${by}) AS BIGINT)`;
+    }
     case '%':
-      return `(${left.sql} % ${divisor(right, 'REMAINDER_BY_ZERO', 'Remainder by zero. Use `try_mod` to tolerate divisor being 0 and return NULL instead.')})`;
+      return `(${left.sql} % ${divisor(right, safe, { errorClass: 'REMAINDER_BY_ZERO', message: 'Remainder by zero. Use `try_mod` to tolerate divisor being 0 and return NULL instead.' })})`;
     case '^':
       return `xor(${left.sql}, ${right.sql})`;
     case '+':
@@ -66,16 +122,20 @@ function escapeSql({ escape = '\\', pattern }: Extract<Expression, { kind: 'like
   return plain ? '' : ` ESCAPE ${sqlText(escape)}`;
 }
 
-function quotientSql(left: TypedSql, right: TypedSql): string {
-  const by = divisor(right, 'DIVIDE_BY_ZERO', 'Division by zero. Use `try_divide` to tolerate divisor being 0 and return NULL instead.');
-  const type = quotientType(left.type, right.type);
+function quotientSql({ left, right, safe }: Operation): string {
+  const by = divisor(right, safe, {
+    errorClass: 'DIVIDE_BY_ZERO',
+    message: 'Division by zero. Use `try_divide` to tolerate divisor being 0 and return NULL instead.',
+  });
+  const type = quotientType(left, right);
   // The engine divides decimals as doubles: exact to about fifteen digits.
   return type.kind === 'decimal' ? `CAST(${left.sql} / ${by} AS ${typeSql(type)})` : `(${left.sql} / ${by})`;
 }
 
-function divisor({ sql, literal }: TypedSql, errorClass: string, message: string): string {
+function divisor({ sql, literal }: TypedSql, safe: boolean, error: { readonly errorClass: string; readonly message: string }): string {
   if (literal !== undefined && isNonZero(literal)) return sql;
-  return `(CASE WHEN ${sql} = 0 THEN error(${sqlText(`[${errorClass}] ${message}`)}) ELSE ${sql} END)`;
+  if (safe) return `nullif(${sql}, 0)`;
+  return `(CASE WHEN ${sql} = 0 THEN error(${sqlText(`[${error.errorClass}] ${error.message}`)}) ELSE ${sql} END)`;
 }
 
 function isNonZero(literal: NonNullable<TypedSql['literal']>): boolean {

@@ -1,9 +1,9 @@
 import { unresolvedColumn } from '../../expr/bind-expression.ts';
+import { simpleTypeName } from '../../schema/simple-type.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import { type CommandResult, resultSchema } from '../commands/command-result.ts';
 import { detailRows, detailSchema, historyRows, historySchema } from '../commands/describe-commands.ts';
 import { schemaOfPlan } from '../plan/actions.ts';
-import { simpleTypeName } from '../show/type-names.ts';
 import type { Statement } from '../statements/statement.ts';
 import { describedProperties, quoted, shownLocation, shownParts } from './execute-show.ts';
 import { queryPlan, referenceIn, type StatementContext, tableOf, targetOf } from './statement-context.ts';

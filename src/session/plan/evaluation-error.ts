@@ -1,5 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { isServiceError } from '../../base/errors.ts';
+import { messageRules } from './engine-messages.ts';
 
 /** States of the errors that expressions raise while rows are computed. */
 const sqlStates: Readonly<Record<string, string>> = {
@@ -27,9 +28,17 @@ export function evaluationError(error: unknown, readsChanges: boolean): unknown 
   if (error.code !== 'ENGINE_QUERY_FAILED') return error;
   const raised = /^invalid input: \[([A-Z_]+(?:\.[A-Z_]+)?)\] ([^]*)$/.exec(error.message);
   const [, errorClass, message] = raised ?? [];
-  if (errorClass === undefined || message === undefined) return error;
+  if (errorClass === undefined || message === undefined) return translated(error);
   const [family = ''] = errorClass.split('.');
   return new AnalysisException({ errorClass, sqlState: sqlStates[family], message, cause: error });
+}
+
+function translated(error: Error): unknown {
+  for (const { pattern, errorClass, sqlState, message } of messageRules) {
+    const found = pattern.exec(error.message);
+    if (found !== null) return new AnalysisException({ errorClass, sqlState, message: message(found), cause: error });
+  }
+  return error;
 }
 
 function changesGone(cause: Error): AnalysisException {

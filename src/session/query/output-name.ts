@@ -1,5 +1,6 @@
 import type { Expression, Literal } from '../../expr/expression.ts';
-import { mapExpression } from '../../expr/expression-tree.ts';
+import { mapChildren, mapExpression } from '../../expr/expression-tree.ts';
+import { findFunction } from '../../expr/functions.ts';
 import { printDecimal, printExpression } from '../../expr/print-expression.ts';
 import { subqueryOf } from './select-tree.ts';
 
@@ -21,7 +22,7 @@ function isColumnUnderCasts(value: Expression): boolean {
 function printBare(value: Expression): string {
   const texts: string[] = [];
   const stand = (text: string): string => `bare_text_${texts.push(text) - 1}_`;
-  const marked = mapExpression(value, (node): Expression => {
+  const marked = mapExpression(withoutLambdas(value, stand), (node): Expression => {
     switch (node.kind) {
       case 'column':
         return { kind: 'column', path: [stand(bareColumn(node.path))] };
@@ -31,22 +32,56 @@ function printBare(value: Expression): string {
       }
       case 'call':
         // Spark counts a one for each row, and names the column so.
-        return {
-          ...node,
-          name: stand(node.name.toLowerCase()),
-          ...(node.star === true ? { star: false, arguments: [{ kind: 'column', path: [stand('1')] }] } : {}),
-        };
+        return bareCall(node, stand);
       default:
         return node;
     }
   });
-  return printExpression(marked).replaceAll(/bare_text_(\d+)_/gu, (_, index: string) => texts[Number(index)] ?? '');
+  return bare(printExpression(marked), texts);
+}
+
+/** Lambdas as calls of what Spark calls them, their parameters without names. */
+function withoutLambdas(value: Expression, stand: (text: string) => string, parameters: ReadonlySet<string> = new Set()): Expression {
+  if (value.kind === 'column' && value.qualifier === undefined && parameters.has(value.path[0]?.toLowerCase() ?? '')) {
+    const variable: Expression = { kind: 'column', path: ['namedlambdavariable()'] };
+    return value.path.slice(1).reduce<Expression>((operand, name) => ({ kind: 'member', operand, name }), variable);
+  }
+  if (value.kind !== 'lambda') return mapChildren(value, (child) => withoutLambdas(child, stand, parameters));
+  const inner = new Set([...parameters, ...value.parameters.map((name) => name.toLowerCase())]);
+  const body = withoutLambdas(value.body, stand, inner);
+  const variables = value.parameters.map((): Expression => ({ kind: 'column', path: ['namedlambdavariable()'] }));
+  return { kind: 'call', name: 'lambdafunction', arguments: [body, ...variables] };
+}
+
+/** The texts for what stands for them, which may themselves hold some that are older. */
+function bare(text: string, texts: readonly string[]): string {
+  return text.replaceAll(/bare_text_(\d+)_/gu, (_, index: string) => bare(texts[Number(index)] ?? '', texts.slice(0, Number(index))));
+}
+
+function bareCall(call: Extract<Expression, { kind: 'call' }>, stand: (text: string) => string): Expression {
+  // Spark counts a one for each row, and names the column so.
+  const given: readonly Expression[] = call.star === true ? [{ kind: 'column', path: [stand('1')] }] : call.arguments;
+  const shown = findFunction(call.name)?.shown?.(given.map(printExpression));
+  if (shown !== undefined && call.over === undefined && call.filter === undefined && call.distinct !== true)
+    return { kind: 'column', path: [stand(shown)] };
+  const name = shown === undefined ? call.name.toLowerCase() : shown.slice(0, shown.indexOf('('));
+  return { ...call, name: stand(name), star: false, arguments: given };
 }
 
 function bareColumn(path: readonly string[]): string {
   const form = subqueryOf(path[0] ?? '')?.form;
   if (form === undefined) return path.join('.');
   return form === 'scalar' ? 'scalarsubquery()' : form === 'exists' ? 'exists()' : 'listquery()';
+}
+
+/** As Java prints a floating point number. */
+function javaNumber(value: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity';
+  if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0';
+  const [mantissa = '', exponent = '0'] = value.toExponential().split('e');
+  const magnitude = Math.abs(value);
+  if (magnitude < 1e-3 || magnitude >= 1e7) return `${mantissa.includes('.') ? mantissa : `${mantissa}.0`}E${Number(exponent)}`;
+  return Number.isInteger(value) ? value.toFixed(1) : String(value);
 }
 
 /** Texts and numbers without quotes and suffixes; others print as they are written. */
@@ -60,7 +95,7 @@ function bareLiteral(literal: Literal): string | undefined {
       return printDecimal(literal.unscaled, literal.scale);
     case 'double':
     case 'float':
-      return Number.isInteger(literal.value) && Math.abs(literal.value) < 1e7 ? literal.value.toFixed(1) : undefined;
+      return javaNumber(literal.value);
     default:
       return undefined;
   }

@@ -1,6 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { loadDuckdb } from '../../../src/engine/duckdb-modules.ts';
 import { registerGeneratedSizeFunction } from '../../../src/engine/generated-size-function.ts';
+import { registerTextFunctions } from '../../../src/engine/text-functions.ts';
 import { registerVariantFunctions } from '../../../src/engine/variant-functions.ts';
 import { bindExpression, type Scope } from '../../../src/expr/bind-expression.ts';
 import { bindNow } from '../../../src/expr/bind-parameters.ts';
@@ -28,6 +29,7 @@ export class TestEngine {
     const modules = await loadDuckdb();
     registerVariantFunctions(modules, connection);
     registerGeneratedSizeFunction(modules, connection);
+    registerTextFunctions(modules, connection);
     return new TestEngine(instance, connection);
   }
 

@@ -59,7 +59,7 @@ describe('precedence and spelling, as printed', () => {
     ['date(x)', 'date(x)'],
     ['timestamp > 1', '(timestamp > 1)'],
     ['end > 1', '(end > 1)'],
-    ['a div 2', '(a DIV 2)'],
+    ['a div 2', '(a div 2)'],
   ])('%s', (text, expected) => {
     expect(printExpression(parseExpression(text))).toBe(expected);
   });

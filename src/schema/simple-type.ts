@@ -1,5 +1,5 @@
-import { sqlTypeName } from '../../schema/sql-type.ts';
-import type { DataType } from '../../schema/types.ts';
+import { sqlTypeName } from './sql-type.ts';
+import type { DataType } from './types.ts';
 
 /** A type as DESCRIBE and `dtypes` spell it: `bigint`, `decimal(10,2)`, `array<string>`, `struct<a:int>`. */
 export function simpleTypeName(type: DataType): string {

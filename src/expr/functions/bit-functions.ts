@@ -1,0 +1,44 @@
+import type { DataType } from '../../schema/types.ts';
+import { argument, built, type EngineCall, type FunctionTable, taking, types } from '../function-spec.ts';
+
+/** A shift counts in the bits of the value's type: by 33 of INT is by 1, by -1 is by 31. */
+function shift(direction: 'left' | 'right' | 'unsigned'): (call: EngineCall) => string {
+  return (call) => {
+    const [value, given] = [argument(call, 0), argument(call, 1)];
+    const isLong = call.types[0]?.kind === 'long';
+    const [bits, target] = isLong ? [64, 'BIGINT'] : [32, 'INTEGER'];
+    const count = `(((${given} % ${bits}) + ${bits}) % ${bits})`;
+    if (direction === 'right') return `CAST(${floored(value, count)} AS ${target})`;
+    const unsigned = `(CAST(${value} AS HUGEINT) + CASE WHEN ${value} < 0 THEN ${2n ** BigInt(bits)} ELSE 0 END)`;
+    if (direction === 'unsigned') return wrapped(`(${unsigned} >> ${count})`, { bits, target });
+    // The bits that leave on the left are cut off before the shift.
+    const kept = `(${unsigned} % (CAST(1 AS HUGEINT) << (${bits} - ${count})))`;
+    return wrapped(`(${kept} << ${count})`, { bits, target });
+  };
+}
+
+/** The engine fills with zeros, but the sign stays: negative numbers are shifted by their complement. */
+function floored(value: string, count: string): string {
+  return `CASE WHEN ${value} < 0 THEN -1 - ((-1 - ${value}) >> ${count}) ELSE ${value} >> ${count} END`;
+}
+
+function wrapped(value: string, { bits, target }: { readonly bits: number; readonly target: string }): string {
+  const [half, whole] = [2n ** BigInt(bits - 1), 2n ** BigInt(bits)];
+  return `CAST(CASE WHEN ${value} >= ${half} THEN ${value} - ${whole} ELSE ${value} END AS ${target})`;
+}
+
+/** Of 64 bits, whatever the type. */
+function countSql(call: EngineCall): string {
+  const value = argument(call, 0);
+  return call.types[0]?.kind === 'boolean' ? `CAST(${value} AS INTEGER)` : `CAST(bit_count(CAST(${value} AS BIGINT)) AS INTEGER)`;
+}
+
+const first = ([type]: readonly (DataType | undefined)[]): DataType | undefined => type;
+
+/** Functions of the bits of whole numbers. */
+export const bitFunctions: FunctionTable = {
+  shiftleft: taking(['integral', 'integer'], built(2, shift('left'), first)),
+  shiftright: taking(['integral', 'integer'], built(2, shift('right'), first)),
+  shiftrightunsigned: taking(['integral', 'integer'], built(2, shift('unsigned'), first)),
+  bit_count: built(1, countSql, types.integer),
+};
