@@ -24,10 +24,6 @@ export function declaredDifferences(suite: ExpressionSuite): DeclaredDifferences
   return (read(suite, 'differs') ?? {}) as DeclaredDifferences;
 }
 
-export function declareDifferences(suite: ExpressionSuite, differences: DeclaredDifferences): void {
-  write(suite, 'differs', differences);
-}
-
 export async function ourLines(session: Session, expressions: readonly string[]): Promise<ExpressionLines> {
   const lines: [string, string][] = [];
   for (const expression of expressions) lines.push([expression, await ourLine(session, expression)]);
