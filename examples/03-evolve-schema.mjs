@@ -12,7 +12,7 @@ const more = session.createDataFrame([{ id: 2n, name: 'grace', born: '1906-12-09
 try {
   await more.write.mode('append').save(path);
 } catch (error) {
-  console.log(error.alias, error.sqlState);
+  console.log(error.errorClass, error.sqlState);
 }
 await more.write.mode('append').option('mergeSchema', true).save(path);
 await session.sql(`ALTER TABLE delta.\`${path}\` ADD COLUMN country STRING COMMENT 'ISO 3166' AFTER name`);

@@ -32,7 +32,9 @@ describe('restated cases of the reference suites', () => {
 
     it.each(suite.cases)('$title', async (restated) => {
       const expected = expectedOutcomes(restated, recording[restated.title] ?? []);
-      expect(expected, 'Spark was not asked: RECORD=1 npx vitest run --project engines test/engines/suites').toHaveLength(restated.steps.length);
+      expect(expected, 'Spark was not asked: RECORD=1 npx vitest run --project engines test/engines/suites').toHaveLength(
+        restated.steps.length,
+      );
       const outcomes = await ourOutcomes(session, suite, restated, join(directory, suite.name));
       expect(compared(outcomes, expected)).toEqual(expected);
     });

@@ -86,11 +86,11 @@ describe('the whole service, into an Iceberg table', () => {
 });
 
 describe.runIf(asked === '')('the simulation itself', () => {
-  it('gives the same history for the same seed, and another one for another', async () => {
+  it.each(['delta', 'iceberg'] as const)('gives the same history for the same seed, and another one for another: %s', async (format) => {
     const [first, again, other] = [
-      await runSimulation({ seed: 10, activeMs: 2_500 }),
-      await runSimulation({ seed: 10, activeMs: 2_500 }),
-      await runSimulation({ seed: 11, activeMs: 2_500 }),
+      await runSimulation({ seed: 10, activeMs: 2_500, format }),
+      await runSimulation({ seed: 10, activeMs: 2_500, format }),
+      await runSimulation({ seed: 11, activeMs: 2_500, format }),
     ];
     expect(again).toEqual(first);
     expect(other.history).not.toBe(first.history);

@@ -69,7 +69,7 @@ describe.skipIf(server === undefined)('a Session over s3:// locations', () => {
     {
       await using given = await open({ 'tidewater.engine.temporaryDirectory': temporary });
       await given.session.sql(`CREATE TABLE t USING delta LOCATION '${location}' AS SELECT * FROM range(1000)`);
-      expect(await (await given.session.sql('SELECT max(id) AS m FROM t')).collect()).toMatchObject([{ m: 999n }]);
+      expect(await (await given.session.sql('SELECT max(id) AS m FROM t WHERE id > 5')).collect()).toMatchObject([{ m: 999n }]);
       const [engine = ''] = await readdir(temporary);
       expect(await readdir(join(temporary, engine))).toEqual(['copies']);
       expect(await readdir(join(temporary, engine, 'copies'))).toHaveLength(1);

@@ -36,6 +36,8 @@ const deltaProperties = {
 const icebergProperties = {
   'history.expire.max-snapshot-age-ms': String(retentionMs),
   'commit.manifest.min-count-to-merge': '12',
+  // Deflate runs in threads of the process, which take real time: simulated time does not wait for them.
+  'write.manifest.compression-codec': 'uncompressed',
 };
 
 /** One run's shape, drawn from its seed. */
