@@ -190,7 +190,7 @@ export class Oracle {
   /** Runs statements in Spark, those after a refused one too: what each gave. Rows come of those that are queries only. */
   async script(asked: SparkScript): Promise<readonly ScriptAnswer[]> {
     const { statements: sql, queries, conf } = asked;
-    return (await this.#ask({ cmd: 'script', engine: 'spark', sql, queries, conf })) as readonly ScriptAnswer[];
+    return await this.#ask({ cmd: 'script', engine: 'spark', sql, queries, conf });
   }
 
   /** Settings of this conversation's Spark session, catalogs among them. */
