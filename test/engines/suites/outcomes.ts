@@ -64,10 +64,7 @@ function firstLine(message: string = ''): string {
 
 /** What ours must give: what Spark gave, or what was decided. */
 export function expectedOutcomes({ differs = {} }: RestatedCase, recorded: readonly Outcome[]): readonly Outcome[] {
-  return recorded.map((outcome, place) => {
-    const { ours = outcome } = differs[place] ?? {};
-    return typeof ours === 'object' && 'refused' in ours ? { refused: ours.refused } : ours;
-  });
+  return withoutMessages(recorded.map((outcome, place) => differs[place]?.ours ?? outcome));
 }
 
 /** Outcomes as they are compared: an error without a class is any refusal. */
@@ -77,6 +74,11 @@ export function compared(outcomes: readonly Outcome[], expected: readonly Outcom
     const anyRefusal = typeof wanted === 'object' && 'refused' in wanted && wanted.refused === 'refused';
     return anyRefusal && typeof outcome === 'object' && 'refused' in outcome ? wanted : outcome;
   });
+}
+
+/** Messages hold what is of one run. */
+export function withoutMessages(outcomes: readonly Outcome[] = []): readonly Outcome[] {
+  return outcomes.map((outcome) => (typeof outcome === 'object' && 'refused' in outcome ? { refused: outcome.refused } : outcome));
 }
 
 function fileOf({ name }: RestatedSuite): URL {
