@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../src/base/errors.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { DeadLetterIncarnations, type ReplacedDeadLetters } from '../../../src/ingest/dead-letter-incarnations.ts';
 import { type DeadLetterOptions, DeadLetterTopic } from '../../../src/ingest/dead-letter-topic.ts';
@@ -105,6 +106,15 @@ describe('the dead-letter topic', () => {
     await (await bench.sink({ incarnations, table: 'other' })).write(batchFrom(0n), [reject(0, 3n)]);
     expect(told).toEqual([{ topic: 'dead', oldTopicId, newTopicId }]);
     expect(newTopicId).not.toBe(oldTopicId);
+  });
+
+  it('is written whether the broker says which topic it is or not', async () => {
+    const told: ReplacedDeadLetters[] = [];
+    const incarnations = new DeadLetterIncarnations((replaced) => told.push(replaced));
+    const unavailable = new ServiceError({ code: 'KAFKA_UNAVAILABLE', kind: 'unavailable', message: 'the broker does not answer' });
+    const answers = [() => Promise.resolve('one'), () => Promise.reject(unavailable), () => Promise.resolve('two')];
+    for (const topicId of answers) await incarnations.look({ topicId }, 'dead');
+    expect(told).toEqual([{ topic: 'dead', oldTopicId: 'one', newTopicId: 'two' }]);
   });
 
   it('holds the record unchanged, with where it came from and why it is there', async () => {
