@@ -13,8 +13,9 @@ export const maskInResults = '*********(redacted)';
 /** Looked for in a name without its separators, lower case. */
 const secretName =
   /pass(?:word|wd|phrase)|pwd|secret|token|credential|authorization|cookie|signature|jaasconfig|(?:access|private|api|account|shared|sse|signing|encryption)key/;
-/** Names that speak about a secret and hold none. */
-const speaksAboutOne = /(?:enabled|ms|seconds|uri|url|endpoint|file|path|location|provider|type|scope|count|length)$/;
+/** Last words of names that speak about a secret and hold none. */
+const speaksAboutOne = /^(?:enabled|ms|seconds|uri|url|endpoint|file|path|location|provider|type|scope|count|length)$/i;
+const betweenWords = /[^a-zA-Z0-9]+|(?<=[a-z0-9])(?=[A-Z])/;
 /** Values of request headers may be anything, and mostly are what grants access. */
 const headerName = /(?:^|\.)header\.[^.]/i;
 
@@ -22,7 +23,8 @@ const headerName = /(?:^|\.)header\.[^.]/i;
 export function isSecretName(name: string): boolean {
   const letters = name.replaceAll(/[^a-zA-Z0-9]/g, '').toLowerCase();
   if (letters === 'sig') return true;
-  return (secretName.test(letters) && !speaksAboutOne.test(letters)) || headerName.test(name);
+  const lastWord = name.split(betweenWords).at(-1) ?? '';
+  return (secretName.test(letters) && !speaksAboutOne.test(lastWord)) || headerName.test(name);
 }
 
 /** A value that has a name, as it may be shown. An empty one is shown as empty: it says that none is set. */
@@ -44,10 +46,12 @@ export function shownEntries<Value extends string | undefined>(
 const assignedName = /(?<![\w.-])([\w.-]{1,256})(\\?["'`])?(\s{0,2}[=:]\s{0,2})/g;
 const assignedValue = /(\\?")(?:[^"\\]|\\(?!"))*(?:\\?"|$)|(')(?:[^'\\]|\\.)*(?:'|$)|[^\s,;&"'})\]]+/y;
 /** Before the host: also where a password has characters that had to be encoded. */
-const userInfo = /(:\/\/)(?:[^/?#\s@:[]{0,256}:(?!\d{1,5}(?:[/?#,\s"']|$))[^\s"'`<>]{0,1024}@|[^/?#\s"'`<>]{0,1024}@)/g;
+const userInfo = /(:\/\/)(?:[^/?#\s@:[]{0,256}:(?!\d{1,5}(?:[/?#,\s"']|$))[^\s"'`<>]{0,4096}@|[^/?#\s"'`<>]{0,4096}@)/g;
 /** There the part before the host is the name of a container. */
 const containerScheme = /(?:abfss?|wasbs?)$/i;
-const bearer = /\b(Bearer|Basic) +(?=[^\s"']*[\d=._-])[^\s"',;]{8,}/g;
+const bearer = /\b([Bb]earer|BEARER|Basic) +(?=[^\s"']*[\d=._-])[^\s"',;]{8,}/g;
+/** As a line of a request, whatever the value looks like. */
+const logInHeader = /\b(authorization\s{0,2}:\s{0,2}(?:bearer|basic|digest|negotiate|aws4-hmac-sha256)) +[^\s"',;]+/gi;
 const privateKey = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 
 /** Texts of a value of JSON, and what is below names of secrets, as they may be shown. */
@@ -64,12 +68,13 @@ export function shownJson(value: JsonValue): JsonValue {
 
 /** A text without what is secret by its form: user and password of a URI, secret parameters and assignments, log-in headers, private keys. */
 export function withoutSecrets(text: string, instead: string = mask): string {
-  if (!/[@=:]|Bearer|Basic|PRIVATE/.test(text)) return text;
+  if (!/[@=:]|Bearer|Basic|PRIVATE/i.test(text)) return text;
   const formless = text
     .replaceAll(privateKey, () => instead)
     .replaceAll(userInfo, (whole, slashes: string, at: number) =>
       containerScheme.test(text.slice(Math.max(0, at - 5), at)) ? whole : `${slashes}${instead}@`,
     )
+    .replaceAll(logInHeader, (_, header: string) => `${header} ${instead}`)
     .replaceAll(bearer, (_, kind: string) => `${kind} ${instead}`);
   return withoutAssigned(formless, instead);
 }

@@ -15,6 +15,8 @@ describe('a secret is known by its name', () => {
     's3.session-token',
     'fs.s3a.secret.key',
     'fs.azure.account.key.x',
+    'fs.azure.account.key.myaccount',
+    'adls.sas-token.profile',
     's3.sse.key',
     'privateKey',
     'api_key',
@@ -48,6 +50,9 @@ describe('a secret is known by its form', () => {
   test.each([
     ['postgresql://user:canary@db:5432/lake', 'postgresql://***@db:5432/lake'],
     ['redis://:canary@host', 'redis://***@host'],
+    [`https://oauth2:${'canary'.repeat(500)}@host`, 'https://***@host'],
+    ['authorization: bearer abcdefghij', 'authorization: bearer ***'],
+    ['sent bearer canary-1234 twice', 'sent bearer *** twice'],
     ['https://canary@host/x', 'https://***@host/x'],
     ['jdbc:postgresql://db/lake?user=u&password=canary&ssl=true', 'jdbc:postgresql://db/lake?user=u&password=***&ssl=true'],
     ['"postgresql://u:can/ary@db" is not a URI', '"postgresql://***@db" is not a URI'],
