@@ -8,7 +8,16 @@ interface ProjectOptions {
 }
 
 const project = (name: string, include: readonly string[], timeoutMs: number, options: ProjectOptions = {}) => ({
-  test: { name, include: [...include], testTimeout: timeoutMs, hookTimeout: timeoutMs, pool: 'forks' as const, ...options },
+  test: {
+    name,
+    include: [...include],
+    testTimeout: timeoutMs,
+    hookTimeout: timeoutMs,
+    pool: 'forks' as const,
+    // A failure's message tells the whole of what was compared, as each finding of a list.
+    chaiConfig: { truncateThreshold: 0 },
+    ...options,
+  },
 });
 /** Starts the broker and the Redis that the environment does not name. */
 const servers = { globalSetup: ['test/support/global-servers.ts'] };
@@ -21,7 +30,7 @@ const config: ViteUserConfig = defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      project('fast', ['test/{unit,conformance,golden,simulation,property}/**/*.test.ts', 'test/*.test.ts'], 90_000, shared),
+      project('fast', ['test/{unit,conformance,golden,simulation,property}/**/*.test.ts', 'test/*.test.ts'], 120_000, shared),
       project('integration', ['test/integration/**/*.test.ts'], 180_000, servers),
       project('parity', ['test/parity/**/*.test.ts'], 300_000, shared),
       project('engines', ['test/engines/**/*.test.ts'], 300_000, { ...shared, globalSetup: ['test/engines/support/global-oracle.ts'] }),

@@ -4,6 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const maxMessage = 2_000;
+/** What the reporter has instead of the message of a test that took too long: the stack of the error that was made in advance. */
+const timeout = 'STACK_TRACE_ERROR';
+/** The report has nothing of a hook of a `describe`. */
+const hookFailed = 'a hook failed: its message is in the output of the run';
 
 const folder = process.argv[2];
 let [passed, failed, skipped] = [0, 0, 0];
@@ -20,7 +24,9 @@ if (passed + failed === 0) process.exit(1);
 /** A file that fails as a whole has no test that does. */
 function printFailures({ name, status, message, assertionResults }) {
   const tests = assertionResults.filter((test) => test.status === 'failed');
-  for (const { fullName, failureMessages } of tests)
-    console.log(`FAILED ${name}: ${fullName}\n${failureMessages.join('\n').slice(0, maxMessage)}\n`);
-  if (status === 'failed' && tests.length === 0) console.log(`FAILED ${name}\n${String(message).slice(0, maxMessage)}\n`);
+  for (const { fullName, failureMessages, duration } of tests) {
+    const said = failureMessages.join('\n').replaceAll(timeout, `timed out, and ended after ${Math.round(duration)} ms`);
+    console.log(`FAILED ${name}: ${fullName}\n${said.slice(0, maxMessage)}\n`);
+  }
+  if (status === 'failed' && tests.length === 0) console.log(`FAILED ${name}\n${String(message || hookFailed).slice(0, maxMessage)}\n`);
 }

@@ -9,6 +9,9 @@ const suites = [
   ['--project', 'e2e', 'test/e2e/smoke.test.ts'],
 ];
 
+// Random inputs are tried less often by hand than by continuous integration.
+const propertyRuns = process.env.PROPERTY_RUNS ?? (process.env.CI === undefined ? '0.3' : '1');
+
 await bootstrap();
 for (const [index, suite] of suites.entries()) {
   const code = await vitest([...suite, ...given, ...reporting(`npm-test-${index}`)]);
@@ -26,6 +29,7 @@ async function vitest(args) {
     const child = spawn(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...args], {
       cwd: root,
       stdio: 'inherit',
+      env: { ...process.env, PROPERTY_RUNS: propertyRuns },
     });
     // Ctrl-C reaches the child by itself; a signal to this process alone is passed on, and its end waited for.
     const pass = () => child.kill('SIGTERM');

@@ -2,6 +2,7 @@ export { changes, openTable, rows } from './app/library.ts';
 export { createSession, Session, SessionBuilder, type SessionOptions } from './app/session.ts';
 export { AnalysisException, ParseException, type TextPosition } from './base/analysis-exception.ts';
 export { type ErrorKind, isServiceError, ServiceError } from './base/errors.ts';
+export type { JsonObject, JsonValue } from './base/json-value.ts';
 export {
   ConcurrentAppendException,
   ConcurrentDeleteDeleteException,
@@ -12,8 +13,9 @@ export {
   MetadataChangedException,
   ProtocolChangedException,
 } from './delta/transaction/concurrent-modification.ts';
+export type { ParameterValue, ParameterValues } from './expr/bind-parameters.ts';
 export type { DataType, Field, StructType } from './schema/types.ts';
-export { Column, type ColumnOrValue, type LiteralValue } from './session/column.ts';
+export { Column, type ColumnOrName, type ColumnOrValue, type LiteralValue } from './session/column.ts';
 export { type ActionOptions, DataFrame } from './session/data-frame.ts';
 export type { ConditionInput, SetInput } from './session/delta-inputs.ts';
 export { DeltaMergeBuilder, type MergeSet, type MergeValues } from './session/delta-merge-builder.ts';
@@ -22,10 +24,10 @@ export { DeltaOptimizeBuilder, DeltaTable } from './session/delta-table-handle.t
 export * as functions from './session/functions.ts';
 export { col, column, expr, lit, when } from './session/functions.ts';
 export { GroupedData } from './session/grouped-data.ts';
-export type { Explanation } from './session/plan/actions.ts';
-export type { TableRead } from './session/plan/execution.ts';
 export { DataFrameReader } from './session/read/data-frame-reader.ts';
 export type { Row, RowInput, RowInputValue, RowValue } from './session/rows/row.ts';
+export type { Explanation } from './session/run/actions.ts';
+export type { TableRead } from './session/run/execution.ts';
 export { DataStreamReader } from './session/streaming/data-stream-reader.ts';
 export { DataStreamWriter, type ForeachBatch, type TriggerOptions } from './session/streaming/data-stream-writer.ts';
 export { StreamingQueryException } from './session/streaming/stream-failed.ts';
@@ -34,5 +36,6 @@ export { StreamingQuery, type StreamingQueryStatus } from './session/streaming/s
 export { Window, WindowSpec } from './session/window.ts';
 export { DataFrameWriter } from './session/write/data-frame-writer.ts';
 export { DataFrameWriterV2 } from './session/write/data-frame-writer-v2.ts';
-export type { HistoryEntry, Snapshot, Table, TableDefinition } from './table/table.ts';
+export type { WriteResult } from './table/row-operations.ts';
+export type { HistoryEntry, QueryableTable, Snapshot, Table, TableDefinition } from './table/table.ts';
 export type { OpenTableOptions } from './table/table-formats.ts';

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { failpointNames } from '../src/base/failpoint.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 const skipped = new Set(['node_modules', 'dist', '.git', '.tidewater', 'coverage']);
@@ -34,6 +35,21 @@ describe('the repository', () => {
   it('has no file of source past 400 lines', () => {
     const long = sources.map((path) => [path, read(path).split('\n').length] as const).filter(([, lines]) => lines > 440);
     expect(long).toEqual([]);
+  });
+
+  it('asks for a format by name in its own folder only, and where a statement, a catalog or an API has its name', () => {
+    const named = new Set([
+      // CONVERT TO DELTA takes its own format's name too.
+      'src/session/commands/convert-command.ts',
+      // Spark's DeltaTable is of Delta tables.
+      'src/session/delta-table-handle.ts',
+      // Catalogs that hold Iceberg tables alone.
+      'src/catalog/iceberg-catalog.ts',
+    ]);
+    const asked = /[=!]== '(delta|iceberg)'|case '(delta|iceberg)':|'(delta|iceberg)' [=!]==/;
+    const found = sources.filter((path) => !/^src\/(delta|iceberg)\//.test(path) && asked.test(read(path)));
+    expect(found.filter((path) => !named.has(path))).toEqual([]);
+    expect(found).toHaveLength(named.size);
   });
 
   it('has no unfinished marks in the source', () => {
@@ -77,15 +93,30 @@ describe('the repository', () => {
     expect(page).not.toContain('| missing |');
   });
 
+  it('has one version: of the package, of the chart and of the newest release in the changelog', () => {
+    const { version } = JSON.parse(read('package.json')) as { readonly version: string };
+    const released = [...read('CHANGELOG.md').matchAll(/^## (\d\S*)$/gm)].map((match) => match[1]);
+    expect({
+      chart: /^version: (.*)$/m.exec(read('helm/tidewater/Chart.yaml'))?.[1],
+      app: /^appVersion: "(.*)"$/m.exec(read('helm/tidewater/Chart.yaml'))?.[1],
+      released: released[0],
+    }).toEqual({ chart: version, app: version, released: version });
+  });
+
+  it('is worked on with the oldest line of Node that it supports', () => {
+    const { engines } = JSON.parse(read('package.json')) as { readonly engines: { readonly node: string } };
+    expect(engines.node).toMatch(new RegExp(`^>=${read('.nvmrc').trim()}\\.`));
+  });
+
   it('names every failpoint of the code in its page', () => {
-    const names = [...read('src/base/failpoint.ts').matchAll(/\| '([A-Z]\d)'/g)].map((match) => match[1]);
-    const page = read('docs/spec/failpoints.md');
-    expect(names.length).toBeGreaterThan(10);
-    expect(names.filter((name) => !page.includes(`| ${String(name)} |`))).toEqual([]);
+    const rows = [...read('docs/spec/failpoints.md').matchAll(/^\| `(.*?)` \|/gm)].map((match) => match[1]);
+    expect(rows.toSorted()).toEqual([...failpointNames].sort());
   });
 
   it('resolves every relative link of its pages', () => {
-    const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...filesBelow('docs')].filter((path) => path.endsWith('.md'));
+    const pages = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', ...filesBelow('docs')].filter((path) =>
+      path.endsWith('.md'),
+    );
     const all = new Set(filesBelow('.').map((path) => path.replace(/^\.\//, '')));
     const broken = pages.flatMap((page) =>
       [...read(page).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]

@@ -41,6 +41,8 @@ export interface AdminServer {
 }
 
 const maxBodyBytes = 1_024;
+/** More than probes and scrapers need, and less than the files that a process may have open. */
+const maxConnections = 256;
 const connectionTimeoutMs = 30_000;
 const keepAliveTimeoutMs = 5_000;
 const jsonType = 'application/json; charset=utf-8';
@@ -66,8 +68,14 @@ export function createAdminServer(settings: AdminSettings, ports: AdminPorts): A
     keepAliveTimeout: keepAliveTimeoutMs,
     // Open keep-alive connections must not hold up the end of the process.
     forceCloseConnections: true,
+    // For requests that no handler sees, such as an address that cannot be decoded.
+    frameworkErrors: (error, _request, reply) => {
+      void sendProblem(reply, problemOf(error));
+    },
   });
+  app.server.maxConnections = maxConnections;
   addErrorPages(app, ports.logger);
+  endBodies(app);
   refuseOtherHosts(app, settings);
   addProbes(app, settings, ports);
   addReports(app, settings, ports);
@@ -81,6 +89,15 @@ function refuseOtherHosts(app: FastifyInstance, settings: AdminSettings): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (isAllowedHost(request.headers.host, settings)) done();
     else done(hostRefused());
+  });
+}
+
+/** No page takes a body: a connection is not kept for one that arrives a byte at a time. */
+function endBodies(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+    if ((length ?? '0') !== '0' || encoding !== undefined) void reply.header('connection', 'close');
+    done();
   });
 }
 
@@ -123,9 +140,11 @@ function addReports(app: FastifyInstance, settings: AdminSettings, ports: AdminP
   });
 }
 
+function sendProblem(reply: FastifyReply, problem: ReturnType<typeof problemOf>): FastifyReply {
+  return reply.code(problem.status).header('content-type', problemContentType).send(problem.body);
+}
+
 function addErrorPages(app: FastifyInstance, logger: Logger): void {
-  const sendProblem = (reply: FastifyReply, problem: ReturnType<typeof problemOf>): FastifyReply =>
-    reply.code(problem.status).header('content-type', problemContentType).send(problem.body);
   app.setNotFoundHandler((request, reply) =>
     sendProblem(reply, makeProblem(404, { title: 'not-found', code: 'PAGE_NOT_FOUND', detail: `nothing answers ${request.method} here` })),
   );

@@ -1,6 +1,7 @@
 import { untilAborted } from '../base/abort.ts';
 import { printJson } from '../base/bigint-json.ts';
 import { ServiceError } from '../base/errors.ts';
+import { defaultTableFormat, traitsOf } from '../table/formats.ts';
 import type { CommandContext, ServeOptions } from './app-commands.ts';
 import type { Components } from './components.ts';
 import type { PipelineProcess } from './pipeline-process.ts';
@@ -123,7 +124,11 @@ async function printSummary({ components, options }: Demo, target: Target, { pro
   const { config, catalog, metrics } = components;
   const table = await catalog.load(target.table);
   const snapshot = await table.refresh();
-  const commits = sumOf((await metrics.samples('tidewater_commits_total')).filter(({ labels }) => labels['result'] === 'committed'));
+  const commits = sumOf(
+    (await metrics.samples('tidewater_commits_total')).filter(
+      ({ labels }) => labels['by'] === 'ingest' && labels['result'] === 'committed',
+    ),
+  );
   const changeRows = sumOf(await metrics.samples('tidewater_cdf_records_total'));
   const topics = [target.topic, ...config.feeds.map((feed) => feed.topic), config.ingest.deadLetters.topic];
   if (options.json) {
@@ -158,13 +163,14 @@ function welcome({ components, options, url }: Demo, target: Target, total: numb
   const { config } = components;
   const table = config.tables.find((candidate) => candidate.name === target.table);
   const rate = options.rate ?? demoRecordsPerSecond;
-  const file = `config/development${table?.format === 'iceberg' ? '-iceberg' : ''}.yaml`;
+  const { format = defaultTableFormat } = table ?? {};
+  const file = `config/development${format === defaultTableFormat ? '' : `-${format}`}.yaml`;
   return [
     '',
     'Tidewater is running. Ctrl-C finishes what is under way and stops.',
     '',
     `  records   topic ${target.topic}, ${total} flights at ${rate} a second`,
-    `  table     ${table?.location ?? ''}  (${table?.format === 'iceberg' ? 'Apache Iceberg' : 'Delta Lake'})`,
+    `  table     ${table?.location ?? ''}  (${traitsOf[format].title})`,
     ...config.feeds.map((feed) => `  changes   topic ${feed.topic}`),
     `  rejects   topic ${config.ingest.deadLetters.topic}`,
     `  metrics   ${url}/metrics`,

@@ -1,6 +1,7 @@
 import { ServiceError } from '../base/errors.ts';
 import { type Drift, definitionDrift, driftText, layoutDrift } from '../config/table-drift.ts';
 import type { TableSettings } from '../config/table-settings.ts';
+import type { RouteSettings } from '../ingest/settings.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { DecodeSpec } from '../protocol/sealed-batch.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
@@ -12,13 +13,16 @@ import type { Table } from '../table/table.ts';
  */
 export class DriftWatch {
   readonly #settings: TableSettings;
+  readonly #encodings: Pick<RouteSettings, 'value' | 'key'>;
   readonly #logger: Logger;
   readonly #named = new Set<string>();
   #definition: readonly Drift[] = [];
   #layout: readonly Drift[] = [];
 
-  constructor(settings: TableSettings, logger: Logger) {
+  /** `encodings`: of the records that fill the table. */
+  constructor(settings: TableSettings, encodings: Pick<RouteSettings, 'value' | 'key'>, logger: Logger) {
     this.#settings = settings;
+    this.#encodings = encodings;
     this.#logger = logger;
   }
 
@@ -40,7 +44,8 @@ export class DriftWatch {
   decodeSpec(write: WriteSpec): DecodeSpec {
     this.#layout = layoutDrift(this.#settings, write);
     this.#judge(this.#layout);
-    return decodeSpecOf(this.#settings, write);
+    const { value, key } = this.#encodings;
+    return { ...decodeSpecOf(this.#settings, write), value, key };
   }
 
   #judge(drifts: readonly Drift[]): void {

@@ -1,30 +1,8 @@
 import { writeSync } from 'node:fs';
 import { ServiceError } from '../base/errors.ts';
-import { type Failpoint, type FailpointName, inertFailpoint } from '../base/failpoint.ts';
+import { type Failpoint, failpointNames, inertFailpoint } from '../base/failpoint.ts';
 
-const names: ReadonlySet<string> = new Set<FailpointName>([
-  'F1',
-  'F2',
-  'F3',
-  'F4',
-  'D1',
-  'F5',
-  'I1',
-  'I2',
-  'S1',
-  'F6',
-  'F7',
-  'C1',
-  'C2',
-  'C3',
-  'C4',
-  'C5',
-  'M1',
-  'M2',
-  'M3',
-  'V1',
-  'V2',
-]);
+const names: ReadonlySet<string> = new Set(failpointNames);
 const delayMs = 2_000;
 
 /**

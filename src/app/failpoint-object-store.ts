@@ -9,8 +9,8 @@ const listName = /^snap-[^/]+\.avro$/;
 const catalogMetadataName = /\d{5}-[^/]+\.metadata\.json$/;
 
 /**
- * Passes failpoint I1 after every manifest and I2 after every manifest list that was put, and F5 after every conditional put that was applied: a kill there is a commit whose response never arrived, an error
- * there is an unknown outcome.
+ * Passes `after-manifests` after every manifest, `after-manifest-list` after every manifest list that was put, and `commit-applied` after every
+ * conditional put that was applied: a kill there is a commit whose response never arrived, an error there is an unknown outcome.
  */
 export class FailpointObjectStore implements ObjectStore {
   readonly root: string;
@@ -38,22 +38,25 @@ export class FailpointObjectStore implements ObjectStore {
     return this.#inner.head(path, signal);
   }
 
-  list(options: { readonly prefix: string; readonly startAfter?: string | undefined }, signal?: AbortSignal): AsyncIterable<ObjectInfo> {
+  list(
+    options: { readonly prefix: string; readonly startAfter?: string | undefined; readonly links?: boolean | undefined },
+    signal?: AbortSignal,
+  ): AsyncIterable<ObjectInfo> {
     return this.#inner.list(options, signal);
   }
 
   async put(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
     await this.#inner.put(path, bytes, signal);
     const name = path.slice(path.lastIndexOf('/') + 1);
-    if (listName.test(name)) await this.#failpoint('I2');
-    else if (manifestName.test(name)) await this.#failpoint('I1');
+    if (listName.test(name)) await this.#failpoint('after-manifest-list');
+    else if (manifestName.test(name)) await this.#failpoint('after-manifests');
   }
 
   async putIfAbsent(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<PutIfAbsentResult> {
     const result = await this.#inner.putIfAbsent(path, bytes, signal);
     if (result !== 'created' || catalogMetadataName.test(path)) return result;
     try {
-      await this.#failpoint('F5');
+      await this.#failpoint('commit-applied');
     } catch (cause) {
       if (!isServiceError(cause)) throw cause;
       throw new ServiceError({

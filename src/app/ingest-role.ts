@@ -1,13 +1,15 @@
 import { describeFailure } from '../base/errors.ts';
-import { CommitPipeline } from '../commit/commit-pipeline.ts';
+import { CommitQueue } from '../commit/commit-queue.ts';
 import { TableCommitter } from '../commit/table-committer.ts';
 import type { TableSettings } from '../config/table-settings.ts';
 import { DeadLetterIncarnations } from '../ingest/dead-letter-incarnations.ts';
 import { DeadLetterTopic } from '../ingest/dead-letter-topic.ts';
 import { otherPipelines } from '../ingest/other-pipelines.ts';
+import type { RouteSettings } from '../ingest/settings.ts';
 import { type IngestStatus, TableIngest } from '../ingest/table-ingest.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
+import { SchemaRegistry } from '../registry/schema-registry.ts';
 import type { Table } from '../table/table.ts';
 import type { Components } from './components.ts';
 import { DriftWatch } from './drift-watch.ts';
@@ -29,10 +31,16 @@ interface TableHealthSay {
   readonly standstill: Standstill;
 }
 
+interface RoutedTable {
+  readonly table: TableSettings;
+  readonly route: RouteSettings;
+}
+
 /** The ingest of every routed table, each under its own supervision. */
 export class IngestRole {
   readonly #components: Components;
   readonly #pool: WorkerPool;
+  readonly #registry: SchemaRegistry | undefined;
   readonly #running = new Map<string, TableIngest>();
   readonly #warned = new Set<string>();
   readonly #warnedOfOthers = new Set<string>();
@@ -42,6 +50,8 @@ export class IngestRole {
 
   constructor(components: Components) {
     this.#components = components;
+    const { schemaRegistry } = components.config;
+    this.#registry = schemaRegistry === undefined ? undefined : new SchemaRegistry(schemaRegistry);
     this.#deadLetterTopics = new DeadLetterIncarnations((replaced) => {
       components.metrics.ingest.deadLetterTopicsReplaced.add(1, { topic: replaced.topic });
       components.logger.warn('dead-letter topic was deleted and created again, its letters are gone', { ...replaced });
@@ -80,21 +90,22 @@ export class IngestRole {
     // A thread that cannot load says so again at its first task, where it is handled.
     warmed.catch(() => undefined);
     try {
-      await Promise.all(this.#routedTables().map(([table, topics]) => this.#superviseTable(table, topics, signal)));
+      await Promise.all(this.#routedTables().map((routed) => this.#superviseTable(routed, signal)));
     } finally {
       await this.#pool.close();
     }
   }
 
-  #routedTables(): readonly (readonly [table: TableSettings, topics: readonly string[]])[] {
+  #routedTables(): readonly RoutedTable[] {
     const { tables, ingest } = this.#components.config;
     return tables.flatMap((table) => {
-      const topics = ingest.routes.filter((route) => route.table === table.name).flatMap((route) => route.topics);
-      return topics.length === 0 ? [] : [[table, [...new Set(topics)]] as const];
+      const route = ingest.routes.find((candidate) => candidate.table === table.name);
+      return route === undefined ? [] : [{ table, route }];
     });
   }
 
-  #superviseTable(table: TableSettings, topics: readonly string[], signal: AbortSignal): Promise<void> {
+  #superviseTable(routed: RoutedTable, signal: AbortSignal): Promise<void> {
+    const { table } = routed;
     const { config, clock, random, logger, health } = this.#components;
     const standstill = new Standstill({ clock, boundMs: config.server.notReadyAfterMs });
     const reporter = health.component(`ingest:${table.name}`, { impairment: () => standstill.detail });
@@ -104,7 +115,7 @@ export class IngestRole {
       clock,
       random,
       backoff: restartBackoff,
-      run: (runSignal) => this.#runTable(table, topics, { reporter, standstill }, runSignal),
+      run: (runSignal) => this.#runTable(routed, { reporter, standstill }, runSignal),
       onRestart: (error, waitMs) => {
         reporter.report(isRefusal(error) ? 'failed' : 'starting', describeFailure(error));
         logger.warn('ingest stopped and starts again', { table: table.name, waitMs, err: error });
@@ -116,24 +127,25 @@ export class IngestRole {
     });
   }
 
-  async #runTable(settings: TableSettings, topics: readonly string[], say: TableHealthSay, signal: AbortSignal): Promise<void> {
+  async #runTable({ table: settings, route }: RoutedTable, say: TableHealthSay, signal: AbortSignal): Promise<void> {
+    const { topics } = route;
     const { reporter, standstill } = say;
     const { config, kafka, clock, random, ids, failpoint, events, logger, metrics, catalog } = this.#components;
     const { ingest, commit, pipeline } = config;
     const table = await catalog.loadOrCreate(settings.name, signal);
     this.#warnOfSecondWriters(table);
     await this.#warnOfOtherPipelines(table, topics, signal);
-    const drift = this.#drifts.get(settings.name) ?? new DriftWatch(settings, logger);
+    const drift = this.#drifts.get(settings.name) ?? new DriftWatch(settings, route, logger);
     this.#drifts.set(settings.name, drift);
     await drift.start(table, signal);
     const identities = new TopicIdentities({ admin: kafka.admin, pipeline });
     const observer = observeCommits(settings.name, metrics, logger, standstill);
     const deadLetters = this.#deadLetters(settings.name);
     const committer = new TableCommitter({ table, clock, random, observer, settings: commit });
-    const sink = new CommitPipeline({
+    const sink = new CommitQueue({
       table,
       committer,
-      stager: pooledStager(this.#pool),
+      stager: pooledStager(this.#pool, this.#registry),
       deadLetters,
       decodeSpecFor: (write) => drift.decodeSpec(write),
       pipeline,

@@ -5,16 +5,15 @@ import { ServiceError } from '../base/errors.ts';
 import { RandomIdSource } from '../base/ids.ts';
 import { SystemClock } from '../base/system-clock.ts';
 import { SystemRandom } from '../base/system-random.ts';
+import { type FormatDrivers, formatDrivers, openAny } from '../catalog/formats.ts';
 import { jsonRows } from '../codec/json-rows.ts';
-import { DeltaTables } from '../delta/delta-tables.ts';
 import type { Engine } from '../engine/engine.ts';
-import { IcebergTables } from '../iceberg/iceberg-tables.ts';
-import { isMetadataFile } from '../iceberg/pointer/metadata-names.ts';
 import { ParquetFileRewriter } from '../maintenance/file-rewriter.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../storage/retrying-object-store.ts';
+import { defaultTableFormat } from '../table/formats.ts';
 import type { QueryableTable, TableDefinition } from '../table/table.ts';
 import type { OpenTableOptions } from '../table/table-formats.ts';
 import { LazyEngine } from './lazy-engine.ts';
@@ -33,12 +32,11 @@ export async function openTable(
   location: string,
   options: OpenTableOptions & { readonly create?: TableDefinition | undefined } = {},
 ): Promise<QueryableTable> {
-  const { delta: tables, iceberg } = formats();
-  const existing =
-    (isMetadataFile(location) ? undefined : await tables.open(location, location)) ??
-    (await iceberg.open(location, location, undefined, options));
+  const { create, ...places } = options;
+  const drivers = formats();
+  const existing = await openAny(drivers, { name: location, location, ...places });
   if (existing !== undefined) return existing;
-  if (options.create !== undefined) return tables.create(location, location, options.create);
+  if (create !== undefined) return drivers[defaultTableFormat].create(location, location, create);
   throw new ServiceError({
     code: 'TABLE_NOT_FOUND',
     kind: 'not-found',
@@ -124,12 +122,12 @@ function engineOfReads(): Promise<Engine> {
   );
 }
 
-/** Both formats. Iceberg tables read their delete files with the engine that reads their rows. */
-function formats(): { readonly delta: DeltaTables; readonly iceberg: IcebergTables } {
+function formats(): FormatDrivers {
   const clock = new SystemClock();
   const random = new SystemRandom();
   const openStore = (location: string): ObjectStore => new RetryingObjectStore(openObjectStore(location), { clock, random });
   const rewriter = new ParquetFileRewriter({ openStore });
-  const parts = { openStore, clock, random, ids: new RandomIdSource(random), version: productVersion };
-  return { delta: new DeltaTables({ ...parts, rewriter }), iceberg: new IcebergTables({ ...parts, engine: engineOfReads }) };
+  const ids = new RandomIdSource(random);
+  // Iceberg tables read their delete files with the engine that reads their rows; operations on rows have none.
+  return formatDrivers({ openStore, clock, random, ids, version: productVersion, rewriter }, { iceberg: { engine: engineOfReads } });
 }

@@ -33,6 +33,9 @@ export class MaintenanceRole {
         if (connected) logger.info('job queue connected');
         else logger.warn('job queue away, maintenance waits', { detail });
       },
+      onRefused: (kind, error) => {
+        observeMaintenance(metrics, logger).refused({ kind }, error);
+      },
     });
   }
 

@@ -6,11 +6,12 @@ import { SystemRandom } from '../base/system-random.ts';
 import type { Config } from '../config/settings.ts';
 import type { KafkaClient } from '../kafka/client.ts';
 import { KafkajsClient } from '../kafka/kafkajs/kafkajs-client.ts';
-import type { KafkaLog } from '../kafka/kafkajs/kafkajs-door.ts';
+import type { KafkaLog } from '../kafka/kafkajs/kafkajs-internals.ts';
+import type { StorageMetrics } from '../observability/area-metrics.ts';
 import { HealthRegistry } from '../observability/health.ts';
 import { createLogger, type Logger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
-import { MeteredObjectStore } from '../storage/metered-object-store.ts';
+import { MeteredObjectStore, type StoreRequest } from '../storage/metered-object-store.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../storage/retrying-object-store.ts';
@@ -19,7 +20,6 @@ import { failpointFromEnv } from './failpoint-from-env.ts';
 import { FailpointObjectStore } from './failpoint-object-store.ts';
 import { LazyEngine } from './lazy-engine.ts';
 import { LocalTableEvents } from './local-table-events.ts';
-import { observeStorage } from './observe/observe-storage.ts';
 import { openTables } from './open-tables.ts';
 import { productVersion } from './product-version.ts';
 import { pooledRewriter } from './workers/pooled.ts';
@@ -69,6 +69,9 @@ export function openComponents(options: OpenOptions): OpenedComponents {
     failpoint,
     engine: () => engine.open(),
     rewriter: pooledRewriter(rewriters),
+    commitTried: (table, result) => {
+      metrics.commit.commits.add(1, { table, by: 'table', result });
+    },
   });
   const kafka = openKafka(options, { clock, random, logger, failpoint });
   return {
@@ -124,5 +127,15 @@ function kafkaLog(logger: Logger): KafkaLog {
   return (level, message, fields) => {
     if (level === 'error' || level === 'warn') logger.warn(message, fields);
     else logger.debug(message, fields);
+  };
+}
+
+/** Requests of this thread to the object store, as metrics. Worker threads count their own as part of the batch timings. */
+function observeStorage(metrics: StorageMetrics): (request: StoreRequest) => void {
+  return ({ op, code, durationMs, bytesRead, bytesWritten }) => {
+    metrics.requests.add(1, { op, code });
+    metrics.requestSeconds.observe(durationMs / 1000, { op });
+    if (bytesRead > 0) metrics.bytes.add(bytesRead, { direction: 'read' });
+    if (bytesWritten > 0) metrics.bytes.add(bytesWritten, { direction: 'written' });
   };
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
+import { isServiceError, ServiceError } from '../base/errors.ts';
 import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
@@ -10,11 +10,9 @@ import { openIcebergCatalog } from '../catalog/open-iceberg-catalog.ts';
 import { type CatalogSettings, catalogProperties } from '../config/catalog-settings.ts';
 import type { TableSettings } from '../config/table-settings.ts';
 import type { IcebergTables } from '../iceberg/iceberg-tables.ts';
-import type { TablePointer } from '../iceberg/pointer/table-pointer.ts';
+import type { LoadedMetadata, MetadataChange, SwapOutcome, TablePointer } from '../iceberg/pointer/table-pointer.ts';
 import type { OpenObjectStore } from '../storage/object-store.ts';
-import { failpointPointer } from './failpoint-pointer.ts';
 import { icebergPointerTables } from './iceberg-pointer-tables.ts';
-import { namedPointer } from './named-pointer.ts';
 import { absolutePath, storageSettings } from './session-catalogs.ts';
 
 export interface PipelineCatalogParts {
@@ -55,7 +53,7 @@ export class PipelineCatalogs {
             if (!(await catalog.hasNamespace(namespace, signal))) throw error;
           });
         }
-        const created = await catalog.create(ident, { format: 'iceberg', definition, mode: 'create-if-absent', signal });
+        const created = await catalog.create(ident, { format: catalog.defaultFormat, definition, mode: 'create-if-absent', signal });
         return created.table;
       },
     };
@@ -102,4 +100,43 @@ export class PipelineCatalogs {
       createAt: (pointer, request) => inner.createAt(pointed(pointer), request),
     };
   }
+}
+
+/** A catalog's table under the name it has in the configuration: by it the pipeline's parts speak of it. */
+function namedPointer(pointer: TablePointer, name: string): TablePointer {
+  return {
+    name,
+    singleWriterOnly: pointer.singleWriterOnly,
+    fileSettings: pointer.fileSettings,
+    ownPlaces: (loaded: LoadedMetadata) => pointer.ownPlaces(loaded),
+    load: (known: LoadedMetadata | undefined, signal?: AbortSignal) => pointer.load(known, signal),
+    swap: (base: LoadedMetadata | undefined, change: MetadataChange, signal?: AbortSignal): Promise<SwapOutcome> =>
+      pointer.swap(base, change, signal),
+  };
+}
+
+/**
+ * Passes `before-swap` before every swap of a catalog's table and `commit-applied` after each that was committed: a kill there is a commit
+ * whose response never arrived, an error there an unknown outcome.
+ */
+function failpointPointer(pointer: TablePointer, failpoint: Failpoint): TablePointer {
+  return {
+    name: pointer.name,
+    singleWriterOnly: pointer.singleWriterOnly,
+    fileSettings: pointer.fileSettings,
+    ownPlaces: (loaded) => pointer.ownPlaces(loaded),
+    load: (known, signal) => pointer.load(known, signal),
+    swap: async (base, change, signal) => {
+      await failpoint('before-swap');
+      const outcome = await pointer.swap(base, change, signal);
+      if (outcome.kind !== 'committed') return outcome;
+      try {
+        await failpoint('commit-applied');
+        return outcome;
+      } catch (cause) {
+        if (!isServiceError(cause)) throw cause;
+        return { kind: 'unknown', cause };
+      }
+    },
+  };
 }

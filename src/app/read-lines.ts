@@ -10,8 +10,9 @@ import { parseExpression } from '../expr/parse/parse-expression.ts';
 import { columnPathSql, expressionSql } from '../expr/sql/engine-sql.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import type { DataType, StructType } from '../schema/types.ts';
-import { orderedChangeRelations } from '../session/plan/change-relation.ts';
+import { orderedChangeRelations } from '../session/lower/change-relation.ts';
 import { readPointOf } from '../session/read/read-options.ts';
+import { traitsOf } from '../table/formats.ts';
 import type { Relation } from '../table/relation.ts';
 import type { QueryableTable, Snapshot } from '../table/table.ts';
 import { toVersion } from '../table/version.ts';
@@ -120,7 +121,7 @@ export async function* schemaLines(
   for (const [pos, field] of schema.fields.entries()) {
     const partition = partitionColumns.includes(field.name);
     const column = { name: field.name, type: typeText(field.type), nullable: field.nullable, partition, pos };
-    yield table.format === 'iceberg' ? { ...column, id: field.id } : column;
+    yield traitsOf[table.format].columnIds ? { ...column, id: field.id } : column;
   }
 }
 

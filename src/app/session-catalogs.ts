@@ -31,6 +31,8 @@ export interface CatalogParts {
   readonly ids: IdSource;
   /** Directories that Iceberg tables may refer to beside their own places. */
   readonly allowedLocations: readonly string[];
+  /** What the session is confined to. */
+  readonly confinedTo: readonly string[] | undefined;
 }
 
 /**
@@ -61,7 +63,7 @@ function openCatalog(name: string, conf: SessionConf, parts: CatalogParts): Sess
     const { drivers, openStore } = parts;
     return new WarehouseCatalog({ name, directory: absolutePath(requiredSetting(name, properties, 'warehouse')), drivers, openStore });
   }
-  const { clock, random, ids, allowedLocations } = parts;
+  const { clock, random, ids, allowedLocations, confinedTo } = parts;
   const stores = storageSettings(properties);
   return openIcebergCatalog(name, properties, {
     tables: icebergPointerTables(parts.iceberg, parts.openStoreWith, stores),
@@ -71,6 +73,7 @@ function openCatalog(name: string, conf: SessionConf, parts: CatalogParts): Sess
     ids,
     absolutePath,
     allowedLocations,
+    confinedTo,
   });
 }
 

@@ -3,8 +3,7 @@ import { RandomIdSource } from '../base/ids.ts';
 import type { StorageSettings } from '../base/storage-settings.ts';
 import { SystemClock } from '../base/system-clock.ts';
 import { SystemRandom } from '../base/system-random.ts';
-import { DeltaTables } from '../delta/delta-tables.ts';
-import { IcebergTables } from '../iceberg/iceberg-tables.ts';
+import { formatDrivers } from '../catalog/formats.ts';
 import type { KafkaClient } from '../kafka/client.ts';
 import { ParquetFileRewriter } from '../maintenance/file-rewriter.ts';
 import { SessionConf } from '../session/conf/session-conf.ts';
@@ -60,10 +59,14 @@ export function createSession(options: SessionOptions = {}): SessionClass {
   const allowedLocations = locationsOf(conf.find('tidewater.iceberg.allowedLocations'));
   const confined = conf.find('tidewater.files.allowedLocations');
   const confinedTo = confined === undefined ? undefined : locationsOf(confined).map(absolutePath);
-  const iceberg = new IcebergTables({ ...formats, application, allowedLocations, confinedTo });
   const outside = locationsOf(conf.find('tidewater.delta.allowedLocations')).map(absolutePath);
-  const drivers = [new DeltaTables({ ...formats, rewriter, cleansUpLog: true, allowedLocations: outside }), iceberg];
-  const catalogs = openCatalogs(conf, { drivers, iceberg, openStore, openStoreWith, clock, random, ids, allowedLocations });
+  const arbitraryProperties = (): boolean => conf.switch('spark.databricks.delta.allowArbitraryProperties.enabled') === true;
+  const { delta, iceberg } = formatDrivers(
+    { ...formats, rewriter, cleansUpLog: true, application, arbitraryProperties, confinedTo },
+    { delta: { allowedLocations: outside }, iceberg: { allowedLocations } },
+  );
+  const drivers = [delta, iceberg];
+  const catalogs = openCatalogs(conf, { drivers, iceberg, openStore, openStoreWith, clock, random, ids, allowedLocations, confinedTo });
   const tables = new SessionTables({
     catalogs,
     drivers,

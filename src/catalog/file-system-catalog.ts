@@ -1,5 +1,6 @@
 import { ServiceError } from '../base/errors.ts';
-import type { Table, TableCatalog, TableDefinition, TableFormat } from '../table/table.ts';
+import type { TableFormat } from '../table/formats.ts';
+import type { Table, TableCatalog, TableDefinition } from '../table/table.ts';
 
 /** One name of the catalog. */
 export interface CatalogEntry {

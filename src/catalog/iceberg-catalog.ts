@@ -1,7 +1,8 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
 import type { TablePointer } from '../iceberg/pointer/table-pointer.ts';
-import { stillThere } from '../table/still-there.ts';
-import type { QueryableTable, TableFormat } from '../table/table.ts';
+import type { TableFormat } from '../table/formats.ts';
+import { refreshUnlessGone } from '../table/refresh-unless-gone.ts';
+import type { QueryableTable } from '../table/table.ts';
 import type {
   CatalogCreateRequest,
   CloneRequest,
@@ -222,7 +223,7 @@ export class IcebergCatalog implements SessionCatalog {
 
 /** Whether a name still stands for the table it stood for: another one may have been made in its place. */
 async function isSameTable(known: OpenedTable, signal: AbortSignal | undefined): Promise<boolean> {
-  return (await stillThere(known.table, signal))?.tableId === known.tableId;
+  return (await refreshUnlessGone(known.table, signal))?.tableId === known.tableId;
 }
 
 function unsupported(feature: string, hint: string): AnalysisException {

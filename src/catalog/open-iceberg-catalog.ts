@@ -28,6 +28,8 @@ export interface IcebergCatalogDependencies {
   readonly absolutePath: (path: string) => string;
   /** Directories whose files tables may have, and lose, beside their own. Default: none. */
   readonly allowedLocations?: readonly string[] | undefined;
+  /** Directories that statements may move metadata to (`jdbc`; others move none). Default: any. */
+  readonly confinedTo?: readonly string[] | undefined;
 }
 
 /**
@@ -89,7 +91,7 @@ function openNames(name: string, properties: ReadonlyMap<string, string>, depend
 }
 
 function sqlNames(name: string, properties: ReadonlyMap<string, string>, dependencies: NamesDependencies): IcebergNames {
-  const { absolutePath, nameOf, openStore, clock, random, ids, allowedLocations } = dependencies;
+  const { absolutePath, nameOf, openStore, clock, random, ids, allowedLocations, confinedTo } = dependencies;
   const { connection, warehouse, ...rest } = sqlSettings(name, properties);
   return new SqlNames({
     ...rest,
@@ -100,6 +102,7 @@ function sqlNames(name: string, properties: ReadonlyMap<string, string>, depende
     clock,
     ids,
     allowedLocations,
+    confinedTo,
   });
 }
 

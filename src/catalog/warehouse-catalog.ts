@@ -2,8 +2,9 @@ import { AnalysisException } from '../base/analysis-exception.ts';
 import { isJsonObject, parseJson, printJson } from '../base/bigint-json.ts';
 import { isServiceError } from '../base/errors.ts';
 import type { ObjectStore, OpenObjectStore } from '../storage/object-store.ts';
-import { stillThere } from '../table/still-there.ts';
-import type { QueryableTable, TableFormat } from '../table/table.ts';
+import { isTableFormat, type TableFormat } from '../table/formats.ts';
+import { refreshUnlessGone } from '../table/refresh-unless-gone.ts';
+import type { QueryableTable } from '../table/table.ts';
 import type {
   CatalogCreateRequest,
   CloneRequest,
@@ -128,7 +129,7 @@ export class WarehouseCatalog implements SessionCatalog {
     const pointer = await this.#pointer(ident, signal);
     const location = pointer?.location ?? this.#locationOf(key);
     const known = this.#open.get(key);
-    if (known?.location === location && (await stillThere(known, signal)) !== undefined) return known;
+    if (known?.location === location && (await refreshUnlessGone(known, signal)) !== undefined) return known;
     this.#open.delete(key);
     const drivers = this.#parts.drivers.filter((driver) => pointer === undefined || driver.format === pointer.format);
     for (const driver of drivers) {
@@ -356,7 +357,7 @@ function pointerBytes(pointer: Pointer): Uint8Array {
 function parsePointer(bytes: Uint8Array, where: string): Pointer {
   const value = parseJson(new TextDecoder().decode(bytes), where);
   const { name, format, location, managed } = isJsonObject(value) ? value : {};
-  if (typeof name === 'string' && (format === 'delta' || format === 'iceberg') && typeof location === 'string') {
+  if (typeof name === 'string' && isTableFormat(format) && typeof location === 'string') {
     return { name, format, location, managed: managed === true };
   }
   throw new AnalysisException({

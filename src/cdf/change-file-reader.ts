@@ -7,6 +7,7 @@ import { describeFields } from '../schema/describe-type.ts';
 import type { StructType } from '../schema/types.ts';
 import type { ObjectStore, OpenStoreWith } from '../storage/object-store.ts';
 import type { ChangeFile, VersionChanges } from '../table/changes.ts';
+import { changesGone } from '../table/changes-gone.ts';
 import { type ChangeOrder, deleteCode, plainOrder, readChangeCodes, recordedOrder } from './change-order.ts';
 import { changedRows } from './changed-rows.ts';
 import { JsonBuffer } from './json-buffer.ts';
@@ -135,12 +136,6 @@ async function readPresent(store: ObjectStore, request: ChangeFileRequest, signa
     return await store.read(file.path, signal);
   } catch (cause) {
     if (!isServiceError(cause, 'not-found')) throw cause;
-    throw new ServiceError({
-      code: 'CDF_GAP',
-      kind: 'not-found',
-      message: `version ${changes.version}: file "${file.path}" is gone`,
-      hint: "choose the feed's onGap policy: resnapshot or skip",
-      cause,
-    });
+    throw changesGone(request.location, changes.version, `file "${file.path}" is gone`, { cause });
   }
 }

@@ -1,7 +1,7 @@
 import { throwIfAborted } from '../base/abort.ts';
 import type { OpenObjectStore } from '../storage/object-store.ts';
 import type { VersionChanges } from '../table/changes.ts';
-import type { Table } from '../table/table.ts';
+import type { ReadableTable } from '../table/table.ts';
 import { toVersion, type Version } from '../table/version.ts';
 import { ChangeFileReader } from './change-file-reader.ts';
 import { FlatEnvelope } from './envelope.ts';
@@ -15,7 +15,12 @@ import { segmentsOf } from './version-segments.ts';
  * @throws ServiceError as `Table.changesOf` and `ChangeFileReader.open`.
  */
 export async function* changeLines(
-  source: { readonly table: Table; readonly openStore: OpenObjectStore; readonly fromVersion: Version; readonly untilVersion: Version },
+  source: {
+    readonly table: ReadableTable;
+    readonly openStore: OpenObjectStore;
+    readonly fromVersion: Version;
+    readonly untilVersion: Version;
+  },
   signal?: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
   const { table, openStore, fromVersion, untilVersion } = source;

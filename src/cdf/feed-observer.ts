@@ -31,16 +31,3 @@ export interface FeedObserver {
   /** A step failed and is tried again. */
   retried(error: unknown): void;
 }
-
-export const silentFeedObserver: FeedObserver = {
-  state: () => undefined,
-  published: () => undefined,
-  lag: () => undefined,
-  transaction: () => undefined,
-  resolved: () => undefined,
-  gap: () => undefined,
-  lost: () => undefined,
-  recovered: () => undefined,
-  replaced: () => undefined,
-  retried: () => undefined,
-};

@@ -5,7 +5,7 @@ import type { Random } from '../base/random.ts';
 import type { KafkaClient } from '../kafka/client.ts';
 import type { ChangeEncoder, FeedPosition } from '../protocol/change-event.ts';
 import type { TableEvents } from '../protocol/table-events.ts';
-import type { Table } from '../table/table.ts';
+import type { ReadableTable } from '../table/table.ts';
 import type { Version } from '../table/version.ts';
 import type { FeedObserver } from './feed-observer.ts';
 import type { FeedSpec } from './feed-spec.ts';
@@ -14,7 +14,7 @@ import type { FeedState } from './feed-state.ts';
 /** Everything a feed works with. */
 export interface FeedParts {
   readonly spec: FeedSpec;
-  readonly table: Table;
+  readonly table: ReadableTable;
   readonly client: KafkaClient;
   readonly encoder: ChangeEncoder;
   readonly events: TableEvents;

@@ -1,7 +1,8 @@
 import { type BackoffPolicy, backoffMs } from '../base/backoff.ts';
 import { describeError, isServiceError, ServiceError } from '../base/errors.ts';
 import type { EncodeSpec, FeedPosition } from '../protocol/change-event.ts';
-import type { Table } from '../table/table.ts';
+import { isGap } from '../table/changes-gone.ts';
+import type { ReadableTable } from '../table/table.ts';
 import { toVersion, type Version } from '../table/version.ts';
 import { FeedOpening, isStandstill, isTopicChange, type Standing } from './feed-opening.ts';
 import type { FeedParts, FeedStatus } from './feed-parts.ts';
@@ -11,7 +12,7 @@ import { type FeedEvent, type FeedState, nextFeedState } from './feed-state.ts';
 import { PositionStore } from './position-store.ts';
 import { FeedPublisher } from './publisher.ts';
 import { changesStart, type FeedRun, type Prepared, passedGap, RunPreparer, snapshotStart } from './run-preparer.ts';
-import { isGap, TableTailer } from './table-tailer.ts';
+import { TableTailer } from './table-tailer.ts';
 
 const topicCheckIntervalMs = 30_000;
 const retryPolicy: BackoffPolicy = { initialMs: 200, maxMs: 30_000 };
@@ -350,7 +351,10 @@ export class Feed {
   }
 }
 
-function encodeSpecOf(spec: FeedSpec, at: { readonly table: Table; readonly tableId: string; readonly partitions: number }): EncodeSpec {
+function encodeSpecOf(
+  spec: FeedSpec,
+  at: { readonly table: ReadableTable; readonly tableId: string; readonly partitions: number },
+): EncodeSpec {
   const { pipeline, envelope, topic, keyColumns, tombstones, compression, table } = spec;
   const { tableId, partitions } = at;
   const { format, location } = at.table;

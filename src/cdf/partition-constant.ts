@@ -1,7 +1,8 @@
 import { ServiceError } from '../base/errors.ts';
-import { formatDecimal, parseDecimal } from '../schema/decimal-text.ts';
+import { formatDecimal } from '../schema/decimal-text.ts';
 import type { Field } from '../schema/types.ts';
-import { IsoTimeWriter, parseIsoDate, parseIsoTimestamp } from './iso-time.ts';
+import { partitionValue } from '../table/partitioning/partition-text.ts';
+import { IsoTimeWriter } from './iso-time.ts';
 import { JsonBuffer } from './json-buffer.ts';
 
 /**
@@ -23,56 +24,29 @@ export function partitionConstant(field: Field, text: string | undefined): Uint8
   return out.copy();
 }
 
-function append(out: JsonBuffer, field: Field, text: string): boolean {
-  const { type } = field;
-  switch (type.kind) {
+function append(out: JsonBuffer, { type }: Field, text: string): boolean {
+  const value = partitionValue(text, type);
+  switch (typeof value) {
     case 'string':
-      out.quotedText(text);
+      out.quotedText(value);
       return true;
     case 'boolean':
-      if (text !== 'true' && text !== 'false') return false;
-      out.ascii(text);
+      out.ascii(String(value));
       return true;
-    case 'byte':
-    case 'short':
-    case 'integer':
-    case 'long':
-      if (!/^[+-]?\d{1,19}$/.test(text)) return false;
-      out.ascii(BigInt(text.replace(/^\+/, '')).toString());
+    case 'number':
+      if (type.kind === 'date') new IsoTimeWriter().date(out, value);
+      else if (Number.isFinite(value)) out.ascii(Object.is(value, -0) ? '-0.0' : String(value));
+      else out.ascii(`"${value}"`);
       return true;
-    case 'float':
-    case 'double':
-      return appendFloating(out, text);
-    case 'decimal': {
-      const unscaled = parseDecimal(text, type.precision, type.scale);
-      if (unscaled !== undefined) out.ascii(`"${formatDecimal(unscaled, type.scale)}"`);
-      return unscaled !== undefined;
-    }
-    case 'date': {
-      const days = parseIsoDate(text);
-      if (days !== undefined) new IsoTimeWriter().date(out, days);
-      return days !== undefined;
-    }
-    case 'timestamp':
-    case 'timestamp_ntz': {
-      const micros = parseIsoTimestamp(text);
-      if (micros === undefined) return false;
-      const words = { low: Number(BigInt.asIntN(32, micros)), high: Number(micros >> 32n) };
-      new IsoTimeWriter().timestamp(out, words, type.kind === 'timestamp');
+    case 'bigint':
+      if (type.kind === 'long') out.ascii(value.toString());
+      else if (type.kind === 'decimal') out.ascii(`"${formatDecimal(value, type.scale)}"`);
+      else {
+        const words = { low: Number(BigInt.asIntN(32, value)), high: Number(value >> 32n) };
+        new IsoTimeWriter().timestamp(out, words, type.kind === 'timestamp');
+      }
       return true;
-    }
     default:
       return false;
   }
-}
-
-function appendFloating(out: JsonBuffer, text: string): boolean {
-  if (/^(NaN|-?Infinity)$/.test(text)) {
-    out.ascii(`"${text}"`);
-    return true;
-  }
-  const value = Number(text);
-  if (!Number.isFinite(value)) return false;
-  out.ascii(Object.is(value, -0) ? '-0.0' : String(value));
-  return true;
 }

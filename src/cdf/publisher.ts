@@ -94,11 +94,11 @@ export class FeedPublisher {
   async publish(run: { readonly batches: readonly EncodedRecordBatch[]; readonly until: FeedPosition }): Promise<void> {
     const producer = present(this.#producer, 'the publisher is open');
     this.#beganMs = this.#clock.monotonicMs();
-    await this.#failpoint('C1');
+    await this.#failpoint('before-transaction');
     const stored = this.#positions.encode(this.#feedId, { position: run.until, ...this.#topics });
     await producer.publish([...run.batches, stored], { incarnations: this.#incarnations() });
     this.#heardMs = this.#clock.monotonicMs();
-    await this.#failpoint('C5');
+    await this.#failpoint('after-transaction');
   }
 
   #incarnations(): ReadonlyMap<string, string> {

@@ -2,10 +2,11 @@ import { ServiceError } from '../base/errors.ts';
 import type { EncodedRecordBatch } from '../kafka/client.ts';
 import type { ChangeEncoder, EncodedChanges, EncodeSpec, FeedPosition } from '../protocol/change-event.ts';
 import type { VersionChanges } from '../table/changes.ts';
+import { isGap } from '../table/changes-gone.ts';
 import { nextVersion, toVersion, type Version } from '../table/version.ts';
 import { samePosition, versionsBehind } from './feed-position.ts';
 import { rowOrderOf } from './feed-spec.ts';
-import { isGap, type TableTailer } from './table-tailer.ts';
+import type { TableTailer } from './table-tailer.ts';
 
 /** Versions one transaction may span, so that a long stretch of versions without rows is stored bit by bit. */
 const maxVersionsPerRun = 1000;

@@ -1,28 +1,20 @@
-import { isServiceError, ServiceError } from '../base/errors.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import type { TableEvents } from '../protocol/table-events.ts';
 import { type HeldChanges, plainChanges, type VersionChanges } from '../table/changes.ts';
-import type { Snapshot, Table } from '../table/table.ts';
+import { changesGone, isGap } from '../table/changes-gone.ts';
+import type { ReadableTable, Snapshot } from '../table/table.ts';
 import { nextVersion, toVersion, type Version } from '../table/version.ts';
-
-/** The codes by which a table says that what a feed needs is no longer (or was never) there. */
-const gapCodes: readonly string[] = ['CDF_GAP', 'CDF_NOT_ENABLED', 'FEED_TABLE_PUT_BACK', 'TABLE_VERSION_NOT_FOUND'];
-
-/** True for an error that only the feed's gap policy can answer. */
-export function isGap(error: unknown): error is ServiceError {
-  return isServiceError(error) && gapCodes.includes(error.code);
-}
 
 /** Follows one table: which version is newest, what comes after a position, and when to look again. */
 export class TableTailer {
-  readonly #table: Table;
+  readonly #table: ReadableTable;
   readonly #events: TableEvents;
   readonly #pollIntervalMs: number;
   #cached:
     | { readonly version: Version; readonly snapshot: boolean; readonly changes: VersionChanges; readonly held: HeldChanges }
     | undefined;
 
-  constructor(options: { readonly table: Table; readonly events: TableEvents; readonly pollIntervalMs: number }) {
+  constructor(options: { readonly table: ReadableTable; readonly events: TableEvents; readonly pollIntervalMs: number }) {
     this.#table = options.table;
     this.#events = options.events;
     this.#pollIntervalMs = options.pollIntervalMs;
@@ -91,10 +83,7 @@ export class TableTailer {
         if (!isGap(error)) throw error;
       }
     }
-    throw new ServiceError({
-      code: 'CDF_GAP',
-      kind: 'not-found',
-      message: `table "${this.#table.name}": no version from ${oldest} to ${newest} has readable changes`,
+    throw changesGone(this.#table.name, newest, `no version from ${oldest} to ${newest} has readable changes`, {
       hint: 'enable the change feed of the table, or start the feed with a snapshot',
     });
   }

@@ -51,7 +51,7 @@ export async function runCli(args: readonly string[], environment: CliEnvironmen
 
 function buildProgram(args: readonly string[], environment: CliEnvironment, done: (code: number) => void): Command {
   const program = new Command('tidewater')
-    .description('Kafka topics to Delta Lake tables and back again as change feeds, exactly once both ways.')
+    .description('Kafka topics to Delta Lake and Apache Iceberg tables and back again as change feeds, exactly once both ways.')
     .option(
       '-c, --config <file>',
       'configuration file; may be repeated, later ones win (default: $TIDEWATER_CONFIG or tidewater.yaml)',

@@ -1,5 +1,5 @@
 import { type AccountedRange, type CommitAccounting, parseAccounting } from '../protocol/commit-accounting.ts';
-import { parseWriterId } from '../protocol/source-offsets.ts';
+import { parseWriterId, pipelineOf } from '../protocol/source-offsets.ts';
 import type { HistoryEntry } from '../table/table.ts';
 import type { Version } from '../table/version.ts';
 import { type AuditFinding, AuditFindings } from './audit-findings.ts';
@@ -156,7 +156,7 @@ export class LedgerAudit {
 
   #addForeign(entry: HistoryEntry): void {
     for (const [writerId, value] of entry.progress) {
-      const source = parseWriterId(writerId, writerId.slice(0, writerId.indexOf(':')));
+      const source = parseWriterId(writerId, pipelineOf(writerId));
       if (source === undefined) continue;
       this.#findings.add(unaccounted(entry, writerId));
       const ledger = this.#ledgers.get(writerId);

@@ -24,12 +24,3 @@ export interface CommitObserver {
   /** How an unknown outcome was resolved. */
   resolved(as: 'own' | 'absent'): void;
 }
-
-export const silentCommitObserver: CommitObserver = {
-  staged: () => undefined,
-  committed: () => undefined,
-  discarded: () => undefined,
-  attempt: () => undefined,
-  failed: () => undefined,
-  resolved: () => undefined,
-};

@@ -6,14 +6,14 @@ import type { Failpoint } from '../base/failpoint.ts';
 import { writeParquet } from '../codec/parquet/write-parquet.ts';
 import { columnStatistics } from '../codec/statistics.ts';
 import type { Column, ColumnBatch } from '../schema/columns.ts';
+import { describeType } from '../schema/describe-type.ts';
 import { takeRows } from '../schema/take.ts';
 import type { Field } from '../schema/types.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
-import { partitionDirectory } from '../table/partition-directory.ts';
-import type { PartitionValues, StagedFile, WriteSpec } from '../table/staged-file.ts';
-import { splitByPartition } from './partition-split.ts';
-import { partitionText, refusePartitionType } from './partition-values.ts';
-import { transformedGroups } from './row-groups.ts';
+import { dataFileStyles } from '../table/partitioning/data-file-style.ts';
+import { hasPartitionText } from '../table/partitioning/partition-text.ts';
+import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
+import { type RowGroup, rowGroups } from './row-groups.ts';
 import { declareUuids, storedLayout } from './stored-layout.ts';
 
 export interface WriteDataFilesTask {
@@ -50,7 +50,7 @@ export async function writeDataFiles(task: WriteDataFilesTask): Promise<WrittenD
   const { batch, clock } = task;
   const files: StagedFile[] = [];
   let [encodeMs, storeMs] = [0, 0];
-  const groups = task.spec.partitionPathStyle === 'iceberg' ? transformedGroups(batch, task.spec) : groupsByColumns(batch, task.spec);
+  const groups = rowGroups(batch, task.spec);
   for (let first = 0; first < groups.length; first += maxPutsInFlight) {
     const puts: Promise<StagedFile>[] = [];
     for (const [position, group] of groups.slice(first, first + maxPutsInFlight).entries()) {
@@ -74,21 +74,6 @@ interface EncodedFile {
   readonly file: Omit<StagedFile, 'modifiedMs'>;
 }
 
-/** Rows of one partition. */
-interface RowGroup extends Pick<StagedFile, 'partition' | 'partitionValues'> {
-  readonly rows: Int32Array;
-  /** Path of a file of the partition below the spec's location. */
-  readonly pathOf: (fileName: string) => string;
-}
-
-function groupsByColumns(batch: ColumnBatch, spec: WriteSpec): readonly RowGroup[] {
-  const columns = spec.partitionColumns.map((name) => columnNamed(batch, name));
-  return splitByPartition(columns, batch.rowCount).map((rows) => {
-    const partitionValues = valuesAt(batch, spec, rows[0] ?? 0);
-    return { rows, partitionValues, pathOf: (name) => partitionDirectory(spec.partitionColumns, partitionValues) + name };
-  });
-}
-
 async function encodeFile(task: WriteDataFilesTask, group: RowGroup, fileIndex: number): Promise<EncodedFile> {
   throwIfAborted(task.signal);
   const { batch, spec } = task;
@@ -99,15 +84,15 @@ async function encodeFile(task: WriteDataFilesTask, group: RowGroup, fileIndex: 
   const bytes = declareUuids(await writeParquet([part], { compression: spec.compression }), part.schema);
   const statistics = columnStatistics(part, { indexedColumns: spec.statisticsColumns, exact: spec.exactStatistics });
   const layout = spec.withLayout === true ? storedLayout(bytes, part.schema) : undefined;
-  const path = group.pathOf(fileName(task, fileIndex));
+  const path = group.pathOf(dataFileStyles[spec.partitionPathStyle].fileName(spec, task.fileNameStem, fileIndex));
   return { bytes, file: { path, partitionValues, partition, sizeBytes: bytes.length, rowCount: part.rowCount, statistics, layout } };
 }
 
 async function storeFile(task: WriteDataFilesTask, { bytes, file }: EncodedFile): Promise<StagedFile> {
   const { store, failpoint, signal } = task;
-  await failpoint('F2');
+  await failpoint('before-data-file');
   await store.put(file.path, bytes, signal);
-  await failpoint('F3');
+  await failpoint('within-data-files');
   const info = await store.head(file.path, signal);
   if (info?.sizeBytes === bytes.length) return { ...file, modifiedMs: Math.trunc(info.modifiedMs) };
   throw new ServiceError({
@@ -132,16 +117,6 @@ async function abandon(puts: readonly Promise<StagedFile>[], error: unknown): Pr
   throw error;
 }
 
-function valuesAt(batch: ColumnBatch, spec: WriteSpec, row: number): PartitionValues {
-  const values: Record<string, string | undefined> = {};
-  for (const name of spec.partitionColumns) {
-    const text = partitionText(columnNamed(batch, name), row, name);
-    if (text === undefined && fieldNamed(batch.schema.fields, name)?.nullable === false) throw missingValue(name);
-    values[name] = text;
-  }
-  return values;
-}
-
 function withoutColumns(batch: ColumnBatch, names: readonly string[]): ColumnBatch {
   if (names.length === 0) return batch;
   const kept = [...batch.schema.fields.entries()].filter(([, field]) => !names.includes(field.name));
@@ -159,19 +134,17 @@ function fieldNamed(fields: readonly Field[], name: string): Field | undefined {
   return fields.find((field) => field.name === name);
 }
 
-/** `part-00000-<stem>.c000.zstd.parquet`, or `00000-0-<stem>-00001.parquet`, as Spark names files of each format. */
-function fileName(task: WriteDataFilesTask, fileIndex: number): string {
-  if (task.spec.partitionPathStyle === 'iceberg')
-    return `00000-0-${task.fileNameStem}-${(fileIndex + 1).toString().padStart(5, '0')}.parquet`;
-  const codec = task.spec.compression === 'uncompressed' ? '' : `.${task.spec.compression}`;
-  return `part-${fileIndex.toString().padStart(5, '0')}-${task.fileNameStem}.c000${codec}.parquet`;
-}
-
 function refuseUnsupported(spec: WriteSpec): void {
   for (const name of spec.partitionColumns) {
     const field = fieldNamed(spec.schema.fields, name);
     assert(field !== undefined, `partition column "${name}" is not in the schema`);
-    refusePartitionType(field.type, name);
+    if (hasPartitionText(field.type)) continue;
+    throw new ServiceError({
+      code: 'PARTITION_TYPE_UNSUPPORTED',
+      kind: 'unsupported',
+      message: `partition column "${name}" has type ${describeType(field.type)}`,
+      hint: 'partition by a column of text, number, boolean, date or timestamp type',
+    });
   }
   if (spec.partitionColumns.length > 0 && spec.partitionColumns.length === spec.schema.fields.length) {
     throw new ServiceError({
@@ -181,13 +154,4 @@ function refuseUnsupported(spec: WriteSpec): void {
       hint: 'keep at least one column that does not partition the table',
     });
   }
-}
-
-function missingValue(name: string): ServiceError {
-  return new ServiceError({
-    code: 'PARTITION_VALUE_MISSING',
-    kind: 'invalid',
-    message: `partition column "${name}" is required but a row has null or the empty string, which the log cannot tell apart`,
-    hint: 'make the column nullable or keep empty values out of it',
-  });
 }

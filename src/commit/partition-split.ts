@@ -42,7 +42,7 @@ function refine(outer: Grouping, inner: Grouping, rowCount: number): Grouping {
 
 function codesOf(column: Column): Grouping {
   const codes = new Int32Array(column.length);
-  const view = viewOf(column);
+  const view = snapshotStateOf(column);
   // Hash to the codes that have it; a code's first row stands for its value.
   const byHash = new Map<number, number[]>();
   const firstRows: number[] = [];
@@ -75,7 +75,7 @@ interface ValueView {
 
 const nullHash = 0x5bd1e995;
 
-function viewOf(column: Column): ValueView {
+function snapshotStateOf(column: Column): ValueView {
   const bytes = bytesOf(column);
   const valid = (row: number): boolean => isValid(column, row);
   return {

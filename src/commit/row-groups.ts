@@ -1,64 +1,68 @@
 import { assert } from '../base/assert.ts';
+import { ServiceError } from '../base/errors.ts';
 import { valueAt } from '../codec/rows.ts';
 import { andBits, countOnes } from '../schema/bitmap.ts';
 import type { Column, ColumnBatch } from '../schema/columns.ts';
 import { parseDecimal } from '../schema/decimal-text.ts';
 import type { TransformValue } from '../table/partitioning/apply-transform.ts';
-import { partitionPathOf, partitionValueText } from '../table/partitioning/partition-path.ts';
-import { dataFilePath } from '../table/partitioning/spread-path.ts';
+import { dataFileStyles } from '../table/partitioning/data-file-style.ts';
+import type { PartitionPart } from '../table/partitioning/partition-path.ts';
+import type { Transform } from '../table/partitioning/transform.ts';
 import { transformColumn } from '../table/partitioning/transform-column.ts';
-import type { PartitionRule, PartitionValues, WriteSpec } from '../table/staged-file.ts';
+import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
 import { splitByPartition } from './partition-split.ts';
 
 /** Rows of one partition. */
-export interface TransformedGroup {
+export interface RowGroup extends Pick<StagedFile, 'partition' | 'partitionValues'> {
   /** Their numbers, ascending. */
   readonly rows: Int32Array;
-  readonly partition: readonly TransformValue[];
-  readonly partitionValues: PartitionValues;
   /** Path of a file of the partition below the spec's location. */
   readonly pathOf: (fileName: string) => string;
 }
 
-interface DerivedColumn {
-  readonly rule: PartitionRule;
-  readonly column: Column;
-}
-
 /**
- * Rows by the partition their columns say, by a partitioning of transforms.
+ * Rows by the partition their columns say.
  *
- * @throws ServiceError `PARTITION_TRANSFORM_REFUSED` (unsupported), `TOO_MANY_PARTITIONS` (invalid).
+ * @throws ServiceError `PARTITION_TRANSFORM_REFUSED` (unsupported), `TOO_MANY_PARTITIONS`, `PARTITION_VALUE_MISSING` (invalid).
  */
-export function transformedGroups(batch: ColumnBatch, spec: WriteSpec): readonly TransformedGroup[] {
-  const derived = (spec.partitioning ?? []).map((rule) => ({
-    rule,
-    column: transformColumn(columnAt(batch, rule.source), rule.transform),
-  }));
+export function rowGroups(batch: ColumnBatch, spec: WriteSpec): readonly RowGroup[] {
+  const rules = spec.partitioning ?? spec.partitionColumns.map((name) => ({ name, source: [name], transform: identity }));
+  const derived = rules.map((rule) => ({ rule, column: transformColumn(columnAt(batch, rule.source), rule.transform) }));
   const columns = derived.map(({ column }) => column);
-  return splitByPartition(columns, batch.rowCount).map((rows) => groupOf(rows, derived, spec));
+  return splitByPartition(columns, batch.rowCount).map((rows) => {
+    const first = rows[0] ?? 0;
+    const parts = derived.map(({ rule, column }): PartitionPart => ({ ...rule, type: column.type, value: valueOf(column, first) }));
+    return groupOf(rows, parts, spec);
+  });
 }
 
-function groupOf(rows: Int32Array, derived: readonly DerivedColumn[], spec: WriteSpec): TransformedGroup {
-  const first = rows[0] ?? 0;
-  const parts = derived.map(({ rule, column }) => ({
-    name: rule.name,
-    transform: rule.transform,
-    type: column.type,
-    value: transformValue(column, first),
-  }));
-  const path = partitionPathOf(parts);
+const identity: Transform = { kind: 'identity' };
+
+function groupOf(rows: Int32Array, parts: readonly PartitionPart[], spec: WriteSpec): RowGroup {
+  const style = dataFileStyles[spec.partitionPathStyle];
+  const partitionValues = Object.fromEntries(parts.map((part) => [part.name, style.text(part)]));
+  for (const name of spec.partitionColumns) {
+    const required = spec.schema.fields.some((field) => field.name === name && !field.nullable);
+    if (required && partitionValues[name] === undefined) throw missingValue(name);
+  }
   return {
     rows,
-    partition: parts.map(({ value }) => value),
-    partitionValues: Object.fromEntries(
-      parts.map(({ name, transform, type, value }) => [name, value === undefined ? undefined : partitionValueText(transform, type, value)]),
-    ),
-    pathOf: (fileName) => dataFilePath(spec.spread, path, fileName),
+    partition: spec.partitioning && parts.map(({ value }) => value),
+    partitionValues,
+    pathOf: (fileName) => style.path(spec, parts, partitionValues, fileName),
   };
 }
 
-function transformValue(column: Column, row: number): TransformValue {
+function missingValue(name: string): ServiceError {
+  return new ServiceError({
+    code: 'PARTITION_VALUE_MISSING',
+    kind: 'invalid',
+    message: `partition column "${name}" is required but a row has null or the empty string, which the log cannot tell apart`,
+    hint: 'make the column nullable or keep empty values out of it',
+  });
+}
+
+function valueOf(column: Column, row: number): TransformValue {
   const value = valueAt(column, row);
   if (value === null) return undefined;
   if (column.type.kind === 'decimal' && typeof value === 'string') return parseDecimal(value, column.type.precision, column.type.scale);

@@ -7,7 +7,7 @@ import type { Random } from '../base/random.ts';
 import { describeFields } from '../schema/describe-type.ts';
 import type { AppendIntent, CommitOutcome } from '../table/commit.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
-import type { Snapshot, Table } from '../table/table.ts';
+import type { AppendableTable, Snapshot } from '../table/table.ts';
 import type { Version } from '../table/version.ts';
 import type { CommitObserver } from './commit-observer.ts';
 import { type CommitEvent, type CommitState, nextCommitState } from './commit-state.ts';
@@ -21,7 +21,7 @@ export interface CommitterSettings {
 }
 
 export interface CommitterDependencies {
-  readonly table: Table;
+  readonly table: AppendableTable;
   readonly clock: Clock;
   readonly random: Random;
   readonly observer: CommitObserver;
@@ -51,7 +51,7 @@ interface CommitRun {
  * process for that table; calls must not overlap.
  */
 export class TableCommitter {
-  readonly #table: Table;
+  readonly #table: AppendableTable;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #observer: CommitObserver;
@@ -248,7 +248,7 @@ export class TableCommitter {
   }
 }
 
-function staleness(snapshot: Snapshot, run: CommitRun, table: Table): StaleReason | undefined {
+function staleness(snapshot: Snapshot, run: CommitRun, table: AppendableTable): StaleReason | undefined {
   // A table that was put back has other marks.
   const moved = run.intent.progress.some((advance) => snapshot.progressOf(advance.writerId) !== advance.from);
   if (moved) return 'progress-moved';

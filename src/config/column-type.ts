@@ -1,5 +1,6 @@
 import { ServiceError } from '../base/errors.ts';
-import type { DataType, Field, PrimitiveType } from '../schema/types.ts';
+import { plainTypes } from '../expr/parse/read-type.ts';
+import type { DataType, Field } from '../schema/types.ts';
 
 const maxDepth = 32;
 const maxPrecision = 38;
@@ -8,29 +9,10 @@ const quotedIdentifier = /`((?:[^`]|``)+)`/y;
 const digits = /\d{1,3}/y;
 const blanks = /\s*/y;
 
-/** Spellings of SQL, Spark and the JSON schema of Delta. */
-const primitives: ReadonlyMap<string, PrimitiveType> = new Map([
-  ['boolean', { kind: 'boolean' }],
-  ['byte', { kind: 'byte' }],
-  ['tinyint', { kind: 'byte' }],
-  ['short', { kind: 'short' }],
-  ['smallint', { kind: 'short' }],
-  ['integer', { kind: 'integer' }],
-  ['int', { kind: 'integer' }],
-  ['long', { kind: 'long' }],
-  ['bigint', { kind: 'long' }],
-  ['float', { kind: 'float' }],
-  ['real', { kind: 'float' }],
-  ['double', { kind: 'double' }],
-  ['string', { kind: 'string' }],
-  ['binary', { kind: 'binary' }],
-  ['date', { kind: 'date' }],
-  ['timestamp', { kind: 'timestamp' }],
-  ['timestamp_ntz', { kind: 'timestamp_ntz' }],
-  ['time', { kind: 'time' }],
-  ['timestamp_ns', { kind: 'timestamp_ns' }],
-  ['timestamp_ntz_ns', { kind: 'timestamp_ntz_ns' }],
-]);
+/** Spellings of SQL, Spark and the JSON schema of Delta; no topic's records have a type for the two left out. */
+const primitives: ReadonlyMap<string, DataType> = new Map(
+  [...plainTypes].filter(([, { kind }]) => kind !== 'variant' && kind !== 'void').map(([word, type]) => [word.toLowerCase(), type]),
+);
 
 /**
  * Reads a column type: `long`, `decimal(12,2)`, `array<string not null>`, `map<string,long>`,

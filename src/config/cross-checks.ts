@@ -40,7 +40,7 @@ function duplicateTables({ tables }: Config): readonly ConfigIssue[] {
   ]);
 }
 
-function routeIssues({ ingest, tables, positionsTopic }: Config): readonly ConfigIssue[] {
+function routeIssues({ ingest, tables, positionsTopic, schemaRegistry }: Config): readonly ConfigIssue[] {
   const { routes, deadLetters } = ingest;
   return routes.flatMap((route, index) => {
     const path = ['ingest', 'routes', index];
@@ -48,6 +48,11 @@ function routeIssues({ ingest, tables, positionsTopic }: Config): readonly Confi
     if (!tables.some(({ name }) => name === route.table)) found.push(issue([...path, 'table'], `no table is called "${route.table}"`));
     if (routes.findIndex(({ table }) => table === route.table) < index) {
       found.push(issue([...path, 'table'], `table "${route.table}" has a route already; list all its topics there`));
+    }
+    for (const part of ['value', 'key'] as const) {
+      const encoding = route[part];
+      if (encoding?.kind === 'avro' && encoding.schemas === 'registry' && schemaRegistry === undefined)
+        found.push(issue([...path, part], 'needs the registry that has the schemas; set schemaRegistry.url, or give the schema here'));
     }
     if (new Set(route.topics).size < route.topics.length) found.push(issue([...path, 'topics'], 'names a topic twice'));
     for (const topic of route.topics) {

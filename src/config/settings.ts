@@ -7,6 +7,7 @@ import { type IngestEntry, type IngestSettings, ingestSettings } from '../ingest
 import { type KafkaSettings, kafkaSettings } from '../kafka/settings.ts';
 import { type MaintenanceEntry, type MaintenanceSettings, maintenanceSettings } from '../maintenance/settings.ts';
 import { type LoggingSettings, loggingSettings } from '../observability/settings.ts';
+import { type RegistrySettings, registrySettings } from '../registry/settings.ts';
 import { type CatalogSettings, catalogList } from './catalog-settings.ts';
 import { type ServerSettings, serverSettings } from './server-settings.ts';
 import { type TableSettings, tableList } from './table-settings.ts';
@@ -23,6 +24,8 @@ export interface Config {
   readonly dataDir: string;
   readonly kafka: KafkaSettings;
   readonly redis: RedisSettings;
+  /** `undefined`: there is none. */
+  readonly schemaRegistry?: RegistrySettings | undefined;
   readonly catalogs: readonly CatalogSettings[];
   readonly tables: readonly TableSettings[];
   readonly ingest: IngestSettings;
@@ -38,20 +41,11 @@ export interface Config {
 }
 
 /** The configuration as the file has it: names that depend on other settings are not yet filled in. */
-export interface ConfigEntry {
-  readonly pipeline: string;
-  readonly dataDir: string;
-  readonly kafka: KafkaSettings;
-  readonly redis: RedisSettings;
-  readonly catalogs: readonly CatalogSettings[];
-  readonly tables: readonly TableSettings[];
+export interface ConfigEntry extends Omit<Config, 'ingest' | 'feeds' | 'positionsTopic' | 'feedSessionTimeoutMs' | 'maintenance'> {
   readonly ingest: IngestEntry;
-  readonly commit: CommitSettings;
   readonly feeds: readonly FeedEntry[];
   readonly feedDefaults: FeedDefaults;
   readonly maintenance: MaintenanceEntry;
-  readonly server: ServerSettings;
-  readonly logging: LoggingSettings;
 }
 
 const redisSettings: z.ZodType<RedisSettings> = z
@@ -87,6 +81,9 @@ export const configFile: z.ZodType<ConfigEntry> = z.strictObject({
   }),
   kafka: kafkaSettings.prefault({}).meta({ description: 'The Kafka cluster.' }),
   redis: redisSettings.prefault({}).meta({ description: 'The Redis that holds the maintenance queues.' }),
+  schemaRegistry: registrySettings
+    .optional()
+    .meta({ description: 'The registry that has the schemas of payloads (Confluent, Apicurio, Karapace).' }),
   catalogs: catalogList,
   tables: tableList,
   ingest: ingestSettings.prefault({}).meta({ description: 'From topics to tables.' }),

@@ -1,17 +1,15 @@
 import { isServiceError, type ServiceError } from '../base/errors.ts';
+import { formatRules } from '../catalog/formats.ts';
 import { checkCatalogSettings } from '../catalog/open-iceberg-catalog.ts';
-import { firstActions } from '../delta/table-definition.ts';
-import { creatingUpdates } from '../iceberg/definition/planned-table.ts';
 import { RecordDecoder } from '../ingest/decode/record-decoder.ts';
 import { checkLocation } from '../storage/open-object-store.ts';
-import type { TableDefinition, TableFormat } from '../table/table.ts';
+import type { TableFormat } from '../table/formats.ts';
+import type { TableDefinition } from '../table/table.ts';
 import { catalogProperties } from './catalog-settings.ts';
 import type { ConfigIssue } from './config-issues.ts';
 import type { ConfigPath } from './config-node.ts';
 import type { Config } from './settings.ts';
 import type { TableSettings } from './table-settings.ts';
-
-const unborn = '00000000-0000-4000-8000-000000000000';
 
 /**
  * What the parts would refuse when they start, asked of their own rules without connecting to anything, so that a configuration that is
@@ -21,11 +19,9 @@ export function startChecks(config: Config): readonly ConfigIssue[] {
   return [...config.catalogs.flatMap(catalogChecks), ...config.tables.flatMap((table, index) => tableChecks(table, index, config))];
 }
 
-/** What a table is created with. A Delta table can be fed from its first version on, unless its properties say otherwise. */
+/** What a table is created with. */
 export function createdWith(format: TableFormat, definition: TableDefinition, { commit }: Pick<Config, 'commit'>): TableDefinition {
-  const defaults =
-    format === 'delta' ? { 'delta.enableChangeDataFeed': 'true' } : { 'write.parquet.compression-codec': commit.compression };
-  return { ...definition, properties: { ...defaults, ...definition.properties } };
+  return { ...definition, properties: { ...formatRules[format].defaults(commit.compression), ...definition.properties } };
 }
 
 function catalogChecks(catalog: Config['catalogs'][number], index: number): readonly ConfigIssue[] {
@@ -56,12 +52,12 @@ function tableChecks(table: TableSettings, index: number, config: Config): reado
         })
       : [];
   const created = refusals(path, () => {
-    if (format === 'delta') firstActions(name, definition, { tableId: unborn, nowMs: 0, ids: { uuid: () => unborn } });
-    else creatingUpdates({ definition, location }, unborn);
+    formatRules[format].check(name, location, definition);
   });
-  if (!config.ingest.routes.some((route) => route.table === name)) return [...place, ...created];
+  const route = config.ingest.routes.find((candidate) => candidate.table === name);
+  if (route === undefined) return [...place, ...created];
   const decoded = refusals([...path, 'columns'], () => {
-    const spec = { sources: [...sources.values()], unknownMembers };
+    const spec = { sources: [...sources.values()], unknownMembers, value: route.value, key: route.key };
     // Refuses what it cannot decode to when it is made.
     return new RecordDecoder(schema, spec, { maxDepth: config.ingest.maxNestingDepth, partitionColumns });
   });

@@ -1,5 +1,6 @@
 import type { DataType, Field } from '../schema/types.ts';
 import type { TableDetail } from '../table/definition-changes.ts';
+import { traitsOf } from '../table/formats.ts';
 import { printTransform, type Transform } from '../table/partitioning/transform.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import { printColumnType } from './column-type.ts';
@@ -21,7 +22,7 @@ type Nullable = Pick<Field, 'type' | 'nullable'>;
 
 /** How the columns and the partitioning that rows are written by differ from the declared ones. */
 export function layoutDrift({ definition, format }: TableSettings, write: WriteSpec): readonly Drift[] {
-  const drifts = memberDrift(definition.schema.fields, write.schema.fields, '', format === 'iceberg');
+  const drifts = memberDrift(definition.schema.fields, write.schema.fields, '', traitsOf[format].smallIntegers);
   const configured = partitionTexts(definition.partitioning, definition.partitionColumns);
   const has = partitionTexts(write.partitioning, write.partitionColumns);
   if (configured === has) return drifts;
@@ -56,12 +57,12 @@ export function driftText({ kind, name, configured, has, cure }: Drift): string 
   return `${what}: configured ${configured}, the table has ${has} (${cure})`;
 }
 
-function memberDrift(configured: readonly Field[], has: readonly Field[], path: string, inIceberg: boolean): readonly Drift[] {
+function memberDrift(configured: readonly Field[], has: readonly Field[], path: string, smallIntegers: boolean): readonly Drift[] {
   const [declared, present] = [byName(configured), byName(has)];
   const missing = configured.filter(({ name }) => !present.has(name)).map((field) => missingColumn(path + field.name, field, has));
   const shared = configured.flatMap((field) => {
     const other = present.get(field.name);
-    return other === undefined ? [] : columnDrift(field, other, path + field.name, inIceberg);
+    return other === undefined ? [] : columnDrift(field, other, path + field.name, smallIntegers);
   });
   const added = has.filter(({ name }) => !declared.has(name)).map((field) => addedColumn(path + field.name, field));
   return [...missing, ...shared, ...added];
@@ -84,26 +85,26 @@ function addedColumn(name: string, field: Field): Drift {
   return { kind: 'added-column', name, configured: 'no such column', has: columnText(field), cure, harmless: field.nullable };
 }
 
-function columnDrift(configured: Nullable, has: Nullable, name: string, inIceberg: boolean): readonly Drift[] {
-  const drifts = [...typeDrift(configured.type, has.type, name, inIceberg)];
+function columnDrift(configured: Nullable, has: Nullable, name: string, smallIntegers: boolean): readonly Drift[] {
+  const drifts = [...typeDrift(configured.type, has.type, name, smallIntegers)];
   if (configured.nullable === has.nullable) return drifts;
   const cure = `set nullable: ${String(has.nullable)} in the configuration, or change the table’s column`;
   return [...drifts, { kind: 'nullability', name, configured: nullText(configured), has: nullText(has), cure, harmless: false }];
 }
 
-function typeDrift(configured: DataType, has: DataType, name: string, inIceberg: boolean): readonly Drift[] {
-  if (configured.kind === 'struct' && has.kind === 'struct') return memberDrift(configured.fields, has.fields, `${name}.`, inIceberg);
+function typeDrift(configured: DataType, has: DataType, name: string, smallIntegers: boolean): readonly Drift[] {
+  if (configured.kind === 'struct' && has.kind === 'struct') return memberDrift(configured.fields, has.fields, `${name}.`, smallIntegers);
   if (configured.kind === 'list' && has.kind === 'list') {
     const element = (type: typeof has): Nullable => ({ type: type.element, nullable: type.elementNullable });
-    return columnDrift(element(configured), element(has), `${name}.element`, inIceberg);
+    return columnDrift(element(configured), element(has), `${name}.element`, smallIntegers);
   }
   if (configured.kind === 'map' && has.kind === 'map') {
     const value = (type: typeof has): Nullable => ({ type: type.value, nullable: type.valueNullable });
-    const keys = typeDrift(configured.key, has.key, `${name}.key`, inIceberg);
-    return [...keys, ...columnDrift(value(configured), value(has), `${name}.value`, inIceberg)];
+    const keys = typeDrift(configured.key, has.key, `${name}.key`, smallIntegers);
+    return [...keys, ...columnDrift(value(configured), value(has), `${name}.value`, smallIntegers)];
   }
-  // Iceberg has no integers of 8 and 16 bits: a table that is created with them has them of 32.
-  const isSmall = inIceberg && (configured.kind === 'byte' || configured.kind === 'short');
+  // A table that is created with them has them of 32 bits.
+  const isSmall = !smallIntegers && (configured.kind === 'byte' || configured.kind === 'short');
   const [wanted, found] = [isSmall ? 'integer' : printColumnType(configured), printColumnType(has)];
   if (wanted === found) return [];
   const cure = `set the type to ${found} in the configuration, or change the table’s column: ALTER TABLE … ALTER COLUMN … TYPE`;

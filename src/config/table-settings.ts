@@ -3,10 +3,11 @@ import { isServiceError } from '../base/errors.ts';
 import { booleanField, choiceField, textField, textListField, textMapField } from '../base/setting-fields.ts';
 import type { ColumnSource } from '../protocol/sealed-batch.ts';
 import type { DataType } from '../schema/types.ts';
+import { defaultTableFormat, type TableFormat, tableFormatNames, traitsOf } from '../table/formats.ts';
 import type { PartitionFieldDefinition } from '../table/partitioning/transform.ts';
-import type { TableDefinition, TableFormat } from '../table/table.ts';
+import type { TableDefinition } from '../table/table.ts';
 import { parseColumnType, printColumnType } from './column-type.ts';
-import { parsePartitionText } from './partition-text.ts';
+import { parsePartitionText } from './partition-item.ts';
 
 const maxTables = 256;
 const maxColumns = 2_000;
@@ -73,12 +74,12 @@ const column: z.ZodType<ColumnSettings> = z
     nullable: booleanField({ description: 'False: a record without the value is a dead letter.', default: true }),
     from: choiceField(['value', 'key', 'headers', 'topic', 'partition', 'offset', 'timestamp'], {
       description:
-        'What of the record fills the column: a member of its JSON value, or the record’s key, headers, topic, partition, offset or timestamp.',
+        'What of the record fills the column: a member of its value, or the record’s key (or a `member` of it), headers, topic, partition, offset or timestamp.',
       default: 'value',
     }),
     member: textField({
       description:
-        'Member of the JSON value, when it is not called like the column. Members of members are no columns: take the outer one as a struct. A name that has a dot or a bracket in it stands between backticks.',
+        'Member of the value, when it is not called like the column; with `from: key` the member of the key. Members of members are no columns: take the outer one as a struct. A name that has a dot or a bracket in it stands between backticks.',
       maxLength: 255,
     }).optional(),
   })
@@ -88,6 +89,10 @@ const column: z.ZodType<ColumnSettings> = z
       if (member !== undefined && memberName(member) === undefined)
         context.addIssue({ code: 'custom', path: ['member'], message: pathRefused(member) });
       return { name, type, nullable, source: { kind: 'value', name: member === undefined ? name : (memberName(member) ?? member) } };
+    }
+    if (from === 'key' && member !== undefined) {
+      if (memberName(member) === undefined) context.addIssue({ code: 'custom', path: ['member'], message: pathRefused(member) });
+      return { name, type, nullable, source: { kind: 'key', name: memberName(member) ?? member } };
     }
     if (member !== undefined) context.addIssue({ code: 'custom', path: ['member'], message: `a column from the ${from} has no member` });
     const allowed = metadataTypes[from];
@@ -140,7 +145,7 @@ const table: z.ZodType<TableSettings> = z
       pattern: /^[a-zA-Z0-9_][a-zA-Z0-9._-]*$/,
       patternHint: 'is no table name (letters, digits, dots, underscores and hyphens)',
     }),
-    format: choiceField(['delta', 'iceberg'], { description: 'Table format.', default: 'delta' }),
+    format: choiceField(tableFormatNames, { description: 'Table format.', default: defaultTableFormat }),
     path: textField({
       description: 'Where it lies: a directory below `dataDir`, an absolute directory, or a URI (`file:///…`). Default: `tables/<name>`.',
       maxLength: 4_096,
@@ -195,8 +200,8 @@ const table: z.ZodType<TableSettings> = z
     const report: Report = (path, message) => {
       context.addIssue({ code: 'custom', path: [...path], message });
     };
-    checkColumns(raw.columns, raw.partitionBy, { inFiles: raw.format === 'iceberg', report });
-    checkIceberg(raw, report);
+    checkColumns(raw.columns, raw.partitionBy, { inFiles: traitsOf[raw.format].partitionsInFiles, report });
+    checkFormatSettings(raw, report);
     const parts = (raw.identifier ?? `default.${raw.name}`).split('.');
     const table = parts.at(-1) ?? raw.name;
     const { catalog } = raw;
@@ -226,8 +231,8 @@ export const tableList: z.ZodType<readonly TableSettings[]> = z
 
 type Report = (path: readonly (string | number)[], message: string) => void;
 
-/** What only Iceberg tables have, and what excludes each other. */
-function checkIceberg(
+/** What only some formats have, and what excludes each other. */
+function checkFormatSettings(
   raw: {
     readonly format: TableFormat;
     readonly path?: string | undefined;
@@ -240,10 +245,10 @@ function checkIceberg(
   },
   report: Report,
 ): void {
-  if (raw.format !== 'iceberg') {
-    for (const key of ['catalog', 'identifier'] as const) if (raw[key] !== undefined) report([key], 'is only for tables of format iceberg');
-    for (const key of ['partitioning', 'identifierColumns'] as const)
-      if (raw[key].length > 0) report([key], 'is only for tables of format iceberg');
+  for (const key of ['catalog', 'identifier', 'partitioning', 'identifierColumns'] as const) {
+    const formats = tableFormatNames.filter((format) => traitsOf[format].settings.includes(key));
+    const isSet = raw[key] !== undefined && raw[key].length > 0;
+    if (isSet && !formats.includes(raw.format)) report([key], `is only for tables of format ${formats.join(', ')}`);
   }
   if (raw.catalog !== undefined && raw.path !== undefined) report(['path'], 'is chosen by the catalog of the table');
   if (raw.catalog === undefined && raw.identifier !== undefined) report(['identifier'], 'needs a catalog');

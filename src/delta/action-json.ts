@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../base/bigint-json.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError } from '../base/errors.ts';
 import type { PartitionValues } from '../table/staged-file.ts';
+import { ActionReader, logCorrupt } from './action-reader.ts';
 import { type Action, type AddFile, type DamagedAction, type DeletionVector, fileKey, type RemoveFile } from './actions.ts';
 import { decodePath } from './paths.ts';
 
@@ -77,7 +78,7 @@ function soundOrDamaged(name: string, body: JsonValue, where: string, root: stri
 function placeOf(name: string, body: JsonValue, where: string, root: string): string | undefined {
   if (name === 'protocol' || name === 'metaData') return name;
   if (name !== 'add' || !isJsonObject(body)) return undefined;
-  const read = new Reader(body, `${where}: ${name}`);
+  const read = new ActionReader(body, `${where}: ${name}`);
   return fileKey({ ...pathsOf(read, root), deletionVector: vectorOf(read) });
 }
 
@@ -100,7 +101,7 @@ const actionNames: ReadonlySet<string> = new Set<Action['kind']>([
 export function actionOf(name: string, body: JsonValue, where: string, root: string): Action | undefined {
   if (!actionNames.has(name)) return undefined;
   if (!isJsonObject(body)) throw logCorrupt(where, `"${name}" is not an object`);
-  const read = new Reader(body, `${where}: ${name}`);
+  const read = new ActionReader(body, `${where}: ${name}`);
   switch (name) {
     case 'protocol':
       return {
@@ -111,7 +112,7 @@ export function actionOf(name: string, body: JsonValue, where: string, root: str
         writerFeatures: read.texts('writerFeatures'),
       };
     case 'metaData': {
-      const format = new Reader(read.object('format') ?? {}, `${where}: format`);
+      const format = new ActionReader(read.object('format') ?? {}, `${where}: format`);
       return {
         kind: 'metaData',
         id: read.text('id'),
@@ -226,7 +227,7 @@ function fileBodyOf(action: AddFile | RemoveFile): JsonObject {
       };
 }
 
-function addOf(read: Reader, root: string): AddFile {
+function addOf(read: ActionReader, root: string): AddFile {
   return {
     kind: 'add',
     ...pathsOf(read, root),
@@ -240,7 +241,7 @@ function addOf(read: Reader, root: string): AddFile {
   };
 }
 
-function removeFileOf(read: Reader, root: string): RemoveFile {
+function removeFileOf(read: ActionReader, root: string): RemoveFile {
   return {
     kind: 'remove',
     ...pathsOf(read, root),
@@ -254,7 +255,7 @@ function removeFileOf(read: Reader, root: string): RemoveFile {
   };
 }
 
-function fileExtrasOf(read: Reader): Pick<AddFile, 'tags' | 'deletionVector' | 'baseRowId' | 'defaultRowCommitVersion'> {
+function fileExtrasOf(read: ActionReader): Pick<AddFile, 'tags' | 'deletionVector' | 'baseRowId' | 'defaultRowCommitVersion'> {
   return {
     tags: read.map('tags'),
     deletionVector: vectorOf(read),
@@ -263,10 +264,10 @@ function fileExtrasOf(read: Reader): Pick<AddFile, 'tags' | 'deletionVector' | '
   };
 }
 
-function vectorOf(read: Reader): DeletionVector | undefined {
+function vectorOf(read: ActionReader): DeletionVector | undefined {
   const body = read.object('deletionVector');
   if (body === undefined) return undefined;
-  const vector = new Reader(body, `${read.where}: deletionVector`);
+  const vector = new ActionReader(body, `${read.where}: deletionVector`);
   return {
     storageType: vector.text('storageType'),
     pathOrInlineDv: vector.text('pathOrInlineDv'),
@@ -276,7 +277,7 @@ function vectorOf(read: Reader): DeletionVector | undefined {
   };
 }
 
-function pathsOf(read: Reader, root: string): { readonly path: string; readonly storedPath: string } {
+function pathsOf(read: ActionReader, root: string): { readonly path: string; readonly storedPath: string } {
   const path = read.text('path');
   return { path, storedPath: decodePath(path, root) };
 }
@@ -290,87 +291,6 @@ function mapOf(values: PartitionValues | undefined): JsonObject | undefined {
 function definedTexts(values: PartitionValues | undefined): Readonly<Record<string, string>> {
   const entries = Object.entries(values ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(entries);
-}
-
-/** Typed access to the members of one action; a wrong type is a damaged log. */
-class Reader {
-  readonly where: string;
-  readonly #body: JsonObject;
-
-  constructor(body: JsonObject, where: string) {
-    this.#body = body;
-    this.where = where;
-  }
-
-  text(key: string): string {
-    return this.optionalText(key) ?? this.#wrong(key, 'text');
-  }
-
-  optionalText(key: string): string | undefined {
-    const value = this.#value(key);
-    return value === undefined || typeof value === 'string' ? value : this.#wrong(key, 'text');
-  }
-
-  integer(key: string): number {
-    return this.optionalInteger(key) ?? this.#wrong(key, 'an integer');
-  }
-
-  optionalInteger(key: string): number | undefined {
-    const value = this.#value(key);
-    if (value === undefined) return undefined;
-    const number = typeof value === 'bigint' ? Number(value) : value;
-    return typeof number === 'number' && Number.isSafeInteger(number) ? number : this.#wrong(key, 'an integer');
-  }
-
-  long(key: string): bigint {
-    return this.optionalLong(key) ?? this.#wrong(key, 'an integer');
-  }
-
-  optionalLong(key: string): bigint | undefined {
-    const value = this.#value(key);
-    if (value === undefined || typeof value === 'bigint') return value;
-    return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : this.#wrong(key, 'an integer');
-  }
-
-  flag(key: string): boolean | undefined {
-    const value = this.#value(key);
-    return value === undefined || typeof value === 'boolean' ? value : this.#wrong(key, 'a boolean');
-  }
-
-  object(key: string): JsonObject | undefined {
-    const value = this.#value(key);
-    return value === undefined || isJsonObject(value) ? value : this.#wrong(key, 'an object');
-  }
-
-  texts(key: string): readonly string[] | undefined {
-    const value = this.#value(key);
-    if (value === undefined) return undefined;
-    if (!Array.isArray(value)) return this.#wrong(key, 'a list of text');
-    return value.map((entry: JsonValue) => (typeof entry === 'string' ? entry : this.#wrong(key, 'a list of text')));
-  }
-
-  requiredMap(key: string): PartitionValues {
-    return this.map(key) ?? this.#wrong(key, 'an object');
-  }
-
-  map(key: string): PartitionValues | undefined {
-    const value = this.object(key);
-    if (value === undefined) return undefined;
-    return Object.fromEntries(
-      Object.entries(value).map(([name, entry]) => [
-        name,
-        entry === null || entry === undefined ? undefined : typeof entry === 'string' ? entry : this.#wrong(`${key}.${name}`, 'text'),
-      ]),
-    );
-  }
-
-  #value(key: string): Exclude<JsonValue, null> | undefined {
-    return this.#body[key] ?? undefined;
-  }
-
-  #wrong(key: string, expected: string): never {
-    throw logCorrupt(this.where, `"${key}" is missing or not ${expected}`);
-  }
 }
 
 function textOf(bytes: Uint8Array, source: ActionSource): string {
@@ -387,15 +307,4 @@ function jsonOf(line: string, where: string): JsonValue {
   } catch (cause) {
     throw logCorrupt(where, 'the line is not JSON', cause);
   }
-}
-
-/** `DELTA_LOG_CORRUPT`; `where` names the file and the place in it. */
-export function logCorrupt(where: string, what: string, cause?: unknown): ServiceError {
-  return new ServiceError({
-    code: 'DELTA_LOG_CORRUPT',
-    kind: 'corrupt',
-    message: `${where}: ${what}`,
-    hint: 'restore the file from a copy; nothing is read past it',
-    cause,
-  });
 }

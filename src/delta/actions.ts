@@ -34,6 +34,11 @@ export interface DeletionVector {
   readonly cardinality: number;
 }
 
+/** No vector, spelled as one: there are no bytes to read. One that says it deletes nothing while it has bytes is held against them. */
+export function isEmptyVector({ cardinality, sizeInBytes }: DeletionVector): boolean {
+  return cardinality === 0 && sizeInBytes === 0;
+}
+
 interface FileAction {
   /** As in the log: a URI reference, byte for byte. */
   readonly path: string;

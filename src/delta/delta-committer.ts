@@ -10,6 +10,7 @@ import { missingStagedFile } from '../table/staged-presence.ts';
 import { beforeFirstVersion, nextVersion, type Version } from '../table/version.ts';
 import { bodyOf, printActions } from './action-json.ts';
 import { type Action, type AddFile, fileKey, type TxnAction } from './actions.ts';
+import { deletionVectorPath } from './deletion-vectors/deletion-vector-path.ts';
 import type { DeltaLog } from './delta-log.ts';
 import type { DeltaSnapshot } from './delta-snapshot.ts';
 import { commitPath } from './log/log-names.ts';
@@ -19,7 +20,6 @@ import { checkRowsWritable, checkWritable } from './table-features.ts';
 import { effectiveMetadata, effectiveProtocol } from './transaction/effective-definition.ts';
 import { inCommitTimestampOf, withEnablement } from './transaction/in-commit-timestamps.ts';
 import { isolationLevelOf } from './transaction/isolation.ts';
-import { stagedPaths } from './transaction/staged-paths.ts';
 
 /** Anything that becomes one version of the table. */
 export interface DeltaCommitRequest {
@@ -252,4 +252,26 @@ function checkAppendOnly(base: DeltaSnapshot, actions: readonly Action[], table:
 
 function sum<Item>(items: readonly Item[], valueOf: (item: Item) => number): number {
   return items.reduce((total, item) => total + valueOf(item), 0);
+}
+
+/**
+ * Files of the table's own folder that the actions refer to and `base` does not: data, deletion vectors and recorded changes. What a clone refers to
+ * elsewhere is no file of the table.
+ */
+function stagedPaths(base: DeltaSnapshot, actions: readonly Action[]): readonly string[] {
+  const paths = new Set<string>();
+  const kept = new Set<string>();
+  for (const action of actions) {
+    if (action.kind !== 'add' && action.kind !== 'cdc' && action.kind !== 'remove') continue;
+    const vector = action.kind === 'cdc' || action.deletionVector === undefined ? undefined : deletionVectorPath(action.deletionVector);
+    // A file that gets another deletion vector is removed and added in one version; a vector that stays, too.
+    const into = action.kind === 'remove' ? kept : paths;
+    if (!isElsewhere(action.storedPath)) into.add(action.storedPath);
+    if (vector !== undefined) into.add(vector);
+  }
+  return [...paths].filter((path) => !kept.has(path) && base.file(path) === undefined);
+}
+
+function isElsewhere(storedPath: string): boolean {
+  return /^([a-z][a-z0-9+.-]*:|\/)/i.test(storedPath);
 }

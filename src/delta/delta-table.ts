@@ -5,10 +5,11 @@ import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { OpenEngine } from '../engine/engine.ts';
-import { noEngine } from '../engine/no-engine.ts';
+import { engineNotAvailable } from '../engine/engine-not-available.ts';
 import type { OpenObjectStore } from '../storage/object-store.ts';
 import type { SnapshotRows, VersionChanges } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
+import type { CommitTried } from '../table/commit-driver.ts';
 import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
 import type { HiddenColumn } from '../table/hidden-columns.ts';
 import type {
@@ -77,6 +78,7 @@ export interface DeltaTableParts {
   readonly engine?: OpenEngine | undefined;
   /** Opens what clones refer to in other stores. Default: local files only. */
   readonly openStore?: OpenObjectStore | undefined;
+  readonly arbitraryProperties?: (() => boolean) | undefined;
   /** Directories outside of the table that its log may refer to. Default: none. */
   readonly outside?: (() => readonly string[]) | undefined;
   /** For a table that does not say it itself. Default zstd. */
@@ -84,6 +86,7 @@ export interface DeltaTableParts {
   /** Deletes expired log with the log checkpoints of row operations, as Spark does. Default false: feeds say what they still need. */
   readonly cleansUpLog?: boolean | undefined;
   readonly failpoint?: Failpoint | undefined;
+  readonly commitTried?: CommitTried | undefined;
 }
 
 /** A Delta Lake table behind the neutral contract. */
@@ -351,9 +354,11 @@ function contextOf(
     random: parts.random,
     ids: parts.ids,
     failpoint: parts.failpoint ?? inertFailpoint,
-    engine: parts.engine ?? (() => Promise.reject(noEngine(log.name))),
+    commitTried: parts.commitTried,
+    engine: parts.engine ?? (() => Promise.reject(engineNotAvailable(log.name))),
     place,
     openStore: parts.openStore,
+    arbitraryProperties: parts.arbitraryProperties,
     localRoot: () => localRootOf(log, place),
     refresh: (signal) => log.refresh(signal),
     snapshotAt: (version, signal) => log.snapshotAt(version, signal),

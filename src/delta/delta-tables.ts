@@ -5,6 +5,7 @@ import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { OpenEngine } from '../engine/engine.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
+import type { CommitTried } from '../table/commit-driver.ts';
 import type { FileRewriter } from '../table/operations.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { QueryableTable, TableDefinition } from '../table/table.ts';
@@ -38,10 +39,13 @@ export interface DeltaTablesParts {
   /** Deletes expired log with the log checkpoints of row operations, as Spark does. Default false: feeds say what they still need. */
   readonly cleansUpLog?: boolean | undefined;
   readonly failpoint?: Failpoint | undefined;
+  readonly commitTried?: CommitTried | undefined;
   /** Directories that tables may refer to beside their own. Default: none, and such files are refused (`FILE_OUTSIDE_TABLE`). */
   readonly allowedLocations?: readonly string[] | undefined;
   /** What the clones that were made refer to. Default: of this driver. */
   readonly cloneSources?: CloneSources | undefined;
+  /** Whether unknown properties below `delta.` are taken as they are. Default: they are refused. */
+  readonly arbitraryProperties?: (() => boolean) | undefined;
   /** Tables stay the tables they were when they were opened: see `DeltaLogParts`. */
   readonly staysWithTable?: boolean | undefined;
 }

@@ -31,6 +31,8 @@ export interface DeltaProperties {
   readonly autoCompact: boolean | undefined;
   /** `undefined`: the writer decides. */
   readonly compression: string | undefined;
+  /** What OPTIMIZE aims at; `undefined`: its own default. */
+  readonly targetFileBytes: number | undefined;
 }
 
 const dayMs = 86_400_000;
@@ -68,6 +70,7 @@ export function deltaProperties(configuration: Readonly<Record<string, string>>,
     optimizeWrite: switched(text('delta.autoOptimize.optimizeWrite') ?? text('delta.autoOptimize')),
     autoCompact: switched(text('delta.autoOptimize') ?? text('delta.autoOptimize.autoCompact')),
     compression: text('delta.parquet.compression.codec')?.toLowerCase(),
+    targetFileBytes: read('delta.targetFileSize', undefined, parseSize),
   };
 }
 
@@ -96,6 +99,12 @@ export function parseInterval(text: string): number | undefined {
     total += Number(words[index]) * factor;
   }
   return total >= 0 ? Math.floor(total) : undefined;
+}
+
+/** Bytes of `134217728`, `128mb`, `1 GB` (units of 1,024); `undefined` for anything else. */
+export function parseSize(text: string): number | undefined {
+  const [, count, unit = ''] = /^\s*([1-9]\d{0,14})\s*([kmgt]?)b?\s*$/i.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * 1024 ** ' kmgt'.indexOf(unit.toLowerCase() || ' ');
 }
 
 /** Names of a comma-separated list; a name in backquotes may hold commas. */

@@ -11,7 +11,7 @@ import { checkGenerated } from './definition/check-generated.ts';
 import { checkSchema } from './definition/check-schema.ts';
 import { visitFields } from './feature-catalogue.ts';
 import { type DeltaProperties, deltaProperties } from './properties.ts';
-import { canonicalProperties } from './property-catalogue.ts';
+import { canonicalProperties, checkRetentions } from './property-catalogue.ts';
 import { type ProtocolSettings, protocolFor, supportsFeature, takeProtocolSettings } from './protocol-for.ts';
 import { rowTrackingKeys } from './row-tracking-columns.ts';
 import { printSchemaString } from './schema-json.ts';
@@ -25,6 +25,8 @@ export interface GivenIdentity {
   readonly description?: string | undefined;
   /** Column paths the table is clustered by. */
   readonly clusterBy?: ClusteringColumns | undefined;
+  /** Unknown properties below `delta.` are taken as they are. */
+  readonly arbitraryProperties?: boolean | undefined;
   /** What is there already, when a table is replaced: protocols never lose features, column ids are never given twice. */
   readonly replaced?: { readonly protocol: ProtocolAction; readonly metadata: MetadataAction } | undefined;
 }
@@ -44,8 +46,9 @@ export interface FirstActions {
  */
 export function firstActions(table: string, definition: TableDefinition, given: GivenIdentity): FirstActions {
   const settings = takeProtocolSettings(definition.properties);
-  const configuration = canonicalProperties(settings.rest);
+  const configuration = canonicalProperties(settings.rest, given.arbitraryProperties);
   const properties = deltaProperties(configuration, table);
+  checkRetentions(properties);
   const partitionColumns = definition.partitionColumns.map((name) => ownSpelling(definition.schema, name));
   const mapped = (configuration[mappingKeys.mode]?.toLowerCase() ?? 'none') !== 'none';
   checkSchema(definition.schema, { partitionColumns, mapped, changeDataFeed: properties.changeDataFeed });
@@ -133,7 +136,7 @@ function checkDefaults(schema: StructType, settings: ProtocolSettings, current: 
     const text = field.metadata?.['CURRENT_DEFAULT'];
     if (text === undefined) return;
     if (!enabled) throw defaultsNotEnabled('CREATE TABLE');
-    if (typeof text === 'string') checkDefault(text);
+    if (typeof text === 'string') checkDefault(text, { column: field, command: 'CREATE TABLE' });
   });
 }
 

@@ -18,8 +18,8 @@ import type { Engine, HeldRelation, ParquetTarget, ScanOptions, WrittenFile } fr
 import { engineError } from './engine-errors.ts';
 import { registerGeneratedSizeFunction } from './generated-size-function.ts';
 import { registerHashFunctions } from './hash-functions.ts';
-import { HeldNames, heldSchema } from './held-names.ts';
 import { treeOf, treeText } from './parse-select.ts';
+import { heldSchema, RelationNames } from './relation-names.ts';
 import { holdRows } from './rows/hold-rows.ts';
 import { readRows, schemaOf } from './rows/read-rows.ts';
 import { localCopies } from './scan/local-copies.ts';
@@ -75,7 +75,7 @@ export class DuckdbEngine implements Engine {
   readonly #spillDirectory: string;
   readonly #ids: IdSource;
   readonly #rowGroupRows: number;
-  readonly #names = new HeldNames();
+  readonly #names = new RelationNames();
   readonly #cache: LocalFileCache;
   readonly #openStore: OpenObjectStore | undefined;
   #closing: Promise<void> | undefined;

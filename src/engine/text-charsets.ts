@@ -1,3 +1,5 @@
+import { failedCall } from './column-function.ts';
+
 /** The charsets that `encode` and `decode` take. */
 const charsets = ['US-ASCII', 'ISO-8859-1', 'UTF-8', 'UTF-16BE', 'UTF-16LE', 'UTF-16', 'UTF-32'];
 
@@ -54,15 +56,14 @@ function codePoints(text: string): number[] {
   return Array.from(text, (character) => character.codePointAt(0) ?? 0);
 }
 
-/** The engine passes the message on, its class in brackets. */
 function unknownCharset(name: string, charset: string): Error {
-  return new Error(
+  return failedCall(
     `[INVALID_PARAMETER_VALUE.CHARSET] The value of parameter(s) \`charset\` in \`${name}\` is invalid: expects one of ${charsets.join(', ')}, but got ${charset}.`,
   );
 }
 
 function malformed(name: string, charset: string): Error {
-  return new Error(`[MALFORMED_CHARACTER_CODING] Invalid value found when performing \`${name}\` with ${charset}`);
+  return failedCall(`[MALFORMED_CHARACTER_CODING] Invalid value found when performing \`${name}\` with ${charset}`);
 }
 
 function bigEndian(text: string): Uint8Array {

@@ -6,11 +6,14 @@ import { bytesAt, textAt } from '../codec/rows.ts';
 import { textFunctions } from '../expr/sql/text-functions.ts';
 import { type BytesColumn, type Column, isValid } from '../schema/columns.ts';
 import type { DataType } from '../schema/types.ts';
-import type { DuckdbModules, RawVector } from './duckdb-modules.ts';
-import { duckdbTypeOf } from './duckdb-types.ts';
-import { readVector } from './rows/read-vector.ts';
-import { writeVector } from './rows/write-vector.ts';
+import { failedCall, registerColumnFunction } from './column-function.ts';
+import { decimalMath } from './decimal-math.ts';
+import type { DuckdbModules } from './duckdb-modules.ts';
+import { converted, formatNumber, formatText } from './formatted-text.ts';
+import { luhnChecks, masked } from './masked-text.ts';
+import { sparkMurmur3, sparkXxHash64 } from './spark-hashes.ts';
 import { bytesOfText, textOfBytes } from './text-charsets.ts';
+import { urlDecoded, urlEncoded, urlPart } from './url-text.ts';
 
 const text: DataType = { kind: 'string' };
 const binary: DataType = { kind: 'binary' };
@@ -19,6 +22,8 @@ const long: DataType = { kind: 'long' };
 interface TextFunction {
   readonly takes: readonly DataType[];
   readonly gives: DataType;
+  /** Steps that a row takes, where they are not as many as it has bytes. */
+  readonly steps?: (columns: readonly BytesColumn[], row: number) => number;
   /** A row of which no argument is NULL; `undefined` gives NULL. */
   readonly of: (columns: readonly BytesColumn[], row: number) => string | Uint8Array | bigint | undefined;
 }
@@ -29,6 +34,7 @@ const functions: Readonly<Record<string, TextFunction>> = {
   [textFunctions.levenshtein]: {
     takes: [text, text],
     gives: long,
+    steps: (columns, row) => columns.reduce((product, column) => product * bytesOf(column, row).length, 1),
     of: ([one, other], row) => BigInt(levenshtein(textOf(one, row), textOf(other, row))),
   },
   [textFunctions.sha2]: {
@@ -51,27 +57,69 @@ const functions: Readonly<Record<string, TextFunction>> = {
     gives: text,
     of: ([value, charset], row) => textOfBytes(bytesOf(value, row), textOf(charset, row)),
   },
+  [textFunctions.lenient]: { takes: [binary], gives: text, of: ([value], row) => Buffer.from(bytesOf(value, row)).toString('utf8') },
+  ...ofTexts(textFunctions.lower, 1, text, ([value = '']) => value.toLowerCase()),
+  ...ofTexts(textFunctions.upper, 1, text, ([value = '']) => value.toUpperCase()),
+  ...ofTexts(textFunctions.initcap, 1, text, ([value = '']) => value.toLowerCase().split(' ').map(capitalized).join(' ')),
+  ...ofTexts(textFunctions.reverse, 1, text, ([value = '']) => Array.from(value).reverse().join('')),
+  ...ofTexts(textFunctions.murmur3, 1, long, ([leaves = '']) => sparkMurmur3(leaves)),
+  ...ofTexts(textFunctions.xxhash64, 1, long, ([leaves = '']) => sparkXxHash64(leaves)),
+  ...ofTexts(textFunctions.conv, 3, text, ([value = '', from, to]) => converted(value, Number(from), Number(to))),
+  ...ofTexts(textFunctions.decimalMath, 3, text, ([left = '', right = '', rule = '']) => decimalMath(left, right, rule)),
+  ...ofTexts(textFunctions.formatNumber, 2, text, ([value = '', places]) => formatNumber(value, Number(places))),
+  ...ofTexts(textFunctions.formatText, 2, text, ([format = '', values = '']) => formatText(format, values)),
+  ...ofTexts(textFunctions.luhn, 1, long, ([value = '']) => (luhnChecks(value) ? 1n : 0n)),
+  ...ofTexts(textFunctions.mask, 5, text, ([value = '', ...by]) => masked(value, by)),
+  ...ofTexts(textFunctions.urlEncode, 1, text, ([value = '']) => urlEncoded(value)),
+  ...ofTexts(textFunctions.urlDecode, 1, text, ([value = '']) => urlDecoded(value)),
+  ...ofTexts(textFunctions.urlPart, 2, text, ([url = '', part = '']) => urlPart(url, part)),
+  ...ofTexts(textFunctions.urlValue, 3, text, ([url = '', part = '', key]) => urlPart(url, part, key)),
 };
 
-/** Makes `textFunctions` known to all connections of the instance. Their work is done on the thread that started the engine. */
-export function registerTextFunctions({ api, bindings }: DuckdbModules, connection: DuckDBConnection): void {
-  for (const [name, { takes, gives, of }] of Object.entries(functions)) {
-    const made = api.DuckDBScalarFunction.create({
+/** A function of texts alone. */
+function ofTexts(
+  name: string,
+  count: number,
+  gives: DataType,
+  of: (values: readonly string[]) => string | bigint | undefined,
+): Readonly<Record<string, TextFunction>> {
+  const takes = Array.from({ length: count }, () => text);
+  return { [name]: { takes, gives, of: (columns, row) => of(columns.map((column) => textOf(column, row))) } };
+}
+
+/** Makes `textFunctions` known to all connections of the instance. */
+export function registerTextFunctions(modules: DuckdbModules, connection: DuckDBConnection): void {
+  for (const [name, { takes, gives, steps, of }] of Object.entries(functions)) {
+    registerColumnFunction(modules, connection, {
       name,
-      returnType: duckdbTypeOf(api, gives),
-      parameterTypes: takes.map((type) => duckdbTypeOf(api, type)),
-      mainFunction: (_, input, output) => {
-        const columns = takes.map((type, index) =>
-          readVector(bindings, bindings.data_chunk_get_vector(input.chunk, index), type, input.rowCount),
-        );
-        const values = Array.from({ length: input.rowCount }, (_value, row) => rowOf(columns, row, of));
-        // The declaration keeps the vector to itself.
-        const target = (output as unknown as { readonly vector: RawVector }).vector;
-        writeVector(bindings, target, buildColumn(gives, values, name));
+      takes,
+      gives,
+      of: (columns, rows) => {
+        requireSteps(name, stepsOf(columns, rows, steps));
+        const values = Array.from({ length: rows }, (_, row) => rowOf(columns, row, of));
+        return buildColumn(gives, values, name);
       },
     });
-    connection.registerScalarFunction(made);
   }
+}
+
+/** Steps that rows which are computed at a time may take together: some seconds, in which nothing else is done. */
+const maxSteps = 2 ** 30;
+
+function stepsOf(columns: readonly Column[], rows: number, steps: TextFunction['steps']): number {
+  let sum = 0;
+  for (let row = 0; steps !== undefined && row < rows; row++) {
+    if (columns.every((column) => isValid(column, row))) sum += steps(columns as readonly BytesColumn[], row);
+  }
+  return sum;
+}
+
+function requireSteps(name: string, steps: number): void {
+  if (steps <= maxSteps) return;
+  const called = name.replace('tidewater_', '');
+  throw failedCall(
+    `[INVALID_PARAMETER_VALUE.LENGTH] The value of parameter(s) of \`${called}\` is invalid: the texts of the rows at hand take ${steps} steps, at most ${maxSteps} are taken; compare shorter texts, or cut them with left(text, n).`,
+  );
 }
 
 function rowOf(columns: readonly Column[], row: number, of: TextFunction['of']): ReturnType<TextFunction['of']> {
@@ -102,6 +150,13 @@ function levenshtein(one: string, other: string): number {
     });
   }
   return right.length === 0 ? left.length : (previous.at(-1) ?? 0);
+}
+
+/** A letter that becomes two has the first of them large. */
+function capitalized(word: string): string {
+  const [first = '', ...rest] = Array.from(word);
+  const [large = '', ...small] = Array.from(first.toUpperCase());
+  return large + small.join('').toLowerCase() + rest.join('');
 }
 
 /** Digits of the letters A to Z; 0 are vowels, 7 the letters between which equal digits count once. */

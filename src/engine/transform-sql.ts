@@ -1,8 +1,8 @@
 import { ServiceError } from '../base/errors.ts';
+import { partitionHashes } from '../expr/sql/text-functions.ts';
 import { describeType } from '../schema/describe-type.ts';
 import type { DataType } from '../schema/types.ts';
 import { printTransform, type Transform } from '../table/partitioning/transform.ts';
-import { hashFunctions } from './hash-functions.ts';
 
 /**
  * Engine SQL of a partition transform's result for a value of `type`, NULL for NULL: numbers of years, months and hours since 1970 and
@@ -54,22 +54,22 @@ function hashSql(value: string, type: DataType): string | undefined {
     case 'short':
     case 'integer':
     case 'long':
-      return `${hashFunctions.long}(CAST(${value} AS BIGINT))`;
+      return `${partitionHashes.long}(CAST(${value} AS BIGINT))`;
     case 'date':
-      return `${hashFunctions.long}(${daysSql(value)})`;
+      return `${partitionHashes.long}(${daysSql(value)})`;
     case 'time':
-      return `${hashFunctions.long}(CAST(epoch_us(${value}) AS BIGINT))`;
+      return `${partitionHashes.long}(CAST(epoch_us(${value}) AS BIGINT))`;
     case 'timestamp':
     case 'timestamp_ntz':
     case 'timestamp_ns':
     case 'timestamp_ntz_ns':
-      return `${hashFunctions.long}(CAST(${microsSql(value, type) ?? 'NULL'} AS BIGINT))`;
+      return `${partitionHashes.long}(CAST(${microsSql(value, type) ?? 'NULL'} AS BIGINT))`;
     case 'decimal':
-      return `${hashFunctions.decimal}(replace(CAST(${value} AS VARCHAR), '.', ''))`;
+      return `${partitionHashes.decimal}(replace(CAST(${value} AS VARCHAR), '.', ''))`;
     case 'string':
-      return type.format === 'uuid' ? `${hashFunctions.bytes}(unhex(replace(${value}, '-', '')))` : `${hashFunctions.text}(${value})`;
+      return type.format === 'uuid' ? `${partitionHashes.bytes}(unhex(replace(${value}, '-', '')))` : `${partitionHashes.text}(${value})`;
     case 'binary':
-      return `${hashFunctions.bytes}(${value})`;
+      return `${partitionHashes.bytes}(${value})`;
     default:
       return undefined;
   }

@@ -10,32 +10,16 @@ import { variantType } from '../codec/variant/variant-type-text.ts';
 import { variantFunctions } from '../expr/sql/variant-sql.ts';
 import { type Column, isValid } from '../schema/columns.ts';
 import type { DataType } from '../schema/types.ts';
-import type { DuckdbModules, RawVector } from './duckdb-modules.ts';
-import { duckdbTypeOf } from './duckdb-types.ts';
-import { readVector } from './rows/read-vector.ts';
-import { writeVector } from './rows/write-vector.ts';
+import { type ColumnFunction, registerColumnFunction } from './column-function.ts';
+import type { DuckdbModules } from './duckdb-modules.ts';
 
 const variant: DataType = { kind: 'variant' };
 const text: DataType = { kind: 'string' };
 
-/** Makes `variantFunctions` known to all connections of the instance. Their work is done on the thread that started the engine. */
+/** Makes `variantFunctions` known to all connections of the instance. */
 export function registerVariantFunctions(modules: DuckdbModules, connection: DuckDBConnection): void {
-  const register = (name: string, takes: readonly DataType[], gives: DataType, of: ColumnFunction): void => {
-    const { api, bindings } = modules;
-    const made = api.DuckDBScalarFunction.create({
-      name,
-      returnType: duckdbTypeOf(api, gives),
-      parameterTypes: takes.map((type) => duckdbTypeOf(api, type)),
-      mainFunction: (_, input, output) => {
-        const columns = takes.map((type, index) =>
-          readVector(bindings, bindings.data_chunk_get_vector(input.chunk, index), type, input.rowCount),
-        );
-        // The declaration keeps the vector to itself.
-        const target = (output as unknown as { readonly vector: RawVector }).vector;
-        writeVector(bindings, target, of(columns, input.rowCount));
-      },
-    });
-    connection.registerScalarFunction(made);
+  const register = (name: string, takes: readonly DataType[], gives: DataType, of: ColumnFunction['of']): void => {
+    registerColumnFunction(modules, connection, { name, takes, gives, of });
   };
   register(variantFunctions.parse, [text], variant, ([json], rows) => variantsOf(rows, (row) => givenText(json, row, parseJsonVariant)));
   register(variantFunctions.json, [variant], text, ([value], rows) => textsOf(rows, (row) => givenVariant(value, row, variantJson)));
@@ -48,8 +32,6 @@ export function registerVariantFunctions(modules: DuckdbModules, connection: Duc
     }),
   );
 }
-
-type ColumnFunction = (columns: readonly Column[], rows: number) => Column;
 
 function variantsOf(rows: number, value: (row: number) => VariantBytes | undefined): Column {
   return variantColumn(Array.from({ length: rows }, (_, row) => value(row)));

@@ -7,6 +7,7 @@ import { mapChildren } from './expression-tree.ts';
 import { expressionType } from './expression-type.ts';
 import type { CallExpression } from './function-spec.ts';
 import { checkCall } from './functions.ts';
+import { requireParameterTypes } from './parameter-types.ts';
 
 /** Columns that an expression may name, with the name they may be qualified by. */
 export interface ScopeRelation {
@@ -14,6 +15,8 @@ export interface ScopeRelation {
   readonly schema: StructType;
   /** Columns that a name means only where no other relation has it, and that no error proposes. */
   readonly hidden?: boolean | undefined;
+  /** Its columns are found by the alias before them only. */
+  readonly qualifiedOnly?: boolean | undefined;
 }
 export type Scope = readonly ScopeRelation[];
 
@@ -30,8 +33,16 @@ const maxSuggestions = 5;
  * `INVALID_EXTRACT_BASE_FIELD_TYPE` 42000, `UNRESOLVED_ROUTINE` 42883, `WRONG_NUM_ARGS` 42605.
  */
 export function bindExpression(expression: Expression, scope: Scope): Expression {
-  return bindNode(expression, scope, new Map());
+  return bindColumns(expression, (column) => bindColumn(column, scope));
 }
+
+/** The same for whoever finds columns otherwise. `find` is not asked for the parameters of lambdas. */
+export function bindColumns(expression: Expression, find: FindColumn): Expression {
+  return bindNode(expression, find, new Map());
+}
+
+/** What a column as written is. */
+export type FindColumn = (column: Extract<Expression, { readonly kind: 'column' }>) => Expression;
 
 interface LambdaParameter {
   /** In the spelling of its declaration. */
@@ -42,43 +53,48 @@ interface LambdaParameter {
 /** Parameters of the lambdas around, by their name in lower case. */
 type Hidden = ReadonlyMap<string, LambdaParameter>;
 
-function bindNode(expression: Expression, scope: Scope, hidden: Hidden): Expression {
+function bindNode(expression: Expression, find: FindColumn, hidden: Hidden): Expression {
   switch (expression.kind) {
     case 'column': {
       const [first = '', ...members] = expression.path;
       const parameter = expression.qualifier === undefined ? hidden.get(first.toLowerCase()) : undefined;
-      return parameter === undefined ? bindColumn(expression, scope) : bindParameter(expression, parameter, members);
+      return parameter === undefined ? find(expression) : bindParameter(expression, parameter, members);
     }
     case 'lambda':
-      return bindLambda(expression, { scope, hidden, types: [] });
+      return bindLambda(expression, { find, hidden, types: [] });
     case 'call':
-      return bindCall(expression, scope, hidden);
+      return bindCall(expression, find, hidden);
+    case 'case': {
+      const bound = mapChildren(expression, (child) => bindNode(child, find, hidden));
+      if (bound.kind === 'case') requireTests(bound);
+      return bound;
+    }
     default:
-      return mapChildren(expression, (child) => bindNode(child, scope, hidden));
+      return mapChildren(expression, (child) => bindNode(child, find, hidden));
   }
 }
 
 /** Lambdas come last: what their parameters are follows from the other arguments. */
-function bindCall(call: CallExpression, scope: Scope, hidden: Hidden): Expression {
+function bindCall(call: CallExpression, find: FindColumn, hidden: Hidden): Expression {
   const spec = checkCall(call);
   const types = call.arguments.map((argument) =>
-    argument.kind === 'lambda' ? undefined : expressionType(bindNode(argument, scope, hidden)),
+    argument.kind === 'lambda' ? undefined : expressionType(bindNode(argument, find, hidden)),
   );
   const places = new Map<Expression, number>(call.arguments.map((argument, index) => [argument, index]));
   return mapChildren(call, (child) =>
     child.kind === 'lambda'
-      ? bindLambda(child, { scope, hidden, types: spec.lambda?.(types, places.get(child) ?? 0) ?? [] })
-      : bindNode(child, scope, hidden),
+      ? bindLambda(child, { find, hidden, types: spec.lambda?.(types, places.get(child) ?? 0) ?? [] })
+      : bindNode(child, find, hidden),
   );
 }
 
 function bindLambda(
   lambda: Extract<Expression, { kind: 'lambda' }>,
-  { scope, hidden, types }: { readonly scope: Scope; readonly hidden: Hidden; readonly types: readonly (DataType | undefined)[] },
+  { find, hidden, types }: { readonly find: FindColumn; readonly hidden: Hidden; readonly types: readonly (DataType | undefined)[] },
 ): Expression {
   const inner = new Map(hidden);
   for (const [index, name] of lambda.parameters.entries()) inner.set(name.toLowerCase(), { name, type: types[index] });
-  return mapChildren(lambda, (child) => bindNode(child, scope, inner));
+  return mapChildren(lambda, (child) => bindNode(child, find, inner));
 }
 
 function bindParameter(column: ColumnNode, parameter: LambdaParameter, members: readonly string[]): Expression {
@@ -87,6 +103,14 @@ function bindParameter(column: ColumnNode, parameter: LambdaParameter, members: 
     parameter.type,
   );
   return { ...column, path: [parameter.name, ...members], ...(type === undefined || type.kind === 'void' ? {} : { type }) };
+}
+
+/** @throws AnalysisException `DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE` 42K09 for a WHEN that is no condition. */
+function requireTests({ operand, branches }: Extract<Expression, { kind: 'case' }>): void {
+  if (operand !== undefined) return;
+  const tests = branches.map(({ when }) => when);
+  const types = tests.map((test) => expressionType(test));
+  requireParameterTypes({ kind: 'call', name: 'CASE WHEN', arguments: tests }, ['condition'], types);
 }
 
 interface Match {
@@ -124,7 +148,7 @@ function matchesIn(column: ColumnNode, relations: Scope): readonly Match[] {
   const qualified = relations.flatMap((relation) => qualifiedMatches(column, relation));
   return qualified.length > 0 || column.qualifier !== undefined
     ? qualified
-    : relations.flatMap((relation) => plainMatches(column, relation));
+    : relations.flatMap((relation) => (relation.qualifiedOnly === true ? [] : plainMatches(column, relation)));
 }
 
 /** `t.a`, `catalog.db.t.a`, and columns that carry their qualifier already. */

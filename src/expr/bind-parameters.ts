@@ -2,6 +2,7 @@ import { AnalysisException } from '../base/analysis-exception.ts';
 import type { Expression, Literal } from './expression.ts';
 import { mapExpression } from './expression-tree.ts';
 import { integerLiteral } from './parse/number-literal.ts';
+import { type StatementTime, toInstantMicros, toLocalMicros, type ZoneRule } from './time-zone.ts';
 
 /**
  * A value for a parameter: integers are INT or BIGINT by their size (bigint always BIGINT), other numbers DOUBLE, `Date` TIMESTAMP.
@@ -37,27 +38,60 @@ export function literalOf(value: ParameterValue): Expression {
   });
 }
 
-/** `current_timestamp()`, `now()`, `localtimestamp()`, `current_date()` and their like replaced by one instant: microseconds since the epoch. */
-export function bindNow(expression: Expression, micros: bigint): Expression {
+/**
+ * `current_timestamp()`, `now()`, `localtimestamp()`, `current_date()` and their like replaced by one instant, and the statement's zone put
+ * where local times take part. What is bound already stays as it is.
+ */
+export function bindNow(expression: Expression, time: StatementTime): Expression {
+  const rule = time.zone?.rule;
   return mapExpression(expression, (node) => {
-    if (node.kind !== 'call' || node.arguments.length > 0) return node;
-    const literal = instantOf(node.name.toLowerCase(), micros);
-    return literal === undefined ? node : { kind: 'literal', literal };
+    if (node.kind === 'literal') return fixedLiteral(node, rule);
+    const literal = node.kind === 'call' && node.arguments.length === 0 ? instantOf(node.name.toLowerCase(), time) : undefined;
+    if (literal !== undefined) return { kind: 'literal', literal };
+    return rule !== undefined && takesZone(node) && node.zone === undefined ? { ...node, zone: rule } : node;
+  });
+}
+
+type ZonedNode = Extract<Expression, { kind: 'binary' | 'is-distinct' | 'in' | 'between' | 'case' | 'cast' | 'call' }>;
+const zonedKinds: ReadonlySet<string> = new Set<ZonedNode['kind']>(['binary', 'is-distinct', 'in', 'between', 'case', 'cast', 'call']);
+
+function takesZone(node: Expression): node is ZonedNode {
+  return zonedKinds.has(node.kind);
+}
+
+/** A time that was written without a zone is one of the statement's. */
+function fixedLiteral(node: Extract<Expression, { kind: 'literal' }>, rule: ZoneRule): Expression {
+  if (rule === undefined || node.literal.type !== 'timestamp' || node.literal.local !== true) return node;
+  return { kind: 'literal', literal: { type: 'timestamp', micros: toInstantMicros(node.literal.micros, rule) } };
+}
+
+/** The expression as it is shown: times that are written in it are local ones of the zone. Only to be printed. */
+export function shownInZone(expression: Expression, rule: ZoneRule): Expression {
+  return mapExpression(expression, (node) => {
+    if (node.kind !== 'literal' || node.literal.type !== 'timestamp') return node;
+    const fixed = fixedLiteral(node, rule);
+    if (fixed.kind !== 'literal' || fixed.literal.type !== 'timestamp') return node;
+    return { kind: 'literal', literal: { type: 'timestamp', micros: toLocalMicros(fixed.literal.micros, rule), local: true } };
   });
 }
 
 const microsPerDay = 86_400_000_000n;
 
-function instantOf(name: string, micros: bigint): Literal | undefined {
+function instantOf(name: string, { micros, zone, told }: StatementTime): Literal | undefined {
+  const text = told !== undefined && Object.hasOwn(told, name) ? told[name] : undefined;
+  if (text !== undefined) return { type: 'string', value: text };
   switch (name) {
     case 'current_timestamp':
     case 'now':
       return { type: 'timestamp', micros };
     case 'localtimestamp':
-      return { type: 'timestamp_ntz', micros };
+      return { type: 'timestamp_ntz', micros: toLocalMicros(micros, zone?.rule) };
+    case 'current_timezone':
+      return zone === undefined ? undefined : { type: 'string', value: zone.name };
     case 'current_date':
     case 'curdate': {
-      const days = micros / microsPerDay - (micros % microsPerDay < 0n ? 1n : 0n);
+      const local = toLocalMicros(micros, zone?.rule);
+      const days = local / microsPerDay - (local % microsPerDay < 0n ? 1n : 0n);
       return { type: 'date', days: Number(days) };
     }
     case 'unix_timestamp':
@@ -85,7 +119,8 @@ function longLiteral(value: bigint): Literal | undefined {
 }
 
 function valueOf(name: string | number, values: ParameterValues): ParameterValue | undefined {
-  if (isList(values)) return typeof name === 'number' ? values[name] : undefined;
+  // Places that were counted beforehand are text.
+  if (isList(values)) return values[Number(name)];
   return typeof name === 'string' && Object.hasOwn(values, name) ? values[name] : undefined;
 }
 

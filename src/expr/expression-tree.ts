@@ -128,7 +128,8 @@ function rebuild(expression: Expression, parts: readonly Expression[]): Expressi
       const operand = nextOptional(expression.operand);
       const branches = expression.branches.map(({ when, then }) => ({ when: next(when), then: next(then) }));
       const otherwise = nextOptional(expression.otherwise);
-      return { kind: 'case', ...(operand && { operand }), branches, ...(otherwise && { otherwise }) };
+      const { zone } = expression;
+      return { kind: 'case', ...(operand && { operand }), branches, ...(otherwise && { otherwise }), ...(zone !== undefined && { zone }) };
     }
     case 'call': {
       const given = expression.arguments.map(next);

@@ -1,9 +1,11 @@
 import type { TextPosition } from '../base/analysis-exception.ts';
 import type { DataType } from '../schema/types.ts';
+import type { ZoneRule } from './time-zone.ts';
 
 /**
  * A literal with its exact value. `integer` covers byte to long by `width`; decimals are unscaled; dates are days, timestamps
- * microseconds since 1970-01-01; an interval keeps calendar months apart from days and microseconds.
+ * microseconds since 1970-01-01; an interval keeps calendar months apart from days and microseconds. `local`: written without a zone, which
+ * binding to a statement's time gives it; until then the microseconds are those of the same time in UTC.
  */
 export type Literal =
   | { readonly type: 'null' }
@@ -15,7 +17,7 @@ export type Literal =
   | { readonly type: 'string'; readonly value: string }
   | { readonly type: 'binary'; readonly value: Uint8Array }
   | { readonly type: 'date'; readonly days: number }
-  | { readonly type: 'timestamp'; readonly micros: bigint }
+  | { readonly type: 'timestamp'; readonly micros: bigint; readonly local?: boolean | undefined }
   | { readonly type: 'timestamp_ntz'; readonly micros: bigint }
   | { readonly type: 'interval'; readonly months: number; readonly days: number; readonly micros: bigint };
 
@@ -45,6 +47,11 @@ export type BinaryOperator =
   | '^'
   | '||';
 
+/** Where local times take part: the zone they are of, set by binding to a statement's time. Default: UTC. */
+interface OfZone {
+  readonly zone?: ZoneRule;
+}
+
 /**
  * A scalar expression in Spark's dialect, as parsed from text or built by `col`, `lit`, `when`. Names are as the user wrote them until
  * `bindExpression` replaces them by the schema's own spelling. Plain data.
@@ -61,17 +68,17 @@ export type Expression =
     }
   | { readonly kind: 'literal'; readonly literal: Literal }
   | { readonly kind: 'unary'; readonly operator: UnaryOperator; readonly operand: Expression }
-  | { readonly kind: 'binary'; readonly operator: BinaryOperator; readonly left: Expression; readonly right: Expression }
+  | (OfZone & { readonly kind: 'binary'; readonly operator: BinaryOperator; readonly left: Expression; readonly right: Expression })
   | { readonly kind: 'is'; readonly operand: Expression; readonly test: 'null' | 'true' | 'false'; readonly negated: boolean }
-  | { readonly kind: 'is-distinct'; readonly left: Expression; readonly right: Expression; readonly negated: boolean }
-  | { readonly kind: 'in'; readonly operand: Expression; readonly options: readonly Expression[]; readonly negated: boolean }
-  | {
+  | (OfZone & { readonly kind: 'is-distinct'; readonly left: Expression; readonly right: Expression; readonly negated: boolean })
+  | (OfZone & { readonly kind: 'in'; readonly operand: Expression; readonly options: readonly Expression[]; readonly negated: boolean })
+  | (OfZone & {
       readonly kind: 'between';
       readonly operand: Expression;
       readonly low: Expression;
       readonly high: Expression;
       readonly negated: boolean;
-    }
+    })
   | {
       readonly kind: 'like';
       readonly form: 'like' | 'ilike' | 'rlike';
@@ -80,16 +87,16 @@ export type Expression =
       readonly escape?: string | undefined;
       readonly negated: boolean;
     }
-  | {
+  | (OfZone & {
       readonly kind: 'case';
       /** `CASE operand WHEN value …`. */
       readonly operand?: Expression | undefined;
       readonly branches: readonly { readonly when: Expression; readonly then: Expression }[];
       readonly otherwise?: Expression | undefined;
-    }
+    })
   /** `safe`: TRY_CAST. */
-  | { readonly kind: 'cast'; readonly operand: Expression; readonly type: DataType; readonly safe: boolean }
-  | {
+  | (OfZone & { readonly kind: 'cast'; readonly operand: Expression; readonly type: DataType; readonly safe: boolean })
+  | (OfZone & {
       readonly kind: 'call';
       /** As written; functions are found without regard to case. */
       readonly name: string;
@@ -102,7 +109,7 @@ export type Expression =
       readonly ignoreNulls?: boolean | undefined;
       readonly over?: Window | undefined;
       readonly at?: TextPosition | undefined;
-    }
+    })
   /** Member of a struct that is not a plain column path, such as `f(x).member`. */
   | { readonly kind: 'member'; readonly operand: Expression; readonly name: string }
   /** `list[0]`, `map['key']`. */
@@ -138,6 +145,8 @@ export interface WindowFrame {
 export type FrameBound =
   | { readonly kind: 'current-row' }
   | { readonly kind: 'preceding' | 'following'; readonly rows?: number | undefined };
+
+export const nullExpression: Expression = { kind: 'literal', literal: nullLiteral };
 
 export interface SortKey {
   readonly expression: Expression;

@@ -24,6 +24,10 @@ export interface FunctionSpec {
   readonly volatile?: boolean | undefined;
   /** Why there is no such function here though Spark has one; a call is refused with it. */
   readonly refused?: string | undefined;
+  /** Of the refusal; default `UNSUPPORTED_FUNCTION`. */
+  readonly refusalClass?: string | undefined;
+  /** Why a call with as many arguments is refused; `undefined`: it is not. */
+  readonly refusedWith?: ((count: number) => string | undefined) | undefined;
   /** What the parameters take, the last one for all after it; arguments are cast to it. Without it they stay as they are. */
   readonly takes?: readonly ParameterKind[] | undefined;
   /** How Spark names a column of the call, of its arguments' names; without it the function's name and they. */

@@ -5,32 +5,44 @@ import { aggregateFunctions } from './functions/aggregate-functions.ts';
 import { arithmeticFunctions } from './functions/arithmetic-functions.ts';
 import { bitFunctions } from './functions/bit-functions.ts';
 import { calendarFunctions } from './functions/calendar-functions.ts';
+import { codeFunctions } from './functions/code-functions.ts';
 import { collectionFunctions } from './functions/collection-functions.ts';
 import { conditionalFunctions } from './functions/conditional-functions.ts';
+import { hashFunctionTable } from './functions/hash-functions.ts';
 import { jsonFunctions } from './functions/json-functions.ts';
 import { listFunctions } from './functions/list-functions.ts';
 import { mapFunctions } from './functions/map-functions.ts';
 import { numberFunctions } from './functions/number-functions.ts';
+import { numberTextFunctions } from './functions/number-texts.ts';
 import { patternFunctions } from './functions/pattern-functions.ts';
+import { randomFunctions } from './functions/random-functions.ts';
 import { roundingFunctions } from './functions/rounding-functions.ts';
 import { stringFunctions } from './functions/string-functions.ts';
 import { timeFunctions } from './functions/time-functions.ts';
+import { transformFunctions } from './functions/transform-functions.ts';
 import { variantFunctionTable } from './functions/variant-functions.ts';
+import { zoneFunctions } from './functions/zone-functions.ts';
 
 const table: FunctionTable = {
   ...conditionalFunctions,
   ...numberFunctions,
+  ...numberTextFunctions,
   ...roundingFunctions,
+  ...randomFunctions,
   ...bitFunctions,
   ...arithmeticFunctions,
   ...stringFunctions,
   ...patternFunctions,
+  ...codeFunctions,
+  ...hashFunctionTable,
   ...timeFunctions,
   ...calendarFunctions,
+  ...zoneFunctions,
   ...collectionFunctions,
   ...listFunctions,
   ...mapFunctions,
   ...jsonFunctions,
+  ...transformFunctions,
   ...variantFunctionTable,
   ...aggregateFunctions,
 };
@@ -55,26 +67,41 @@ export function findFunction(name: string): FunctionSpec | undefined {
 export function checkCall(call: CallExpression): FunctionSpec {
   const spec = findFunction(call.name);
   if (spec === undefined) throw unresolved(call.name);
-  if (spec.refused !== undefined) {
+  const count = call.star === true ? 1 : call.arguments.length;
+  const reason = spec.refused ?? spec.refusedWith?.(count);
+  if (reason !== undefined) {
     throw new AnalysisException({
-      errorClass: 'UNSUPPORTED_FUNCTION',
+      errorClass: spec.refusalClass ?? 'UNSUPPORTED_FUNCTION',
       sqlState: '0A000',
       kind: 'unsupported',
-      message: `the function \`${call.name}\` is not supported here: ${spec.refused}`,
+      message: `the function \`${call.name}\` is not supported here: ${reason}`,
       parameters: { functionName: call.name },
     });
   }
-  const count = call.star === true ? 1 : call.arguments.length;
   if (count < spec.least || count > spec.most) throw wrongCount(call.name, spec, count);
-  if (spec.kind === 'window' && call.over === undefined) {
+  if (spec.kind === 'window') requireWindow(call);
+  return spec;
+}
+
+/** Functions of windows that have a first row whatever order the rows are in. */
+const ofAnyOrder: ReadonlySet<string> = new Set(['first_value', 'last_value', 'nth_value']);
+
+function requireWindow({ name, over }: CallExpression): void {
+  if (over === undefined) {
     throw new AnalysisException({
-      errorClass: 'MISSING_WINDOW_SPECIFICATION',
-      sqlState: '42P20',
-      message: `the window function \`${call.name}\` needs OVER`,
-      parameters: { functionName: call.name },
+      errorClass: 'WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE',
+      sqlState: '42601',
+      message: `Window function \`${name}\` requires an OVER clause.`,
+      parameters: { funcName: `\`${name}\`` },
     });
   }
-  return spec;
+  if (over.orderBy.length > 0 || ofAnyOrder.has(name.toLowerCase())) return;
+  throw new AnalysisException({
+    errorClass: '_LEGACY_ERROR_TEMP_1037',
+    sqlState: '42601',
+    message: `Window function ${name}() requires window to be ordered, please add ORDER BY clause.`,
+    hint: `${name}() OVER (PARTITION BY … ORDER BY …)`,
+  });
 }
 
 function unresolved(name: string): AnalysisException {

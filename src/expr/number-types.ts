@@ -1,6 +1,8 @@
 import type { DataType } from '../schema/types.ts';
+import { commonType } from './common-type.ts';
 import type { BinaryOperator, Literal } from './expression.ts';
 import { isFloating, isIntegral, isNumeric } from './sql/cast-sql.ts';
+import { type Digits, digitsOf, integralOrder, maxPrecision } from './wider-number.ts';
 
 /** What is known of a side of an operator. */
 export interface Operand {
@@ -8,8 +10,6 @@ export interface Operand {
   readonly literal?: Literal | undefined;
 }
 
-const integralOrder = ['byte', 'short', 'integer', 'long'] as const;
-const maxPrecision = 38;
 const minScale = 6;
 
 /** The type of an operator's result, comparisons and AND and OR left out; `undefined` where it depends on what is not known. */
@@ -17,8 +17,11 @@ export function arithmeticType(operator: BinaryOperator, one: Operand, other: Op
   if (operator === 'div') return { kind: 'long' };
   const [left, right] = operandTypes(one, other);
   if (operator === '/') return quotientType(one, other);
-  if (operator === '||') return left?.kind === 'list' || left?.kind === 'binary' ? left : { kind: 'string' };
-  if (left === undefined || right === undefined) return temporalType(left) ?? temporalType(right);
+  if (operator === '||') {
+    if (left?.kind === 'list') return right?.kind === 'list' ? (commonType(left, right) ?? left) : left;
+    return left?.kind === 'binary' && right?.kind === 'binary' ? left : { kind: 'string' };
+  }
+  if (left === undefined || right === undefined) return movedDateType(one, other) ?? temporalType(left) ?? temporalType(right);
   if (!isNumeric(left) || !isNumeric(right)) return temporalType(left);
   if (isFloating(left) || isFloating(right)) return left.kind === 'float' && right.kind === 'float' ? left : { kind: 'double' };
   if (isIntegral(left) && isIntegral(right)) {
@@ -48,11 +51,6 @@ export function quotientType(one: Operand, other: Operand): DataType {
   return decimalResult('/', dividend, divisor) ?? { kind: 'double' };
 }
 
-interface Digits {
-  readonly precision: number;
-  readonly scale: number;
-}
-
 function decimalResult(operator: BinaryOperator, one: Digits | undefined, other: Digits | undefined): DataType | undefined {
   if (one === undefined || other === undefined) return undefined;
   const scale = Math.max(one.scale, other.scale);
@@ -71,6 +69,16 @@ function decimalResult(operator: BinaryOperator, one: Digits | undefined, other:
   }
 }
 
+/** Whether a sum, product or remainder of decimals has more than 38 digits before it is rounded. */
+export function leavesDigits(operator: BinaryOperator, one: Operand, other: Operand): boolean {
+  const [left, right] = operandTypes(one, other);
+  const [first, second] = [decimalOf({ ...one, type: left }), decimalOf({ ...other, type: right })];
+  if (first === undefined || second === undefined) return false;
+  if (operator === '*') return first.precision + second.precision + 1 > maxPrecision;
+  const whole = Math.max(first.precision - first.scale, second.precision - second.scale);
+  return whole + Math.max(first.scale, second.scale) + 1 > maxPrecision;
+}
+
 /** Beyond 38 digits those after the point give way, down to six. */
 function capped(precision: number, scale: number): DataType {
   if (precision <= maxPrecision) return { kind: 'decimal', precision, scale };
@@ -79,38 +87,14 @@ function capped(precision: number, scale: number): DataType {
 
 /** A whole number that is written has as many digits as it is long. */
 function decimalOf({ type, literal }: Operand): Digits | undefined {
-  if (literal?.type === 'integer') return { precision: String(literal.value).replace('-', '').length, scale: 0 };
-  switch (type?.kind) {
-    case 'decimal':
-      return type;
-    case 'byte':
-      return { precision: 3, scale: 0 };
-    case 'short':
-      return { precision: 5, scale: 0 };
-    case 'integer':
-      return { precision: 10, scale: 0 };
-    case 'long':
-      return { precision: 20, scale: 0 };
-    default:
-      return undefined;
-  }
+  return literal?.type === 'integer' ? { precision: String(literal.value).replace('-', '').length, scale: 0 } : digitsOf(type);
 }
 
-/** The type that holds both numbers, for choices between them; `undefined` where either is no number. */
-export function widerNumber(left: DataType, right: DataType): DataType | undefined {
-  if (!isNumeric(left) || !isNumeric(right)) return undefined;
-  if (isFloating(left) || isFloating(right)) return left.kind === 'float' && right.kind === 'float' ? left : { kind: 'double' };
-  if (isIntegral(left) && isIntegral(right)) {
-    return { kind: integralOrder.findLast((kind) => kind === left.kind || kind === right.kind) ?? 'long' };
-  }
-  const [one, other] = [decimalOf({ type: left }), decimalOf({ type: right })];
-  if (one === undefined || other === undefined) return undefined;
-  const scale = Math.max(one.scale, other.scale);
-  return {
-    kind: 'decimal',
-    precision: Math.min(maxPrecision, Math.max(one.precision - one.scale, other.precision - other.scale) + scale),
-    scale,
-  };
+/** A date moved by months and days stays one; moved by less it becomes an instant. */
+function movedDateType(one: Operand, other: Operand): DataType | undefined {
+  const [date, by] = one.type?.kind === 'date' ? [one.type, other.literal] : [other.type, one.literal];
+  if (date?.kind !== 'date' || by?.type !== 'interval') return undefined;
+  return by.micros === 0n ? date : { kind: 'timestamp' };
 }
 
 // An interval, whose type is not known here, moves a date or a time.

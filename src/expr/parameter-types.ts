@@ -5,21 +5,30 @@ import type { Expression } from './expression.ts';
 import { isIntegral, isNumeric } from './sql/cast-sql.ts';
 
 /**
- * What a parameter of a function takes. `number` keeps a number's own type, `text` keeps bytes, `whole` is BIGINT of any number, its fraction
- * cut off. A value of another type is cast as Spark's ANSI mode casts arguments, or refused.
+ * What a parameter of a function takes. `number` keeps a number's own type, `text` keeps bytes, `bytes` takes text for its UTF-8, `whole` is
+ * BIGINT of any number and `integer` INT, their fraction cut off. A value of another type is cast as Spark's ANSI mode casts arguments, or
+ * refused; the `own` kinds cast nothing.
  */
 export type ParameterKind =
   | 'any'
   | 'boolean'
+  | 'condition'
   | 'number'
   | 'double'
   | 'integral'
   | 'bits'
   | 'integer'
-  | 'long'
+  | 'days'
+  | 'place'
   | 'whole'
   | 'string'
   | 'text'
+  | 'bytes'
+  | 'ownNumber'
+  | 'ownIntegral'
+  | 'ownText'
+  | 'ownDate'
+  | 'ownTimestamp'
   | 'date'
   | 'list'
   | 'map';
@@ -41,24 +50,22 @@ const long: DataType = { kind: 'long' };
 const double: DataType = { kind: 'double' };
 const string: DataType = { kind: 'string' };
 const date: DataType = { kind: 'date' };
+const timestamp: DataType = { kind: 'timestamp' };
+const binary: DataType = { kind: 'binary' };
 const nested: ReadonlySet<string> = new Set(['struct', 'list', 'map', 'variant']);
 
 const rules: Readonly<Record<Exclude<ParameterKind, 'any'>, ParameterRule>> = {
   boolean: { wanted: '"BOOLEAN"', ofNull: boolean, of: ({ kind }) => (kind === 'boolean' || kind === 'string' ? boolean : undefined) },
+  condition: { wanted: '"BOOLEAN"', ofNull: boolean, of: ({ kind }) => (kind === 'boolean' ? boolean : undefined) },
   number: { wanted: '"NUMERIC"', ofNull: double, of: (type) => (isNumeric(type) ? type : type.kind === 'string' ? double : undefined) },
   double: { wanted: '"DOUBLE"', ofNull: double, of: (type) => (isNumeric(type) || type.kind === 'string' ? double : undefined) },
   integral: {
     wanted: '("INT" or "BIGINT")',
     ofNull: integer,
-    of: (type) => (type.kind === 'long' ? long : isIntegral(type) || type.kind === 'string' ? integer : undefined),
+    of: (type) => (type.kind === 'long' ? long : isNumeric(type) || type.kind === 'string' ? integer : undefined),
   },
   bits: { wanted: '"INTEGRAL"', ofNull: long, of: (type) => (isIntegral(type) ? type : type.kind === 'string' ? long : undefined) },
-  integer: {
-    wanted: '"INT"',
-    ofNull: integer,
-    of: (type) => (type.kind === 'string' || (isIntegral(type) && type.kind !== 'long') ? integer : undefined),
-  },
-  long: { wanted: '"BIGINT"', ofNull: long, of: (type) => (type.kind === 'string' || isIntegral(type) ? long : undefined) },
+  integer: { wanted: '"INT"', ofNull: integer, of: (type) => (type.kind === 'string' || isNumeric(type) ? integer : undefined) },
   whole: { wanted: '"BIGINT"', ofNull: long, of: (type) => (type.kind === 'string' || isNumeric(type) ? long : undefined) },
   string: { wanted: '"STRING"', ofNull: string, of: ({ kind }) => (nested.has(kind) ? undefined : string) },
   text: {
@@ -71,6 +78,22 @@ const rules: Readonly<Record<Exclude<ParameterKind, 'any'>, ParameterRule>> = {
     ofNull: date,
     of: ({ kind }) => (['date', 'timestamp', 'timestamp_ntz', 'string'].includes(kind) ? date : undefined),
   },
+  bytes: { wanted: '"BINARY"', ofNull: binary, of: (type) => (type.kind === 'binary' || type.kind === 'string' ? type : undefined) },
+  days: {
+    wanted: '("INT" or "SMALLINT" or "TINYINT")',
+    ofNull: integer,
+    of: (type) => (type.kind === 'string' || (isIntegral(type) && type.kind !== 'long') ? integer : undefined),
+  },
+  place: {
+    wanted: '"INT"',
+    ofNull: integer,
+    of: (type) => (isIntegral(type) && type.kind !== 'long' ? integer : undefined),
+  },
+  ownNumber: { wanted: '"NUMERIC"', ofNull: double, of: (type) => (isNumeric(type) ? type : undefined) },
+  ownIntegral: { wanted: '"INTEGRAL"', ofNull: long, of: (type) => (isIntegral(type) ? type : undefined) },
+  ownText: { wanted: '"STRING"', ofNull: string, of: (type) => (type.kind === 'string' ? type : undefined) },
+  ownDate: { wanted: '"DATE"', ofNull: date, of: (type) => (type.kind === 'date' ? type : undefined) },
+  ownTimestamp: { wanted: '"TIMESTAMP"', ofNull: timestamp, of: (type) => (type.kind === 'timestamp' ? type : undefined) },
   list: { wanted: '"ARRAY"', ofNull: undefined, of: (type) => (type.kind === 'list' ? type : undefined) },
   map: { wanted: '"MAP"', ofNull: undefined, of: (type) => (type.kind === 'map' ? type : undefined) },
 };

@@ -79,7 +79,7 @@ export function printLiteral(literal: Literal): string {
     case 'date':
       return `DATE '${printDateText(literal.days)}'`;
     case 'timestamp':
-      return `TIMESTAMP '${printTimestampText(literal.micros)}'`;
+      return `TIMESTAMP '${printTimestampText(literal.micros)}${literal.local === true ? '' : 'Z'}'`;
     case 'timestamp_ntz':
       return `TIMESTAMP_NTZ '${printTimestampText(literal.micros)}'`;
     case 'interval':
@@ -147,11 +147,19 @@ function printCase(expression: Extract<Expression, { kind: 'case' }>): string {
   return `CASE${operand}${branches}${otherwise} END`;
 }
 
+const shifts: ReadonlySet<string> = new Set(['<<', '>>', '>>>']);
+
 function printCall(call: Extract<Expression, { kind: 'call' }>): string {
+  const [part, source] = call.arguments;
+  if (call.name === 'extract' && part?.kind === 'literal' && part.literal.type === 'string' && source !== undefined)
+    return `extract(${part.literal.value} FROM ${printExpression(source)})`;
+  if (shifts.has(call.name) && part !== undefined && source !== undefined)
+    return `(${printExpression(part)} ${call.name} ${printExpression(source)})`;
   const given = call.star === true ? '*' : printList(call.arguments);
   const filter = call.filter === undefined ? '' : ` FILTER (WHERE ${printExpression(call.filter)})`;
   const nulls = call.ignoreNulls === true ? ' IGNORE NULLS' : '';
   const over = call.over === undefined ? '' : ` OVER (${printWindow(call.over)})`;
+  if (call.name.startsWith('system.')) return `${call.name}(${given})`;
   const name = reservedCalls.has(call.name.toUpperCase()) ? printName(call.name) : printPlainName(call.name);
   return `${name}(${call.distinct === true ? 'DISTINCT ' : ''}${given})${filter}${nulls}${over}`;
 }

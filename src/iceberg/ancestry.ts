@@ -1,5 +1,5 @@
 import { ServiceError } from '../base/errors.ts';
-import type { IcebergSnapshot, TableMetadata } from './spec/table-metadata.ts';
+import type { IcebergSnapshot, TableMetadata } from './metadata/table-metadata.ts';
 
 /** Snapshots of metadata by their ids. */
 export function snapshotById({ snapshots }: TableMetadata, id: bigint): IcebergSnapshot | undefined {

@@ -2,16 +2,16 @@ import { toEpochMs } from '../base/clock.ts';
 import type { HistoryLink } from '../table/table.ts';
 import { toVersion, type Version } from '../table/version.ts';
 import { ancestorsOf, snapshotById } from './ancestry.ts';
-import type { IcebergView } from './iceberg-view.ts';
+import type { IcebergSnapshot, TableMetadata } from './metadata/table-metadata.ts';
 import { movedProgress } from './progress.ts';
-import type { IcebergSnapshot, TableMetadata } from './spec/table-metadata.ts';
+import type { SnapshotState } from './snapshot-state.ts';
 
 /**
  * The snapshots of a branch, newest first: the operation, and the summary as metrics. Snapshots that were rolled back or expired are not
  * among them.
  */
 export function historyOf(
-  { metadata, snapshot, version }: IcebergView,
+  { metadata, snapshot, version }: SnapshotState,
   options: { readonly limit?: number | undefined; readonly fromVersion?: Version | undefined },
 ): readonly HistoryLink[] {
   const entries: HistoryLink[] = [];
@@ -26,9 +26,9 @@ export function historyOf(
 }
 
 /** The same, oldest first. */
-export async function* versionsOf(view: IcebergView): AsyncGenerator<HistoryLink, void, undefined> {
+export async function* versionsOf(state: SnapshotState): AsyncGenerator<HistoryLink, void, undefined> {
   // The metadata holds all snapshots there are.
-  yield* await Promise.resolve(historyOf(view, {}).toReversed());
+  yield* await Promise.resolve(historyOf(state, {}).toReversed());
 }
 
 function entryOf(metadata: TableMetadata, snapshot: IcebergSnapshot, version: Version): HistoryLink {

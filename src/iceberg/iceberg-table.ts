@@ -6,9 +6,10 @@ import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { StorageSettings } from '../base/storage-settings.ts';
 import type { OpenEngine } from '../engine/engine.ts';
-import { noEngine } from '../engine/no-engine.ts';
+import { engineNotAvailable } from '../engine/engine-not-available.ts';
 import type { HeldChanges, SnapshotRows } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
+import type { CommitTried } from '../table/commit-driver.ts';
 import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
 import type { HiddenColumn } from '../table/hidden-columns.ts';
 import { tableGone, tableReplaced } from '../table/lost-tables.ts';
@@ -35,10 +36,9 @@ import { tableNotFound } from '../table/table-names.ts';
 import type { TableObject } from '../table/table-object.ts';
 import type { Version } from '../table/version.ts';
 import { changelog } from './changes/changelog.ts';
-import { findView } from './find-view.ts';
+import { findSnapshotState } from './find-snapshot-state.ts';
 import { historyOf, versionsOf } from './history.ts';
 import { icebergOperations } from './iceberg-operations.ts';
-import type { IcebergView } from './iceberg-view.ts';
 import { metadataTable, metadataTableNames } from './metadata-tables/metadata-table.ts';
 import { refusedOperation } from './operations/operation-errors.ts';
 import { icebergProcedures } from './operations/procedures/iceberg-procedures.ts';
@@ -59,12 +59,13 @@ import { liveFiles } from './scan/live-files.ts';
 import { icebergExtent } from './scan/table-extent.ts';
 import { tableObjects } from './scan/table-objects.ts';
 import { snapshotIdOfVersion } from './snapshot-at.ts';
+import type { SnapshotState } from './snapshot-state.ts';
+import { asSnapshotState, mainBranch, snapshotNotFound, snapshotStateOf } from './snapshot-state-of.ts';
 import { IcebergStreamSource } from './streaming/iceberg-stream-source.ts';
 import type { TableContext } from './table-context.ts';
 import { icebergDetail } from './table-detail.ts';
 import type { TableFiles } from './table-files.ts';
 import type { TableRoots } from './table-roots.ts';
-import { asIcebergView, mainBranch, snapshotNotFound, viewOf } from './view-of.ts';
 
 /** What an Iceberg table is made of. */
 export interface IcebergTableParts {
@@ -86,6 +87,7 @@ export interface IcebergTableParts {
   /** Write-audit-publish, of a table that has it. */
   readonly audit?: AuditSettings | undefined;
   readonly failpoint?: Failpoint | undefined;
+  readonly commitTried?: CommitTried | undefined;
   /** Local directory for changes that are computed for the feed; without it they are refused. */
   readonly scratchDirectory?: string | undefined;
   /** Settings of the store that the files are in, for worker threads, which open it themselves. */
@@ -105,7 +107,7 @@ export class IcebergTable implements QueryableTable {
   readonly #parts: IcebergTableParts;
   readonly #branch: string;
   readonly #scratch: ScratchFiles;
-  #view: IcebergView;
+  #state: SnapshotState;
 
   /** @param loaded the newest metadata. @throws AnalysisException `CANNOT_FIND_REF` for a branch that is not there. */
   constructor(parts: IcebergTableParts, loaded: LoadedMetadata) {
@@ -113,14 +115,14 @@ export class IcebergTable implements QueryableTable {
     this.#parts = parts;
     this.#branch = parts.branch ?? mainBranch;
     parts.roots.follow(loaded, parts.pointer);
-    this.#view = viewOf(loaded, { branch: this.#branch });
+    this.#state = snapshotStateOf(loaded, { branch: this.#branch });
     this.context = this.#contextOf(parts);
     this.#scratch = new ScratchFiles({ directory: parts.scratchDirectory, ids: parts.ids, clock: parts.clock });
   }
 
   /** As the newest metadata seen has it. */
   get location(): string {
-    return this.#view.metadata.location;
+    return this.#state.metadata.location;
   }
 
   get capabilities(): Capabilities {
@@ -134,35 +136,35 @@ export class IcebergTable implements QueryableTable {
   }
 
   /** @throws AnalysisException `TABLE_OR_VIEW_NOT_FOUND` when the table is gone. */
-  async refresh(signal?: AbortSignal): Promise<IcebergView> {
+  async refresh(signal?: AbortSignal): Promise<SnapshotState> {
     for (;;) {
-      const { loaded } = this.#view;
+      const { loaded } = this.#state;
       const newest = await this.#parts.pointer.load(loaded, signal);
       if (newest === undefined) throw this.#gone();
       // What another caller took over meanwhile may be newer than what was read here.
-      if (this.#view.loaded !== loaded) continue;
+      if (this.#state.loaded !== loaded) continue;
       if (newest !== loaded) this.#follow(newest);
-      return this.#view;
+      return this.#state;
     }
   }
 
   /** By the branch's ancestry. Tables of format version 1 number their snapshots from 1. */
-  async snapshotAt(version: Version, signal?: AbortSignal): Promise<IcebergView> {
+  async snapshotAt(version: Version, signal?: AbortSignal): Promise<SnapshotState> {
     const newest = await this.refresh(signal);
     if (version === newest.version) return newest;
     const { loaded, metadata, snapshot } = newest;
     const id = snapshotIdOfVersion(metadata, snapshot?.snapshotId, version);
     if (id === undefined) throw this.#noVersion(version, newest);
-    return viewOf(loaded, { snapshotId: id });
+    return snapshotStateOf(loaded, { snapshotId: id });
   }
 
-  async findSnapshot(point: SnapshotPoint, signal?: AbortSignal): Promise<IcebergView> {
-    return findView((await this.refresh(signal)).loaded, point);
+  async findSnapshot(point: SnapshotPoint, signal?: AbortSignal): Promise<SnapshotState> {
+    return findSnapshotState((await this.refresh(signal)).loaded, point);
   }
 
   async versionAt(timestampMs: number, signal?: AbortSignal): Promise<Version> {
     const { loaded } = await this.refresh(signal);
-    return findView(loaded, { kind: 'timestamp', micros: BigInt(Math.floor(timestampMs)) * 1_000n }).version;
+    return findSnapshotState(loaded, { kind: 'timestamp', micros: BigInt(Math.floor(timestampMs)) * 1_000n }).version;
   }
 
   async history(
@@ -173,11 +175,11 @@ export class IcebergTable implements QueryableTable {
   }
 
   versions(snapshot: Snapshot): AsyncIterable<HistoryLink> {
-    return versionsOf(asIcebergView(snapshot));
+    return versionsOf(asSnapshotState(snapshot));
   }
 
   objects(snapshot: Snapshot, signal?: AbortSignal): AsyncIterable<TableObject> {
-    return tableObjects(this.context, asIcebergView(snapshot), signal);
+    return tableObjects(this.context, asSnapshotState(snapshot), signal);
   }
 
   get metadataTables(): readonly string[] {
@@ -186,7 +188,7 @@ export class IcebergTable implements QueryableTable {
 
   async metadataTable(name: string, at: SnapshotPoint | undefined, signal?: AbortSignal): Promise<MetadataTable> {
     const newest = await this.refresh(signal);
-    return metadataTable(this.context, at === undefined ? newest : findView(newest.loaded, at), name);
+    return metadataTable(this.context, at === undefined ? newest : findSnapshotState(newest.loaded, at), name);
   }
 
   onBranch(branch: string): IcebergTable {
@@ -194,7 +196,7 @@ export class IcebergTable implements QueryableTable {
     if (wapBranch !== undefined) {
       throw refusedOperation(`Cannot write to both branch and WAP branch, but got branch [${branch}] and WAP branch [${wapBranch}]`);
     }
-    return new IcebergTable({ ...this.#parts, branch }, this.#view.loaded);
+    return new IcebergTable({ ...this.#parts, branch }, this.#state.loaded);
   }
 
   async audited(audit: AuditSettings, signal?: AbortSignal): Promise<IcebergTable> {
@@ -209,22 +211,22 @@ export class IcebergTable implements QueryableTable {
   }
 
   hiddenColumns(snapshot: Snapshot): readonly HiddenColumn[] {
-    return hiddenColumnsOf(asIcebergView(snapshot).metadata);
+    return hiddenColumnsOf(asSnapshotState(snapshot).metadata);
   }
 
   extent(snapshot: Snapshot, columns: readonly ExtentColumn[], signal?: AbortSignal): Promise<TableExtent | undefined> {
-    return icebergExtent(this.context, asIcebergView(snapshot), columns, signal);
+    return icebergExtent(this.context, asSnapshotState(snapshot), columns, signal);
   }
 
   async scan(snapshot: Snapshot, request: ScanRequest = {}, signal?: AbortSignal): Promise<FileScan> {
-    const view = asIcebergView(snapshot);
+    const state = asSnapshotState(snapshot);
     const { appendedAfter: after, filter, hidden, hiddenFilter } = request;
     const found =
       after === undefined
-        ? await liveFiles(this.context, view, filter, signal)
-        : await appendedFiles(this.context, view, { after, filter }, signal);
+        ? await liveFiles(this.context, state, filter, signal)
+        : await appendedFiles(this.context, state, { after, filter }, signal);
     const { data, statistics } = namedFiles(found, hiddenFilter);
-    return fileScanOf(this.context, view, data, { statistics, hidden }, signal);
+    return fileScanOf(this.context, state, data, { statistics, hidden }, signal);
   }
 
   async detail(signal?: AbortSignal): Promise<TableDetail> {
@@ -232,11 +234,11 @@ export class IcebergTable implements QueryableTable {
   }
 
   writeSpec(snapshot: Snapshot): WriteSpec {
-    return icebergWriteSpec(asIcebergView(snapshot), { ...this.context, storage: this.#parts.storage });
+    return icebergWriteSpec(asSnapshotState(snapshot), { ...this.context, storage: this.#parts.storage });
   }
 
   async tryAppend(base: Snapshot, intent: AppendIntent, signal?: AbortSignal): Promise<CommitOutcome> {
-    return tryAppend(this.context, asIcebergView(base), intent, signal);
+    return tryAppend(this.context, asSnapshotState(base), intent, signal);
   }
 
   findCommit(commitId: CommitId, _afterVersion: Version, signal?: AbortSignal): Promise<Version | undefined> {
@@ -313,14 +315,14 @@ export class IcebergTable implements QueryableTable {
 
   /** @throws ServiceError `TABLE_REPLACED` (kind discontinuity). */
   #follow(newest: LoadedMetadata): void {
-    const [known, found] = [this.#view.tableId, newest.metadata.tableUuid];
+    const [known, found] = [this.#state.tableId, newest.metadata.tableUuid];
     if (this.#parts.staysWithTable === true && known !== found) throw tableReplaced(this.name, this.location, { known, found });
-    this.#adopt(viewOf(newest, { branch: this.#branch }));
+    this.#adopt(snapshotStateOf(newest, { branch: this.#branch }));
   }
 
-  #adopt(view: IcebergView): void {
-    this.#parts.roots.follow(view.loaded, this.#parts.pointer);
-    this.#view = view;
+  #adopt(state: SnapshotState): void {
+    this.#parts.roots.follow(state.loaded, this.#parts.pointer);
+    this.#state = state;
   }
 
   #contextOf(parts: IcebergTableParts): TableContext {
@@ -332,7 +334,8 @@ export class IcebergTable implements QueryableTable {
       random: parts.random,
       ids: parts.ids,
       failpoint: parts.failpoint ?? inertFailpoint,
-      engine: parts.engine ?? (() => Promise.reject(noEngine(this.name))),
+      commitTried: parts.commitTried,
+      engine: parts.engine ?? (() => Promise.reject(engineNotAvailable(this.name))),
       engineName: parts.engineName,
       engineVersion: parts.engineVersion,
       applicationSummary: parts.applicationSummary,
@@ -340,13 +343,13 @@ export class IcebergTable implements QueryableTable {
       writeBranch: parts.audit?.branch,
       wapId: parts.audit?.id,
       refresh: (signal) => this.refresh(signal),
-      adopt: (view) => {
-        this.#adopt(view);
+      adopt: (state) => {
+        this.#adopt(state);
       },
     };
   }
 
-  #noVersion(version: Version, newest: IcebergView): AnalysisException {
+  #noVersion(version: Version, newest: SnapshotState): AnalysisException {
     const versions = historyOf(newest, {}).map((entry) => entry.version);
     const range = versions.length === 0 ? 'none' : `${versions.at(-1)} to ${versions[0]}`;
     return snapshotNotFound(`Cannot find version ${version} of table ${this.name}`, `versions of the branch ${this.#branch}: ${range}`);

@@ -7,6 +7,8 @@ import type { Random } from '../base/random.ts';
 import type { StorageSettings } from '../base/storage-settings.ts';
 import type { OpenEngine } from '../engine/engine.ts';
 import type { OpenObjectStore } from '../storage/object-store.ts';
+import type { CommitTried } from '../table/commit-driver.ts';
+import type { QueryableTable, TableDefinition } from '../table/table.ts';
 import type {
   CloneRequest,
   ConvertRequest,
@@ -42,9 +44,10 @@ export interface IcebergTablesParts {
    * in place. Default: none, and such files are refused (`FILE_OUTSIDE_TABLE`).
    */
   readonly allowedLocations?: readonly string[] | undefined;
-  /** Directories that metadata must not lead out of. Default: it may name any place to read. */
+  /** Directories that metadata must not lead out of, beside the table's own and the allowed ones. Default: it may name any place to read. */
   readonly confinedTo?: readonly string[] | undefined;
   readonly failpoint?: Failpoint | undefined;
+  readonly commitTried?: CommitTried | undefined;
   /** Local directory for changes that are computed for the feed; without it they are refused. */
   readonly scratchDirectory?: string | undefined;
   /** Tables stay the tables they were when they were opened: see `IcebergTableParts`. */
@@ -77,6 +80,10 @@ export class IcebergTables implements TableFormatDriver {
     this.#parts = parts;
   }
 
+  isTableFile(location: string): boolean {
+    return isMetadataFile(location);
+  }
+
   /** By a table's directory or one of its metadata files. */
   async open(name: string, location: string, signal?: AbortSignal, options: OpenTableOptions = {}): Promise<IcebergTable | undefined> {
     const place = absolute(location);
@@ -91,6 +98,11 @@ export class IcebergTables implements TableFormatDriver {
   openLoaded({ pointer, openStore, storage }: PointedTable, loaded: LoadedMetadata): IcebergTable {
     const { roots, files } = this.#filesOf(pointer.name, [], openStore ?? this.#parts.openStore, {});
     return this.#made({ pointer, roots, files, storage }, loaded);
+  }
+
+  /** As `createTable`; of several racing creators one wins and the others get the winner's table. */
+  async create(name: string, location: string, definition: TableDefinition, signal?: AbortSignal): Promise<QueryableTable> {
+    return (await this.createTable({ name, location, definition, mode: 'create-if-absent', signal })).table;
   }
 
   /** At a location, in the layout of the file system. */
@@ -130,8 +142,8 @@ export class IcebergTables implements TableFormatDriver {
   }
 
   async #create(table: OpenedParts, request: CreateRequest): Promise<CreateResult> {
-    const { created, written, view } = await createTable(this.#createParts(table.files), table.pointer, request);
-    return { table: this.#made(table, view.loaded), created, written };
+    const { created, written, state } = await createTable(this.#createParts(table.files), table.pointer, request);
+    return { table: this.#made(table, state.loaded), created, written };
   }
 
   get #applicationSummary(): Readonly<Record<string, string>> {
@@ -141,37 +153,15 @@ export class IcebergTables implements TableFormatDriver {
   }
 
   #createParts(files: TableFiles): CreateParts {
-    const { clock, random, ids, engine, failpoint = inertFailpoint, version } = this.#parts;
-    const open = engine ?? ((): Promise<never> => Promise.reject(noEngine()));
-    return {
-      files,
-      clock,
-      random,
-      ids,
-      failpoint,
-      engine: open,
-      engineName,
-      engineVersion: version,
-      applicationSummary: this.#applicationSummary,
-    };
+    const { engine, failpoint = inertFailpoint, version } = this.#parts;
+    const open = engine ?? ((): Promise<never> => Promise.reject(engineNotAvailable()));
+    const applicationSummary = this.#applicationSummary;
+    return { ...this.#parts, files, failpoint, engine: open, engineName, engineVersion: version, applicationSummary };
   }
 
   #made(table: OpenedParts, loaded: LoadedMetadata): IcebergTable {
-    const { clock, random, ids, engine, failpoint, scratchDirectory, staysWithTable, version } = this.#parts;
-    const parts = {
-      ...table,
-      clock,
-      random,
-      ids,
-      engine,
-      failpoint,
-      scratchDirectory,
-      staysWithTable,
-      engineName,
-      engineVersion: version,
-      applicationSummary: this.#applicationSummary,
-    };
-    return new IcebergTable(parts, loaded);
+    const applicationSummary = this.#applicationSummary;
+    return new IcebergTable({ ...this.#parts, ...table, engineName, engineVersion: this.#parts.version, applicationSummary }, loaded);
   }
 }
 
@@ -181,7 +171,7 @@ function absolute(location: string): string {
   return isRelative(given) ? resolve(given) : given;
 }
 
-function noEngine(): AnalysisException {
+function engineNotAvailable(): AnalysisException {
   return new AnalysisException({
     errorClass: 'ENGINE_NOT_AVAILABLE',
     kind: 'unsupported',

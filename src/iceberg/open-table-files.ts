@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { isServiceError } from '../base/errors.ts';
+import { refuseElsewhere } from '../storage/allowed-locations.ts';
 import type { ObjectInfo, ObjectStore, OpenObjectStore, PutIfAbsentResult } from '../storage/object-store.ts';
 import {
   checkLocation,
@@ -107,7 +108,14 @@ class LocatedFiles implements TableFiles {
   }
 
   storeAt(directory: string): ObjectStore {
-    return this.#store(this.openable(directory));
+    const place = this.openable(directory);
+    // What is written through this store is not looked at again: the directory must not be a link out of the place it lies in.
+    refuseElsewhere(place, {
+      directories: [this.#resolved(directory).root],
+      of: `table "${this.#options.name}"`,
+      setting: 'tidewater.iceberg.allowedLocations (of a session) or maintenance.allowedLocations (of the pipeline)',
+    });
+    return this.#store(place);
   }
 
   openable(location: string): string {

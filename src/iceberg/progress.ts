@@ -1,7 +1,7 @@
 import { isJsonObject, parseJson, printJson } from '../base/bigint-json.ts';
 import { isServiceError } from '../base/errors.ts';
 import { ancestorsOf, snapshotById } from './ancestry.ts';
-import type { IcebergSnapshot, TableMetadata } from './spec/table-metadata.ts';
+import type { IcebergSnapshot, TableMetadata } from './metadata/table-metadata.ts';
 
 /** Marks by writer. */
 export type ProgressMap = ReadonlyMap<string, bigint>;

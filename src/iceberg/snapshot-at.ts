@@ -1,6 +1,6 @@
 import { ancestorsOf, snapshotById } from './ancestry.ts';
-import type { TableMetadata } from './spec/table-metadata.ts';
-import { versionOf } from './view-of.ts';
+import type { TableMetadata } from './metadata/table-metadata.ts';
+import { versionOf } from './snapshot-state-of.ts';
 
 /** The snapshot that was the current one at a time, by the snapshot log; `undefined` before the first. */
 export function snapshotIdAt({ snapshotLog }: TableMetadata, timestampMs: number): bigint | undefined {

@@ -3,8 +3,10 @@ import type { Failpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { OpenEngine } from '../engine/engine.ts';
-import type { IcebergView } from './iceberg-view.ts';
+import type { TimeZone } from '../expr/time-zone.ts';
+import type { CommitTried } from '../table/commit-driver.ts';
 import type { TablePointer } from './pointer/table-pointer.ts';
+import type { SnapshotState } from './snapshot-state.ts';
 import type { TableFiles } from './table-files.ts';
 
 /** What operations on one Iceberg table work with. */
@@ -13,11 +15,14 @@ export interface TableContext {
   readonly pointer: TablePointer;
   readonly files: TableFiles;
   readonly clock: Clock;
+  /** Of the statement that is worked out; default: UTC. */
+  readonly zone?: TimeZone | undefined;
   readonly random: Random;
   readonly ids: IdSource;
   readonly failpoint: Failpoint;
   /** @throws AnalysisException `ENGINE_NOT_AVAILABLE` for a table opened without one. */
   readonly engine: OpenEngine;
+  readonly commitTried?: CommitTried | undefined;
   /** Written into every snapshot's summary: `engine-name`, `engine-version`. */
   readonly engineName: string;
   readonly engineVersion: string;
@@ -30,7 +35,7 @@ export interface TableContext {
   /** Snapshots wait under this id until they are published, if the table has write-audit-publish. */
   readonly wapId?: string | undefined;
   /** The newest metadata, as the branch has it. Incremental. */
-  refresh(signal?: AbortSignal): Promise<IcebergView>;
+  refresh(signal?: AbortSignal): Promise<SnapshotState>;
   /** Takes over metadata that a commit of ours has made, so that the next refresh need not read it. */
-  adopt(view: IcebergView): void;
+  adopt(state: SnapshotState): void;
 }

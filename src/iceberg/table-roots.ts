@@ -1,6 +1,6 @@
-import { liesWithin } from '../storage/allowed-locations.ts';
+import { beyond, liesWithin } from '../storage/allowed-locations.ts';
+import type { TableMetadata } from './metadata/table-metadata.ts';
 import type { LoadedMetadata, TablePointer } from './pointer/table-pointer.ts';
-import type { TableMetadata } from './spec/table-metadata.ts';
 
 /** Properties that name directories a table keeps files in (https://iceberg.apache.org/docs/latest/configuration/). */
 const pathProperties = ['write.data.path', 'write.metadata.path', 'write.object-storage.path', 'write.folder-storage.path'] as const;
@@ -14,7 +14,7 @@ export function namedPlaces({ location, properties }: TableMetadata): readonly s
 /**
  * The directories whose files a table may refer to, and those whose files may be deleted. Metadata may name any place at all: what is outside
  * of the table's own location, of the places its properties name and of those the caller allows (where files that were added in place lie) is
- * not opened. It never says what may be deleted: that are the places its catalog knows, and those the caller allows.
+ * not opened, and the places it names count only where the caller lets them. It never says what may be deleted: that are the places its catalog knows, and those the caller allows.
  */
 export class TableRoots {
   readonly #places: readonly string[];
@@ -26,7 +26,7 @@ export class TableRoots {
   /**
    * @param parts.places where the table was opened; files are read there.
    * @param parts.allowed by the caller, to read and to delete.
-   * @param parts.confinedTo where the places that metadata names must lie to count.
+   * @param parts.confinedTo where the places that metadata names must lie to count; empty: they never do.
    */
   constructor(parts: {
     readonly places: readonly string[];
@@ -49,8 +49,8 @@ export class TableRoots {
   /** Takes over what metadata and its catalog say. */
   follow(loaded: LoadedMetadata, pointer: Pick<TablePointer, 'ownPlaces'>): void {
     const confinedTo = this.#confinedTo;
-    const named = namedPlaces(loaded.metadata);
-    this.#named = confinedTo === undefined ? named : named.filter((place) => liesWithin(place, confinedTo));
     this.#own = pointer.ownPlaces(loaded);
+    const named = beyond(namedPlaces(loaded.metadata), [...this.#own, ...this.#places, ...this.#allowed]);
+    this.#named = confinedTo === undefined ? named : named.filter((place) => liesWithin(place, confinedTo));
   }
 }

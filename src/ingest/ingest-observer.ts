@@ -24,15 +24,3 @@ export interface IngestObserver {
 }
 
 export type IngestState = 'joining' | 'running' | 'waiting-for-topic' | 'discontinuity' | 'draining' | 'stopped' | 'failed';
-
-export const silentIngestObserver: IngestObserver = {
-  fetched: () => undefined,
-  sealed: () => undefined,
-  visible: () => undefined,
-  buffered: () => undefined,
-  paused: () => undefined,
-  assigned: () => undefined,
-  discontinuity: () => undefined,
-  state: () => undefined,
-  warning: () => undefined,
-};

@@ -1,4 +1,4 @@
-import { parseWriterId } from '../protocol/source-offsets.ts';
+import { parseWriterId, pipelineOf } from '../protocol/source-offsets.ts';
 
 /** Another pipeline that has read a topic into the same table. */
 export interface OtherPipeline {
@@ -16,7 +16,7 @@ export function otherPipelines(
 ): readonly OtherPipeline[] {
   const found = new Map<string, OtherPipeline>();
   for (const writerId of marks.keys()) {
-    const [pipeline = ''] = writerId.split(':');
+    const pipeline = pipelineOf(writerId);
     const topic = parseWriterId(writerId, pipeline)?.topic;
     if (topic === undefined || pipeline === own.pipeline || !own.topics.includes(topic)) continue;
     found.set(`${topic}:${pipeline}`, { topic, pipeline });

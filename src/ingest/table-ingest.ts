@@ -179,7 +179,7 @@ export class TableIngest implements ConsumerHandler {
   }
 
   onFetched(fetched: FetchedPartition): void {
-    void this.#dependencies.failpoint('F1');
+    void this.#dependencies.failpoint('after-fetch');
     const { topic, partition } = fetched;
     const expected = this.#builder.next(topic, partition);
     if (expected === undefined || this.#repositioning !== undefined) return;
@@ -249,7 +249,7 @@ export class TableIngest implements ConsumerHandler {
       eventLagMs: clock.now() - batch.maxTimestampMs,
     });
     if (!revoked.aborted) await this.#publishGroupOffsets(batch);
-    await failpoint('F7');
+    await failpoint('after-group-offsets');
   }
 
   /** For lag tools only: nothing reads them back. */

@@ -1,4 +1,4 @@
-import { type Job, Queue, Worker } from 'bullmq';
+import { type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { throwIfAborted } from '../base/abort.ts';
 import { type EpochMs, toEpochMs } from '../base/clock.ts';
@@ -7,7 +7,6 @@ import type { MaintenanceKind } from '../table/table.ts';
 import type { EnqueueResult, JobHandler, JobQueue, QueueCounts } from './job-queue.ts';
 import { type JobIdentity, type JobSpec, jobIdentity, parseJobSpec, printJobSpec } from './job-spec.ts';
 import { maintenanceKinds } from './maintenance-kinds.ts';
-import { Slots } from './slots.ts';
 
 export interface BullQueueOptions {
   readonly url: string;
@@ -16,6 +15,8 @@ export interface BullQueueOptions {
   readonly maxAttempts: number;
   /** Told when the server goes away and comes back. */
   readonly onConnection: (connected: boolean, detail: string | undefined) => void;
+  /** Told of a payload that is no job. */
+  readonly onRefused: (kind: MaintenanceKind, error: unknown) => void;
 }
 
 /** A worker that dies is noticed after its lock ran out and the next look: within these two together. */
@@ -34,7 +35,7 @@ export class BullJobQueue implements JobQueue {
   readonly #connections: Redis[] = [];
   readonly #connection: Redis;
   readonly #queues: ReadonlyMap<MaintenanceKind, Queue<string, unknown>>;
-  readonly #workers: Worker<string, unknown>[] = [];
+  readonly #workers: Worker<unknown, unknown>[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #stop = new AbortController();
   #connected = false;
@@ -85,9 +86,9 @@ export class BullJobQueue implements JobQueue {
   work(handler: JobHandler, concurrency: number): void {
     // Each kind has a worker of its own; the limit is for all of them together.
     const slots = new Slots(concurrency);
-    const run = (job: Job<string>): Promise<void> => slots.run(() => this.#handle(handler, job));
     for (const kind of maintenanceKinds) {
-      const worker = new Worker<string, unknown>(kind, run, {
+      const run = (job: Job<unknown>): Promise<void> => slots.run(() => this.#handle(handler, this.#specOf(kind, job.data)));
+      const worker = new Worker<unknown, unknown>(kind, run, {
         connection: this.#connect({ maxRetriesPerRequest: null }),
         prefix: this.#options.prefix,
         concurrency,
@@ -128,9 +129,19 @@ export class BullJobQueue implements JobQueue {
     for (const connection of this.#connections) connection.disconnect();
   }
 
-  async #handle(handler: JobHandler, job: Job<string>): Promise<void> {
+  /** Anybody who reaches the server can put anything there; what is no job now is none the next time. */
+  #specOf(kind: MaintenanceKind, payload: unknown): JobSpec {
+    try {
+      return parseJobSpec(typeof payload === 'string' ? payload : '');
+    } catch (error) {
+      this.#options.onRefused(kind, error);
+      throw new UnrecoverableError(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #handle(handler: JobHandler, spec: JobSpec): Promise<void> {
     throwIfAborted(this.#stop.signal);
-    const running = handler(parseJobSpec(job.data), this.#stop.signal);
+    const running = handler(spec, this.#stop.signal);
     this.#running.add(running);
     try {
       await running;
@@ -188,4 +199,27 @@ export class BullJobQueue implements JobQueue {
 /** Connection trouble is reported once, by the state of the producing connection; the clients reconnect by themselves. */
 function ignoreConnectionTrouble(): void {
   // An error event without a listener would end the process.
+}
+
+/** Lets at most `size` pieces of work run at once, in the order they came. */
+class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(size: number) {
+    this.#free = size;
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      // The slot goes to the next in line without becoming free in between.
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
 }

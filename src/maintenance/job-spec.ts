@@ -34,7 +34,7 @@ export function parseJobSpec(text: string): JobSpec {
   const payload = parseJson(text, 'job payload');
   if (!isJsonObject(payload)) throw invalidJob('is not an object');
   if (payload['v'] !== payloadVersion)
-    throw invalidJob(`has version ${printJson(payload['v'] ?? null)}, this process knows ${payloadVersion}`);
+    throw invalidJob(`has version ${shown(printJson(payload['v'] ?? null))}, this process knows ${payloadVersion}`);
   return { table: textOf(payload, 'table'), kind: kindOf(textOf(payload, 'kind')), reason: textOf(payload, 'reason') };
 }
 
@@ -47,7 +47,14 @@ function textOf(payload: JsonObject, name: string): string {
 function kindOf(text: string): MaintenanceKind {
   const kind = maintenanceKinds.find((known) => known === text);
   if (kind !== undefined) return kind;
-  throw invalidJob(`has the unknown kind "${text}"`);
+  throw invalidJob(`has the unknown kind "${shown(text)}"`);
+}
+
+const maxShown = 100;
+
+/** Whoever wrote the payload may have put anything there, of any length. */
+function shown(text: string): string {
+  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
 }
 
 function invalidJob(what: string): ServiceError {

@@ -10,8 +10,8 @@ export interface MaintenanceObserver {
     spec: JobSpec,
     outcome: { readonly result: JobResult; readonly durationMs: number; readonly details: Readonly<Record<string, number>> },
   ): void;
-  /** A job for a table that is none of this pipeline: its name may be anything and must not become a label. */
-  refused(spec: JobSpec, error: unknown): void;
+  /** What is no job, or one for a table that is none of this pipeline: its name may be anything and must not become a label. */
+  refused(job: Pick<JobSpec, 'kind'>, error: unknown): void;
   failed(spec: JobSpec, error: unknown, durationMs: number): void;
   health(
     table: string,
@@ -20,13 +20,3 @@ export interface MaintenanceObserver {
   /** A look at a table, or asking for a job, failed; the next sweep tries again. */
   sweepFailed(table: string, error: unknown): void;
 }
-
-export const silentMaintenanceObserver: MaintenanceObserver = {
-  queued: () => undefined,
-  started: () => undefined,
-  finished: () => undefined,
-  refused: () => undefined,
-  failed: () => undefined,
-  health: () => undefined,
-  sweepFailed: () => undefined,
-};

@@ -2,7 +2,7 @@ import { assertNever } from '../base/assert.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { FeedWatermarks } from '../protocol/table-events.ts';
 import type { CompactionRule, UpkeepRequest } from '../table/operations.ts';
-import type { MaintenanceKind, Table } from '../table/table.ts';
+import type { MaintainedTable, MaintenanceKind } from '../table/table.ts';
 import type { Version } from '../table/version.ts';
 
 export interface OperationOptions {
@@ -32,7 +32,7 @@ const msPerHour = 3_600_000;
  */
 export async function runOperation(
   kind: MaintenanceKind,
-  table: Table,
+  table: MaintainedTable,
   watermarks: FeedWatermarks,
   options: OperationOptions,
   signal?: AbortSignal,
@@ -56,7 +56,7 @@ export async function runOperation(
 
 async function upkeep(
   kind: UpkeepRequest['kind'],
-  table: Table,
+  table: MaintainedTable,
   keepVersionsFrom: Version | undefined,
   { dryRun, retentionMs }: OperationOptions,
   signal: AbortSignal | undefined,
@@ -66,7 +66,7 @@ async function upkeep(
   return { ...result, paths: [] };
 }
 
-function unavailable(kind: MaintenanceKind, table: Table): ServiceError {
+function unavailable(kind: MaintenanceKind, table: MaintainedTable): ServiceError {
   return new ServiceError({
     code: 'MAINTENANCE_UNSUPPORTED',
     kind: 'unsupported',
@@ -75,7 +75,7 @@ function unavailable(kind: MaintenanceKind, table: Table): ServiceError {
   });
 }
 
-async function compact(table: Table, options: OperationOptions, signal: AbortSignal | undefined): Promise<OperationReport> {
+async function compact(table: MaintainedTable, options: OperationOptions, signal: AbortSignal | undefined): Promise<OperationReport> {
   const plan = await table.planCompaction(options.compaction, signal);
   if (options.dryRun) {
     const inputs = plan.groups.flatMap((group) => group.inputs);
@@ -88,7 +88,7 @@ async function compact(table: Table, options: OperationOptions, signal: AbortSig
 }
 
 async function vacuum(
-  table: Table,
+  table: MaintainedTable,
   keepChangesFrom: Version | undefined,
   options: OperationOptions,
   signal: AbortSignal | undefined,
@@ -105,7 +105,7 @@ async function vacuum(
 }
 
 async function checkpoint(
-  table: Table,
+  table: MaintainedTable,
   keepVersionsFrom: Version | undefined,
   options: OperationOptions,
   signal: AbortSignal | undefined,

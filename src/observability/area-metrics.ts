@@ -17,7 +17,7 @@ export interface IngestMetrics {
   readonly deadLetterTopicsReplaced: Count<'topic'>;
   /**
    * Taken from the topic and, by this reading, neither a row nor a dead letter. `reason`: `skipped-by-policy` (does not fit and the policy
-   * says skip), `already-committed` (below the table's offset), `discarded` (its batch was given up before the commit; it is read again).
+   * says skip), `tombstone`, `truncate`, `message`, `heartbeat`, `transaction` (no row is in it), `already-committed` (below the table's offset), `discarded` (its batch was given up before the commit; it is read again).
    */
   readonly recordsFiltered: Count<'table' | 'reason'>;
   readonly recordsInFlight: Level<'table'>;
@@ -39,7 +39,7 @@ export interface CommitMetrics {
   /** `phase`: decode, encode, put, commit, resolve. */
   readonly durationSeconds: Distribution<'table' | 'phase'>;
   /** `result`: committed, already-committed, conflicted, unknown, unavailable. */
-  readonly commits: Count<'table' | 'result'>;
+  readonly commits: Count<'table' | 'by' | 'result'>;
   /** Commits of unknown outcome, by what they turned out to be: own, absent. */
   readonly ambiguous: Count<'table' | 'resolved'>;
   readonly rows: Distribution<'table'>;
@@ -111,7 +111,7 @@ export function createIngestMetrics(make: InstrumentMaker): IngestMetrics {
     }),
     recordsFiltered: make.count({
       name: 'ingest_records_filtered_total',
-      help: 'Records counted and left out: skipped-by-policy, already-committed, discarded (to be read again).',
+      help: 'Records counted and left out: skipped-by-policy, tombstone, truncate, message, heartbeat, transaction (no row in it), already-committed, discarded (to be read again).',
       labels: byReason,
     }),
     recordsInFlight: make.level({ name: 'ingest_records_in_flight', help: 'Records consumed whose fate is not settled.', labels: table }),
@@ -162,7 +162,11 @@ export function createCommitMetrics(make: InstrumentMaker): CommitMetrics {
       },
       secondsBuckets,
     ),
-    commits: make.count({ name: 'commits_total', help: 'Attempts to commit, by outcome.', labels: ['table', 'result'] }),
+    commits: make.count({
+      name: 'commits_total',
+      help: 'Attempts to commit, by outcome. By: ingest for batches of records, table for maintenance and definitions.',
+      labels: ['table', 'by', 'result'],
+    }),
     ambiguous: make.count({
       name: 'commit_ambiguous_total',
       help: 'Commits of unknown outcome, by what the log said later: own, absent.',
@@ -204,7 +208,7 @@ export function createMaintenanceMetrics(make: InstrumentMaker): MaintenanceMetr
     }),
     jobsRefused: make.count({
       name: 'maintenance_jobs_refused_total',
-      help: 'Jobs of the queue for tables that are none of this pipeline.',
+      help: 'Payloads of the queue that are no jobs, or jobs for tables that are none of this pipeline.',
       labels: [],
     }),
     jobSeconds: make.distribution(

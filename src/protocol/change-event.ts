@@ -1,5 +1,6 @@
 import type { TopicPartition } from '../kafka/client.ts';
 import type { VersionChanges } from '../table/changes.ts';
+import type { TableFormat } from '../table/formats.ts';
 import type { Version } from '../table/version.ts';
 
 export type Envelope = 'debezium' | 'flat';
@@ -38,7 +39,7 @@ export interface EncodeSpec {
   readonly tombstones: boolean;
   readonly table: string;
   readonly tableId: string;
-  readonly format: 'delta' | 'iceberg';
+  readonly format: TableFormat;
   readonly location: string;
   readonly compression: 'none' | 'lz4' | 'gzip';
 }

@@ -1,4 +1,5 @@
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
+import type { PayloadEncoding, RegisteredSchema, ValueEncoding } from './payload-encoding.ts';
 import type { SourceRange } from './source-offsets.ts';
 
 /** One record batch inside a sealed batch's `bytes`. */
@@ -14,9 +15,10 @@ export interface PackedRecordBatch {
 
 /** Where the value of a table column comes from. */
 export type ColumnSource =
-  /** A member of the JSON object in the record's value; `path` is the member's name. */
+  /** The member of that name in the record's value. */
   | { readonly kind: 'value'; readonly name: string }
-  | { readonly kind: 'key' }
+  /** The record's key as it is; with a name, the member of that name in it. */
+  | { readonly kind: 'key'; readonly name?: string | undefined }
   | { readonly kind: 'headers' }
   | { readonly kind: 'topic' }
   | { readonly kind: 'partition' }
@@ -28,6 +30,12 @@ export interface DecodeSpec {
   readonly sources: readonly ColumnSource[];
   /** A member of the payload that no column takes: `ignore` it, or `reject` the record. */
   readonly unknownMembers: 'ignore' | 'reject';
+  /** Of values. Default: JSON. */
+  readonly value?: ValueEncoding | undefined;
+  /** Of keys whose members are read. Default: JSON. */
+  readonly key?: PayloadEncoding | undefined;
+  /** Schemas that payloads refer to, beside those that the thread was given before. */
+  readonly schemas?: readonly RegisteredSchema[] | undefined;
 }
 
 /** What a batch covers of one partition. */
@@ -91,7 +99,12 @@ export interface RejectedRecord {
 
 export type RejectReason =
   | 'invalid-json'
+  | 'invalid-avro'
+  | 'invalid-csv'
+  | 'invalid-protobuf'
+  | 'unknown-schema'
   | 'not-an-object'
+  | 'not-an-event'
   | 'null-value'
   | 'wrong-type'
   | 'out-of-range'
@@ -100,6 +113,8 @@ export type RejectReason =
   | 'duplicate-member'
   | 'invalid-utf8'
   | 'too-deep'
+  | 'too-large'
+  | 'corrupt-payload'
   | 'corrupt-batch';
 
 /** What the worker is told to do with a sealed batch. */
@@ -111,17 +126,31 @@ export interface StageTask {
   readonly fileNameStem: string;
 }
 
+/** Why a record is no row although nothing is wrong with it. */
+export type PassReason = 'tombstone' | 'truncate' | 'message' | 'heartbeat' | 'transaction';
+
 /** How many records of the source the rejects stand for. */
 export function countRejected(rejects: readonly RejectedRecord[]): number {
   return rejects.reduce((count, { unopened }) => count + (unopened?.records ?? 1), 0);
 }
 
-/** What came of it: `rowCount + countRejected(rejects)` records, none lost. */
+/** How many records were read. */
+export function countRead({ rowCount, rejects, passedOver }: StageResult): number {
+  return rowCount + countRejected(rejects) + countPassedOver(passedOver);
+}
+
+export function countPassedOver(passedOver: StageResult['passedOver']): number {
+  return Object.values(passedOver).reduce((sum, count) => sum + count, 0);
+}
+
+/** What came of it: `countRead` records, none lost. */
 export interface StageResult {
   readonly files: readonly StagedFile[];
   readonly rowCount: number;
   readonly rejects: readonly RejectedRecord[];
-  /** Records read, rows and rejects alike, by topic. */
+  /** Records that are no rows, by why. */
+  readonly passedOver: Readonly<Partial<Record<PassReason, number>>>;
+  /** Records read, whatever came of them, by topic. */
   readonly recordsByTopic: Readonly<Record<string, number>>;
   readonly timings: { readonly decodeMs: number; readonly encodeMs: number; readonly storeMs: number };
 }

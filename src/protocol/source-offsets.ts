@@ -31,6 +31,11 @@ export function writerIdPrefix(pipeline: string, topic: string, partition: numbe
   return `${pipeline}:${topic}:${partition}:`;
 }
 
+/** Whose writer id it is. */
+export function pipelineOf(writerId: string): string {
+  return writerId.slice(0, Math.max(0, writerId.indexOf(':')));
+}
+
 /** The partition and incarnation a writer id names; `undefined` when it is not one of `pipeline`'s. */
 export function parseWriterId(writerId: string, pipeline: string): (SourceIdentity & { readonly partition: number }) | undefined {
   const [owner, topic, partitionText, clusterId, topicId, ...rest] = writerId.split(':');

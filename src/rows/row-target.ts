@@ -6,6 +6,11 @@ import type { Side } from './change/row-scope.ts';
 import type { ConversionFault, ConversionRule, MemberDifference } from './values/convert-value.ts';
 import type { RowCheck } from './values/row-checks.ts';
 
+/** The verbs; a format may delete rows differently for each. */
+export type RowCommand = 'delete' | 'update' | 'merge';
+
+export type ConditionFault = 'aggregate' | 'random' | 'query';
+
 /** The table whose rows change, as far as its format decides about values and errors. */
 export interface RowTarget {
   /** For messages. */
@@ -13,10 +18,14 @@ export interface RowTarget {
   readonly errors: RowErrors;
   /** How values that have another type than their column are taken. */
   readonly conversion: ConversionRule;
+  /** Whether structs of a MERGE with schema evolution may lack members of their column. */
+  readonly fillsMembers: boolean;
   /** What the word DEFAULT stands for; `undefined`: null. */
   defaultOf(field: Field): Expression | undefined;
   /** Whether the table computes the column's values itself, so that they need not be given. */
   isComputed(field: Field): boolean;
+  /** Why conditions and values may not ask queries; `undefined`: they may. */
+  readonly refusalOfQueries?: ((command: RowCommand) => AnalysisException) | undefined;
   /** Why a column (or struct member) cannot be assigned to; `undefined`: it can. */
   refusalOfAssignment(field: Field): AnalysisException | undefined;
 }
@@ -34,7 +43,9 @@ export interface RowErrors {
   missingWhen(): AnalysisException;
   /** A name in a clause that none of the columns it may use has. */
   unresolvedInMerge(sqlExpr: string, place: { readonly clause: string; readonly sides: readonly Side[] }): AnalysisException;
-  /** A condition that would answer differently each time it is asked. */
-  randomMergeCondition(bound: Expression, clause: string): AnalysisException;
+  /** A condition of a MERGE that looks at several rows, or would answer differently each time it is asked. */
+  mergeCondition(fault: ConditionFault, shown: string, clause: string): AnalysisException;
+  /** INSERT of a MERGE into a member of a column alone. */
+  memberInserted(path: readonly string[]): AnalysisException;
   duplicateInsertColumns(): AnalysisException;
 }

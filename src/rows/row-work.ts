@@ -1,31 +1,30 @@
-import type { Engine, HeldRelation, ScanOptions } from '../engine/engine.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Engine, HeldRelation } from '../engine/engine.ts';
+import type { StatementTime } from '../expr/time-zone.ts';
 import type { RowTarget } from './row-target.ts';
 
-/** Reads files of the table at the version that an operation looks at. */
-export type ScanFiles<File> = (files: readonly File[], options?: ScanOptions) => Promise<HeldRelation>;
-
-/** One UPDATE, DELETE or MERGE being worked out, and what it holds until it ends. `File`: a data file as the table's format knows it. */
-export class RowWork<File> {
+/** One UPDATE, DELETE or MERGE being worked out, and what it holds until it ends. */
+export class RowWork {
   readonly target: RowTarget;
   readonly engine: Engine;
   readonly signal: AbortSignal | undefined;
-  /** What the statement calls now, in microseconds. */
-  readonly nowMicros: bigint;
-  readonly scan: ScanFiles<File>;
+  /** What the statement calls now, and the zone of its local times. */
+  readonly now: StatementTime;
+  readonly clock: Clock;
   readonly #held: HeldRelation[] = [];
 
   constructor(parts: {
     readonly target: RowTarget;
     readonly engine: Engine;
     readonly signal: AbortSignal | undefined;
-    readonly nowMicros: bigint;
-    readonly scan: ScanFiles<File>;
+    readonly now: StatementTime;
+    readonly clock: Clock;
   }) {
     this.target = parts.target;
     this.engine = parts.engine;
     this.signal = parts.signal;
-    this.nowMicros = parts.nowMicros;
-    this.scan = parts.scan;
+    this.now = parts.now;
+    this.clock = parts.clock;
   }
 
   /** Keeps a relation until the operation ends. */

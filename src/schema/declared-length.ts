@@ -1,3 +1,5 @@
+import { simpleTypeName } from './simple-type.ts';
+import { quotedWhenNeeded } from './sql-type.ts';
 import type { DataType, StructType } from './types.ts';
 
 /** Field metadata, by Spark's name, that keeps the declared type of a column whose text has a length: `varchar(5)`, `array<char(2)>`. */
@@ -25,7 +27,7 @@ function structWithoutLengths(type: StructType): StructType {
 
 /** What the metadata of a field of the declared type has to keep; empty when no text of it has a length. */
 export function declaredMetadata(type: DataType): Readonly<Record<string, unknown>> {
-  return hasLength(type) ? { [declaredTypeKey]: catalogText(type) } : {};
+  return hasLength(type) ? { [declaredTypeKey]: simpleTypeName(type, quotedWhenNeeded) } : {};
 }
 
 /** Whether text of the declared type has a length somewhere. */
@@ -42,28 +44,4 @@ export function hasLength(type: DataType): boolean {
     default:
       return false;
   }
-}
-
-const sparkNames: Partial<Record<DataType['kind'], string>> = { byte: 'tinyint', short: 'smallint', integer: 'int', long: 'bigint' };
-
-/** As Spark's catalog writes types. */
-function catalogText(type: DataType): string {
-  switch (type.kind) {
-    case 'string':
-      return type.length === undefined ? 'string' : `${type.length.kind}(${type.length.characters})`;
-    case 'struct':
-      return `struct<${type.fields.map(({ name, type: inner }) => `${memberName(name)}:${catalogText(inner)}`).join(',')}>`;
-    case 'list':
-      return `array<${catalogText(type.element)}>`;
-    case 'map':
-      return `map<${catalogText(type.key)},${catalogText(type.value)}>`;
-    case 'decimal':
-      return `decimal(${type.precision},${type.scale})`;
-    default:
-      return sparkNames[type.kind] ?? type.kind;
-  }
-}
-
-function memberName(name: string): string {
-  return /^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replaceAll('`', '``')}\``;
 }

@@ -1,10 +1,44 @@
 import { assertNever } from '../base/assert.ts';
+import { ServiceError } from '../base/errors.ts';
 import type { Column, FixedValues } from './columns.ts';
 import type { DataType } from './types.ts';
 import { variantFields } from './variant-type.ts';
 
-/** A column of `length` nulls. */
+/** Far more than the rows of any batch take: who asks for more has counted elements of lists that take no bytes in their file. */
+const maxBytes = 2 ** 31;
+
+/** A column of `length` nulls. @throws ServiceError as `requireRoomForNulls`. */
 export function nullColumn(type: DataType, length: number): Column {
+  requireRoomForNulls([type], length);
+  return nulls(type, length);
+}
+
+/** @throws ServiceError `COLUMN_TOO_LARGE` (kind unsupported) when columns of `length` nulls would take more than two gigabytes together. */
+export function requireRoomForNulls(types: readonly DataType[], length: number): void {
+  const bytes = length * types.reduce((sum, type) => sum + nullBytes(type), 0);
+  if (bytes <= maxBytes) return;
+  throw new ServiceError({
+    code: 'COLUMN_TOO_LARGE',
+    kind: 'unsupported',
+    message: `${length} nulls take ${bytes} bytes, at most ${maxBytes} are taken for what a file does not store`,
+    hint: 'the file holds lists of very many elements: write them anew with fewer, or leave the column out',
+  });
+}
+
+/** What a null takes, at most. */
+function nullBytes(type: DataType): number {
+  switch (type.kind) {
+    case 'struct':
+      return type.fields.reduce((sum, field) => sum + nullBytes(field.type), 1);
+    case 'decimal':
+    case 'variant':
+      return 16;
+    default:
+      return 8;
+  }
+}
+
+function nulls(type: DataType, length: number): Column {
   const base = { type, length, nullCount: length, validity: length === 0 ? undefined : new Uint8Array((length + 7) >> 3) };
   switch (type.kind) {
     case 'boolean':
@@ -16,18 +50,18 @@ export function nullColumn(type: DataType, length: number): Column {
     case 'void':
       return { ...base, layout: 'bytes', offsets: new Int32Array(length + 1), data: new Uint8Array(0) };
     case 'variant':
-      return { ...base, layout: 'struct', children: variantFields.map((field) => nullColumn(field.type, length)) };
+      return { ...base, layout: 'struct', children: variantFields.map((field) => nulls(field.type, length)) };
     case 'struct':
-      return { ...base, layout: 'struct', children: type.fields.map((field) => nullColumn(field.type, length)) };
+      return { ...base, layout: 'struct', children: type.fields.map((field) => nulls(field.type, length)) };
     case 'list':
-      return { ...base, layout: 'list', offsets: new Int32Array(length + 1), element: nullColumn(type.element, 0) };
+      return { ...base, layout: 'list', offsets: new Int32Array(length + 1), element: nulls(type.element, 0) };
     case 'map':
       return {
         ...base,
         layout: 'map',
         offsets: new Int32Array(length + 1),
-        keys: nullColumn(type.key, 0),
-        values: nullColumn(type.value, 0),
+        keys: nulls(type.key, 0),
+        values: nulls(type.value, 0),
       };
     default:
       return { ...base, layout: 'fixed', values: fixedValues(type.kind, length) };

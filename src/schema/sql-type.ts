@@ -38,6 +38,7 @@ const plainNames = {
   void: 'VOID',
 } as const;
 
-function quotedWhenNeeded(name: string): string {
+/** A name as types and statements have it: in backquotes where it is no plain word. */
+export function quotedWhenNeeded(name: string): string {
   return /^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replaceAll('`', '``')}\``;
 }

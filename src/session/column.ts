@@ -14,6 +14,9 @@ export type LiteralValue = Exclude<ParameterValue, Expression>;
 /** What column methods take beside a column: a plain value, as `lit` takes it. */
 export type ColumnOrValue = Column | LiteralValue;
 
+/** A column, or the name of one. Where a text value is meant, wrap it in `lit`. */
+export type ColumnOrName = Column | string;
+
 /** What `over` needs of a window: see `Window`. */
 export interface WindowKeys {
   readonly partitionKeys: readonly Expression[];

@@ -1,9 +1,9 @@
 import { literalOf } from '../expr/bind-parameters.ts';
+import { requireCount } from '../expr/clause-rules.ts';
 import type { Expression } from '../expr/expression.ts';
-import { type Column, namedColumn } from './column.ts';
+import { type ColumnOrName, namedColumn } from './column.ts';
 import { invalidArgument } from './session-errors.ts';
 
-export type ColumnOrName = Column | string;
 export type PlainValue = string | number | bigint | boolean;
 
 /** Which rows `dropna` leaves out. */
@@ -29,6 +29,14 @@ export function fillLiteral(value: PlainValue): Extract<Expression, { kind: 'lit
 export function wholeNumber(value: number, what: string): number {
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw invalidArgument(`${what} ${value} is not a whole number from 0 up`);
+}
+
+/** A number of rows. @throws AnalysisException `INVALID_LIMIT_LIKE_EXPRESSION.IS_NEGATIVE`, `INVALID_ARGUMENT`. */
+export function countOf(value: number, clause: 'LIMIT' | 'OFFSET'): Expression {
+  const count = literalOf(value);
+  if (Number.isSafeInteger(value)) requireCount(clause, count);
+  wholeNumber(value, clause.toLowerCase());
+  return count;
 }
 
 /** @throws AnalysisException for a number that is not between 0 and 1. */

@@ -3,9 +3,9 @@ import type { ColumnBatch } from '../schema/columns.ts';
 import { schemaTree } from '../schema/schema-tree.ts';
 import { simpleTypeName } from '../schema/simple-type.ts';
 import type { StructType } from '../schema/types.ts';
-import { Column, columnOf, expressionFrom, namePath } from './column.ts';
+import { Column, type ColumnOrName, columnOf, expressionFrom, namePath } from './column.ts';
 import {
-  type ColumnOrName,
+  countOf,
   type DropNullOptions,
   expressionOfColumn,
   fillLiteral,
@@ -15,6 +15,10 @@ import {
 } from './data-frame-arguments.ts';
 import { describedColumns, describePlan } from './describe-frame.ts';
 import { GroupedData } from './grouped-data.ts';
+import { joinKind } from './plan/join-names.ts';
+import type { Plan, SetOperation } from './plan/plan.ts';
+import { rowsOfBatch } from './rows/read-rows.ts';
+import type { Row } from './rows/row.ts';
 import {
   arrowBytes,
   batchesOfPlan,
@@ -24,13 +28,9 @@ import {
   explainPlan,
   schemaOfPlan,
   shownRows,
-} from './plan/actions.ts';
-import { joinKind } from './plan/join-names.ts';
-import { keepRows, releaseRows } from './plan/keep-rows.ts';
-import type { Plan, SetOperation } from './plan/plan.ts';
-import type { SessionRuntime } from './plan/session-runtime.ts';
-import { rowsOfBatch } from './rows/read-rows.ts';
-import type { Row } from './rows/row.ts';
+} from './run/actions.ts';
+import { keepRows, releaseRows } from './run/keep-rows.ts';
+import type { SessionRuntime } from './run/session-runtime.ts';
 import { parseSelectItem } from './select-item.ts';
 import { explanationText } from './show/explanation-text.ts';
 import { DataStreamWriter } from './streaming/data-stream-writer.ts';
@@ -69,7 +69,7 @@ export class DataFrame {
     this.#plan = { kind: 'frame', frame: this.#frame, input: plan };
   }
 
-  /** What it computes; for other parts of the session. */
+  /** @internal What it computes; for other parts of the session. */
   get plan(): Plan {
     return this.#plan;
   }
@@ -137,11 +137,11 @@ export class DataFrame {
 
   /** @throws AnalysisException `INVALID_ARGUMENT` for a number that is not whole or negative. */
   limit(count: number): DataFrame {
-    return this.#with({ kind: 'limit', count: wholeNumber(count, 'limit'), offset: 0, input: this.#plan });
+    return this.#with({ kind: 'limit', count: countOf(count, 'LIMIT'), input: this.#plan });
   }
 
   offset(count: number): DataFrame {
-    return this.#with({ kind: 'limit', count: undefined, offset: wholeNumber(count, 'offset'), input: this.#plan });
+    return this.#with({ kind: 'limit', offset: countOf(count, 'OFFSET'), input: this.#plan });
   }
 
   /** About that fraction (0 to 1) of the rows, the same ones for the same seed and rows. */
@@ -336,9 +336,9 @@ export class DataFrame {
     this.#runtime.print(schemaTree(await this.schema));
   }
 
-  /** Prints the engine's plan and, for each table, the files and bytes considered, pruned and read. */
-  async explain(): Promise<void> {
-    this.#runtime.print(explanationText(await this.explanation()));
+  /** Prints the engine's plan and, for each table, the files and bytes considered, pruned and read. `extended`: the analyzed plan before it. */
+  async explain(extended: boolean = false): Promise<void> {
+    this.#runtime.print(explanationText(await this.explanation(), { extended }));
   }
 
   /** What `explain` prints, as data. */
@@ -388,6 +388,24 @@ export class DataFrame {
   /** Writes the rows to a table, the newer way: create, replace, append, overwrite. */
   writeTo(table: string): DataFrameWriterV2 {
     return new DataFrameWriterV2(this.#runtime, this.#plan, table);
+  }
+
+  /**
+   * A row for each of the value columns, its name and value beside the ids; values that are null come out too.
+   *
+   * @param values default: all columns that are no ids.
+   * @throws AnalysisException `UNPIVOT_VALUE_DATA_TYPE_MISMATCH` for values without a common type.
+   */
+  unpivot(ids: readonly ColumnOrName[], values: readonly ColumnOrName[] | undefined, nameColumn: string, valueColumn: string): DataFrame {
+    return this.#with({
+      kind: 'unpivot',
+      ids: ids.map(expressionOfColumn),
+      columns: values?.map((value) => ({ columns: [expressionOfColumn(value)] })),
+      nameColumn,
+      valueColumns: [valueColumn],
+      keepsNulls: true,
+      input: this.#plan,
+    });
   }
 
   #with(plan: Plan): DataFrame {

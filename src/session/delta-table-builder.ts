@@ -4,7 +4,7 @@ import type { CreateRequest } from '../table/table-formats.ts';
 import { namePath } from './column.ts';
 import { createTableCommand } from './commands/create-command.ts';
 import type { TableReference } from './plan/plan.ts';
-import type { SessionRuntime } from './plan/session-runtime.ts';
+import type { SessionRuntime } from './run/session-runtime.ts';
 import { invalidArgument } from './session-errors.ts';
 
 interface BuilderParts<T> {

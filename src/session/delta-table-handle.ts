@@ -15,8 +15,8 @@ import { assignmentsOf, type ConditionInput, conditionOf, type SetInput } from '
 import { DeltaMergeBuilder } from './delta-merge-builder.ts';
 import { DeltaTableBuilder } from './delta-table-builder.ts';
 import type { TableReference } from './plan/plan.ts';
-import type { SessionRuntime } from './plan/session-runtime.ts';
 import { timestampPoint } from './read/read-options.ts';
+import type { SessionRuntime } from './run/session-runtime.ts';
 import type { Session } from './session.ts';
 import { invalidArgument, notADeltaTable } from './session-errors.ts';
 
@@ -164,9 +164,9 @@ export class DeltaTable {
     return this.#frame(await restoreCommand(this.#target({}), { kind: 'version', version: BigInt(version) }));
   }
 
-  /** @param timestamp `yyyy-MM-dd[ HH:mm:ss[.ffffff]][zone]`, UTC without zone. */
+  /** @param timestamp `yyyy-MM-dd[ HH:mm:ss[.ffffff]][zone]`, the session's time without zone. */
   async restoreToTimestamp(timestamp: string): Promise<DataFrame> {
-    return this.#frame(await restoreCommand(this.#target({}), timestampPoint(timestamp)));
+    return this.#frame(await restoreCommand(this.#target({}), timestampPoint(timestamp, this.#parts.runtime.conf.zone?.rule)));
   }
 
   /** Writes manifests for engines that cannot read the log. @param mode `symlink_format_manifest`. */

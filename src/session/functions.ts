@@ -1,8 +1,5 @@
-import { Column, type ColumnOrValue, callOf, columnOf, expressionOf, type LiteralValue, namedColumn } from './column.ts';
+import { Column, type ColumnOrName, type ColumnOrValue, callOf, columnOf, expressionOf, type LiteralValue, namedColumn } from './column.ts';
 import { parseSelectItem } from './select-item.ts';
-
-/** A column, or the name of one. Where a text value is meant, wrap it in `lit`. */
-export type ColumnOrName = Column | string;
 
 /** A column by name: `a`, `t.a`, `a.member`; backticks around names with dots. */
 export function col(name: string): Column {

@@ -1,5 +1,7 @@
+import { literalOf } from '../expr/bind-parameters.ts';
 import type { Expression } from '../expr/expression.ts';
-import { Column } from './column.ts';
+import { Column, type ColumnOrName } from './column.ts';
+import { expressionOfColumn, type PlainValue } from './data-frame-arguments.ts';
 import { avg, count, max, min, sum } from './functions.ts';
 import type { Plan } from './plan/plan.ts';
 import { invalidArgument, unsupported } from './session-errors.ts';
@@ -8,6 +10,7 @@ interface GroupedDataParts<Frame> {
   readonly groups: readonly Expression[];
   readonly input: Plan;
   readonly frameOf: (plan: Plan) => Frame;
+  readonly pivot?: { readonly on: Expression; readonly values: readonly Expression[] } | undefined;
 }
 
 const byName: ReadonlyMap<string, (name: string) => Column> = new Map([
@@ -62,14 +65,22 @@ export class GroupedData<Frame> {
     return this.#aggregated(names.map((name) => max(name).expression));
   }
 
-  /** @throws AnalysisException `UNSUPPORTED_FEATURE`: always. */
-  pivot(column: string): never {
-    throw unsupported(`pivot("${column}")`, 'aggregate each value by name: sum(when(col("c").eq("x"), col("v"))).alias("x")');
+  /**
+   * A column for each of the values of a column, and for each aggregate that follows: `groupBy('year').pivot('quarter', [1, 2]).sum('amount')`.
+   *
+   * @throws AnalysisException `UNSUPPORTED_FEATURE` without values: what columns there are must not depend on rows.
+   */
+  pivot(column: ColumnOrName, values?: readonly (PlainValue | null)[]): GroupedData<Frame> {
+    if (values === undefined || values.length === 0)
+      throw unsupported('pivot() without values', "give them: pivot('quarter', [1, 2, 3, 4])");
+    return new GroupedData({ ...this.#parts, pivot: { on: expressionOfColumn(column), values: values.map((value) => literalOf(value)) } });
   }
 
   #aggregated(aggregates: readonly Expression[]): Frame {
-    const { groups, input, frameOf } = this.#parts;
-    return frameOf({ kind: 'aggregate', groups, aggregates, input });
+    const { groups, input, frameOf, pivot } = this.#parts;
+    if (pivot === undefined) return frameOf({ kind: 'aggregate', groups, aggregates, input });
+    const values = pivot.values.map((value) => ({ values: [value] }));
+    return frameOf({ kind: 'pivot', groups, aggregates, on: [pivot.on], values, input });
   }
 }
 

@@ -33,6 +33,17 @@ export function notATable(table: string, operation: string): AnalysisException {
   });
 }
 
+/** A temporary view where a table must be named. */
+export function expectTable(viewName: string, operation: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE',
+    sqlState: '42809',
+    message: `'${operation}' expects a table but ${viewName} is a view.`,
+    parameters: { operation, viewName },
+    hint: 'name the table that the view reads',
+  });
+}
+
 export function pathExists(location: string): AnalysisException {
   const path = location.startsWith('/') ? `file:${location}` : location;
   return new AnalysisException({

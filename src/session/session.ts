@@ -1,20 +1,22 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
 import type { ParameterValues } from '../expr/bind-parameters.ts';
 import { parseSchema } from '../expr/parse/parse-type.ts';
+import { statementTime } from '../expr/time-zone.ts';
 import type { StructType } from '../schema/types.ts';
 import type { SessionConf } from './conf/session-conf.ts';
 import { DataFrame } from './data-frame.ts';
 import { executeText } from './execute/execute-text.ts';
 import { rangePlan } from './plan/range-plan.ts';
-import type { SessionRuntime } from './plan/session-runtime.ts';
 import { DataFrameReader } from './read/data-frame-reader.ts';
 import { batchesOf } from './rows/build-rows.ts';
 import { inferSchema } from './rows/infer-schema.ts';
 import type { RowInput } from './rows/row.ts';
+import type { SessionRuntime } from './run/session-runtime.ts';
 import { DataStreamReader } from './streaming/data-stream-reader.ts';
+import { toldOfSession } from './told-of-session.ts';
 
 export interface SessionParts {
-  readonly runtime: Omit<SessionRuntime, 'assertRunning' | 'nextFrame'>;
+  readonly runtime: Omit<SessionRuntime, 'assertRunning' | 'nextFrame' | 'now'>;
   readonly version: string;
   /** Closes what the session was given: the engine first of all. */
   readonly close: () => Promise<void>;
@@ -36,6 +38,10 @@ export class Session {
     this.#close = parts.close;
     this.#runtime = {
       ...parts.runtime,
+      now: () => ({
+        ...statementTime({ clock: parts.runtime.clock, zone: parts.runtime.conf.zone }),
+        told: toldOfSession(parts.runtime.tables, parts.version),
+      }),
       nextFrame: () => {
         this.#lastFrame += 1;
         return `\u0001frame:${this.#lastFrame}`;
@@ -46,7 +52,7 @@ export class Session {
     };
   }
 
-  /** For other parts of the session. */
+  /** @internal For other parts of the session. */
   get runtime(): SessionRuntime {
     return this.#runtime;
   }
@@ -96,7 +102,11 @@ export class Session {
    */
   createDataFrame(rows: readonly RowInput[], schema?: StructType | string): DataFrame {
     const columns = schema === undefined ? inferSchema(rows) : typeof schema === 'string' ? parseSchema(schema) : schema;
-    return new DataFrame(this.#runtime, { kind: 'rows', schema: columns, batches: batchesOf(columns, rows) });
+    return new DataFrame(this.#runtime, {
+      kind: 'rows',
+      schema: columns,
+      batches: batchesOf(columns, rows, this.#runtime.conf.zone?.rule),
+    });
   }
 
   /** One column `id` of the whole numbers `[from, until)`; with one argument `[0, until)`. */

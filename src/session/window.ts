@@ -1,7 +1,5 @@
 import type { Expression, SortKey } from '../expr/expression.ts';
-import { Column, namedColumn, type WindowKeys } from './column.ts';
-
-type ColumnOrName = Column | string;
+import { Column, type ColumnOrName, namedColumn, type WindowKeys } from './column.ts';
 
 /** The rows a window function looks at: those of the same partition, in an order. Immutable. */
 export class WindowSpec implements WindowKeys {

@@ -27,6 +27,14 @@ export function nearestAbove(location: string, directories: readonly string[]): 
   return above.toSorted((a, b) => b.length - a.length)[0];
 }
 
+/**
+ * The places that lie in none of the known directories. One that does would add nothing but a root of its own, which may be a link: what is
+ * below it is opened from the known directory, where links that lead out are seen.
+ */
+export function beyond(places: readonly string[], known: readonly string[]): readonly string[] {
+  return places.filter((place) => nearestAbove(place, known) === undefined);
+}
+
 /** The directories and URIs of a setting, separated by commas. */
 export function locationsOf(setting: string | undefined): readonly string[] {
   return (setting ?? '')

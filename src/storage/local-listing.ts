@@ -14,9 +14,11 @@ const maxDepth = 64;
 interface ListOptions {
   readonly prefix: string;
   readonly startAfter?: string | undefined;
+  /** The file that a symbolic link leads to; without it links are passed over. @throws for a link that may not be followed. */
+  readonly follow?: ((path: string) => Promise<{ readonly size: number; readonly mtimeMs: number }>) | undefined;
 }
 
-/** Files below `root` in the order of their paths' UTF-8 bytes; symbolic links and temporary files are passed over. */
+/** Files below `root` in the order of their paths' UTF-8 bytes; temporary files are passed over. */
 export async function* listFolder(root: string, options: ListOptions, signal: AbortSignal | undefined): AsyncIterable<ObjectInfo> {
   const folder = options.prefix.slice(0, options.prefix.lastIndexOf('/') + 1);
   if (folder.split('/').includes('..') || folder.startsWith('/')) return;
@@ -37,9 +39,10 @@ async function* below(
       if (mayHold(path, options)) yield* below(root, path, options, signal, depth + 1);
       continue;
     }
-    if (!entry.isFile() || entry.name.startsWith(temporaryPrefix) || !path.startsWith(options.prefix)) continue;
+    const follow = entry.isSymbolicLink() ? options.follow : undefined;
+    if (!(entry.isFile() || follow !== undefined) || entry.name.startsWith(temporaryPrefix) || !path.startsWith(options.prefix)) continue;
     if (options.startAfter !== undefined && comparePaths(path, options.startAfter) <= 0) continue;
-    const stat = await lstat(join(root, path)).catch(() => undefined);
+    const stat = follow === undefined ? await lstat(join(root, path)).catch(() => undefined) : await follow(path);
     if (stat !== undefined) yield objectInfo(path, stat);
   }
 }

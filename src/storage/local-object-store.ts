@@ -15,7 +15,7 @@ import { checkPath, notFound } from './path.ts';
  *
  * A write goes to a temporary file beside its target, is synced, and is then linked (`putIfAbsent`) or renamed (`put`) into place and
  * the directory synced. `rename` would replace a winner silently and `open` with O_EXCL would show half a file, so neither serves
- * `putIfAbsent`. Symbolic links are not followed out of the root and never listed.
+ * `putIfAbsent`. Symbolic links to files are followed under the root and refused where they lead out of it.
  */
 export class LocalObjectStore implements ObjectStore {
   readonly root: string;
@@ -54,7 +54,7 @@ export class LocalObjectStore implements ObjectStore {
 
   async head(path: string, signal?: AbortSignal): Promise<ObjectInfo | undefined> {
     try {
-      const stat = await lstat(await this.#locate(path, signal));
+      const stat = await lstat(await this.#followed(path, await this.#locate(path, signal)));
       return stat.isFile() ? objectInfo(path, stat) : undefined;
     } catch (error) {
       if (isMissing(error)) return undefined;
@@ -63,11 +63,12 @@ export class LocalObjectStore implements ObjectStore {
   }
 
   async *list(
-    options: { readonly prefix: string; readonly startAfter?: string | undefined },
+    options: { readonly prefix: string; readonly startAfter?: string | undefined; readonly links?: boolean | undefined },
     signal?: AbortSignal,
   ): AsyncIterable<ObjectInfo> {
+    const follow = async (path: string) => lstat(await this.#followed(path, await this.#locate(path, signal)));
     try {
-      yield* listFolder(this.#directory, options, signal);
+      yield* listFolder(this.#directory, { ...options, follow: options.links === true ? follow : undefined }, signal);
     } catch (error) {
       throw translated(this.root, options.prefix, error);
     }
@@ -86,8 +87,9 @@ export class LocalObjectStore implements ObjectStore {
         await link(temporary, target);
         return 'created';
       } catch (error) {
-        if (codeOf(error) === 'EEXIST') return 'exists';
-        throw error;
+        if (codeOf(error) !== 'EEXIST') throw error;
+        await this.#refuseNoObject(path, target);
+        return 'exists';
       }
     });
   }
@@ -129,6 +131,21 @@ export class LocalObjectStore implements ObjectStore {
     return result;
   }
 
+  /**
+   * A link or directory has the name, but is no object: a writer that is told "exists" would look for it, see none, and try again without end.
+   */
+  async #refuseNoObject(path: string, target: string): Promise<void> {
+    const there = await lstat(target).catch(() => undefined);
+    if (there === undefined || there.isFile()) return;
+    if (there.isSymbolicLink() && (await lstat(await this.#followed(path, target))).isFile()) return;
+    throw new ServiceError({
+      code: 'STORAGE_PATH_INVALID',
+      kind: 'invalid',
+      message: `${this.root}: "${path}" is a ${there.isSymbolicLink() ? 'symbolic link' : 'directory or device'}, which nobody reads and which keeps its name taken`,
+      hint: 'move it away, or put the file itself in its place',
+    });
+  }
+
   /** @throws ServiceError `STORAGE_OUTCOME_UNKNOWN` for failures that do not say whether the name was made. */
   async #place(path: string, place: () => Promise<PutIfAbsentResult>): Promise<PutIfAbsentResult> {
     try {
@@ -162,7 +179,7 @@ export class LocalObjectStore implements ObjectStore {
   async #withFile<Result>(path: string, signal: AbortSignal | undefined, use: (file: FileHandle) => Promise<Result>): Promise<Result> {
     let file: FileHandle | undefined;
     try {
-      file = await open(await this.#locate(path, signal), constants.O_RDONLY | constants.O_NOFOLLOW);
+      file = await open(await this.#followed(path, await this.#locate(path, signal)), constants.O_RDONLY | constants.O_NOFOLLOW);
       return await use(file);
     } catch (error) {
       throw translated(this.root, path, error);
@@ -176,17 +193,32 @@ export class LocalObjectStore implements ObjectStore {
     checkPath(path);
     throwIfAborted(signal);
     const target = join(this.#directory, path);
-    this.#realRoot ??= await realpath(this.#directory);
-    const directory = await realpath(dirname(target));
-    if (directory !== this.#realRoot && !directory.startsWith(this.#realRoot.replace(/\/?$/, sep))) {
-      throw new ServiceError({
-        code: 'STORAGE_PATH_INVALID',
-        kind: 'invalid',
-        message: `${this.root}: "${path}" leads out of the table through a symbolic link`,
-        hint: 'move the files into the table, or replace the link',
-      });
-    }
+    await this.#refuseOutside(path, await realpath(dirname(target)));
     return target;
+  }
+
+  /** What a symbolic link leads to, under the root; anything else as it is. @throws ServiceError `STORAGE_PATH_INVALID`. */
+  async #followed(path: string, target: string): Promise<string> {
+    if (!(await lstat(target)).isSymbolicLink()) return target;
+    const end = await realpath(target).catch(() => undefined);
+    if (end === undefined) throw this.#leadsOut(path, 'is a symbolic link that leads nowhere');
+    await this.#refuseOutside(path, end);
+    return end;
+  }
+
+  async #refuseOutside(path: string, real: string): Promise<void> {
+    this.#realRoot ??= await realpath(this.#directory);
+    if (real === this.#realRoot || real.startsWith(this.#realRoot.replace(/\/?$/, sep))) return;
+    throw this.#leadsOut(path, 'leads out of the table through a symbolic link');
+  }
+
+  #leadsOut(path: string, what: string): ServiceError {
+    return new ServiceError({
+      code: 'STORAGE_PATH_INVALID',
+      kind: 'invalid',
+      message: `${this.root}: "${path}" ${what}`,
+      hint: 'move the files into the table, or replace the link',
+    });
   }
 }
 

@@ -50,7 +50,7 @@ export class MeteredObjectStore implements ObjectStore {
 
   /** One request for the whole listing, whatever pages the store makes of it; its time includes the consumer's. */
   async *list(
-    options: { readonly prefix: string; readonly startAfter?: string | undefined },
+    options: { readonly prefix: string; readonly startAfter?: string | undefined; readonly links?: boolean | undefined },
     signal?: AbortSignal,
   ): AsyncIterable<ObjectInfo> {
     const startedMs = this.#clock.monotonicMs();

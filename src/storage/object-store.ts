@@ -36,8 +36,14 @@ export interface ObjectStore {
   /** Bytes `[from, until)`; fewer when the object ends earlier. */
   readRange(path: string, range: { readonly from: number; readonly until: number }, signal?: AbortSignal): Promise<Uint8Array>;
   head(path: string, signal?: AbortSignal): Promise<ObjectInfo | undefined>;
-  /** Objects whose path starts with `prefix` and is greater (as bytes) than `startAfter`, ascending, recursive. */
-  list(options: { readonly prefix: string; readonly startAfter?: string | undefined }, signal?: AbortSignal): AsyncIterable<ObjectInfo>;
+  /**
+   * Objects whose path starts with `prefix` and is greater (as bytes) than `startAfter`, ascending, recursive. `links`: where there are symbolic
+   * links, those that lead to a file under the root are objects too, and others are `STORAGE_PATH_INVALID`; without it all are passed over.
+   */
+  list(
+    options: { readonly prefix: string; readonly startAfter?: string | undefined; readonly links?: boolean | undefined },
+    signal?: AbortSignal,
+  ): AsyncIterable<ObjectInfo>;
   /** Creates or replaces. */
   put(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
   putIfAbsent(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<PutIfAbsentResult>;

@@ -11,7 +11,7 @@ import { MemoryObjectStore } from './memory-object-store.ts';
 import { mergedSettings } from './merged-settings.ts';
 import type { ObjectStore, OpenStoreWith } from './object-store.ts';
 import { S3Clients } from './s3/s3-clients.ts';
-import { s3Doors } from './s3/s3-doors.ts';
+import { s3Connections } from './s3/s3-connections.ts';
 import { isS3Location, parseS3Location } from './s3/s3-location.ts';
 import { S3ObjectStore } from './s3/s3-object-store.ts';
 import { environmentProperties, mergedProperties, type StorageProperties, s3Settings } from './s3/s3-settings.ts';
@@ -89,7 +89,7 @@ function s3Store(shared: Shared, location: string, settings: StorageSettings): O
   const { requestTimeoutMs, checksums } = s3Settings(isGrant(settings) ? settings.newest : settings);
   return new S3ObjectStore({
     location: parseS3Location(location),
-    doors: s3Doors(shared.clients, settings),
+    connections: s3Connections(shared.clients, settings),
     clock: shared.clock,
     requestTimeoutMs,
     checksums,

@@ -61,14 +61,14 @@ export class RetryingObjectStore implements ObjectStore {
 
   /** After a failure the listing goes on behind the last object it gave. */
   async *list(
-    options: { readonly prefix: string; readonly startAfter?: string | undefined },
+    options: { readonly prefix: string; readonly startAfter?: string | undefined; readonly links?: boolean | undefined },
     signal?: AbortSignal,
   ): AsyncIterable<ObjectInfo> {
     let startAfter = options.startAfter;
     const startedMs = this.#parts.clock.monotonicMs();
     for (let attempt = 0; ; attempt++) {
       try {
-        for await (const object of this.#inner.list({ prefix: options.prefix, startAfter }, signal)) {
+        for await (const object of this.#inner.list({ ...options, startAfter }, signal)) {
           startAfter = object.path;
           yield object;
         }

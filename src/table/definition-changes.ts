@@ -1,5 +1,6 @@
 import type { Expression } from '../expr/expression.ts';
 import type { DataType, Field } from '../schema/types.ts';
+import type { TableFormat } from './formats.ts';
 import type { PartitionFieldDefinition, Transform } from './partitioning/transform.ts';
 import type { CommitOptions } from './row-operations.ts';
 import type { Version } from './version.ts';
@@ -82,7 +83,7 @@ export interface DefinitionOperations {
 
 /** What DESCRIBE DETAIL shows. */
 export interface TableDetail {
-  readonly format: 'delta' | 'iceberg';
+  readonly format: TableFormat;
   readonly id: string;
   readonly name: string | undefined;
   readonly description: string | undefined;

@@ -1,3 +1,4 @@
+import type { TimeZone } from '../expr/time-zone.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import type { StructType } from '../schema/types.ts';
 
@@ -32,8 +33,8 @@ export interface Procedure {
   readonly name: string;
   readonly parameters: readonly ProcedureParameter[];
   readonly output: StructType;
-  /** Rows of `output`. @throws AnalysisException for arguments that make no sense. */
-  run(args: ReadonlyMap<string, ProcedureValue>, signal?: AbortSignal): Promise<readonly (readonly ProcedureValue[])[]>;
+  /** Rows of `output`. `zone`: of local times in conditions; default: UTC. @throws AnalysisException for arguments that make no sense. */
+  run(args: ReadonlyMap<string, ProcedureValue>, signal?: AbortSignal, zone?: TimeZone): Promise<readonly (readonly ProcedureValue[])[]>;
 }
 
 /** https://iceberg.apache.org/docs/latest/spark-procedures/#create_changelog_view */

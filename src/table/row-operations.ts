@@ -1,4 +1,5 @@
 import type { Expression } from '../expr/expression.ts';
+import type { TimeZone } from '../expr/time-zone.ts';
 import type { Relation } from './relation.ts';
 import type { Version } from './version.ts';
 
@@ -10,6 +11,8 @@ export interface CommitOptions {
   readonly idempotency?: { readonly appId: string; readonly version: bigint } | undefined;
   /** Kept with the version where the format has a place for it: Iceberg's snapshot summary. */
   readonly summary?: Readonly<Record<string, string>> | undefined;
+  /** Zone of local times, where values are converted and where expressions of the table are evaluated. Default: UTC. */
+  readonly zone?: TimeZone | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -32,6 +35,8 @@ export interface AutoCompactSettings {
 
 export interface WriteRequest extends CommitOptions {
   readonly rows: Relation;
+  /** The newest versions of tables that the rows were computed from, by the tables' ids: rows of the table itself must still be all there are. */
+  readonly readVersions?: ReadonlyMap<string, Version> | undefined;
   readonly mode: WriteMode;
   /** Columns by name (default) or by place, as INSERT without a column list does. Missing columns are null, their default, or generated. */
   readonly matchBy?: 'name' | 'position' | undefined;
@@ -74,17 +79,27 @@ export interface Assignment {
   readonly value: Expression;
 }
 
+/**
+ * Rows that a query chose: their file (`_file`) and place in it (`_pos`) in a snapshot of the table, then the new values of an UPDATE in the
+ * order of its assignments. `snapshotId`: the snapshot the operation works on; `undefined`: the table is empty.
+ */
+export type FindPlaces = (snapshotId: bigint | undefined) => Promise<Relation>;
+
 export interface DeleteRequest extends CommitOptions {
   /** Default: all rows. */
   readonly condition?: Expression | undefined;
   /** Name the condition may qualify columns with. */
   readonly alias?: string | undefined;
+  /** In place of a condition. */
+  readonly places?: FindPlaces | undefined;
 }
 
 export interface UpdateRequest extends CommitOptions {
   readonly condition?: Expression | undefined;
   readonly assignments: readonly Assignment[];
   readonly alias?: string | undefined;
+  /** In place of a condition and of the assignments' values. */
+  readonly places?: FindPlaces | undefined;
 }
 
 export type MergeClause =
@@ -117,6 +132,8 @@ export interface MergeRequest extends CommitOptions {
   readonly sourceAlias: string | undefined;
   readonly condition: Expression;
   readonly clauses: readonly MergeClause[];
+  /** Which condition asks a query, such as `search condition`: no table takes that, each has its own name for it. */
+  readonly asks?: string | undefined;
   /** Adds source columns that `all` clauses mention and the table lacks. */
   readonly schemaEvolution?: boolean | undefined;
 }
@@ -138,8 +155,10 @@ export interface OptimizeRequest extends CommitOptions {
   readonly zOrderBy?: readonly string[] | undefined;
   /** Clusters files anew that were clustered by other columns than the table's present ones; only for clustered tables. */
   readonly full?: boolean | undefined;
-  /** Default 1 GiB. */
+  /** Default: the table's `delta.targetFileSize`, else 1 GiB. */
   readonly targetFileBytes?: number | undefined;
+  /** Smaller files are packed. Default: all below the target. */
+  readonly minFileBytes?: number | undefined;
   /** `purge`: rewrites files with deletion vectors whatever their size (REORG TABLE … APPLY (PURGE)). */
   readonly purge?: boolean | undefined;
 }

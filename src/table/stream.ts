@@ -23,6 +23,8 @@ export interface StreamOptions {
   readonly skipChangeCommits?: boolean | undefined;
   /** Without a change feed: rewritten files are read again, unchanged rows included. */
   readonly ignoreChanges?: boolean | undefined;
+  /** Without a change feed: files with such a path, relative to the table, are left out. */
+  readonly excludePaths?: RegExp | undefined;
   /** False: versions whose log is gone are passed over. Default true. */
   readonly failOnDataLoss?: boolean | undefined;
 }

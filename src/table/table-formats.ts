@@ -1,6 +1,7 @@
+import type { TableFormat } from './formats.ts';
 import type { Relation } from './relation.ts';
 import type { CommitOptions, WriteResult } from './row-operations.ts';
-import type { QueryableTable, TableDefinition, TableFormat } from './table.ts';
+import type { QueryableTable, TableDefinition } from './table.ts';
 import type { Version } from './version.ts';
 
 /** CREATE TABLE and its kin. */
@@ -69,6 +70,8 @@ export interface OpenTableOptions {
 /** Tables of one format by location. */
 export interface TableFormatDriver {
   readonly format: TableFormat;
+  /** Whether a location is one file that stands for a table of the format. */
+  isTableFile?(location: string): boolean;
   /** The table, or `undefined` when nothing exists at the location. */
   open(name: string, location: string, signal?: AbortSignal, options?: OpenTableOptions): Promise<QueryableTable | undefined>;
   createTable(request: CreateRequest): Promise<CreateResult>;

@@ -4,6 +4,7 @@ import type { StructType } from '../schema/types.ts';
 import type { HeldChanges, SnapshotRows } from './changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from './commit.ts';
 import type { DefinitionOperations, TableDetail } from './definition-changes.ts';
+import type { TableFormat } from './formats.ts';
 import type { HiddenColumn } from './hidden-columns.ts';
 import type {
   CompactionPlan,
@@ -27,7 +28,6 @@ import type { ExtentColumn, TableExtent } from './table-extent.ts';
 import type { TableObject } from './table-object.ts';
 import type { Version } from './version.ts';
 
-export type TableFormat = 'delta' | 'iceberg';
 export type MaintenanceKind = 'compact' | 'vacuum' | 'checkpoint' | 'expire' | 'rewrite-manifests' | 'rewrite-deletes';
 
 /** What a table can do. Services ask this, never which format it is. */
@@ -112,27 +112,24 @@ export interface TableDefinition {
   readonly partitioning?: readonly PartitionFieldDefinition[] | undefined;
   /** Columns that tell rows apart. Default: none. */
   readonly identifierColumns?: readonly string[] | undefined;
-  /** Format properties, such as `delta.enableChangeDataFeed`. */
+  /** The format's own. */
   readonly properties: Readonly<Record<string, string>>;
 }
 
-/** One table of either format. */
-export interface Table {
+/** What every user of a table needs. */
+export interface OpenTable {
   readonly name: string;
   readonly format: TableFormat;
   readonly location: string;
   readonly capabilities: Capabilities;
   /** The newest version. Incremental: reads only versions newer than the last one seen. */
   refresh(signal?: AbortSignal): Promise<Snapshot>;
-  /** @throws AnalysisException (kind not-found) naming the available range; `DELTA_VERSION_NOT_FOUND` for Delta. */
+}
+
+/** What feeds and audits read: versions one by one, and what each changed. */
+export interface ReadableTable extends OpenTable {
+  /** @throws AnalysisException (kind not-found) naming the available range. */
   snapshotAt(version: Version, signal?: AbortSignal): Promise<Snapshot>;
-  writeSpec(snapshot: Snapshot): WriteSpec;
-  /** One attempt at the version after `base`. Does not retry, rebase or verify: `commit/` owns the state machine. */
-  tryAppend(base: Snapshot, intent: AppendIntent, signal?: AbortSignal): Promise<CommitOutcome>;
-  /** The version after `afterVersion` that this commit id created, if it is in the log. */
-  findCommit(commitId: CommitId, afterVersion: Version, signal?: AbortSignal): Promise<Version | undefined>;
-  /** Work a commit leaves behind (log checkpoint, checksum, log cleanup); best effort, never throws, off the commit path. */
-  afterCommit(version: Version, signal?: AbortSignal): Promise<void>;
   history(
     options: { readonly limit?: number | undefined; readonly fromVersion?: Version | undefined },
     signal?: AbortSignal,
@@ -144,9 +141,22 @@ export interface Table {
    */
   changesOf(version: Version, signal?: AbortSignal): Promise<HeldChanges>;
   rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows>;
+}
+
+/** What appends of staged files need. */
+export interface AppendableTable extends OpenTable {
+  writeSpec(snapshot: Snapshot): WriteSpec;
+  /** One attempt at the version after `base`. Does not retry, rebase or verify: `commit/` owns the state machine. */
+  tryAppend(base: Snapshot, intent: AppendIntent, signal?: AbortSignal): Promise<CommitOutcome>;
+  /** The version after `afterVersion` that this commit id created, if it is in the log. */
+  findCommit(commitId: CommitId, afterVersion: Version, signal?: AbortSignal): Promise<Version | undefined>;
+  /** Work a commit leaves behind; best effort, never throws, off the commit path. */
+  afterCommit(version: Version, signal?: AbortSignal): Promise<void>;
+}
+
+/** What maintenance looks at and does. */
+export interface MaintainedTable extends OpenTable {
   health(request: HealthRequest, signal?: AbortSignal): Promise<TableHealth>;
-  /** What the table is, beside its columns. */
-  detail(signal?: AbortSignal): Promise<TableDetail>;
   /** Not empty exactly when health, asked by the same rule at the same version, says that there is something to compact. */
   planCompaction(rule: CompactionRule, signal?: AbortSignal): Promise<CompactionPlan>;
   /** Rewrites the plan's groups and commits them in one version. A conflict is a result (`conflicted`), not an error. */
@@ -154,11 +164,17 @@ export interface Table {
   vacuum(options: VacuumOptions, signal?: AbortSignal): Promise<VacuumResult>;
   /** The kinds of `capabilities.maintenance` that no other method does. */
   maintain?(request: UpkeepRequest, signal?: AbortSignal): Promise<UpkeepResult>;
-  /** Writes a log checkpoint of the newest version if there is none, and cleans up expired log. */
+  /** Summarises the newest version for those who open the table, if that is not done yet, and cleans up what has expired of its history. */
   checkpoint(
     options: { readonly dryRun: boolean; readonly keepVersionsFrom?: Version | undefined },
     signal?: AbortSignal,
   ): Promise<{ readonly version: Version; readonly written: boolean }>;
+}
+
+/** One table, for all that a pipeline does with it. */
+export interface Table extends ReadableTable, AppendableTable, MaintainedTable {
+  /** What the table is, beside its columns. */
+  detail(signal?: AbortSignal): Promise<TableDetail>;
 }
 
 /** Where writes wait until they are published. */
@@ -171,7 +187,7 @@ export interface AuditSettings {
 export interface QueryableTable extends Table {
   /**
    * The snapshot a read names.
-   * @throws AnalysisException when there is none: `DELTA_VERSION_NOT_FOUND` naming the range, `DELTA_TIMESTAMP_…`, `CANNOT_FIND_SNAPSHOT`.
+   * @throws AnalysisException when there is none, naming the range of those that are.
    */
   findSnapshot(point: SnapshotPoint, signal?: AbortSignal): Promise<Snapshot>;
   /** The versions the table still knows of, oldest first, up to and with `snapshot`'s; one at a time, however many there are. */
@@ -211,8 +227,7 @@ export interface QueryableTable extends Table {
   scan(snapshot: Snapshot, request?: ScanRequest, signal?: AbortSignal): Promise<FileScan>;
   /**
    * The row changes of versions `from` to `until`, both included, in order, rows in the schema of `until`.
-   * @throws AnalysisException `DELTA_MISSING_CHANGE_DATA`, `DELTA_INVALID_CDC_RANGE`, `DELTA_CDC_START_VERSION_AFTER_LATEST`,
-   * `DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE`.
+   * @throws AnalysisException for a range that the table has not, changes that were not kept, and schemas that do not go together.
    */
   changeScans(range: { readonly from: Version; readonly until: Version }, signal?: AbortSignal): AsyncIterable<ChangeScan>;
   /** The table as a stream of rows or row changes. */
@@ -221,7 +236,7 @@ export interface QueryableTable extends Table {
   readonly operations: RowOperations & DefinitionOperations;
 }
 
-/** Names to tables; the only place that knows both formats. */
+/** Names to tables. */
 export interface TableCatalog {
   readonly names: readonly string[];
   /** @throws ServiceError `TABLE_NOT_FOUND` when the catalog has no such name or nothing exists at its location. */

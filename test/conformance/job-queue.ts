@@ -4,13 +4,9 @@ import { toEpochMs } from '../../src/base/clock.ts';
 import { ServiceError } from '../../src/base/errors.ts';
 import type { JobHandler, JobQueue } from '../../src/maintenance/job-queue.ts';
 import type { JobSpec } from '../../src/maintenance/job-spec.ts';
+import { eventually } from '../support/process.ts';
 
 const spec = (table: string, kind: JobSpec['kind'] = 'compact'): JobSpec => ({ table, kind, reason: 'a test' });
-
-/** Waits until it holds; a condition that never does ends the test by its timeout. */
-export async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await pause(20);
-}
 
 /** A handler whose jobs wait until the test lets them end. */
 class HeldJobs {
@@ -24,7 +20,7 @@ class HeldJobs {
     this.running += 1;
     this.mostAtOnce = Math.max(this.mostAtOnce, this.running);
     try {
-      await eventually(() => this.#released || signal.aborted);
+      await eventually('the test lets its jobs end', () => this.#released || signal.aborted);
       if (!this.#released) throw new ServiceError({ code: 'ABORTED', kind: 'aborted', message: 'stopped' });
     } finally {
       this.running -= 1;
@@ -47,7 +43,7 @@ export function describeJobQueue(name: string, open: () => Promise<JobQueue & As
         return Promise.resolve();
       }, 1);
       expect(await queue.enqueue({ table: 'a.b', kind: 'vacuum', reason: '7 tombstones, "quoted"' })).toBe('queued');
-      await eventually(async () => (await queue.counts('vacuum')).completed === 1);
+      await eventually('the job is done', async () => (await queue.counts('vacuum')).completed === 1);
       expect(seen).toEqual([{ table: 'a.b', kind: 'vacuum', reason: '7 tombstones, "quoted"' }]);
     });
 
@@ -60,12 +56,12 @@ export function describeJobQueue(name: string, open: () => Promise<JobQueue & As
       expect(await queue.counts('compact')).toMatchObject({ waiting: 2, active: 0 });
       const jobs = new HeldJobs();
       queue.work(jobs.handler, 3);
-      await eventually(() => jobs.running === 3);
+      await eventually('three jobs run', () => jobs.running === 3);
       expect(await queue.enqueue(spec('t'))).toBe('already-queued');
       jobs.release();
-      await eventually(async () => (await queue.counts('compact')).completed === 2);
+      await eventually('two jobs are done', async () => (await queue.counts('compact')).completed === 2);
       expect(await queue.enqueue(spec('t'))).toBe('queued');
-      await eventually(async () => (await queue.counts('compact')).completed === 3);
+      await eventually('three jobs are done', async () => (await queue.counts('compact')).completed === 3);
     });
 
     it('tries a failed job again, gives it up after its attempts, and takes it anew', async () => {
@@ -77,11 +73,11 @@ export function describeJobQueue(name: string, open: () => Promise<JobQueue & As
         return broken ? Promise.reject(new ServiceError({ code: 'BROKEN', kind: 'unavailable', message: 'broken' })) : Promise.resolve();
       }, 1);
       await queue.enqueue(spec('t'));
-      await eventually(async () => (await queue.counts('compact')).failed === 1);
+      await eventually('the job is given up', async () => (await queue.counts('compact')).failed === 1);
       expect(attempts).toBe(2);
       broken = false;
       expect(await queue.enqueue(spec('t'))).toBe('queued');
-      await eventually(async () => (await queue.counts('compact')).completed === 1);
+      await eventually('the job is done', async () => (await queue.counts('compact')).completed === 1);
       expect(attempts).toBe(3);
     });
 
@@ -91,10 +87,10 @@ export function describeJobQueue(name: string, open: () => Promise<JobQueue & As
       queue.work(jobs.handler, 2);
       for (const kind of ['compact', 'vacuum', 'checkpoint'] as const)
         for (const table of ['a', 'b']) await queue.enqueue(spec(table, kind));
-      await eventually(() => jobs.running === 2);
+      await eventually('two jobs run', () => jobs.running === 2);
       await pause(200);
       jobs.release();
-      await eventually(() => jobs.started.length === 6);
+      await eventually('six jobs have begun', () => jobs.started.length === 6);
       expect(jobs.mostAtOnce).toBe(2);
       expect(new Set(jobs.started).size).toBe(6);
     });
@@ -115,7 +111,7 @@ export function describeJobQueue(name: string, open: () => Promise<JobQueue & As
       const jobs = new HeldJobs();
       queue.work(jobs.handler, 1);
       await queue.enqueue(spec('t'));
-      await eventually(() => jobs.running === 1);
+      await eventually('a job runs', () => jobs.running === 1);
       await queue.close();
       expect(jobs.running).toBe(0);
     });

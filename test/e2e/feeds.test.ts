@@ -63,10 +63,10 @@ describe('the feeds survive', () => {
 
   it('a replica that stands still in a transaction for longer than that may take', async () => {
     const [pipeline, produced] = await published('timeout', undefined);
-    const only = serve(pipeline, { env: { FAILPOINT: 'C3:pause:2' } });
+    const only = serve(pipeline, { env: { FAILPOINT: 'before-transaction-end:pause:2' } });
     await eventually('it stands still', async () => {
       await workload.produce(pipeline, produced, 20);
-      return only.said('failpoint C3: pause');
+      return only.said('failpoint before-transaction-end: pause');
     });
     await sleep(beyondTransactionMs);
     only.signal('SIGCONT');

@@ -41,27 +41,27 @@ describe('killed at a failpoint, the product loses nothing of an Iceberg table a
   }
 
   it.each([
-    ['F4', 2],
-    ['D1', 2],
-    ['I1', 2],
-    ['I2', 2],
-    ['F5', 2],
-    ['F6', 2],
-    ['C3', 2],
+    ['before-commit', 2],
+    ['after-dead-letters', 2],
+    ['after-manifests', 2],
+    ['after-manifest-list', 2],
+    ['commit-applied', 2],
+    ['before-group-offsets', 2],
+    ['before-transaction-end', 2],
   ])('in a directory, at %s, passed for the %i. time', async (point, nth) => {
     await expectSound(await killAndRecover({ workload, dir, point, nth, iceberg: { kind: 'files' } }));
   });
 
   it.each([
-    ['S1', 2],
-    ['F5', 2],
+    ['before-swap', 2],
+    ['commit-applied', 2],
   ])('in an SQL catalog, at %s, passed for the %i. time', async (point, nth) => {
     await expectSound(await killAndRecover({ workload, dir, point, nth, iceberg: { kind: 'sql' } }));
   });
 
   it.for([
-    ['S1', 2],
-    ['F5', 2],
+    ['before-swap', 2],
+    ['commit-applied', 2],
   ] as const)('in a REST catalog, at %s, passed for the %i. time', async ([point, nth], context) => {
     if (rest === undefined) return context.skip();
     const { uri, warehouse, database } = rest.server;
@@ -69,10 +69,20 @@ describe('killed at a failpoint, the product loses nothing of an Iceberg table a
     await expectSound(await killAndRecover({ workload, dir, point, nth, iceberg }));
   });
 
-  it('at M2, in a compaction, which another attempt completes', async () => {
+  it('at before-compaction-commit, in a compaction, which another attempt completes', async () => {
     const rewritten = (_: string, pipeline: PipelineCase): boolean =>
       readTable(pipeline).versions.some(({ operation }) => operation === 'OPTIMIZE');
     const iceberg: IcebergKind = { kind: 'files' };
-    await expectSound(await killAndRecover({ workload, dir, point: 'M2', nth: 1, iceberg, maintenance: compaction, until: rewritten }));
+    await expectSound(
+      await killAndRecover({
+        workload,
+        dir,
+        point: 'before-compaction-commit',
+        nth: 1,
+        iceberg,
+        maintenance: compaction,
+        until: rewritten,
+      }),
+    );
   });
 });

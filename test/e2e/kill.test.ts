@@ -39,27 +39,27 @@ describe('killed at a failpoint, the product loses nothing and doubles nothing',
   }
 
   it.each([
-    ['F1', 3],
-    ['F2', 3],
-    ['D1', 1],
-    ['D1', 4],
-    ['F5', 1],
-    ['F5', 3],
-    ['F6', 2],
-    ['F7', 2],
-    ['C1', 2],
-    ['C2', 3],
-    ['C3', 3],
-    ['C4', 2],
-    ['C4', 3],
-    ['C5', 2],
+    ['after-fetch', 3],
+    ['before-data-file', 3],
+    ['after-dead-letters', 1],
+    ['after-dead-letters', 4],
+    ['commit-applied', 1],
+    ['commit-applied', 3],
+    ['before-group-offsets', 2],
+    ['after-group-offsets', 2],
+    ['before-transaction', 2],
+    ['within-transaction', 3],
+    ['before-transaction-end', 3],
+    ['transaction-end-applied', 2],
+    ['transaction-end-applied', 3],
+    ['after-transaction', 2],
   ])('P03: at %s, passed for the %i. time', async (point, nth) => {
     await expectSound(await killAndRecover({ workload, dir, point, nth }));
   });
 
   it.each([
-    ['F3', 3],
-    ['F4', 2],
+    ['within-data-files', 3],
+    ['before-commit', 2],
   ])('at %s, passed for the %i. time, leaving files that vacuum takes away', async (point, nth) => {
     const result = await killAndRecover({ workload, dir, point, nth });
     expect(result.orphans.length).toBeGreaterThan(0);
@@ -67,16 +67,16 @@ describe('killed at a failpoint, the product loses nothing and doubles nothing',
   });
 
   it.each([
-    ['M1', 1],
-    ['M2', 1],
+    ['after-compaction-plan', 1],
+    ['before-compaction-commit', 1],
   ])('at %s, in a compaction, which another attempt completes', async (point, nth) => {
     const optimized = (tableDir: string): boolean => readLog(tableDir).versions.some(({ operation }) => operation === 'OPTIMIZE');
     await expectSound(await killAndRecover({ workload, dir, point, nth, maintenance: compaction, until: optimized }));
   });
 
   it.each([
-    ['V1', 1],
-    ['V2', 1],
+    ['before-vacuum-deletes', 1],
+    ['within-vacuum-deletes', 1],
   ])('at %s, in a vacuum, which another attempt completes', async (point, nth) => {
     const strays = 5;
     const gone = (tableDir: string): boolean =>
@@ -86,7 +86,7 @@ describe('killed at a failpoint, the product loses nothing and doubles nothing',
     await expectSound(await killAndRecover({ workload, dir, point, nth, maintenance: vacuum, strays, until: gone }));
   });
 
-  it('at M3, in a compaction that lost against another one', async () => {
+  it('at compaction-conflict, in a compaction that lost against another one', async () => {
     const pipeline = pipelineCase(dir, 'kill-m3');
     const produced = new Produced();
     await workload.createTopic(pipeline);
@@ -96,9 +96,15 @@ describe('killed at a failpoint, the product loses nothing and doubles nothing',
       await untilThrough(writer, pipeline, produced);
     }
     const compact = ['maintain', 'compact', 'events'];
-    const loser = new ProductProcess({ config: pipeline.config, args: compact, env: { FAILPOINT: 'M2:pause,M3:kill' } });
+    const loser = new ProductProcess({
+      config: pipeline.config,
+      args: compact,
+      env: { FAILPOINT: 'before-compaction-commit:pause,compaction-conflict:kill' },
+    });
     try {
-      await eventually('the first compaction stands still before its commit', () => loser.said('failpoint M2: pause'));
+      await eventually('the first compaction stands still before its commit', () =>
+        loser.said('failpoint before-compaction-commit: pause'),
+      );
       const winner = await runProduct({ config: pipeline.config, args: compact });
       expect(winner.code, winner.log).toBe(0);
       loser.signal('SIGCONT');

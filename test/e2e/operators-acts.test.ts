@@ -17,10 +17,10 @@ describe('a process that ingests', () => {
     const pipeline = pipelineCase(dir, `vacuumed-${label}`, { iceberg, sessionTimeout: '60s' });
     const produced = new Produced(Number.MAX_SAFE_INTEGER);
     await workload.createTopic(pipeline);
-    const worker = serve(pipeline, { env: { FAILPOINT: 'F4:pause:4' } });
+    const worker = serve(pipeline, { env: { FAILPOINT: 'before-commit:pause:4' } });
     await eventually('the worker stands still', async () => {
       await workload.produce(pipeline, produced, 50);
-      return worker.said('failpoint F4: pause');
+      return worker.said('failpoint before-commit: pause');
     });
     // Longer than the retention that follows.
     await sleep(2_500);

@@ -1,11 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, type Admin, Kafka, logLevel, ResourcePatternTypes } from 'kafkajs';
+import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, type Admin, type Kafka, ResourcePatternTypes } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consume } from '../support/checks-feed.ts';
 import { eventually, ProductProcess } from '../support/process.ts';
 import { type SecuredKafka, startSecuredKafka } from '../support/secured-kafka.ts';
 import { redisUrl, removeDirectory, temporaryDirectory } from '../support/servers.ts';
+import { testKafka } from '../support/test-kafka.ts';
 
 /** One operation on one resource of the table in SECURITY.md. */
 interface Privilege {
@@ -90,7 +91,7 @@ describe('a user with the privileges of SECURITY.md', () => {
 
   beforeAll(async () => {
     kafka = await startSecuredKafka();
-    client = new Kafka({ brokers: [...kafka.plainBrokers], logLevel: logLevel.NOTHING });
+    client = testKafka({ brokers: kafka.plainBrokers });
     admin = client.admin();
     await admin.connect();
   });

@@ -111,8 +111,10 @@ describe('the probes of the chart', () => {
       );
       expect((await one.probe('/livez')).status).toBe(200);
       expect(await ends(one)).toBeLessThan(silentDrainMs);
-      expect(one.said('drain ended early, nothing is lost'), one.log).toBe(true);
-      expect(one.said('the broker does not answer'), one.log).toBe(true);
+      // A broker that died before it gave any of them out leaves nothing to end early.
+      const early = one.said('drain ended early, nothing is lost');
+      expect(early || one.said('"complete":true,"msg":"ingest drained"'), one.log).toBe(true);
+      expect(one.said('the broker does not answer'), one.log).toBe(early);
       await kafka.start();
       const next = serve(pipeline);
       await untilThrough(next, pipeline, produced);

@@ -7,13 +7,13 @@ import { type Damage, damage, pick } from '../support/fuzz/damage.ts';
 import { type Answers, questions } from '../support/fuzz/questions.ts';
 import { ReaderProcess, type Reading } from '../support/fuzz/reader-process.ts';
 import { copyOf, filesOf, type TableFiles } from '../support/fuzz/table-files.ts';
-import { propertySeed } from '../support/property/property-runs.ts';
+import { propertySeed, triesOf } from '../support/property/property-runs.ts';
 import { unpackTar } from '../support/unpack-tar.ts';
 
 // Story: a log is bytes that anybody may have written and any disk may have lost. Whatever they are, a reader gives the right rows or an
 // error with a name; it does not crash, hang, take all memory or open a file that the table does not own.
 
-const cases = 120 * Number(process.env['PROPERTY_RUNS'] ?? '1');
+const cases = triesOf(120);
 const mostResidentBytes = 1.5 * 2 ** 30;
 /** Small tables of other engines: between them they have every kind of file. */
 const bases = [
@@ -52,7 +52,7 @@ beforeAll(async () => {
     tables.push({ name, files, sound: reading.answers });
   }
   made = tables;
-}, 120_000);
+}, 300_000);
 
 afterAll(() => {
   reader.close();

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../
 import { canonicalRows, sortedLines } from '../../src/codec/canonical-json.ts';
 import { rowAt } from '../../src/codec/rows.ts';
 import type { IcebergTable } from '../../src/iceberg/iceberg-table.ts';
-import { schemaToJson } from '../../src/iceberg/spec/schema-json.ts';
+import { schemaToJson } from '../../src/iceberg/metadata/schema-json.ts';
 import type { SnapshotPoint } from '../../src/table/queries.ts';
 import { GoldenIceberg, textOf } from '../support/golden-iceberg.ts';
 import { canonicalText, casesOf, listOf, objectsOf } from '../support/golden-tables.ts';

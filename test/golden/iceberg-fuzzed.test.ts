@@ -6,14 +6,14 @@ import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { damageIcebergStructure } from '../support/fuzz/damage-iceberg-structure.ts';
 import { namesPlace } from '../support/fuzz/questions.ts';
 import { GoldenIceberg } from '../support/golden-iceberg.ts';
-import { propertySeed, propertyTimeoutMs } from '../support/property/property-runs.ts';
+import { propertySeed, propertyTimeoutMs, triesOf } from '../support/property/property-runs.ts';
 
 // Story: metadata is bytes that anybody may have written and any disk may have lost. Whatever they are, a reader gives rows or an error with
 // a name; it does not throw anything else, hang, or open a file that the table does not own. Data files are left alone: those are the
 // engine's to read.
 
 const pack = 'fixtures-iceberg';
-const cases = 80 * Number(process.env['PROPERTY_RUNS'] ?? '1');
+const cases = triesOf(80);
 const bases = [
   'equality-deletes',
   'nested',

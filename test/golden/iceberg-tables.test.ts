@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/base/bigint-json.ts';
 import type { IcebergTable } from '../../src/iceberg/iceberg-table.ts';
-import type { IcebergView } from '../../src/iceberg/iceberg-view.ts';
+import { columnPath } from '../../src/iceberg/metadata/schema-fields.ts';
 import { liveFiles } from '../../src/iceberg/scan/live-files.ts';
-import { columnPath } from '../../src/iceberg/spec/schema-fields.ts';
+import type { SnapshotState } from '../../src/iceberg/snapshot-state.ts';
 import { GoldenIceberg, icebergText, textOf } from '../support/golden-iceberg.ts';
 import { casesOf, objectsOf, rowsHash } from '../support/golden-tables.ts';
 
@@ -55,7 +55,7 @@ async function opened(
   golden: GoldenIceberg,
   name: string,
   state: JsonObject,
-): Promise<{ readonly table: IcebergTable; readonly view: IcebergView }> {
+): Promise<{ readonly table: IcebergTable; readonly view: SnapshotState }> {
   const table = await golden.openMetadata(name, textOf(state['metadata']));
   const view =
     state['bySnapshotId'] === true
@@ -83,7 +83,7 @@ async function checkState(golden: GoldenIceberg, name: string, state: JsonObject
   if (isJsonObject(plan)) expect(await planOf(table, view), `files of ${where}`).toEqual(plan);
 }
 
-async function planOf(table: IcebergTable, view: IcebergView): Promise<JsonObject> {
+async function planOf(table: IcebergTable, view: SnapshotState): Promise<JsonObject> {
   const { data, deletes } = await liveFiles(table.context, view);
   const kinds = [
     ...data.map(() => 'data'),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TableFormat } from '../../src/table/table.ts';
+import type { TableFormat } from '../../src/table/formats.ts';
 import { IngestedTable } from '../support/ingested-table.ts';
 import { withTemporaryDirectory } from '../support/servers.ts';
 

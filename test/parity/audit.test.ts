@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { audit } from '../../src/app/commands/audit-command.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/base/bigint-json.ts';
-import type { TableFormat } from '../../src/table/table.ts';
+import type { TableFormat } from '../../src/table/formats.ts';
 import { IngestedTable } from '../support/ingested-table.ts';
 import { withTemporaryDirectory } from '../support/servers.ts';
 import { cli } from '../unit/cli/cli-support.ts';

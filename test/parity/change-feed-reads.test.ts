@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DataFrame, Row } from '../../src/index.ts';
 import { sortedLines } from '../engines/oracle.ts';
-import { canonicalRow, deltaBench, textIn } from '../support/parity/delta-bench.ts';
+import { canonicalRow } from '../engines/support/canonical-rows.ts';
+import { deltaBench, textIn } from '../support/parity/delta-bench.ts';
 
 /** Batch reads of the change feed: ranges, and every read that is refused. Versions: 0 create, 1 and 2 append, 3 update. */
 describe('batch reads of the change feed', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { col, type DataFrame, DeltaTable, type Row } from '../../src/index.ts';
 import { sortedLines } from '../engines/oracle.ts';
-import { canonicalRow, type DeltaBench, deltaBench, textIn } from '../support/parity/delta-bench.ts';
+import { canonicalRow } from '../engines/support/canonical-rows.ts';
+import { type DeltaBench, deltaBench, textIn } from '../support/parity/delta-bench.ts';
 
 /** What each operation makes of versions and change rows. */
 
@@ -88,7 +89,7 @@ describe('change rows of operations', () => {
     await sql(`INSERT INTO ${at('overwritten')} VALUES (1, 'a', 'x')`);
     await sql(`INSERT INTO ${at('overwritten')} VALUES (2, 'b', 'x')`);
     await sql(`OPTIMIZE ${at('overwritten')}`);
-    await sql(`ALTER TABLE ${at('overwritten')} SET TBLPROPERTIES (owner = 'me')`);
+    await sql(`ALTER TABLE ${at('overwritten')} SET TBLPROPERTIES (team = 'me')`);
     await sql(`INSERT OVERWRITE ${at('overwritten')} VALUES (3, 'c', 'y')`);
     expect(sortedChanges(await changesOf(bench(), 'overwritten', 3))).toEqual(
       asLines([

@@ -75,6 +75,30 @@ describe('concurrent writers', () => {
     await bench().agree(met.name);
   });
 
+  it('B21: an insert of rows computed from the table itself is not blind, and fails when others added rows meanwhile', async () => {
+    const { sql, at } = bench();
+    const met = await meet(
+      (t) => `INSERT INTO ${t} SELECT id + 10, ${slow('v')}, p FROM ${t}`,
+      (t) => `INSERT INTO ${t} VALUES (3, 'fast', 'x')`,
+    );
+    expect(refusal(met)).toMatchObject({ name: 'ConcurrentAppendException', conflictingVersion: 2 });
+    expect(await bench().rows(met.name)).toHaveLength(3);
+    await sql(`INSERT INTO ${at(met.name)} SELECT id + 10, v, p FROM ${at(met.name)} WHERE id = 1`);
+    await sql(`INSERT INTO ${at(met.name)} SELECT 20, 'other', 'x'`);
+    const history = await sql(`DESCRIBE HISTORY ${at(met.name)}`);
+    expect(history.map((row) => row['isBlindAppend'])).toEqual([true, false, true, true, true]);
+    await bench().agree(met.name);
+  });
+
+  it('B21: an overwrite with rows of the table itself fails when others added rows that it did not read', async () => {
+    const met = await meet(
+      (t) => `INSERT OVERWRITE ${t} SELECT id, ${slow('v')}, p FROM ${t}`,
+      (t) => `INSERT INTO ${t} VALUES (3, 'fast', 'x')`,
+    );
+    expect(refusal(met)).toMatchObject({ name: 'ConcurrentAppendException' });
+    expect(await bench().rows(met.name)).toHaveLength(3);
+  });
+
   it('B21: a delete against a delete of the same file fails', async () => {
     const met = await meet(
       (t) => `DELETE FROM ${t} WHERE id = 1 AND ${slow('true')}`,

@@ -109,14 +109,14 @@ describe('changing definitions', () => {
   it('B15: SET and UNSET TBLPROPERTIES', async () => {
     const { sql, at } = bench();
     const alter = await made('properties');
-    const set = await alter("SET TBLPROPERTIES (owner = 'me', 'delta.logRetentionDuration' = 'interval 10 days')");
+    const set = await alter("SET TBLPROPERTIES (team = 'me', 'delta.logRetentionDuration' = 'interval 10 days')");
     expect(set).toMatchObject({ operation: 'SET TBLPROPERTIES', version: 1n });
-    expect(JSON.parse(String(parametersOf(set)['properties']))).toEqual({ owner: 'me', 'delta.logRetentionDuration': 'interval 10 days' });
-    expect(await sql(`SHOW TBLPROPERTIES ${at('properties')} ('owner')`)).toEqual([{ key: 'owner', value: 'me' }]);
-    const unset = await alter('UNSET TBLPROPERTIES (owner)');
-    expect(parametersOf(unset)).toEqual({ properties: '["owner"]', ifExists: 'false' });
-    expect((await refusalOf(alter('UNSET TBLPROPERTIES (owner)'))).errorClass).toBe('DELTA_UNSET_NON_EXISTENT_PROPERTY');
-    await alter('UNSET TBLPROPERTIES IF EXISTS (owner)');
+    expect(JSON.parse(String(parametersOf(set)['properties']))).toEqual({ team: 'me', 'delta.logRetentionDuration': 'interval 10 days' });
+    expect(await sql(`SHOW TBLPROPERTIES ${at('properties')} ('team')`)).toEqual([{ key: 'team', value: 'me' }]);
+    const unset = await alter('UNSET TBLPROPERTIES (team)');
+    expect(parametersOf(unset)).toEqual({ properties: '["team"]', ifExists: 'false' });
+    expect((await refusalOf(alter('UNSET TBLPROPERTIES (team)'))).errorClass).toBe('DELTA_UNSET_NON_EXISTENT_PROPERTY');
+    await alter('UNSET TBLPROPERTIES IF EXISTS (team)');
     expect(await refusalOf(alter('SET TBLPROPERTIES (delta.unknownThing = 1)'))).toMatchObject({
       errorClass: 'DELTA_UNKNOWN_CONFIGURATION',
       sqlState: 'F0000',

@@ -33,7 +33,7 @@ describe('making tables', () => {
         place STRUCT<lat: DOUBLE, lon: DOUBLE>,
         more MAP<STRING, INT>)
       USING delta PARTITIONED BY (day) COMMENT 'what happened' LOCATION '${location}'
-      TBLPROPERTIES (delta.enableChangeDataFeed = true, 'delta.feature.allowColumnDefaults' = 'supported', owner = 'me')`);
+      TBLPROPERTIES (delta.enableChangeDataFeed = true, 'delta.feature.allowColumnDefaults' = 'supported', team = 'me')`);
     expect((await columnsOf('events')).slice(0, 7)).toEqual([
       ['id', 'bigint', 'the key'],
       ['v', 'string', null],
@@ -58,7 +58,7 @@ describe('making tables', () => {
     });
     expect(Object.fromEntries(detail['properties'] as ReadonlyMap<string, string>)).toEqual({
       'delta.enableChangeDataFeed': 'true',
-      owner: 'me',
+      team: 'me',
     });
     const entry = await bench().lastEntry('located');
     expect(entry).toMatchObject({ version: 0n, operation: 'CREATE TABLE', isBlindAppend: true, isolationLevel: 'Serializable' });
@@ -129,7 +129,7 @@ describe('making tables', () => {
       .addColumn('ts', 'TIMESTAMP')
       .addColumn('day', 'DATE', { generatedAlwaysAs: 'CAST(ts AS DATE)' })
       .partitionedBy('day')
-      .property('owner', 'me')
+      .property('team', 'me')
       .execute();
     expect(await columnsOf('built')).toEqual(expect.arrayContaining([['id', 'bigint', 'the key']]));
     await sql("INSERT INTO built (id, ts) VALUES (1, TIMESTAMP '2024-02-29 10:00:00')");
@@ -173,5 +173,12 @@ describe('making tables', () => {
     expect(refused.errorClass).toMatch(new RegExp(`^${errorClass}`));
     if (sqlState !== undefined) expect(refused.sqlState).toBe(sqlState);
     expect(bench().log('refused')).toEqual([]);
+  });
+
+  it('a schema has the directory that the warehouse gives it: another place, and properties, are refused', async () => {
+    const { sql } = bench();
+    expect(await refusalOf(sql("CREATE DATABASE placed LOCATION '/elsewhere'"))).toMatchObject({ errorClass: 'UNSUPPORTED_FEATURE' });
+    expect(await refusalOf(sql('CREATE DATABASE placed WITH DBPROPERTIES (a = 1)'))).toMatchObject({ errorClass: 'UNSUPPORTED_FEATURE' });
+    expect(await sql("SHOW DATABASES LIKE 'placed'")).toEqual([]);
   });
 });

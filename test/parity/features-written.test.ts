@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DeltaTable } from '../../src/index.ts';
 import { sortedLines } from '../engines/oracle.ts';
-import { canonicalRow, deltaBench, textIn } from '../support/parity/delta-bench.ts';
+import { canonicalRow } from '../engines/support/canonical-rows.ts';
+import { deltaBench, textIn } from '../support/parity/delta-bench.ts';
 
 /** Table features that are used when a table is told to, at its making or later; Spark reads what they write, and writes on. */
 describe('table features written on request', () => {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Row } from '../../src/index.ts';
 import { type CanonicalRow, sortedLines } from '../engines/oracle.ts';
-import { canonicalRow, deltaBench } from '../support/parity/delta-bench.ts';
+import { canonicalRow } from '../engines/support/canonical-rows.ts';
+import { deltaBench } from '../support/parity/delta-bench.ts';
 import { unpackTar } from '../support/unpack-tar.ts';
 
 /** Tables that Spark, delta-rs and the suites of Delta itself wrote, one for each table feature, and features nobody knows. */

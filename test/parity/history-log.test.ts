@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openTable } from '../../src/index.ts';
 import { sortedLines } from '../engines/oracle.ts';
-import { canonicalRow, deltaBench } from '../support/parity/delta-bench.ts';
+import { canonicalRow } from '../engines/support/canonical-rows.ts';
+import { deltaBench } from '../support/parity/delta-bench.ts';
 
 /** Checkpoints, checksums and the cleaning of the log, as other engines find them. */
 
@@ -37,7 +38,7 @@ describe('the log', () => {
   }
 
   it('B26: a checkpoint is written every ten versions, and named by _last_checkpoint', async () => {
-    await grown('interval', 10, "owner = 'me'");
+    await grown('interval', 10, "team = 'me'");
     const { log, path, another } = bench();
     expect(log('interval').filter((file) => file.includes('.checkpoint'))).toEqual([`${padded(10)}.checkpoint.parquet`]);
     const hint = JSON.parse(readFileSync(join(path('interval'), '_delta_log', '_last_checkpoint'), 'utf8')) as Readonly<
@@ -100,7 +101,11 @@ describe('the log', () => {
   });
 
   it('B26: expired log behind a checkpoint is deleted, and nothing that is needed', async () => {
-    await grown('cleaned', 8, "delta.checkpointInterval = 3, 'delta.logRetentionDuration' = 'interval 2 days'");
+    await grown(
+      'cleaned',
+      8,
+      "delta.checkpointInterval = 3, 'delta.logRetentionDuration' = 'interval 2 days', 'delta.deletedFileRetentionDuration' = 'interval 2 days'",
+    );
     const { log, path, another } = bench();
     const table = await openTable(path('cleaned'));
     await table.checkpoint({ dryRun: false });
@@ -133,7 +138,7 @@ describe('the log', () => {
     await grown(
       'kept',
       4,
-      "delta.checkpointInterval = 2, 'delta.logRetentionDuration' = 'interval 1 days', 'delta.enableExpiredLogCleanup' = 'false'",
+      "delta.checkpointInterval = 2, 'delta.logRetentionDuration' = 'interval 1 days', 'delta.deletedFileRetentionDuration' = 'interval 1 days', 'delta.enableExpiredLogCleanup' = 'false'",
     );
     for (let version = 0; version <= 4; version += 1) {
       const old = new Date(Date.now() - (20 - version) * dayMs);
@@ -175,7 +180,11 @@ describe('the log', () => {
 
   it('B26: a session cleans expired log with its checkpoints', async () => {
     const { path, log, sql, at } = bench();
-    await grown('swept', 5, "delta.checkpointInterval = 3, 'delta.logRetentionDuration' = 'interval 2 days'");
+    await grown(
+      'swept',
+      5,
+      "delta.checkpointInterval = 3, 'delta.logRetentionDuration' = 'interval 2 days', 'delta.deletedFileRetentionDuration' = 'interval 2 days'",
+    );
     for (let version = 0; version <= 4; version += 1) {
       const old = new Date(Date.now() - (20 - version) * dayMs);
       utimesSync(join(path('swept'), '_delta_log', `${padded(version)}.json`), old, old);

@@ -44,7 +44,7 @@ describe('columns of Iceberg tables', () => {
       'ALTER TABLE db.nested RENAME COLUMN m.value.y TO yy',
       'ALTER TABLE db.nested RENAME COLUMN s TO ss',
     );
-    expect(await sql('SELECT ss.b.cc, l[0].xx, m["k"].yy FROM db.nested')).toEqual([{ cc: 2, xx: 3, yy: 4 }]);
+    expect(await sql('SELECT ss.b.cc, l[0].xx, m["k"].yy FROM db.nested')).toEqual([{ cc: 2, 'l[0].xx': 3, 'm[k].yy': 4 }]);
     await bench().agree('nested');
   });
 

@@ -101,11 +101,11 @@ describe('definitions of Iceberg tables', () => {
     const elsewhere = join(directory, 'ice', 'db', 'full');
     await sql(`CREATE TABLE IF NOT EXISTS db.full (id BIGINT NOT NULL COMMENT 'key', ts TIMESTAMP, s STRING) USING iceberg
       PARTITIONED BY (days(ts), bucket(4, id), truncate(2, s)) COMMENT 'all of it' LOCATION '${elsewhere}'
-      TBLPROPERTIES ('write.format.default' = 'parquet', 'owner' = 'me')`);
+      TBLPROPERTIES ('write.format.default' = 'parquet', 'team' = 'me')`);
     const metadata = bench().metadata('full');
     expect(metadata).toMatchObject({ 'format-version': 2, location: elsewhere, 'last-partition-id': 1002, 'last-column-id': 3 });
     expect(metadata['current-snapshot-id'] ?? -1).toBe(-1);
-    expect(metadata['properties']).toMatchObject({ owner: 'me', comment: 'all of it', 'write.parquet.compression-codec': 'zstd' });
+    expect(metadata['properties']).toMatchObject({ team: 'me', comment: 'all of it', 'write.parquet.compression-codec': 'zstd' });
     expect(metadata['partition-specs']).toEqual([
       {
         'spec-id': 0,

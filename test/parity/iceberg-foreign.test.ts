@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/base/bigint-json.ts';
 import type { DataFrame } from '../../src/index.ts';
 import { sortedLines } from '../engines/oracle.ts';
+import { canonicalRow } from '../engines/support/canonical-rows.ts';
 import { icebergBench } from '../support/iceberg/parity-bench.ts';
-import { canonicalRow } from '../support/parity/delta-bench.ts';
 import { unpackTar } from '../support/unpack-tar.ts';
 
 /** Tables that other programs wrote, read by path, with the rows that other engines read. */

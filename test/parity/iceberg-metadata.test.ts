@@ -171,7 +171,7 @@ describe('metadata of Iceberg tables', () => {
   it('A20: the metadata file has every field, typed, and true', async () => {
     const { sql, path } = bench();
     await sql(
-      "CREATE TABLE db.fields (id INT NOT NULL, v STRING, at TIMESTAMP_NTZ) USING iceberg PARTITIONED BY (v) TBLPROPERTIES ('owner' = 'me')",
+      "CREATE TABLE db.fields (id INT NOT NULL, v STRING, at TIMESTAMP_NTZ) USING iceberg PARTITIONED BY (v) TBLPROPERTIES ('team' = 'me')",
     );
     const startMs = Date.now();
     await sql("INSERT INTO db.fields VALUES (1, 'a', NULL)");
@@ -213,7 +213,7 @@ describe('metadata of Iceberg tables', () => {
       'last-partition-id': 1000,
       'default-sort-order-id': 0,
       'sort-orders': [{ 'order-id': 0, fields: [] }],
-      properties: { owner: 'me', 'write.parquet.compression-codec': 'zstd' },
+      properties: { team: 'me', 'write.parquet.compression-codec': 'zstd' },
       'current-snapshot-id': String(second?.id),
       refs: { main: { 'snapshot-id': String(second?.id), type: 'branch' } },
       snapshots: [first, second].map((snapshot, index) => ({

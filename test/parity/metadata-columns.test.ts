@@ -198,7 +198,7 @@ describe('metadata columns of Iceberg tables', () => {
     await sql('CREATE TABLE db.own (id BIGINT, _POS STRING) USING iceberg');
     await sql("INSERT INTO db.own VALUES (1, 'x')");
     expect(await sql('SELECT _pos, _spec_id FROM db.own')).toEqual([{ _pos: 'x', _spec_id: 0 }]);
-    expect(await session.table('db.own').select('_pos').collect()).toEqual([{ _POS: 'x' }]);
+    expect(await session.table('db.own').select('_pos').collect()).toEqual([{ _pos: 'x' }]);
   });
 });
 

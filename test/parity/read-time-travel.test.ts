@@ -28,6 +28,18 @@ describe('time travel', () => {
     session = bench().another();
   });
 
+  it('B06: a path that ends like a version is a table of its own where there is one', async () => {
+    const { sql, path, at } = bench();
+    await sql(`CREATE TABLE ${at('base')} (id INT) USING delta`);
+    await sql(`INSERT INTO ${at('base')} VALUES (1)`);
+    expect(await sql(`SELECT * FROM ${at('base@v0')}`)).toEqual([]);
+    await sql(`CREATE TABLE ${at('base@v0')} (id INT) USING delta`);
+    await sql(`INSERT INTO ${at('base@v0')} VALUES (7)`);
+    expect(await sql(`SELECT * FROM ${at('base@v0')}`)).toEqual([{ id: 7 }]);
+    expect(await session.read.format('delta').load(path('base@v0')).collect()).toEqual([{ id: 7 }]);
+    expect(await sql(`SELECT * FROM ${at('base@v1')}`)).toEqual([{ id: 1 }]);
+  });
+
   it('B06: a version by option, by path and in SQL, in every form', async () => {
     const { path, at } = bench();
     const reader = session.read.format('delta');

@@ -93,7 +93,7 @@ describe('streams and changes of the schema', () => {
         name,
         'ALTER TABLE {t} ALTER COLUMN b FIRST',
         "ALTER TABLE {t} ALTER COLUMN a COMMENT 'said'",
-        "ALTER TABLE {t} SET TBLPROPERTIES ('owner' = 'me')",
+        "ALTER TABLE {t} SET TBLPROPERTIES ('team' = 'me')",
         "INSERT INTO {t} (id, a, b) VALUES (2, 'a2', 'b2')",
       );
       expect(await settle()).toBe('fine');

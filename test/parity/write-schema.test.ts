@@ -134,7 +134,7 @@ describe('schemas that change by writing', () => {
 
   it('B04: the table stays the same one: its id, its properties and its history', async () => {
     const { session, sql } = bench();
-    await sql("CREATE TABLE same (id BIGINT) USING delta TBLPROPERTIES (delta.enableChangeDataFeed = true, owner = 'me')");
+    await sql("CREATE TABLE same (id BIGINT) USING delta TBLPROPERTIES (delta.enableChangeDataFeed = true, team = 'me')");
     const [before = {}] = await sql('DESCRIBE DETAIL same');
     await session
       .createDataFrame([{ k: 'k' }], 'k STRING')

@@ -97,11 +97,11 @@ class Play {
     if (planned === undefined) return;
     const where = `step ${index}: ${planned.text}`;
     const done = await succeeds(planned, table, where);
-    const view = await table.refresh();
+    const state = await table.refresh();
     if (planned.text.startsWith('roll back')) this.#invariants.forgetRowIds();
-    if (!done) expect(view.snapshotId, where).toBe(before);
+    if (!done) expect(state.snapshotId, where).toBe(before);
     else this.#states.push(planned.state);
-    if (view.snapshotId !== undefined && !this.#snapshots.has(view.snapshotId)) this.#snapshots.set(view.snapshotId, this.state);
+    if (state.snapshotId !== undefined && !this.#snapshots.has(state.snapshotId)) this.#snapshots.set(state.snapshotId, this.state);
     try {
       expect(await tables.lines(table), where).toEqual(linesAt(this.state));
       expect(await this.#invariants.faults(table), where).toEqual([]);

@@ -11,8 +11,8 @@ const silenceMs = 700;
 
 export type Received = KafkaMessage & { readonly topic: string; readonly partition: number };
 
-/** How long to wait for what should be there since the pipeline drained. */
-const patienceMs = 20_000;
+/** How long to wait for what should be there since the pipeline drained; a busy broker takes its time with a new group and the ends of transactions. */
+const patienceMs = 90_000;
 
 /**
  * Reads topics from their beginning as a `read_committed` consumer of a plain client, which has no codec but gzip, until `done` says that everything expected is there and nothing

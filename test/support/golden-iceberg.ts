@@ -10,7 +10,7 @@ import { DuckdbEngine } from '../../src/engine/duckdb-engine.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { IcebergTable } from '../../src/iceberg/iceberg-table.ts';
 import { IcebergTables } from '../../src/iceberg/iceberg-tables.ts';
-import { icebergTypeText } from '../../src/iceberg/spec/type-text.ts';
+import { icebergTypeText } from '../../src/iceberg/metadata/type-text.ts';
 import type { DataType } from '../../src/schema/types.ts';
 import { openObjectStore } from '../../src/storage/open-object-store.ts';
 import type { Snapshot } from '../../src/table/table.ts';

@@ -1,6 +1,6 @@
+import type { MetadataUpdate } from '../../src/iceberg/metadata/metadata-updates.ts';
+import { requirementsFor } from '../../src/iceberg/metadata/requirements.ts';
 import type { LoadedMetadata, MetadataChange, SwapOutcome, TablePointer } from '../../src/iceberg/pointer/table-pointer.ts';
-import type { MetadataUpdate } from '../../src/iceberg/spec/metadata-updates.ts';
-import { requirementsFor } from '../../src/iceberg/spec/requirements.ts';
 
 export interface Creation {
   readonly location: string;

@@ -1,6 +1,6 @@
-import type { ContentFile, ManifestEntry, ManifestFile } from '../../src/iceberg/spec/content-file.ts';
-import type { TableMetadata } from '../../src/iceberg/spec/table-metadata.ts';
-import { writeManifest } from '../../src/iceberg/spec/write-manifest.ts';
+import type { ContentFile, ManifestEntry, ManifestFile } from '../../src/iceberg/metadata/content-file.ts';
+import type { TableMetadata } from '../../src/iceberg/metadata/table-metadata.ts';
+import { writeManifest } from '../../src/iceberg/metadata/write-manifest.ts';
 
 /** A manifest of one added file, as its list describes it. */
 export const listed: ManifestFile = {

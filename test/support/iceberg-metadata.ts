@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, parseJson } from '../../src/base/bigint-json.ts';
-import { applyUpdates } from '../../src/iceberg/spec/apply-updates.ts';
-import type { MetadataUpdate } from '../../src/iceberg/spec/metadata-updates.ts';
-import { printTableMetadata } from '../../src/iceberg/spec/print-table-metadata.ts';
-import type { IcebergSnapshot, PartitionField, SnapshotRef, TableMetadata } from '../../src/iceberg/spec/table-metadata.ts';
+import { applyUpdates } from '../../src/iceberg/metadata/apply-updates.ts';
+import type { MetadataUpdate } from '../../src/iceberg/metadata/metadata-updates.ts';
+import { printTableMetadata } from '../../src/iceberg/metadata/print-table-metadata.ts';
+import type { IcebergSnapshot, PartitionField, SnapshotRef, TableMetadata } from '../../src/iceberg/metadata/table-metadata.ts';
 import type { Field } from '../../src/schema/types.ts';
 
 export interface TableOptions {

@@ -2,14 +2,15 @@ import { TopicIdentities } from '../../src/app/topic-identities.ts';
 import { toEpochMs } from '../../src/base/clock.ts';
 import { inertFailpoint } from '../../src/base/failpoint.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
-import { type IngestObserver, silentIngestObserver } from '../../src/ingest/ingest-observer.ts';
+import type { IngestObserver } from '../../src/ingest/ingest-observer.ts';
 import { TableIngest, type TableIngestSettings } from '../../src/ingest/table-ingest.ts';
 import type { KafkaClient } from '../../src/kafka/client.ts';
-import { MemoryBroker } from '../../src/kafka/memory/memory-broker.ts';
 import { encodeRecordBatch } from '../../src/kafka/records/record-batch.ts';
 import type { BatchOutcome, BatchSink } from '../../src/protocol/batch-sink.ts';
 import type { BatchRange, SealedBatch } from '../../src/protocol/sealed-batch.ts';
 import { toVersion } from '../../src/table/version.ts';
+import { MemoryBroker } from './kafka/memory-broker.ts';
+import { silentIngestObserver } from './silent-observers.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 
 /** Takes batches and keeps marks as a table does; commits wait while `held`. */

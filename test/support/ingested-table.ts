@@ -8,8 +8,7 @@ import { createSession } from '../../src/app/session.ts';
 import { InThreadBatchStager } from '../../src/app/workers/batch-stager.ts';
 import { toEpochMs } from '../../src/base/clock.ts';
 import { inertFailpoint } from '../../src/base/failpoint.ts';
-import { silentCommitObserver } from '../../src/commit/commit-observer.ts';
-import { CommitPipeline } from '../../src/commit/commit-pipeline.ts';
+import { CommitQueue } from '../../src/commit/commit-queue.ts';
 import { TableCommitter } from '../../src/commit/table-committer.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { Session } from '../../src/index.ts';
@@ -17,8 +16,10 @@ import { encodeRecordBatch } from '../../src/kafka/records/record-batch.ts';
 import type { SealedBatch } from '../../src/protocol/sealed-batch.ts';
 import { writerIdOf } from '../../src/protocol/source-offsets.ts';
 import { openObjectStore } from '../../src/storage/open-object-store.ts';
-import type { Table, TableFormat } from '../../src/table/table.ts';
+import type { TableFormat } from '../../src/table/formats.ts';
+import type { Table } from '../../src/table/table.ts';
 import { type CliRun, cli } from '../unit/cli/cli-support.ts';
+import { silentCommitObserver } from './silent-observers.ts';
 
 const configFile = '/work/tidewater.yaml';
 
@@ -30,7 +31,7 @@ export class IngestedTable {
   readonly #config: string;
   readonly #components: OpenedComponents;
   #table: Table | undefined;
-  readonly #pipelines = new Map<string, CommitPipeline>();
+  readonly #queues = new Map<string, CommitQueue>();
   /** Another incarnation of the topic has another one. */
   topicId = 't';
   /** Whose commits they are. */
@@ -99,14 +100,14 @@ tables:
     if (outcome.kind !== 'committed') throw new Error(`the batch was ${outcome.kind}`);
   }
 
-  async #commits(): Promise<CommitPipeline> {
-    const open = this.#pipelines.get(this.pipeline);
+  async #commits(): Promise<CommitQueue> {
+    const open = this.#queues.get(this.pipeline);
     if (open !== undefined) return open;
     const { clock, random, ids, config } = this.#components;
     const [settings] = config.tables;
     if (settings === undefined) throw new Error('the configuration has a table');
     const table = await this.table();
-    const commits = new CommitPipeline({
+    const commits = new CommitQueue({
       table,
       committer: new TableCommitter({ table, clock, random, observer: silentCommitObserver, settings: config.commit }),
       stager: new InThreadBatchStager({ openStore: openObjectStore, clock, failpoint: inertFailpoint, maxNestingDepth: 8 }),
@@ -119,7 +120,7 @@ tables:
       observer: silentCommitObserver,
       events: new LocalTableEvents(clock),
     });
-    this.#pipelines.set(this.pipeline, commits);
+    this.#queues.set(this.pipeline, commits);
     return commits;
   }
 

@@ -15,7 +15,7 @@ const oldAgeMs = 10 * 86_400_000;
 export interface KillOptions {
   readonly workload: Workload;
   readonly dir: string;
-  /** `F4`, `C2`, … */
+  /** `before-commit`, `within-transaction`, … */
   readonly point: string;
   /** Which passing of the point kills. */
   readonly nth: number;
@@ -116,7 +116,7 @@ async function claims(running: ProductProcess, pipeline: PipelineCase, diedAt: n
     claimed === actual ? [] : [`I12: ${what}: the metrics say ${claimed}, the log says ${actual}`];
   return [
     ...differ('committed rows', metrics.sum('tidewater_ingest_records_committed_total'), rows),
-    ...differ('commits', metrics.sum('tidewater_commits_total', { result: 'committed' }), appended.length),
+    ...differ('commits', metrics.sum('tidewater_commits_total', { by: 'ingest', result: 'committed' }), appended.length),
     ...differ('records in flight', metrics.sum('tidewater_ingest_records_in_flight'), 0),
   ];
 }

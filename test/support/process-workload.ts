@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Admin, CompressionTypes, Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
+import { type Admin, CompressionTypes, type Kafka, Partitioners, type Producer } from 'kafkajs';
 import type { IcebergPlace } from './checks-iceberg.ts';
 import { eventually } from './process.ts';
 import { kafkaBrokers, redisUrl } from './servers.ts';
+import { testKafka } from './test-kafka.ts';
 
 export const partitionCount = 4;
 
@@ -150,7 +151,7 @@ export class Workload {
 
   constructor(brokers: readonly string[] = kafkaBrokers()) {
     this.#brokers = brokers;
-    this.kafka = new Kafka({ brokers: [...brokers], clientId: 'workload', logLevel: logLevel.NOTHING, retry: { retries: 12 } });
+    this.kafka = testKafka({ brokers, clientId: 'workload' });
     this.#producer = this.kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner, idempotent: true, maxInFlightRequests: 1 });
     this.admin = this.kafka.admin();
   }

@@ -188,17 +188,19 @@ export async function eventually<T>(
   look: () => T | undefined | false | Promise<T | undefined | false>,
   deadlineMs = 90_000,
 ): Promise<T> {
-  const until = Date.now() + deadlineMs;
-  let last: unknown = 'nothing';
+  const begun = Date.now();
+  let last: unknown = 'not yet';
   for (;;) {
     try {
       const seen = await look();
       if (seen !== undefined && seen !== false) return seen;
+      last = 'not yet';
     } catch (error) {
       last = error;
     }
-    if (Date.now() > until) throw new Error(`waited ${deadlineMs} ms until ${what}`, { cause: last });
-    await sleep(pollMs);
+    const waitedMs = Date.now() - begun;
+    if (waitedMs > deadlineMs) throw new Error(`waited ${waitedMs} ms until ${what}: ${String(last)}`, { cause: last });
+    await sleep(Math.min(pollMs, 10 + waitedMs / 5));
   }
 }
 

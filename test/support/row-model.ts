@@ -157,8 +157,10 @@ export function mergeInto(
   const of = (on: ModelClause['on']): readonly ModelClause[] => clauses.filter((clause) => clause.on === on);
   const first = (on: ModelClause['on'], t: ModelRow | undefined, s: ModelRow | undefined): ModelClause | undefined =>
     of(on).find((clause) => clause.condition === undefined || clause.condition.holds(t, s) === true);
-  const [only] = of('matched');
-  const deletesOnly = of('matched').length === 1 && only?.action === 'delete' && only.condition === undefined;
+  const [only, ...others] = of('matched');
+  const deletesOnly = others.length === 0 && only?.action === 'delete' && only.condition === undefined;
+  // Whether several rows match decides, not whether the clauses' conditions leave one of them.
+  const ambiguous = only !== undefined && !deletesOnly;
   const result: ModelRow[] = [];
   let [updated, deleted, inserted] = [0, 0, 0];
   const used = new Set<ModelRow>();
@@ -169,7 +171,7 @@ export function mergeInto(
       const clause = first('matched', row, candidate);
       return clause === undefined ? [] : [{ clause, candidate }];
     });
-    if (wanted.length > 1 && !deletesOnly) return undefined;
+    if (ambiguous && matching.length > 1) return undefined;
     const clause = matching.length === 0 ? first('not-matched-by-source', row, undefined) : wanted[0]?.clause;
     if (clause?.action === 'delete') deleted += 1;
     else if (clause?.action === 'update') {

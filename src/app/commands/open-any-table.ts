@@ -3,16 +3,13 @@ import { ServiceError } from '../../base/errors.ts';
 import { RandomIdSource } from '../../base/ids.ts';
 import { SystemClock } from '../../base/system-clock.ts';
 import { SystemRandom } from '../../base/system-random.ts';
-import { DeltaTables } from '../../delta/delta-tables.ts';
+import { formatDrivers, openAny } from '../../catalog/formats.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { IcebergTables } from '../../iceberg/iceberg-tables.ts';
-import { isMetadataFile } from '../../iceberg/pointer/metadata-names.ts';
 import { ParquetFileRewriter } from '../../maintenance/file-rewriter.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { openObjectStore } from '../../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../../storage/retrying-object-store.ts';
 import type { QueryableTable } from '../../table/table.ts';
-import type { TableFormatDriver } from '../../table/table-formats.ts';
 import type { NameInCatalog, TableRequest } from '../app-commands.ts';
 import { LazyEngine } from '../lazy-engine.ts';
 import { productVersion } from '../product-version.ts';
@@ -37,10 +34,10 @@ function openAtPlace(request: TableRequest): Promise<OpenedTable> {
   const ids = new RandomIdSource(random);
   const engine = new LazyEngine({ memoryLimitBytes, threads: availableParallelism(), temporaryDirectory: undefined, ids });
   const openStore = (location: string): ObjectStore => new RetryingObjectStore(openObjectStore(location), { clock, random });
-  const parts = { openStore, clock, random, ids, version: productVersion, engine: () => engine.open() };
-  const drivers = [new DeltaTables({ ...parts, rewriter: new ParquetFileRewriter({ openStore }) }), new IcebergTables(parts)];
-  const close = (): Promise<void> => engine.close();
-  return opened(request, () => openAny(drivers, request), { engine: parts.engine, close });
+  const open = (): Promise<Engine> => engine.open();
+  const rewriter = new ParquetFileRewriter({ openStore });
+  const drivers = formatDrivers({ openStore, clock, random, ids, version: productVersion, engine: open, rewriter });
+  return opened(request, () => openAny(drivers, request), { engine: open, close: () => engine.close() });
 }
 
 function openByName(request: TableRequest, { parts, conf }: NameInCatalog): Promise<OpenedTable> {
@@ -62,17 +59,6 @@ async function opened(
     await close();
     throw error;
   }
-}
-
-/** The table of the first format that has one at the location. */
-async function openAny(drivers: readonly TableFormatDriver[], request: TableRequest): Promise<QueryableTable | undefined> {
-  const { name, location, signal, pathMap, pathBase } = request;
-  const formats = isMetadataFile(location) ? ['iceberg'] : ['delta', 'iceberg'];
-  for (const driver of drivers.filter(({ format }) => formats.includes(format))) {
-    const table = await driver.open(name, location, signal, { pathMap, pathBase });
-    if (table !== undefined) return table;
-  }
-  return undefined;
 }
 
 function noTable({ name, location, inCatalog }: TableRequest): ServiceError {

@@ -4,7 +4,7 @@ import type { IngestObserver } from '../../ingest/ingest-observer.ts';
 import type { CommitMetrics, IngestMetrics } from '../../observability/area-metrics.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Standstill } from '../../observability/standstill.ts';
-import { countRejected, type StageResult } from '../../protocol/sealed-batch.ts';
+import { countRead, countRejected } from '../../protocol/sealed-batch.ts';
 
 /** What one table's ingest does, as metrics and log lines. */
 export function observeIngest(table: string, metrics: IngestMetrics, logger: Logger): IngestObserver {
@@ -64,11 +64,11 @@ export function observeCommits(
   return {
     staged: (result) => {
       for (const [topic, records] of Object.entries(result.recordsByTopic)) ingest.recordsConsumed.add(records, { table, topic });
-      settle(-recordsOf(result));
+      settle(-countRead(result));
     },
     committed: ({ version, staged, deadLettered, filtered, commitMs }) => {
       standstill.succeeded();
-      settle(recordsOf(staged));
+      settle(countRead(staged));
       ingest.recordsCommitted.add(staged.rowCount, labels);
       if (deadLettered > 0) {
         for (const reject of staged.rejects) ingest.recordsDeadLettered.add(countRejected([reject]), { table, reason: reject.reason });
@@ -81,6 +81,7 @@ export function observeCommits(
         logger.warn('records do not fit the table', { table, version, deadLettered, filtered, topic, partition, offset, until, reason });
       }
       if (filtered > 0) ingest.recordsFiltered.add(filtered, { table, reason: 'skipped-by-policy' });
+      for (const [reason, count] of Object.entries(staged.passedOver)) ingest.recordsFiltered.add(count, { table, reason });
       const { decodeMs, encodeMs, storeMs } = staged.timings;
       for (const [phase, durationMs] of Object.entries({ decode: decodeMs, encode: encodeMs, put: storeMs, commit: commitMs })) {
         commit.durationSeconds.observe(durationMs / 1000, { table, phase });
@@ -95,14 +96,14 @@ export function observeCommits(
       logger.debug('version committed', { table, version, rows: staged.rowCount, deadLettered, filtered, commitMs });
     },
     discarded: (result, reason) => {
-      settle(recordsOf(result));
-      ingest.recordsFiltered.add(recordsOf(result), { table, reason: 'discarded' });
-      logger.info('batch discarded, its records are read again', { table, reason, records: recordsOf(result) });
+      settle(countRead(result));
+      ingest.recordsFiltered.add(countRead(result), { table, reason: 'discarded' });
+      logger.info('batch discarded, its records are read again', { table, reason, records: countRead(result) });
     },
     attempt: (result, error) => {
       if (result === 'unavailable') standstill.failed(describeError(error));
       if (result === 'unknown') standstill.failed('it is not known whether a commit has landed');
-      commit.commits.add(1, { table, result });
+      commit.commits.add(1, { table, by: 'ingest', result });
       if (result === 'unknown' || result === 'unavailable') logger.warn('commit attempt', { table, result });
     },
     failed: (error) => {
@@ -113,8 +114,4 @@ export function observeCommits(
       logger.info('unknown commit outcome resolved', { table, as });
     },
   };
-}
-
-function recordsOf(result: StageResult): number {
-  return result.rowCount + countRejected(result.rejects);
 }

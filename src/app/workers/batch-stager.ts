@@ -1,12 +1,14 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Failpoint } from '../../base/failpoint.ts';
 import { type WrittenDataFiles, writeDataFiles } from '../../commit/file-writer.ts';
+import { KnownSchemas } from '../../ingest/decode/known-schemas.ts';
 import { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
-import type { BatchStager, RejectedRecord, StageResult, StageTask } from '../../protocol/sealed-batch.ts';
+import type { BatchStager, PassReason, RejectedRecord, StageResult, StageTask } from '../../protocol/sealed-batch.ts';
 import { describeFields } from '../../schema/describe-type.ts';
 import type { OpenStoreWith } from '../../storage/object-store.ts';
 import type { StagedFile } from '../../table/staged-file.ts';
 import { type DecodedRecordBatch, decodeRecordBatch } from './decode-batch.ts';
+import { schemasNeeded } from './with-schemas.ts';
 
 export interface BatchStagerOptions {
   readonly openStore: OpenStoreWith;
@@ -29,6 +31,7 @@ export class InThreadBatchStager implements BatchStager {
   readonly #options: BatchStagerOptions;
   /** Decoders by table layout: a warmed-up decoder is several times faster than a fresh one. */
   readonly #decoders = new Map<string, RecordDecoder>();
+  readonly #schemas = new KnownSchemas();
 
   constructor(options: BatchStagerOptions) {
     this.#options = options;
@@ -36,6 +39,8 @@ export class InThreadBatchStager implements BatchStager {
 
   async stage(task: StageTask, signal?: AbortSignal): Promise<StageResult> {
     const { maxUnpackedBytes, maxDecodedBytes = defaultMaxDecodedBytes, onStep, clock } = this.#options;
+    this.#schemas.forgetUnknown();
+    this.#schemas.add(task.decode.schemas ?? []);
     const decoder = this.#decoderFor(task);
     const bytes = new Uint8Array(task.batch.bytes);
     const staged = new Staged();
@@ -60,6 +65,8 @@ export class InThreadBatchStager implements BatchStager {
   /** Writes the rows that are in the decoder, in files of their own. */
   async #write(task: StageTask, decoder: RecordDecoder, staged: Staged, signal: AbortSignal | undefined): Promise<void> {
     const { clock, openStore, failpoint } = this.#options;
+    const missing = this.#schemas.takeMissing();
+    if (missing.length > 0) throw schemasNeeded(missing);
     const batch = decoder.finish();
     if (batch.rowCount === 0) return;
     const { location, storage } = task.write;
@@ -70,8 +77,8 @@ export class InThreadBatchStager implements BatchStager {
 
   #decoderFor(task: StageTask): RecordDecoder {
     const { schema, partitionColumns } = task.write;
-    const sources = task.decode.sources.map((source) => `${source.kind}:${'name' in source ? source.name : ''}`);
-    const layout = [describeFields(schema.fields), task.decode.unknownMembers, partitionColumns.join('\u0001'), ...sources].join('\0');
+    const { sources, unknownMembers, value, key } = task.decode;
+    const layout = JSON.stringify([describeFields(schema.fields), unknownMembers, partitionColumns, sources, value, key]);
     const known = this.#decoders.get(layout);
     if (known !== undefined) {
       // A task that failed half-way may have left rows behind.
@@ -79,7 +86,9 @@ export class InThreadBatchStager implements BatchStager {
       return known;
     }
     if (this.#decoders.size >= maxDecoders) this.#decoders.clear();
-    const decoder = new RecordDecoder(schema, task.decode, { maxDepth: this.#options.maxNestingDepth, partitionColumns });
+    const { maxNestingDepth: maxDepth, maxUnpackedBytes } = this.#options;
+    const options = { maxDepth, maxUnpackedBytes, partitionColumns, schemas: this.#schemas };
+    const decoder = new RecordDecoder(schema, task.decode, options);
     this.#decoders.set(layout, decoder);
     return decoder;
   }
@@ -91,14 +100,16 @@ class Staged {
   /** How often rows were written. */
   parts = 0;
   readonly #rejects: RejectedRecord[] = [];
+  readonly #passedOver = new Map<PassReason, number>();
   readonly #recordsByTopic = new Map<string, number>();
   readonly #files: StagedFile[] = [];
   #rowCount = 0;
   #encodeMs = 0;
   #storeMs = 0;
 
-  add(topic: string, { rejects, read }: DecodedRecordBatch): void {
+  add(topic: string, { rejects, passedOver, read }: DecodedRecordBatch): void {
     for (const reject of rejects) this.#rejects.push(reject);
+    for (const reason of passedOver) this.#passedOver.set(reason, (this.#passedOver.get(reason) ?? 0) + 1);
     this.#recordsByTopic.set(topic, (this.#recordsByTopic.get(topic) ?? 0) + read);
   }
 
@@ -115,6 +126,7 @@ class Staged {
       files: this.#files,
       rowCount: this.#rowCount,
       rejects: this.#rejects,
+      passedOver: Object.fromEntries(this.#passedOver),
       recordsByTopic: Object.fromEntries(this.#recordsByTopic),
       timings: { decodeMs: this.decodeMs, encodeMs: this.#encodeMs, storeMs: this.#storeMs },
     };

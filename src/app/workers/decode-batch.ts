@@ -3,12 +3,14 @@ import { cutIfHuge } from '../../ingest/cut-record.ts';
 import type { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
 import { readBatchHeader } from '../../kafka/records/batch-header.ts';
 import { RecordCursor } from '../../kafka/records/record-cursor.ts';
-import type { PackedRecordBatch, RejectedRecord } from '../../protocol/sealed-batch.ts';
+import type { PackedRecordBatch, PassReason, RejectedRecord } from '../../protocol/sealed-batch.ts';
 
 /** What a record batch brought beside the rows that are in the decoder. */
 export interface DecodedRecordBatch {
   readonly rejects: readonly RejectedRecord[];
-  /** Records read, rows and rejects alike. */
+  /** Of the records that are no rows, why. */
+  readonly passedOver: readonly PassReason[];
+  /** Records read, whatever came of them. */
   readonly read: number;
   /** What its records take unpacked. */
   readonly unpackedBytes: number;
@@ -35,19 +37,24 @@ export function decodeRecordBatch(
     if (!isServiceError(error) || !unopenable.has(error.code)) throw error;
     decoder.reset(rowsBefore);
     const reject = unopened(bytes, packed, error);
-    return { rejects: [reject], read: reject.unopened?.records ?? 0, unpackedBytes: bytes.length };
+    return { rejects: [reject], passedOver: [], read: reject.unopened?.records ?? 0, unpackedBytes: bytes.length };
   }
 }
 
 function decodeRecords(cursor: RecordCursor, packed: PackedRecordBatch, decoder: RecordDecoder): DecodedRecordBatch {
   const firstDelta = cursor.deltaOf(packed.fromOffset);
   const rejects: RejectedRecord[] = [];
+  const passedOver: PassReason[] = [];
   let read = 0;
   while (cursor.next()) {
     if (cursor.offsetDelta < firstDelta) continue;
     read += 1;
-    const rejection = decoder.decode(cursor);
-    if (rejection === undefined) continue;
+    const refusal = decoder.decode(cursor);
+    if (refusal === undefined) continue;
+    if (refusal.noRow !== undefined) {
+      passedOver.push(refusal.noRow);
+      continue;
+    }
     rejects.push(
       owned(
         cutIfHuge({
@@ -58,13 +65,13 @@ function decodeRecords(cursor: RecordCursor, packed: PackedRecordBatch, decoder:
           key: cursor.key(),
           value: cursor.value(),
           headers: cursor.headers(),
-          reason: rejection.reason,
-          message: rejection.message,
+          reason: refusal.reason,
+          message: refusal.message,
         }),
       ),
     );
   }
-  return { rejects, read, unpackedBytes: cursor.data.length };
+  return { rejects, passedOver, read, unpackedBytes: cursor.data.length + decoder.unpackedBytes };
 }
 
 /** The reject with bytes of its own instead of views. */

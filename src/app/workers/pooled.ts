@@ -1,22 +1,28 @@
 import type { StorageProperties } from '../../base/storage-settings.ts';
 import type { ChangeEncoder, EncodeTask } from '../../protocol/change-event.ts';
-import type { BatchStager } from '../../protocol/sealed-batch.ts';
+import type { BatchStager, StageResult, StageTask } from '../../protocol/sealed-batch.ts';
 import type { ChangeFile } from '../../table/changes.ts';
 import type { FileRewriter } from '../../table/operations.ts';
 import { stagePastStuck } from './stage-past-stuck.ts';
 import { withPlainSettings } from './with-plain-settings.ts';
+import { type SchemaSource, withSchemas } from './with-schemas.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 /** The ports of the services, answered by worker threads. */
 
 type Pool = Pick<WorkerPool, 'run'>;
 
-export function pooledStager(pool: Pool): BatchStager {
+/** `schemas`: of the registry that payloads name schemas of; a pipeline without one has none. */
+export function pooledStager(pool: Pool, schemas?: SchemaSource): BatchStager {
+  const run = (task: StageTask, signal: AbortSignal | undefined): Promise<StageResult> =>
+    stagePastStuck(task, (part) => pool.run('stage', part, { signal }));
   return {
     // The bytes are copied, not moved: a batch may have to be sent again, to another thread or with other settings of its store.
     stage: (task, signal) =>
       withPlainSettings(task.write.storage, (storage) =>
-        stagePastStuck({ ...task, write: { ...task.write, storage } }, (part) => pool.run('stage', part, { signal })),
+        schemas === undefined
+          ? run({ ...task, write: { ...task.write, storage } }, signal)
+          : withSchemas({ ...task, write: { ...task.write, storage } }, { source: schemas, signal }, (part) => run(part, signal)),
       ),
   };
 }

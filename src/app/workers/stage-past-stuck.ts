@@ -32,22 +32,26 @@ function givenUp({ batch }: StageTask, cause: ServiceError): StageResult {
   const bytes = new Uint8Array(batch.bytes);
   const rejects = batch.recordBatches.map((packed) => unopened(bytes.subarray(packed.start, packed.end), packed, cause));
   const recordsByTopic = Object.fromEntries(batch.recordBatches.map(({ topic }) => [topic, countRejected(rejects)]));
-  return { files: [], rowCount: 0, rejects, recordsByTopic, timings: { decodeMs: 0, encodeMs: 0, storeMs: 0 } };
+  return { files: [], rowCount: 0, rejects, passedOver: {}, recordsByTopic, timings: { decodeMs: 0, encodeMs: 0, storeMs: 0 } };
 }
 
 function joined(left: StageResult, right: StageResult): StageResult {
-  const recordsByTopic = new Map(Object.entries(left.recordsByTopic));
-  for (const [topic, records] of Object.entries(right.recordsByTopic))
-    recordsByTopic.set(topic, (recordsByTopic.get(topic) ?? 0) + records);
   return {
     files: [...left.files, ...right.files],
     rowCount: left.rowCount + right.rowCount,
     rejects: [...left.rejects, ...right.rejects],
-    recordsByTopic: Object.fromEntries(recordsByTopic),
+    passedOver: added(left.passedOver, right.passedOver),
+    recordsByTopic: added(left.recordsByTopic, right.recordsByTopic),
     timings: {
       decodeMs: left.timings.decodeMs + right.timings.decodeMs,
       encodeMs: left.timings.encodeMs + right.timings.encodeMs,
       storeMs: left.timings.storeMs + right.timings.storeMs,
     },
   };
+}
+
+function added(left: Readonly<Record<string, number>>, right: Readonly<Record<string, number>>): Record<string, number> {
+  const counts = new Map(Object.entries(left));
+  for (const [name, count] of Object.entries(right)) counts.set(name, (counts.get(name) ?? 0) + count);
+  return Object.fromEntries(counts);
 }

@@ -1,6 +1,6 @@
-import { sameOrder, sameSchema, sameSpec } from '../../iceberg/spec/definition-draft.ts';
-import type { MetadataUpdate } from '../../iceberg/spec/metadata-updates.ts';
-import type { TableMetadata } from '../../iceberg/spec/table-metadata.ts';
+import { sameOrder, sameSchema, sameSpec } from '../../iceberg/metadata/definition-draft.ts';
+import type { MetadataUpdate } from '../../iceberg/metadata/metadata-updates.ts';
+import type { TableMetadata } from '../../iceberg/metadata/table-metadata.ts';
 
 const lastAdded = -1;
 

@@ -1,9 +1,9 @@
 import { assertNever } from '../../base/assert.ts';
 import { isJsonObject } from '../../base/bigint-json.ts';
 import type { Clock } from '../../base/clock.ts';
+import { exchange, type SendHttp } from '../../base/http-exchange.ts';
 import { Secret } from '../../base/secret.ts';
-import { exchange, type SendHttp } from './http-exchange.ts';
-import { failureIn, invalidAnswer, restError } from './rest-errors.ts';
+import { failureIn, invalidAnswer, restError, restFailures } from './rest-errors.ts';
 import type { RestAuthSettings } from './rest-settings.ts';
 
 interface Token {
@@ -70,7 +70,7 @@ export class RestAuthorization {
     const shown = `POST ${new URL(tokenUri).pathname}`;
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' };
     const request = { method: 'POST', url: tokenUri, shown, headers, body: form.toString(), writes: false } as const;
-    const { status, body } = await exchange(this.#send, request, undefined);
+    const { status, body } = await exchange(this.#send, request, { failures: restFailures, signal: undefined });
     if (status >= firstClientError) {
       // OAuth has an error model of its own (RFC 6749, 5.2): 400 for credentials that are not accepted.
       const said = isJsonObject(body) ? (body['error_description'] ?? body['error']) : undefined;

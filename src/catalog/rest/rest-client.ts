@@ -1,11 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../../base/bigint-json.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, EpochMs } from '../../base/clock.ts';
+import { exchange, type HttpAnswer, type HttpRequest, type SendHttp } from '../../base/http-exchange.ts';
 import type { IdSource } from '../../base/ids.ts';
-import { exchange, type HttpAnswer, type HttpRequest, type SendHttp } from './http-exchange.ts';
 import { RestAuthorization } from './rest-authorization.ts';
-import { failureIn, invalidAnswer, restError, unsupportedRequest } from './rest-errors.ts';
+import { failureIn, invalidAnswer, restError, restFailures, unsupportedRequest } from './rest-errors.ts';
 import type { RestSettings } from './rest-settings.ts';
-import { timeOrderedId } from './time-ordered-id.ts';
 
 export interface RestClientParts {
   readonly settings: RestSettings;
@@ -173,7 +172,7 @@ export class RestClient {
         body: request.body === undefined ? undefined : printJson(request.body),
         writes: request.writes ?? false,
       },
-      signal,
+      { failures: restFailures, signal },
     );
   }
 }
@@ -190,4 +189,13 @@ function pathOf(request: RestRequest, config: RestConfig): string {
     .replace('{prefix}/', () => config.prefix)
     .replace('{namespace}', () => namespace)
     .replace('{table}', () => encodeURIComponent(request.names?.table ?? ''));
+}
+
+const timeDigits = 12;
+
+/** RFC 9562 version 7 UUID: the time, and the randomness of a version 4 one. */
+function timeOrderedId(now: EpochMs, randomId: string): string {
+  const time = now.toString(16).padStart(timeDigits, '0').slice(-timeDigits);
+  const digits = `${time}7${randomId.replaceAll('-', '').slice(timeDigits + 1)}`;
+  return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join('-');
 }

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../base/bigint-json.ts';
 import { ServiceError } from '../../base/errors.ts';
+import type { HttpFailures } from '../../base/http-exchange.ts';
 
 /** What a server said in place of an answer (https://iceberg.apache.org/rest-catalog-spec, `ErrorModel`). */
 export interface RestFailure {
@@ -121,3 +122,5 @@ export function invalidAnswer(shown: string, problem: string): ServiceError {
     hint: 'check that the uri of the catalog settings is that of an Iceberg REST catalog',
   });
 }
+
+export const restFailures: HttpFailures = { unavailable, outcomeUnknown, invalidAnswer };

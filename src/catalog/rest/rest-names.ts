@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../base/bigint-json.ts';
 import { isServiceError } from '../../base/errors.ts';
+import type { HttpAnswer } from '../../base/http-exchange.ts';
 import type { StorageProperties } from '../../base/storage-settings.ts';
 import type { LoadedMetadata, MetadataChange, SwapOutcome, TablePointer } from '../../iceberg/pointer/table-pointer.ts';
 import type { TableIdent } from '../../table/table-formats.ts';
@@ -7,7 +8,6 @@ import { tableExists } from '../../table/table-names.ts';
 import type { IcebergNames, NameChange } from '../iceberg-names.ts';
 import { schemaNotFound } from '../namespace-errors.ts';
 import { fileSettingsIn } from './file-settings.ts';
-import type { HttpAnswer } from './http-exchange.ts';
 import type { RestClient } from './rest-client.ts';
 import { failureIn, invalidAnswer, restError } from './rest-errors.ts';
 import { commitBody, RestTablePointer, type StagedTable } from './rest-table-pointer.ts';

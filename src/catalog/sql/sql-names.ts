@@ -30,6 +30,8 @@ export interface SqlNamesParts {
   readonly ids: IdSource;
   /** Directories that tables may have files in beside their own. */
   readonly allowedLocations?: readonly string[] | undefined;
+  /** Directories that statements may move metadata to. Default: any. */
+  readonly confinedTo?: readonly string[] | undefined;
 }
 
 const locationProperty = 'location';
@@ -74,10 +76,10 @@ export class SqlNames implements IcebergNames {
   }
 
   pointer(ident: TableIdent): TablePointer {
-    const { nameOf, openStore, clock, ids, allowedLocations } = this.#parts;
+    const { nameOf, openStore, clock, ids, allowedLocations, confinedTo } = this.#parts;
     checkIdent(ident);
     const home = (signal?: AbortSignal): Promise<string> => this.#homeOf(ident, signal);
-    return new SqlTablePointer({ name: nameOf(ident), ident, rows: this.#rows, openStore, clock, ids, home, allowedLocations });
+    return new SqlTablePointer({ name: nameOf(ident), ident, rows: this.#rows, openStore, clock, ids, home, allowedLocations, confinedTo });
   }
 
   async locationOf(ident: TableIdent, wanted: string | undefined, signal?: AbortSignal): Promise<string> {

@@ -2,14 +2,15 @@ import type { Clock } from '../../base/clock.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { isBelow, outsideTable, parentLocation, plainLocation } from '../../iceberg/location.ts';
+import type { MetadataUpdate } from '../../iceberg/metadata/metadata-updates.ts';
 import { tableFiles } from '../../iceberg/open-table-files.ts';
 import { deleteDroppedMetadata, leaveOnFailure, metadataBytes, readMetadataFile } from '../../iceberg/pointer/metadata-files.ts';
 import { metadataCodec, metadataPathProperty, numberedLocation } from '../../iceberg/pointer/metadata-names.ts';
 import { tableDirectoryOf } from '../../iceberg/pointer/newest-version.ts';
 import { nextMetadata } from '../../iceberg/pointer/next-metadata.ts';
 import type { LoadedMetadata, MetadataChange, SwapConflict, SwapOutcome, TablePointer } from '../../iceberg/pointer/table-pointer.ts';
-import type { MetadataUpdate } from '../../iceberg/spec/metadata-updates.ts';
 import type { TableFiles } from '../../iceberg/table-files.ts';
+import { beyond, refuseElsewhere } from '../../storage/allowed-locations.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
 import type { TableIdent } from '../../table/table-formats.ts';
 import type { SqlTableRows } from './sql-table-rows.ts';
@@ -25,6 +26,8 @@ export interface SqlTablePointerParts {
   readonly home?: ((signal?: AbortSignal) => Promise<string>) | undefined;
   /** Directories that the caller lets tables have files in, beside those the catalog knows. */
   readonly allowedLocations?: readonly string[] | undefined;
+  /** Directories that changes may move the metadata to, beside those. Default: any. */
+  readonly confinedTo?: readonly string[] | undefined;
 }
 
 /** Tries to read metadata that is replaced and deleted meanwhile. */
@@ -49,7 +52,7 @@ export class SqlTablePointer implements TablePointer {
     this.#files = tableFiles({
       name: parts.name,
       openStore: parts.openStore,
-      roots: () => [...this.#folders],
+      roots: () => [...this.ownPlaces(), ...beyond([...this.#folders], this.ownPlaces())],
       deletable: () => [...this.ownPlaces(), ...(parts.allowedLocations ?? [])],
     });
   }
@@ -83,6 +86,7 @@ export class SqlTablePointer implements TablePointer {
     const { metadata } = next;
     const location = numberedLocation(metadata, base?.metadataLocation, this.#parts.ids.uuid());
     if (base !== undefined) this.#refuseUnaskedMove(base, location, change);
+    await this.#refuseMoveOut(base, location, signal);
     this.#named ??= base?.metadataLocation;
     this.#folders.add(parentLocation(location));
     const bytes = await metadataBytes(metadata, metadataCodec(metadata.properties));
@@ -120,6 +124,16 @@ export class SqlTablePointer implements TablePointer {
     if (base.metadataLocation === undefined || own.some((place) => isBelow(plainLocation(next), place))) return;
     if (!updates.some(movesMetadata))
       throw outsideTable(next, this.name, 'is where its metadata wants the next version, and not where its catalog has it');
+  }
+
+  /** @throws ServiceError `FILE_OUTSIDE_TABLE` (invalid) when a change asks for metadata outside of what the session is confined to. */
+  async #refuseMoveOut(base: LoadedMetadata | undefined, next: string, signal: AbortSignal | undefined): Promise<void> {
+    const { confinedTo, allowedLocations = [] } = this.#parts;
+    if (confinedTo === undefined) return;
+    this.#home ??= await this.#parts.home?.(signal);
+    const setting = 'tidewater.files.allowedLocations';
+    const directories = [...this.ownPlaces(base), ...allowedLocations, ...confinedTo];
+    refuseElsewhere(next, { directories, of: `table "${this.name}"`, setting });
   }
 
   async #point(

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { MaintainOptions, MaintainReport, MaintenanceVerb } from '../../app/app-commands.ts';
 import { type CommandSession, duration, usageError } from '../command-session.ts';
+import { bytesText, countText, orAbsent } from '../display-text.ts';
 import { exitCodes } from '../exit-code.ts';
-import { bytesText, countText, orAbsent } from '../humane.ts';
 import { writeRows } from '../terminal.ts';
 import type { AddCommand } from './add-command.ts';
 

@@ -12,6 +12,7 @@ docs/reference/sql-dialect.md.
 
 Examples:
   tidewater sql -e "SELECT count(*) FROM delta.\`/lake/orders\`"
+  tidewater -c tidewater.yaml sql -e "SELECT * FROM lake.shop.orders.snapshots"
   tidewater sql --format csv -f report.sql > report.csv
   tidewater sql --warehouse /lake --database shop`;
 
@@ -25,7 +26,7 @@ export function addSqlCommand(program: Command, add: AddCommand): void {
     };
   const command = program
     .command('sql')
-    .description('execute SQL on Delta tables and files: one statement, a script, or a shell')
+    .description('execute SQL on Delta and Iceberg tables and on files: one statement, a script, or a shell')
     .option('-e, --execute <text>', 'statements to execute; may be repeated and mixed with -f, in this order', input('text'))
     .option('-f, --file <path>', 'a file of statements; - is standard input', input('file'))
     .addOption(

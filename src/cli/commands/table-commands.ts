@@ -3,8 +3,8 @@ import type { HistoryRow, OffsetRow, TableDescription, TableSummary } from '../.
 import type { JsonValue } from '../../base/bigint-json.ts';
 import { printableLine } from '../../base/printable.ts';
 import { type CommandSession, wholeNumber } from '../command-session.ts';
+import { bytesText, countText, orAbsent, timeText } from '../display-text.ts';
 import { exitCodes } from '../exit-code.ts';
-import { bytesText, countText, orAbsent, timeText } from '../humane.ts';
 import { isPath } from '../named-table.ts';
 import { alignedTable, type Column, paint, writeRows } from '../terminal.ts';
 import type { AddCommand } from './add-command.ts';

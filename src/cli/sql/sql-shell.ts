@@ -38,7 +38,7 @@ class SqlShell {
   async run(): Promise<void> {
     const { environment, terminal } = this.#command;
     const { stream, echo } = environment.input;
-    await terminal.err(`tidewater ${environment.version}: SQL on Delta tables. \\h for help, \\q to leave.\n`);
+    await terminal.err(`tidewater ${environment.version}: SQL on Delta and Iceberg tables. \\h for help, \\q to leave.\n`);
     const readline = createInterface({
       input: stream,
       output: echo,

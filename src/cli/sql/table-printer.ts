@@ -3,7 +3,7 @@ import type { Column, ColumnBatch } from '../../schema/columns.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
 import { cellText } from '../../session/show/cell-text.ts';
 import { displayWidth, escaped } from '../../session/show/show-rows.ts';
-import { countText } from '../humane.ts';
+import { countText } from '../display-text.ts';
 import type { ResultPrinter } from './result-format.ts';
 
 const narrowestColumn = 3;

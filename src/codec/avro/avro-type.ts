@@ -11,6 +11,8 @@ export type AvroPrimitiveKind = 'null' | 'boolean' | 'int' | 'long' | 'float' | 
 
 interface Logical {
   readonly logicalType?: string | undefined;
+  /** What Kafka Connect calls the meaning of the value: `connect.name`. */
+  readonly connectName?: string | undefined;
   /** Of a timestamp: true for an instant, false for a local time, `undefined` when the file does not tell. */
   readonly adjustToUtc?: boolean | undefined;
   /** Of a decimal. */
@@ -71,12 +73,14 @@ const maxNodes = 100_000;
 const maxDepth = 64;
 
 /**
- * The type a schema means. `where` names the file in errors.
+ * The type a schema means. `where` names the file in errors, `references` define types that it only names.
  *
  * @throws ServiceError `AVRO_FILE_CORRUPT` for what is no schema; `AVRO_UNSUPPORTED` for types that contain themselves.
  */
-export function parseAvroType(schema: JsonValue, where: string): AvroType {
-  return new TypeParser(where).parse(schema, '', 0).type;
+export function parseAvroType(schema: JsonValue, where: string, references: readonly JsonValue[] = []): AvroType {
+  const parser = new TypeParser(where);
+  for (const reference of references) parser.parse(reference, '', 0);
+  return parser.parse(schema, '', 0).type;
 }
 
 /** Field names of a record by the ids the writer gave them. */
@@ -236,9 +240,10 @@ function fullName(name: string, namespace: string): string {
 }
 
 function logicalOf(schema: JsonObject): Logical {
-  const { logicalType, precision, scale, 'adjust-to-utc': adjustToUtc } = schema;
+  const { logicalType, precision, scale, 'adjust-to-utc': adjustToUtc, 'connect.name': connectName } = schema;
   return {
     ...(typeof logicalType === 'string' ? { logicalType } : {}),
+    ...(typeof connectName === 'string' ? { connectName } : {}),
     ...(typeof adjustToUtc === 'boolean' ? { adjustToUtc } : {}),
     ...(typeof precision === 'number' ? { precision } : {}),
     ...(typeof scale === 'number' ? { scale } : {}),

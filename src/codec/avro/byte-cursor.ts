@@ -1,10 +1,34 @@
 import { isUtf8 } from 'node:buffer';
 import { avroCorrupt } from './avro-errors.ts';
 
+/** Values without bytes that any file may have, and any single value that stands for itself. */
+const freeItemsOfFile = 2 ** 20;
+const freeItemsOfValue = 1024;
+/** And so many more for each byte: rows that have some bytes may hold columns that have none. */
+const freeItemsOfByte = 4;
+
 /**
- * Values that take no bytes cost a file nothing, so their number is limited for each cursor: else a few bytes ask for an endless loop.
+ * How many values without bytes (nulls, empty records) may still be read. They cost a file nothing, so their number is limited for all blocks
+ * of it together: else a few bytes in each ask for an endless loop.
  */
-const maxFreeItems = 2 ** 20;
+export class FreeItems {
+  #left: number;
+
+  constructor(atFirst: number = freeItemsOfFile) {
+    this.#left = atFirst;
+  }
+
+  /** Tells of bytes that are read. */
+  earn(bytes: number): void {
+    this.#left += freeItemsOfByte * bytes;
+  }
+
+  /** Whether so many were left. */
+  take(count: number): boolean {
+    this.#left -= count;
+    return this.#left >= 0;
+  }
+}
 
 const longScratch = new BigInt64Array(1);
 const wordScratch = new Int32Array(longScratch.buffer);
@@ -15,23 +39,48 @@ const wordScratch = new Int32Array(longScratch.buffer);
  * @throws ServiceError `AVRO_FILE_CORRUPT` from every read that passes the end or finds an impossible value.
  */
 export class ByteCursor {
-  readonly #bytes: Buffer;
+  #bytes: Buffer;
+  /** Over the same bytes. */
+  #view: DataView;
   readonly #where: string;
   #at = 0;
-  #freeItems = maxFreeItems;
+  #end: number;
+  #freeItems: FreeItems;
   #blockBytes: number | undefined;
 
-  constructor(bytes: Uint8Array, where: string) {
+  /** `freeItems`: of the file, where the bytes are a part of one. */
+  constructor(bytes: Uint8Array, where: string, freeItems: FreeItems = new FreeItems()) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#end = bytes.length;
     this.#where = where;
+    this.#freeItems = freeItems;
+  }
+
+  /** Goes to `[start, end)` of `bytes`, a value of its own. */
+  load(bytes: Uint8Array, start: number, end: number): void {
+    const held = this.#bytes;
+    if (bytes.buffer !== held.buffer || bytes.byteOffset !== held.byteOffset || bytes.length !== held.length) {
+      this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    }
+    this.#at = start;
+    this.#end = end;
+    this.#freeItems = new FreeItems(freeItemsOfValue);
+    this.#freeItems.earn(end - start);
   }
 
   get at(): number {
     return this.#at;
   }
 
+  /** Goes to where it was before. */
+  goTo(at: number): void {
+    this.#at = at;
+  }
+
   get remaining(): number {
-    return this.#bytes.length - this.#at;
+    return this.#end - this.#at;
   }
 
   fail(detail: string): Error {
@@ -40,7 +89,7 @@ export class ByteCursor {
 
   byte(): number {
     const value = this.#bytes[this.#at];
-    if (value === undefined) throw this.#ended();
+    if (value === undefined || this.#at >= this.#end) throw this.#ended();
     this.#at++;
     return value;
   }
@@ -53,7 +102,7 @@ export class ByteCursor {
 
   int(): number {
     const first = this.#bytes[this.#at];
-    if (first !== undefined && first < 0x80) {
+    if (first !== undefined && first < 0x80 && this.#at < this.#end) {
       this.#at++;
       return (first >>> 1) ^ -(first & 1);
     }
@@ -65,7 +114,7 @@ export class ByteCursor {
 
   long(): bigint {
     const first = this.#bytes[this.#at];
-    if (first !== undefined && first < 0x80) {
+    if (first !== undefined && first < 0x80 && this.#at < this.#end) {
       this.#at++;
       return BigInt((first >>> 1) ^ -(first & 1));
     }
@@ -94,7 +143,7 @@ export class ByteCursor {
         high |= (byte & 0x7f) << shift;
       }
     }
-    if (at > bytes.length) throw this.#ended();
+    if (at > this.#end) throw this.#ended();
     this.#at = at;
     const sign = -(low & 1);
     words[index] = ((low >>> 1) | (high << 31)) ^ sign;
@@ -103,12 +152,12 @@ export class ByteCursor {
 
   float(): number {
     const from = this.skip(4);
-    return this.#bytes.readFloatLE(from);
+    return this.#view.getFloat32(from, true);
   }
 
   double(): number {
     const from = this.skip(8);
-    return this.#bytes.readDoubleLE(from);
+    return this.#view.getFloat64(from, true);
   }
 
   /** A view: it keeps the whole block alive. */
@@ -132,6 +181,14 @@ export class ByteCursor {
 
   /** A length of bytes that are there. */
   length(): number {
+    const first = this.#bytes[this.#at];
+    // Of less than 64 bytes, as most are: one byte, even because it is not negative.
+    if (first !== undefined && first < 0x80 && (first & 1) === 0) {
+      const size = first >>> 1;
+      if (size >= this.#end - this.#at) throw this.fail('a length passes the end');
+      this.#at++;
+      return size;
+    }
     this.long64(wordScratch, 0);
     const low = wordScratch[0] ?? 0;
     if (wordScratch[1] !== 0 || low < 0 || low > this.remaining) throw this.fail('a length passes the end');
@@ -143,6 +200,12 @@ export class ByteCursor {
    * `itemBytes` is the least an item takes.
    */
   blockLength(itemBytes: number): number {
+    const first = this.#bytes[this.#at];
+    if (first !== undefined && first < 0x80 && (first & 1) === 0 && this.#at < this.#end) {
+      this.#at++;
+      this.#blockBytes = undefined;
+      return this.checkCount(first >>> 1, itemBytes);
+    }
     this.long64(wordScratch, 0);
     const count = Number(longScratch[0] ?? 0n);
     // A negative count is followed by the bytes of the block.
@@ -160,10 +223,14 @@ export class ByteCursor {
     if (itemBytes > 0) {
       if (count * itemBytes > this.remaining) throw this.fail(`${count} items pass the end`);
     } else {
-      this.#freeItems -= count;
-      if (this.#freeItems < 0) throw this.fail(`more than ${maxFreeItems} values without bytes`);
+      this.free(count);
     }
     return count;
+  }
+
+  /** Counts values that take no bytes. */
+  free(count = 1): void {
+    if (!this.#freeItems.take(count)) throw this.fail('the file has too many values without bytes');
   }
 
   /** The index of a branch of a union that has so many. */
@@ -178,13 +245,14 @@ export class ByteCursor {
     const bytes = this.#bytes;
     const last = this.#at + maxVarintBytes;
     while ((bytes[this.#at++] ?? 0) > 0x7f) if (this.#at >= last) throw this.fail('a long has more than 64 bits');
-    if (this.#at > bytes.length) throw this.#ended();
+    if (this.#at > this.#end) throw this.#ended();
   }
 
   /** Passes over `size` bytes and tells where they begin. */
   skip(size: number): number {
+    if (size === 0) this.free();
     const from = this.#at;
-    if (size > this.#bytes.length - from) throw this.#ended();
+    if (size > this.#end - from) throw this.#ended();
     this.#at = from + size;
     return from;
   }
@@ -194,6 +262,22 @@ export class ByteCursor {
     const bytes = this.#bytes;
     if (size > loopBytes) bytes.copy(target, at, from, from + size);
     else for (let index = 0; index < size; index++) target[at + index] = bytes[from + index] ?? 0;
+  }
+
+  /** `copy` of a string; false when the bytes are no UTF-8. */
+  copyText(from: number, size: number, target: Uint8Array, at: number): boolean {
+    const bytes = this.#bytes;
+    if (size <= loopBytes) {
+      let seen = 0;
+      for (let index = 0; index < size; index++) {
+        const byte = bytes[from + index] ?? 0;
+        seen |= byte;
+        target[at + index] = byte;
+      }
+      return seen < 0x80 || isUtf8(bytes.subarray(from, from + size));
+    }
+    bytes.copy(target, at, from, from + size);
+    return isUtf8(bytes.subarray(from, from + size));
   }
 
   #ended(): Error {

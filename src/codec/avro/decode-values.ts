@@ -41,7 +41,10 @@ function fieldDecoder(type: AvroType, id: number | undefined, omit: ReadonlySet<
 function valueDecoder(type: AvroType, omit: ReadonlySet<number>): ValueDecoder {
   switch (type.kind) {
     case 'null':
-      return () => null;
+      return (cursor) => {
+        cursor.free();
+        return null;
+      };
     case 'boolean':
       return (cursor) => cursor.boolean();
     case 'int':
@@ -138,7 +141,9 @@ function unionDecoder(type: AvroUnion, omit: ReadonlySet<number>): ValueDecoder 
 export function valueSkipper(type: AvroType): ValueSkipper {
   switch (type.kind) {
     case 'null':
-      return () => undefined;
+      return (cursor) => {
+        cursor.free();
+      };
     case 'boolean':
       return (cursor) => cursor.skip(1);
     case 'int':

@@ -69,7 +69,7 @@ export function openAvroFile(bytes: Uint8Array, options: ReadAvroOptions): OpenA
 
 /** A cursor at the first row of a block, whose number of rows can be true. */
 export function blockCursor(block: AvroBlock, rowBytes: number): ByteCursor {
-  const cursor = new ByteCursor(block.bytes, block.where);
+  const cursor = new ByteCursor(block.bytes, block.where, block.freeItems);
   cursor.checkCount(block.rowCount, rowBytes);
   return cursor;
 }

@@ -1,8 +1,7 @@
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { StructType } from '../../schema/types.ts';
-import type { ByteCursor } from './byte-cursor.ts';
 import { leastBytes } from './decode-values.ts';
-import type { StructBuilder } from './nested-builders.ts';
+import type { StructReader } from './nested-readers.ts';
 import { blockCursor, checkBlockEnd, type OpenAvroFile, openAvroFile, type ReadAvroOptions } from './read-avro-file.ts';
 import { type NameToId, resolveColumns } from './resolve-columns.ts';
 
@@ -46,29 +45,27 @@ export function readAvroRows(bytes: Uint8Array, options: ReadAvroRowsOptions): A
   };
 }
 
-function* readBatches(file: OpenAvroFile, rows: StructBuilder, options: ReadAvroRowsOptions): Generator<ColumnBatch, void, undefined> {
+function* readBatches(file: OpenAvroFile, rows: StructReader, options: ReadAvroRowsOptions): Generator<ColumnBatch, void, undefined> {
   const batchRows = options.batchRows ?? DEFAULT_BATCH_ROWS;
   const rowBytes = leastBytes(file.type);
-  let last: ByteCursor | undefined;
   let bytesBefore = 0;
   for (const block of file.container.blocks()) {
     const cursor = blockCursor(block, rowBytes);
-    last = cursor;
     let from = 0;
     for (let index = 0; index < block.rowCount; index++) {
       rows.read(cursor);
-      if (rows.length < batchRows && bytesBefore + cursor.at - from < maxBatchBytes) continue;
-      yield takeBatch(rows, options.schema, cursor);
+      if (rows.column.length < batchRows && bytesBefore + cursor.at - from < maxBatchBytes) continue;
+      yield takeBatch(rows, options.schema);
       from = cursor.at;
       bytesBefore = 0;
     }
     bytesBefore += cursor.at - from;
     checkBlockEnd(cursor);
   }
-  if (last !== undefined && rows.length > 0) yield takeBatch(rows, options.schema, last);
+  if (rows.column.length > 0) yield takeBatch(rows, options.schema);
 }
 
-function takeBatch(rows: StructBuilder, schema: StructType, cursor: ByteCursor): ColumnBatch {
-  const { length, children } = rows.take(cursor);
+function takeBatch({ column }: StructReader, schema: StructType): ColumnBatch {
+  const { length, children } = column.finish();
   return { schema, rowCount: length, columns: children };
 }

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { isServiceError } from '../../base/errors.ts';
 import { type BlockCodec, decompress } from '../compression.ts';
 import { avroCorrupt, avroUnsupported } from './avro-errors.ts';
-import { ByteCursor } from './byte-cursor.ts';
+import { ByteCursor, FreeItems } from './byte-cursor.ts';
 
 /** How blocks are packed, by the names that Avro has for it. */
 export type AvroCodec = 'null' | 'deflate' | 'snappy' | 'zstandard';
@@ -30,6 +30,8 @@ export interface AvroBlock {
   readonly bytes: Uint8Array;
   /** Names file and block, for errors. */
   readonly where: string;
+  /** Shared by the blocks of a file. */
+  readonly freeItems: FreeItems;
 }
 
 /**
@@ -90,6 +92,7 @@ function codecOf(metadata: ReadonlyMap<string, Uint8Array>, name: string): AvroC
 }
 
 function* readBlocks(file: OpenFile): Generator<AvroBlock, void, undefined> {
+  const freeItems = new FreeItems();
   let at = file.firstBlock;
   while (at < file.bytes.length) {
     const where = `${file.name}: avro block at byte ${at}`;
@@ -100,7 +103,9 @@ function* readBlocks(file: OpenFile): Generator<AvroBlock, void, undefined> {
     const sync = cursor.fixed(SYNC_BYTES);
     if (!file.sync.every((byte, index) => sync[index] === byte)) throw avroCorrupt(where, 'does not end with the sync marker of the file');
     at += cursor.at;
-    yield { rowCount, bytes: unpackBlock(file, packed, where), where };
+    const bytes = unpackBlock(file, packed, where);
+    freeItems.earn(bytes.length);
+    yield { rowCount, bytes, where, freeItems };
   }
 }
 

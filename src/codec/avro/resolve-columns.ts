@@ -1,14 +1,30 @@
 import { assertNever } from '../../base/assert.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import type { DataType, Field, ListType, MapType, StructType } from '../../schema/types.ts';
+import { AbsentBuilder } from '../columns/absent-builder.ts';
+import { BooleanBuilder } from '../columns/boolean-builder.ts';
+import { BytesBuilder } from '../columns/bytes-builder.ts';
+import { DecimalBuilder } from '../columns/decimal-builder.ts';
+import { FloatingBuilder } from '../columns/floating-builder.ts';
+import { Int32Builder } from '../columns/int32-builder.ts';
+import { Int64Builder } from '../columns/int64-builder.ts';
+import { ListBuilder, MapBuilder, StructBuilder } from '../columns/nested-builders.ts';
 import { UUID_BYTES, uuidText } from '../uuid-text.ts';
 import { avroUnsupported } from './avro-errors.ts';
+import { type AvroReader, NullReader } from './avro-reader.ts';
 import type { AvroField, AvroRecord, AvroType } from './avro-type.ts';
-import { BytesBuilder } from './bytes-builders.ts';
-import { AbsentBuilder, type ColumnBuilder } from './column-builder.ts';
 import { leastBytes, pairOf, valueSkipper } from './decode-values.ts';
-import { ListBuilder, MapBuilder, NullableBuilder, type RecordStep, StructBuilder } from './nested-builders.ts';
-import { BooleanBuilder, DecimalBuilder, LongBuilder, NumberBuilder } from './number-builders.ts';
+import { ListReader, MapReader, NullableReader, type RecordStep, StructReader } from './nested-readers.ts';
+import {
+  BooleanReader,
+  BytesReader,
+  ConvertedReader,
+  DecimalReader,
+  LongReader,
+  NumberReader,
+  type StoreLong,
+  TextReader,
+} from './scalar-readers.ts';
 import { timeStore } from './time-stores.ts';
 
 /**
@@ -24,7 +40,7 @@ export interface ResolveOptions {
 }
 
 export interface ResolvedColumns {
-  readonly rows: StructBuilder;
+  readonly rows: StructReader;
   /** Ids of the fields of the schema, at every level, that the file does not have. */
   readonly absentFieldIds: ReadonlySet<number>;
 }
@@ -64,23 +80,23 @@ class Resolver {
     this.#options = options;
   }
 
-  record(stored: AvroRecord, type: StructType, path: readonly string[]): StructBuilder {
-    const taken = new Map<AvroField, ColumnBuilder>();
+  record(stored: AvroRecord, type: StructType, path: readonly string[]): StructReader {
+    const taken = new Map<AvroField, AvroReader>();
     const children = type.fields.map((field) => {
       const source = stored.fields.find((candidate) => !taken.has(candidate) && this.#matches(candidate, field, path));
       if (source === undefined) {
         if (field.id !== undefined) this.absentFieldIds.add(field.id);
         return new AbsentBuilder(field.type);
       }
-      const builder = this.#builder(source.type, field.type, [...path, source.name]);
-      taken.set(source, builder);
-      return builder;
+      const reader = this.#reader(source.type, field.type, [...path, source.name]);
+      taken.set(source, reader);
+      return reader.column;
     });
     const steps = stored.fields.map((field): RecordStep => {
-      const builder = taken.get(field);
-      return builder === undefined ? { kind: 'skip', skip: valueSkipper(field.type) } : { kind: 'read', builder };
+      const reader = taken.get(field);
+      return reader === undefined ? { kind: 'skip', skip: valueSkipper(field.type) } : { kind: 'read', reader };
     });
-    return new StructBuilder(type, steps, children);
+    return new StructReader(new StructBuilder(type, children), steps);
   }
 
   #matches(stored: AvroField, field: Field, path: readonly string[]): boolean {
@@ -90,24 +106,24 @@ class Resolver {
     return nameToId === undefined ? stored.name === field.name : nameToId([...path, stored.name]) === field.id;
   }
 
-  #builder(stored: AvroType, type: DataType, path: readonly string[]): ColumnBuilder {
-    if (stored.kind === 'null') return new AbsentBuilder(type);
+  #reader(stored: AvroType, type: DataType, path: readonly string[]): AvroReader {
+    if (stored.kind === 'null') return new NullReader(new AbsentBuilder(type));
     if (stored.kind !== 'union') return this.#value(stored, type, path);
     const nullBranch = stored.branches.findIndex((branch) => branch.kind === 'null');
     const others = stored.branches.filter((branch) => branch.kind !== 'null');
     const [only] = others;
     if (others.length > 1) throw this.#refused(stored, type, path);
-    const inner = only === undefined ? new AbsentBuilder(type) : this.#value(only, type, path);
-    return new NullableBuilder(inner, stored.branches.length, nullBranch);
+    const inner = only === undefined ? new NullReader(new AbsentBuilder(type)) : this.#value(only, type, path);
+    return new NullableReader(inner, stored.branches.length, nullBranch);
   }
 
-  #value(stored: AvroType, type: DataType, path: readonly string[]): ColumnBuilder {
-    const builder = this.#nested(stored, type, path) ?? primitive(stored, type);
-    if (builder === undefined) throw this.#refused(stored, type, path);
-    return builder;
+  #value(stored: AvroType, type: DataType, path: readonly string[]): AvroReader {
+    const reader = this.#nested(stored, type, path) ?? primitive(stored, type);
+    if (reader === undefined) throw this.#refused(stored, type, path);
+    return reader;
   }
 
-  #nested(stored: AvroType, type: DataType, path: readonly string[]): ColumnBuilder | undefined {
+  #nested(stored: AvroType, type: DataType, path: readonly string[]): AvroReader | undefined {
     switch (type.kind) {
       case 'struct':
         return stored.kind === 'record' ? this.record(stored, type, path) : undefined;
@@ -120,20 +136,21 @@ class Resolver {
     }
   }
 
-  #list(items: AvroType, type: ListType, path: readonly string[]): ColumnBuilder {
-    return new ListBuilder(type, this.#builder(items, type.element, [...path, 'element']), leastBytes(items));
+  #list(items: AvroType, type: ListType, path: readonly string[]): AvroReader {
+    const element = this.#reader(items, type.element, [...path, 'element']);
+    return new ListReader(new ListBuilder(type, element.column), element, leastBytes(items));
   }
 
-  #map(stored: AvroType, type: MapType, path: readonly string[]): ColumnBuilder | undefined {
+  #map(stored: AvroType, type: MapType, path: readonly string[]): AvroReader | undefined {
     if (stored.kind === 'map') return this.#entries({ kind: 'string' }, stored.values, type, path);
     const pair = stored.kind === 'array' ? pairOf(stored) : undefined;
     return pair === undefined ? undefined : this.#entries(pair.key, pair.value, type, path);
   }
 
-  #entries(key: AvroType, value: AvroType, type: MapType, path: readonly string[]): ColumnBuilder {
-    const keys = this.#builder(key, type.key, [...path, 'key']);
-    const values = this.#builder(value, type.value, [...path, 'value']);
-    return new MapBuilder(type, keys, values, leastBytes(key) + leastBytes(value));
+  #entries(key: AvroType, value: AvroType, type: MapType, path: readonly string[]): AvroReader {
+    const keys = this.#reader(key, type.key, [...path, 'key']);
+    const values = this.#reader(value, type.value, [...path, 'value']);
+    return new MapReader(new MapBuilder(type, keys.column, values.column), keys, values, leastBytes(key) + leastBytes(value));
   }
 
   #refused(stored: AvroType, type: DataType, path: readonly string[]): Error {
@@ -144,48 +161,38 @@ class Resolver {
   }
 }
 
-function primitive(stored: AvroType, type: DataType): ColumnBuilder | undefined {
+function primitive(stored: AvroType, type: DataType): AvroReader | undefined {
   switch (type.kind) {
     case 'boolean':
-      return stored.kind === 'boolean' ? new BooleanBuilder(type) : undefined;
+      return stored.kind === 'boolean' ? new BooleanReader(new BooleanBuilder()) : undefined;
     case 'byte':
-      return stored.kind === 'int' ? new NumberBuilder(type, (length) => new Int8Array(length), smallInt(8)) : undefined;
+      return stored.kind === 'int' ? new NumberReader(new Int32Builder({ kind: type.kind }), smallInt(8)) : undefined;
     case 'short':
-      return stored.kind === 'int' ? new NumberBuilder(type, (length) => new Int16Array(length), smallInt(16)) : undefined;
+      return stored.kind === 'int' ? new NumberReader(new Int32Builder({ kind: type.kind }), smallInt(16)) : undefined;
     case 'integer':
     case 'date':
-      return stored.kind === 'int'
-        ? new NumberBuilder(
-            type,
-            (length) => new Int32Array(length),
-            (cursor) => cursor.int(),
-          )
-        : undefined;
-    case 'long':
-      return longBuilder(stored, type);
+      return stored.kind === 'int' ? new NumberReader(new Int32Builder({ kind: type.kind }), (cursor) => cursor.int()) : undefined;
+    case 'long': {
+      const store = longStore(stored);
+      return store === undefined ? undefined : new LongReader(new Int64Builder({ kind: type.kind }), store);
+    }
     case 'float':
-      return stored.kind === 'float'
-        ? new NumberBuilder(
-            type,
-            (length) => new Float32Array(length),
-            (cursor) => cursor.float(),
-          )
-        : undefined;
+      return stored.kind === 'float' ? new NumberReader(new FloatingBuilder({ kind: type.kind }), (cursor) => cursor.float()) : undefined;
     case 'double':
-      return doubleBuilder(stored, type);
+      return doubleReader(stored);
     case 'decimal':
-      return decimalBuilder(stored, type);
+      return decimalReader(stored, type);
     case 'string':
-      return stringBuilder(stored, type);
+      return stringReader(stored, type);
     case 'binary':
-      return binaryBuilder(stored, type);
+      return binaryReader(stored, type);
     case 'time':
     case 'timestamp':
     case 'timestamp_ntz':
     case 'timestamp_ns':
     case 'timestamp_ntz_ns': {
       const store = timeStore(stored, type.kind);
-      return store === undefined ? undefined : new LongBuilder(type, store);
+      return store === undefined ? undefined : new LongReader(new Int64Builder({ kind: type.kind }), store);
     }
     case 'struct':
     case 'list':
@@ -198,7 +205,7 @@ function primitive(stored: AvroType, type: DataType): ColumnBuilder | undefined 
   }
 }
 
-function smallInt(bits: number): ConstructorParameters<typeof NumberBuilder>[2] {
+function smallInt(bits: number): ConstructorParameters<typeof NumberReader>[1] {
   const shift = 32 - bits;
   return (cursor) => {
     const value = cursor.int();
@@ -207,50 +214,50 @@ function smallInt(bits: number): ConstructorParameters<typeof NumberBuilder>[2] 
   };
 }
 
-function longBuilder(stored: AvroType, type: DataType): ColumnBuilder | undefined {
+/** Reads an int or a long as 64 bits. */
+export function longStore(stored: AvroType): StoreLong | undefined {
   if (stored.kind === 'long') {
-    return new LongBuilder(type, (cursor, words, index) => {
+    return (cursor, words, index) => {
       cursor.long64(words, index);
-    });
+    };
   }
   if (stored.kind !== 'int') return undefined;
-  return new LongBuilder(type, (cursor, words, index) => {
+  return (cursor, words, index) => {
     const value = cursor.int();
     words[index] = value;
     words[index + 1] = value >> 31;
-  });
+  };
 }
 
-function doubleBuilder(stored: AvroType, type: DataType): ColumnBuilder | undefined {
+function doubleReader(stored: AvroType): AvroReader | undefined {
   if (stored.kind !== 'double' && stored.kind !== 'float') return undefined;
   const single = stored.kind === 'float';
-  return new NumberBuilder(
-    type,
-    (length) => new Float64Array(length),
-    (cursor) => (single ? cursor.float() : cursor.double()),
-  );
+  return new NumberReader(new FloatingBuilder({ kind: 'double' }), (cursor) => (single ? cursor.float() : cursor.double()));
 }
 
 /** The scale must be the same, the precision may have grown. */
-function decimalBuilder(stored: AvroType, type: DataType & { kind: 'decimal' }): ColumnBuilder | undefined {
+function decimalReader(stored: AvroType, type: DataType & { kind: 'decimal' }): AvroReader | undefined {
   if ((stored.kind !== 'fixed' && stored.kind !== 'bytes') || stored.logicalType !== 'decimal') return undefined;
   if ((stored.scale ?? 0) !== type.scale || (stored.precision ?? 0) > type.precision) return undefined;
-  return new DecimalBuilder(type, stored.kind === 'fixed' ? stored.size : undefined);
+  return new DecimalReader(new DecimalBuilder(type), stored.kind === 'fixed' ? stored.size : undefined);
 }
 
-function stringBuilder(stored: AvroType, type: DataType & { kind: 'string' }): ColumnBuilder | undefined {
-  if (stored.kind === 'string') return new BytesBuilder(type, { size: undefined });
+function stringReader(stored: AvroType, type: DataType & { kind: 'string' }): AvroReader | undefined {
+  if (stored.kind === 'string') return new TextReader(new BytesBuilder(type));
   if (type.format !== 'uuid' || stored.kind !== 'fixed' || stored.size !== UUID_BYTES) return undefined;
-  return new BytesBuilder(type, { size: UUID_BYTES, convert: uuidText });
+  return new ConvertedReader(new BytesBuilder(type), (cursor) => uuidText(cursor.fixed(UUID_BYTES)));
 }
 
-function binaryBuilder(stored: AvroType, type: DataType & { kind: 'binary' }): ColumnBuilder | undefined {
-  if (stored.kind === 'bytes') return new BytesBuilder(type, { size: undefined });
+function binaryReader(stored: AvroType, type: DataType & { kind: 'binary' }): AvroReader | undefined {
+  if (stored.kind === 'bytes') return new BytesReader(new BytesBuilder(type), undefined);
   if (stored.kind !== 'fixed') return undefined;
-  return type.fixedLength === undefined || type.fixedLength === stored.size ? new BytesBuilder(type, { size: stored.size }) : undefined;
+  return type.fixedLength === undefined || type.fixedLength === stored.size
+    ? new BytesReader(new BytesBuilder(type), stored.size)
+    : undefined;
 }
 
-function describeStored(type: AvroType): string {
+/** What a stored type is called in messages. */
+export function describeStored(type: AvroType): string {
   switch (type.kind) {
     case 'union':
       return `union of ${type.branches.map(describeStored).join(', ')}`.slice(0, 120);

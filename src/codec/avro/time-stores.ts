@@ -1,6 +1,6 @@
 import type { AvroType } from './avro-type.ts';
 import type { ByteCursor } from './byte-cursor.ts';
-import type { StoreLong } from './number-builders.ts';
+import type { StoreLong } from './scalar-readers.ts';
 
 type TimeKind = 'time' | 'timestamp' | 'timestamp_ntz' | 'timestamp_ns' | 'timestamp_ntz_ns';
 

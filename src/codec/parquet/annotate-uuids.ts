@@ -1,14 +1,6 @@
-import {
-  parseThriftStruct,
-  printThriftStruct,
-  type ThriftField,
-  type ThriftStruct,
-  type ThriftValue,
-  thriftField,
-  thriftType,
-} from './thrift-compact.ts';
+import { footerOf, isList, isStruct, withFooter } from './footer.ts';
+import { parseThriftStruct, type ThriftField, type ThriftStruct, type ThriftValue, thriftField, thriftType } from './thrift-compact.ts';
 
-const tailBytes = 8;
 const fileField = { schema: 2 } as const;
 const elementField = { fieldId: 9, logicalType: 10 } as const;
 const uuidLogicalType = 14;
@@ -19,23 +11,18 @@ const uuidLogicalType = 14;
  */
 export function annotateUuids(file: Uint8Array, ids: ReadonlySet<number>): Uint8Array {
   if (ids.size === 0) return file;
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  const start = file.length - tailBytes - view.getUint32(file.length - tailBytes, true);
-  const footer = parseThriftStruct(file.subarray(start, file.length - tailBytes));
-  const fields = footer.fields.map((field): ThriftField => {
+  const { bytes, start } = footerOf(file);
+  const fields = parseThriftStruct(bytes).fields.map((field): ThriftField => {
     const { value } = field;
-    if (field.id !== fileField.schema || typeof value !== 'object' || !('kind' in value) || value.kind !== 'list') return field;
+    if (field.id !== fileField.schema || !isList(value)) return field;
     const items = value.items.map((item) => (isElementOf(item, ids) ? annotated(item) : item));
     return { ...field, value: { ...value, items } };
   });
-  const printed = printThriftStruct({ kind: 'struct', fields });
-  const tail = Buffer.alloc(tailBytes, file.subarray(file.length - tailBytes));
-  tail.writeUInt32LE(printed.length);
-  return Buffer.concat([file.subarray(0, start), printed, tail]);
+  return withFooter(file, start, { kind: 'struct', fields });
 }
 
 function isElementOf(value: ThriftValue, ids: ReadonlySet<number>): value is ThriftStruct {
-  if (typeof value !== 'object' || !('kind' in value) || value.kind !== 'struct') return false;
+  if (!isStruct(value)) return false;
   const id = thriftField(value, elementField.fieldId);
   return typeof id === 'bigint' && ids.has(Number(id));
 }

@@ -1,4 +1,5 @@
 import { isServiceError } from '../../base/errors.ts';
+import { type ByteRange, type FooterBytes, footerTail, isList, isStruct, parquetMark } from './footer.ts';
 import {
   parseThriftStruct,
   printThriftFields,
@@ -11,19 +12,6 @@ import {
   thriftType,
 } from './thrift-compact.ts';
 
-/** Bytes `[from, until)` of a file. */
-export interface ByteRange {
-  readonly from: number;
-  readonly until: number;
-}
-
-/** A Parquet file's footer, without length and magic behind it. */
-export interface FooterBytes {
-  readonly bytes: Uint8Array;
-  /** Where it begins: data ends before. */
-  readonly start: number;
-}
-
 export type AddedRowGroups =
   /** The bytes to copy, in order. */
   | { readonly kind: 'added'; readonly ranges: readonly ByteRange[]; readonly rowCount: number; readonly rowGroupCount: number }
@@ -32,8 +20,6 @@ export type AddedRowGroups =
 
 /** The ordinal of a row group is a 16-bit integer. */
 const maxRowGroups = 32_767;
-/** What every Parquet file begins with and ends with. */
-const magic: Uint8Array = Buffer.from('PAR1');
 
 const fileField = { schema: 2, rowCount: 3, rowGroups: 4, encryption: 8, signingKey: 9 } as const;
 const groupField = { columns: 1, rowCount: 3, fileOffset: 5, ordinal: 7 } as const;
@@ -47,15 +33,12 @@ const columnField = { storedBytes: 7, dataPage: 9, indexPage: 10, dictionaryPage
  * nothing but what they would have saved it.
  */
 export class RowGroupConcatenation {
-  #position: number = magic.length;
+  #position: number = parquetMark.length;
   #rowCount = 0n;
   #rowGroupCount = 0;
   #common: ThriftStruct | undefined;
   #commonBytes: Uint8Array | undefined;
   readonly #rowGroups: Uint8Array[] = [];
-
-  /** What the file begins with. */
-  static readonly head: Uint8Array = magic;
 
   /** Takes over the row groups of the next file. Never throws for what is in a file. */
   add(footer: FooterBytes): AddedRowGroups {
@@ -82,9 +65,7 @@ export class RowGroupConcatenation {
       printThriftFields(after, fileField.rowGroups),
       Uint8Array.of(0),
     ]);
-    const length = Buffer.alloc(4);
-    length.writeUInt32LE(footer.length);
-    return Buffer.concat([footer, length, magic]);
+    return Buffer.concat([footer, footerTail(footer.length)]);
   }
 
   #add(file: ThriftStruct, dataEnd: number): AddedRowGroups {
@@ -137,7 +118,7 @@ function rangeOf(columns: readonly ThriftStruct[], dataEnd: number): ByteRange {
     if (chunk.from !== until || chunk.until <= chunk.from) throw new Refusal('the column chunks of a row group do not lie side by side');
     until = chunk.until;
   }
-  if (first.from < magic.length || until > dataEnd) throw new Refusal('a row group lies outside the data');
+  if (first.from < parquetMark.length || until > dataEnd) throw new Refusal('a row group lies outside the data');
   return { from: first.from, until };
 }
 
@@ -200,15 +181,14 @@ function shifted(field: ThriftField, shift: bigint): ThriftField {
 
 function metadataOf(chunk: ThriftStruct): ThriftStruct {
   const metadata = thriftField(chunk, chunkField.metadata);
-  if (typeof metadata !== 'object' || !('kind' in metadata) || metadata.kind !== 'struct')
-    throw new Refusal('a column chunk without metadata');
+  if (!isStruct(metadata)) throw new Refusal('a column chunk without metadata');
   return metadata;
 }
 
 function structs(value: ThriftValue | undefined, what: string): readonly ThriftStruct[] {
-  if (typeof value !== 'object' || !('kind' in value) || value.kind !== 'list') throw new Refusal(`the footer has no ${what}`);
+  if (!isList(value)) throw new Refusal(`the footer has no ${what}`);
   return value.items.map((item) => {
-    if (typeof item !== 'object' || !('kind' in item) || item.kind !== 'struct') throw new Refusal(`the ${what} are no structs`);
+    if (!isStruct(item)) throw new Refusal(`the ${what} are no structs`);
     return item;
   });
 }

@@ -39,17 +39,6 @@ export interface FileSchema {
   readonly signature: string;
 }
 
-/** Bytes at the end of a file that say how long the footer is, with the mark of the format. */
-export const footerTailBytes = 8;
-const mark = 0x31524150;
-
-/** Length of the footer by the end of a file; `undefined`: it is not the end of a Parquet file. */
-export function footerLength(end: Uint8Array): number | undefined {
-  if (end.length < footerTailBytes) return undefined;
-  const view = new DataView(end.buffer, end.byteOffset, end.byteLength);
-  return view.getUint32(end.length - 4, true) === mark ? view.getUint32(end.length - footerTailBytes, true) : undefined;
-}
-
 /**
  * The columns by the footer, which is FileMetaData of the format in compact Thrift.
  *

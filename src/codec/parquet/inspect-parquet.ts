@@ -1,16 +1,13 @@
 import { ServiceError } from '../../base/errors.ts';
 import type { InspectedFile } from '../inspected-file.ts';
-import { footerLength, footerTailBytes } from './file-schema.ts';
-import { parseThriftStruct, type ThriftStruct, type ThriftValue, thriftField } from './thrift-compact.ts';
+import { chunkRange, footerLength, footerTailBytes, numberOf, parquetMark, structsOf } from './footer.ts';
+import { parseThriftStruct, type ThriftStruct } from './thrift-compact.ts';
 
 /** Footers of most files are shorter: they are fetched at once. */
 const guessedTailBytes = 16 * 1024;
-const markBytes = 4;
-const mark = Buffer.from('PAR1');
+const markBytes = parquetMark.length;
 const fileField = { rows: 3, rowGroups: 4 } as const;
 const groupField = { columns: 1, rows: 3 } as const;
-const chunkField = { metadata: 3 } as const;
-const columnField = { packedBytes: 7, dataPage: 9, dictionaryPage: 11 } as const;
 
 /**
  * Rows of a Parquet file by its footer: it begins and ends as one, its row groups add up, and every column lies between its two ends. Pages are
@@ -22,15 +19,15 @@ export async function inspectParquet(file: InspectedFile): Promise<number> {
   const { sizeBytes } = file;
   if (sizeBytes < markBytes + footerTailBytes) throw corrupt(file, `${sizeBytes} bytes are too few`);
   const head = await file.read({ from: 0, until: markBytes });
-  if (!mark.equals(head)) throw corrupt(file, 'it does not begin as a parquet file does');
+  if (Buffer.compare(head, parquetMark) !== 0) throw corrupt(file, 'it does not begin as a parquet file does');
   const footer = await footerOf(file);
   const struct = parseThriftStruct(footer);
   const rows = numberOf(struct, fileField.rows);
   const end = sizeBytes - footerTailBytes - footer.length;
   let inGroups = 0;
-  for (const group of structs(thriftField(struct, fileField.rowGroups))) {
+  for (const group of structsOf(struct, fileField.rowGroups)) {
     inGroups += numberOf(group, groupField.rows);
-    for (const chunk of structs(thriftField(group, groupField.columns))) checkPlace(file, chunk, end);
+    for (const chunk of structsOf(group, groupField.columns)) checkPlace(file, chunk, end);
   }
   if (inGroups !== rows) throw corrupt(file, `its footer says ${rows} rows, its row groups ${inGroups}`);
   return rows;
@@ -49,27 +46,11 @@ async function footerOf(file: InspectedFile): Promise<Uint8Array> {
 }
 
 function checkPlace(file: InspectedFile, chunk: ThriftStruct, end: number): void {
-  const metadata = thriftField(chunk, chunkField.metadata);
+  const range = chunkRange(chunk);
   // Encrypted columns have theirs elsewhere.
-  if (!isStruct(metadata)) return;
-  const dictionary = numberOf(metadata, columnField.dictionaryPage);
-  const data = numberOf(metadata, columnField.dataPage);
-  const from = dictionary > 0 ? Math.min(dictionary, data) : data;
-  const until = from + numberOf(metadata, columnField.packedBytes);
+  if (range === undefined) return;
+  const { from, until } = range;
   if (from < markBytes || until > end) throw corrupt(file, `a column at [${from}, ${until}) lies outside of [${markBytes}, ${end})`);
-}
-
-function structs(value: ThriftValue | undefined): readonly ThriftStruct[] {
-  return typeof value === 'object' && 'kind' in value && value.kind === 'list' ? value.items.filter(isStruct) : [];
-}
-
-function isStruct(value: ThriftValue | undefined): value is ThriftStruct {
-  return typeof value === 'object' && 'kind' in value && value.kind === 'struct';
-}
-
-function numberOf(struct: ThriftStruct, id: number): number {
-  const value = thriftField(struct, id);
-  return typeof value === 'bigint' ? Number(value) : 0;
 }
 
 function corrupt({ name }: InspectedFile, problem: string): ServiceError {

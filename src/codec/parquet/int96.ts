@@ -1,8 +1,13 @@
 import * as arrow from 'apache-arrow';
-import { int96Type, readFooter, withKeyValue } from './footer.ts';
+import { footerOf, numberOf, structsOf, withFooter } from './footer.ts';
+import { parseThriftStruct, type ThriftField, type ThriftStruct, thriftField, thriftType } from './thrift-compact.ts';
 
 /** Metadata key under which a file's Arrow schema is looked for. */
 const arrowSchemaKey = 'ARROW:schema';
+const fileField = { schema: 2, pairs: 5 } as const;
+const elementField = { type: 1, childCount: 5 } as const;
+const pairField = { key: 1, value: 2 } as const;
+const int96Type = 3;
 
 /**
  * Prepares a file whose timestamps are INT96, the type Spark writes by default, for reading. The library turns INT96 into nanoseconds,
@@ -13,11 +18,32 @@ const arrowSchemaKey = 'ARROW:schema';
  */
 export function withInt96AsMicros(file: Uint8Array, schema: arrow.Schema): Uint8Array {
   if (!schema.fields.some((field) => holdsNanos(field.type as arrow.DataType))) return file;
-  const footer = readFooter(file);
-  if (!footer.leafTypes.includes(int96Type)) return file;
-  const leaves = footer.leafTypes[Symbol.iterator]();
-  const fields = schema.fields.map((field) => hintField(field, leaves));
-  return withKeyValue(file, footer, arrowSchemaKey, encodeSchema(new arrow.Schema(fields)));
+  const { bytes, start } = footerOf(file);
+  const leafTypes = structsOf(parseThriftStruct(bytes, fileField.schema), fileField.schema).flatMap(leafType);
+  if (!leafTypes.includes(int96Type)) return file;
+  const leaves = leafTypes[Symbol.iterator]();
+  const hinted = new arrow.Schema(schema.fields.map((field) => hintField(field, leaves)));
+  return withFooter(file, start, withPair(parseThriftStruct(bytes), arrowSchemaKey, encodeSchema(hinted)));
+}
+
+/** Physical type of a schema element that is a leaf. */
+function leafType(element: ThriftStruct): readonly number[] {
+  const type = thriftField(element, elementField.type);
+  return typeof type === 'bigint' && numberOf(element, elementField.childCount) === 0 ? [Number(type)] : [];
+}
+
+/** The footer with one key-value pair set. */
+function withPair(footer: ThriftStruct, key: string, value: string): ThriftStruct {
+  const textField = (id: number, text: string): ThriftField => ({ id, type: thriftType.binary, value: Buffer.from(text) });
+  const isOther = (pair: ThriftStruct): boolean => {
+    const name = thriftField(pair, pairField.key);
+    return !(name instanceof Uint8Array) || Buffer.compare(name, Buffer.from(key)) !== 0;
+  };
+  const pair: ThriftStruct = { kind: 'struct', fields: [textField(pairField.key, key), textField(pairField.value, value)] };
+  const items = [...structsOf(footer, fileField.pairs).filter(isOther), pair];
+  const pairs: ThriftField = { id: fileField.pairs, type: thriftType.list, value: { kind: 'list', elementType: thriftType.struct, items } };
+  const others = footer.fields.filter(({ id }) => id !== fileField.pairs);
+  return { kind: 'struct', fields: [...others, pairs].sort((a, b) => a.id - b.id) };
 }
 
 function holdsNanos(type: arrow.DataType): boolean {

@@ -41,14 +41,24 @@ export function insideParquet<T>(failure: Failure, work: () => T): T {
  * @throws ServiceError `PARQUET_CORRUPT` (kind corrupt) for an error that the library reported, and when it trapped.
  */
 export function readingParquet<T>(work: (parquet: ParquetModule) => T): T {
-  reader ??= freshInstance();
+  const used = (reader ??= freshInstance());
   try {
-    return work(reader);
+    return work(used);
   } catch (cause) {
     if (!isTrap(cause)) throw parquetFailure(corrupt, cause);
     reader = undefined;
     throw new ServiceError({ ...corrupt, message: `the parquet library gave up on the file: ${cause.message}`, cause });
+  } finally {
+    if (memoryBytes(used) > maxKeptBytes) reader = undefined;
   }
+}
+
+/** What an instance may have taken and still be used for the next file: its memory never shrinks. */
+const maxKeptBytes = 512 * 1024 * 1024;
+
+function memoryBytes(parquet: ParquetModule): number {
+  const { buffer } = parquet.wasmMemory() as { readonly buffer: ArrayBuffer };
+  return buffer.byteLength;
 }
 
 /** The error for what the library threw, also asynchronously; remembers a trap. */

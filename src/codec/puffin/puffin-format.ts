@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../base/bigint-json.ts';
-import { ServiceError } from '../../base/errors.ts';
 
 /** `PFA1`: begins a file and its footer, and ends both. */
 export const puffinMagic: Uint8Array = Uint8Array.of(0x50, 0x46, 0x41, 0x31);
@@ -21,11 +20,6 @@ export interface PuffinBlob {
   readonly properties: Readonly<Record<string, string>>;
 }
 
-export interface PuffinFooter {
-  readonly blobs: readonly PuffinBlob[];
-  readonly properties: Readonly<Record<string, string>>;
-}
-
 /** A blob as footers and table metadata have it. */
 export function puffinBlobToJson(blob: PuffinBlob): JsonObject {
   return {
@@ -38,9 +32,4 @@ export function puffinBlobToJson(blob: PuffinBlob): JsonObject {
     'compression-codec': blob.compressionCodec,
     ...(Object.keys(blob.properties).length === 0 ? {} : { properties: blob.properties }),
   };
-}
-
-/** `PUFFIN_FILE_CORRUPT` (kind corrupt) naming the file. */
-export function puffinCorrupt(name: string, detail: string, cause?: unknown): ServiceError {
-  return new ServiceError({ code: 'PUFFIN_FILE_CORRUPT', kind: 'corrupt', message: `puffin file ${name}: ${detail}`, cause });
 }

@@ -109,7 +109,7 @@ function scalarOf<Result>({ bytes: { value }, at }: VariantPart, fold: VariantFo
     case 6:
       return fold.integer(signed(value, from, 2 ** (kind - 3)));
     case 7:
-      return fold.floating(viewOf(value, from, 8).getFloat64(0, true), 'double');
+      return fold.floating(snapshotStateOf(value, from, 8).getFloat64(0, true), 'double');
     case 8:
     case 9:
     case 10:
@@ -117,7 +117,7 @@ function scalarOf<Result>({ bytes: { value }, at }: VariantPart, fold: VariantFo
     case 11:
       return fold.date(Number(signed(value, from, 4)));
     case 14:
-      return fold.floating(viewOf(value, from, 4).getFloat32(0, true), 'float');
+      return fold.floating(snapshotStateOf(value, from, 4).getFloat32(0, true), 'float');
     case 15:
       return fold.binary(bytesAt(value, from + 4, unsigned(value, from, 4)).slice());
     case 16:
@@ -168,7 +168,7 @@ function byteAt(bytes: Uint8Array, at: number): number {
   return bytesAt(bytes, at, 1)[0] ?? 0;
 }
 
-function viewOf(bytes: Uint8Array, from: number, length: number): DataView {
+function snapshotStateOf(bytes: Uint8Array, from: number, length: number): DataView {
   const view = bytesAt(bytes, from, length);
   return new DataView(view.buffer, view.byteOffset, length);
 }

@@ -1,7 +1,16 @@
 import { ServiceError } from '../../base/errors.ts';
 import { comparePaths } from '../../storage/path.ts';
 import type { ChangeFile } from '../../table/changes.ts';
-import { type Action, type AddFile, type CdcFile, type DeletionVector, liveRows, physicalRows, type RemoveFile } from '../actions.ts';
+import {
+  type Action,
+  type AddFile,
+  type CdcFile,
+  type DeletionVector,
+  isEmptyVector,
+  liveRows,
+  physicalRows,
+  type RemoveFile,
+} from '../actions.ts';
 import { positionsWithout } from '../deletion-vectors/position-sets.ts';
 import { readDeletionVector, type VectorSource } from '../deletion-vectors/read-deletion-vector.ts';
 import { type RedeletedFile, rowChangesOf } from './row-changes.ts';
@@ -103,7 +112,7 @@ async function withoutDeleted(
   source: ChangeSource,
 ): Promise<Pick<ChangeFile, 'deletedRows'>> {
   const vector = file.deletionVector;
-  return vector === undefined || vector.cardinality === 0 ? {} : { deletedRows: await positionsOf(vector, file, source) };
+  return vector === undefined || isEmptyVector(vector) ? {} : { deletedRows: await positionsOf(vector, file, source) };
 }
 
 async function positionsOf(

@@ -1,6 +1,7 @@
 import { outside } from '../../base/confinement.ts';
 import { isServiceError, ServiceError } from '../../base/errors.ts';
 import type { ChangeFile, SnapshotRows, VersionChanges, VersionLink } from '../../table/changes.ts';
+import { changesGone } from '../../table/changes-gone.ts';
 import { toVersion, type Version } from '../../table/version.ts';
 import { type AddFile, fileKey, type RemoveFile } from '../actions.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
@@ -117,7 +118,7 @@ export class ChangeReader {
       // Feeds read the table's own directory alone, whatever a session may be allowed.
       if (/^(\/|[a-z][a-z0-9+.-]*:\/)/i.test(file.path)) throw outside(file.path, this.#context.place.within);
       if ((await this.#context.store.head(file.path, signal)) !== undefined) return;
-      throw gap(this.#context.name, version, `file "${file.path}" is gone (vacuumed)`);
+      throw changesGone(this.#context.name, version, `file "${file.path}" is gone (vacuumed)`);
     };
     await eachBounded(files, headConcurrency, requireOne, signal);
   }
@@ -128,14 +129,14 @@ export class ChangeReader {
       return await read();
     } catch (error) {
       if (!isServiceError(error) || error.code !== 'DELTA_DELETION_VECTOR_MISSING') throw error;
-      throw gap(this.#context.name, version, error.message, error);
+      throw changesGone(this.#context.name, version, error.message, { cause: error });
     }
   }
 
   async #absent(version: Version, signal: AbortSignal | undefined, cause?: unknown): Promise<ServiceError> {
     const { name } = this.#context;
     const latest = (await this.#context.refresh(signal)).version;
-    if (version <= latest) return gap(name, version, `the log no longer has it (newest version ${latest})`, cause);
+    if (version <= latest) return changesGone(name, version, `the log no longer has it (newest version ${latest})`, { cause });
     return new ServiceError({
       code: 'TABLE_VERSION_NOT_FOUND',
       kind: 'not-found',
@@ -153,17 +154,6 @@ function changesAt(snapshot: DeltaSnapshot, files: readonly ChangeFile[]): Versi
     partitionColumns: snapshot.partitionColumns,
     files,
   };
-}
-
-function gap(table: string, version: Version, what: string, cause?: unknown): ServiceError {
-  return new ServiceError({
-    code: 'CDF_GAP',
-    kind: 'not-found',
-    message: `table "${table}": the changes of version ${version} are not available: ${what}`,
-    hint: 'choose how the feed goes on: "onGap: resnapshot" publishes the current rows again, "onGap: skip" goes on with the oldest readable version, "onGap: fail" waits for a restored log',
-    context: { version },
-    cause,
-  });
 }
 
 function notEnabled(table: string, version: Version): ServiceError {

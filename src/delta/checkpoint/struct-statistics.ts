@@ -2,7 +2,9 @@ import { isJsonObject, type JsonValue, parseJson } from '../../base/bigint-json.
 import { isServiceError } from '../../base/errors.ts';
 import type { InputRow, InputValue } from '../../codec/build-columns.ts';
 import { parseDateText, parseTimestampText } from '../../expr/parse/temporal-text.ts';
+import { formatDecimal } from '../../schema/decimal-text.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
+import { partitionValue } from '../../table/partitioning/partition-text.ts';
 import type { PartitionValues } from '../../table/staged-file.ts';
 
 /** The statistics of a file by type; `undefined` without any. What does not fit its type is left out: no bound is better than a wrong one. */
@@ -27,7 +29,7 @@ export function parsedPartitionValues(values: PartitionValues, types: StructType
   return Object.fromEntries(
     types.fields.map((field) => {
       const text = values[field.name];
-      return [field.name, text === undefined || text === '' ? undefined : fromText(text, field.type)];
+      return [field.name, text === undefined || text === '' ? undefined : parsedValue(text, field.type)];
     }),
   );
 }
@@ -60,7 +62,7 @@ function leafOf(value: JsonValue | undefined, type: DataType): InputValue {
     case 'date':
     case 'timestamp':
     case 'timestamp_ntz':
-      return typeof value === 'string' ? fromText(value, type) : undefined;
+      return typeof value === 'string' ? parsedTime(value, type) : undefined;
     case 'float':
     case 'double':
       return typeof value === 'number' ? value : undefined;
@@ -73,23 +75,13 @@ function leafOf(value: JsonValue | undefined, type: DataType): InputValue {
   }
 }
 
-function fromText(text: string, type: DataType): InputValue {
-  switch (type.kind) {
-    case 'string':
-    case 'decimal':
-      return text;
-    case 'boolean':
-      return text === 'true';
-    case 'date':
-      return parseDateText(text);
-    case 'timestamp':
-    case 'timestamp_ntz':
-      return parseTimestampText(text)?.micros;
-    case 'long':
-      return /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined;
-    default:
-      return Number.isNaN(Number(text)) ? undefined : Number(text);
-  }
+function parsedValue(text: string, type: DataType): InputValue {
+  const value = partitionValue(text, type);
+  return type.kind === 'decimal' && typeof value === 'bigint' ? formatDecimal(value, type.scale) : value;
+}
+
+function parsedTime(text: string, type: DataType): InputValue {
+  return type.kind === 'date' ? parseDateText(text) : parseTimestampText(text)?.micros;
 }
 
 function longOf(value: JsonValue | undefined): bigint | undefined {

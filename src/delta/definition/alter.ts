@@ -78,7 +78,7 @@ async function planChange(
     case 'set-properties':
       return setProperties(base, change.properties, context);
     case 'unset-properties':
-      return unsetProperties(base, change, context.name);
+      return unsetProperties(base, change, context);
     case 'add-constraint':
       return addConstraint(context, base, change, signal);
     case 'drop-constraint':
@@ -110,7 +110,7 @@ async function planChange(
 function commentOn(base: DeltaSnapshot, comment: string | undefined, context: OperationContext): PlannedChange | undefined {
   if (base.metadata.description === comment) return undefined;
   return comment === undefined
-    ? unsetProperties(base, { keys: ['comment'], ifExists: true }, context.name)
+    ? unsetProperties(base, { keys: ['comment'], ifExists: true }, context)
     : setProperties(base, { comment }, context);
 }
 

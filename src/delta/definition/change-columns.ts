@@ -135,7 +135,8 @@ export function changeComment(snapshot: DeltaSnapshot, change: ChangeOf<'change-
 export function changeDefault(snapshot: DeltaSnapshot, change: ChangeOf<'change-default'>): PlannedChange | undefined {
   if (change.expression !== undefined) {
     if (!supportsFeature(snapshot.protocol, 'allowColumnDefaults')) throw defaultsNotEnabled('ALTER TABLE');
-    checkDefault(change.expression);
+    const column = findColumn(snapshot.schema, change.path);
+    checkDefault(change.expression, { column: { name: change.path.at(-1) ?? '', type: column.type }, command: 'ALTER TABLE ALTER COLUMN' });
   }
   return withMetadata(snapshot, change.path, 'CURRENT_DEFAULT', change.expression);
 }

@@ -5,11 +5,12 @@ import { type AddFile, physicalRows } from '../actions.ts';
 import { assignMapping } from '../column-mapping/assign-mapping.ts';
 import { mappingKeys } from '../column-mapping/physical-schema.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
+import type { OperationContext } from '../operations/operation-context.ts';
 import { deltaProperties } from '../properties.ts';
-import { canonicalKey, canonicalProperties } from '../property-catalogue.ts';
+import { canonicalKey, canonicalProperties, checkRetentions } from '../property-catalogue.ts';
 import { type ProtocolSettings, supportsFeature, takeProtocolSettings } from '../protocol-for.ts';
 import { rowTrackingColumns } from '../table-definition.ts';
-import { checkNoDowngrade } from './change-protocol.ts';
+import { raised } from './change-protocol.ts';
 import { checkFeedColumns } from './check-schema.ts';
 import type { PlannedChange } from './planned-change.ts';
 
@@ -28,21 +29,21 @@ const maxBackfilledFiles = 100_000;
  * SET TBLPROPERTIES: stores them, and does what they switch on: column ids and names, row ids for files that are there, the protocol.
  *
  * @throws AnalysisException what `canonicalProperties` and `takeProtocolSettings` throw; `DELTA_CANNOT_MODIFY_TABLE_PROPERTY` (42939),
- * `DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE` (0AKDC), `DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS`, `DELTA_INVALID_PROTOCOL_DOWNGRADE`,
+ * `DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE` (0AKDC), `DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS`,
  * `DELTA_ROW_ID_ASSIGNMENT_WITHOUT_STATS`.
  */
 export function setProperties(
   snapshot: DeltaSnapshot,
   properties: Readonly<Record<string, string>>,
-  context: { readonly name: string; readonly ids: IdSource },
+  context: Pick<OperationContext, 'name' | 'ids' | 'arbitraryProperties'>,
 ): PlannedChange {
   const { comment, ...others } = properties;
   const settings = takeProtocolSettings(others);
-  checkNoDowngrade(snapshot.protocol, settings);
-  const given = canonicalProperties(settings.rest);
+  const given = canonicalProperties(settings.rest, context.arbitraryProperties?.());
   for (const key of Object.keys(given)) if (reserved.has(key) && given[key] !== snapshot.properties[key]) throw ownProperty(key);
   const merged = { ...snapshot.properties, ...given };
   const after = deltaProperties(merged, context.name);
+  if (Object.keys(given).some((key) => /^delta\.(log|deletedFile)RetentionDuration$/.test(key))) checkRetentions(after);
   if (after.changeDataFeed && !snapshot.settings.changeDataFeed) checkFeedColumns(snapshot.schema);
   const mapping = mappingChange(snapshot, merged, context.ids);
   const tracked = after.rowTracking ? rowTrackingColumns(merged, {}, context.ids) : {};
@@ -57,8 +58,7 @@ export function setProperties(
     description: comment === undefined ? undefined : { text: comment },
     alwaysMetadata: true,
     features: settings.features,
-    minReaderVersion: settings.minReaderVersion,
-    minWriterVersion: settings.minWriterVersion,
+    ...raised(snapshot.protocol, settings),
     actions,
     reads: actions.length > 0 ? { wholeTable: true } : {},
   };
@@ -73,9 +73,11 @@ export function setProperties(
 export function unsetProperties(
   snapshot: DeltaSnapshot,
   change: { readonly keys: readonly string[]; readonly ifExists: boolean },
-  table: string,
+  { name: table, arbitraryProperties }: Pick<OperationContext, 'name' | 'arbitraryProperties'>,
 ): PlannedChange {
-  const keys = change.keys.map((key) => (snapshot.properties[key] === undefined && key !== 'comment' ? canonicalKey(key) : key));
+  const keys = change.keys.map((key) =>
+    snapshot.properties[key] === undefined && key !== 'comment' ? canonicalKey(key, arbitraryProperties?.()) : key,
+  );
   for (const key of keys) {
     if (reserved.has(key)) throw ownProperty(key);
     if (key === mappingKeys.mode && snapshot.mapping !== 'none') throw modeChange(snapshot.mapping, 'none');

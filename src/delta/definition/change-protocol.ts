@@ -8,18 +8,17 @@ import { featureNamed, featuresUsedBy, knownFeatures } from '../feature-catalogu
 import { protocolFor, sameProtocol, supportedFeatures, takeProtocolSettings, withoutFeature } from '../protocol-for.ts';
 import type { PlannedChange } from './planned-change.ts';
 
-/** ALTER TABLE … protocol versions (`upgradeTableProtocol`). @throws AnalysisException `DELTA_INVALID_PROTOCOL_DOWNGRADE` (KD004). */
+/** ALTER TABLE … protocol versions (`upgradeTableProtocol`); nothing is to be done for versions that the table has. */
 export function upgradeProtocol(
   snapshot: DeltaSnapshot,
   asked: { readonly minReaderVersion: number; readonly minWriterVersion: number },
 ): PlannedChange | undefined {
-  checkNoDowngrade(snapshot.protocol, asked);
   const protocol = protocolFor({
     schema: snapshot.schema,
     configuration: snapshot.properties,
     clustered: isClustered(snapshot),
     current: snapshot.protocol,
-    ...asked,
+    ...raised(snapshot.protocol, asked),
   });
   if (sameProtocol(protocol, snapshot.protocol)) return undefined;
   return { operation: 'UPGRADE PROTOCOL', operationParameters: protocolParameter(protocol), protocol };
@@ -63,24 +62,19 @@ export function dropFeature(snapshot: DeltaSnapshot, name: string): PlannedChang
   };
 }
 
-/** @throws AnalysisException `DELTA_INVALID_PROTOCOL_DOWNGRADE` (KD004). */
-export function checkNoDowngrade(
-  current: ProtocolAction,
-  asked: { readonly minReaderVersion?: number | undefined; readonly minWriterVersion?: number | undefined },
-): void {
-  const reader = asked.minReaderVersion ?? current.minReaderVersion;
-  const writer = asked.minWriterVersion ?? current.minWriterVersion;
-  if (reader >= current.minReaderVersion && writer >= current.minWriterVersion) return;
-  throw new AnalysisException({
-    errorClass: 'DELTA_INVALID_PROTOCOL_DOWNGRADE',
-    sqlState: 'KD004',
-    message: `Protocol version cannot be downgraded from (${current.minReaderVersion},${current.minWriterVersion}) to (${reader},${writer})`,
-    parameters: {
-      oldProtocol: `${current.minReaderVersion},${current.minWriterVersion}`,
-      newProtocol: `${reader},${writer}`,
-    },
-    hint: 'ALTER TABLE … DROP FEATURE takes single features away',
-  });
+interface AskedVersions {
+  readonly minReaderVersion?: number | undefined;
+  readonly minWriterVersion?: number | undefined;
+}
+
+/** Versions that are asked for, where they are above those that the table has; lower ones are passed over, as in Delta. */
+export function raised(current: ProtocolAction, asked: AskedVersions): AskedVersions {
+  const higher = (own: number, wanted: number | undefined): number | undefined =>
+    wanted === undefined ? undefined : Math.max(own, wanted);
+  return {
+    minReaderVersion: higher(current.minReaderVersion, asked.minReaderVersion),
+    minWriterVersion: higher(current.minWriterVersion, asked.minWriterVersion),
+  };
 }
 
 /** Whether the table has clustering columns. */

@@ -43,7 +43,7 @@ export async function createTable(
   if (existing === undefined && request.mode === 'replace') throw noTable(request);
   if (existing !== undefined && (request.mode === 'create' || request.mode === 'create-if-absent')) {
     if (request.mode === 'create' && (request.rows !== undefined || request.takeOver !== true)) throw alreadyThere(request);
-    if (request.rows === undefined) checkSameDefinition(existing, request);
+    if (request.rows === undefined) checkSameDefinition(existing, { ...request, arbitraryProperties: context.arbitraryProperties?.() });
     return { created: false, written: undefined };
   }
   if (existing !== undefined && isAlreadyWritten(existing, request)) return { created: false, written: nothingWritten };
@@ -68,6 +68,7 @@ async function makeTable(context: OperationContext, existing: DeltaSnapshot | un
     ids: context.ids,
     description: request.comment,
     clusterBy: request.clusterBy,
+    arbitraryProperties: context.arbitraryProperties?.(),
     replaced: existing,
   });
   const shape = DeltaSnapshot.replay(context.name, { version: existing?.version ?? beforeFirstVersion, modifiedMs: 0 }, [
@@ -105,7 +106,7 @@ async function staged(
   request: CreateRequest,
 ): Promise<readonly AddFile[]> {
   const { signal } = request;
-  await checkRows(context, shape, rows, signal);
+  await checkRows({ ...context, zone: request.zone }, shape, rows, signal);
   return stageRows(context, shape, rows, { dataChange: true, targetFileBytes: optimizedFileBytes(shape, request), signal });
 }
 

@@ -14,7 +14,7 @@ import { takeProtocolSettings } from '../protocol-for.ts';
  */
 export function checkSameDefinition(
   existing: DeltaSnapshot,
-  wanted: { readonly location: string; readonly definition: TableDefinition },
+  wanted: { readonly location: string; readonly definition: TableDefinition; readonly arbitraryProperties?: boolean | undefined },
 ): void {
   const { definition, location } = wanted;
   if (definition.schema.fields.length > 0) {
@@ -26,7 +26,7 @@ export function checkSameDefinition(
       });
     }
   }
-  const properties = canonicalProperties(takeProtocolSettings(definition.properties).rest);
+  const properties = canonicalProperties(takeProtocolSettings(definition.properties).rest, wanted.arbitraryProperties);
   const other = Object.entries(properties).some(([key, value]) => existing.properties[key] !== value);
   if (!other) return;
   throw differs('DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY', location, 'properties', {

@@ -10,10 +10,11 @@ const encodedUuidLength = 20;
  *
  * @throws ServiceError `DELTA_DELETION_VECTOR_CORRUPT` (corrupt) when the descriptor cannot be read.
  */
-export function deletionVectorPath(vector: DeletionVector): string | undefined {
+export function deletionVectorPath(vector: DeletionVector, where?: string): string | undefined {
   if (vector.storageType !== 'u') return undefined;
   const prefix = vector.pathOrInlineDv.slice(0, -encodedUuidLength);
-  return vectorFilePath(uuidOf(decodeZ85(vector.pathOrInlineDv.slice(-encodedUuidLength).padEnd(encodedUuidLength))), prefix);
+  const uuid = uuidOf(decodeZ85(vector.pathOrInlineDv.slice(-encodedUuidLength).padEnd(encodedUuidLength), where));
+  return vectorFilePath(uuid, prefix);
 }
 
 /** The file of a UUID, under a directory of the table (default: the table's own). */

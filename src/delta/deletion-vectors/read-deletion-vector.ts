@@ -46,7 +46,7 @@ export async function readDeletionVector(
     throw vectorCorrupt('SIZE_MISMATCH', `${where}: ${vector.sizeInBytes} bytes, at most ${maxVectorBytes} are read`);
   }
   if (vector.storageType === 'i') {
-    const bytes = decodeZ85(vector.pathOrInlineDv);
+    const bytes = decodeZ85(vector.pathOrInlineDv, where);
     if (bytes.byteLength < vector.sizeInBytes) {
       throw vectorCorrupt('SIZE_MISMATCH', `${where}: ${bytes.byteLength} bytes, the log says ${vector.sizeInBytes}`);
     }
@@ -82,7 +82,7 @@ function whereOf({ name }: VectorSource, { storageType, pathOrInlineDv }: Deleti
 }
 
 function fileOf(source: VectorSource, vector: DeletionVector, where: string): { readonly store: ObjectStore; readonly path: string } {
-  const path = deletionVectorPath(vector);
+  const path = deletionVectorPath(vector, where);
   if (path !== undefined) return { store: source.store, path };
   const absolute = vector.storageType === 'p' ? absolutePlaceOf(vector.pathOrInlineDv, source.place.isLocal) : undefined;
   if (absolute !== undefined) return source.place.locate(absolute);

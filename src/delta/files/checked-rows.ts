@@ -6,6 +6,7 @@ import type { Expression } from '../../expr/expression.ts';
 import { columnsOf } from '../../expr/expression-tree.ts';
 import { printExpression } from '../../expr/print-expression.ts';
 import { columnPathSql, expressionSql } from '../../expr/sql/engine-sql.ts';
+import { type StatementTime, statementTime } from '../../expr/time-zone.ts';
 import { shownSql, typeAtPath } from '../../rows/values/column-sql.ts';
 import { lengthChecks } from '../../rows/values/length-checks.ts';
 import { type RowCheck, refuseBrokenRows } from '../../rows/values/row-checks.ts';
@@ -31,11 +32,11 @@ export async function checkRows(context: OperationContext, snapshot: DeltaSnapsh
 
 /** Everything the table asks of each row. */
 export function rowChecksOf(context: OperationContext, snapshot: DeltaSnapshot): readonly RowCheck[] {
-  const nowMicros = BigInt(context.clock.now()) * 1000n;
+  const now = statementTime(context);
   return [
     ...requiredPaths(snapshot.schema, []).map((path) => notNullCheck(path, snapshot)),
     ...lengthChecks(snapshot.schema),
-    ...statedConditions(context, snapshot).map((condition) => conditionCheck(condition, snapshot.schema, nowMicros)),
+    ...statedConditions(context, snapshot).map((condition) => conditionCheck(condition, snapshot.schema, now)),
   ];
 }
 
@@ -53,8 +54,8 @@ interface NamedCondition {
  *
  * @throws AnalysisException `UNRESOLVED_COLUMN.WITH_SUGGESTION` and what binding throws.
  */
-export function conditionCheck(named: NamedCondition, schema: StructType, nowMicros: bigint): RowCheck {
-  const bound = bindNow(bindExpression(named.condition, [{ schema }]), nowMicros);
+export function conditionCheck(named: NamedCondition, schema: StructType, now: StatementTime): RowCheck {
+  const bound = bindNow(bindExpression(named.condition, [{ schema }]), now);
   const paths = columnsOf(bound)
     .map(({ path }) => path)
     .toSorted((left, right) => (left.join('.') < right.join('.') ? -1 : 1));

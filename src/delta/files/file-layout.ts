@@ -1,13 +1,15 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { ParquetTarget } from '../../engine/engine.ts';
 import { quoteName } from '../../expr/sql/engine-sql.ts';
+import { describeType } from '../../schema/describe-type.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import { partitionDirectory } from '../../table/partition-directory.ts';
+import { hasPartitionText, partitionTextSql } from '../../table/partitioning/partition-text.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { PartitionValues } from '../../table/staged-file.ts';
 import { physicalPartitionColumns, physicalSchema } from '../column-mapping/physical-schema.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
-import { partitionTextSql } from './partition-text.ts';
 
 /** How rows of a table become files: which columns the files hold under which names, and how the partition is spelled. */
 export interface FileLayout {
@@ -42,7 +44,7 @@ export function fileLayout(
   const taken = new Set(rows.schema.fields.map((field) => field.name.toLowerCase()));
   const texts = partition.map((field, index) => ({
     name: unusedName(`__partition_${index}`, taken),
-    sql: partitionTextSql(quoteName(field.name), field.type, field.name),
+    sql: partitionTextSql(quoteName(partitionable(field).name), field.type, 'log'),
   }));
   const columns = [...stored.map((field) => quoteName(field.name)), ...texts.map(({ name, sql }) => `${sql} AS ${quoteName(name)}`)];
   const textFields = texts.map(({ name }): Field => ({ name, type: { kind: 'string' }, nullable: true }));
@@ -84,6 +86,18 @@ export function namer(
     const directory = partitionDirectory(layout.partitionColumns, partitionValuesOf(layout, partitionValues));
     return `${root}${directory}${kind}-${String(index).padStart(5, '0')}-${ids.uuid()}.c000${suffixes.get(compression) ?? ''}.parquet`;
   };
+}
+
+function partitionable(field: Field): Field {
+  if (hasPartitionText(field.type)) return field;
+  const type = describeType(field.type);
+  throw new AnalysisException({
+    errorClass: 'INVALID_PARTITION_COLUMN_DATA_TYPE',
+    sqlState: '0A000',
+    message: `Cannot use "${type.toUpperCase()}" for partition column "${field.name}"`,
+    parameters: { type, columnName: field.name },
+    hint: 'partition by a column of text, number, boolean, date or timestamp type',
+  });
 }
 
 function unusedName(name: string, taken: ReadonlySet<string>): string {

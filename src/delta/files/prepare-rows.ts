@@ -2,6 +2,7 @@ import { bindExpression } from '../../expr/bind-expression.ts';
 import { bindNow } from '../../expr/bind-parameters.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { columnPathSql, expressionSql, quoteName, typeSql } from '../../expr/sql/engine-sql.ts';
+import { statementTime } from '../../expr/time-zone.ts';
 import { type ConversionRule, convertValue, type MemberDifference, memberNamed } from '../../rows/values/convert-value.ts';
 import type { RowCheck } from '../../rows/values/row-checks.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
@@ -60,6 +61,7 @@ export function prepareRows(context: OperationContext, snapshot: DeltaSnapshot, 
         {
           rule: options.rule,
           path: [field.name],
+          zone: context.zone?.rule,
           byPosition: options.structsByPlace?.(field, type),
           members: options.members,
         },
@@ -109,12 +111,12 @@ function placeOf(
 
 /** Puts the generated columns behind the others they are made of, then all in table order. */
 function withGenerated(context: OperationContext, schema: StructType, plain: string, generated: ReadonlyMap<string, Expression>): string {
-  const nowMicros = BigInt(context.clock.now()) * 1000n;
+  const now = statementTime(context);
   const columns = schema.fields.map((field) => {
     const expression = generated.get(field.name);
     if (expression === undefined) return quoteName(field.name);
     const cast: Expression = { kind: 'cast', operand: expression, type: field.type, safe: false };
-    const bound = bindNow(bindExpression(cast, [{ schema }]), nowMicros);
+    const bound = bindNow(bindExpression(cast, [{ schema }]), now);
     return `${expressionSql(bound, columnPathSql)} AS ${quoteName(field.name)}`;
   });
   return `SELECT ${columns.join(', ')} FROM (${plain})`;
@@ -131,7 +133,7 @@ function missingValue(context: OperationContext, field: Field): string {
   if (typeof text !== 'string') return `CAST(NULL AS ${typeSql(field.type)})`;
   const expression = storedExpression(context.name, `default of column "${field.name}"`, text);
   const cast: Expression = { kind: 'cast', operand: expression, type: field.type, safe: false };
-  return expressionSql(bindNow(bindExpression(cast, []), BigInt(context.clock.now()) * 1000n), columnPathSql);
+  return expressionSql(bindNow(bindExpression(cast, []), statementTime(context)), columnPathSql);
 }
 
 function refuseDuplicates(given: StructType): void {

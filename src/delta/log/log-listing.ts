@@ -1,6 +1,6 @@
 import type { ObjectInfo, ObjectStore } from '../../storage/object-store.ts';
 import type { Version } from '../../table/version.ts';
-import { logCorrupt } from '../action-json.ts';
+import { logCorrupt } from '../action-reader.ts';
 import { logFolder, parseLogName, pathBefore } from './log-names.ts';
 
 /** A complete checkpoint: all its parts are there. */
@@ -35,7 +35,7 @@ export async function listLog(store: ObjectStore, fromVersion: number, signal?: 
   const objects: { path: string; version: Version; kind: string }[] = [];
   const parts = new Map<string, { version: Version; parts: number; paths: Map<number, string> }>();
   const checkpoints: CheckpointFiles[] = [];
-  for await (const object of store.list({ prefix: logFolder, startAfter: pathBefore(fromVersion) }, signal)) {
+  for await (const object of store.list({ prefix: logFolder, startAfter: pathBefore(fromVersion), links: true }, signal)) {
     // Digits sort before underscores: everything from here on is hints and sidecars.
     if (object.path.startsWith(`${logFolder}_`)) break;
     const name = parseLogName(object.path);

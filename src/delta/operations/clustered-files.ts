@@ -1,7 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { printJson } from '../../base/bigint-json.ts';
 import type { IdSource } from '../../base/ids.ts';
-import { bySize, fillBins } from '../../rows/files/pack-files.ts';
+import { bySize, fillBins, maxFilesPerQuery } from '../../rows/files/pack-files.ts';
 import type { ClusterColumn } from '../../rows/order/z-order.ts';
 import { typeAtPath } from '../../rows/values/column-sql.ts';
 import type { ClusteringMetrics } from '../../table/row-operations.ts';
@@ -19,7 +19,6 @@ const columnsTag = 'ZCUBE_ZORDER_BY';
 const stableCubeBytes: number = 100 * 2 ** 30;
 /** Files are clustered together up to this size. */
 const maxCubeBytes: number = 150 * 2 ** 30;
-const maxFilesPerCube = 10_000;
 
 /** The columns a table is clustered by, in order; none when it is not. */
 export function clusteredBy(snapshot: DeltaSnapshot): readonly ClusterColumn[] {
@@ -60,7 +59,7 @@ export function planClustering(files: readonly AddFile[], how: ClusteredFiles): 
   const cubes = new Set(candidates.map((file) => cubeKey(file, names)));
   if (cubes.size === 1 && !cubes.has(undefined) && candidates.every((file) => file.deletionVector === undefined)) return [];
   const packable = candidates.map((file) => ({ path: file.storedPath, sizeBytes: file.sizeBytes, file })).sort(bySize);
-  return fillBins(packable, { maxBytes: maxCubeBytes, maxFiles: maxFilesPerCube }).map(({ files: bin }) => bin.map(({ file }) => file));
+  return fillBins(packable, { maxBytes: maxCubeBytes, maxFiles: maxFilesPerQuery }).map(({ files: bin }) => bin.map(({ file }) => file));
 }
 
 /** A rewriter whose outputs are marked as a cube for each bin. The rows must come in the columns' order. */

@@ -49,6 +49,6 @@ export async function commitOperation(
     },
     signal,
   );
-  if (end.kind === 'committed') return end;
+  if (end.kind === 'committed') return { kind: 'committed', version: end.landed };
   return { kind: 'conflicted', conflict: end.conflict ?? { kind: 'version-taken', latest } };
 }

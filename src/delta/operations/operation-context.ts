@@ -4,8 +4,10 @@ import type { Failpoint } from '../../base/failpoint.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Random } from '../../base/random.ts';
 import type { OpenEngine } from '../../engine/engine.ts';
+import type { TimeZone } from '../../expr/time-zone.ts';
 import type { ObjectStore, OpenObjectStore } from '../../storage/object-store.ts';
 import type { CommitId, CommitOutcome } from '../../table/commit.ts';
+import type { CommitTried } from '../../table/commit-driver.ts';
 import type { AutoCompactSettings } from '../../table/row-operations.ts';
 import type { StagedFile, WriteSpec } from '../../table/staged-file.ts';
 import type { Version } from '../../table/version.ts';
@@ -44,11 +46,16 @@ export interface OperationContext {
   readonly name: string;
   readonly store: ObjectStore;
   readonly clock: Clock;
+  /** Of the statement that is worked out; default: UTC. */
+  readonly zone?: TimeZone | undefined;
   readonly random: Random;
+  readonly commitTried?: CommitTried | undefined;
   readonly ids: IdSource;
   readonly failpoint: Failpoint;
   /** @throws AnalysisException `ENGINE_NOT_AVAILABLE` where the process has none. */
   readonly engine: OpenEngine;
+  /** Whether unknown properties below `delta.` are taken as they are. Absent: they are refused. */
+  readonly arbitraryProperties?: (() => boolean) | undefined;
   /** Where the table's files lie. */
   readonly place: TablePlace;
   /** Opens what lies outside the table, as a clone refers to. Absent: local files only. */

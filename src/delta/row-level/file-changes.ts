@@ -7,11 +7,14 @@ export interface FileChanges {
   /** Files that end. */
   readonly removed: readonly AddFile[];
   /** Files that stay, with another deletion vector. */
-  readonly marked: readonly { readonly before: AddFile; readonly after: AddFile }[];
+  readonly marked: readonly MarkedFile[];
   readonly changeFiles: readonly CdcFile[];
 }
 
-export const noFileChanges: FileChanges = { added: [], removed: [], marked: [], changeFiles: [] };
+export interface MarkedFile {
+  readonly before: AddFile;
+  readonly after: AddFile;
+}
 
 /** The actions of a commit that makes the changes. */
 export function actionsOf(changes: FileChanges, deletedMs: number): readonly Action[] {

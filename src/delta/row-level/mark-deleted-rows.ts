@@ -1,15 +1,17 @@
 import { assert, present } from '../../base/assert.ts';
+import { countRows } from '../../rows/change/engine-counts.ts';
 import { mergedPositions } from '../../rows/change/merged-positions.ts';
 import { positionsByFile } from '../../rows/change/positions-by-file.ts';
+import { withScan } from '../../rows/change/target-scan.ts';
 import type { RowPositions } from '../../rows/change/touched-file.ts';
-import { type AddFile, physicalRows } from '../actions.ts';
+import type { RowTable } from '../../rows/row-table.ts';
+import { type AddFile, type DeletionVector, physicalRows } from '../actions.ts';
 import { deletionVectorPath } from '../deletion-vectors/deletion-vector-path.ts';
 import { readDeletionVector } from '../deletion-vectors/read-deletion-vector.ts';
 import { writeDeletionVectors } from '../deletion-vectors/write-deletion-vectors.ts';
-import type { FileChanges } from './file-changes.ts';
+import type { OperationContext } from '../operations/operation-context.ts';
+import type { FileChanges, MarkedFile } from './file-changes.ts';
 import { looseStatistics } from './loose-statistics.ts';
-import type { DeltaRowWork } from './row-work.ts';
-import { countPhysicalRows } from './target-scan.ts';
 
 /** Vectors wait to be written together until they hold this many positions. */
 const maxPendingPositions = 4_000_000;
@@ -24,26 +26,31 @@ interface Pending {
 /**
  * Deletes rows by deletion vectors: what a file's present vector deletes stays deleted; a file without a row left ends.
  *
+ * @param staged told of every file that is written.
  * @throws ServiceError `DELTA_DELETION_VECTOR_*` when a present vector cannot be read.
  */
 export async function markDeletedRows(
-  work: DeltaRowWork,
+  context: OperationContext,
+  table: Pick<RowTable<AddFile>, 'work' | 'scan'>,
   deleted: RowPositions<AddFile>,
+  staged: (storedPath: string) => void,
 ): Promise<Pick<FileChanges, 'marked' | 'removed'>> {
   const removed: AddFile[] = [];
-  const marked: { readonly before: AddFile; readonly after: AddFile }[] = [];
+  const marked: MarkedFile[] = [];
   let pending: Pending[] = [];
   let pendingPositions = 0;
   const flush = async (): Promise<void> => {
-    marked.push(...(await writeVectors(work, pending)));
+    const vectors = await writeDeletionVectors(context, pending, table.work.signal);
+    for (const path of new Set(vectors.map((vector) => deletionVectorPath(vector)))) if (path !== undefined) staged(path);
+    marked.push(...pending.map((file, index) => markedFile(file, present(vectors[index], 'every file has its vector'))));
     pending = [];
     pendingPositions = 0;
   };
-  for await (const { index, positions } of positionsByFile(work, deleted.positions)) {
+  for await (const { index, positions } of positionsByFile(table.work, deleted.positions)) {
     const file = present(deleted.files[index], 'a deleted position must be of one of the files');
-    const rows = physicalRows(file.stats) ?? present((await countPhysicalRows(work, [file]))[0], 'every file has a count');
+    const rows = physicalRows(file.stats) ?? (await countPhysicalRows(table, file));
     const vector = file.deletionVector;
-    const before = vector === undefined ? undefined : await readDeletionVector(work.context, { vector, rows }, work.signal);
+    const before = vector === undefined ? undefined : await readDeletionVector(context, { vector, rows }, table.work.signal);
     const all = before === undefined ? positions : mergedPositions([before, positions]);
     assert(all.length <= rows, 'no more rows can be deleted than the file has');
     if (all.length === rows) {
@@ -58,17 +65,12 @@ export async function markDeletedRows(
   return { marked, removed };
 }
 
-async function writeVectors(work: DeltaRowWork, pending: readonly Pending[]): Promise<FileChanges['marked']> {
-  const vectors = await writeDeletionVectors(work.context, pending, work.signal);
-  const paths = new Set(vectors.map(deletionVectorPath).filter((path) => path !== undefined));
-  await work.staging(Promise.resolve([...paths].map((storedPath) => ({ storedPath }))));
-  return pending.map(({ file, rows }, index) => ({
-    before: file,
-    after: {
-      ...file,
-      dataChange: true,
-      stats: looseStatistics(file.stats, rows),
-      deletionVector: present(vectors[index], 'every file has its vector'),
-    },
-  }));
+function markedFile({ file, rows }: Pending, deletionVector: DeletionVector): MarkedFile {
+  return { before: file, after: { ...file, dataChange: true, stats: looseStatistics(file.stats, rows), deletionVector } };
+}
+
+/** Rows the file holds for a reader, and those that its vector deletes. */
+function countPhysicalRows(table: Pick<RowTable<AddFile>, 'work' | 'scan'>, file: AddFile): Promise<number> {
+  const scanning = table.scan([file], { withPositions: true, withDeletedRows: true });
+  return withScan(scanning, async (scan) => Number(await countRows(table.work, scan)));
 }

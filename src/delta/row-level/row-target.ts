@@ -1,6 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import { historyText } from '../../rows/change/row-scope.ts';
-import type { RowErrors, RowTarget } from '../../rows/row-target.ts';
+import type { ConditionFault, RowCommand, RowErrors, RowTarget } from '../../rows/row-target.ts';
+import { memberOfPlainValue } from '../../rows/values/conversion-errors.ts';
 import type { ConversionFault } from '../../rows/values/convert-value.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
@@ -14,16 +14,24 @@ export function deltaRowTarget(name: string): RowTarget {
     name,
     errors,
     conversion: 'store',
+    fillsMembers: true,
     defaultOf: (field) => {
       const text = field.metadata?.['CURRENT_DEFAULT'];
       return typeof text === 'string' ? storedExpression(name, `default of column "${field.name}"`, text) : undefined;
     },
     isComputed: (field) => field.metadata?.['delta.generationExpression'] !== undefined || isIdentity(field),
+    refusalOfQueries: (command) => queriesAsked(command),
     refusalOfAssignment: (field) => (isIdentity(field) ? identityAssigned(field) : undefined),
   };
 }
 
 const usageReference = 'https://docs.delta.io/latest/delta-update.html#upsert-into-a-table-using-merge';
+
+const conditionFaults: Readonly<Record<ConditionFault, { readonly errorClass: string; readonly what: string }>> = {
+  aggregate: { errorClass: 'DELTA_AGGREGATION_NOT_SUPPORTED', what: 'Aggregate functions' },
+  random: { errorClass: 'DELTA_NON_DETERMINISTIC_FUNCTION_NOT_SUPPORTED', what: 'Non-deterministic functions' },
+  query: { errorClass: 'DELTA_UNSUPPORTED_SUBQUERY', what: 'Subqueries' },
+};
 
 const errors: RowErrors = {
   // As for inserted rows, but a value out of range has a name of its own in UPDATE and MERGE.
@@ -53,13 +61,7 @@ const errors: RowErrors = {
   memberOfNoStruct: (path, type) => {
     const columnName = path.join('.');
     if (type.kind === 'list' || type.kind === 'map') return memberOfCollection(columnName);
-    return new AnalysisException({
-      errorClass: 'DELTA_UNSUPPORTED_FIELD_UPDATE_NON_STRUCT',
-      kind: 'unsupported',
-      sqlState: '0AKDC',
-      message: `Updating nested fields is only supported for StructType, but you are trying to update a field of \`${columnName}\`, which is of type: ${type.kind}.`,
-      parameters: { columnName, dataType: type.kind },
-    });
+    return memberOfPlainValue(columnName, type);
   },
   multipleMatches: () =>
     new AnalysisException({
@@ -92,15 +94,27 @@ ${usageReference}`,
       parameters: { sqlExpr, clause: place.clause, cols },
     });
   },
-  randomMergeCondition: (bound, clause) => {
+  mergeCondition: (fault, shown, clause) => {
+    const { errorClass, what } = conditionFaults[fault];
     const operation = `${clause} of MERGE operation`;
-    const expression = `(condition = ${historyText(bound)}).`;
+    const expression = `(condition = ${shown}).`;
     return new AnalysisException({
-      errorClass: 'DELTA_NON_DETERMINISTIC_FUNCTION_NOT_SUPPORTED',
+      errorClass,
       kind: 'unsupported',
       sqlState: '0AKDC',
-      message: `Non-deterministic functions are not supported in the ${operation} ${expression}`,
+      message: `${what} are not supported in the ${operation} ${expression}`,
       parameters: { operation, expression },
+    });
+  },
+  memberInserted: (path) => {
+    const fieldName = path.map((part) => `\`${part}\``).join('.');
+    return new AnalysisException({
+      errorClass: 'DELTA_UNSUPPORTED_NESTED_FIELD_IN_OPERATION',
+      kind: 'unsupported',
+      sqlState: '0AKDC',
+      message: `Nested field is not supported in the INSERT clause of MERGE operation (field = ${fieldName}).`,
+      parameters: { operation: 'INSERT clause of MERGE operation', fieldName },
+      hint: 'give the column as a whole',
     });
   },
   duplicateInsertColumns: () =>
@@ -119,6 +133,18 @@ function memberOfCollection(columnName: string): AnalysisException {
     message: 'Updating nested fields is only supported for StructType.',
     parameters: { operation: 'UPDATE' },
     hint: `assign \`${columnName}\` as a whole: SET ${columnName} = transform(${columnName}, …)`,
+  });
+}
+
+function queriesAsked(command: RowCommand): AnalysisException {
+  const operation = command.toUpperCase();
+  return new AnalysisException({
+    errorClass: 'DELTA_UNSUPPORTED_SUBQUERY',
+    kind: 'unsupported',
+    sqlState: '0AKDC',
+    message: `Subqueries are not supported in the ${operation}.`,
+    parameters: { operation },
+    hint: 'MERGE with the query as its source',
   });
 }
 

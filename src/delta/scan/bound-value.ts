@@ -2,6 +2,7 @@ import type { JsonValue } from '../../base/bigint-json.ts';
 import { parseDateText, parseTimestampText } from '../../expr/parse/temporal-text.ts';
 import type { BoundValue } from '../../schema/statistics.ts';
 import type { DataType } from '../../schema/types.ts';
+import { partitionValue } from '../../table/partitioning/partition-text.ts';
 
 export type BoundSide = 'min' | 'max';
 
@@ -68,42 +69,12 @@ export function mayBeCut(bound: BoundValue | undefined): boolean {
   return typeof bound === 'string' && bound.length >= cutTextUnits;
 }
 
-/** A partition value in plain text (`partitionText`) as a value to compare with; `undefined` for types without order here. */
+/** A partition value in plain text as a value to compare with; `undefined` for types without order here. */
 export function partitionBound(text: string, type: DataType): BoundValue | boolean | undefined {
-  switch (type.kind) {
-    case 'boolean':
-      return text === 'true';
-    case 'float':
-      return Math.fround(Number(text));
-    case 'double':
-      return Number(text);
-    case 'byte':
-    case 'short':
-    case 'integer':
-    case 'long':
-      return integerOf(text);
-    case 'decimal':
-      return exactUnscaled(text, type.scale);
-    case 'date': {
-      const days = parseDateText(text);
-      return days === undefined ? undefined : BigInt(days);
-    }
-    case 'timestamp':
-    case 'timestamp_ntz':
-      return parseTimestampText(text)?.micros;
-    case 'string':
-      return text;
-    case 'binary':
-    case 'time':
-    case 'timestamp_ns':
-    case 'timestamp_ntz_ns':
-    case 'struct':
-    case 'list':
-    case 'map':
-    case 'variant':
-    case 'void':
-      return undefined;
-  }
+  const value = partitionValue(text, type);
+  if (value instanceof Uint8Array) return undefined;
+  if (typeof value !== 'number' || type.kind === 'double') return value;
+  return type.kind === 'float' ? Math.fround(value) : BigInt(value);
 }
 
 function integerOf(value: JsonValue): bigint | undefined {

@@ -1,7 +1,7 @@
 import { inspectFile } from '../../codec/inspect-file.ts';
 import { hiddenNamed } from '../../table/hidden-columns.ts';
 import type { FileScan, ScanFile } from '../../table/scan.ts';
-import { type AddFile, type CdcFile, physicalRows, type RemoveFile } from '../actions.ts';
+import { type AddFile, type CdcFile, isEmptyVector, physicalRows, type RemoveFile } from '../actions.ts';
 import { readDeletionVector } from '../deletion-vectors/read-deletion-vector.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import type { TablePlace } from '../files/table-place.ts';
@@ -71,7 +71,7 @@ function scanFileOf(
   const { deletionVector, baseRowId, defaultRowCommitVersion } = file;
   const rowCount = physicalRows(file.stats);
   const deletedRows =
-    deletionVector === undefined || deletionVector.cardinality === 0
+    deletionVector === undefined || isEmptyVector(deletionVector)
       ? undefined
       : async (signal?: AbortSignal) => {
           const rows = deletionVector.cardinality > maxUnprovenPositions ? await provenRows(table.place, base, signal) : rowCount;

@@ -1,8 +1,10 @@
-import type { DataType, StructType } from '../../schema/types.ts';
+import { ServiceError } from '../../base/errors.ts';
+import type { DataType, Field, StructType } from '../../schema/types.ts';
+import { plainPartitionText } from '../../table/partitioning/partition-text.ts';
 import type { PartitionValues } from '../../table/staged-file.ts';
+import type { AddFile } from '../actions.ts';
 import { physicalName } from '../column-mapping/physical-schema.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
-import { partitionText } from './partition-text.ts';
 
 /** A partition column: its name in the schema, its key in the log's partition values, its type. */
 export interface PartitionColumn {
@@ -26,13 +28,35 @@ export function partitionTexts(values: PartitionValues, partitions: readonly Par
   return Object.fromEntries(partitions.map((column) => [column.name, partitionValueOf(values, column, file)]));
 }
 
+/** The values that all rows of a file have in columns, in their order; `undefined` when one of these is no partition column. */
+export function partitionTextsOf(
+  snapshot: DeltaSnapshot,
+  table: string,
+): (file: AddFile, fields: readonly Field[]) => readonly (string | undefined)[] | undefined {
+  const columns = new Map(partitionsOf(snapshot, table).map((column) => [column.name, column]));
+  return ({ partitionValues, path }, fields) => {
+    const asked = fields.map(({ name }) => columns.get(name));
+    if (!asked.every((column) => column !== undefined)) return undefined;
+    return asked.map((column) => partitionValueOf(partitionValues, column, path));
+  };
+}
+
 /**
- * One value of one file in plain text; `undefined` is null, which is also what a value reads as that the log lacks.
+ * One value of one file in plain text; `undefined` is null, which is also what the empty text reads as and a value that the log lacks.
  *
  * @throws ServiceError `DELTA_PARTITION_VALUE_INVALID` (corrupt).
  */
 export function partitionValueOf(values: PartitionValues, column: PartitionColumn, file: string): string | undefined {
-  return partitionText(rawValue(values, column.key), column.type, { table: column.table, file, column: column.name });
+  const value = rawValue(values, column.key);
+  if (value === undefined || value === '') return undefined;
+  const text = plainPartitionText(value, column.type);
+  if (text !== undefined) return text;
+  throw new ServiceError({
+    code: 'DELTA_PARTITION_VALUE_INVALID',
+    kind: 'corrupt',
+    message: `table "${column.table}": file "${file}" has the value "${value.slice(0, 100)}" for partition column "${column.name}", which is no ${column.type.kind}`,
+    hint: 'the log is damaged or was written by a broken writer; restore the commit from a copy',
+  });
 }
 
 /** Some writers spell partition columns in another case than the schema does. */

@@ -3,7 +3,7 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { StructType } from '../../schema/types.ts';
 import { changeSchema } from '../../table/change-columns.ts';
-import type { ChangeScan } from '../../table/scan.ts';
+import type { ChangeScan, ScanFile } from '../../table/scan.ts';
 import type { StreamOptions, StreamSource } from '../../table/stream.ts';
 import { toVersion } from '../../table/version.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
@@ -90,7 +90,7 @@ export class DeltaStreamSource implements StreamSource {
     const scans: ChangeScan[] = [];
     const lastVersion = until.index === beforeFirstFile && !until.starting ? until.version - 1 : until.version;
     for await (const step of this.#steps(start, lastVersion, signal)) {
-      const wanted = step.files.filter(({ index }) => !isBefore(until, { ...step.at, index }));
+      const wanted = step.files.filter(({ index, file }) => !isBefore(until, { ...step.at, index }) && !this.#isExcluded(file));
       scans.push(...regrouped(wanted));
       if (!isBefore(step.next, until)) break;
     }
@@ -113,6 +113,12 @@ export class DeltaStreamSource implements StreamSource {
       const files = behind(await this.#filesOf(at.version, signal), at.index);
       yield { files, at, next: { version: at.version + 1, index: beforeFirstFile, starting: false } };
     }
+  }
+
+  #isExcluded(file: ScanFile): boolean {
+    const root = this.#context.store.root.replace(/^file:\/\//, '');
+    const path = file.path.startsWith(root) ? file.path.slice(root.length) : file.path;
+    return !this.changeFeed && this.#options.excludePaths?.test(path) === true;
   }
 
   async #filesOf(version: number, signal: AbortSignal | undefined): Promise<readonly IndexedFile[]> {

@@ -38,9 +38,8 @@ export async function commitTransaction(context: OperationContext, transaction: 
   const reads =
     mark === undefined ? transaction.reads : { ...transaction.reads, appIds: [...(transaction.reads.appIds ?? []), mark.appId] };
   const checked: CheckedTransaction = { reads, actions, isolationLevel: isolationLevelOf(actions, base.metadata.configuration) };
-  const rivals = new Rivals(context, checked, base);
+  const concurrent = new ConcurrentCommits(context, checked, base);
   const blind = isBlindAppend(checked);
-  const startedMs = context.clock.monotonicMs();
   const end = await commitUntilCertain<AnalysisException>(
     context,
     {
@@ -59,17 +58,17 @@ export async function commitTransaction(context: OperationContext, transaction: 
         addsKnownFiles: transaction.addsKnownFiles,
       }),
       refusal: (conflict) => refusalOf(context.name, conflict),
-      conflictWith: (fresh) => rivals.standingAgainst(fresh),
+      conflictWith: (fresh) => concurrent.standingAgainst(fresh),
     },
     transaction.signal,
   );
   if (end.kind === 'conflicted') {
-    throw end.conflict ?? exhausted(context, transaction, { attempts: end.attempts, elapsedMs: context.clock.monotonicMs() - startedMs });
+    throw end.conflict ?? exhausted(context, transaction, end);
   }
   const addedFiles = actions.filter((action): action is AddFile => action.kind === 'add' && action.dataChange);
   // The version stands: whatever happens here must not look like a failed commit, whose files the caller deletes.
-  await context.afterCommit?.(end.version, { addedFiles, autoCompact: transaction.autoCompact }).catch(() => undefined);
-  return end.version;
+  await context.afterCommit?.(end.landed, { addedFiles, autoCompact: transaction.autoCompact }).catch(() => undefined);
+  return end.landed;
 }
 
 /** What no newer version can make good. */
@@ -95,7 +94,7 @@ function isBlindAppend({ reads, actions }: CheckedTransaction): boolean {
 }
 
 /** The commits of others since the transaction read the table, each checked once. */
-class Rivals {
+class ConcurrentCommits {
   readonly #context: OperationContext;
   readonly #transaction: CheckedTransaction;
   #passed: DeltaSnapshot;

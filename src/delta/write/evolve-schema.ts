@@ -45,7 +45,8 @@ function replacedDefinition(context: OperationContext, base: DeltaSnapshot, requ
   const fields = request.rows.schema.fields.map(newColumn);
   const given: StructType = { kind: 'struct', fields };
   const sameSchema = sameShape(given, base.schema);
-  const samePartitioning = request.partitionBy === undefined || sameColumns(request.partitionBy, base.partitionColumns);
+  // Without partitionBy the table has no partitions from then on, as everything else of its definition is the rows'.
+  const samePartitioning = sameColumns(request.partitionBy ?? [], base.partitionColumns);
   if (sameSchema && samePartitioning) return { snapshot: base, actions: [] };
   const partitionColumns = (request.partitionBy ?? []).map((name) => memberNamed(given, name)?.name ?? name);
   return changedDefinition(context, base, { schema: sameSchema ? base.schema : given, partitionColumns });

@@ -2,10 +2,12 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { type Engine, scanColumns } from '../../engine/engine.ts';
 import { bindExpression } from '../../expr/bind-expression.ts';
 import { bindNow } from '../../expr/bind-parameters.ts';
+import { requireReplaced } from '../../expr/clause-rules.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { columnsOf } from '../../expr/expression-tree.ts';
 import { printExpression } from '../../expr/print-expression.ts';
 import { columnPathSql, expressionSql, quoteName } from '../../expr/sql/engine-sql.ts';
+import { statementTime } from '../../expr/time-zone.ts';
 import { withRowTrackingFields } from '../../rows/change/row-tracking-fields.ts';
 import type { RowCheck } from '../../rows/values/row-checks.ts';
 import type { Relation } from '../../table/relation.ts';
@@ -44,8 +46,9 @@ export async function replacedRows(
   condition: Expression,
   signal?: AbortSignal,
 ): Promise<ReplacedRows> {
-  const nowMicros = BigInt(context.clock.now()) * 1000n;
-  const bound = bindNow(bindExpression(condition, [{ schema: base.schema }]), nowMicros);
+  const now = statementTime(context);
+  const bound = bindNow(bindExpression(condition, [{ schema: base.schema }]), now);
+  requireReplaced(bound);
   if (columnsOf(bound).every(({ path }) => base.partitionColumns.includes(path[0] ?? ''))) {
     const whole = await filesMatching(context, base, condition, signal);
     const counts = whole.map(liveRows);
@@ -118,8 +121,8 @@ function disposing<Held extends { dispose(): Promise<void> }>(held: Held): Held 
 /** Written rows must satisfy the condition whose rows they replace: `DELTA_REPLACE_WHERE_MISMATCH` (44000). */
 export function replaceWhereCheck(context: OperationContext, target: DeltaSnapshot, condition: Expression): RowCheck {
   const text = printExpression(condition);
-  const nowMicros = BigInt(context.clock.now()) * 1000n;
-  const check = conditionCheck({ name: `EXPRESSION(${text})`, condition }, target.schema, nowMicros);
+  const now = statementTime(context);
+  const check = conditionCheck({ name: `EXPRESSION(${text})`, condition }, target.schema, now);
   return {
     ...check,
     error: (values) => {

@@ -82,13 +82,18 @@ export class RowWrite {
       operationParameters: writeParameters(request),
       operationMetrics: writeMetrics(request, { added, copied, removed, changeFiles: changes.length, deletedRows }),
       actions,
-      reads: replacement.reads,
+      reads: this.#readsItself() ? { ...replacement.reads, wholeTable: true } : replacement.reads,
       autoCompact: request.autoCompact,
       userMetadata: request.userMetadata,
       idempotency: request.idempotency,
       signal: request.signal,
     });
     return { version, rowCount: rowsIn(added), fileCount: added.length, sizeBytes: bytesIn(added) };
+  }
+
+  /** Rows that were computed from the table's own are right for the rows there were: such an append is not blind. */
+  #readsItself(): boolean {
+    return this.#request.readVersions?.has(this.#base.tableId) === true;
   }
 
   /** Deletes what was staged; only when it is certain that no version refers to it. */

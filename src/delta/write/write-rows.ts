@@ -4,6 +4,7 @@ import type { Relation } from '../../table/relation.ts';
 import type { WriteRequest, WriteResult } from '../../table/row-operations.ts';
 import { feedColumns } from '../definition/check-schema.ts';
 import { appendOnlyError } from '../delta-committer.ts';
+import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import { checkRowsWritable } from '../table-features.ts';
 import { isAlreadyWritten } from '../transaction/idempotency.ts';
@@ -19,14 +20,18 @@ import { refuseMisplacedMembers, structRule } from './structs-by-place.ts';
  * `DELTA_CANNOT_MODIFY_APPEND_ONLY` (42809), `RESERVED_CDC_COLUMNS_ON_WRITE` (42939); the errors of `commitTransaction`.
  */
 export async function writeRows(context: OperationContext, request: WriteRequest): Promise<WriteResult> {
-  const base = await context.refresh(request.signal);
+  const newest = await context.refresh(request.signal);
+  if (isAlreadyWritten(newest, request)) return nothingWritten;
+  // What others added since the rows were read stands between both.
+  const readVersion = request.readVersions?.get(newest.tableId) ?? newest.version;
+  const base = readVersion < newest.version ? await context.snapshotAt(readVersion, request.signal) : newest;
   checkRowsWritable(base.protocol, base.metadata, context.name);
-  if (isAlreadyWritten(base, request)) return nothingWritten;
   if (request.mode.kind !== 'append' && base.settings.appendOnly) throw appendOnlyError(context.name);
   if (base.settings.changeDataFeed) refuseFeedColumns(request.rows);
   const byPlace = structRule(base.schema, request);
   refuseMisplacedMembers(context.name, base.schema, request, byPlace);
   const target = evolveSchema(context, base, request, byPlace);
+  requirePartitions(base, request);
   const write = new RowWrite(context, request, { base, target, byPlace, engine: await context.engine() });
   try {
     return await write.run();
@@ -37,6 +42,25 @@ export async function writeRows(context: OperationContext, request: WriteRequest
   } finally {
     await write.release();
   }
+}
+
+/** Rows of a DataFrame, which go by name, say which partition they are of, unless the table computes it. */
+function requirePartitions({ schema, partitionColumns }: DeltaSnapshot, { rows, matchBy = 'name', ...request }: WriteRequest): void {
+  if (matchBy !== 'name' || request.storeAssignment === true || request.overwriteSchema === true) return;
+  const given = new Set(rows.schema.fields.map((field) => field.name.toLowerCase()));
+  const lacking = partitionColumns.find((name) => {
+    const metadata = schema.fields.find((field) => field.name === name)?.metadata;
+    const own = metadata?.['delta.generationExpression'] ?? metadata?.['CURRENT_DEFAULT'];
+    return !given.has(name.toLowerCase()) && own === undefined;
+  });
+  if (lacking === undefined) return;
+  throw new AnalysisException({
+    errorClass: 'DELTA_MISSING_PARTITION_COLUMN',
+    sqlState: '42KD6',
+    message: `Partition column \`${lacking}\` not found in schema ${[...given].join(', ')}`,
+    parameters: { columnName: `\`${lacking}\`` },
+    hint: 'give the rows the column, with NULL where they are of no partition',
+  });
 }
 
 function refuseFeedColumns(rows: Relation): void {

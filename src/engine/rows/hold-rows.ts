@@ -6,7 +6,7 @@ import { sliceRows } from '../../schema/slice.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { DuckdbModules } from '../duckdb-modules.ts';
 import { duckdbTypeOf } from '../duckdb-types.ts';
-import { heldSchema } from '../held-names.ts';
+import { heldSchema } from '../relation-names.ts';
 import { writeChunk } from './write-vector.ts';
 
 /** The engine's unit of work. */

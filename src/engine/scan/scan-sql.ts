@@ -1,5 +1,6 @@
 import { literalSql, quoteName, sqlText, typeSql } from '../../expr/sql/engine-text.ts';
-import type { DataType, Field } from '../../schema/types.ts';
+import type { Field } from '../../schema/types.ts';
+import { partitionValueSql } from '../../table/partitioning/partition-text.ts';
 import type { FileLayout, FileScan, RowTrackingColumns, StoredColumn } from '../../table/scan.ts';
 import { type ScanOptions, scanColumns } from '../engine.ts';
 import { isNowhere, nowherePaths, relationValueSql, storedTypeSql } from '../stored-types.ts';
@@ -115,13 +116,9 @@ function givenColumns(scan: FileScan, group: HeldGroup): (field: Field) => strin
 function partitionColumnSql(group: HeldGroup, field: Field): string | undefined {
   const index = group.layout.partitionColumns.indexOf(field.name);
   if (index < 0) return undefined;
-  if (group.partitions !== undefined) return partitionSql(`p.p${index}`, field.type);
+  if (group.partitions !== undefined) return partitionValueSql(`p.p${index}`, field.type);
   const value = group.files[0]?.file.partitionValues[field.name];
-  return partitionSql(value === undefined ? 'NULL' : sqlText(value), field.type);
-}
-
-function partitionSql(text: string, type: DataType): string {
-  return type.kind === 'binary' ? `unhex(CAST(${text} AS VARCHAR))` : `CAST(${text} AS ${typeSql(type)})`;
+  return partitionValueSql(value === undefined ? 'NULL' : sqlText(value), field.type);
 }
 
 function defaultSql(layout: FileLayout, field: Field): string {

@@ -1,5 +1,6 @@
 import { quoteName, sqlText, typeSql } from '../../expr/sql/engine-text.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
+import { partitionTextSql } from '../../table/partitioning/partition-text.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { ParquetTarget } from '../engine.ts';
 import { reshapeSql } from '../scan/reshape-sql.ts';
@@ -78,28 +79,9 @@ function partitionKeySql(fields: readonly Field[], partitionBy: readonly string[
   const values = partitionBy.map((name) => {
     const index = fields.findIndex((field) => field.name === name);
     const field = fields[index];
-    return field === undefined ? 'NULL::VARCHAR' : partitionTextSql(`c${index}`, field.type);
+    return field === undefined ? 'NULL::VARCHAR' : partitionTextSql(`CAST(c${index} AS ${typeSql(field.type)})`, field.type, 'plain');
   });
   return `CAST(to_json([${values.join(', ')}]::VARCHAR[]) AS VARCHAR)`;
-}
-
-/** A value of a partition column as the text a scan reads it from. */
-export function partitionTextSql(sql: string, type: DataType): string {
-  const value = `CAST(${sql} AS ${typeSql(type)})`;
-  switch (type.kind) {
-    case 'binary':
-      return `lower(hex(${value}))`;
-    case 'timestamp':
-      return `CAST((${value} AT TIME ZONE 'UTC') AS VARCHAR)`;
-    case 'float':
-    case 'double':
-      return (
-        `CASE WHEN isnan(${value}) THEN 'NaN' WHEN isinf(${value}) THEN CASE WHEN ${value} > 0 THEN 'Infinity' ELSE '-Infinity' END ` +
-        `ELSE CAST(${value} AS VARCHAR) END`
-      );
-    default:
-      return `CAST(${value} AS VARCHAR)`;
-  }
 }
 
 function fieldIds(fields: readonly Field[]): string {

@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { throwIfAborted } from '../../base/abort.ts';
@@ -10,11 +10,10 @@ import type { StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { DuckdbModules } from '../duckdb-modules.ts';
 import type { FileDetails, ParquetTarget, WrittenFile } from '../engine.ts';
-import type { HeldNames } from '../held-names.ts';
+import type { RelationNames } from '../relation-names.ts';
 import { type Copy, partitionKey, storedSql } from './copy-sql.ts';
 import { fileDetails } from './file-details.ts';
 import { exactStatistics } from './refine-statistics.ts';
-import { syncPath } from './sync-files.ts';
 import { type CopiedFile, partitionValuesOf, runCopy } from './written-copy.ts';
 import { columnStatisticsOf } from './written-statistics.ts';
 
@@ -28,7 +27,7 @@ const maxConcurrentSyncs = 8;
 export interface Writing {
   readonly modules: DuckdbModules;
   readonly connection: DuckDBConnection;
-  readonly names: HeldNames;
+  readonly names: RelationNames;
   readonly ids: IdSource;
   /** See `rowGroupRowsFor`. */
   readonly rowGroupRows: number;
@@ -210,4 +209,14 @@ async function eachBounded<T>(items: readonly T[], work: (item: T) => Promise<vo
     for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) await work(item);
   };
   await Promise.all(Array.from({ length: Math.min(maxConcurrentSyncs, items.length) }, worker));
+}
+
+/** Makes a file or a directory's entries durable. */
+async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

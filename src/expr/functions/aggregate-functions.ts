@@ -2,6 +2,7 @@ import type { DataType } from '../../schema/types.ts';
 import { argument, type EngineCall, type FunctionSpec, type FunctionTable, taking, types } from '../function-spec.ts';
 import type { ParameterKind } from '../parameter-types.ts';
 import { isIntegral } from '../sql/cast-sql.ts';
+import { exactSql } from '../sql/decimal-sql.ts';
 import { typeSql } from '../sql/engine-text.ts';
 
 const many = Number.POSITIVE_INFINITY;
@@ -48,22 +49,27 @@ function sumType([type]: readonly (DataType | undefined)[]): DataType | undefine
 
 function averageType([type]: readonly (DataType | undefined)[]): DataType {
   if (type?.kind !== 'decimal') return types.double;
-  const scale = Math.min(type.scale + 4, maxPrecision);
-  return {
-    kind: 'decimal',
-    precision: Math.min(maxPrecision, type.precision + 4),
-    scale: Math.min(scale, maxPrecision - (type.precision - type.scale)),
-  };
+  return { kind: 'decimal', precision: Math.min(maxPrecision, type.precision + 4), scale: Math.min(maxPrecision, type.scale + 4) };
 }
 
-function sumSql(call: EngineCall): string {
+function sumSql(call: EngineCall, cast: 'CAST' | 'TRY_CAST'): string {
   const sum = call.modified(`sum(${distinct(call)}${argument(call, 0)})`);
   const type = sumType(call.types);
-  return type === undefined ? sum : `CAST(${sum} AS ${typeSql(type)})`;
+  return type === undefined ? sum : `${cast}(${sum} AS ${typeSql(type)})`;
 }
 
-function averageSql(call: EngineCall): string {
-  return `CAST(${call.modified(`avg(${distinct(call)}${argument(call, 0)})`)} AS ${typeSql(averageType(call.types))})`;
+/** Of decimals exact: the engine's own is a double. */
+function averageSql(call: EngineCall, cast: 'CAST' | 'TRY_CAST'): string {
+  const [type, sum] = [averageType(call.types), sumType(call.types)];
+  if (type.kind === 'decimal' && sum !== undefined) {
+    const [total, count] = ['sum', 'count'].map((name) => call.modified(`${name}(${distinct(call)}${argument(call, 0)})`));
+    const sides = [
+      { sql: total ?? 'NULL', type: sum },
+      { sql: count ?? 'NULL', type: types.long },
+    ] as const;
+    return exactSql('/', sides, type, cast);
+  }
+  return `${cast}(${call.modified(`avg(${distinct(call)}${argument(call, 0)})`)} AS ${typeSql(averageType(call.types))})`;
 }
 
 /** Of several arguments, counts the rows where none is null. */
@@ -149,24 +155,59 @@ const first = aggregate([1, 2], oneOf('first'), 'first');
 const last = aggregate([1, 2], oneOf('last'), 'first');
 const average = taking(
   ['number'],
-  aggregate(1, averageSql, (given) => averageType(given)),
+  aggregate(
+    1,
+    (call) => averageSql(call, 'CAST'),
+    (given) => averageType(given),
+  ),
 );
 const every = of('boolean', plain('bool_and', 1, types.boolean));
+const regression = (name: string): FunctionSpec => of('double', plain(name, 2, types.double));
 const some = of('boolean', plain('bool_or', 1, types.boolean));
 const countIf = of(
   'boolean',
   aggregate(1, (call) => `CAST(${call.modified(`count_if(${argument(call, 0)})`)} AS BIGINT)`, types.long),
 );
+/** Arguments behind the separator are what `WITHIN GROUP` orders by, and whether it descends. */
 const joined = aggregate(
-  [1, 2],
-  (call) => call.modified(`string_agg(${distinct(call)}${argument(call, 0)}, ${call.args[1] ?? "''"})`),
+  [1, 4],
+  (call) => {
+    const order =
+      call.args[2] === undefined ? '' : ` ORDER BY ${argument(call, 2)} ${call.args[3] === 'true' ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}`;
+    return call.modified(`string_agg(${distinct(call)}${argument(call, 0)}, coalesce(${call.args[1] ?? "''"}, '')${order})`);
+  },
   types.string,
 );
+
+/** Behind the share: what `WITHIN GROUP` orders by, and whether it descends. */
+function orderedQuantile(name: string): FunctionSpec {
+  const sql = (call: EngineCall): string => {
+    const share = `CAST(${argument(call, 0)} AS DOUBLE)`;
+    return call.modified(`${name}(CAST(${argument(call, 1)} AS DOUBLE), ${call.args[2] === 'true' ? `1 - ${share}` : share})`);
+  };
+  return aggregate([2, 3], sql, types.double);
+}
 
 /** Aggregates, which may stand in a window, and functions of windows alone. */
 export const aggregateFunctions: FunctionTable = {
   count: aggregate([0, many], countSql, types.long),
-  sum: taking(['number'], aggregate(1, sumSql, sumType)),
+  sum: taking(
+    ['number'],
+    aggregate(1, (call) => sumSql(call, 'CAST'), sumType),
+  ),
+  // NULL in the place of an overflow.
+  try_sum: taking(
+    ['number'],
+    aggregate(1, (call) => sumSql(call, 'TRY_CAST'), sumType),
+  ),
+  try_avg: taking(
+    ['number'],
+    aggregate(
+      1,
+      (call) => averageSql(call, 'TRY_CAST'),
+      (given) => averageType(given),
+    ),
+  ),
   avg: average,
   mean: average,
   min: plain('min', 1, 'first'),
@@ -191,6 +232,17 @@ export const aggregateFunctions: FunctionTable = {
   corr: plain('corr', 2, types.double),
   covar_samp: plain('covar_samp', 2, types.double),
   covar_pop: plain('covar_pop', 2, types.double),
+  regr_count: of('double', plain('regr_count', 2, types.long)),
+  regr_slope: regression('regr_slope'),
+  regr_intercept: regression('regr_intercept'),
+  regr_avgx: regression('regr_avgx'),
+  regr_avgy: regression('regr_avgy'),
+  regr_sxx: regression('regr_sxx'),
+  regr_syy: regression('regr_syy'),
+  regr_sxy: regression('regr_sxy'),
+  regr_r2: regression('regr_r2'),
+  grouping: aggregate(1, (call) => `CAST(grouping(${argument(call, 0)}) AS TINYINT)`, { kind: 'byte' }),
+  grouping_id: aggregate([1, many], (call) => `CAST(grouping(${call.args.join(', ')}) AS BIGINT)`, types.long),
   median: of('double', plain('median', 1, types.double)),
   skewness: deviationOf(skewness),
   kurtosis: deviationOf(kurtosis),
@@ -198,6 +250,8 @@ export const aggregateFunctions: FunctionTable = {
   // Exact, which every accuracy allows.
   percentile_approx: aggregate([2, 3], quantile('quantile_disc')),
   approx_percentile: aggregate([2, 3], quantile('quantile_disc')),
+  percentile_cont: orderedQuantile('quantile_cont'),
+  percentile_disc: orderedQuantile('quantile_disc'),
   percentile: aggregate(2, quantile('quantile_cont')),
   approx_count_distinct: aggregate([1, 2], (call) => call.modified(`approx_count_distinct(${argument(call, 0)})`), types.long),
   bool_and: every,

@@ -27,12 +27,12 @@ function typeOf(operator: BinaryOperator): FunctionSpec['type'] {
 }
 
 function operation(operator: BinaryOperator): FunctionSpec {
-  return built(2, (call) => arithmeticSql(operator, operand(call, 0), operand(call, 1)), typeOf(operator));
+  return built(2, (call) => arithmeticSql(operator, operand(call, 0), operand(call, 1), call.call.zone), typeOf(operator));
 }
 
 /** What is no value is NULL: an overflow, a division by zero, text that is no number. */
 function tried(operator: BinaryOperator): FunctionSpec {
-  return built(2, (call) => tryArithmeticSql(operator, operand(call, 0), operand(call, 1)), typeOf(operator));
+  return built(2, (call) => tryArithmeticSql(operator, operand(call, 0), operand(call, 1), call.call.zone), typeOf(operator));
 }
 
 /** The remainder that is not negative for a divisor above zero; for others what two remainders leave. */

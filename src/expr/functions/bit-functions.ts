@@ -35,10 +35,28 @@ function countSql(call: EngineCall): string {
 
 const first = ([type]: readonly (DataType | undefined)[]): DataType | undefined => type;
 
+const bitsOf: Readonly<Record<string, number | undefined>> = { byte: 8, short: 16, integer: 32, long: 64 };
+
+function bitSql(call: EngineCall): string {
+  const [value, place] = [argument(call, 0), argument(call, 1)];
+  const bits = bitsOf[call.types[0]?.kind ?? 'long'] ?? 64;
+  const outside = `error('[INVALID_PARAMETER_VALUE.BIT_POSITION_RANGE] The bit position ' || ${place} || ' is not in [0, ${bits}).')`;
+  return `CASE WHEN ${place} < 0 OR ${place} >= ${bits} THEN ${outside} ELSE CAST((${value} >> ${place}) & 1 AS TINYINT) END`;
+}
+
+/** The bit at the place, the lowest at 0. */
+const bitAt = taking(['ownIntegral', 'integer'], built(2, bitSql, { kind: 'byte' }));
+
 /** Functions of the bits of whole numbers. */
 export const bitFunctions: FunctionTable = {
   shiftleft: taking(['integral', 'integer'], built(2, shift('left'), first)),
   shiftright: taking(['integral', 'integer'], built(2, shift('right'), first)),
   shiftrightunsigned: taking(['integral', 'integer'], built(2, shift('unsigned'), first)),
+  // Written between their operands.
+  '<<': taking(['integral', 'integer'], built(2, shift('left'), first)),
+  '>>': taking(['integral', 'integer'], built(2, shift('right'), first)),
+  '>>>': taking(['integral', 'integer'], built(2, shift('unsigned'), first)),
+  bit_get: bitAt,
+  getbit: bitAt,
   bit_count: built(1, countSql, types.integer),
 };

@@ -1,16 +1,11 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import { argument, built, type EngineCall, type FunctionTable, literalText, scalar, types } from '../function-spec.ts';
-import { castSql } from '../sql/cast-sql.ts';
+import { argument, built, type EngineCall, type FunctionTable, literalText, scalar, taking, types } from '../function-spec.ts';
+import type { ParameterKind } from '../parameter-types.ts';
 import { sqlText } from '../sql/engine-text.ts';
+import { changedLocalSql, toInstantSql, zoneSqlOf } from '../sql/zone-sql.ts';
 import { bindOnce } from './bind-once.ts';
-
-function asDate(call: EngineCall, index: number): string {
-  return castSql(argument(call, index), { from: call.types[index], to: types.date, safe: false });
-}
-
-function asLocal(call: EngineCall, index: number): string {
-  return call.types[index]?.kind === 'timestamp_ntz' ? argument(call, index) : `CAST(${argument(call, index)} AS TIMESTAMP)`;
-}
+import { asDate, asInstant, asLocal } from './local-time.ts';
+import { withZoneOf } from './zone-functions.ts';
 
 const secondsInMonth = 31 * 24 * 60 * 60;
 
@@ -87,30 +82,80 @@ function truncated(call: EngineCall, unitIndex: number, units: Readonly<Record<s
   return `CASE lower(${argument(call, unitIndex)}) ${branches.join(' ')} END`;
 }
 
-function localTimestamp(call: EngineCall): string {
-  const [year, month, day, hour, minute] = call.args.map((value) => `CAST(${value} AS INTEGER)`);
-  const seconds = `CAST(${argument(call, 5)} AS DECIMAL(16,6))`;
-  const outside = sqlText('[INVALID_FRACTION_OF_SECOND] Valid range for seconds is [0, 60] (inclusive), but the provided value is ');
-  const start = `make_timestamp(${[year, month, day, hour, minute].join(', ')}, CAST(0 AS DOUBLE))`;
-  return `CASE WHEN ${seconds} < 0 OR ${seconds} > 60 THEN error(${outside} || ${seconds} || '.') ELSE ${start} + to_microseconds(CAST(${seconds} * 1000000 AS BIGINT)) END`;
+const outsideMonth = `error('[DATETIME_FIELD_OUT_OF_BOUNDS.WITH_SUGGESTION] a part of the date or time is out of its bounds; the try_ form of the function gives NULL instead')`;
+
+/** The value, where no part that is there is out of bounds. */
+function withinBounds(value: string, parts: readonly string[]): string {
+  return `CASE WHEN ${parts.map((part) => `${part} IS NOT NULL`).join(' AND ')} THEN coalesce(TRY(${value}), ${outsideMonth}) END`;
 }
 
-/** Functions that count in calendar units or make times of their parts, in UTC. */
+/** Microseconds behind the minute are added: the engine's own seconds are floating point numbers. `safe`: NULL for what is no time. */
+function localTimestamp(call: EngineCall, safe: boolean = false): string {
+  const parts = call.args.slice(0, 5);
+  const seconds = `CAST(${argument(call, 5)} AS DECIMAL(16,6))`;
+  const start = `make_timestamp(${parts.join(', ')}, CAST(0 AS DOUBLE))`;
+  // The engine takes the end of a day for an hour of it.
+  const early = `CASE WHEN ${parts[3] ?? '0'} < 24 THEN ${start} END`;
+  const micros = `to_microseconds(CAST(${seconds} * 1000000 AS BIGINT))`;
+  if (safe) return `CASE WHEN ${seconds} BETWEEN 0 AND 60 THEN TRY(${early}) + ${micros} END`;
+  const outside = sqlText('[INVALID_FRACTION_OF_SECOND] Valid range for seconds is [0, 60] (inclusive), but the provided value is ');
+  return `CASE WHEN ${seconds} < 0 OR ${seconds} > 60 THEN error(${outside} || ${seconds} || '.') ELSE ${withinBounds(early, parts)} + ${micros} END`;
+}
+
+/** Parts are of the zone that a seventh argument names, else of the session's. */
+function instantOfParts(call: EngineCall, safe: boolean = false): string {
+  const local = localTimestamp(call, safe);
+  if (call.args[6] !== undefined) return withZoneOf(call, 6, (zone) => toInstantSql(local, zone));
+  return toInstantSql(local, zoneSqlOf(call.call.zone));
+}
+
+function truncatedInstant(call: EngineCall): string {
+  const zone = zoneSqlOf(call.call.zone);
+  const cut = (local: string): string => truncated(call, 0, timeUnits, local);
+  return zone === undefined ? toInstantSql(cut(asLocal(call, 1)), zone) : changedLocalSql(asInstant(call, 1), zone, cut);
+}
+
+const timeParts: readonly ParameterKind[] = ['integer', 'integer', 'integer', 'integer', 'integer', 'any'];
+
+/** Functions that count in calendar units or make times of their parts, in the zone of the call. */
 export const calendarFunctions: FunctionTable = {
-  add_months: built(2, (call) => `CAST(${asDate(call, 0)} + to_months(CAST(${argument(call, 1)} AS INTEGER)) AS DATE)`, types.date),
+  add_months: taking(
+    ['date', 'integer'],
+    built(2, (call) => `CAST(${asDate(call, 0)} + to_months(${argument(call, 1)}) AS DATE)`, types.date),
+  ),
   months_between: built([2, 3], monthsBetween, types.double),
   last_day: built(1, (call) => `last_day(${asDate(call, 0)})`, types.date),
   next_day: built(2, nextDay, types.date),
   trunc: built(2, (call) => `CAST(${truncated(call, 1, dateUnits, asDate(call, 0))} AS DATE)`, types.date),
-  date_trunc: built(2, (call) => `CAST(${truncated(call, 0, timeUnits, asLocal(call, 1))} AS TIMESTAMP WITH TIME ZONE)`, types.timestamp),
+  date_trunc: built(2, truncatedInstant, types.timestamp),
   dayname: built(1, (call) => `left(dayname(${asDate(call, 0)}), 3)`, types.string),
   monthname: built(1, (call) => `left(monthname(${asDate(call, 0)}), 3)`, types.string),
-  make_date: scalar(
-    3,
-    (year, month, day) => `make_date(CAST(${year} AS INTEGER), CAST(${month} AS INTEGER), CAST(${day} AS INTEGER))`,
-    types.date,
+  make_date: taking(
+    ['integer'],
+    scalar(3, (...parts) => withinBounds(`make_date(${parts.join(', ')})`, parts), types.date),
   ),
-  make_timestamp: built(6, (call) => `CAST(${localTimestamp(call)} AS TIMESTAMP WITH TIME ZONE)`, types.timestamp),
-  make_timestamp_ltz: built(6, (call) => `CAST(${localTimestamp(call)} AS TIMESTAMP WITH TIME ZONE)`, types.timestamp),
-  make_timestamp_ntz: built(6, localTimestamp, types.timestampNtz),
+  make_timestamp: taking(
+    timeParts,
+    built([6, 7], (call) => instantOfParts(call), types.timestamp),
+  ),
+  make_timestamp_ltz: taking(
+    timeParts,
+    built([6, 7], (call) => instantOfParts(call), types.timestamp),
+  ),
+  try_make_timestamp: taking(
+    timeParts,
+    built([6, 7], (call) => instantOfParts(call, true), types.timestamp),
+  ),
+  try_make_timestamp_ltz: taking(
+    timeParts,
+    built([6, 7], (call) => instantOfParts(call, true), types.timestamp),
+  ),
+  try_make_timestamp_ntz: taking(
+    timeParts,
+    built(6, (call) => localTimestamp(call, true), types.timestampNtz),
+  ),
+  make_timestamp_ntz: taking(
+    timeParts,
+    built(6, (call) => localTimestamp(call), types.timestampNtz),
+  ),
 };

@@ -13,10 +13,12 @@ import {
   types,
 } from '../function-spec.ts';
 import { quoteName } from '../sql/engine-text.ts';
+import { textFunctions } from '../sql/text-functions.ts';
 import { applyLambda } from './apply-lambda.ts';
 import { bindOnce } from './bind-once.ts';
 import { commonArgument, commonOf, widened } from './common-argument.ts';
 import { boundedArgument } from './generated-size.ts';
+import { asText, textsSql } from './local-time.ts';
 
 const many = Number.POSITIVE_INFINITY;
 type Types = readonly (DataType | undefined)[];
@@ -156,6 +158,17 @@ function reduceSql({ args: [list = 'NULL', start = 'NULL', merge = 'NULL', finis
   return finish === undefined ? reduced : applyLambda(finish, [reduced]);
 }
 
+/** Each element goes behind those that compare less, and behind equal ones before it. */
+function sortedBy(list: string, compare: string): string {
+  return bindOnce(list, '__unsorted', (all) => {
+    const compared = applyLambda(compare, [`list_extract(${all}, "__other")`, `list_extract(${all}, "__place")`]);
+    const less = bindOnce(compared, '__order', (order) => `${order} < 0 OR (${order} = 0 AND "__other" < "__place")`);
+    const rank = `len(list_filter(range(1, len(${all}) + 1), lambda "__other": ${less}))`;
+    const ranked = `list_transform(range(1, len(${all}) + 1), lambda "__place": {'rank': ${rank}, 'place': "__place"})`;
+    return `CASE WHEN ${all} IS NOT NULL THEN list_transform(list_sort(${ranked}), lambda "__ranked": list_extract(${all}, "__ranked".place)) END`;
+  });
+}
+
 const element: FunctionSpec['lambda'] = ([list]) => [elementOf([list]), types.integer];
 const transform: FunctionSpec = {
   ...built(
@@ -171,6 +184,44 @@ const reduce: FunctionSpec = {
   ...built([3, 4], reduceSql, ([, start, , finish], { arguments: given }) => (given.length > 3 ? finish : start)),
   lambda: ([list, start], index) => (index === 2 ? [start, elementOf([list])] : [start]),
 };
+
+function repeatSql({ args: [repeated = 'NULL', count = 'NULL'], types: [type] }: EngineCall): string {
+  const list = (value: string): string => {
+    const size = type?.kind === 'list' ? `CAST(${count} AS DOUBLE) * greatest(coalesce(${elementsSql(value, type)}, 1), 1)` : count;
+    const times = boundedArgument('array_repeat', 'elements', { sql: `greatest(${count}, 0)`, size });
+    return `CASE WHEN ${count} IS NOT NULL THEN list_transform(range(0, ${times}), lambda "__index": ${value}) END`;
+  };
+  return type?.kind === 'list' ? bindOnce(repeated, '__repeated', list) : list(repeated);
+}
+
+/** Elements of a list with those of the lists in it, which are copied with it. */
+function elementsSql(list: string, { element }: Extract<DataType, { kind: 'list' }>, depth: number = 0): string {
+  if (element.kind !== 'list') return `len(${list})`;
+  const inner = `"__inner${depth}"`;
+  return `list_sum(list_transform(${list}, lambda ${inner}: ${elementsSql(inner, element, depth + 1)}))`;
+}
+
+function joinSql(call: EngineCall): string {
+  const [list, separator, replacement] = [textsSql(call, 0), argument(call, 1), call.args[2]];
+  const parts =
+    replacement === undefined
+      ? `list_filter(${list}, lambda "__part": "__part" IS NOT NULL)`
+      : `list_transform(${list}, lambda "__part": coalesce("__part", ${replacement}))`;
+  const joined = `CASE WHEN ${list} IS NOT NULL THEN coalesce(array_to_string(${parts}, ${separator}), '') END`;
+  return `CASE WHEN ${separator} IS NULL${replacement === undefined ? '' : ` OR ${replacement} IS NULL`} THEN NULL ELSE ${joined} END`;
+}
+
+/** Both lists with the elements of the type that holds those of both. */
+function ofBoth(sql: (left: string, right: string) => string): FunctionSpec {
+  return built(
+    2,
+    (call) => {
+      const [left = 'NULL', right = 'NULL'] = widened(call);
+      return bothGiven(left, right, sql(left, right));
+    },
+    (given, call) => commonArgument(given, call) ?? given[0],
+  );
+}
 
 /** Functions of lists, maps and structs, those with lambdas among them. */
 export const collectionFunctions: FunctionTable = {
@@ -204,37 +255,23 @@ export const collectionFunctions: FunctionTable = {
     types.long,
   ),
   array_distinct: scalar(1, distinctSql, 'first'),
-  array_sort: scalar(1, (list) => `list_sort(${list}, 'ASC', 'NULLS LAST')`, 'first'),
+  array_sort: {
+    ...scalar(
+      [1, 2],
+      (list = 'NULL', compare?: string) => (compare === undefined ? `list_sort(${list}, 'ASC', 'NULLS LAST')` : sortedBy(list, compare)),
+      'first',
+    ),
+    lambda: ([list]) => [elementOf([list]), elementOf([list])],
+  },
   sort_array: scalar([1, 2], sortSql, 'first'),
   array_max: built(1, ({ args }) => `list_max(${args.join('')})`, elementOf),
   array_min: built(1, ({ args }) => `list_min(${args.join('')})`, elementOf),
-  array_join: scalar(
-    [2, 3],
-    (list = 'NULL', separator = 'NULL', replacement?: string) =>
-      `CASE WHEN ${separator} IS NULL${replacement === undefined ? '' : ` OR ${replacement} IS NULL`} THEN NULL ELSE ${
-        replacement === undefined
-          ? `array_to_string(${list}, ${separator})`
-          : `array_to_string(list_transform(${list}, lambda "__part": coalesce(CAST("__part" AS VARCHAR), ${replacement})), ${separator})`
-      } END`,
-    types.string,
+  array_join: built([2, 3], joinSql, types.string),
+  array_union: ofBoth((left, right) => bindOnce(`list_concat(${left}, ${right})`, '__all', distinctSql)),
+  array_intersect: ofBoth((left, right) =>
+    distinctSql(`list_filter(${left}, lambda "__item": list_position(${right}, "__item") IS NOT NULL)`),
   ),
-  array_union: scalar(
-    2,
-    (left, right) => bothGiven(left, right, bindOnce(`list_concat(${left}, ${right})`, '__all', distinctSql)),
-    'first',
-  ),
-  array_intersect: scalar(
-    2,
-    (left, right) =>
-      bothGiven(left, right, distinctSql(`list_filter(${left}, lambda "__item": list_position(${right}, "__item") IS NOT NULL)`)),
-    'first',
-  ),
-  array_except: scalar(
-    2,
-    (left, right) =>
-      bothGiven(left, right, distinctSql(`list_filter(${left}, lambda "__item": list_position(${right}, "__item") IS NULL)`)),
-    'first',
-  ),
+  array_except: ofBoth((left, right) => distinctSql(`list_filter(${left}, lambda "__item": list_position(${right}, "__item") IS NULL)`)),
   array_remove: scalar(
     2,
     (list, value) => bothGiven(list, value, `list_filter(${list}, lambda "__item": "__item" IS DISTINCT FROM ${value})`),
@@ -243,20 +280,22 @@ export const collectionFunctions: FunctionTable = {
   array_append: built(2, ({ args: [list, value] }) => `CASE WHEN ${list} IS NOT NULL THEN list_append(${list}, ${value}) END`, grownType),
   array_prepend: built(2, ({ args: [list, value] }) => `CASE WHEN ${list} IS NOT NULL THEN list_prepend(${value}, ${list}) END`, grownType),
   array_insert: taking(
-    ['list', 'integer', 'any'],
+    ['list', 'place', 'any'],
     built(3, insertSql, ([list, , value]) => grownType([list, value])),
   ),
-  array_repeat: built(
-    2,
-    ({ args: [value = 'NULL', count = 'NULL'] }) =>
-      `CASE WHEN ${count} IS NOT NULL THEN list_transform(range(0, ${boundedArgument('array_repeat', 'elements', { sql: `greatest(${count}, 0)`, size: count })}), lambda "__index": ${value}) END`,
-    ([type]) => listOf(type),
+  array_repeat: taking(
+    ['any', 'place'],
+    built(2, repeatSql, ([type]) => listOf(type)),
   ),
   array_compact: scalar(1, (list) => `list_filter(${list}, lambda "__item": "__item" IS NOT NULL)`, 'first'),
   reverse: built(
     1,
-    (call) => (call.types[0]?.kind === 'list' ? `list_reverse(${argument(call, 0)})` : `reverse(${argument(call, 0)})`),
-    ([type]) => type,
+    (call) => {
+      if (call.types[0]?.kind === 'list') return `list_reverse(${argument(call, 0)})`;
+      const text = call.types[0]?.kind === 'binary' ? `decode(${argument(call, 0)})` : asText(call, 0);
+      return `CASE WHEN strlen(${text}) = length(${text}) THEN reverse(${text}) ELSE ${textFunctions.reverse}(${text}) END`;
+    },
+    ([type]) => (type === undefined || type.kind === 'list' ? type : types.string),
   ),
   transform,
   filter,

@@ -26,7 +26,7 @@ function toJsonSql(call: EngineCall): string {
     throw mismatch('to_json', 'the type of the value is not known here', 'cast it: to_json(CAST(value AS STRUCT<…>))');
   }
   if (!isNested(type) && type.kind !== 'variant') throw wrongSchema('to_json', type);
-  return jsonTextSql(argument(call, 0), type);
+  return jsonTextSql(argument(call, 0), type, call.call.zone);
 }
 
 function fromJsonSql(call: EngineCall): string {
@@ -37,7 +37,7 @@ function fromJsonSql(call: EngineCall): string {
       `The first parameter requires the "STRING" type, however it has the type "${describeType(given).toUpperCase()}".`,
     );
   }
-  return jsonValueSql(`CAST(${argument(call, 0)} AS VARCHAR)`, schemaOf(call.call));
+  return jsonValueSql(`CAST(${argument(call, 0)} AS VARCHAR)`, schemaOf(call.call), call.call.zone);
 }
 
 /** A type, or the columns of a struct: `a INT, b ARRAY<STRING>`. @throws ParseException, AnalysisException. */
@@ -116,5 +116,7 @@ export const jsonFunctions: FunctionTable = {
   schema_of_json: refused('it would read one text to know the type of all; write the schema down'),
   to_csv: refused('join texts with concat_ws'),
   from_csv: refused('read files with session.read.csv, or take parts with split'),
-  json_tuple: refused('use get_json_object or from_json'),
+  json_tuple: refused(
+    'its names are text literals without quotes, and it stands alone in a select list or in LATERAL VIEW; use get_json_object',
+  ),
 };

@@ -3,6 +3,7 @@ import type { DataType } from '../../schema/types.ts';
 import { castSql } from '../sql/cast-sql.ts';
 import { quoteName, sqlText, typeSql } from '../sql/engine-text.ts';
 import { variantFunctions } from '../sql/variant-sql.ts';
+import type { ZoneRule } from '../time-zone.ts';
 import { bindOnce } from './bind-once.ts';
 import { floatText } from './java-number.ts';
 
@@ -12,24 +13,37 @@ type Nested = Extract<DataType, { kind: 'struct' | 'list' | 'map' }>;
  * Text read as JSON of a type. A member that is missing or of another kind is NULL, a list or map with such an element is NULL; text that
  * is no JSON is a struct of NULLs, for lists and maps NULL, as is blank text.
  */
-export function jsonValueSql(text: string, type: Nested): string {
+export function jsonValueSql(text: string, type: Nested, zone?: ZoneRule): string {
+  const root: Place = { depth: 0, zone };
   return bindOnce(text, '__text', (given) =>
     bindOnce(`CASE WHEN json_valid(${given}) THEN CAST(${given} AS JSON) ELSE CAST('null' AS JSON) END`, '__json', (json) => {
-      const value = type.kind === 'struct' ? members(objectOf(json), type, 0) : rootValue(json, type);
+      const value = type.kind === 'struct' ? members(objectOf(json), type, root) : rootValue(json, type, root);
       return `CASE WHEN trim(${given}, chr(32) || chr(9) || chr(10) || chr(13)) <> '' THEN ${value} END`;
     }),
   );
 }
 
+interface Place {
+  /** Of lists and structs around it. */
+  readonly depth: number;
+  /** Of local times. */
+  readonly zone: ZoneRule;
+}
+
+function within({ depth, zone }: Place): Place {
+  return { depth: depth + 1, zone };
+}
+
 /** One object may stand for the list of it. */
-function rootValue(json: string, type: Exclude<Nested, { kind: 'struct' }>): string {
-  const value = valueOf(json, type, 0);
+function rootValue(json: string, type: Exclude<Nested, { kind: 'struct' }>, root: Place): string {
+  const value = valueOf(json, type, root);
   if (type.kind !== 'list' || type.element.kind !== 'struct') return value;
-  return `CASE WHEN json_type(${json}) = 'OBJECT' THEN [${valueOf(json, type.element, 0)}] ELSE ${value} END`;
+  return `CASE WHEN json_type(${json}) = 'OBJECT' THEN [${valueOf(json, type.element, root)}] ELSE ${value} END`;
 }
 
 /** `json` is mentioned often: it must be cheap to repeat. */
-function valueOf(json: string, type: DataType, depth: number): string {
+function valueOf(json: string, type: DataType, place: Place): string {
+  const { zone } = place;
   const kind = `json_type(${json})`;
   const text = `(${json} ->> '$')`;
   switch (type.kind) {
@@ -50,7 +64,7 @@ function valueOf(json: string, type: DataType, depth: number): string {
     case 'date':
       return `CASE WHEN ${kind} = 'VARCHAR' THEN ${castSql(text, { from: { kind: 'string' }, to: type, safe: true })} END`;
     case 'timestamp': {
-      const parsed = `CASE WHEN ${kind} = 'VARCHAR' THEN ${castSql(text, { from: { kind: 'string' }, to: type, safe: true })}`;
+      const parsed = `CASE WHEN ${kind} = 'VARCHAR' THEN ${castSql(text, { from: { kind: 'string' }, to: type, safe: true, zone })}`;
       return `${parsed} WHEN ${kind} IN ('BIGINT', 'UBIGINT') THEN TRY(make_timestamptz(CAST(${text} AS BIGINT) * 1000000)) END`;
     }
     case 'timestamp_ntz':
@@ -62,15 +76,15 @@ function valueOf(json: string, type: DataType, depth: number): string {
     case 'binary':
       return `CASE WHEN ${kind} = 'VARCHAR' THEN TRY(from_base64(${text})) END`;
     case 'struct':
-      return `CASE WHEN ${kind} = 'OBJECT' THEN ${members(json, type, depth)} END`;
+      return `CASE WHEN ${kind} = 'OBJECT' THEN ${members(json, type, place)} END`;
     case 'variant':
       return `${variantFunctions.parse}(CAST(${json} AS VARCHAR))`;
     case 'void':
       return 'NULL';
     case 'list':
-      return listOf(json, type, depth);
+      return listOf(json, type, place);
     case 'map':
-      return mapOf(json, type, depth);
+      return mapOf(json, type, place);
     default:
       return assertNever(type);
   }
@@ -89,34 +103,39 @@ function objectOf(json: string): string {
 }
 
 /** A struct of the object's members, all found in one pass over its text. */
-function members(json: string, type: Extract<DataType, { kind: 'struct' }>, depth: number): string {
+function members(json: string, type: Extract<DataType, { kind: 'struct' }>, place: Place): string {
+  const { depth } = place;
   if (type.fields.length === 0) return 'struct_pack("__nothing" := NULL)';
   const pointers = type.fields.map(({ name }) => sqlText(`/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`));
   return bindOnce(`coalesce(json_extract(${json}, [${pointers.join(', ')}]), [])`, `__members${depth}`, (found) => {
     const values = type.fields.map(
       ({ name, type: member }, index) =>
-        `${quoteName(name)} := CAST(${valueOf(`${found}[${index + 1}]`, member, depth + 1)} AS ${typeSql(member)})`,
+        `${quoteName(name)} := CAST(${valueOf(`${found}[${index + 1}]`, member, within(place))} AS ${typeSql(member)})`,
     );
     return `struct_pack(${values.join(', ')})`;
   });
 }
 
-function listOf(json: string, type: Extract<DataType, { kind: 'list' }>, depth: number): string {
+function listOf(json: string, type: Extract<DataType, { kind: 'list' }>, place: Place): string {
+  const { depth } = place;
   const item = `"__element${depth}"`;
   const elements = `CAST(CASE WHEN json_type(${json}) = 'ARRAY' THEN ${json} END AS JSON[])`;
-  const made = `list_transform(${elements}, lambda ${item}: struct_pack("json" := ${item}, "value" := ${valueOf(item, type.element, depth + 1)}))`;
+  const made = `list_transform(${elements}, lambda ${item}: struct_pack("json" := ${item}, "value" := ${valueOf(item, type.element, within(place))}))`;
   return bindOnce(made, `__made${depth}`, (pairs) => {
     const value = `list_transform(${pairs}, lambda "__pair": struct_extract("__pair", 'value'))`;
     return `CASE WHEN ${noneFailed(pairs)} THEN ${value} END`;
   });
 }
 
-function mapOf(json: string, type: Extract<DataType, { kind: 'map' }>, depth: number): string {
+function mapOf(json: string, type: Extract<DataType, { kind: 'map' }>, place: Place): string {
+  const { depth } = place;
   const entry = `"__entry${depth}"`;
   const entries = `map_entries(CAST(CASE WHEN json_type(${json}) = 'OBJECT' THEN ${json} END AS MAP(VARCHAR, JSON)))`;
   const value = `"__value${depth}"`;
-  const inner = bindOnce(`struct_extract(${entry}, 'value')`, value.slice(1, -1), (reference) => valueOf(reference, type.value, depth + 1));
-  const key = castSql(`struct_extract(${entry}, 'key')`, { from: { kind: 'string' }, to: type.key, safe: true });
+  const inner = bindOnce(`struct_extract(${entry}, 'value')`, value.slice(1, -1), (reference) =>
+    valueOf(reference, type.value, within(place)),
+  );
+  const key = castSql(`struct_extract(${entry}, 'key')`, { from: { kind: 'string' }, to: type.key, safe: true, zone: place.zone });
   const made = `list_transform(${entries}, lambda ${entry}: struct_pack("json" := struct_extract(${entry}, 'value'), "key" := ${key}, "value" := ${inner}))`;
   return bindOnce(made, `__made${depth}`, (pairs) => {
     const keys = `list_transform(${pairs}, lambda "__pair": struct_extract("__pair", 'key'))`;

@@ -1,8 +1,11 @@
 import type { DataType, Field } from '../../schema/types.ts';
-import { argument, built, type CallExpression, type EngineCall, type FunctionTable, scalar, types } from '../function-spec.ts';
+import { argument, built, type CallExpression, type EngineCall, type FunctionTable, scalar, taking, types } from '../function-spec.ts';
+import { isIntegral } from '../sql/cast-sql.ts';
 import { quoteName, sqlText, typeSql } from '../sql/engine-text.ts';
+import { toInstantSql, toLocalSql, zoneSqlOf } from '../sql/zone-sql.ts';
 import { applyLambda } from './apply-lambda.ts';
 import { bindOnce } from './bind-once.ts';
+import { commonOf } from './common-argument.ts';
 import { boundedArgument } from './generated-size.ts';
 
 const many = Number.POSITIVE_INFINITY;
@@ -50,6 +53,7 @@ function sequenceSql(call: EngineCall): string {
   const [from, until, step] = [argument(call, 0), argument(call, 1), call.args[2]];
   const kind = call.types[0]?.kind;
   if (kind !== 'date' && kind !== 'timestamp' && kind !== 'timestamp_ntz') return numberSequence(call);
+  if (kind === 'timestamp' && call.call.zone !== undefined && stepsByCalendar(call)) return calendarSequence(call, call.call.zone);
   const days = `to_days(CASE WHEN ${from} <= ${until} THEN 1 ELSE -1 END)`;
   const by = step ?? days;
   const start = kind === 'date' ? `CAST(${from} AS TIMESTAMP)` : from;
@@ -59,19 +63,42 @@ function sequenceSql(call: EngineCall): string {
   const place = `"__place"`;
   const value = `${start} + (${by}) * CAST(${place} AS INTEGER)`;
   const values = `list_transform(range(0, len(generate_series(${start}, ${end}, ${by})) + 1), lambda ${place}: ${value})`;
-  const within = `list_filter(${values}, lambda "__value": CASE WHEN ${start} <= ${end} THEN "__value" <= ${end} ELSE "__value" >= ${end} END)`;
+  // The bound was asked about above: here it would be asked for each element.
+  const within = `list_filter(${values}, lambda "__value": CASE WHEN ${start} <= ${last} THEN "__value" <= ${last} ELSE "__value" >= ${last} END)`;
   return kind === 'date' ? `CAST(${within} AS DATE[])` : within;
+}
+
+/** Whether steps are of months and days alone, which are those of local times. */
+function stepsByCalendar({ call }: EngineCall): boolean {
+  const step = call.arguments[2];
+  return step === undefined || (step.kind === 'literal' && step.literal.type === 'interval' && step.literal.micros === 0n);
+}
+
+function calendarSequence(call: EngineCall, rule: string): string {
+  const zone = zoneSqlOf(rule);
+  const [from, until] = [0, 1].map((index) => toLocalSql(argument(call, index), zone));
+  const local = sequenceSql({
+    ...call,
+    args: [from ?? 'NULL', until ?? 'NULL', ...call.args.slice(2)],
+    types: [types.timestampNtz, types.timestampNtz],
+  });
+  return `list_transform(${local}, lambda "__time": ${toInstantSql('"__time"', zone)})`;
 }
 
 function numberSequence(call: EngineCall): string {
   const [from, until] = [argument(call, 0), argument(call, 1)];
-  const type = call.types[0];
+  const type = numberType(call.types);
   const step = call.args[2] ?? `CASE WHEN ${from} <= ${until} THEN 1 ELSE -1 END`;
   const wrong = `${step} = 0 AND ${from} <> ${until} OR ${step} > 0 AND ${from} > ${until} OR ${step} < 0 AND ${from} < ${until}`;
   const size = `(abs((CAST(${until} AS DOUBLE) - ${from}) / nullif(${step}, 0)) + 1)`;
   const message = `error('[INVALID_PARAMETER_VALUE] Illegal sequence boundaries: ' || ${from} || ' to ' || ${until} || ' by ' || ${step})`;
   const series = `CASE WHEN ${from} = ${until} THEN [CAST(${from} AS BIGINT)] WHEN ${wrong} THEN ${message} ELSE generate_series(${from}, ${boundedArgument('sequence', 'elements', { sql: until, size })}, ${step}) END`;
   return type === undefined ? series : `CAST(${series} AS ${typeSql(type)}[])`;
+}
+
+/** Whole numbers become the widest of them. */
+function numberType([from, until]: Types): DataType | undefined {
+  return isIntegral(from) && isIntegral(until) ? commonOf([from, until]) : (from ?? until);
 }
 
 function listOf(element: DataType | undefined): DataType | undefined {
@@ -117,6 +144,6 @@ export const listFunctions: FunctionTable = {
     lambda: ([left, right]) => [left?.kind === 'list' ? left.element : undefined, right?.kind === 'list' ? right.element : undefined],
   },
   flatten: built(1, ({ args }) => flattenSql(...args), flattenType),
-  slice: scalar(3, sliceSql, 'first'),
-  sequence: built([2, 3], sequenceSql, ([type]) => listOf(type)),
+  slice: taking(['list', 'integer', 'integer'], scalar(3, sliceSql, 'first')),
+  sequence: built([2, 3], sequenceSql, (given) => listOf(numberType(given))),
 };

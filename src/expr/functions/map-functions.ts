@@ -5,9 +5,9 @@ import {
   type EngineCall,
   type FunctionSpec,
   type FunctionTable,
-  refused,
   renamed,
   scalar,
+  taking,
   types,
 } from '../function-spec.ts';
 import { applyLambda } from './apply-lambda.ts';
@@ -73,6 +73,29 @@ function valuesSql(map = 'NULL', change = 'NULL'): string {
   return `map(map_keys(${map}), list_transform(map_entries(${map}), lambda "__entry": ${applyLambda(change, [entryKey, entryValue])}))`;
 }
 
+/** The keys of both, those of the first before; what a map lacks is NULL. */
+function zipSql(left = 'NULL', right = 'NULL', combine = 'NULL'): string {
+  const added = `list_filter(map_keys(${right}), lambda "__other": NOT list_contains(map_keys(${left}), "__other"))`;
+  const keys = `list_concat(map_keys(${left}), ${added})`;
+  const values = ['"__key"', `map_extract(${left}, "__key")[1]`, `map_extract(${right}, "__key")[1]`];
+  const zipped = bindOnce(keys, '__keys', (all) => `map(${all}, list_transform(${all}, lambda "__key": ${applyLambda(combine, values)}))`);
+  return `CASE WHEN ${left} IS NOT NULL AND ${right} IS NOT NULL THEN ${zipped} END`;
+}
+
+/** Delimiters are patterns; an entry without one has no value. */
+function textSql(text = 'NULL', pairs = "','", values = "':'"): string {
+  const delimiter = `'(?:' || ${values} || ')'`;
+  const has = `regexp_matches("__pair", ${delimiter})`;
+  const key = `CASE WHEN ${has} THEN regexp_extract("__pair", '(?s)^(.*?)' || ${delimiter}, 1) ELSE "__pair" END`;
+  const value = `CASE WHEN ${has} THEN substring("__pair", length(regexp_extract("__pair", '(?s)^.*?' || ${delimiter}, 0)) + 1) END`;
+  const all = `regexp_split_to_array(${text}, ${pairs})`;
+  const map = bindOnce(all, '__pairs', (list) => {
+    const of = (part: string): string => `list_transform(${list}, lambda "__pair": ${part})`;
+    return `map(${of(key)}, ${of(value)})`;
+  });
+  return `CASE WHEN ${text} IS NOT NULL AND ${pairs} IS NOT NULL AND ${values} IS NOT NULL THEN ${map} END`;
+}
+
 const entryTypes: FunctionSpec['lambda'] = ([map]) => (map?.kind === 'map' ? [map.key, map.value] : []);
 
 /** The map with other keys or values. */
@@ -108,6 +131,13 @@ export const mapFunctions: FunctionTable = {
     ),
     lambda: entryTypes,
   },
-  map_zip_with: refused('use transform on map_keys'),
-  str_to_map: refused('use split and map_from_entries'),
+  map_zip_with: {
+    ...built(
+      3,
+      ({ args }) => zipSql(...args),
+      ([map, , value]) => mapOf(value, map, 'value'),
+    ),
+    lambda: ([left, right]) => (left?.kind === 'map' && right?.kind === 'map' ? [left.key, left.value, right.value] : []),
+  },
+  str_to_map: taking(['ownText'], scalar([1, 3], textSql, { kind: 'map', key: types.string, value: types.string, valueNullable: true })),
 };

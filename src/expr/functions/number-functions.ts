@@ -1,15 +1,5 @@
 import type { DataType } from '../../schema/types.ts';
-import {
-  argument,
-  built,
-  type EngineCall,
-  type FunctionSpec,
-  type FunctionTable,
-  refused,
-  shownAs,
-  taking,
-  types,
-} from '../function-spec.ts';
+import { argument, built, type EngineCall, type FunctionSpec, type FunctionTable, shownAs, taking, types } from '../function-spec.ts';
 import { castSql, isFloating, isIntegral } from '../sql/cast-sql.ts';
 import { typeSql } from '../sql/engine-text.ts';
 import { bindOnce } from './bind-once.ts';
@@ -44,21 +34,50 @@ function within(test: (x: string) => string, build: (x: string) => string): (x: 
   return (x) => `CASE WHEN isnan(${x}) THEN ${nan} WHEN ${test(x)} THEN ${build(x)} WHEN ${x} IS NOT NULL THEN ${nan} END`;
 }
 
-function finite(name: string): FunctionSpec {
-  return shownAs(
-    name.toUpperCase(),
-    ofDouble(
-      within(
-        (x) => `isfinite(${x})`,
-        (x) => `${name}(${x})`,
-      ),
-    ),
+/** A function of the engine where the test holds, else NaN: outside of its domain the engine raises an error. */
+function inDomain(name: string, test: (x: string) => string, sql: (x: string) => string = (x) => `${name}(${x})`): FunctionSpec {
+  return shownAs(name.toUpperCase(), ofDouble(within(test, sql)));
+}
+
+const finite = (x: string): string => `isfinite(${x})`;
+const atMostOne = (x: string): string => `abs(${x}) <= 1`;
+
+/** One divided by a function that is zero at zero. */
+function reciprocal(name: string, sql: (x: string) => string): FunctionSpec {
+  return inDomain(
+    name,
+    finite,
+    (x) => `CASE WHEN ${x} = 0 THEN CASE WHEN CAST(${x} AS VARCHAR) = '-0.0' THEN -${infinity} ELSE ${infinity} END ELSE ${sql(x)} END`,
   );
 }
+
+function ofTwoDoubles(shown: string, sql: (x: string, y: string) => string): FunctionSpec {
+  const call = (given: EngineCall): string => sql(`CAST(${argument(given, 0)} AS DOUBLE)`, `CAST(${argument(given, 1)} AS DOUBLE)`);
+  return shownAs(shown, taking(['double'], built(2, call, types.double)));
+}
+
+const powSql = (x: string, y: string): string => `pow(${x}, ${y})`;
 
 /** NULL where there is no logarithm, as Spark's are. */
 function logarithm(build: (x: string) => string, above: number = 0): (x: string) => string {
   return (x) => `CASE WHEN isnan(${x}) THEN ${nan} WHEN ${x} > ${above} THEN ${build(x)} END`;
+}
+
+/** Near zero the plain difference loses its digits: the error of the rounded exponential is divided out again. */
+function expm1Sql(x: string): string {
+  return bindOnce(
+    `exp(${x})`,
+    '__u',
+    (u) => `CASE WHEN ${u} = 1 THEN ${x} WHEN abs(${x}) > 1 THEN ${u} - 1 ELSE (${u} - 1) * ${x} / ln(${u}) END`,
+  );
+}
+
+function log1pSql(x: string): string {
+  return bindOnce(
+    `1 + ${x}`,
+    '__u',
+    (u) => `CASE WHEN ${u} = 1 THEN ${x} WHEN isinf(${u}) THEN ${u} ELSE ln(${u}) * (${x} / (${u} - 1)) END`,
+  );
 }
 
 function logSql(call: EngineCall): string {
@@ -86,7 +105,7 @@ function negated(call: EngineCall): string {
   return isIntegral(type)
     ? `CAST(- CAST(${value} AS HUGEINT) AS ${typeSql(type ?? types.long)})`
     : isFloating(type)
-      ? `(0 - ${value})`
+      ? `(${value} * -1)`
       : `(- ${value})`;
 }
 
@@ -148,20 +167,6 @@ function nanvlType([left, right]: Types): DataType {
 }
 
 const sign = taking(['double'], built(1, signSql, types.double));
-const power = taking(
-  ['double'],
-  built(2, (call) => `pow(CAST(${argument(call, 0)} AS DOUBLE), CAST(${argument(call, 1)} AS DOUBLE))`, types.double),
-);
-const random = (name: string): FunctionSpec => ({
-  kind: 'scalar',
-  least: 0,
-  most: 0,
-  volatile: true,
-  type: () => types.double,
-  shown: () => `${name}()`,
-  sql: () => 'random()',
-});
-
 /** Functions of numbers. */
 export const numberFunctions: FunctionTable = {
   abs: taking(['number'], built(1, absolute, first)),
@@ -186,83 +191,34 @@ export const numberFunctions: FunctionTable = {
   ),
   cbrt: simple('cbrt'),
   exp: simple('exp'),
-  expm1: shownAs(
-    'EXPM1',
-    ofDouble((x) => `CASE WHEN abs(${x}) < 1e-5 THEN ${x} + ${x} * ${x} / 2 ELSE exp(${x}) - 1 END`),
-  ),
+  expm1: shownAs('EXPM1', ofDouble(expm1Sql)),
   ln: ofDouble(logarithm((x) => `ln(${x})`)),
   log: shownAs(
     (args) => `LOG(${args.length === 1 ? `E(), ${args[0] ?? ''}` : args.join(', ')})`,
     taking(['double'], built([1, 2], logSql, types.double)),
   ),
-  log2: shownAs('LOG2', ofDouble(logarithm((x) => `log2(${x})`))),
+  log2: shownAs('LOG2', ofDouble(logarithm((x) => `(ln(${x}) / ln(2))`))),
   log10: shownAs('LOG10', ofDouble(logarithm((x) => `log10(${x})`))),
-  log1p: shownAs('LOG1P', ofDouble(logarithm((x) => `ln(1 + ${x})`, -1))),
-  pow: power,
-  power: shownAs('POWER', power),
-  sin: finite('sin'),
-  cos: finite('cos'),
-  tan: finite('tan'),
-  cot: shownAs(
-    'COT',
-    ofDouble((x) => `CASE WHEN ${x} = 0 THEN ${infinity} WHEN isfinite(${x}) THEN cot(${x}) WHEN ${x} IS NOT NULL THEN ${nan} END`),
-  ),
-  sec: shownAs(
-    'SEC',
-    ofDouble((x) => `CASE WHEN isfinite(${x}) THEN 1 / cos(${x}) WHEN ${x} IS NOT NULL THEN ${nan} END`),
-  ),
-  csc: shownAs(
-    'CSC',
-    ofDouble((x) => `CASE WHEN ${x} = 0 THEN ${infinity} WHEN isfinite(${x}) THEN 1 / sin(${x}) WHEN ${x} IS NOT NULL THEN ${nan} END`),
-  ),
-  asin: shownAs(
-    'ASIN',
-    ofDouble(
-      within(
-        (x) => `abs(${x}) <= 1`,
-        (x) => `asin(${x})`,
-      ),
-    ),
-  ),
-  acos: shownAs(
-    'ACOS',
-    ofDouble(
-      within(
-        (x) => `abs(${x}) <= 1`,
-        (x) => `acos(${x})`,
-      ),
-    ),
-  ),
+  log1p: shownAs('LOG1P', ofDouble(logarithm(log1pSql, -1))),
+  pow: ofTwoDoubles('pow', powSql),
+  power: ofTwoDoubles('POWER', powSql),
+  sin: inDomain('sin', finite),
+  cos: inDomain('cos', finite),
+  tan: inDomain('tan', finite),
+  cot: reciprocal('cot', (x) => `cot(${x})`),
+  sec: inDomain('sec', finite, (x) => `1 / cos(${x})`),
+  csc: reciprocal('csc', (x) => `1 / sin(${x})`),
+  asin: inDomain('asin', atMostOne),
+  acos: inDomain('acos', atMostOne),
   atan: simple('atan'),
-  atan2: shownAs(
-    'ATAN2',
-    taking(
-      ['double'],
-      built(2, (call) => `atan2(CAST(${argument(call, 0)} AS DOUBLE) + 0, CAST(${argument(call, 1)} AS DOUBLE) + 0)`, types.double),
-    ),
-  ),
+  // A negative zero is none.
+  atan2: ofTwoDoubles('ATAN2', (y, x) => `atan2(${y} + 0, ${x} + 0)`),
   sinh: simple('sinh'),
   cosh: simple('cosh'),
   tanh: simple('tanh'),
   asinh: simple('asinh'),
-  acosh: shownAs(
-    'ACOSH',
-    ofDouble(
-      within(
-        (x) => `${x} >= 1`,
-        (x) => `acosh(${x})`,
-      ),
-    ),
-  ),
-  atanh: shownAs(
-    'ATANH',
-    ofDouble(
-      within(
-        (x) => `abs(${x}) <= 1`,
-        (x) => `CASE WHEN abs(${x}) = 1 THEN ${x} * ${infinity} ELSE atanh(${x}) END`,
-      ),
-    ),
-  ),
+  acosh: inDomain('acosh', (x) => `${x} >= 1`),
+  atanh: inDomain('atanh', atMostOne, (x) => `CASE WHEN abs(${x}) = 1 THEN ${x} * ${infinity} ELSE atanh(${x}) END`),
   degrees: simple('degrees'),
   radians: simple('radians'),
   hypot: shownAs('HYPOT', taking(['double'], built(2, hypotSql, types.double))),
@@ -279,7 +235,7 @@ export const numberFunctions: FunctionTable = {
     ['whole'],
     built(1, (call) => factorialSql(castSql(argument(call, 0), { from: call.types[0], to: types.integer, safe: false })), types.long),
   ),
-  width_bucket: taking(['double', 'double', 'double', 'long'], built(4, widthBucket, types.long)),
+  width_bucket: taking(['double', 'double', 'double', 'whole'], built(4, widthBucket, types.long)),
   bin: taking(
     ['whole'],
     built(1, (call) => `bin(${argument(call, 0)})`, types.string),
@@ -289,8 +245,4 @@ export const numberFunctions: FunctionTable = {
     built(1, (call) => `coalesce(isnan(CAST(${argument(call, 0)} AS DOUBLE)), false)`, types.boolean),
   ),
   nanvl: taking(['number'], built(2, nanvlSql, nanvlType)),
-  rand: random('rand'),
-  random: random('rand'),
-  randn: refused('use rand()'),
-  conv: refused('use hex, unhex or bin'),
 };

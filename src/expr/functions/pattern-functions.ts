@@ -1,5 +1,16 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import { argument, built, type EngineCall, type FunctionTable, literalInteger, literalText, scalar, types } from '../function-spec.ts';
+import {
+  argument,
+  built,
+  type EngineCall,
+  type FunctionSpec,
+  type FunctionTable,
+  literalInteger,
+  literalText,
+  scalar,
+  taking,
+  types,
+} from '../function-spec.ts';
 import { sqlText } from '../sql/engine-text.ts';
 
 /** Groups that a pattern captures. */
@@ -42,19 +53,40 @@ function replaceSql(call: EngineCall): string {
   return `left(${text}, greatest(${from} - 1, 0)) || ${replaced(`substring(${text}, greatest(${from}, 1))`)}`;
 }
 
+/** NULL where the group is. */
+function ofGroup(call: EngineCall, sql: string): string {
+  return call.args[2] === undefined ? sql : `CASE WHEN ${call.args[2]} IS NOT NULL THEN ${sql} END`;
+}
+
+/** A group that takes no part in a match is empty. */
+function extractAllSql(call: EngineCall): string {
+  const found = `regexp_extract_all(${argument(call, 0)}, ${argument(call, 1)}, ${groupOf(call)})`;
+  return ofGroup(call, `list_transform(${found}, lambda "__found": coalesce("__found", ''))`);
+}
+
+const ofTexts = (...given: Parameters<typeof scalar>): FunctionSpec => taking(['string'], scalar(...given));
+
 /** Functions of regular expressions: RE2's, which have no back references and no look-around. */
 export const patternFunctions: FunctionTable = {
-  regexp_replace: built([3, 4], replaceSql, types.string),
-  regexp_extract: built([2, 3], (call) => `regexp_extract(${argument(call, 0)}, ${argument(call, 1)}, ${groupOf(call)})`, types.string),
-  regexp_extract_all: built([2, 3], (call) => `regexp_extract_all(${argument(call, 0)}, ${argument(call, 1)}, ${groupOf(call)})`, {
-    kind: 'list',
-    element: types.string,
-    elementNullable: true,
-  }),
-  regexp_count: scalar(2, (text, pattern) => `CAST(len(regexp_extract_all(${text}, ${pattern})) AS INTEGER)`, types.integer),
-  regexp_substr: scalar(
+  regexp_replace: taking(['string', 'string', 'string', 'integer'], built([3, 4], replaceSql, types.string)),
+  regexp_extract: taking(
+    ['string', 'string', 'integer'],
+    built([2, 3], (call) => ofGroup(call, `regexp_extract(${argument(call, 0)}, ${argument(call, 1)}, ${groupOf(call)})`), types.string),
+  ),
+  regexp_extract_all: taking(
+    ['string', 'string', 'integer'],
+    built([2, 3], extractAllSql, { kind: 'list', element: types.string, elementNullable: true }),
+  ),
+  regexp_instr: ofTexts(
+    [2, 3],
+    (text, pattern) =>
+      `CASE WHEN regexp_matches(${text}, ${pattern}) THEN CAST(length(regexp_extract(${text}, '(?s)^(.*?)(?:' || ${pattern} || ')', 1)) + 1 AS INTEGER) WHEN ${text} IS NOT NULL AND ${pattern} IS NOT NULL THEN 0 END`,
+    types.integer,
+  ),
+  regexp_count: ofTexts(2, (text, pattern) => `CAST(len(regexp_extract_all(${text}, ${pattern})) AS INTEGER)`, types.integer),
+  regexp_substr: ofTexts(
     2,
-    (text, pattern) => `CASE WHEN regexp_matches(${text}, ${pattern}) THEN regexp_extract(${text}, ${pattern}, 0) END`,
+    (text, pattern) => `CASE WHEN regexp_matches(${text}, ${pattern}) THEN nullif(regexp_extract(${text}, ${pattern}, 0), '') END`,
     types.string,
   ),
 };

@@ -2,12 +2,12 @@ import type { DataType } from '../../schema/types.ts';
 import {
   argument,
   built,
+  type CallExpression,
   type EngineCall,
   type FunctionSpec,
   type FunctionTable,
   literalInteger,
   literalText,
-  refused,
   renamed,
   scalar,
   shownAs,
@@ -17,7 +17,9 @@ import {
 import { castSql, isNumeric } from '../sql/cast-sql.ts';
 import { textFunctions } from '../sql/text-functions.ts';
 import { bindOnce } from './bind-once.ts';
+import { commonArgument, widened } from './common-argument.ts';
 import { boundedArgument } from './generated-size.ts';
+import { asText, textsSql } from './local-time.ts';
 
 const many = Number.POSITIVE_INFINITY;
 const blank = "' '";
@@ -33,7 +35,7 @@ function notNegative(count = 'NULL'): string {
 
 function lengthSql(call: EngineCall): string {
   const value = argument(call, 0);
-  return `CAST(${isBinary(call) ? `octet_length(${value})` : `length(CAST(${value} AS VARCHAR))`} AS INTEGER)`;
+  return `CAST(${isBinary(call) ? `octet_length(${value})` : `length(CAST(${asText(call, 0)} AS VARCHAR))`} AS INTEGER)`;
 }
 
 function octetsSql(call: EngineCall): string {
@@ -44,7 +46,7 @@ function octetsSql(call: EngineCall): string {
 /** Bytes of text or binary, for digests and codes. */
 function bytesSql(call: EngineCall, index: number = 0): string {
   const value = argument(call, index);
-  return call.types[index]?.kind === 'binary' ? value : `encode(CAST(${value} AS VARCHAR))`;
+  return call.types[index]?.kind === 'binary' ? value : `encode(CAST(${asText(call, index)} AS VARCHAR))`;
 }
 
 /** 1-based; 0 counts as 1, negative positions from the end, as in Spark. A length that reaches before the text cuts it off. */
@@ -67,12 +69,35 @@ function splitSql(call: EngineCall): string {
   const pattern = literalText(call.call, 1);
   const limit = call.args[2];
   const plain = pattern !== undefined && pattern !== '' && !/[\\^$.|?*+()[\]{}]/.test(pattern);
-  const parts = plain ? `string_split(${text}, ${argument(call, 1)})` : `regexp_split_to_array(${text}, ${argument(call, 1)})`;
+  const parts = plain ? `string_split(${text}, ${argument(call, 1)})` : partsSql(call, pattern);
   if (limit === undefined || literalInteger(call.call, 2) === -1n) return parts;
-  if (!plain) return `error('[UNSUPPORTED_FEATURE] split by a pattern takes no limit')`;
+  if (!plain) return limitedParts(call, parts, limit);
   const separator = argument(call, 1);
   const rest = `[array_to_string(list_slice(${parts}, ${limit}, len(${parts})), ${separator})]`;
-  return `CASE WHEN ${limit} <= 0 OR len(${parts}) <= ${limit} THEN ${parts} ELSE list_concat(list_slice(${parts}, 1, ${limit} - 1), ${rest}) END`;
+  return `CASE WHEN ${text} IS NULL OR ${limit} IS NULL THEN NULL WHEN ${limit} <= 0 OR len(${parts}) <= ${limit} THEN ${parts} ELSE list_concat(list_slice(${parts}, 1, ${limit} - 1), ${rest}) END`;
+}
+
+/** The engine looks for a pattern's beginning of the text in each part anew. */
+function partsSql(call: EngineCall, pattern: string | undefined): string {
+  const [text, by] = [argument(call, 0), argument(call, 1)];
+  const split = `regexp_split_to_array(${text}, ${by})`;
+  if (pattern?.startsWith('^') !== true || pattern.includes('|')) return `CASE WHEN ${by} IS NOT NULL THEN ${split} END`;
+  return bindOnce(
+    `length(regexp_extract(${text}, ${by}))`,
+    '__first',
+    (first) => `CASE WHEN ${text} IS NULL THEN NULL WHEN ${first} > 0 THEN ['', substring(${text}, ${first} + 1)] ELSE [${text}] END`,
+  );
+}
+
+/** The last part is what stands behind those before it and the matches between them. */
+function limitedParts(call: EngineCall, parts: string, limit: string): string {
+  const [text, by] = [argument(call, 0), argument(call, 1)];
+  return bindOnce(parts, '__parts', (all) => {
+    const taken = `list_slice(${all}, 1, ${limit} - 1)`;
+    const passed = `list_concat(${taken}, list_slice(regexp_extract_all(${text}, ${by}), 1, ${limit} - 1))`;
+    const rest = `substring(${text}, length(array_to_string(${passed}, '')) + 1)`;
+    return `CASE WHEN ${limit} IS NULL OR ${all} IS NULL THEN NULL WHEN ${limit} <= 0 OR len(${all}) <= ${limit} THEN ${all} ELSE list_append(${taken}, ${rest}) END`;
+  });
 }
 
 /** An empty separator parts nothing. */
@@ -84,7 +109,7 @@ function splitPart(text = 'NULL', separator = 'NULL', part = 'NULL'): string {
 /** Text before the `count`th separator, or after it counted from the end. */
 function substringIndex(text = 'NULL', separator = 'NULL', count = 'NULL'): string {
   const parts = `string_split(${text}, ${separator})`;
-  return `CASE WHEN ${separator} = '' THEN CASE WHEN ${text} IS NOT NULL AND ${count} IS NOT NULL THEN '' END WHEN ${count} > 0 THEN array_to_string(list_slice(${parts}, 1, ${count}), ${separator}) WHEN ${count} < 0 THEN array_to_string(list_slice(${parts}, greatest(len(${parts}) + ${count} + 1, 1), len(${parts})), ${separator}) WHEN ${text} IS NULL OR ${separator} IS NULL OR ${count} IS NULL THEN NULL ELSE '' END`;
+  return `CASE WHEN ${separator} IS NULL THEN NULL WHEN ${separator} = '' THEN CASE WHEN ${text} IS NOT NULL AND ${count} IS NOT NULL THEN '' END WHEN ${count} > 0 THEN array_to_string(list_slice(${parts}, 1, ${count}), ${separator}) WHEN ${count} < 0 THEN array_to_string(list_slice(${parts}, greatest(len(${parts}) + ${count} + 1, 1), len(${parts})), ${separator}) WHEN ${text} IS NULL OR ${separator} IS NULL OR ${count} IS NULL THEN NULL ELSE '' END`;
 }
 
 function sha2Sql(call: EngineCall): string {
@@ -94,18 +119,30 @@ function sha2Sql(call: EngineCall): string {
 }
 
 /** NULL when any part is; lists are joined end to end. */
-function concatSql({ args }: EngineCall): string {
-  return args.length === 0 ? "''" : `(${args.join(' || ')})`;
+function concatSql(call: EngineCall): string {
+  if (call.args.length === 0) return "''";
+  const type = concatType(call.types, call.call);
+  if (type?.kind === 'list') return `(${widened(call).join(' || ')})`;
+  const texts = call.args.map((value, index) => {
+    if (type?.kind === 'binary') return value;
+    return call.types[index]?.kind === 'binary'
+      ? castSql(value, { from: types.binary, to: types.string, safe: false })
+      : asText(call, index);
+  });
+  return `(${texts.join(' || ')})`;
 }
 
-function concatType(given: readonly (DataType | undefined)[]): DataType | undefined {
-  return given[0]?.kind === 'list' || given[0]?.kind === 'binary' ? given[0] : types.string;
+function concatType(given: readonly (DataType | undefined)[], call: CallExpression): DataType | undefined {
+  if (given.some((type) => type?.kind === 'list')) return commonArgument(given, call) ?? given[0];
+  return given.length > 0 && given.every((type) => type?.kind === 'binary') ? types.binary : types.string;
 }
 
 /** Skips nulls; lists give their elements. */
 function concatWithSeparator(call: EngineCall): string {
   const [separator = 'NULL', ...parts] = call.args;
-  const lists = parts.map((part, index) => (call.types[index + 1]?.kind === 'list' ? part : `[CAST(${part} AS VARCHAR)]`));
+  const lists = parts.map((_, index) =>
+    call.types[index + 1]?.kind === 'list' ? textsSql(call, index + 1) : `[CAST(${asText(call, index + 1)} AS VARCHAR)]`,
+  );
   if (lists.length === 0) return `CASE WHEN ${separator} IS NOT NULL THEN '' END`;
   const all = lists.slice(1).reduce((joined, list) => `list_concat(${joined}, coalesce(${list}, []))`, `coalesce(${lists[0] ?? '[]'}, [])`);
   return `CASE WHEN ${separator} IS NULL THEN NULL ELSE coalesce(array_to_string(list_filter(${all}, lambda "__part": "__part" IS NOT NULL), ${separator}), '') END`;
@@ -115,7 +152,7 @@ const utf8: ReadonlySet<string> = new Set(['utf-8', 'utf8']);
 
 function encodeSql(call: EngineCall): string {
   const charset = literalText(call.call, 1)?.toLowerCase();
-  const text = `CAST(${argument(call, 0)} AS VARCHAR)`;
+  const text = `CAST(${asText(call, 0)} AS VARCHAR)`;
   return charset !== undefined && utf8.has(charset) ? `encode(${text})` : `${textFunctions.encode}(${text}, ${argument(call, 1)})`;
 }
 
@@ -166,6 +203,14 @@ function ofText(build: (text: string) => string, type: DataType = types.string):
   );
 }
 
+/** A function of bytes, or of text for its UTF-8. */
+function ofBytes(build: (bytes: string) => string, type: DataType = types.string): FunctionSpec {
+  return taking(
+    ['bytes'],
+    built(1, (call) => build(bytesSql(call)), type),
+  );
+}
+
 /** Bytes are padded as their digits. */
 function padded(name: 'lpad' | 'rpad'): FunctionSpec {
   const sql = (call: EngineCall): string => {
@@ -205,10 +250,23 @@ function levenshteinSql(left = 'NULL', right = 'NULL', limit?: string): string {
   return bindOnce(distance, '__distance', (d) => `CASE WHEN ${limit} IS NULL THEN NULL WHEN ${d} > ${limit} THEN -1 ELSE ${d} END`);
 }
 
-// The one letter that becomes two.
-const upper = ofText((text) => `upper(replace(${text}, 'ß', 'ss'))`);
-const lower = ofText((text) => `lower(${text})`);
+function initialsSql(text: string): string {
+  const word = `upper(left("__word", 1)) || substring("__word", 2)`;
+  return `array_to_string(list_transform(string_split(lower(${text}), ' '), lambda "__word": ${word}), ' ')`;
+}
+
+/** Letters beyond ASCII have rules that the engine's functions know a part of. */
+function withLetters(text: string, name: string, plain: string): string {
+  return `CASE WHEN strlen(${text}) = length(${text}) THEN ${plain} ELSE ${name}(${text}) END`;
+}
+
+const upper = ofText((text) => withLetters(text, textFunctions.upper, `upper(${text})`));
+const lower = ofText((text) => withLetters(text, textFunctions.lower, `lower(${text})`));
 const length = taking(['text'], built(1, lengthSql, types.integer));
+const character = taking(
+  ['whole'],
+  scalar(1, (code) => `CASE WHEN ${code} < 0 THEN '' ELSE chr(CAST(${code} % 256 AS INTEGER)) END`, types.string),
+);
 const substringSpec = taking(
   ['text', 'integer', 'integer'],
   built([2, 3], substringSql, (given) => (given[0]?.kind === 'binary' ? types.binary : types.string)),
@@ -223,12 +281,15 @@ const position = (name: string): FunctionSpec =>
       scalar([2, 3], (sought, text, from?: string) => locate(text, sought, from), types.integer),
     ),
   );
-const matches = scalar(2, (text, pattern) => `regexp_matches(${text}, ${pattern})`, types.boolean);
+const matches = taking(
+  ['string'],
+  scalar(2, (text, pattern) => `regexp_matches(${text}, ${pattern})`, types.boolean),
+);
 const startsWith = found('starts_with');
 const endsWith = found('ends_with');
 const trimCharacters = (name: string): ReturnType<typeof scalar> =>
   scalar(2, (text, characters) => `${name}(${text}, ${characters})`, types.string);
-const sha1 = built(1, (call) => `sha1(${bytesSql(call)})`, types.string);
+const sha1 = ofBytes((bytes) => `sha1(${bytes})`);
 
 function locate(text = 'NULL', sought = 'NULL', from?: string): string {
   if (from === undefined) return `CAST(instr(${text}, ${sought}) AS INTEGER)`;
@@ -246,7 +307,9 @@ function overlaySql(text = 'NULL', other = 'NULL', from = 'NULL', count?: string
 function eltSql(call: EngineCall): string {
   const [place = 'NULL', ...values] = call.args;
   const isBytes = call.types.slice(1).every((type) => type?.kind === 'binary');
-  const branches = values.map((value, index) => ` WHEN ${index + 1} THEN ${isBytes ? value : `CAST(${value} AS VARCHAR)`}`);
+  const branches = values.map(
+    (value, index) => ` WHEN ${index + 1} THEN ${isBytes ? value : `CAST(${asText(call, index + 1)} AS VARCHAR)`}`,
+  );
   const outside = `error('[INVALID_ARRAY_INDEX] The index ' || ${place} || ' is out of bounds. The array has ${values.length} elements.')`;
   return `CASE ${place}${branches.join('')} ELSE CASE WHEN ${place} IS NOT NULL THEN ${outside} END END`;
 }
@@ -261,8 +324,11 @@ export const stringFunctions: FunctionTable = {
   len: length,
   char_length: length,
   character_length: length,
-  octet_length: built(1, octetsSql, types.integer),
-  bit_length: built(1, (call) => `(${octetsSql(call)} * 8)`, types.integer),
+  octet_length: taking(['text'], built(1, octetsSql, types.integer)),
+  bit_length: taking(
+    ['text'],
+    built(1, (call) => `(${octetsSql(call)} * 8)`, types.integer),
+  ),
   substring: substring('substring'),
   substr: substring('substr'),
   left: taking(
@@ -315,16 +381,11 @@ export const stringFunctions: FunctionTable = {
   ),
   initcap: taking(
     ['string'],
-    scalar(
-      1,
-      (text) =>
-        `array_to_string(list_transform(string_split(lower(${text}), ' '), lambda "__word": upper(left("__word", 1)) || substring("__word", 2)), ' ')`,
-      types.string,
-    ),
+    scalar(1, (text = 'NULL') => withLetters(text, textFunctions.initcap, initialsSql(text)), types.string),
   ),
   concat: built([0, many], concatSql, concatType),
-  concat_ws: built([1, many], concatWithSeparator, types.string),
-  split: built([2, 3], splitSql, { kind: 'list', element: types.string, elementNullable: false }),
+  concat_ws: taking(['string', 'any'], built([1, many], concatWithSeparator, types.string)),
+  split: taking(['string', 'string', 'integer'], built([2, 3], splitSql, { kind: 'list', element: types.string, elementNullable: false })),
   split_part: taking(['string', 'string', 'integer'], scalar(3, splitPart, types.string)),
   substring_index: taking(['string', 'string', 'integer'], scalar(3, substringIndex, types.string)),
   instr: taking(
@@ -346,23 +407,24 @@ export const stringFunctions: FunctionTable = {
     ['string'],
     scalar(1, (text) => `CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END`, types.integer),
   ),
-  chr: scalar(1, (code) => `CASE WHEN ${code} < 0 THEN '' ELSE chr(CAST(${code} % 256 AS INTEGER)) END`, types.string),
-  char: scalar(1, (code) => `CASE WHEN ${code} < 0 THEN '' ELSE chr(CAST(${code} % 256 AS INTEGER)) END`, types.string),
-  base64: built(1, (call) => `to_base64(${bytesSql(call)})`, types.string),
+  chr: character,
+  char: character,
+  base64: ofBytes((bytes) => `to_base64(${bytes})`),
   unbase64: renamed('from_base64', 1, types.binary),
   hex: built(1, hexSql, types.string),
-  unhex: scalar(1, (text) => `TRY(from_hex(CASE WHEN length(${text}) % 2 = 0 THEN ${text} ELSE '0' || ${text} END))`, types.binary),
-  encode: built(2, encodeSql, types.binary),
+  unhex: ofText((text) => `TRY(from_hex(CASE WHEN length(${text}) % 2 = 0 THEN ${text} ELSE '0' || ${text} END))`, types.binary),
+  encode: taking(['string', 'string'], built(2, encodeSql, types.binary)),
   decode: built([2, many], decodeSql, decodeType),
-  md5: built(1, (call) => `md5(${bytesSql(call)})`, types.string),
+  md5: ofBytes((bytes) => `md5(${bytes})`),
   sha: sha1,
   sha1,
-  sha2: built(2, sha2Sql, types.string),
+  sha2: taking(['bytes', 'integer'], built(2, sha2Sql, types.string)),
   levenshtein: taking(['string', 'string', 'integer'], scalar([2, 3], levenshteinSql, types.integer)),
-  format_string: refused('join texts with || or concat'),
-  format_number: refused('cast to DECIMAL(p, s) or STRING'),
-  soundex: ofText((text) => `${textFunctions.soundex}(${text})`),
-  crc32: built(1, (call) => `${textFunctions.crc32}(${bytesSql(call)})`, types.long),
+  soundex: taking(
+    ['ownText'],
+    scalar(1, (text) => `${textFunctions.soundex}(${text})`, types.string),
+  ),
+  crc32: ofBytes((bytes) => `${textFunctions.crc32}(${bytes})`, types.long),
   overlay: taking(['string', 'string', 'integer', 'integer'], scalar([3, 4], overlaySql, types.string)),
   elt: built([2, many], eltSql, ([, ...rest]) => (rest.every((type) => type?.kind === 'binary') ? types.binary : types.string)),
   find_in_set: taking(

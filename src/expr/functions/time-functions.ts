@@ -1,4 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import type { DataType } from '../../schema/types.ts';
 import {
   argument,
   built,
@@ -7,25 +8,17 @@ import {
   type FunctionSpec,
   type FunctionTable,
   literalText,
-  refused,
   scalar,
+  taking,
   types,
 } from '../function-spec.ts';
-import { castSql } from '../sql/cast-sql.ts';
-import { sqlText } from '../sql/engine-text.ts';
+import { castSql, isIntegral } from '../sql/cast-sql.ts';
+import { changedLocalSql, toInstantSql, toLocalSql, zoneSqlOf } from '../sql/zone-sql.ts';
 import { bindOnce } from './bind-once.ts';
-import { datePattern } from './date-pattern.ts';
+import { formattedTime, readTime } from './date-pattern.ts';
+import { asDate, asInstant, asLocal, asText, asUtc } from './local-time.ts';
 
 const defaultPattern = 'yyyy-MM-dd HH:mm:ss';
-
-function asDate(call: EngineCall, index: number): string {
-  return castSql(argument(call, index), { from: call.types[index], to: types.date, safe: false });
-}
-
-/** Instants and local times alike, in UTC. */
-function asLocal(call: EngineCall, index: number): string {
-  return call.types[index]?.kind === 'timestamp_ntz' ? argument(call, index) : `CAST(${argument(call, index)} AS TIMESTAMP)`;
-}
 
 function part(build: (value: string) => string): FunctionSpec {
   return built(1, (call) => `CAST(${build(asLocal(call, 0))} AS INTEGER)`, types.integer);
@@ -40,6 +33,7 @@ const partNames: Readonly<Record<string, (value: string) => string>> = {
   day: (value) => `day(${value})`,
   dayofweek: (value) => `(dayofweek(${value}) + 1)`,
   dow: (value) => `(dayofweek(${value}) + 1)`,
+  yearofweek: (value) => `isoyear(${value})`,
   dayofweek_iso: (value) => `isodow(${value})`,
   doy: (value) => `dayofyear(${value})`,
   hour: (value) => `hour(${value})`,
@@ -69,7 +63,7 @@ const partAliases: Readonly<Record<string, string>> = {
 function datePart(call: EngineCall): string {
   const given = literalText(call.call, 0)?.toLowerCase() ?? '';
   const name = partAliases[given] ?? given;
-  if (name === 'second') return `CAST(date_part('epoch', ${asLocal(call, 1)}) % 60 AS DECIMAL(8,6))`;
+  if (name === 'second') return `CAST(microsecond(${asLocal(call, 1)}) / 1000000.0 AS DECIMAL(8,6))`;
   const build = Object.hasOwn(partNames, name) ? partNames[name] : undefined;
   if (build === undefined) throw invalidArgument(call.call, given, Object.keys(partNames));
   return `CAST(${build(asLocal(call, 1))} AS INTEGER)`;
@@ -93,49 +87,74 @@ const truncationUnits: Readonly<Record<string, string>> = {
   microsecond: 'microsecond',
 };
 
-function formatOf(call: EngineCall, index: number, fallback: string): string {
-  const pattern = call.args[index] === undefined ? fallback : literalText(call.call, index);
-  const translated = pattern === undefined ? undefined : datePattern(pattern);
-  if (translated === undefined)
-    throw invalidArgument(call.call, pattern ?? 'an expression', ["a literal pattern such as 'yyyy-MM-dd HH:mm:ss'"]);
-  return sqlText(translated);
+function patternOf(call: EngineCall, of: (pattern: string) => string | undefined): string {
+  const pattern = call.args[1] === undefined ? defaultPattern : literalText(call.call, 1);
+  const made = pattern === undefined ? undefined : of(pattern);
+  if (made === undefined) throw invalidArgument(call.call, pattern ?? 'an expression', ["a literal pattern such as 'yyyy-MM-dd HH:mm:ss'"]);
+  return made;
 }
 
-function parsed(call: EngineCall, type: 'DATE' | 'TIMESTAMP WITH TIME ZONE' | 'TIMESTAMP'): string {
-  return `CAST(strptime(${argument(call, 0)}, ${formatOf(call, 1, defaultPattern)}) AS ${type})`;
+/** The local time of a text. */
+function parsed(call: EngineCall): string {
+  const text = asText(call, 0);
+  const read = patternOf(call, (pattern) => readTime(text, pattern));
+  const wrong = `error('[CANNOT_PARSE_TIMESTAMP] Text ''' || ${text} || ''' could not be parsed. Use \`try_to_timestamp\` to tolerate invalid input string and return NULL instead.')`;
+  return `CASE WHEN ${text} IS NOT NULL THEN coalesce(${read}, ${wrong}) END`;
+}
+
+/** Times are not read by a pattern. */
+function isRead(call: EngineCall): boolean {
+  return call.args.length > 1 && !['date', 'timestamp', 'timestamp_ntz'].includes(call.types[0]?.kind ?? '');
 }
 
 function toDate(call: EngineCall): string {
-  return call.args.length === 1 ? asDate(call, 0) : parsed(call, 'DATE');
+  return isRead(call) ? `CAST(${parsed(call)} AS DATE)` : asDate(call, 0);
 }
 
 function toTimestamp(call: EngineCall): string {
-  if (call.args.length > 1) return parsed(call, 'TIMESTAMP WITH TIME ZONE');
-  return castSql(argument(call, 0), { from: call.types[0], to: types.timestamp, safe: false });
+  return isRead(call) ? toInstantSql(parsed(call), zoneSqlOf(call.call.zone)) : asInstant(call, 0);
+}
+
+/** NULL of what cannot be read. */
+function tried(call: EngineCall, to: DataType): string {
+  if (!isRead(call)) return castSql(argument(call, 0), { from: call.types[0], to, safe: true, zone: call.call.zone });
+  const read = patternOf(call, (pattern) => readTime(asText(call, 0), pattern));
+  return to.kind === 'date' ? `CAST(${read} AS DATE)` : toInstantSql(read, zoneSqlOf(call.call.zone));
+}
+
+function formatted(call: EngineCall, local: string): string {
+  return patternOf(call, (pattern) => formattedTime(local, pattern));
 }
 
 function toLocalTimestamp(call: EngineCall): string {
-  return call.args.length > 1 ? parsed(call, 'TIMESTAMP') : `CAST(${argument(call, 0)} AS TIMESTAMP)`;
+  if (isRead(call)) return `CAST(${parsed(call)} AS TIMESTAMP)`;
+  return call.types[0]?.kind === 'timestamp' ? asLocal(call, 0) : `CAST(${argument(call, 0)} AS TIMESTAMP)`;
 }
 
 function unixSeconds(call: EngineCall): string {
   const given = call.types[0]?.kind;
   const parse = given === 'string' || (given === undefined && call.args.length > 1);
-  const instant = parse ? `strptime(${argument(call, 0)}, ${formatOf(call, 1, defaultPattern)})` : asLocal(call, 0);
+  const zone = zoneSqlOf(call.call.zone);
+  if (!parse) return wholeOf(`epoch_us(${asUtc(call, 0)})`, 1_000_000, true);
+  const local = parsed(call);
+  const instant = zone === undefined ? local : toLocalSql(toInstantSql(local, zone), undefined);
   // Towards zero, unlike `unix_seconds`.
-  return `CAST(trunc(epoch(${instant})) AS BIGINT)`;
+  return wholeOf(`epoch_us(${instant})`, 1_000_000, true);
 }
 
+/** The instant so many units after the epoch. A whole number has room for its microseconds. */
 const monthsOf: Readonly<Record<string, number>> = { month: 1, quarter: 3, year: 12 };
 
-/** A month is whole when its day and time are reached: the last day of a shorter month is not the same day. */
+/** As Java counts: a month is whole when its day and time are reached, and the last day of a shorter month is not the same day. */
 function wholeMonths(from: string, until: string, size: number): string {
   return bindOnce(from, '__from', (a) =>
     bindOnce(until, '__until', (b) => {
-      const months = `((year(${b}) - year(${a})) * 12 + month(${b}) - month(${a}))`;
-      const within = (time: string): string => `(${time} - date_trunc('month', ${time}))`;
-      const early = `CASE WHEN ${a} <= ${b} AND ${within(b)} < ${within(a)} THEN -1 WHEN ${a} > ${b} AND ${within(b)} > ${within(a)} THEN 1 ELSE 0 END`;
-      return `CAST(trunc((${months} + ${early}) / ${size}) AS BIGINT)`;
+      const [start, end] = [`CAST(${a} AS DATE)`, `CAST(${b} AS DATE)`];
+      const time = (of: string): string => `(${of} - date_trunc('day', ${of}))`;
+      // A day that is not full does not count, which may lead into another month.
+      const early = `CASE WHEN ${end} > ${start} AND ${time(b)} < ${time(a)} THEN -1 WHEN ${end} < ${start} AND ${time(b)} > ${time(a)} THEN 1 ELSE 0 END`;
+      const place = (date: string): string => `((year(${date}) * 12 + month(${date})) * 32 + day(${date}))`;
+      return `CAST(trunc(trunc((${place(`(${end} + ${early})`)} - ${place(start)}) / 32) / ${size}) AS BIGINT)`;
     }),
   );
 }
@@ -149,6 +168,13 @@ function difference(call: EngineCall): string {
   const months = Object.hasOwn(monthsOf, unit) ? monthsOf[unit] : undefined;
   if (months !== undefined) return wholeMonths(asLocal(call, 1), asLocal(call, 2), months);
   return `date_sub('${unit}', ${asLocal(call, 1)}, ${asLocal(call, 2)})`;
+}
+
+function fromUnixTime(call: EngineCall): string {
+  const instant = `${argument(call, 0)} * 1000000`;
+  const zone = zoneSqlOf(call.call.zone);
+  const local = zone === undefined ? `make_timestamp(${instant})` : toLocalSql(`make_timestamptz(${instant})`, zone);
+  return formatted(call, local);
 }
 
 function invalidArgument(call: CallExpression, given: string, allowed: readonly string[]): AnalysisException {
@@ -165,10 +191,60 @@ function invalidArgument(call: CallExpression, given: string, allowed: readonly 
 const unboundNow = (name: string): FunctionSpec =>
   built([0, 0], () => `error('${name} is not bound to the time of its statement')`, name === 'current_date' ? types.date : types.timestamp);
 
-const dateAdd = built(2, (call) => `(${asDate(call, 0)} + CAST(${argument(call, 1)} AS INTEGER))`, types.date);
+/** What so many of a unit are to be added by. */
+const steps: Readonly<Record<string, (count: string) => string>> = {
+  year: (count) => `to_years(${count})`,
+  quarter: (count) => `to_months(3 * ${count})`,
+  month: (count) => `to_months(${count})`,
+  week: (count) => `to_days(7 * ${count})`,
+  day: (count) => `to_days(${count})`,
+  hour: (count) => `to_hours(${count})`,
+  minute: (count) => `to_minutes(${count})`,
+  second: (count) => `to_seconds(${count})`,
+  millisecond: (count) => `to_milliseconds(CAST(${count} AS DOUBLE))`,
+  microsecond: (count) => `to_microseconds(${count})`,
+};
+
+/** `timestampadd(MONTH, 1, time)`: times without zone stay so, all others become instants. */
+function moved(call: EngineCall): string {
+  const name = literalText(call.call, 0)?.toLowerCase() ?? '';
+  const step = steps[Object.hasOwn(truncationUnits, name) ? (truncationUnits[name] ?? '') : name];
+  if (step === undefined) throw invalidArgument(call.call, name, Object.keys(steps));
+  const by = step(castSql(argument(call, 1), { from: call.types[1], to: types.integer, safe: false }));
+  if (call.types[2]?.kind === 'timestamp_ntz') return `(${asLocal(call, 2)} + ${by})`;
+  // Hours and less go by the clock.
+  if (/^to_(?:hours|minutes|seconds|milli|micro)/.test(by)) return toInstantSql(`(${asUtc(call, 2)} + ${by})`, undefined);
+  return changedLocalSql(asInstant(call, 2), zoneSqlOf(call.call.zone), (local) => `(${local} + ${by})`);
+}
+
+/** Whole units of so many microseconds, downwards, or towards zero: the quotient of doubles would round late times up. */
+function wholeOf(micros: string, size: number, towardsZero: boolean = false): string {
+  if (size === 1) return micros;
+  return towardsZero ? `(${micros} // ${size})` : `((${micros} - (${micros} % ${size} + ${size}) % ${size}) // ${size})`;
+}
+
+function unixCount(size: number): FunctionSpec {
+  return taking(
+    ['ownTimestamp'],
+    built(1, (call) => wholeOf(`epoch_us(${asUtc(call, 0)})`, size), types.long),
+  );
+}
+
+/** A whole number in a type that its microseconds fit into. */
+function wide(call: EngineCall): string {
+  const type = call.types[0];
+  return type !== undefined && isIntegral(type) ? `CAST(${argument(call, 0)} AS BIGINT)` : argument(call, 0);
+}
+
+const movedType: FunctionSpec['type'] = (given) => (given[2]?.kind === 'timestamp_ntz' ? types.timestampNtz : types.timestamp);
+const timeAdd = built(3, moved, movedType);
+const dateAdd = taking(
+  ['date', 'days'],
+  built(2, (call) => `(${asDate(call, 0)} + ${argument(call, 1)})`, types.date),
+);
 const dayOfMonth = part((value) => `day(${value})`);
 
-/** Functions of dates and times, all in UTC. */
+/** Functions of dates and times, in the zone of the call. */
 export const timeFunctions: FunctionTable = {
   current_timestamp: unboundNow('current_timestamp'),
   now: unboundNow('now'),
@@ -189,35 +265,54 @@ export const timeFunctions: FunctionTable = {
   dayofyear: part((value) => `dayofyear(${value})`),
   weekofyear: part((value) => `weekofyear(${value})`),
   date_part: built(2, datePart),
+  // Written `extract(YEAR FROM time)`.
+  extract: built(2, datePart),
   datepart: built(2, datePart),
   date_add: dateAdd,
-  dateadd: dateAdd,
-  date_sub: built(2, (call) => `(${asDate(call, 0)} - CAST(${argument(call, 1)} AS INTEGER))`, types.date),
+  dateadd: built(
+    [2, 3],
+    (call) => (call.args.length === 3 ? timeAdd : dateAdd).sql(call),
+    (given, call) => (given.length === 3 ? movedType(given, call) : types.date),
+  ),
+  timestampadd: timeAdd,
+  date_sub: taking(
+    ['date', 'days'],
+    built(2, (call) => `(${asDate(call, 0)} - ${argument(call, 1)})`, types.date),
+  ),
   datediff: built([2, 3], difference, (given) => (given.length === 3 ? types.long : types.integer)),
   date_diff: built([2, 3], difference, (given) => (given.length === 3 ? types.long : types.integer)),
   timestampdiff: built(3, difference, types.long),
-  date_format: built(2, (call) => `strftime(${asLocal(call, 0)}, ${formatOf(call, 1, defaultPattern)})`, types.string),
+  date_format: built(2, (call) => formatted(call, asLocal(call, 0)), types.string),
   to_date: built([1, 2], toDate, types.date),
-  try_to_date: built([1, 2], (call) => `TRY(${toDate(call)})`, types.date),
+  try_to_date: built([1, 2], (call) => tried(call, types.date), types.date),
   to_timestamp: built([1, 2], toTimestamp, types.timestamp),
-  try_to_timestamp: built([1, 2], (call) => `TRY(${toTimestamp(call)})`, types.timestamp),
+  try_to_timestamp: built([1, 2], (call) => tried(call, types.timestamp), types.timestamp),
   to_timestamp_ltz: built([1, 2], toTimestamp, types.timestamp),
   to_timestamp_ntz: built([1, 2], toLocalTimestamp, types.timestampNtz),
   unix_timestamp: built([1, 2], unixSeconds, types.long),
   to_unix_timestamp: built([1, 2], unixSeconds, types.long),
-  from_unixtime: built(
-    [1, 2],
-    (call) => `strftime(make_timestamp(CAST(${argument(call, 0)} AS BIGINT) * 1000000), ${formatOf(call, 1, defaultPattern)})`,
-    types.string,
+  from_unixtime: taking(['whole', 'string'], built([1, 2], fromUnixTime, types.string)),
+  unix_seconds: unixCount(1_000_000),
+  unix_millis: unixCount(1000),
+  unix_micros: unixCount(1),
+  unix_date: taking(
+    ['ownDate'],
+    built(1, (call) => `CAST(${asDate(call, 0)} - make_date(0) AS INTEGER)`, types.integer),
   ),
-  unix_seconds: built(1, (call) => `CAST(floor(epoch(${asLocal(call, 0)})) AS BIGINT)`, types.long),
-  unix_millis: built(1, (call) => `CAST(floor(epoch_us(${asLocal(call, 0)}) / 1000) AS BIGINT)`, types.long),
-  unix_micros: built(1, (call) => `epoch_us(${asLocal(call, 0)})`, types.long),
-  unix_date: built(1, (call) => `CAST(${asDate(call, 0)} - make_date(0) AS INTEGER)`, types.integer),
-  date_from_unix_date: scalar(1, (days) => `make_date(CAST(${days} AS INTEGER))`, types.date),
-  timestamp_seconds: scalar(1, (seconds) => `make_timestamptz(CAST(${seconds} * 1000000 AS BIGINT))`, types.timestamp),
-  timestamp_millis: scalar(1, (millis) => `make_timestamptz(CAST(${millis} * 1000 AS BIGINT))`, types.timestamp),
-  timestamp_micros: scalar(1, (micros) => `make_timestamptz(CAST(${micros} AS BIGINT))`, types.timestamp),
-  from_utc_timestamp: refused('times are in UTC'),
-  to_utc_timestamp: refused('times are in UTC'),
+  date_from_unix_date: taking(
+    ['integer'],
+    scalar(1, (days) => `make_date(${days})`, types.date),
+  ),
+  timestamp_seconds: taking(
+    ['ownNumber'],
+    built(1, (call) => `make_timestamptz(CAST(${wide(call)} * 1000000 AS BIGINT))`, types.timestamp),
+  ),
+  timestamp_millis: taking(
+    ['ownIntegral'],
+    built(1, (call) => `make_timestamptz(CAST(${wide(call)} * 1000 AS BIGINT))`, types.timestamp),
+  ),
+  timestamp_micros: taking(
+    ['ownIntegral'],
+    scalar(1, (micros) => `make_timestamptz(CAST(${micros} AS BIGINT))`, types.timestamp),
+  ),
 };

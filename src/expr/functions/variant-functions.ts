@@ -40,7 +40,7 @@ function askedType(call: EngineCall['call']): DataType {
 }
 
 function getSql(call: EngineCall, name: string, safe: boolean): string {
-  return castSql(pathSql(call, name), { from: variant, to: askedType(call.call), safe });
+  return castSql(pathSql(call, name), { from: variant, to: askedType(call.call), safe, zone: call.call.zone });
 }
 
 function requireVariant(call: EngineCall, name: string): void {

@@ -23,10 +23,13 @@ export function readCallTail(reader: ExpressionReader, head: { readonly name: st
   const given = star || stream.atOperator(')') ? [] : stream.list(() => readArgument(reader));
   let ignoreNulls = readNullTreatment(stream);
   stream.expectOperator(')');
+  const order = stream.atWords('WITHIN', 'GROUP') ? readWithinGroup(reader, head.name, given.length) : [];
   const filter = stream.atWords('FILTER') && stream.atOperator('(', 1) ? readFilter(reader) : undefined;
   ignoreNulls ||= readNullTreatment(stream);
   const over = stream.atWords('OVER') && stream.atOperator('(', 1) ? readWindow(reader) : undefined;
-  const call: Call = { kind: 'call', name: head.name, arguments: withUnit(head.name, given), at: head.at };
+  const call: Call = { kind: 'call', name: head.name, arguments: [...withUnit(head.name, given), ...order], at: head.at };
+  const rows = rowMakers[head.name.toLowerCase()];
+  if (rows !== undefined) return rows(call);
   return {
     ...call,
     ...(distinct ? { distinct } : {}),
@@ -37,8 +40,64 @@ export function readCallTail(reader: ExpressionReader, head: { readonly name: st
   };
 }
 
+/** Aggregates over ordered rows, with the number of their own arguments. */
+const orderedAggregates: Readonly<Record<string, number | undefined>> = {
+  listagg: 2,
+  string_agg: 2,
+  percentile_cont: 1,
+  percentile_disc: 1,
+};
+
+/** `WITHIN GROUP (ORDER BY key)` as arguments behind the aggregate's own: the key, and whether it descends. */
+function readWithinGroup(reader: ExpressionReader, name: string, given: number): readonly Expression[] {
+  const { stream } = reader;
+  const own = orderedAggregates[name.toLowerCase()];
+  if (own === undefined || given > own) throw stream.unexpected('the end of a call without WITHIN GROUP');
+  stream.expectWords('WITHIN', 'GROUP');
+  stream.expectOperator('(');
+  stream.expectWords('ORDER', 'BY');
+  const { expression, descending } = readSortKey(reader);
+  stream.expectOperator(')');
+  const missing = Array.from({ length: own - given }, (): Expression => ({ kind: 'literal', literal: { type: 'null' } }));
+  return [...missing, expression, { kind: 'literal', literal: { type: 'boolean', value: descending } }];
+}
+
+/** `stack(n, …)`: n rows of the values, columns `col0`, `col1` …, as the structs of one list. */
+function stacked(call: Call): Expression {
+  const [count, ...values] = call.arguments;
+  const rows = count?.kind === 'literal' && count.literal.type === 'integer' ? Number(count.literal.value) : 0;
+  if (rows < 1 || rows > values.length) return call;
+  const width = Math.ceil(values.length / rows);
+  const structs = Array.from({ length: rows }, (_, row): Expression => {
+    const members = Array.from({ length: width }, (_member, column): Expression => {
+      const operand = values[row * width + column] ?? { kind: 'literal', literal: { type: 'null' } };
+      return { kind: 'alias', operand, name: `col${column}` };
+    });
+    return { kind: 'call', name: 'struct', arguments: members };
+  });
+  return { ...call, name: 'inline', arguments: [{ kind: 'call', name: 'array', arguments: structs }] };
+}
+
+/** `json_tuple(text, 'a', 'b')`: a row of the members of an object, columns `c0`, `c1` …, as the struct of a list. */
+function jsonTuple(call: Call): Expression {
+  const [text, ...names] = call.arguments;
+  const members = names.flatMap((name, column): readonly Expression[] => {
+    const member = name.kind === 'literal' && name.literal.type === 'string' ? name.literal.value : "'";
+    // No path could tell such a name.
+    if (text === undefined || member.includes("'")) return [];
+    const path: Expression = { kind: 'literal', literal: { type: 'string', value: `$['${member}']` } };
+    return [{ kind: 'alias', operand: { kind: 'call', name: 'get_json_object', arguments: [text, path] }, name: `c${column}` }];
+  });
+  if (members.length === 0 || members.length < names.length) return call;
+  const row: Expression = { kind: 'call', name: 'struct', arguments: members };
+  return { ...call, name: 'inline', arguments: [{ kind: 'call', name: 'array', arguments: [row] }] };
+}
+
+/** Functions that are written as other ones that make rows. */
+const rowMakers: Readonly<Record<string, ((call: Call) => Expression) | undefined>> = { stack: stacked, json_tuple: jsonTuple };
+
 /** Functions whose first of three arguments is a unit, written as a bare word: `datediff(DAY, a, b)`. */
-const unitFunctions: ReadonlySet<string> = new Set(['datediff', 'date_diff', 'timestampdiff']);
+const unitFunctions: ReadonlySet<string> = new Set(['datediff', 'date_diff', 'timestampdiff', 'dateadd', 'timestampadd']);
 
 function withUnit(name: string, given: readonly Expression[]): readonly Expression[] {
   const [unit, ...rest] = given;

@@ -1,6 +1,7 @@
 import type { ParseException } from '../../base/analysis-exception.ts';
 import { bindParameters, type ParameterValues } from '../bind-parameters.ts';
 import type { BinaryOperator, Expression, UnaryOperator } from '../expression.ts';
+import { expandIdentifiers } from './identifier-clause.ts';
 import { numberLiteral } from './number-literal.ts';
 import { readCallTail, readLambda, readParenthesised } from './parse-call.ts';
 import { readKeywordCall } from './parse-keyword-call.ts';
@@ -8,6 +9,7 @@ import { readTypedLiteral } from './parse-literal.ts';
 import { readDataType } from './read-type.ts';
 import { syntaxError } from './syntax-error.ts';
 import { TokenStream } from './token-stream.ts';
+import { type Token, tokenize } from './tokens.ts';
 
 /** Expressions nest at most this deep; long chains of AND and OR count by the logarithm of their length. */
 export const maxExpressionDepth: number = 400;
@@ -18,10 +20,24 @@ export const maxExpressionDepth: number = 400;
  * @throws ParseException `PARSE_SYNTAX_ERROR` 42601; `UNSUPPORTED_SUBQUERY` for a query inside; `EXPRESSION_TOO_DEEP`.
  */
 export function parseExpression(text: string): Expression {
-  const stream = new TokenStream(text);
+  const stream = new TokenStream(text, readTokens(text));
   const expression = new ExpressionParser(stream).readExpression();
   stream.expectEnd('AND', 'OR');
   return expression;
+}
+
+/**
+ * The tokens of a text with what `IDENTIFIER(…)` names in its place. `parameters`: values of those that stand in it.
+ *
+ * @throws ParseException as `tokenize`; what `expandIdentifiers` throws, `UNBOUND_SQL_PARAMETER`.
+ */
+export function readTokens(text: string, parameters: ParameterValues = {}): readonly Token[] {
+  return expandIdentifiers(tokenize(text), (tokens) => {
+    const stream = new TokenStream(text, tokens);
+    const expression = new ExpressionParser(stream, { parameters }).readExpression();
+    stream.expectEnd("')'");
+    return expression;
+  });
 }
 
 /** An expression and its text, as written. */
@@ -51,6 +67,8 @@ const levels: readonly Readonly<Record<string, BinaryOperator>>[] = [
   { '+': '+', '-': '-', '||': '||' },
   { '*': '*', '/': '/', '%': '%', DIV: 'div' },
 ];
+/** Sums; what shifts them binds looser than they do. */
+const sumLevel = 4;
 /** Words that end an operand or begin the next part of an expression; as names they need backticks. */
 const reserved: ReadonlySet<string> = new Set(
   'AND OR IN IS LIKE ILIKE RLIKE REGEXP BETWEEN THEN WHEN ELSE WHERE SELECT AS DIV HAVING'.split(' '),
@@ -180,9 +198,15 @@ export class ExpressionParser {
   }
 
   #readBinary(level: number): Expression {
-    const operators = levels[level];
-    if (operators === undefined) return this.#readUnary();
-    let left = this.#readBinary(level + 1);
+    if (level === levels.length) return this.#readUnary();
+    const left = this.#chain(level, this.#readBinary(level + 1));
+    return level === sumLevel ? this.#shifted(left) : left;
+  }
+
+  /** What begins with an operand, and goes on with operators of the level. */
+  #chain(level: number, first: Expression): Expression {
+    const operators = levels[level] ?? {};
+    let left = first;
     let count = 0;
     for (let operator = this.#binaryOperator(operators); operator !== undefined; operator = this.#binaryOperator(operators)) {
       this.stream.next();
@@ -191,6 +215,27 @@ export class ExpressionParser {
       left = { kind: 'binary', operator, left, right: this.#readBinary(level + 1) };
     }
     return left;
+  }
+
+  /** A sum with the shifts behind it, which are read by their signs one by one: `>>` may as well end two types. */
+  #shifted(sum: Expression): Expression {
+    let left = sum;
+    for (let count = 1, name = this.#shift(); name !== undefined; name = this.#shift()) {
+      if (++count + this.#depth > maxExpressionDepth) throw this.#tooDeep();
+      for (let sign = 0; sign < name.length; sign++) this.stream.next();
+      left = { kind: 'call', name, arguments: [left, this.#chain(sumLevel, this.#readBinary(sumLevel + 1))] };
+    }
+    return left;
+  }
+
+  /** The shift whose signs come next, one directly behind the other. */
+  #shift(): string | undefined {
+    const { stream } = this;
+    const first = stream.peek();
+    if (first.kind !== 'operator' || (first.value !== '<' && first.value !== '>')) return undefined;
+    let length = 1;
+    while (stream.atOperator(first.value, length) && stream.peek(length).position.offset === first.position.offset + length) length += 1;
+    return length === 2 || (length === 3 && first.value === '>') ? first.value.repeat(length) : undefined;
   }
 
   #binaryOperator(operators: Readonly<Record<string, BinaryOperator>>): BinaryOperator | undefined {
@@ -223,11 +268,18 @@ export class ExpressionParser {
       else if (stream.takeOperator('[')) {
         operand = { kind: 'element', operand, index: this.readExpression() };
         stream.expectOperator(']');
+      } else if (stream.atOperator('(') && isSystemName(operand)) {
+        operand = this.#readSystemCall(operand.path.at(-1) ?? '');
       } else if (stream.atOperator('.') && operand.kind !== 'star') {
         stream.next();
         operand = this.#readMember(operand);
       } else return operand;
     }
+  }
+
+  #readSystemCall(name: string): Expression {
+    const head = { name: `system.${name}`, at: this.stream.position };
+    return this.nested(() => readCallTail(this, head));
   }
 
   #readMember(operand: Expression): Expression {
@@ -318,6 +370,11 @@ export class ExpressionParser {
       hint: 'join with the query instead: MERGE INTO … USING (SELECT …)',
     });
   }
+}
+
+/** `system.bucket`, also behind a catalog's name: a function of Iceberg's. */
+function isSystemName(operand: Expression): operand is Extract<Expression, { kind: 'column' }> {
+  return operand.kind === 'column' && operand.path.length > 1 && operand.path.length < 4 && operand.path.at(-2)?.toLowerCase() === 'system';
 }
 
 /** The tree Spark builds of a chain: left to right for short ones, of logarithmic depth for long ones. */

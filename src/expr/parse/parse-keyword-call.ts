@@ -51,6 +51,9 @@ const keywordCalls: Readonly<Record<string, ((reader: ExpressionReader) => Expre
   SUBSTR: readSubstring,
   TRIM: readTrim,
   POSITION: readPosition,
+  OVERLAY: readOverlay,
+  LIKE: (reader) => readLikeCall(reader, 'like'),
+  ILIKE: (reader) => readLikeCall(reader, 'ilike'),
 };
 
 function readCast(reader: ExpressionReader, safe: boolean): Expression {
@@ -72,7 +75,7 @@ function readExtract(reader: ExpressionReader): Expression {
   stream.expectWords('FROM');
   const source = reader.readExpression();
   stream.expectOperator(')');
-  return { kind: 'call', name: 'date_part', arguments: [textLiteral(part), source], at };
+  return { kind: 'call', name: 'extract', arguments: [textLiteral(part), source], at };
 }
 
 function readSubstring(reader: ExpressionReader): Expression {
@@ -110,7 +113,33 @@ function readPosition(reader: ExpressionReader): Expression {
   if (!stream.takeWords('IN')) return readRest(reader, head, [sought]);
   const source = reader.readExpression();
   stream.expectOperator(')');
-  return { kind: 'call', ...head, arguments: [sought, source] };
+  return { kind: 'call', ...head, name: 'locate', arguments: [sought, source] };
+}
+
+/** `overlay(text PLACING other FROM place [FOR count])`, and the form with commas. */
+function readOverlay(reader: ExpressionReader): Expression {
+  const { stream } = reader;
+  const head = readHead(reader);
+  if (stream.atOperator(')')) return readRest(reader, head, []);
+  const source = reader.readExpression();
+  if (!stream.takeWords('PLACING')) return readRest(reader, head, [source]);
+  const other = reader.readExpression();
+  stream.expectWords('FROM');
+  const from = reader.readExpression();
+  const length = stream.takeWords('FOR') ? [reader.readExpression()] : [];
+  stream.expectOperator(')');
+  return { kind: 'call', ...head, arguments: [source, other, from, ...length] };
+}
+
+/** `like(text, pattern)`. */
+function readLikeCall(reader: ExpressionReader, form: 'like' | 'ilike'): Expression {
+  const { stream } = reader;
+  readHead(reader);
+  const operand = reader.readExpression();
+  stream.expectOperator(',');
+  const pattern = reader.readExpression();
+  stream.expectOperator(')');
+  return { kind: 'like', form, operand, pattern, negated: false };
 }
 
 interface CallHead {

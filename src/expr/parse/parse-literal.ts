@@ -44,7 +44,8 @@ function temporalLiteral(word: string, text: string): Literal | undefined {
   }
   const instant = parseTimestampText(text);
   if (instant === undefined) return undefined;
-  return { type: word === 'TIMESTAMP_NTZ' ? 'timestamp_ntz' : 'timestamp', micros: instant.micros };
+  if (word === 'TIMESTAMP_NTZ') return { type: 'timestamp_ntz', micros: instant.micros };
+  return { type: 'timestamp', micros: instant.micros, ...(instant.zoned ? {} : { local: true }) };
 }
 
 function bytesOf(digits: string): Uint8Array {

@@ -8,7 +8,8 @@ const maxTypeDepth = 100;
 const maxPrecision = 38;
 const defaultDecimal: DataType = { kind: 'decimal', precision: 10, scale: 0 };
 
-const plainTypes: ReadonlyMap<string, DataType> = new Map<string, DataType>([
+/** Types that a word alone names, in capitals. */
+export const plainTypes: ReadonlyMap<string, DataType> = new Map<string, DataType>([
   ['BOOLEAN', { kind: 'boolean' }],
   ['TINYINT', { kind: 'byte' }],
   ['BYTE', { kind: 'byte' }],

@@ -1,4 +1,5 @@
 import { dateTimeParts, formatDate } from '../../schema/date-text.ts';
+import { toInstantMicros, type ZoneRule } from '../time-zone.ts';
 
 const millisPerDay = 86_400_000;
 const microsPerSecond = 1_000_000n;
@@ -24,6 +25,13 @@ export function parseTimestampText(text: string): { readonly micros: bigint; rea
   if (days === undefined || offset === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
   const seconds = BigInt(days) * 86_400n + BigInt(Number(hour) * 3600 + Number(minute) * 60 + Number(second) - offset);
   return { micros: seconds * microsPerSecond + BigInt(fraction.slice(0, 6).padEnd(6, '0')), zoned: zone !== undefined };
+}
+
+/** The instant of such a text, in microseconds; without a zone it is a local time of `rule`. */
+export function parseInstantText(text: string, rule: ZoneRule): bigint | undefined {
+  const parsed = parseTimestampText(text);
+  if (parsed === undefined) return undefined;
+  return parsed.zoned ? parsed.micros : toInstantMicros(parsed.micros, rule);
 }
 
 /** `2024-02-29` of days since 1970-01-01. */

@@ -35,6 +35,7 @@ const operators: readonly string[] = [
   '<=',
   '>=',
   '||',
+  '|>',
   ...'+ - * / % & | ^ ~ = < > ( ) [ ] { } , . ; : ! @'.split(' '),
 ];
 const wordPattern = /[\p{L}_$][\p{L}\p{M}\p{N}_$]*/uy;
@@ -61,10 +62,12 @@ class Tokenizer {
   #offset = 0;
   #line = 1;
   #lineStart = 0;
-  #counted = 0;
+  /** Of the first line feed that is not counted yet; -1: there is none. Looked for once: a text of one long line is not read for each token. */
+  #lineFeed: number;
 
   constructor(text: string) {
     this.#text = text;
+    this.#lineFeed = text.indexOf('\n');
   }
 
   run(): readonly Token[] {
@@ -169,11 +172,11 @@ class Tokenizer {
   }
 
   #position(): TextPosition {
-    for (let at = this.#text.indexOf('\n', this.#counted); at >= 0 && at < this.#offset; at = this.#text.indexOf('\n', at + 1)) {
+    while (this.#lineFeed >= 0 && this.#lineFeed < this.#offset) {
       this.#line += 1;
-      this.#lineStart = at + 1;
+      this.#lineStart = this.#lineFeed + 1;
+      this.#lineFeed = this.#text.indexOf('\n', this.#lineStart);
     }
-    this.#counted = Math.max(this.#counted, this.#offset);
     return { offset: this.#offset, line: this.#line, column: this.#offset - this.#lineStart + 1 };
   }
 

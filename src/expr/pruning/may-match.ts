@@ -1,7 +1,8 @@
 import type { Expression } from '../expression.ts';
 import { childrenOf } from '../expression-tree.ts';
+import type { ZoneRule } from '../time-zone.ts';
 import type { ColumnFacts, FileFacts } from './file-facts.ts';
-import { foldLiteral } from './fold-literal.ts';
+import { foldBeside, foldLiteral } from './fold-literal.ts';
 import { likePrefix } from './like-prefix.ts';
 import { type Comparison, compareOrdered, comparisonWith, type Ordered } from './ordered-values.ts';
 import { alwaysNull, andOutcome, anyOutcome, constantOutcome, notOutcome, type Outcome, orOutcome } from './outcome.ts';
@@ -56,14 +57,14 @@ function compile(node: Expression): Test {
     case 'is':
       return compileIs(node);
     case 'is-distinct': {
-      const same = compileNullSafe(node.left, node.right);
+      const same = compileNullSafe(node.left, node.right, node.zone);
       return node.negated ? same : (facts) => notOutcome(same(facts));
     }
     case 'in':
-      return negatedIf(node.negated, compileIn(node.operand, node.options));
+      return negatedIf(node.negated, compileIn(node.operand, node.options, node.zone));
     case 'between': {
-      const low = compileComparison('>=', node.operand, node.low);
-      const high = compileComparison('<=', node.operand, node.high);
+      const low = compileComparison('>=', [node.operand, node.low], node.zone);
+      const high = compileComparison('<=', [node.operand, node.high], node.zone);
       return negatedIf(node.negated, (facts) => andOutcome(low(facts), high(facts)));
     }
     case 'like':
@@ -75,7 +76,7 @@ function compile(node: Expression): Test {
   }
 }
 
-function compileBinary({ operator, left, right }: Extract<Expression, { kind: 'binary' }>): Test {
+function compileBinary({ operator, left, right, zone }: Extract<Expression, { kind: 'binary' }>): Test {
   switch (operator) {
     case 'and': {
       const [one, other] = [compile(left), compile(right)];
@@ -90,13 +91,13 @@ function compileBinary({ operator, left, right }: Extract<Expression, { kind: 'b
     case '<=':
     case '>':
     case '>=':
-      return compileComparison(operator, left, right);
+      return compileComparison(operator, [left, right], zone);
     case '<>': {
-      const equal = compileComparison('=', left, right);
+      const equal = compileComparison('=', [left, right], zone);
       return (facts) => notOutcome(equal(facts));
     }
     case '<=>':
-      return compileNullSafe(left, right);
+      return compileNullSafe(left, right, zone);
     default:
       return () => anyOutcome;
   }
@@ -104,9 +105,11 @@ function compileBinary({ operator, left, right }: Extract<Expression, { kind: 'b
 
 const mirrored = { '=': '=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
 
-function compileComparison(relation: Relation, left: Expression, right: Expression): Test {
-  if (left.kind !== 'column') return right.kind === 'column' ? compileComparison(mirrored[relation], right, left) : () => anyOutcome;
-  const literal = foldLiteral(right);
+function compileComparison(relation: Relation, [left, right]: readonly [Expression, Expression], zone: ZoneRule): Test {
+  if (left.kind !== 'column') {
+    return right.kind === 'column' ? compileComparison(mirrored[relation], [right, left], zone) : () => anyOutcome;
+  }
+  const literal = foldBeside(left.type, right, zone);
   if (literal?.type === 'null') return () => alwaysNull;
   const comparison = literal === undefined || left.type === undefined ? undefined : comparisonWith(left.type, literal);
   if (comparison === undefined) return () => anyOutcome;
@@ -114,12 +117,12 @@ function compileComparison(relation: Relation, left: Expression, right: Expressi
 }
 
 /** Never null: a missing value equals another. */
-function compileNullSafe(left: Expression, right: Expression): Test {
+function compileNullSafe(left: Expression, right: Expression, zone: ZoneRule): Test {
   const column = left.kind === 'column' ? left : right.kind === 'column' ? right : undefined;
   const literal = foldLiteral(column === left ? right : left);
   if (column === undefined || literal === undefined) return () => ({ ...anyOutcome, mayBeNull: false });
   if (literal.type === 'null') return (facts) => columnIsNull(facts.column(column.path), facts);
-  const equal = compileComparison('=', left, right);
+  const equal = compileComparison('=', [left, right], zone);
   return (facts) => {
     const outcome = equal(facts);
     return { mayBeTrue: outcome.mayBeTrue, mayBeFalse: outcome.mayBeFalse || outcome.mayBeNull, mayBeNull: false };
@@ -137,8 +140,9 @@ function compileIs({ operand, test, negated }: Extract<Expression, { kind: 'is' 
   });
 }
 
-function compileIn(operand: Expression, options: readonly Expression[]): Test {
-  const literals = options.map(foldLiteral);
+function compileIn(operand: Expression, options: readonly Expression[], zone: ZoneRule): Test {
+  const column = operand.kind === 'column' ? operand.type : undefined;
+  const literals = options.map((option) => foldBeside(column, option, zone));
   const present = literals.flatMap((literal) => (literal === undefined || literal.type === 'null' ? [] : [literal]));
   const [first] = present;
   // One kind of literal gives one common form; a mixed list is tested option by option.
@@ -148,7 +152,7 @@ function compileIn(operand: Expression, options: readonly Expression[]): Test {
     const known = comparisons.flatMap((comparison) => (comparison === undefined ? [] : [comparison]));
     if (known.length === options.length) return sortedIn(operand, known);
   }
-  const tests = options.map((option) => compileComparison('=', operand, option));
+  const tests = options.map((option) => compileComparison('=', [operand, option], zone));
   return (facts) => tests.reduce<Outcome>((outcome, test) => orOutcome(outcome, test(facts)), constantOutcome(false));
 }
 

@@ -3,8 +3,10 @@ import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { DataType } from '../../schema/types.ts';
 import { bindOnce } from '../functions/bind-once.ts';
 import { floatText } from '../functions/java-number.ts';
+import type { ZoneRule } from '../time-zone.ts';
 import { sqlText, typeSql } from './engine-text.ts';
 import { variantFunctions } from './variant-sql.ts';
+import { toInstantSql, toLocalSql, zoneSqlOf } from './zone-sql.ts';
 
 export interface CastOptions {
   /** Type of the value; `undefined` when not known. */
@@ -12,6 +14,8 @@ export interface CastOptions {
   readonly to: DataType;
   /** A value that cannot be cast gives NULL instead of an error (TRY_CAST). */
   readonly safe: boolean;
+  /** Of local times; default: UTC. */
+  readonly zone?: ZoneRule;
 }
 
 const integral: ReadonlySet<string> = new Set(['byte', 'short', 'integer', 'long']);
@@ -34,7 +38,8 @@ export function isNumeric(type: DataType | undefined): boolean {
 
 /**
  * A cast with the meaning it has in Spark's ANSI mode: fractions are cut off towards zero, text must be a whole number to become an
- * integer, binary is UTF-8 text, an instant prints in UTC without zone, seconds since the epoch stand for instants. What does not fit is an error.
+ * integer, binary is UTF-8 text, an instant prints as a local time without zone, seconds since the epoch stand for instants. What does not fit
+ * is an error.
  *
  * @throws AnalysisException `DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION` for anything but text made binary.
  */
@@ -44,10 +49,42 @@ export function castSql(value: string, options: CastOptions): string {
   if (from?.kind === 'variant') return fromVariant(value, options);
   if (to.kind === 'variant') return toVariant(value, from);
   if (from !== undefined) requireCast(from, to);
+  const local = zonedCast(value, options);
+  if (local !== undefined) return local;
   const special = isIntegral(to) ? toInteger(value, options) : (specialCasts[to.kind]?.(value, options) ?? undefined);
   if (special !== undefined) return special;
   return from !== undefined && from.kind === to.kind && from.kind !== 'decimal' && !isNested(from) ? value : plainCast(value, to, safe);
 }
+
+/** Casts between instants and local times of a zone that is not UTC, which the engine's own casts take for it. */
+function zonedCast(value: string, { from, to, safe, zone: rule }: CastOptions): string | undefined {
+  const zone = zoneSqlOf(rule);
+  if (zone === undefined) return undefined;
+  const isLocal = from?.kind === 'date' || from?.kind === 'timestamp_ntz';
+  if (isLocal && to.kind === 'timestamp') return toInstantSql(value, zone);
+  if (from?.kind === 'string' && to.kind === 'timestamp') {
+    const local = withoutWords(value, { from, to: { kind: 'timestamp_ntz' }, safe }) ?? value;
+    const instant = withoutWords(value, { from, to, safe }) ?? value;
+    return `CASE WHEN regexp_matches(${value}, ${sqlText(zoneInText)}) THEN ${instant} ELSE ${toInstantSql(local, zone)} END`;
+  }
+  if (from?.kind === 'list' && to.kind === 'list') {
+    const element = castSql('"__element"', { from: from.element, to: to.element, safe, zone: rule });
+    return `list_transform(${value}, lambda "__element": ${element})`;
+  }
+  const isTold = to.kind === 'string' || to.kind === 'date' || to.kind === 'timestamp_ntz';
+  if (from?.kind === 'timestamp') return isTold ? plainCast(toLocalSql(value, zone), to, safe) : undefined;
+  if (from !== undefined || (!isTold && to.kind !== 'timestamp')) return undefined;
+  // The engine knows the type when it plans, and keeps the one branch; as text all times are alike.
+  const text = `CAST(${value} AS VARCHAR)`;
+  const cast = isTold
+    ? plainCast(toLocalSql(`CAST(${text} AS TIMESTAMP WITH TIME ZONE)`, zone), to, safe)
+    : castSql(text, { from: { kind: 'string' }, to, safe, zone: rule });
+  const taken = isTold ? `= 'TIMESTAMP WITH TIME ZONE'` : `IN ('TIMESTAMP WITH TIME ZONE', 'TIMESTAMP', 'DATE', 'VARCHAR')`;
+  return `(CASE WHEN typeof(${value}) ${taken} THEN ${cast} ELSE ${plainCast(value, to, safe)} END)`;
+}
+
+/** A zone after a time of day. */
+const zoneInText = '[T ]\\s*\\d{1,2}(:\\d{1,2}(:\\d{1,2}(\\.\\d*)?)?)?\\s*[A-Za-z+-]';
 
 function plainCast(value: string, to: DataType, safe: boolean): string {
   return `${safe ? 'TRY_CAST' : 'CAST'}(${value} AS ${typeSql(to)})`;
@@ -68,7 +105,8 @@ function toInteger(value: string, { from, to, safe }: CastOptions): string | und
     return `(CASE WHEN typeof(${value}) IN ('DOUBLE', 'FLOAT') THEN ${asDouble} WHEN typeof(${value}) LIKE 'DECIMAL%' THEN ${asDecimal} ELSE ${other} END)`;
   }
   if (isFloating(from) || from.kind === 'decimal') return `${whole}(trunc(${value}) AS ${target})`;
-  if (from.kind === 'timestamp') return `${whole}(floor(epoch(${value})) AS ${target})`;
+  if (from.kind === 'timestamp')
+    return `${whole}((epoch_us(${value}) - (epoch_us(${value}) % 1000000 + 1000000) % 1000000) // 1000000 AS ${target})`;
   if (from.kind !== 'string') return undefined;
   // The engine itself would round '1.5' and read '1e3'.
   const malformed = safe ? 'NULL' : `error(${malformedMessage(value, target)})`;
@@ -76,7 +114,7 @@ function toInteger(value: string, { from, to, safe }: CastOptions): string | und
 }
 
 /** What a variant holds as a value of a plain type, by way of its text. */
-function fromVariant(value: string, { to, safe }: CastOptions): string {
+function fromVariant(value: string, { to, safe, zone }: CastOptions): string {
   if (to.kind === 'variant') return value;
   if (isNested(to) || to.kind === 'void')
     throw neverCast({ kind: 'variant' }, to, 'read its JSON with a type: from_json(to_json(value), …)');
@@ -86,7 +124,7 @@ function fromVariant(value: string, { to, safe }: CastOptions): string {
     const whole = `CASE WHEN contains(${given}, 'E') THEN CAST(TRY_CAST(trunc(TRY_CAST(${given} AS DOUBLE)) AS HUGEINT) AS VARCHAR) ELSE split_part(${given}, '.', 1) END`;
     const cast = isIntegral(to)
       ? bindOnce(whole, '__whole', (digits) => castSql(digits, { from: { kind: 'string' }, to, safe: true }))
-      : castSql(given, { from: { kind: 'string' }, to, safe: true });
+      : castSql(given, { from: { kind: 'string' }, to, safe: true, zone });
     if (safe) return cast;
     const failed = `error('[INVALID_VARIANT_CAST] The variant value ' || ${given} || ' cannot be cast into "${sqlTypeName(to)}". Please use try_variant_get instead.')`;
     return bindOnce(cast, '__cast', (result) => `CASE WHEN ${given} IS NOT NULL AND ${result} IS NULL THEN ${failed} ELSE ${result} END`);
@@ -144,7 +182,8 @@ function neverCast(from: DataType, to: DataType, hint: string, subclass: string 
 function neverBinary(from: DataType): AnalysisException {
   const name = sqlTypeName(from).toUpperCase();
   return new AnalysisException({
-    errorClass: 'DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION',
+    // Spark without ANSI mode takes the bytes of whole numbers.
+    errorClass: `DATATYPE_MISMATCH.${isIntegral(from) ? 'CAST_WITH_CONF_SUGGESTION' : 'CAST_WITHOUT_SUGGESTION'}`,
     sqlState: '42K09',
     message: `cannot cast "${name}" to "BINARY"`,
     hint: 'cast to STRING first: its UTF-8 bytes are the binary value',
@@ -157,9 +196,9 @@ function malformedMessage(value: string, target: string): string {
 }
 
 /** `[1, null]`, `{a -> 1}`, `{1, x}`: NULL inside is spelled, members have no names. */
-function nestedText(value: string, from: DataType): string {
+function nestedText(value: string, from: DataType, zone: ZoneRule): string {
   const text = (part: string, type: DataType): string =>
-    `coalesce(CAST(${castSql(part, { from: type, to: { kind: 'string' }, safe: false })} AS VARCHAR), 'null')`;
+    `coalesce(CAST(${castSql(part, { from: type, to: { kind: 'string' }, safe: false, zone })} AS VARCHAR), 'null')`;
   switch (from.kind) {
     case 'list':
       return `('[' || array_to_string(list_transform(${value}, lambda "__part": ${text('"__part"', from.element)}), ', ') || ']')`;
@@ -184,14 +223,14 @@ function withoutWords(value: string, { from, to, safe }: CastOptions): string | 
 }
 
 const specialCasts: Readonly<Record<string, (value: string, options: CastOptions) => string | undefined>> = {
-  string: (value, { from, to, safe }) => {
+  string: (value, { from, to, safe, zone }) => {
     switch (from?.kind) {
       case 'timestamp':
         return plainCast(`CAST(${value} AS TIMESTAMP)`, to, safe);
       case 'list':
       case 'map':
       case 'struct':
-        return nestedText(value, from);
+        return nestedText(value, from, zone);
       case 'binary':
         return safe ? `TRY(decode(${value}))` : `decode(${value})`;
       case 'float':
@@ -199,9 +238,10 @@ const specialCasts: Readonly<Record<string, (value: string, options: CastOptions
         return floatText(value);
       case 'decimal':
         // The engine leaves out the zero before the point where the type has no digit there.
-        return from.scale === from.precision && from.precision < 38
+        if (from.scale < from.precision) return undefined;
+        return from.precision < 38
           ? `CAST(CAST(${value} AS DECIMAL(${from.precision + 1},${from.scale})) AS VARCHAR)`
-          : undefined;
+          : `replace(CAST(${value} AS VARCHAR), '.', '0.')`;
       default:
         return undefined;
     }

@@ -3,10 +3,13 @@ import { assertNever } from '../../base/assert.ts';
 import type { DataType } from '../../schema/types.ts';
 import type { BinaryOperator, Expression, Window } from '../expression.ts';
 import { argumentTypes, expressionType } from '../expression-type.ts';
+import { isSame } from '../functions/common-argument.ts';
 import { checkCall } from '../functions.ts';
 import { requireParameterTypes } from '../parameter-types.ts';
 import { printBound } from '../print-expression.ts';
-import { requireComparable } from '../require-comparable.ts';
+import { requireOrdered } from '../require-comparable.ts';
+import type { ZoneRule } from '../time-zone.ts';
+import { requireSameFamily } from '../type-families.ts';
 import { castSql } from './cast-sql.ts';
 import { literalSql, sqlText } from './engine-text.ts';
 import { arithmeticSql, comparisonSql, likeSql, listElementSql, type TypedSql } from './operator-sql.ts';
@@ -21,7 +24,8 @@ const maxSqlLength = 8 * 1024 * 1024;
 
 /**
  * A bound expression as SQL of the engine, with the meaning it has in Spark's ANSI mode: `/` divides as doubles (decimals as decimals) and by
- * zero is an error, casts cut fractions off, positions count from 1, an element past a list's end is an error, a missing map key NULL, times are in UTC.
+ * zero is an error, casts cut fractions off, positions count from 1, an element past a list's end is an error, a missing map key NULL, local times
+ * are those of the zone that binding gave, UTC by default.
  * Nothing in it stands as the user wrote it: names and texts are quoted, numbers printed. Types come from binding; without them casts of
  * unknown operands decide when the engine plans.
  *
@@ -71,14 +75,17 @@ class SqlPrinter {
       case 'is':
         return `(${print(expression.operand)} IS ${expression.negated ? 'NOT ' : ''}${expression.test.toUpperCase()})`;
       case 'is-distinct':
-        return comparisonSql(expression.negated ? '<=>' : 'is distinct', ...this.#typed([expression.left, expression.right], parameters));
+        return comparisonSql(
+          expression.negated ? '<=>' : 'is distinct',
+          ...this.#typed([expression.left, expression.right], parameters, expression.zone),
+        );
       case 'in': {
-        const [operand, ...options] = this.#typed([expression.operand, ...expression.options], parameters);
+        const [operand, ...options] = this.#typed([expression.operand, ...expression.options], parameters, expression.zone);
         const list = options.map((option) => option.sql).join(', ');
         return `(${operand?.sql ?? 'NULL'} ${expression.negated ? 'NOT ' : ''}IN (${list}))`;
       }
       case 'between': {
-        const [operand, low, high] = this.#typed([expression.operand, expression.low, expression.high], parameters);
+        const [operand, low, high] = this.#typed([expression.operand, expression.low, expression.high], parameters, expression.zone);
         return `(${operand?.sql ?? 'NULL'} ${expression.negated ? 'NOT ' : ''}BETWEEN ${low?.sql ?? 'NULL'} AND ${high?.sql ?? 'NULL'})`;
       }
       case 'like':
@@ -86,7 +93,12 @@ class SqlPrinter {
       case 'case':
         return this.#case(expression, parameters);
       case 'cast':
-        return castSql(print(expression.operand), { from: expressionType(expression.operand), to: expression.type, safe: expression.safe });
+        return castSql(print(expression.operand), {
+          from: expressionType(expression.operand),
+          to: expression.type,
+          safe: expression.safe,
+          zone: expression.zone,
+        });
       case 'call':
         return this.#call(expression, parameters);
       case 'member':
@@ -117,8 +129,14 @@ class SqlPrinter {
     if (operator === 'and' || operator === 'or') {
       return `(${this.print(expression.left, parameters)} ${operator.toUpperCase()} ${this.print(expression.right, parameters)})`;
     }
-    if (isComparison(operator)) return comparisonSql(operator, ...this.#typed([expression.left, expression.right], parameters));
-    return arithmeticSql(operator, this.#operand(expression.left, parameters), this.#operand(expression.right, parameters));
+    if (isComparison(operator))
+      return comparisonSql(operator, ...this.#typed([expression.left, expression.right], parameters, expression.zone));
+    return arithmeticSql(
+      operator,
+      this.#operand(expression.left, parameters),
+      this.#operand(expression.right, parameters),
+      expression.zone,
+    );
   }
 
   #operand(expression: Expression, parameters: Parameters): TypedSql {
@@ -126,24 +144,43 @@ class SqlPrinter {
     return { sql: this.print(expression, parameters), type: expressionType(expression), literal };
   }
 
-  /** Values to be compared: text is cast to the type of what it is compared with, as Spark does. */
-  #typed(expressions: readonly Expression[], parameters: Parameters): readonly TypedSql[] {
+  /** Values to be compared: text is cast to the type of what it is compared with, and dates and local times to instants, as Spark does. */
+  #typed(expressions: readonly Expression[], parameters: Parameters, zone: ZoneRule): readonly TypedSql[] {
     const operands = expressions.map((expression) => this.#operand(expression, parameters));
-    for (const { type } of operands) requireComparable(type);
-    const target = operands.find(
-      ({ type }) => type !== undefined && type.kind !== 'string' && comparableWithText[type.kind] !== undefined,
-    )?.type;
+    for (const { type } of operands) {
+      requireOrdered(type);
+      requireSameFamily(operands[0]?.type, type);
+    }
+    const instant = operands.find(({ type }) => type?.kind === 'timestamp')?.type;
+    const target =
+      instant ??
+      operands.find(({ type }) => type !== undefined && type.kind !== 'string' && comparableWithText[type.kind] !== undefined)?.type;
     const to = target === undefined ? undefined : comparableWithText[target.kind];
     if (to === undefined) return operands;
-    return operands.map((operand) => (operand.type?.kind === 'string' ? { ...operand, sql: castTextSql(operand, to), type: to } : operand));
+    return operands.map((operand) => {
+      if (operand.type?.kind === 'string') return { ...operand, sql: castTextSql(operand, to, zone), type: to };
+      const isLocal = operand.type?.kind === 'date' || operand.type?.kind === 'timestamp_ntz';
+      if (!isLocal || instant === undefined) return operand;
+      return { ...operand, sql: castSql(operand.sql, { from: operand.type, to: instant, safe: false, zone }), type: instant };
+    });
   }
 
   #case(expression: Extract<Expression, { kind: 'case' }>, parameters: Parameters): string {
     const print = (part: Expression): string => this.print(part, parameters);
     const operand = expression.operand === undefined ? '' : ` ${print(expression.operand)}`;
-    const branches = expression.branches.map(({ when, then }) => ` WHEN ${print(when)} THEN ${print(then)}`).join('');
-    const otherwise = expression.otherwise === undefined ? '' : ` ELSE ${print(expression.otherwise)}`;
+    const result = expressionType(expression);
+    const value = (part: Expression): string => this.#chosen(part, result, { parameters, zone: expression.zone });
+    const branches = expression.branches.map(({ when, then }) => ` WHEN ${print(when)} THEN ${value(then)}`).join('');
+    const otherwise = expression.otherwise === undefined ? '' : ` ELSE ${value(expression.otherwise)}`;
     return `(CASE${operand}${branches}${otherwise} END)`;
+  }
+
+  /** One of several values of which one is chosen: dates and local times beside instants become such. */
+  #chosen(part: Expression, result: DataType | undefined, place: { readonly parameters: Parameters; readonly zone: ZoneRule }): string {
+    const sql = this.print(part, place.parameters);
+    const from = expressionType(part);
+    const isKept = from === undefined || result === undefined || isSame(from, result);
+    return isKept ? sql : castSql(sql, { from, to: result, safe: false, zone: place.zone });
   }
 
   #call(call: Extract<Expression, { kind: 'call' }>, parameters: Parameters): string {
@@ -159,7 +196,7 @@ class SqlPrinter {
       const sql = this.print(part, parameters);
       return to === undefined || to.kind === given[index]?.kind
         ? sql
-        : castSql(sql, { from: given[index] ?? { kind: 'void' }, to, safe: false });
+        : castSql(sql, { from: given[index] ?? { kind: 'void' }, to, safe: false, zone: call.zone });
     });
     return spec.sql({
       call,
@@ -210,9 +247,9 @@ class SqlPrinter {
   }
 }
 
-function castTextSql({ sql, type, literal }: TypedSql, to: DataType): string {
+function castTextSql({ sql, type, literal }: TypedSql, to: DataType, zone: ZoneRule): string {
   const plainInteger = to.kind === 'long' && literal?.type === 'string' && /^\s*[+-]?\d+\s*$/.test(literal.value);
-  return plainInteger ? `CAST(${sql} AS BIGINT)` : castSql(sql, { from: type, to, safe: false });
+  return plainInteger ? `CAST(${sql} AS BIGINT)` : castSql(sql, { from: type, to, safe: false, zone });
 }
 
 function isComparison(operator: BinaryOperator): boolean {

@@ -1,9 +1,14 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { DataType } from '../../schema/types.ts';
 import type { BinaryOperator, Expression, Literal } from '../expression.ts';
-import { arithmeticType, operandTypes, quotientType } from '../number-types.ts';
+import { isSame } from '../functions/common-argument.ts';
+import { arithmeticType, leavesDigits, operandTypes, quotientType } from '../number-types.ts';
+import type { ZoneRule } from '../time-zone.ts';
+import { differentTypes } from '../type-families.ts';
 import { castSql, isIntegral, isNumeric } from './cast-sql.ts';
+import { exactSql } from './decimal-sql.ts';
 import { sqlText, typeSql } from './engine-text.ts';
+import { timeInZoneSql } from './time-arithmetic.ts';
 
 /** SQL with what is known of its value. */
 export interface TypedSql {
@@ -21,27 +26,79 @@ export function comparisonSql(operator: BinaryOperator | 'is distinct', ...[left
 }
 
 /** Everything but comparisons, AND and OR. Text among numbers is cast to one; a decimal has the type that Spark gives it. */
-export function arithmeticSql(operator: BinaryOperator, one: TypedSql, other: TypedSql): string {
-  return typedOperation(operator, { left: one, right: other, safe: false });
+export function arithmeticSql(operator: BinaryOperator, one: TypedSql, other: TypedSql, zone?: ZoneRule): string {
+  return typedOperation(operator, { left: one, right: other, safe: false, zone });
 }
 
 /** As `arithmeticSql`, but what has no result is NULL: a division by zero, an overflow, text that is no number. */
-export function tryArithmeticSql(operator: BinaryOperator, left: TypedSql, right: TypedSql): string {
-  return `TRY(${typedOperation(operator, { left, right, safe: true })})`;
+export function tryArithmeticSql(operator: BinaryOperator, left: TypedSql, right: TypedSql, zone?: ZoneRule): string {
+  return `TRY(${typedOperation(operator, { left, right, safe: true, zone })})`;
 }
 
 interface Operation {
   readonly left: TypedSql;
   readonly right: TypedSql;
   readonly safe: boolean;
+  /** Of local times; default: UTC. */
+  readonly zone: ZoneRule;
 }
 
-function typedOperation(operator: BinaryOperator, { left: one, right: other, safe }: Operation): string {
+function typedOperation(operator: BinaryOperator, { left: one, right: other, safe, zone }: Operation): string {
   if (operator !== '||') refuseTexts(operator, one, other);
-  const [left, right] = operator === '||' ? [one, other] : asOperands(one, other, safe);
-  const sql = operationSql(operator, { left, right, safe });
-  const type = operator === '/' || operator === '||' ? undefined : arithmeticType(operator, one, other);
+  if (operator === 'div') refuseFractions(one, other);
+  if (operator === '||') return joinedSql(one, other, zone);
+  requireOperands(one, other);
+  const [left, right] = asOperands(one, other, safe);
+  const exact = exactOperation(operator, { left, right, safe, zone });
+  if (exact !== undefined) return exact;
+  const sql =
+    (zone === undefined ? undefined : timeInZoneSql(operator, [left, right], zone)) ?? operationSql(operator, { left, right, safe, zone });
+  const type = operator === '/' ? undefined : arithmeticType(operator, one, other);
   return type?.kind === 'decimal' ? `CAST(${sql} AS ${typeSql(type)})` : sql;
+}
+
+/** Where the engine itself would round, or run out of digits. */
+function exactOperation(operator: BinaryOperator, { left, right, safe }: Operation): string | undefined {
+  if (!['+', '-', '*', '/', '%'].includes(operator)) return undefined;
+  const type = operator === '/' ? quotientType(left, right) : arithmeticType(operator, left, right);
+  if (type?.kind !== 'decimal' || left.type === undefined || right.type === undefined) return undefined;
+  if (operator !== '/' && !leavesDigits(operator, left, right)) return undefined;
+  const by = operator === '/' || operator === '%' ? divisor(right, safe, divisionErrors[operator]) : right.sql;
+  return exactSql(
+    operator,
+    [
+      { sql: left.sql, type: left.type },
+      { sql: by, type: right.type },
+    ],
+    type,
+  );
+}
+
+/** Whole numbers and decimals have a whole quotient; a floating point number, and text beside a decimal, has none. */
+function refuseFractions(left: TypedSql, right: TypedSql): void {
+  const isFloating = ({ type }: TypedSql): boolean => type?.kind === 'double' || type?.kind === 'float';
+  const isPlain = ({ type, literal }: TypedSql): boolean => literal?.type === 'null' || (type !== undefined && isIntegral(type));
+  const [floating, other] = isFloating(left) ? [left, right] : [right, left];
+  const mixed =
+    left.type?.kind === 'string' ? right.type?.kind === 'decimal' : right.type?.kind === 'string' && left.type?.kind === 'decimal';
+  if (!isFloating(floating) && !mixed) return;
+  if (isFloating(floating) && floating.type !== undefined && isPlain(other))
+    throw differentTypes(left.type ?? { kind: 'void' }, right.type ?? { kind: 'void' });
+  throw new AnalysisException({
+    errorClass: 'DATATYPE_MISMATCH.BINARY_OP_WRONG_TYPE',
+    sqlState: '42K09',
+    message: 'the binary operator requires the input type ("BIGINT" or "DECIMAL"), not "DOUBLE": div',
+    hint: 'cast both sides to BIGINT or DECIMAL',
+    parameters: { inputType: '("BIGINT" or "DECIMAL")', actualDataType: '"DOUBLE"' },
+  });
+}
+
+const noOperands: ReadonlySet<string> = new Set(['boolean', 'binary', 'list', 'map', 'struct']);
+
+/** @throws AnalysisException `DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES` 42K09 for what nothing is computed of, beside something else. */
+function requireOperands({ type: left }: TypedSql, { type: right }: TypedSql): void {
+  if (left === undefined || right === undefined || left.kind === right.kind) return;
+  if (noOperands.has(left.kind) || noOperands.has(right.kind)) throw differentTypes(left, right);
 }
 
 /** Text is a number beside one only. */
@@ -57,8 +114,26 @@ function refuseTexts(operator: BinaryOperator, left: TypedSql, right: TypedSql):
   });
 }
 
+/** Lists and bytes end to end; of all else the texts that casts give. */
+function joinedSql(one: TypedSql, other: TypedSql, zone: ZoneRule): string {
+  const sides = [one, other];
+  const isText = sides.every(({ type }) => type?.kind !== 'list') && !sides.every(({ type }) => type?.kind === 'binary');
+  const parts = sides.map(({ sql, type }) =>
+    isText && type !== undefined && type.kind !== 'string' ? castSql(sql, { from: type, to: { kind: 'string' }, safe: false, zone }) : sql,
+  );
+  const list = arithmeticType('||', one, other);
+  if (list?.kind !== 'list') return `(${parts.join(' || ')})`;
+  return `(${sides.map(({ sql, type }) => (type === undefined || isSame(type, list) ? sql : castSql(sql, { from: type, to: list, safe: false }))).join(' || ')})`;
+}
+
 function asOperands(one: TypedSql, other: TypedSql, safe: boolean): readonly [TypedSql, TypedSql] {
   const [left, right] = operandTypes(one, other);
+  const double: DataType = { kind: 'double' };
+  // A FLOAT beside any other number is a DOUBLE.
+  if (left?.kind === 'float' && right !== undefined && isNumeric(right) && right.kind !== 'float')
+    return [asOperand(one, double, safe), asOperand(other, right, safe)];
+  if (right?.kind === 'float' && left !== undefined && isNumeric(left) && left.kind !== 'float')
+    return [asOperand(one, left, safe), asOperand(other, double, safe)];
   return [asOperand(one, left, safe), asOperand(other, right, safe)];
 }
 
@@ -72,10 +147,7 @@ function operationSql(operator: BinaryOperator, { left, right, safe }: Operation
     case '/':
       return quotientSql({ left, right, safe });
     case 'div': {
-      const by = divisor(right, safe, {
-        errorClass: 'DIVIDE_BY_ZERO',
-        message: 'Division by zero. Use `try_divide` to tolerate divisor being 0 and return NULL instead.',
-      });
+      const by = divisor(right, safe, divisionErrors['/']);
       // Of decimals the engine rounds.
       const isWhole = isIntegral(left.type) && isIntegral(right.type);
       return isWhole || left.type === undefined || right.type === undefined
@@ -83,7 +155,7 @@ function operationSql(operator: BinaryOperator, { left, right, safe }: Operation
         : `CAST(trunc(${left.sql} / ${by}) AS BIGINT)`;
     }
     case '%':
-      return `(${left.sql} % ${divisor(right, safe, { errorClass: 'REMAINDER_BY_ZERO', message: 'Remainder by zero. Use `try_mod` to tolerate divisor being 0 and return NULL instead.' })})`;
+      return `(${left.sql} % ${divisor(right, safe, divisionErrors['%'])})`;
     case '^':
       return `xor(${left.sql}, ${right.sql})`;
     case '+':
@@ -122,15 +194,22 @@ function escapeSql({ escape = '\\', pattern }: Extract<Expression, { kind: 'like
   return plain ? '' : ` ESCAPE ${sqlText(escape)}`;
 }
 
-function quotientSql({ left, right, safe }: Operation): string {
-  const by = divisor(right, safe, {
-    errorClass: 'DIVIDE_BY_ZERO',
-    message: 'Division by zero. Use `try_divide` to tolerate divisor being 0 and return NULL instead.',
-  });
+function quotientSql({ left, right, safe }: Omit<Operation, 'zone'>): string {
+  const by = divisor(right, safe, divisionErrors['/']);
   const type = quotientType(left, right);
-  // The engine divides decimals as doubles: exact to about fifteen digits.
   return type.kind === 'decimal' ? `CAST(${left.sql} / ${by} AS ${typeSql(type)})` : `(${left.sql} / ${by})`;
 }
+
+const divisionErrors = {
+  '/': {
+    errorClass: 'DIVIDE_BY_ZERO',
+    message: 'Division by zero. Use `try_divide` to tolerate divisor being 0 and return NULL instead.',
+  },
+  '%': {
+    errorClass: 'REMAINDER_BY_ZERO',
+    message: 'Remainder by zero. Use `try_mod` to tolerate divisor being 0 and return NULL instead.',
+  },
+} as const;
 
 function divisor({ sql, literal }: TypedSql, safe: boolean, error: { readonly errorClass: string; readonly message: string }): string {
   if (literal !== undefined && isNonZero(literal)) return sql;

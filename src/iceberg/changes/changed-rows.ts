@@ -3,10 +3,10 @@ import { buildBatch } from '../../codec/build-columns.ts';
 import { type Engine, type HeldRelation, scanColumns } from '../../engine/engine.ts';
 import { quoteName, sqlText } from '../../expr/sql/engine-sql.ts';
 import type { StructType } from '../../schema/types.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { IcebergSnapshot } from '../metadata/table-metadata.ts';
 import { tableNames } from '../scan/file-scan.ts';
 import { readableFiles } from '../scan/readable-files.ts';
-import type { IcebergSnapshot } from '../spec/table-metadata.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import { changelogNames } from './changelog-columns.ts';
 import { type ChangedFile, snapshotChanges } from './snapshot-changes.ts';
@@ -36,7 +36,7 @@ interface TimedFile extends ChangedFile {
  */
 export async function changedRows(
   { context, engine }: { readonly context: TableContext; readonly engine: Engine },
-  view: IcebergView,
+  state: SnapshotState,
   snapshots: readonly IcebergSnapshot[],
   options: { readonly apart: boolean },
   signal?: AbortSignal,
@@ -45,7 +45,7 @@ export async function changedRows(
   const mixed: TimedFile[] = [];
   let positions = 0;
   for (const [ordinal, snapshot] of snapshots.entries()) {
-    const files = await snapshotChanges(context, view, snapshot, signal);
+    const files = await snapshotChanges(context, state, snapshot, signal);
     positions += files.reduce((sum, { onlyRows }) => sum + (onlyRows?.length ?? 0), 0);
     if (positions > maxHeldPositions) throw tooManyDeletes(context.name);
     const onlyAdds = options.apart && files.every(({ change }) => change === 'INSERT');
@@ -57,7 +57,7 @@ export async function changedRows(
     for (const relation of held.splice(0).toReversed()) await relation.dispose();
   };
   try {
-    const tools = { context, engine, view, held, signal };
+    const tools = { context, engine, state, held, signal };
     return { added: await rowsOf(tools, added), mixed: await rowsOf(tools, mixed), dispose };
   } catch (error) {
     await dispose();
@@ -68,7 +68,7 @@ export async function changedRows(
 interface RowTools {
   readonly context: TableContext;
   readonly engine: Engine;
-  readonly view: IcebergView;
+  readonly state: SnapshotState;
   readonly held: HeldRelation[];
   readonly signal: AbortSignal | undefined;
 }
@@ -82,8 +82,8 @@ async function rowsOf(tools: RowTools, files: readonly TimedFile[]): Promise<str
   return parts.length === 0 ? undefined : parts.join(' UNION ALL ');
 }
 
-async function scannedRows({ context, engine, view, held, signal }: RowTools, files: readonly TimedFile[]): Promise<string> {
-  const { metadata, schema } = view;
+async function scannedRows({ context, engine, state, held, signal }: RowTools, files: readonly TimedFile[]): Promise<string> {
+  const { metadata, schema } = state;
   const request = { metadata, schema, files, nameToId: tableNames(metadata), withLineage: false };
   const scan = await readableFiles(context, request, signal);
   const partly = scan.files.map((file, index) => {

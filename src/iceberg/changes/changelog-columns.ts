@@ -2,8 +2,8 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { nearestName } from '../../base/nearest-name.ts';
 import { columnPathSql, quoteName } from '../../expr/sql/engine-sql.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
-import type { IcebergView } from '../iceberg-view.ts';
-import { columnAt, columnPath } from '../spec/schema-fields.ts';
+import { columnAt, columnPath } from '../metadata/schema-fields.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 
 /** What a changelog adds behind the table's columns (https://iceberg.apache.org/docs/latest/spark-procedures/#changelog-schema). */
 export const changelogNames = { type: '_change_type', ordinal: '_change_ordinal', snapshot: '_commit_snapshot_id' } as const;
@@ -38,7 +38,7 @@ export interface Identifier {
  *
  * @throws AnalysisException `UNRESOLVED_COLUMN.WITH_SUGGESTION` (42703), `INVALID_ARGUMENT` when there are none.
  */
-export function identifierOf({ icebergSchema, schema }: IcebergView, given: readonly string[] | undefined): Identifier {
+export function identifierOf({ icebergSchema, schema }: SnapshotState, given: readonly string[] | undefined): Identifier {
   const names = given ?? icebergSchema.identifierFieldIds.flatMap((id) => columnPath(icebergSchema, id) ?? []);
   if (names.length === 0) {
     throw new AnalysisException({

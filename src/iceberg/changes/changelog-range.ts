@@ -1,17 +1,17 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { ChangelogRequest } from '../../table/queries.ts';
 import { ancestorsOf, snapshotById } from '../ancestry.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { IcebergSnapshot, TableMetadata } from '../metadata/table-metadata.ts';
 import { snapshotIdAt } from '../snapshot-at.ts';
-import type { IcebergSnapshot, TableMetadata } from '../spec/table-metadata.ts';
-import { viewOf } from '../view-of.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
+import { snapshotStateOf } from '../snapshot-state-of.ts';
 
 type RangeEdges = Pick<ChangelogRequest, 'startAfter' | 'until' | 'startAfterMs' | 'untilMs' | 'schemaOf'>;
 
 /** The snapshots whose changes a changelog tells. */
 export interface ChangelogRange {
   /** Whose schema rows are read by. */
-  readonly view: IcebergView;
+  readonly state: SnapshotState;
   /** Oldest first; those that left the rows as they were are not among them. */
   readonly snapshots: readonly IcebergSnapshot[];
 }
@@ -19,24 +19,24 @@ export interface ChangelogRange {
 /**
  * The snapshots of a range along the ancestry of its end.
  *
- * @param newest the branch's newest view: the end, where the request names none.
+ * @param newest the branch's newest state: the end, where the request names none.
  * @throws AnalysisException `CANNOT_FIND_SNAPSHOT` (not-found) for an end that is not there, `SNAPSHOT_NOT_ANCESTOR` (not-found) for a start
  * that the end does not follow from, `INVALID_ARGUMENT` for edges given twice, in the words of the reference implementation.
  */
-export function changelogRange(newest: IcebergView, request: RangeEdges): ChangelogRange {
+export function changelogRange(newest: SnapshotState, request: RangeEdges): ChangelogRange {
   refuseTwoEdges(request);
   const { metadata } = newest;
   const end = endOf(newest, request);
-  const none = { view: newest, snapshots: [] };
+  const none = { state: newest, snapshots: [] };
   if (end === undefined) {
     if (request.startAfter !== undefined) throw notAncestor(request.startAfter, undefined);
     return none;
   }
-  const view = request.schemaOf === 'until' ? viewOf(newest.loaded, { snapshotId: end.snapshotId }) : newest;
+  const state = request.schemaOf === 'until' ? snapshotStateOf(newest.loaded, { snapshotId: end.snapshotId }) : newest;
   const { startAfterMs } = request;
-  if (startAfterMs === undefined) return { view, snapshots: changing(between(metadata, end, request.startAfter)) };
+  if (startAfterMs === undefined) return { state, snapshots: changing(between(metadata, end, request.startAfter)) };
   const later = [...ancestorsOf(metadata, end)].filter(({ timestampMs }) => timestampMs > startAfterMs);
-  return { view, snapshots: changing(later.toReversed()) };
+  return { state, snapshots: changing(later.toReversed()) };
 }
 
 /** Whether a snapshot says of itself that it put the same rows into other files. */
@@ -48,7 +48,7 @@ function changing(snapshots: readonly IcebergSnapshot[]): readonly IcebergSnapsh
   return snapshots.filter((snapshot) => !isRewrite(snapshot));
 }
 
-function endOf({ metadata, snapshot }: IcebergView, { until, untilMs }: RangeEdges): IcebergSnapshot | undefined {
+function endOf({ metadata, snapshot }: SnapshotState, { until, untilMs }: RangeEdges): IcebergSnapshot | undefined {
   const id = untilMs === undefined ? until : snapshotIdAt(metadata, untilMs);
   if (id === undefined) return untilMs === undefined ? snapshot : undefined;
   const found = snapshotById(metadata, id);

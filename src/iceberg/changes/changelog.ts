@@ -4,7 +4,7 @@ import { quoteName, typeSql } from '../../expr/sql/engine-sql.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { ChangelogRequest } from '../../table/queries.ts';
 import type { HeldRelation, Relation } from '../../table/relation.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import { changedRows } from './changed-rows.ts';
 import { changelogSchema, type Identifier, identifierOf } from './changelog-columns.ts';
@@ -24,15 +24,15 @@ import { deletesOfIdentifier, netChanges, withoutCarriedOver, withUpdateImages }
  * with it.
  */
 export async function changelog(context: TableContext, request: ChangelogRequest, signal?: AbortSignal): Promise<HeldRelation> {
-  const { view, snapshots } = changelogRange(await context.refresh(signal), request);
+  const { state, snapshots } = changelogRange(await context.refresh(signal), request);
   const net = request.netChanges === true;
   const withUpdates = request.computeUpdates ?? request.identifierColumns !== undefined;
   if (withUpdates && net) throw invalid('Not support net changes with update images');
-  const identifier = withUpdates ? identifierOf(view, request.identifierColumns) : undefined;
-  const schema = changelogSchema(view.schema);
+  const identifier = withUpdates ? identifierOf(state, request.identifierColumns) : undefined;
+  const schema = changelogSchema(state.schema);
   const engine = await context.engine();
-  const rows = await changedRows({ context, engine }, view, snapshots, { apart: !net }, signal);
-  const relation = changesOf(rows, { view, schema, identifier, net });
+  const rows = await changedRows({ context, engine }, state, snapshots, { apart: !net }, signal);
+  const relation = changesOf(rows, { state, schema, identifier, net });
   if (identifier === undefined) return { ...relation, dispose: () => rows.dispose() };
   try {
     return await checkedUpdates(engine, relation, identifier, signal);
@@ -44,19 +44,19 @@ export async function changelog(context: TableContext, request: ChangelogRequest
 function changesOf(
   rows: Awaited<ReturnType<typeof changedRows>>,
   {
-    view,
+    state,
     schema,
     identifier,
     net,
-  }: { readonly view: IcebergView; readonly schema: StructType; readonly identifier: Identifier | undefined; readonly net: boolean },
+  }: { readonly state: SnapshotState; readonly schema: StructType; readonly identifier: Identifier | undefined; readonly net: boolean },
 ): Relation {
   const { added, mixed } = rows;
-  if (net) return { sql: netChanges(unionOf([added, mixed], schema), view.schema), schema };
-  const changed = mixed === undefined ? undefined : withoutCarriedOver(mixed, view.schema);
+  if (net) return { sql: netChanges(unionOf([added, mixed], schema), state.schema), schema };
+  const changed = mixed === undefined ? undefined : withoutCarriedOver(mixed, state.schema);
   if (identifier === undefined) return { sql: unionOf([added, changed], schema), schema };
   // Rows of snapshots that delete nothing are inserts, whatever their identifiers.
   const inserts = added === undefined ? undefined : `SELECT *, 0 AS ${deletesOfIdentifier} FROM (${added})`;
-  const updates = changed === undefined ? undefined : withUpdateImages(changed, view.schema, identifier.columns);
+  const updates = changed === undefined ? undefined : withUpdateImages(changed, state.schema, identifier.columns);
   const counted: StructType = {
     kind: 'struct',
     fields: [...schema.fields, { name: deletesOfIdentifier, type: { kind: 'long' }, nullable: false }],

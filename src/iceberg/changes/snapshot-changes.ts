@@ -1,14 +1,13 @@
 import { mapBounded } from '../../base/map-bounded.ts';
 import type { ScanFile } from '../../table/scan.ts';
 import { deletedRowsOf } from '../deletes/deleted-rows.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
+import type { IcebergSnapshot } from '../metadata/table-metadata.ts';
 import { type AttachedDeletes, DeleteIndex } from '../scan/delete-index.ts';
 import { type ScanSource, tableNames } from '../scan/file-scan.ts';
 import type { LiveFile } from '../scan/live-files.ts';
 import { entriesOf, manifestsAtOnce, manifestsOf } from '../scan/manifests.ts';
-import type { ManifestEntry, ManifestFile } from '../spec/content-file.ts';
-import type { IcebergSnapshot } from '../spec/table-metadata.ts';
-import { positionsWithout } from './positions-without.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 
 export type RowChange = 'DELETE' | 'INSERT';
 
@@ -29,18 +28,18 @@ export interface ChangedFile {
  *
  * Deletes first, then by path: the same order each time.
  *
- * @param view whose schema rows are read by.
+ * @param state whose schema rows are read by.
  * @throws ServiceError as `manifestsOf`, and what reading delete files throws.
  */
 export async function snapshotChanges(
   source: ScanSource,
-  view: IcebergView,
+  state: SnapshotState,
   snapshot: IcebergSnapshot,
   signal?: AbortSignal,
 ): Promise<readonly ChangedFile[]> {
-  const files = await filesOf(source, view, snapshot, signal);
-  const states = statesOf(source, view, files);
-  const concerned = concernedFiles(view, files);
+  const files = await filesOf(source, state, snapshot, signal);
+  const states = statesOf(source, state, files);
+  const concerned = concernedFiles(state, files);
   const before = states.before([...files.removed, ...concerned.map(({ entry }) => entry)]);
   const after = states.after([...files.added, ...concerned.map(({ entry }) => entry)]);
   const added = states.added(concerned);
@@ -77,7 +76,7 @@ interface SnapshotFiles {
 
 async function filesOf(
   source: ScanSource,
-  { metadata }: IcebergView,
+  { metadata }: SnapshotState,
   snapshot: IcebergSnapshot,
   signal: AbortSignal | undefined,
 ): Promise<SnapshotFiles> {
@@ -121,7 +120,7 @@ interface ConcernedFile {
   readonly mayReturn: boolean;
 }
 
-function concernedFiles({ metadata }: IcebergView, { kept, deletes }: SnapshotFiles): readonly ConcernedFile[] {
+function concernedFiles({ metadata }: SnapshotState, { kept, deletes }: SnapshotFiles): readonly ConcernedFile[] {
   if (kept.length === 0) return [];
   const added = new DeleteIndex(metadata, deletes.added);
   const removed = new DeleteIndex(metadata, deletes.removed);
@@ -146,7 +145,7 @@ type DeletedRows = ReadonlyMap<ManifestEntry, ScanFile['deletedRows']>;
 /** What reads the hidden rows of data files in the states before and after the snapshot, and those hidden by what it added. */
 function statesOf(
   source: ScanSource,
-  { metadata, icebergSchema }: IcebergView,
+  { metadata, icebergSchema }: SnapshotState,
   { deletes }: SnapshotFiles,
 ): {
   readonly before: (entries: readonly ManifestEntry[]) => DeletedRows;
@@ -178,4 +177,19 @@ function withDeletes(entry: ManifestEntry, attached: AttachedDeletes): LiveFile 
 function inOrder(left: ChangedFile, right: ChangedFile): number {
   if (left.change !== right.change) return left.change === 'DELETE' ? -1 : 1;
   return Buffer.compare(Buffer.from(left.entry.file.path), Buffer.from(right.entry.file.path));
+}
+
+/** The positions of an ascending list that are not in another one. */
+function positionsWithout(positions: BigInt64Array, others: BigInt64Array): BigInt64Array {
+  if (others.length === 0 || positions.length === 0) return positions;
+  const kept = new BigInt64Array(positions.length);
+  let count = 0;
+  let at = 0;
+  for (const position of positions) {
+    while (at < others.length && (others[at] ?? 0n) < position) at += 1;
+    if (at < others.length && others[at] === position) continue;
+    kept[count] = position;
+    count += 1;
+  }
+  return kept.subarray(0, count);
 }

@@ -2,13 +2,13 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { DefinitionChange, PartitioningChange, RefChange } from '../../table/definition-changes.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import { applyUpdates } from '../metadata/apply-updates.ts';
+import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
+import { requirementsFor } from '../metadata/requirements.ts';
+import { fieldById } from '../metadata/schema-fields.ts';
+import type { IcebergSchema } from '../metadata/table-metadata.ts';
 import type { LoadedMetadata } from '../pointer/table-pointer.ts';
-import { applyUpdates } from '../spec/apply-updates.ts';
-import type { MetadataUpdate } from '../spec/metadata-updates.ts';
-import { requirementsFor } from '../spec/requirements.ts';
-import { fieldById } from '../spec/schema-fields.ts';
-import type { IcebergSchema } from '../spec/table-metadata.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import { commitSnapshot } from '../transaction/commit-snapshot.ts';
 import { commitUpdates } from '../transaction/commit-updates.ts';
@@ -23,7 +23,7 @@ import { type ChangedSchema, changeSchema, type SchemaChange } from './schema-ch
 import { writeOrderUpdates } from './write-order.ts';
 
 /**
- * ALTER TABLE: another metadata file, and no snapshot; rows and files stay. The newest view; `undefined` when nothing changes. Made again on
+ * ALTER TABLE: another metadata file, and no snapshot; rows and files stay. The newest state; `undefined` when nothing changes. Made again on
  * newer metadata when somebody else was first.
  *
  * @throws AnalysisException what `changeSchema`, `changePartitioning`, `refUpdates`, `setPropertyUpdates` and `writeOrderUpdates` throw;
@@ -34,25 +34,29 @@ export async function alterTable(
   context: TableContext,
   change: DefinitionChange,
   options: CommitOptions = {},
-): Promise<IcebergView | undefined> {
+): Promise<SnapshotState | undefined> {
   const base = await context.refresh(options.signal);
   if (isAlreadyWritten(base, options)) return undefined;
   if (change.kind === 'create-ref' && refUpdates(base.metadata, change) === undefined)
     return await emptyBranch(context, base, change, options);
   return await commitUpdates(
     context,
-    (view) => {
-      const updates = updatesFor(context.name, view, change);
-      if (updates.length === 0 || !changesAnything(view.loaded, updates)) return undefined;
-      return { requirements: requirementsFor(view.metadata, updates), updates };
+    (state) => {
+      const updates = updatesFor(context, state, change);
+      if (updates.length === 0 || !changesAnything(state.loaded, updates)) return undefined;
+      return { requirements: requirementsFor(state.metadata, updates), updates };
     },
     options,
   );
 }
 
 /** What the change makes of a table. @throws as `alterTable`. */
-function updatesFor(table: string, view: IcebergView, change: DefinitionChange): readonly MetadataUpdate[] {
-  const { metadata } = view;
+function updatesFor(
+  context: Pick<TableContext, 'name' | 'zone'>,
+  state: SnapshotState,
+  change: DefinitionChange,
+): readonly MetadataUpdate[] {
+  const { metadata } = state;
   switch (change.kind) {
     case 'set-properties':
       return setPropertyUpdates(metadata, change.properties);
@@ -78,13 +82,13 @@ function updatesFor(table: string, view: IcebergView, change: DefinitionChange):
     case 'drop-feature':
       throw unsupportedFeature(`table feature "${change.feature}" of Iceberg tables`, "set the table property 'format-version'");
     default:
-      return definingUpdates(table, view, currentSchema(view), change);
+      return definingUpdates(context, state, currentSchema(state), change);
   }
 }
 
 function definingUpdates(
-  table: string,
-  { metadata }: IcebergView,
+  { name: table, zone }: Pick<TableContext, 'name' | 'zone'>,
+  { metadata }: SnapshotState,
   schema: IcebergSchema,
   change: SchemaChange | PartitioningChange,
 ): readonly MetadataUpdate[] {
@@ -101,7 +105,7 @@ function definingUpdates(
     case 'write-order':
       return writeOrderUpdates(schema, change);
     default: {
-      const changed = changeSchema({ table, metadata, schema }, change);
+      const changed = changeSchema({ table, metadata, schema, zone }, change);
       return schemaUpdates({ metadata, schema }, changed);
     }
   }
@@ -109,7 +113,7 @@ function definingUpdates(
 
 /** A schema in place of the current one, and the properties that name its columns. */
 function schemaUpdates(
-  { metadata, schema }: { readonly metadata: IcebergView['metadata']; readonly schema: IcebergSchema },
+  { metadata, schema }: { readonly metadata: SnapshotState['metadata']; readonly schema: IcebergSchema },
   { struct, identifierFieldIds, lastColumnId }: ChangedSchema,
 ): readonly MetadataUpdate[] {
   if (struct === schema.struct && identifierFieldIds === schema.identifierFieldIds) return [];
@@ -154,19 +158,19 @@ function invalidTable(message: string, hint?: string, cause?: unknown): Analysis
 /** A branch of a table without snapshots starts with an empty one. */
 async function emptyBranch(
   context: TableContext,
-  base: IcebergView,
+  base: SnapshotState,
   change: Extract<RefChange, { kind: 'create-ref' }>,
   options: CommitOptions,
-): Promise<IcebergView> {
+): Promise<SnapshotState> {
   const { name, minSnapshotsToKeep, maxSnapshotAgeMs, maxRefAgeMs } = change;
   const empty = { kind: 'fast-append', added: [], removed: [], validation: {}, summary: {} } as const;
-  const view = await commitSnapshot(context, base, empty, { ...options, branch: name });
-  if ([minSnapshotsToKeep, maxSnapshotAgeMs, maxRefAgeMs].every((limit) => limit === undefined)) return view;
-  const retained = { ...change, mode: 'replace', snapshotId: view.snapshotId } as const;
-  return (await alterTable(context, retained, { signal: options.signal })) ?? view;
+  const state = await commitSnapshot(context, base, empty, { ...options, branch: name });
+  if ([minSnapshotsToKeep, maxSnapshotAgeMs, maxRefAgeMs].every((limit) => limit === undefined)) return state;
+  const retained = { ...change, mode: 'replace', snapshotId: state.snapshotId } as const;
+  return (await alterTable(context, retained, { signal: options.signal })) ?? state;
 }
 
 /** A branch is read by the current schema; that is what changes. */
-function currentSchema({ metadata, icebergSchema }: IcebergView): IcebergSchema {
+function currentSchema({ metadata, icebergSchema }: SnapshotState): IcebergSchema {
   return metadata.schemas.find(({ schemaId }) => schemaId === metadata.currentSchemaId) ?? icebergSchema;
 }

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../../base/bigint-json.ts';
 import type { DataType, Field } from '../../schema/types.ts';
-import type { MetadataUpdate } from '../spec/metadata-updates.ts';
-import { columnPath, columnsById } from '../spec/schema-fields.ts';
-import type { IcebergSchema, TableMetadata } from '../spec/table-metadata.ts';
+import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
+import { columnPath, columnsById } from '../metadata/schema-fields.ts';
+import type { IcebergSchema, TableMetadata } from '../metadata/table-metadata.ts';
 
 const nameMappingKey = 'schema.name-mapping.default';
 /** Properties whose keys end in a column's name. */

@@ -7,19 +7,19 @@ import { checkedRows } from '../files/checked-rows.ts';
 import { dataFormat } from '../files/compression.ts';
 import { discardFiles } from '../files/discard-files.ts';
 import { stageDataFiles } from '../files/stage-data-files.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import { applyUpdates } from '../metadata/apply-updates.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
+import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
+import { requirementsFor } from '../metadata/requirements.ts';
 import type { LoadedMetadata, TablePointer } from '../pointer/table-pointer.ts';
-import { applyUpdates } from '../spec/apply-updates.ts';
-import type { ContentFile } from '../spec/content-file.ts';
-import type { MetadataUpdate } from '../spec/metadata-updates.ts';
-import { requirementsFor } from '../spec/requirements.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
+import { mainBranch, snapshotStateOf } from '../snapshot-state-of.ts';
 import type { TableContext } from '../table-context.ts';
 import { CommitFailedException } from '../transaction/commit-errors.ts';
 import { commitUntilCertain } from '../transaction/commit-loop.ts';
 import { commitProduced } from '../transaction/commit-snapshot.ts';
 import { isAlreadyWritten, markUpdates } from '../transaction/idempotency.ts';
 import { SnapshotProduction } from '../transaction/snapshot-production.ts';
-import { mainBranch, viewOf } from '../view-of.ts';
 import { creatingUpdates, replacingUpdates } from './planned-table.ts';
 import { checkSameDefinition } from './same-definition.ts';
 
@@ -32,7 +32,7 @@ export interface CreatedTable {
   readonly created: boolean;
   /** `undefined` without rows. */
   readonly written: WriteResult | undefined;
-  readonly view: IcebergView;
+  readonly state: SnapshotState;
 }
 
 /** Races with other creators are settled after so many rounds: each has seen another state of the table. */
@@ -65,15 +65,15 @@ export async function createTable(parts: CreateParts, pointer: TablePointer, req
 
 /** A table that is there and stays as it is; `undefined`: it is to be replaced. @throws AnalysisException `TABLE_OR_VIEW_ALREADY_EXISTS`. */
 function leftAlone(existing: LoadedMetadata, request: CreateRequest): CreatedTable | undefined {
-  const view = viewOf(existing, { branch: mainBranch });
-  const left = { created: false, view };
+  const state = snapshotStateOf(existing, { branch: mainBranch });
+  const left = { created: false, state };
   if (request.mode === 'create-if-absent') return { ...left, written: undefined };
   if (request.mode === 'create') {
     if (request.rows !== undefined || request.takeOver !== true) throw tableExists(nameParts(request.name));
-    checkSameDefinition(view, request);
+    checkSameDefinition(state, request);
     return { ...left, written: undefined };
   }
-  return isAlreadyWritten(view, request) ? { ...left, written: nothingWritten } : undefined;
+  return isAlreadyWritten(state, request) ? { ...left, written: nothingWritten } : undefined;
 }
 
 const nothingWritten: WriteResult = { version: undefined, rowCount: 0, fileCount: 0, sizeBytes: 0 };
@@ -114,7 +114,7 @@ async function makeEmpty(
     signal,
   );
   if (end.kind === 'nothing') throw new CommitFailedException(context.name, 'there was nothing to create');
-  return { created: true, written: undefined, view: viewOf(end.loaded, { branch: mainBranch }) };
+  return { created: true, written: undefined, state: snapshotStateOf(end.loaded, { branch: mainBranch }) };
 }
 
 async function makeWithRows(
@@ -125,7 +125,7 @@ async function makeWithRows(
 ): Promise<CreatedTable> {
   const { signal } = request;
   const metadata = applyUpdates(existing?.metadata, updates, { nowMs: context.clock.now(), baseLocation: existing?.metadataLocation });
-  const shape = viewOf({ metadata, metadataLocation: undefined }, { branch: mainBranch });
+  const shape = snapshotStateOf({ metadata, metadataLocation: undefined }, { branch: mainBranch });
   const added = await staged(context, shape, request);
   const production = new SnapshotProduction(
     context,
@@ -143,8 +143,8 @@ async function makeWithRows(
   );
   try {
     const { loaded } = await commitProduced(context, existing, production, signal);
-    const view = viewOf(loaded, { branch: mainBranch });
-    return { created: true, written: { version: view.version, ...totalsOf(added) }, view };
+    const state = snapshotStateOf(loaded, { branch: mainBranch });
+    return { created: true, written: { version: state.version, ...totalsOf(added) }, state };
   } catch (error) {
     // After an unknown outcome the files may be part of the table.
     if (!isServiceError(error, 'unknown-outcome')) await discardFiles(context, added);
@@ -155,7 +155,7 @@ async function makeWithRows(
 /** The rows as data files, checked first. */
 async function staged(
   context: TableContext,
-  shape: IcebergView,
+  shape: SnapshotState,
   { rows, fileFormat, optimizedFileBytes, signal }: CreateRequest & { readonly rows: Relation },
 ): Promise<readonly ContentFile[]> {
   const engine = await context.engine();
@@ -197,7 +197,7 @@ function contextOf(parts: CreateParts, pointer: TablePointer): TableContext {
     refresh: async (signal) => {
       const loaded = await pointer.load(undefined, signal);
       if (loaded === undefined) throw tableNotFound(nameParts(pointer.name));
-      return viewOf(loaded, { branch: mainBranch });
+      return snapshotStateOf(loaded, { branch: mainBranch });
     },
     adopt: () => undefined,
   };

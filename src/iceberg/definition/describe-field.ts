@@ -1,7 +1,7 @@
 import type { DataType, Field } from '../../schema/types.ts';
 import { printTransform } from '../../table/partitioning/transform.ts';
-import type { PartitionField } from '../spec/table-metadata.ts';
-import { icebergTypeText } from '../spec/type-text.ts';
+import type { PartitionField } from '../metadata/table-metadata.ts';
+import { icebergTypeText } from '../metadata/type-text.ts';
 
 /** A column as other implementations print it: `1: id: required long (the key)`. */
 export function describeField({ id, name, nullable, type, metadata }: Field): string {

@@ -1,6 +1,6 @@
 import { fieldNotFound } from '../../schema/column-path.ts';
-import { columnAt, type SchemaColumn } from '../spec/schema-fields.ts';
-import type { IcebergSchema } from '../spec/table-metadata.ts';
+import { columnAt, type SchemaColumn } from '../metadata/schema-fields.ts';
+import type { IcebergSchema } from '../metadata/table-metadata.ts';
 
 /** The column that something is made of. @throws AnalysisException `FIELD_NOT_FOUND` (42704). */
 export function findSource(schema: IcebergSchema, path: readonly string[]): SchemaColumn {

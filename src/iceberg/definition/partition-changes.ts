@@ -1,7 +1,7 @@
 import type { DefinitionChange } from '../../table/definition-changes.ts';
 import { type PartitionFieldDefinition, printTransform, type Transform } from '../../table/partitioning/transform.ts';
-import { columnAt, type SchemaColumn } from '../spec/schema-fields.ts';
-import type { IcebergSchema, PartitionField, PartitionSpec, TableMetadata } from '../spec/table-metadata.ts';
+import { columnAt, type SchemaColumn } from '../metadata/schema-fields.ts';
+import type { IcebergSchema, PartitionField, PartitionSpec, TableMetadata } from '../metadata/table-metadata.ts';
 import { refusedDefinition } from './definition-errors.ts';
 import { describePartitionField } from './describe-field.ts';
 import { findSource } from './find-source.ts';

@@ -1,12 +1,13 @@
+import type { TimeZone } from '../../expr/time-zone.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { PartitionFieldDefinition, Transform } from '../../table/partitioning/transform.ts';
 import { printTransform } from '../../table/partitioning/transform.ts';
 import type { TableDefinition } from '../../table/table.ts';
 import type { CreateRequest } from '../../table/table-formats.ts';
-import type { MetadataUpdate } from '../spec/metadata-updates.ts';
-import { columnsById } from '../spec/schema-fields.ts';
-import type { IcebergSchema, PartitionField, TableMetadata } from '../spec/table-metadata.ts';
-import { mainBranch } from '../view-of.ts';
+import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
+import { columnsById } from '../metadata/schema-fields.ts';
+import type { IcebergSchema, PartitionField, TableMetadata } from '../metadata/table-metadata.ts';
+import { mainBranch } from '../snapshot-state-of.ts';
 import { withDefaults } from './default-value.ts';
 import { columnTwice, refusedDefinition, unsupportedFeature } from './definition-errors.ts';
 import { type IdCounter, idsAfter, idsReusing, structWithIds } from './field-ids.ts';
@@ -20,7 +21,7 @@ const defaultFormatVersion = 2;
 const storedDefaults: Readonly<Record<string, string>> = { 'write.parquet.compression-codec': 'zstd' };
 const firstFieldId = 1000;
 
-type Definition = Pick<CreateRequest, 'definition' | 'comment' | 'clusterBy' | 'location'>;
+type Definition = Pick<CreateRequest, 'definition' | 'comment' | 'clusterBy' | 'location' | 'zone'>;
 
 /**
  * Updates that make a table out of nothing (https://iceberg.apache.org/spec/#table-metadata).
@@ -33,7 +34,7 @@ export function creatingUpdates(request: Definition, uuid: string): readonly Met
   const version = definition.properties[formatVersionKey];
   const formatVersion = version === undefined ? defaultFormatVersion : formatVersionOf(version);
   const ids = idsAfter(0);
-  const schema = schemaOf(definition, { schemaId: 0, formatVersion, ids });
+  const schema = schemaOf(definition, { schemaId: 0, formatVersion, ids, zone: request.zone });
   const taken = { fieldId: firstFieldId };
   const fields = partitionFieldsOf(definition, schema, () => ({ fieldId: taken.fieldId++, name: undefined }));
   return [
@@ -46,7 +47,7 @@ export function creatingUpdates(request: Definition, uuid: string): readonly Met
     { action: 'add-sort-order', sortOrder: { orderId: 0, fields: [] } },
     { action: 'set-default-sort-order', sortOrderId: -1 },
     { action: 'set-location', location: request.location.replace(/(?<=.)\/+$/, '') },
-    { action: 'set-properties', updates: { ...storedDefaults, ...propertiesOf(request) } },
+    { action: 'set-properties', updates: { ...storedDefaults, ...propertiesOf(request, schema) } },
   ];
 }
 
@@ -64,9 +65,9 @@ export function replacingUpdates(base: TableMetadata, request: Definition): read
   const current = base.schemas.find(({ schemaId }) => schemaId === base.currentSchemaId);
   const known = new Map([...(current === undefined ? [] : columnsById(current).values())].map(({ id, path }) => [path.join('\0'), id]));
   const ids = idsReusing(base.lastColumnId, (path) => known.get(path.join('\0')));
-  const schema = schemaOf(definition, { schemaId: base.schemas.length, formatVersion, ids });
+  const schema = schemaOf(definition, { schemaId: base.schemas.length, formatVersion, ids, zone: request.zone });
   const fields = replacedFields(base, partitionFieldsOf(definition, schema, fieldIdsIn(base)));
-  const properties = propertiesOf(request);
+  const properties = propertiesOf(request, schema);
   return [
     ...upgradeUpdates(base.formatVersion, formatVersion),
     { action: 'add-schema', schema, lastColumnId: ids.last },
@@ -86,19 +87,19 @@ function checkRequest({ clusterBy }: Definition): void {
   }
 }
 
-function propertiesOf({ definition, comment }: Definition): Readonly<Record<string, string>> {
-  return { ...createdProperties(definition.properties), ...(comment === undefined ? {} : { [commentKey]: comment }) };
+function propertiesOf({ definition, comment }: Definition, schema: IcebergSchema): Readonly<Record<string, string>> {
+  return { ...createdProperties(definition.properties, schema), ...(comment === undefined ? {} : { [commentKey]: comment }) };
 }
 
 function schemaOf(
   { schema, identifierColumns }: TableDefinition,
-  options: { readonly schemaId: number; readonly formatVersion: number; readonly ids: IdCounter },
+  options: { readonly schemaId: number; readonly formatVersion: number; readonly ids: IdCounter; readonly zone: TimeZone | undefined },
 ): IcebergSchema {
-  const { schemaId, formatVersion, ids } = options;
+  const { schemaId, formatVersion, ids, zone } = options;
   refuseDuplicates(schema);
   const defined: StructType = {
     kind: 'struct',
-    fields: schema.fields.map((field) => withDefaults(withoutForeignMetadata(field), { formatVersion, forOldRows: false })),
+    fields: schema.fields.map((field) => withDefaults(withoutForeignMetadata(field), { formatVersion, zone, forOldRows: false })),
   };
   const numbered: IcebergSchema = { schemaId, struct: structWithIds(defined, ids), identifierFieldIds: [] };
   return { ...numbered, identifierFieldIds: (identifierColumns ?? []).map((name) => findSource(numbered, name.split('.')).id) };

@@ -1,7 +1,9 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import type { MetadataUpdate } from '../spec/metadata-updates.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
+import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
+import type { IcebergSchema, TableMetadata } from '../metadata/table-metadata.ts';
 import { refusedDefinition } from './definition-errors.ts';
+import { refuseIgnored } from './property-catalogue.ts';
+import { checkPropertyValues } from './property-values.ts';
 
 /** Property that is no property: the version of the format. */
 export const formatVersionKey = 'format-version';
@@ -18,6 +20,8 @@ const reservedKeys: Readonly<Record<string, string | undefined>> = {
   'current-schema': 'ALTER TABLE changes columns',
   'default-partition-spec': 'ALTER TABLE … ADD PARTITION FIELD changes it',
   'default-sort-order': 'ALTER TABLE … WRITE ORDERED BY changes it',
+  'sort-order': 'ALTER TABLE … WRITE ORDERED BY changes it',
+  'identifier-fields': 'ALTER TABLE … SET IDENTIFIER FIELDS changes it',
   'cherry-pick-snapshot-id': 'CALL system.cherrypick_snapshot does it',
   provider: 'the format of a table cannot be changed',
   format: 'the format of a table cannot be changed',
@@ -26,6 +30,10 @@ const reservedKeys: Readonly<Record<string, string | undefined>> = {
 /** Updates for SET TBLPROPERTIES. @throws AnalysisException `UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY` (0A000), `ICEBERG_DEFINITION_REFUSED`. */
 export function setPropertyUpdates(metadata: TableMetadata, properties: Readonly<Record<string, string>>): readonly MetadataUpdate[] {
   const version = properties[formatVersionKey];
+  checkPropertyValues(
+    properties,
+    metadata.schemas.find(({ schemaId }) => schemaId === metadata.currentSchemaId),
+  );
   const changed = Object.entries(storedProperties(properties)).filter(([key, value]) => metadata.properties[key] !== value);
   return [
     ...(version === undefined ? [] : upgradeUpdates(metadata.formatVersion, formatVersionOf(version))),
@@ -45,13 +53,15 @@ export function unsetPropertyUpdates(metadata: TableMetadata, keys: readonly str
 const shownKeys: readonly string[] = ['current-snapshot-id', 'format', 'identifier-fields', 'sort-order'];
 
 /** What of the properties of a table that is made is stored. @throws AnalysisException `UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY` (0A000). */
-export function createdProperties(properties: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+export function createdProperties(properties: Readonly<Record<string, string>>, schema: IcebergSchema): Readonly<Record<string, string>> {
+  checkPropertyValues(properties, schema);
   return storedProperties(Object.fromEntries(Object.entries(properties).filter(([key]) => !shownKeys.includes(key))));
 }
 
 /** What of given properties is stored with the table. @throws AnalysisException `UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY` (0A000). */
 function storedProperties(properties: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   for (const key of Object.keys(properties)) checkReserved(key);
+  refuseIgnored(properties);
   return Object.fromEntries(Object.entries(properties).filter(([key]) => key !== formatVersionKey));
 }
 

@@ -1,8 +1,8 @@
 import type { RefChange } from '../../table/definition-changes.ts';
 import { snapshotById } from '../ancestry.ts';
-import type { MetadataUpdate } from '../spec/metadata-updates.ts';
-import type { SnapshotRef, TableMetadata } from '../spec/table-metadata.ts';
-import { mainBranch } from '../view-of.ts';
+import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
+import type { SnapshotRef, TableMetadata } from '../metadata/table-metadata.ts';
+import { mainBranch } from '../snapshot-state-of.ts';
 import { refusedDefinition } from './definition-errors.ts';
 
 /**

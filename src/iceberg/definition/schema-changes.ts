@@ -1,3 +1,4 @@
+import type { TimeZone } from '../../expr/time-zone.ts';
 import {
   type FoundColumn,
   fieldNamed,
@@ -12,9 +13,9 @@ import { hasLength } from '../../schema/declared-length.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { ColumnPlace, DefinitionChange } from '../../table/definition-changes.ts';
-import { columnsById, fieldById } from '../spec/schema-fields.ts';
-import type { IcebergSchema, TableMetadata } from '../spec/table-metadata.ts';
-import { defaultValue, sqlDefaultKey, withDefaults, writeDefaultKey } from './default-value.ts';
+import { columnsById, fieldById } from '../metadata/schema-fields.ts';
+import type { IcebergSchema, TableMetadata } from '../metadata/table-metadata.ts';
+import { type DefaultOptions, defaultValue, sqlDefaultKey, withDefaults, writeDefaultKey } from './default-value.ts';
 import { fieldExists, nullableToRequired, unsupportedChange, unsupportedType } from './definition-errors.ts';
 import { describeField } from './describe-field.ts';
 import { idsAfter, typeWithIds } from './field-ids.ts';
@@ -52,6 +53,8 @@ interface Subject {
   readonly table: string;
   readonly metadata: TableMetadata;
   readonly schema: IcebergSchema;
+  /** Of local times in defaults; default: UTC. */
+  readonly zone?: TimeZone | undefined;
 }
 
 /**
@@ -62,11 +65,12 @@ interface Subject {
  * `_LEGACY_ERROR_TEMP_2330` for optional to required, `_LEGACY_ERROR_TEMP_2045` for everything else a table cannot take.
  */
 export function changeSchema(subject: Subject, change: SchemaChange): ChangedSchema {
-  const { metadata, schema } = subject;
+  const { metadata, schema, zone } = subject;
+  const { formatVersion } = metadata;
   const same = { struct: schema.struct, identifierFieldIds: schema.identifierFieldIds, lastColumnId: metadata.lastColumnId };
   switch (change.kind) {
     case 'add-columns':
-      return addColumns(same, change, metadata.formatVersion);
+      return addColumns(same, change, { formatVersion, zone });
     case 'rename-column':
       return { ...same, struct: renamed(schema.struct, change) };
     case 'drop-columns':
@@ -80,7 +84,7 @@ export function changeSchema(subject: Subject, change: SchemaChange): ChangedSch
     case 'move-column':
       return { ...same, struct: moved(schema.struct, change) };
     case 'change-default':
-      return { ...same, struct: withDefault(schema.struct, change, metadata.formatVersion) };
+      return { ...same, struct: withDefault(schema.struct, change, { formatVersion, zone }) };
     case 'set-identifier-fields':
       return { ...same, identifierFieldIds: change.paths.map((path) => idAt(schema.struct, path)) };
     default:
@@ -88,7 +92,7 @@ export function changeSchema(subject: Subject, change: SchemaChange): ChangedSch
   }
 }
 
-function addColumns(base: ChangedSchema, change: ChangeOf<'add-columns'>, formatVersion: number): ChangedSchema {
+function addColumns(base: ChangedSchema, change: ChangeOf<'add-columns'>, options: DefaultOptions): ChangedSchema {
   const ids = idsAfter(base.lastColumnId);
   let { struct } = base;
   for (const { parent, field, place } of change.columns) {
@@ -98,7 +102,7 @@ function addColumns(base: ChangedSchema, change: ChangeOf<'add-columns'>, format
     if (into.kind !== 'struct') throw unsupportedChange(`Cannot add to non-struct column: ${within.join('.')}: ${describeType(into)}`);
     if (within.includes('key') && isInMapKey(struct, within)) throw unsupportedChange('Cannot add fields to map keys');
     if (fieldNamed(into.fields, field.name) !== undefined) throw fieldExists('add', path, into);
-    const defined = withDefaults(field, { formatVersion, forOldRows: true });
+    const defined = withDefaults(field, { ...options, forOldRows: true });
     if (!defined.nullable && defined.metadata?.[writeDefaultKey] === undefined) {
       throw unsupportedChange(
         `Incompatible change: cannot add required column without a default value: ${path.join('.')}`,
@@ -206,9 +210,9 @@ function moved(struct: StructType, { path, place }: ChangeOf<'move-column'>): St
   );
 }
 
-function withDefault(struct: StructType, { path, expression }: ChangeOf<'change-default'>, formatVersion: number): StructType {
+function withDefault(struct: StructType, { path, expression }: ChangeOf<'change-default'>, options: DefaultOptions): StructType {
   const { field } = columnAt(struct, path);
-  const value = expression === undefined ? undefined : defaultValue(expression, field, formatVersion);
+  const value = expression === undefined ? undefined : defaultValue(expression, field, options);
   return withMetadata(struct, path, writeDefaultKey, value ?? undefined);
 }
 

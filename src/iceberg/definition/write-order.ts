@@ -1,6 +1,6 @@
 import type { DefinitionChange, WriteOrderKey } from '../../table/definition-changes.ts';
-import type { MetadataUpdate } from '../spec/metadata-updates.ts';
-import type { IcebergSchema, SortField } from '../spec/table-metadata.ts';
+import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
+import type { IcebergSchema, SortField } from '../metadata/table-metadata.ts';
 import { findSource } from './find-source.ts';
 
 /** How rows are spread over writers before they are ordered. */

@@ -1,8 +1,8 @@
 import { isServiceError, ServiceError } from '../../base/errors.ts';
 import { decodeDeletionVector } from '../../codec/puffin/deletion-vector-blob.ts';
 import type { BitmapHeaders } from '../../codec/roaring/decode-roaring.ts';
+import type { ManifestEntry } from '../metadata/content-file.ts';
 import { type MetadataSource, missingFile } from '../scan/manifests.ts';
-import type { ManifestEntry } from '../spec/content-file.ts';
 
 /** Largest vector that is read. */
 const maxVectorBytes = 2 ** 30;

@@ -4,14 +4,14 @@ import { type Engine, type HeldRelation, type OpenEngine, scanColumns } from '..
 import { columnPathSql } from '../../expr/sql/engine-sql.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
+import type { ManifestEntry } from '../metadata/content-file.ts';
+import { columnsById } from '../metadata/schema-fields.ts';
+import type { IcebergSchema, TableMetadata } from '../metadata/table-metadata.ts';
 import type { LiveFile } from '../scan/live-files.ts';
 import type { MetadataSource } from '../scan/manifests.ts';
 import type { NameToId } from '../scan/name-to-id.ts';
 import { partitionKey } from '../scan/partition-key.ts';
 import { readableFiles } from '../scan/readable-files.ts';
-import type { ManifestEntry } from '../spec/content-file.ts';
-import { columnsById } from '../spec/schema-fields.ts';
-import type { IcebergSchema, TableMetadata } from '../spec/table-metadata.ts';
 
 export interface EqualityDeletesParts {
   readonly source: MetadataSource;

@@ -4,11 +4,11 @@ import type { Engine, OpenEngine } from '../../engine/engine.ts';
 import { scanColumns } from '../../engine/engine.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { StructType } from '../../schema/types.ts';
+import type { ManifestEntry } from '../metadata/content-file.ts';
+import { positionDeleteIds } from '../metadata/reserved-ids.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 import type { MetadataSource } from '../scan/manifests.ts';
 import { readableFiles } from '../scan/readable-files.ts';
-import type { ManifestEntry } from '../spec/content-file.ts';
-import { positionDeleteIds } from '../spec/reserved-ids.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
 
 /** Positions by the path of the data file, as the delete files spell it. */
 type PositionsByPath = ReadonlyMap<string, BigInt64Array>;

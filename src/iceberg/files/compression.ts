@@ -3,7 +3,7 @@ import type { AvroCodec } from '../../codec/avro/read-container.ts';
 import type { OrcCompression } from '../../codec/orc/write/write-orc.ts';
 import type { ParquetCompression } from '../../codec/parquet/encoding-policy.ts';
 import type { ParquetTarget } from '../../engine/engine.ts';
-import type { FileFormat } from '../spec/content-file.ts';
+import type { FileFormat } from '../metadata/content-file.ts';
 
 export type DataFormat = Exclude<FileFormat, 'puffin'>;
 type Properties = Readonly<Record<string, string>>;

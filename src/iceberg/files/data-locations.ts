@@ -1,7 +1,7 @@
 import { dataFilePath } from '../../table/partitioning/spread-path.ts';
 import type { SpreadPaths } from '../../table/staged-file.ts';
 import { childLocation, plainLocation } from '../location.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 
 /** Where new files of a table go. */
 export interface DataLocations {

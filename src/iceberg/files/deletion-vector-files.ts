@@ -1,7 +1,7 @@
 import { deletionVectorType, encodeDeletionVector } from '../../codec/puffin/deletion-vector-blob.ts';
 import { type PuffinContent, writePuffin } from '../../codec/puffin/write-puffin.ts';
-import type { IcebergView } from '../iceberg-view.ts';
-import type { ContentFile } from '../spec/content-file.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import { contentFile, type FileNames, fileNames } from './staging.ts';
 
@@ -26,11 +26,11 @@ export class DeletionVectorFiles {
   #vectors: Vector[] = [];
   #vectorBytes = 0;
 
-  constructor(context: TableContext, view: IcebergView, signal: AbortSignal | undefined) {
+  constructor(context: TableContext, state: SnapshotState, signal: AbortSignal | undefined) {
     this.#context = context;
     this.#signal = signal;
     // A file has the vectors of several partitions and is in none's directory.
-    this.#names = fileNames(context, view, { specId: 0, fields: [] }, { format: 'puffin', content: 'position-deletes' });
+    this.#names = fileNames(context, state, { specId: 0, fields: [] }, { format: 'puffin', content: 'position-deletes' });
   }
 
   /** The data file's deleted rows, all of them: ascending positions, those deleted before included. */

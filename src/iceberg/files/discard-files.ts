@@ -1,6 +1,6 @@
 import { isServiceError } from '../../base/errors.ts';
 import { mapBounded } from '../../base/map-bounded.ts';
-import type { ContentFile } from '../spec/content-file.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
 import type { TableContext } from '../table-context.ts';
 
 const deletionsAtOnce = 8;

@@ -1,9 +1,9 @@
 import type { ColumnDetails, StoredBound } from '../../engine/engine.ts';
 import type { DataType } from '../../schema/types.ts';
-import type { ContentFile } from '../spec/content-file.ts';
-import { columnsById, type SchemaColumn } from '../spec/schema-fields.ts';
-import { encodeSingleValue } from '../spec/single-value.ts';
-import type { IcebergSchema } from '../spec/table-metadata.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
+import { columnsById, type SchemaColumn } from '../metadata/schema-fields.ts';
+import { encodeSingleValue } from '../metadata/single-value.ts';
+import type { IcebergSchema } from '../metadata/table-metadata.ts';
 import { cutLowerBound, cutUpperBound } from './cut-bounds.ts';
 import type { MetricsMode } from './metrics-modes.ts';
 

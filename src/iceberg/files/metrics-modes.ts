@@ -1,6 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import { columnsById, type SchemaColumn } from '../spec/schema-fields.ts';
-import type { IcebergSchema, SortOrder } from '../spec/table-metadata.ts';
+import { columnsById, type SchemaColumn } from '../metadata/schema-fields.ts';
+import type { IcebergSchema, SortOrder } from '../metadata/table-metadata.ts';
 
 /** How much is kept of a column for each file; `truncate`: bounds of so many code points or bytes. */
 export type MetricsMode = { readonly kind: 'none' | 'counts' | 'full' } | { readonly kind: 'truncate'; readonly length: number };

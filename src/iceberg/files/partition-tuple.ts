@@ -3,9 +3,9 @@ import { columnPathSql } from '../../expr/sql/engine-sql.ts';
 import { parseDecimal } from '../../schema/decimal-text.ts';
 import type { DataType } from '../../schema/types.ts';
 import { resultType } from '../../table/partitioning/apply-transform.ts';
-import type { PartitionValue } from '../spec/content-file.ts';
-import { fieldById } from '../spec/schema-fields.ts';
-import type { IcebergSchema, PartitionField, PartitionSpec } from '../spec/table-metadata.ts';
+import type { PartitionValue } from '../metadata/content-file.ts';
+import { fieldById } from '../metadata/schema-fields.ts';
+import type { IcebergSchema, PartitionField, PartitionSpec } from '../metadata/table-metadata.ts';
 
 /** How rows tell the partition they belong to, field by field. */
 export interface PartitionTexts {

@@ -1,12 +1,13 @@
+import { groupBy } from '../../base/group-by.ts';
 import { buildColumn } from '../../codec/build-columns.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { StructType } from '../../schema/types.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
+import { specById } from '../metadata/partition-type.ts';
+import { positionDeleteIds } from '../metadata/reserved-ids.ts';
+import { encodeSingleValue } from '../metadata/single-value.ts';
 import { partitionKey } from '../scan/partition-key.ts';
-import type { ContentFile } from '../spec/content-file.ts';
-import { specById } from '../spec/partition-type.ts';
-import { positionDeleteIds } from '../spec/reserved-ids.ts';
-import { encodeSingleValue } from '../spec/single-value.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import { type FileCompression, fileCompression, writeFormat } from './compression.ts';
 import { cutLowerBound, cutUpperBound } from './cut-bounds.ts';
@@ -39,15 +40,15 @@ const boundLength = 16;
 export class PositionDeleteFiles {
   readonly staged: ContentFile[] = [];
   readonly #context: TableContext;
-  readonly #view: IcebergView;
+  readonly #state: SnapshotState;
   readonly #compression: FileCompression;
   readonly #signal: AbortSignal | undefined;
 
   /** @throws AnalysisException `INVALID_TABLE_PROPERTY`. */
-  constructor(context: TableContext, view: IcebergView, signal: AbortSignal | undefined) {
-    const { properties } = view.metadata;
+  constructor(context: TableContext, state: SnapshotState, signal: AbortSignal | undefined) {
+    const { properties } = state.metadata;
     this.#context = context;
-    this.#view = view;
+    this.#state = state;
     this.#compression = fileCompression(writeFormat(properties, 'deletes'), properties, 'deletes');
     this.#signal = signal;
   }
@@ -59,10 +60,10 @@ export class PositionDeleteFiles {
       .toSorted((a, b) => Buffer.compare(a.key, b.key))
       .filter(({ positions }) => positions.length > 0);
     const first = sorted[0]?.dataFile;
-    const spec = first === undefined ? undefined : specById(this.#view.metadata, first.specId);
+    const spec = first === undefined ? undefined : specById(this.#state.metadata, first.specId);
     if (first === undefined || spec === undefined) return;
     const { format } = this.#compression;
-    const names = fileNames(this.#context, this.#view, spec, { format, content: 'position-deletes' });
+    const names = fileNames(this.#context, this.#state, spec, { format, content: 'position-deletes' });
     const path = names.location(names.next(first.partition));
     // pyiceberg takes the paths as a dictionary, which pyarrow makes of plain text alone.
     const writer = rowFileWriter(deleteColumns, this.#compression, this.#context.ids, { plainText: true });
@@ -88,14 +89,7 @@ export class PositionDeleteFiles {
 
 /** Deletes of data files by the partition they share. */
 export function byPartition(deleted: readonly PositionsOfFile[]): readonly (readonly PositionsOfFile[])[] {
-  const groups = new Map<string, PositionsOfFile[]>();
-  for (const one of deleted) {
-    const key = partitionKey(one.dataFile.specId, one.dataFile.partition);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [one]);
-    else group.push(one);
-  }
-  return [...groups.values()];
+  return [...groupBy(deleted, ({ dataFile }) => partitionKey(dataFile.specId, dataFile.partition)).values()];
 }
 
 function* batchesOf(deleted: readonly PositionsOfFile[]): Generator<ColumnBatch, void, undefined> {

@@ -10,7 +10,7 @@ import { columnTwice } from '../definition/definition-errors.ts';
 import { writeDefault } from '../scan/initial-default.ts';
 import { storedFormChecks } from './stored-form-checks.ts';
 
-export interface MatchOptions extends Pick<WriteRequest, 'matchBy' | 'storeAssignment' | 'structs'> {
+export interface MatchOptions extends Pick<WriteRequest, 'matchBy' | 'storeAssignment' | 'structs' | 'zone'> {
   /** Told of structs that have other members than their columns. Default: refuses them as INSERT does. */
   readonly members?: ((difference: MemberDifference) => void) | undefined;
 }
@@ -49,6 +49,7 @@ export function prepareRows(table: string, schema: StructType, given: Relation, 
     const converted = convertValue(value, types, {
       rule: 'ansi',
       path,
+      zone: options.zone?.rule,
       byPosition: !byName || listedInFull(options, types),
       members: options.members ?? refuseMembers,
     });

@@ -7,9 +7,9 @@ import { annotateUuids } from '../../codec/parquet/annotate-uuids.ts';
 import { ParquetFileWriter } from '../../codec/parquet/parquet-file-writer.ts';
 import { rowGroupLayout } from '../../codec/parquet/row-group-layout.ts';
 import type { WriteParquetOptions } from '../../codec/parquet/write-parquet.ts';
+import { columnBytes } from '../../schema/column-bytes.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
-import { batchBytes } from './batch-bytes.ts';
 import type { FileCompression } from './compression.ts';
 import { RowQueue } from './row-queue.ts';
 
@@ -158,4 +158,9 @@ function leafIds({ type, id }: Pick<Field, 'type' | 'id'>): readonly LeafId[] {
     default:
       return [{ id, type }];
   }
+}
+
+/** Bytes that the rows take in memory, about. */
+function batchBytes(batch: ColumnBatch): number {
+  return batch.columns.reduce((sum, column) => sum + columnBytes(column), 0);
 }

@@ -4,7 +4,7 @@ import { parquetPlace } from '../../engine/write/parquet-place.ts';
 import { quoteName, sqlText } from '../../expr/sql/engine-sql.ts';
 import type { DataType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
-import type { ContentFile } from '../spec/content-file.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
 import { parquetCompression } from './compression.ts';
 import { discardFiles } from './discard-files.ts';
 import { fileMetrics } from './file-metrics.ts';
@@ -31,14 +31,14 @@ export function holdsEngineTypes(type: DataType): boolean {
 /** Parquet files written by the engine. */
 export async function stageByEngine(staging: Staging): Promise<readonly ContentFile[]> {
   const engine = await staging.context.engine();
-  const names = fileNames(staging.context, staging.view, staging.plan.spec, { format: 'parquet', content: 'data' });
+  const names = fileNames(staging.context, staging.state, staging.plan.spec, { format: 'parquet', content: 'data' });
   if (staging.plan.orderBy.length > 0) return stageSorted(staging, engine, names);
   const files = await write(staging, engine, names, { rows: staging.plan.rows, targetFileBytes: staging.targetFileBytes });
   return files.map((file) => dataFile(staging, names, file));
 }
 
 async function write(
-  { context, view, plan, signal }: Staging,
+  { context, state, plan, signal }: Staging,
   engine: Engine,
   names: FileNames,
   part: { readonly rows: Relation; readonly targetFileBytes: number | undefined },
@@ -47,7 +47,7 @@ async function write(
     ...parquetPlace(context.files.storeAt(names.root)),
     pathOf: ({ partitionValues }) => names.next(plan.tupleOf(partitionValues)),
     partitionBy: plan.partitionBy,
-    compression: parquetCompression(view.metadata.properties, 'data'),
+    compression: parquetCompression(state.metadata.properties, 'data'),
     storedSchema: plan.storedSchema,
     targetFileBytes: part.targetFileBytes,
     withDetails: true,

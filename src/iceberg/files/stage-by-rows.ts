@@ -4,7 +4,7 @@ import { quoteName } from '../../expr/sql/engine-sql.ts';
 import { type ColumnBatch, isValid } from '../../schema/columns.ts';
 import { sliceRows } from '../../schema/slice.ts';
 import type { Relation } from '../../table/relation.ts';
-import type { ContentFile } from '../spec/content-file.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
 import { BatchMetrics } from './batch-metrics.ts';
 import { type DataFormat, type FileCompression, fileCompression } from './compression.ts';
 import { discardFiles } from './discard-files.ts';
@@ -78,8 +78,8 @@ class RowFiles {
 
   constructor(staging: Staging, format: DataFormat) {
     this.#staging = staging;
-    this.#compression = fileCompression(format, staging.view.metadata.properties, 'data');
-    this.#names = fileNames(staging.context, staging.view, staging.plan.spec, { format, content: 'data' });
+    this.#compression = fileCompression(format, staging.state.metadata.properties, 'data');
+    this.#names = fileNames(staging.context, staging.state, staging.plan.spec, { format, content: 'data' });
     this.#targetBytes = Math.min(staging.targetFileBytes, maxFileBytes);
   }
 

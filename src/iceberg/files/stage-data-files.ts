@@ -1,6 +1,6 @@
 import type { Relation } from '../../table/relation.ts';
-import type { IcebergView } from '../iceberg-view.ts';
-import type { ContentFile } from '../spec/content-file.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import { type DataFormat, writeFormat } from './compression.ts';
 import { holdsEngineTypes, stageByEngine } from './stage-by-engine.ts';
@@ -17,23 +17,23 @@ export interface StageOptions extends PlanOptions {
 const defaultTargetFileBytes: number = 512 << 20;
 
 /**
- * Writes rows (the view's columns in order, checked, read once) as data files that nothing refers to yet: no file without rows, at least one
+ * Writes rows (the state's columns in order, checked, read once) as data files that nothing refers to yet: no file without rows, at least one
  * for each partition. With a sort order each partition becomes one sorted file. When it rejects, nothing it wrote is left.
  *
  * @throws AnalysisException `INVALID_TABLE_PROPERTY`; ServiceError `PARTITION_TRANSFORM_UNSUPPORTED`; what the engine and the stores throw.
  */
 export async function stageDataFiles(
   context: TableContext,
-  view: IcebergView,
+  state: SnapshotState,
   rows: Relation,
   options: StageOptions = {},
   signal?: AbortSignal,
 ): Promise<readonly ContentFile[]> {
-  const { properties } = view.metadata;
-  const plan = writePlan(view, rows, options);
+  const { properties } = state.metadata;
+  const plan = writePlan(state, rows, options);
   const format = options.format ?? writeFormat(properties, 'data');
   const stated = Number(properties['write.target-file-size-bytes'] ?? Number.NaN);
   const targetFileBytes = options.targetFileBytes ?? (stated > 0 ? stated : defaultTargetFileBytes);
-  const staging = { context, view, plan, targetFileBytes, signal };
+  const staging = { context, state, plan, targetFileBytes, signal };
   return format === 'parquet' && holdsEngineTypes(plan.storedSchema) ? stageByEngine(staging) : stageByRows(staging, format);
 }

@@ -2,10 +2,10 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { mergedPositions } from '../../rows/change/merged-positions.ts';
 import { readDeletionVector } from '../deletes/deletion-vector.ts';
 import { PositionDeletes } from '../deletes/position-deletes.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
+import { hasDeletionVectors } from '../metadata/format-features.ts';
 import type { LiveFile } from '../scan/live-files.ts';
-import type { ContentFile } from '../spec/content-file.ts';
-import { hasDeletionVectors } from '../spec/format-features.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import { DeletionVectorFiles } from './deletion-vector-files.ts';
 import { discardFiles } from './discard-files.ts';
@@ -34,13 +34,13 @@ const maxHeldPositions = 2 ** 26;
  */
 export async function stageDeletes(
   context: TableContext,
-  view: IcebergView,
+  state: SnapshotState,
   deleted: Deleted,
   signal?: AbortSignal,
 ): Promise<StagedDeletes> {
-  if (hasDeletionVectors(view.metadata)) return stageVectors(context, view, deleted, signal);
-  if (granularityOf(view.metadata.properties) === 'file') return stageByFile(context, view, deleted, signal);
-  return stageByPartition(context, view, deleted, signal);
+  if (hasDeletionVectors(state.metadata)) return stageVectors(context, state, deleted, signal);
+  if (granularityOf(state.metadata.properties) === 'file') return stageByFile(context, state, deleted, signal);
+  return stageByPartition(context, state, deleted, signal);
 }
 
 type Deleted = AsyncIterable<DeletedPositions> | Iterable<DeletedPositions>;
@@ -48,11 +48,11 @@ type Deleted = AsyncIterable<DeletedPositions> | Iterable<DeletedPositions>;
 /** A delete file for each partition, as far as its positions fit in memory. */
 async function stageByPartition(
   context: TableContext,
-  view: IcebergView,
+  state: SnapshotState,
   deleted: Deleted,
   signal: AbortSignal | undefined,
 ): Promise<StagedDeletes> {
-  const files = new PositionDeleteFiles(context, view, signal);
+  const files = new PositionDeleteFiles(context, state, signal);
   let held: PositionsOfFile[] = [];
   let heldPositions = 0;
   const flush = async (): Promise<void> => {
@@ -74,12 +74,12 @@ async function stageByPartition(
 /** A delete file for each data file, in place of those it alone had before: however often rows of it are deleted, readers open one. */
 async function stageByFile(
   context: TableContext,
-  view: IcebergView,
+  state: SnapshotState,
   deleted: Deleted,
   signal: AbortSignal | undefined,
 ): Promise<StagedDeletes> {
-  const files = new PositionDeleteFiles(context, view, signal);
-  const earlier = new PositionDeletes(context, view.metadata, context.engine);
+  const files = new PositionDeleteFiles(context, state, signal);
+  const earlier = new PositionDeletes(context, state.metadata, context.engine);
   const removed: ContentFile[] = [];
   return orDiscarded(context, files, async () => {
     for await (const { file, positions } of deleted) {
@@ -95,12 +95,12 @@ async function stageByFile(
 /** Vectors of all data files, many in one Puffin file. */
 async function stageVectors(
   context: TableContext,
-  view: IcebergView,
+  state: SnapshotState,
   deleted: Deleted,
   signal: AbortSignal | undefined,
 ): Promise<StagedDeletes> {
-  const vectors = new DeletionVectorFiles(context, view, signal);
-  const earlier = new PositionDeletes(context, view.metadata, context.engine);
+  const vectors = new DeletionVectorFiles(context, state, signal);
+  const earlier = new PositionDeletes(context, state.metadata, context.engine);
   const removed: ContentFile[] = [];
   return orDiscarded(context, vectors, async () => {
     for await (const { file, positions } of deleted) {

@@ -1,8 +1,8 @@
-import type { IcebergView } from '../iceberg-view.ts';
 import { childLocation } from '../location.ts';
-import type { ContentFile, FileContent, FileFormat, PartitionValue } from '../spec/content-file.ts';
-import { partitionPath } from '../spec/partition-path.ts';
-import type { PartitionSpec } from '../spec/table-metadata.ts';
+import type { ContentFile, FileContent, FileFormat, PartitionValue } from '../metadata/content-file.ts';
+import { partitionPath } from '../metadata/partition-path.ts';
+import type { PartitionSpec } from '../metadata/table-metadata.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import { dataLocations } from './data-locations.ts';
 import type { FileMetrics } from './file-metrics.ts';
@@ -11,7 +11,7 @@ import type { WritePlan } from './write-plan.ts';
 /** Rows being written. */
 export interface Staging {
   readonly context: TableContext;
-  readonly view: IcebergView;
+  readonly state: SnapshotState;
   readonly plan: WritePlan;
   readonly targetFileBytes: number;
   readonly signal: AbortSignal | undefined;
@@ -31,11 +31,11 @@ const extensions: Readonly<Record<FileFormat, string>> = { parquet: 'parquet', a
 /** `00000-0-<uuid>-00001.parquet` below the partition's directory; delete files end with `-deletes`. */
 export function fileNames(
   context: Pick<TableContext, 'ids'>,
-  view: IcebergView,
+  state: SnapshotState,
   spec: PartitionSpec,
   file: { readonly format: FileFormat; readonly content: FileContent },
 ): FileNames {
-  const { root, pathOf } = dataLocations(view.metadata);
+  const { root, pathOf } = dataLocations(state.metadata);
   const stem = `00000-0-${context.ids.uuid()}`;
   const suffix = file.content === 'data' ? '' : '-deletes';
   let count = 0;
@@ -44,7 +44,7 @@ export function fileNames(
     next: (partition) => {
       count += 1;
       const name = `${stem}-${String(count).padStart(5, '0')}${suffix}.${extensions[file.format]}`;
-      return pathOf(partitionPath(spec, view.icebergSchema, partition), name);
+      return pathOf(partitionPath(spec, state.icebergSchema, partition), name);
     },
     location: (path) => childLocation(root, path),
   };

@@ -3,12 +3,12 @@ import { transformSql } from '../../engine/transform-sql.ts';
 import { columnPathSql, quoteName } from '../../expr/sql/engine-sql.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
-import type { IcebergView } from '../iceberg-view.ts';
-import type { PartitionValue } from '../spec/content-file.ts';
-import { specById } from '../spec/partition-type.ts';
-import { rowLineageIds, rowLineageNames } from '../spec/reserved-ids.ts';
-import { fieldById } from '../spec/schema-fields.ts';
-import type { IcebergSchema, PartitionSpec, SortOrder } from '../spec/table-metadata.ts';
+import type { PartitionValue } from '../metadata/content-file.ts';
+import { specById } from '../metadata/partition-type.ts';
+import { rowLineageIds, rowLineageNames } from '../metadata/reserved-ids.ts';
+import { fieldById } from '../metadata/schema-fields.ts';
+import type { IcebergSchema, PartitionSpec, SortOrder } from '../metadata/table-metadata.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import { type MetricsMode, metricsModes } from './metrics-modes.ts';
 import { partitionTexts } from './partition-tuple.ts';
 
@@ -42,11 +42,11 @@ export interface PlanOptions {
 }
 
 /** @throws ServiceError `PARTITION_TRANSFORM_UNSUPPORTED` (unsupported). */
-export function writePlan(view: IcebergView, rows: Relation, options: PlanOptions): WritePlan {
-  const { metadata, icebergSchema: schema } = view;
+export function writePlan(state: SnapshotState, rows: Relation, options: PlanOptions): WritePlan {
+  const { metadata, icebergSchema: schema } = state;
   const spec = specById(metadata, options.specId ?? metadata.defaultSpecId);
   if (spec === undefined) throw missing('partition spec', options.specId);
-  const sortOrder = sortOrderOf(view, options.sortOrderId);
+  const sortOrder = sortOrderOf(state, options.sortOrderId);
   const lineage = options.withRowTracking === true ? lineageFields(rows.schema.fields.slice(schema.struct.fields.length)) : [];
   const stored: StructType = { kind: 'struct', fields: [...schema.struct.fields, ...lineage] };
   const names = stored.fields.map((field) => field.name);
@@ -72,7 +72,7 @@ export function writePlan(view: IcebergView, rows: Relation, options: PlanOption
   };
 }
 
-function sortOrderOf({ metadata }: IcebergView, id: number | undefined): SortOrder | undefined {
+function sortOrderOf({ metadata }: SnapshotState, id: number | undefined): SortOrder | undefined {
   if (id === undefined || id === 0) return undefined;
   const order = metadata.sortOrders.find(({ orderId }) => orderId === id);
   if (order === undefined) throw missing('sort order', id);

@@ -1,7 +1,7 @@
 import type { InputRow } from '../../codec/build-columns.ts';
 import type { StructType } from '../../schema/types.ts';
-import type { ContentFile } from '../spec/content-file.ts';
-import { contentFileRow } from '../spec/content-file-row.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
+import { contentFileRow } from '../metadata/content-file-row.ts';
 import { binaryType, intType, listType, longType, mapType, stringType, struct } from './columns.ts';
 import type { UnifiedPartition } from './partition-type.ts';
 

@@ -1,7 +1,7 @@
 import type { InputRow } from '../../codec/build-columns.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
 import { entriesOf, type MetadataSource, manifestsOf } from '../scan/manifests.ts';
-import type { ManifestEntry, ManifestFile } from '../spec/content-file.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import { intType, longType, struct } from './columns.ts';
 import { fileColumns, fileRow } from './file-rows.ts';
 import type { MetadataRows } from './metadata-rows.ts';
@@ -11,20 +11,20 @@ import { readableMetrics } from './readable-metrics.ts';
 /** Which files a table about files is of. */
 export interface FilesScope {
   readonly content: 'all' | 'data' | 'deletes';
-  /** Of all snapshots there are instead of the view's. */
+  /** Of all snapshots there are instead of the state's. */
   readonly everySnapshot: boolean;
 }
 
 /** `files`, `data_files`, `delete_files` and their `all_` forms: the live files. */
-export function filesTable(source: MetadataSource, view: IcebergView, scope: FilesScope): MetadataRows {
-  const partition = unifiedPartition(view.metadata);
-  const metrics = readableMetrics(view.icebergSchema);
+export function filesTable(source: MetadataSource, state: SnapshotState, scope: FilesScope): MetadataRows {
+  const partition = unifiedPartition(state.metadata);
+  const metrics = readableMetrics(state.icebergSchema);
   const columns = fileColumns(partition);
   return {
     schema: { kind: 'struct', fields: [...columns.fields, { name: 'readable_metrics', type: metrics.type, nullable: true }] },
     async *rows(signal) {
-      for (const manifest of await scopedManifests(source, view, scope, signal)) {
-        for (const { status, file } of await entriesOf(source, view.metadata, manifest, signal)) {
+      for (const manifest of await scopedManifests(source, state, scope, signal)) {
+        for (const { status, file } of await entriesOf(source, state.metadata, manifest, signal)) {
           if (status !== 'deleted') yield { ...fileRow(file, partition), readable_metrics: metrics.valueOf(file) };
         }
       }
@@ -35,9 +35,9 @@ export function filesTable(source: MetadataSource, view: IcebergView, scope: Fil
 const statuses = { existing: 0, added: 1, deleted: 2 } as const;
 
 /** `entries` and `all_entries`: what the manifests hold, deleted files included. */
-export function entriesTable(source: MetadataSource, view: IcebergView, scope: Pick<FilesScope, 'everySnapshot'>): MetadataRows {
-  const partition = unifiedPartition(view.metadata);
-  const metrics = readableMetrics(view.icebergSchema);
+export function entriesTable(source: MetadataSource, state: SnapshotState, scope: Pick<FilesScope, 'everySnapshot'>): MetadataRows {
+  const partition = unifiedPartition(state.metadata);
+  const metrics = readableMetrics(state.icebergSchema);
   const rowOf = (entry: ManifestEntry): InputRow => ({
     status: statuses[entry.status],
     snapshot_id: entry.snapshotId,
@@ -56,8 +56,8 @@ export function entriesTable(source: MetadataSource, view: IcebergView, scope: P
       ['readable_metrics', metrics.type],
     ]),
     async *rows(signal) {
-      for (const manifest of await scopedManifests(source, view, { content: 'all', ...scope }, signal)) {
-        for (const entry of await entriesOf(source, view.metadata, manifest, signal)) yield rowOf(entry);
+      for (const manifest of await scopedManifests(source, state, { content: 'all', ...scope }, signal)) {
+        for (const entry of await entriesOf(source, state.metadata, manifest, signal)) yield rowOf(entry);
       }
     },
   };
@@ -66,7 +66,7 @@ export function entriesTable(source: MetadataSource, view: IcebergView, scope: P
 /** Manifests in scope, each once. */
 async function scopedManifests(
   source: MetadataSource,
-  { metadata, snapshot }: IcebergView,
+  { metadata, snapshot }: SnapshotState,
   { content, everySnapshot }: FilesScope,
   signal: AbortSignal | undefined,
 ): Promise<readonly ManifestFile[]> {

@@ -1,18 +1,18 @@
 import type { InputRow } from '../../codec/build-columns.ts';
 import type { StructType } from '../../schema/types.ts';
 import { partitionValueText } from '../../table/partitioning/partition-path.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { FieldSummary, ManifestFile } from '../metadata/content-file.ts';
+import { decodeSingleValue } from '../metadata/single-value.ts';
+import type { PartitionField, TableMetadata } from '../metadata/table-metadata.ts';
 import { type MetadataSource, manifestsOf } from '../scan/manifests.ts';
-import type { FieldSummary, ManifestFile } from '../spec/content-file.ts';
-import { decodeSingleValue } from '../spec/single-value.ts';
-import type { PartitionField, TableMetadata } from '../spec/table-metadata.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import { booleanType, intType, listType, longType, stringType, struct } from './columns.ts';
 import type { MetadataRows } from './metadata-rows.ts';
 import { partitionType } from './partition-type.ts';
 
 /** `manifests`: those of a snapshot. */
-export function manifestsTable(source: MetadataSource, view: IcebergView): MetadataRows {
-  const { metadata, snapshot } = view;
+export function manifestsTable(source: MetadataSource, state: SnapshotState): MetadataRows {
+  const { metadata, snapshot } = state;
   return {
     schema: manifestColumns(false),
     async *rows(signal) {
@@ -22,8 +22,8 @@ export function manifestsTable(source: MetadataSource, view: IcebergView): Metad
 }
 
 /** `all_manifests`: those of every snapshot there is, with the snapshot that refers to them. */
-export function allManifestsTable(source: MetadataSource, view: IcebergView): MetadataRows {
-  const { metadata } = view;
+export function allManifestsTable(source: MetadataSource, state: SnapshotState): MetadataRows {
+  const { metadata } = state;
   return {
     schema: manifestColumns(true),
     async *rows(signal) {

@@ -1,10 +1,10 @@
 import type { InputRow, InputValue } from '../../codec/build-columns.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
 import { resultType } from '../../table/partitioning/apply-transform.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
+import { columnsById } from '../metadata/schema-fields.ts';
+import type { PartitionField, TableMetadata } from '../metadata/table-metadata.ts';
 import { valueOfPartition } from '../scan/constant-columns.ts';
-import type { ContentFile } from '../spec/content-file.ts';
-import { columnsById } from '../spec/schema-fields.ts';
-import type { PartitionField, TableMetadata } from '../spec/table-metadata.ts';
 
 /** The partitions of all specs as one type: a member for each partition field there ever was whose column there is still, by its id. */
 export interface UnifiedPartition {

@@ -1,16 +1,16 @@
 import { printJson } from '../../base/bigint-json.ts';
 import type { InputRow } from '../../codec/build-columns.ts';
 import { snapshotById } from '../ancestry.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { ManifestEntry } from '../metadata/content-file.ts';
 import { entriesOf, type MetadataSource, manifestsOf } from '../scan/manifests.ts';
-import type { ManifestEntry } from '../spec/content-file.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import { intType, longType, microsOf, struct, timestampType } from './columns.ts';
 import type { MetadataRows } from './metadata-rows.ts';
 import { type UnifiedPartition, unifiedPartition } from './partition-type.ts';
 
 /** `partitions`: rows, files and bytes of each; the partitions of all specs as one type. */
-export function partitionsTable(source: MetadataSource, view: IcebergView): MetadataRows {
-  const partition = unifiedPartition(view.metadata);
+export function partitionsTable(source: MetadataSource, state: SnapshotState): MetadataRows {
+  const partition = unifiedPartition(state.metadata);
   return {
     schema: struct([
       ...(partition.type === undefined
@@ -31,9 +31,9 @@ export function partitionsTable(source: MetadataSource, view: IcebergView): Meta
     ]),
     async *rows(signal) {
       const totals = new Map<string, Totals>();
-      for (const manifest of await manifestsOf(source, view.metadata, view.snapshot, signal)) {
-        for (const entry of await entriesOf(source, view.metadata, manifest, signal)) {
-          if (entry.status !== 'deleted') add(totals, entry, partition, view);
+      for (const manifest of await manifestsOf(source, state.metadata, state.snapshot, signal)) {
+        for (const entry of await entriesOf(source, state.metadata, manifest, signal)) {
+          if (entry.status !== 'deleted') add(totals, entry, partition, state);
         }
       }
       for (const total of totals.values()) yield rowOf(total, partition);
@@ -50,7 +50,7 @@ interface Totals {
   updated: { readonly timestampMs: number; readonly snapshotId: bigint } | undefined;
 }
 
-function add(totals: Map<string, Totals>, { file, snapshotId }: ManifestEntry, partition: UnifiedPartition, view: IcebergView): void {
+function add(totals: Map<string, Totals>, { file, snapshotId }: ManifestEntry, partition: UnifiedPartition, state: SnapshotState): void {
   const value = partition.valueOf(file);
   const key = textOf(value);
   const total = totals.get(key) ?? {
@@ -67,7 +67,7 @@ function add(totals: Map<string, Totals>, { file, snapshotId }: ManifestEntry, p
   counts.records += file.recordCount;
   counts.files += 1;
   if (file.content === 'data') total.counts.bytes += file.fileSizeBytes;
-  const snapshot = snapshotById(view.metadata, snapshotId);
+  const snapshot = snapshotById(state.metadata, snapshotId);
   if (snapshot !== undefined && (total.updated === undefined || snapshot.timestampMs > total.updated.timestampMs)) total.updated = snapshot;
 }
 

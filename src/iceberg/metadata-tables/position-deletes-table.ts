@@ -2,23 +2,23 @@ import type { InputRow } from '../../codec/build-columns.ts';
 import type { OpenEngine } from '../../engine/engine.ts';
 import { readDeletionVector } from '../deletes/deletion-vector.ts';
 import { PositionDeletes } from '../deletes/position-deletes.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { ManifestEntry } from '../metadata/content-file.ts';
+import { hasDeletionVectors } from '../metadata/format-features.ts';
 import { entriesOf, type MetadataSource, manifestsOf } from '../scan/manifests.ts';
-import type { ManifestEntry } from '../spec/content-file.ts';
-import { hasDeletionVectors } from '../spec/format-features.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import { intType, longType, stringType, struct } from './columns.ts';
 import type { MetadataRows } from './metadata-rows.ts';
 import { unifiedPartition } from './partition-type.ts';
 
 /** `position_deletes`: each deleted position. The column `row`, a copy of the deleted row that hardly any writer makes, is null. */
-export function positionDeletesTable(source: MetadataSource & { readonly engine: OpenEngine }, view: IcebergView): MetadataRows {
-  const { metadata } = view;
+export function positionDeletesTable(source: MetadataSource & { readonly engine: OpenEngine }, state: SnapshotState): MetadataRows {
+  const { metadata } = state;
   const partition = unifiedPartition(metadata);
   return {
     schema: struct([
       ['file_path', stringType],
       ['pos', longType],
-      ['row', view.schema],
+      ['row', state.schema],
       ...(partition.type === undefined ? [] : [['partition', partition.type] as const]),
       ['spec_id', intType],
       ['delete_file_path', stringType],
@@ -31,7 +31,7 @@ export function positionDeletesTable(source: MetadataSource & { readonly engine:
     ]),
     async *rows(signal) {
       const deletes = new PositionDeletes(source, metadata, source.engine);
-      for (const manifest of await manifestsOf(source, metadata, view.snapshot, signal)) {
+      for (const manifest of await manifestsOf(source, metadata, state.snapshot, signal)) {
         if (manifest.content !== 'deletes') continue;
         for (const entry of await entriesOf(source, metadata, manifest, signal)) {
           if (entry.status === 'deleted' || entry.file.content !== 'position-deletes') continue;

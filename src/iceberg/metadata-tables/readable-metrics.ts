@@ -1,10 +1,10 @@
 import type { InputRow, InputValue } from '../../codec/build-columns.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
+import { columnsById } from '../metadata/schema-fields.ts';
+import { decodeSingleValue } from '../metadata/single-value.ts';
+import type { IcebergSchema } from '../metadata/table-metadata.ts';
 import { valueOfPartition } from '../scan/constant-columns.ts';
-import type { ContentFile } from '../spec/content-file.ts';
-import { columnsById } from '../spec/schema-fields.ts';
-import { decodeSingleValue } from '../spec/single-value.ts';
-import type { IcebergSchema } from '../spec/table-metadata.ts';
 import { longType, struct } from './columns.ts';
 
 /** The metrics of files by the names of columns, with bounds as values. */

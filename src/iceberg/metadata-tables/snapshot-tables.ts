@@ -1,8 +1,8 @@
 import type { InputRow } from '../../codec/build-columns.ts';
 import { ancestorsOf, snapshotById } from '../ancestry.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 import type { LoadedMetadata } from '../pointer/table-pointer.ts';
 import { snapshotIdAt } from '../snapshot-at.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
 import { booleanType, intType, longType, mapType, microsOf, stringType, struct, timestampType } from './columns.ts';
 import type { MetadataRows } from './metadata-rows.ts';
 

@@ -1,11 +1,11 @@
 import { isServiceError } from '../../base/errors.ts';
 import type { CompactionPlan, CompactionResult, RewriteGroup } from '../../table/operations.ts';
 import { discardFiles } from '../files/discard-files.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
 import type { DataFileGroup } from '../operations/rewrite/data-file-groups.ts';
 import { rewriteGroup } from '../operations/rewrite/rewrite-group.ts';
 import { type LiveFile, liveFiles } from '../scan/live-files.ts';
-import type { ContentFile } from '../spec/content-file.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import { commitSnapshot } from '../transaction/commit-snapshot.ts';
 
@@ -16,28 +16,30 @@ import { commitSnapshot } from '../transaction/commit-snapshot.ts';
  * @throws CommitStateUnknownException (unknown-outcome): nothing may be deleted; what the engine, the storage and the catalog throw.
  */
 export async function compact(context: TableContext, plan: CompactionPlan, signal?: AbortSignal): Promise<CompactionResult> {
-  const view = await context.refresh(signal);
-  const byPath = new Map((await liveFiles(context, view, undefined, signal)).data.map((file) => [file.entry.file.path, file]));
+  const state = await context.refresh(signal);
+  const byPath = new Map((await liveFiles(context, state, undefined, signal)).data.map((file) => [file.entry.file.path, file]));
   const groups = plan.groups.map((group) => presentFiles(group, byPath)).filter((files) => files.length > 0);
-  await context.failpoint('M1');
+  await context.failpoint('after-compaction-plan');
   const [removed, added]: [ContentFile[], ContentFile[]] = [[], []];
   try {
     for (const files of groups) {
-      added.push(...(await rewriteGroup(context, view, groupOf(view, files), { ...whole, specId: view.metadata.defaultSpecId }, signal)));
+      added.push(
+        ...(await rewriteGroup(context, state, groupOf(state, files), { ...whole, specId: state.metadata.defaultSpecId }, signal)),
+      );
       removed.push(...files.map(({ entry }) => entry.file));
     }
     if (removed.length === 0) return { outcome: 'nothing-to-do', version: undefined, ...nothing };
-    await context.failpoint('M2');
+    await context.failpoint('before-compaction-commit');
     const committed = await commitSnapshot(
       context,
-      view,
+      state,
       {
         kind: 'replace',
         added,
         removed,
         // Equality deletes of snapshots after this one still concern the rows.
-        dataSequenceNumber: view.metadata.formatVersion === 1 ? undefined : view.snapshot?.sequenceNumber,
-        validation: { since: view.snapshotId, noNewDeletesForRemoved: true, requiredFiles: removed.map(({ path }) => path) },
+        dataSequenceNumber: state.metadata.formatVersion === 1 ? undefined : state.snapshot?.sequenceNumber,
+        validation: { since: state.snapshotId, noNewDeletesForRemoved: true, requiredFiles: removed.map(({ path }) => path) },
         summary: {},
       },
       { signal },
@@ -47,7 +49,7 @@ export async function compact(context: TableContext, plan: CompactionPlan, signa
     if (isServiceError(error, 'unknown-outcome')) throw error;
     await discardFiles(context, added);
     if (!isServiceError(error, 'conflict')) throw error;
-    await context.failpoint('M3');
+    await context.failpoint('compaction-conflict');
     return { outcome: 'conflicted', version: undefined, ...nothing };
   }
 }
@@ -64,11 +66,11 @@ function presentFiles({ inputs }: RewriteGroup, byPath: ReadonlyMap<string, Live
 }
 
 /** Files of one spec and partition; of a former spec their rows may belong to several partitions of the present one. */
-function groupOf(view: IcebergView, files: readonly LiveFile[]): DataFileGroup {
+function groupOf(state: SnapshotState, files: readonly LiveFile[]): DataFileGroup {
   return {
     files,
     bytes: files.reduce((sum, { entry }) => sum + entry.file.fileSizeBytes, 0),
-    samePartition: files.every(({ entry }) => entry.file.specId === view.metadata.defaultSpecId),
+    samePartition: files.every(({ entry }) => entry.file.specId === state.metadata.defaultSpecId),
   };
 }
 

@@ -5,11 +5,11 @@ import { quoteName } from '../../expr/sql/engine-sql.ts';
 import type { ChangeFile } from '../../table/changes.ts';
 import type { FileScan, ScanFile } from '../../table/scan.ts';
 import { dataLocations } from '../files/data-locations.ts';
-import type { IcebergView } from '../iceberg-view.ts';
 import { isBelow, parentLocation, plainLocation } from '../location.ts';
 import { fileScanOf } from '../scan/file-scan.ts';
 import type { LiveFile } from '../scan/live-files.ts';
 import { fileSchemaOf } from '../scan/parquet-footers.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import type { ChangeSource, FeedFiles } from './change-source.ts';
 import { isPlain } from './plain-files.ts';
@@ -20,24 +20,24 @@ const filesAtOnce = 8;
 const maxScratchBytes: number = 16 * 1024 ** 3;
 
 /**
- * Data files of a view as files whose rows are inserts, in the order of their paths: as they are where the worker can read them, otherwise
+ * Data files of a state as files whose rows are inserts, in the order of their paths: as they are where the worker can read them, otherwise
  * rewritten by the engine, each to a file of its own.
  *
  * @throws ServiceError `CDF_UNSUPPORTED` (unsupported) for more bytes to rewrite than fit, and what reading throws.
  */
 export async function feedFilesOf(
   source: ChangeSource,
-  view: IcebergView,
+  state: SnapshotState,
   live: readonly LiveFile[],
   signal?: AbortSignal,
 ): Promise<FeedFiles> {
   const files = live.toSorted((left, right) => Buffer.compare(Buffer.from(left.entry.file.path), Buffer.from(right.entry.file.path)));
-  const constants = identityColumns(view);
+  const constants = identityColumns(state);
   const plain = await mapBounded(files, filesAtOnce, async ({ entry: { file } }) => {
     if (file.format !== 'parquet') return false;
-    return isPlain(view.schema.fields, await fileSchemaOf(source.context, file, signal), constants.get(file.specId) ?? noColumns);
+    return isPlain(state.schema.fields, await fileSchemaOf(source.context, file, signal), constants.get(file.specId) ?? noColumns);
   });
-  const scan = await fileScanOf(source.context, view, files, {}, signal);
+  const scan = await fileScanOf(source.context, state, files, {}, signal);
   refuseTooLarge(
     source.context,
     files.filter((_, index) => plain[index] === false),
@@ -50,7 +50,7 @@ export async function feedFilesOf(
       const entry = files[index]?.entry;
       if (plain[index] === true && entry !== undefined) {
         const deletedRows = await file.deletedRows?.(signal);
-        found.push(asItIs(source, view, entry.file, deletedRows));
+        found.push(asItIs(source, state, entry.file, deletedRows));
       } else found.push(await rewritten(source, scan, file, made, signal));
     }
     const kept = found.filter((file) => file !== undefined);
@@ -64,7 +64,7 @@ export async function feedFilesOf(
 const noColumns: ReadonlySet<number> = new Set();
 
 /** By spec: the columns a file need not hold, for its partition says them. */
-function identityColumns({ metadata }: IcebergView): ReadonlyMap<number, ReadonlySet<number>> {
+function identityColumns({ metadata }: SnapshotState): ReadonlyMap<number, ReadonlySet<number>> {
   return new Map(
     metadata.partitionSpecs.map(({ specId, fields }) => [
       specId,
@@ -75,7 +75,7 @@ function identityColumns({ metadata }: IcebergView): ReadonlyMap<number, Readonl
 
 function asItIs(
   { context, storage }: ChangeSource,
-  { metadata }: IcebergView,
+  { metadata }: SnapshotState,
   file: LiveFile['entry']['file'],
   deletedRows: BigInt64Array | undefined,
 ): ChangeFile {

@@ -1,10 +1,10 @@
 import { type CompactionDebt, compactionDebt, type Packable } from '../../rows/files/pack-files.ts';
 import type { CompactionPlan, CompactionRule, FileToRewrite, RewriteGroup } from '../../table/operations.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import { partitionPath } from '../metadata/partition-path.ts';
+import { specById } from '../metadata/partition-type.ts';
 import { deletedRowsOf, type LiveFile, liveFiles } from '../scan/live-files.ts';
 import { partitionKey } from '../scan/partition-key.ts';
-import { partitionPath } from '../spec/partition-path.ts';
-import { specById } from '../spec/partition-type.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 
 interface Candidate extends Packable {
@@ -14,13 +14,13 @@ interface Candidate extends Packable {
 /** Which files become one: files of one partition and spec. */
 export async function planCompaction(
   context: TableContext,
-  view: IcebergView,
+  state: SnapshotState,
   rule: CompactionRule,
   signal?: AbortSignal,
 ): Promise<CompactionPlan> {
-  const { data } = await liveFiles(context, view, undefined, signal);
+  const { data } = await liveFiles(context, state, undefined, signal);
   const { groups } = debtOf(data, rule);
-  return { baseVersion: view.version, groups: groups.slice(0, rule.maxGroups).map((group) => groupOf(view, group)) };
+  return { baseVersion: state.version, groups: groups.slice(0, rule.maxGroups).map((group) => groupOf(state, group)) };
 }
 
 /** What there is to compact. */
@@ -30,7 +30,7 @@ export function debtOf(data: readonly LiveFile[], rule: CompactionRule): Compact
 }
 
 /** The partition as people read it; nobody reads values out of it. */
-function groupOf({ metadata, icebergSchema }: IcebergView, group: readonly Candidate[]): RewriteGroup {
+function groupOf({ metadata, icebergSchema }: SnapshotState, group: readonly Candidate[]): RewriteGroup {
   const file = group[0]?.live.entry.file;
   const spec = file === undefined ? undefined : specById(metadata, file.specId);
   const partition = file === undefined || spec === undefined ? '' : partitionPath(spec, icebergSchema, file.partition);

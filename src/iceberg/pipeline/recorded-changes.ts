@@ -5,9 +5,9 @@ import type { ChangelogRequest } from '../../table/queries.ts';
 import type { HeldRelation } from '../../table/relation.ts';
 import { changelog } from '../changes/changelog.ts';
 import { rowKeys } from '../changes/changelog-columns.ts';
-import type { IcebergView } from '../iceberg-view.ts';
-import { columnPath } from '../spec/schema-fields.ts';
-import type { IcebergSnapshot } from '../spec/table-metadata.ts';
+import { columnPath } from '../metadata/schema-fields.ts';
+import type { IcebergSnapshot } from '../metadata/table-metadata.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import type { ChangeSource, FeedFiles } from './change-source.ts';
 
@@ -29,26 +29,26 @@ const ambiguous = 'CHANGELOG_AMBIGUOUS_IDENTIFIER';
  */
 export async function recordedChanges(
   source: ChangeSource,
-  view: IcebergView,
+  state: SnapshotState,
   snapshot: IcebergSnapshot,
   signal: AbortSignal | undefined,
 ): Promise<FeedFiles> {
   const { context, scratch } = source;
-  const identifierColumns = identifiersOf(view);
+  const identifierColumns = identifiersOf(state);
   const range: ChangelogRequest = {
     ...(snapshot.parentSnapshotId === undefined ? {} : { startAfter: snapshot.parentSnapshotId }),
     until: snapshot.snapshotId,
-    // Names and types are those of the view, whatever the table has become since.
+    // Names and types are those of the state, whatever the table has become since.
     schemaOf: 'until',
   };
   const changes = await changesIn(context, range, identifierColumns, signal);
   try {
-    const names = view.schema.fields.map(({ name }) => name);
+    const names = state.schema.fields.map(({ name }) => name);
     const fields = names.flatMap((name) => changes.schema.fields.find((field) => field.name === name) ?? []);
     const engine = await context.engine();
     const columns = names.map(quoteName);
-    const identifiers = view.schema.fields.filter(({ name }) => identifierColumns.includes(name));
-    const keys = [...rowKeys({ kind: 'struct', fields: identifiers }), rankSql, ...rowKeys(view.schema)];
+    const identifiers = state.schema.fields.filter(({ name }) => identifierColumns.includes(name));
+    const keys = [...rowKeys({ kind: 'struct', fields: identifiers }), rankSql, ...rowKeys(state.schema)];
     const rows = {
       sql: `SELECT ${[...columns, `${wordSql} AS ${quoteName(changeColumn)}`].join(', ')} FROM (${changes.sql}) ORDER BY ${keys.join(', ')}`,
       schema: { kind: 'struct', fields: [...fields, { name: changeColumn, type: { kind: 'string' }, nullable: false }] },
@@ -69,7 +69,7 @@ const wordSql: string = cases((ours) => `'${ours}'`);
 const rankSql: string = cases((_, rank) => String(rank));
 
 /** Columns of the top level that tell rows apart. */
-function identifiersOf({ icebergSchema, schema }: IcebergView): readonly string[] {
+function identifiersOf({ icebergSchema, schema }: SnapshotState): readonly string[] {
   const paths = icebergSchema.identifierFieldIds.map((id) => columnPath(icebergSchema, id));
   const names = paths.filter((path) => path !== undefined && schema.fields.some(({ name }) => name === path));
   return names.length === paths.length ? names.filter((name) => name !== undefined) : [];

@@ -4,16 +4,16 @@ import { dataLocations } from '../files/data-locations.ts';
 import { fileMetrics, type LeafMetrics } from '../files/file-metrics.ts';
 import { metricsModes } from '../files/metrics-modes.ts';
 import { contentFile } from '../files/staging.ts';
-import type { IcebergView } from '../iceberg-view.ts';
 import { childLocation } from '../location.ts';
-import type { ContentFile, PartitionValue } from '../spec/content-file.ts';
-import { specById } from '../spec/partition-type.ts';
-import { columnsById, fieldById } from '../spec/schema-fields.ts';
-import type { IcebergSchema, PartitionSpec } from '../spec/table-metadata.ts';
+import type { ContentFile, PartitionValue } from '../metadata/content-file.ts';
+import { specById } from '../metadata/partition-type.ts';
+import { columnsById, fieldById } from '../metadata/schema-fields.ts';
+import type { IcebergSchema, PartitionSpec } from '../metadata/table-metadata.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 
-/** Staged files, written under the view's write spec, as manifests describe them. */
-export function stagedContent(view: IcebergView, files: readonly StagedFile[]): readonly ContentFile[] {
-  const { metadata, icebergSchema } = view;
+/** Staged files, written under the state's write spec, as manifests describe them. */
+export function stagedContent(state: SnapshotState, files: readonly StagedFile[]): readonly ContentFile[] {
+  const { metadata, icebergSchema } = state;
   const { root } = dataLocations(metadata);
   const modes = metricsModes(metadata.properties, icebergSchema, undefined);
   const spec = specById(metadata, metadata.defaultSpecId);

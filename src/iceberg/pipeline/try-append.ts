@@ -3,8 +3,8 @@ import { isServiceError } from '../../base/errors.ts';
 import type { AppendIntent, CommitConflict, CommitId, CommitOutcome } from '../../table/commit.ts';
 import { StagedFileMissingException } from '../../table/staged-presence.ts';
 import type { Version } from '../../table/version.ts';
-import type { IcebergView } from '../iceberg-view.ts';
 import { type ProgressMap, printProgress, progressKey, resolvedProgress } from '../progress.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import { tryCommitSnapshot } from '../transaction/commit-snapshot.ts';
 import { findCommit } from '../transaction/find-commit.ts';
@@ -19,7 +19,7 @@ import { stagedContent } from './staged-content.ts';
  */
 export async function tryAppend(
   context: TableContext,
-  base: IcebergView,
+  base: SnapshotState,
   intent: AppendIntent,
   signal?: AbortSignal,
 ): Promise<CommitOutcome> {
@@ -44,9 +44,9 @@ export async function tryAppend(
     );
     switch (outcome.kind) {
       case 'committed':
-        return { kind: 'committed', version: outcome.view.version };
+        return { kind: 'committed', version: outcome.state.version };
       case 'conflicted':
-        return { kind: 'conflicted', conflict: conflictOn(outcome.view, intent) };
+        return { kind: 'conflicted', conflict: conflictOn(outcome.state, intent) };
       case 'unknown':
         return outcome;
       default:
@@ -69,14 +69,14 @@ export async function findAppend(context: TableContext, commitId: CommitId, sign
   return (await findCommit(context, commitId, signal))?.version;
 }
 
-function conflictOn(newest: IcebergView, intent: AppendIntent): CommitConflict {
+function conflictOn(newest: SnapshotState, intent: AppendIntent): CommitConflict {
   return movedMark(newest, resolvedProgress(newest), intent) ?? { kind: 'version-taken', latest: newest.version };
 }
 
-function movedMark(view: IcebergView, marks: ProgressMap, { progress }: AppendIntent): CommitConflict | undefined {
+function movedMark(state: SnapshotState, marks: ProgressMap, { progress }: AppendIntent): CommitConflict | undefined {
   for (const { writerId, from } of progress) {
     const found = marks.get(writerId);
-    if (found !== from) return { kind: 'progress-moved', writerId, expected: from, found, latest: view.version };
+    if (found !== from) return { kind: 'progress-moved', writerId, expected: from, found, latest: state.version };
   }
   return undefined;
 }

@@ -2,9 +2,9 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { PartitionRule, WriteSpec } from '../../table/staged-file.ts';
 import { fileCompression } from '../files/compression.ts';
 import { dataLocations } from '../files/data-locations.ts';
-import type { IcebergView } from '../iceberg-view.ts';
-import { specById } from '../spec/partition-type.ts';
-import { fieldById } from '../spec/schema-fields.ts';
+import { specById } from '../metadata/partition-type.ts';
+import { fieldById } from '../metadata/schema-fields.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableFiles } from '../table-files.ts';
 
 /**
@@ -13,10 +13,10 @@ import type { TableFiles } from '../table-files.ts';
  * @throws AnalysisException `UNSUPPORTED_FEATURE` for a partition transform that is not known.
  */
 export function icebergWriteSpec(
-  view: IcebergView,
+  state: SnapshotState,
   parts: { readonly name: string; readonly files: TableFiles; readonly storage?: WriteSpec['storage'] },
 ): WriteSpec {
-  const { metadata, icebergSchema } = view;
+  const { metadata, icebergSchema } = state;
   const { root, spread } = dataLocations(metadata);
   const compression = fileCompression('parquet', metadata.properties, 'data');
   return {
@@ -24,7 +24,7 @@ export function icebergWriteSpec(
     storage: parts.storage,
     schema: icebergSchema.struct,
     partitionColumns: [],
-    partitioning: partitionRules(view, parts.name),
+    partitioning: partitionRules(state, parts.name),
     partitionColumnsInFile: true,
     compression: compression.format === 'parquet' ? compression.codec : 'zstd',
     partitionPathStyle: 'iceberg',
@@ -37,7 +37,7 @@ export function icebergWriteSpec(
 }
 
 /** A field whose column is gone, or that is void, has no values to follow: it is left to the commit. */
-function partitionRules({ metadata, icebergSchema }: IcebergView, table: string): readonly PartitionRule[] {
+function partitionRules({ metadata, icebergSchema }: SnapshotState, table: string): readonly PartitionRule[] {
   return (specById(metadata, metadata.defaultSpecId)?.fields ?? []).flatMap(({ name, transform, sourceId }) => {
     if (transform.kind === 'unknown') throw unknownTransform(table, transform.text);
     const source = fieldById(icebergSchema, sourceId);

@@ -2,9 +2,9 @@ import { isServiceError } from '../../base/errors.ts';
 import { mapBounded } from '../../base/map-bounded.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
 import { notDeletable } from '../location.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 import { tableFiles } from '../open-table-files.ts';
 import { entriesOf, manifestsOf } from '../scan/manifests.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
 import type { TableFiles } from '../table-files.ts';
 import type { LoadedMetadata } from './table-pointer.ts';
 

@@ -4,7 +4,7 @@ import { isServiceError, ServiceError } from '../../base/errors.ts';
 import type { ObjectInfo, PutIfAbsentResult } from '../../storage/object-store.ts';
 import { isSameObject } from '../../storage/same-object.ts';
 import { plainLocation } from '../location.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 import type { TableFiles } from '../table-files.ts';
 import { deleteDroppedMetadata, leaveOnFailure, metadataBytes, readMetadataFile } from './metadata-files.ts';
 import { fileNameOf, metadataCodec, metadataPathProperty, versionIn, versionName, withoutTrailingSlash } from './metadata-names.ts';

@@ -1,7 +1,7 @@
 import { compress } from '../../codec/compression.ts';
-import { tableMetadataBytes } from '../spec/print-table-metadata.ts';
-import { readTableMetadata } from '../spec/read-table-metadata.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
+import { tableMetadataBytes } from '../metadata/print-table-metadata.ts';
+import { readTableMetadata } from '../metadata/read-table-metadata.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 import type { TableFiles } from '../table-files.ts';
 import type { MetadataCodec } from './metadata-names.ts';
 import type { LoadedMetadata } from './table-pointer.ts';

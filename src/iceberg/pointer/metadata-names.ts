@@ -1,4 +1,4 @@
-import type { TableMetadata } from '../spec/table-metadata.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 
 /** Property that says where metadata files go, when not below the table's location. */
 export const metadataPathProperty: string = 'write.metadata.path';

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../base/clock.ts';
-import { applyUpdates } from '../spec/apply-updates.ts';
-import { checkRequirements } from '../spec/requirements.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
+import { applyUpdates } from '../metadata/apply-updates.ts';
+import { checkRequirements } from '../metadata/requirements.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 import type { LoadedMetadata, MetadataChange, SwapOutcome } from './table-pointer.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { StorageGrant } from '../../base/storage-settings.ts';
 import type { StagedFiles } from '../../table/staged-presence.ts';
-import type { MetadataRequirement, MetadataUpdate } from '../spec/metadata-updates.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
+import type { MetadataRequirement, MetadataUpdate } from '../metadata/metadata-updates.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 
 /** Metadata as it was found, with the place it was read from. */
 export interface LoadedMetadata {

@@ -1,41 +1,77 @@
-import type { Field } from '../../schema/types.ts';
-import type { WriteRequest } from '../../table/row-operations.ts';
-import { changeSchema } from '../definition/schema-changes.ts';
-import type { IcebergView } from '../iceberg-view.ts';
-import { applyUpdates } from '../spec/apply-updates.ts';
-import type { MetadataUpdate } from '../spec/metadata-updates.ts';
+import { mentionedFields } from '../../rows/merge/mentioned-fields.ts';
+import { memberNamed } from '../../rows/values/convert-value.ts';
+import type { DataType, Field, StructType } from '../../schema/types.ts';
+import type { MergeRequest, WriteRequest } from '../../table/row-operations.ts';
+import { canPromote } from '../definition/promote-type.ts';
+import { changeSchema, type SchemaChange } from '../definition/schema-changes.ts';
+import { applyUpdates } from '../metadata/apply-updates.ts';
+import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
+import { snapshotStateOf } from '../snapshot-state-of.ts';
 import type { TableContext } from '../table-context.ts';
-import { viewOf } from '../view-of.ts';
 
 /** Tables with this property take columns that they lack from rows that are written with `mergeSchema`, as in Spark. */
 const acceptAnySchema = 'write.spark.accept-any-schema';
 
 /** What rows are written as: the table's definition, or the one that their commit makes. */
-export interface EvolvedView {
-  readonly view: IcebergView;
+export interface EvolvedState {
+  readonly state: SnapshotState;
   readonly updates: readonly MetadataUpdate[];
 }
 
-/** The table with the columns that the rows have and it lacks, optional and last; the view as it is when they are not asked for. */
-export function evolvedView(context: TableContext, base: IcebergView, request: WriteRequest): EvolvedView {
+/** The table with the columns that the rows have and it lacks, optional and last; the state as it is when they are not asked for. */
+export function evolvedState(context: TableContext, base: SnapshotState, request: WriteRequest): EvolvedState {
   const accepted = request.mergeSchema === true && base.metadata.properties[acceptAnySchema]?.toLowerCase() === 'true';
-  const missing = accepted ? missingColumns(base, request) : [];
-  if (missing.length === 0) return { view: base, updates: [] };
-  const { metadata, icebergSchema: schema, loaded } = base;
-  const columns = missing.map((field) => ({ parent: [], field: { ...field, nullable: true } }));
-  const { struct, identifierFieldIds, lastColumnId } = changeSchema(
-    { table: context.name, metadata, schema },
-    { kind: 'add-columns', columns },
-  );
+  return accepted
+    ? changedView(context, base, additions(base.schema, request.rows.schema.fields, [], false))
+    : { state: base, updates: [] };
+}
+
+/**
+ * The table with what a MERGE with schema evolution brings of its source: new columns and members, optional and last, and wider types.
+ *
+ * @throws AnalysisException what changes of columns throw.
+ */
+export function evolvedForMerge(context: TableContext, base: SnapshotState, request: MergeRequest): EvolvedState {
+  const fields = request.schemaEvolution === true ? mentionedFields(request) : [];
+  return changedView(context, base, additions(base.schema, fields, [], true));
+}
+
+function changedView(context: TableContext, base: SnapshotState, changes: readonly SchemaChange[]): EvolvedState {
+  if (changes.length === 0) return { state: base, updates: [] };
+  const { metadata, icebergSchema, loaded } = base;
+  let { lastColumnId } = metadata;
+  let schema = { ...icebergSchema, schemaId: metadata.schemas.length };
+  for (const change of changes) {
+    const { lastColumnId: last, ...changed } = changeSchema(
+      { table: context.name, metadata: { ...metadata, lastColumnId }, schema },
+      change,
+    );
+    schema = { ...schema, ...changed };
+    lastColumnId = last;
+  }
   const updates: readonly MetadataUpdate[] = [
-    { action: 'add-schema', schema: { ...schema, schemaId: metadata.schemas.length, struct, identifierFieldIds }, lastColumnId },
+    { action: 'add-schema', schema, lastColumnId },
     { action: 'set-current-schema', schemaId: -1 },
   ];
   const evolved = applyUpdates(metadata, updates, { nowMs: context.clock.now(), baseLocation: loaded.metadataLocation });
-  return { view: viewOf({ ...loaded, metadata: evolved }, { branch: context.branch }), updates };
+  return { state: snapshotStateOf({ ...loaded, metadata: evolved }, { branch: context.branch }), updates };
 }
 
-function missingColumns({ schema }: IcebergView, { rows }: WriteRequest): readonly Field[] {
-  const known = new Set(schema.fields.map(({ name }) => name.toLowerCase()));
-  return rows.schema.fields.filter(({ name }) => !known.has(name.toLowerCase()));
+/** What makes room for fields in a struct. @param deep members are added and types widened too. */
+function additions(into: StructType, fields: readonly Field[], parent: readonly string[], deep: boolean): readonly SchemaChange[] {
+  const missing = fields.filter(({ name }) => memberNamed(into, name) === undefined);
+  const columns = missing.map((field) => ({ parent, field: { ...field, nullable: true } }));
+  const within = fields.flatMap((field): readonly SchemaChange[] => {
+    const known = deep ? memberNamed(into, field.name) : undefined;
+    if (known === undefined) return [];
+    const path = [...parent, known.name];
+    if (known.type.kind === 'struct' && field.type.kind === 'struct') return additions(known.type, field.type.fields, path, deep);
+    return isWider(known.type, field.type) ? [{ kind: 'change-type', path, type: field.type }] : [];
+  });
+  return columns.length === 0 ? within : [{ kind: 'add-columns', columns }, ...within];
+}
+
+function isWider(from: DataType, to: DataType): boolean {
+  return from.kind !== 'date' && canPromote(from, to, { formatVersion: 1, transforms: [] });
 }

@@ -1,7 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import { historyText } from '../../rows/change/row-scope.ts';
-import type { RowErrors, RowTarget } from '../../rows/row-target.ts';
-import { conversionCheck, unlikeMembers } from '../../rows/values/conversion-errors.ts';
+import type { ConditionFault, RowErrors, RowTarget } from '../../rows/row-target.ts';
+import { conversionCheck, memberOfPlainValue, unlikeMembers } from '../../rows/values/conversion-errors.ts';
 import { writeDefault } from '../scan/initial-default.ts';
 
 /** What an Iceberg table decides about values and errors of row operations; errors are Spark's. */
@@ -10,6 +9,7 @@ export function icebergRowTarget(name: string): RowTarget {
     name,
     errors,
     conversion: 'ansi',
+    fillsMembers: false,
     defaultOf: (field) => {
       const literal = writeDefault(field);
       return literal === undefined ? undefined : { kind: 'literal', literal };
@@ -24,20 +24,11 @@ const errors: RowErrors = {
   structMembers: unlikeMembers,
   conflictingTargets: (assignments) => {
     const columns = assignments.map(({ target }) => `\`${target.join('.')}\``).join(', ');
-    return new AnalysisException({
-      errorClass: 'DATATYPE_MISMATCH.INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS',
-      sqlState: '42K09',
-      message: `Cannot update a column more than once, or together with its members: ${columns}.`,
-    });
+    return invalidAssignments(`Cannot update a column more than once, or together with its members: ${columns}.`);
   },
   memberOfNoStruct: (path, type) => {
-    const inside = type.kind === 'list' || type.kind === 'map';
-    return new AnalysisException({
-      errorClass: inside ? 'DATATYPE_MISMATCH.INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS' : 'INVALID_FIELD_NAME',
-      sqlState: inside ? '42K09' : '42000',
-      message: `Field name ${path.join('.')} is invalid: it is not a struct but of type ${type.kind}.`,
-      hint: 'assign the column as a whole',
-    });
+    if (type.kind !== 'list' && type.kind !== 'map') return memberOfPlainValue(path.join('.'), type);
+    return invalidAssignments(`Updating nested fields is only supported for StructType but \`${path.join('.')}\` is of type ${type.kind}.`);
   },
   multipleMatches: () =>
     new AnalysisException({
@@ -65,17 +56,31 @@ const errors: RowErrors = {
       parameters: { objectName: `\`${sqlExpr}\``, proposal: columns.join(', ') },
     });
   },
-  randomMergeCondition: (bound, clause) =>
-    new AnalysisException({
-      errorClass: 'INVALID_NON_DETERMINISTIC_EXPRESSIONS',
+  mergeCondition: (fault, shown, clause) => {
+    const [word, what] = conditionFaults[fault];
+    const condName = (clause.split(' ')[0] ?? '').toUpperCase();
+    return new AnalysisException({
+      errorClass: `UNSUPPORTED_MERGE_CONDITION.${word}`,
       sqlState: '42K0E',
-      message: `The operator expects a deterministic expression, but the actual expression of the ${clause} is "${historyText(bound)}".`,
-      parameters: { sqlExprs: `"${historyText(bound)}"` },
-    }),
-  duplicateInsertColumns: () =>
-    new AnalysisException({
-      errorClass: 'DUPLICATE_ASSIGNMENTS',
-      sqlState: '42701',
-      message: 'The columns of an INSERT clause must be different.',
-    }),
+      message: `MERGE operation contains unsupported ${condName} condition. ${what} are not allowed: "${shown}".`,
+      parameters: { condName, cond: `"${shown}"` },
+    });
+  },
+  memberInserted: (path) => invalidAssignments(`INSERT assignment keys cannot be nested fields: \`${path.join('.')}\`.`),
+  duplicateInsertColumns: () => invalidAssignments('The columns of an INSERT clause must be different.'),
 };
+
+const conditionFaults: Readonly<Record<ConditionFault, readonly [word: string, what: string]>> = {
+  aggregate: ['AGGREGATE', 'Aggregates'],
+  random: ['NON_DETERMINISTIC', 'Non-deterministic expressions'],
+  query: ['SUBQUERY', 'Subqueries'],
+};
+
+function invalidAssignments(message: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DATATYPE_MISMATCH.INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS',
+    sqlState: '42K09',
+    message,
+    hint: 'assign each column once and as a whole',
+  });
+}

@@ -2,21 +2,23 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { isServiceError } from '../../base/errors.ts';
 import { bindExpression } from '../../expr/bind-expression.ts';
 import { bindNow } from '../../expr/bind-parameters.ts';
+import { requireReplaced } from '../../expr/clause-rules.ts';
 import { type Expression, trueLiteral } from '../../expr/expression.ts';
+import { statementTime } from '../../expr/time-zone.ts';
 import type { HeldRelation } from '../../table/relation.ts';
 import type { WriteRequest, WriteResult } from '../../table/row-operations.ts';
 import { type CheckTools, checkedRows } from '../files/checked-rows.ts';
 import { dataFormat } from '../files/compression.ts';
 import { discardFiles } from '../files/discard-files.ts';
 import { stageDataFiles } from '../files/stage-data-files.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
 import { partitionKey } from '../scan/partition-key.ts';
-import type { ContentFile } from '../spec/content-file.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import { commitSnapshot } from '../transaction/commit-snapshot.ts';
 import { isAlreadyWritten } from '../transaction/idempotency.ts';
 import type { SnapshotChange } from '../transaction/snapshot-change.ts';
-import { evolvedView } from './evolve-for-rows.ts';
+import { evolvedState } from './evolve-for-rows.ts';
 
 const nothingWritten: WriteResult = { version: undefined, rowCount: 0, fileCount: 0, sizeBytes: 0 };
 
@@ -32,8 +34,8 @@ export async function writeRows(context: TableContext, request: WriteRequest): P
   if (isAlreadyWritten(base, request)) return nothingWritten;
   const engine = await context.engine();
   refusePartitioning(base, request);
-  const { view, updates } = evolvedView(context, base, request);
-  const staged = await stageChecked({ context, engine, signal }, view, request);
+  const { state, updates } = evolvedState(context, base, request);
+  const staged = await stageChecked({ context, engine, signal }, state, request);
   try {
     if (staged.length === 0 && request.mode.kind === 'append' && updates.length === 0) return nothingWritten;
     const change = { ...changeOf(context, base, request, staged), updates, summary: summaryOf(request) };
@@ -46,7 +48,7 @@ export async function writeRows(context: TableContext, request: WriteRequest): P
   }
 }
 
-async function stageChecked(tools: CheckTools, view: IcebergView, request: WriteRequest): Promise<readonly ContentFile[]> {
+async function stageChecked(tools: CheckTools, state: SnapshotState, request: WriteRequest): Promise<readonly ContentFile[]> {
   const held: HeldRelation[] = [];
   const holding = async (relation: Promise<HeldRelation>): Promise<HeldRelation> => {
     const kept = await relation;
@@ -54,10 +56,10 @@ async function stageChecked(tools: CheckTools, view: IcebergView, request: Write
     return kept;
   };
   try {
-    const rows = await checkedRows({ ...tools, holding }, view, request.rows, request);
+    const rows = await checkedRows({ ...tools, holding }, state, request.rows, request);
     const format = request.fileFormat === undefined ? undefined : dataFormat('write-format', request.fileFormat);
-    const options = { format, targetFileBytes: request.optimizedFileBytes, sortOrderId: view.metadata.defaultSortOrderId };
-    return await stageDataFiles(tools.context, view, rows, options, tools.signal);
+    const options = { format, targetFileBytes: request.optimizedFileBytes, sortOrderId: state.metadata.defaultSortOrderId };
+    return await stageDataFiles(tools.context, state, rows, options, tools.signal);
   } finally {
     for (const relation of held.reverse()) await relation.dispose();
   }
@@ -65,7 +67,7 @@ async function stageChecked(tools: CheckTools, view: IcebergView, request: Write
 
 function changeOf(
   context: TableContext,
-  base: IcebergView,
+  base: SnapshotState,
   { mode }: WriteRequest,
   added: readonly ContentFile[],
 ): Omit<SnapshotChange, 'summary'> {
@@ -86,8 +88,10 @@ function changeOf(
   }
 }
 
-function bound(context: TableContext, { schema }: IcebergView, condition: Expression): Expression {
-  return bindNow(bindExpression(condition, [{ schema }]), BigInt(context.clock.now()) * 1000n);
+function bound(context: TableContext, { schema }: SnapshotState, condition: Expression): Expression {
+  const found = bindNow(bindExpression(condition, [{ schema }]), statementTime(context));
+  requireReplaced(found);
+  return found;
 }
 
 function summaryOf({ mode, summary }: WriteRequest): Readonly<Record<string, string>> {
@@ -103,15 +107,15 @@ function totals(files: readonly ContentFile[]): Omit<WriteResult, 'version'> {
 }
 
 /** The partitioning of a table is its own. */
-function refusePartitioning(view: IcebergView, { partitionBy }: WriteRequest): void {
+function refusePartitioning(state: SnapshotState, { partitionBy }: WriteRequest): void {
   if (partitionBy === undefined || partitionBy.length === 0) return;
   const same =
-    partitionBy.length === view.partitionColumns.length && partitionBy.every((name, index) => name === view.partitionColumns[index]);
+    partitionBy.length === state.partitionColumns.length && partitionBy.every((name, index) => name === state.partitionColumns[index]);
   if (same) return;
   throw new AnalysisException({
     errorClass: 'PARTITIONING_MISMATCH',
     sqlState: '42KDG',
-    message: `the rows are to be partitioned by ${partitionBy.join(', ')}, the table is by ${view.partitionColumns.join(', ') || 'nothing'}`,
+    message: `the rows are to be partitioned by ${partitionBy.join(', ')}, the table is by ${state.partitionColumns.join(', ') || 'nothing'}`,
     hint: "leave partitionBy out, or change the table's partitioning: ALTER TABLE … ADD PARTITION FIELD",
   });
 }

@@ -1,30 +1,30 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { ancestorsOf } from '../ancestry.ts';
-import type { IcebergView } from '../iceberg-view.ts';
-import type { ManifestEntry } from '../spec/content-file.ts';
-import type { IcebergSnapshot } from '../spec/table-metadata.ts';
+import type { ManifestEntry } from '../metadata/content-file.ts';
+import type { IcebergSnapshot } from '../metadata/table-metadata.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import { noDeletes } from './delete-index.ts';
 import { fileFilter } from './file-filter.ts';
 import type { LiveFile, LiveFiles } from './live-files.ts';
 import { entriesOf, type MetadataSource, manifestsOf } from './manifests.ts';
 
 /**
- * The data files that appends have added after a snapshot, up to and with the view's. What other operations did in between is not looked at,
+ * The data files that appends have added after a snapshot, up to and with the state's. What other operations did in between is not looked at,
  * nor are deletes.
  *
- * @throws AnalysisException `SNAPSHOT_NOT_ANCESTOR` when the view does not follow from the snapshot; ServiceError as `manifestsOf`.
+ * @throws AnalysisException `SNAPSHOT_NOT_ANCESTOR` when the state does not follow from the snapshot; ServiceError as `manifestsOf`.
  */
 export async function appendedFiles(
   source: MetadataSource,
-  view: IcebergView,
+  state: SnapshotState,
   range: { readonly after: bigint; readonly filter?: Expression | undefined },
   signal?: AbortSignal,
 ): Promise<LiveFiles> {
-  const { metadata, icebergSchema } = view;
+  const { metadata, icebergSchema } = state;
   const pruner = range.filter === undefined ? undefined : fileFilter(metadata, icebergSchema, range.filter);
   const added: ManifestEntry[] = [];
-  for (const snapshot of appendsAfter(view, range.after)) {
+  for (const snapshot of appendsAfter(state, range.after)) {
     for (const manifest of await manifestsOf(source, metadata, snapshot, signal)) {
       if (manifest.content !== 'data' || manifest.addedSnapshotId !== snapshot.snapshotId) continue;
       for (const entry of await entriesOf(source, metadata, manifest, signal)) {
@@ -47,7 +47,7 @@ export async function appendedFiles(
 }
 
 /** Oldest first. */
-function appendsAfter({ metadata, snapshot }: IcebergView, after: bigint): readonly IcebergSnapshot[] {
+function appendsAfter({ metadata, snapshot }: SnapshotState, after: bigint): readonly IcebergSnapshot[] {
   const appends: IcebergSnapshot[] = [];
   for (const ancestor of ancestorsOf(metadata, snapshot)) {
     if (ancestor.snapshotId === after) return appends.reverse();

@@ -1,6 +1,6 @@
 import type { BoundValue } from '../../schema/statistics.ts';
 import type { DataType } from '../../schema/types.ts';
-import type { PartitionValue } from '../spec/content-file.ts';
+import type { PartitionValue } from '../metadata/content-file.ts';
 
 type Comparable = BoundValue | boolean;
 

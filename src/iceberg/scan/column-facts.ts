@@ -1,6 +1,6 @@
 import type { ColumnFacts } from '../../expr/pruning/file-facts.ts';
 import type { DataType } from '../../schema/types.ts';
-import type { ContentFile } from '../spec/content-file.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
 import { boundOf } from './bound-value.ts';
 
 /** Writers cut the bounds of text to so many code points; the upper one is then a little more than the values, but not with all writers. */

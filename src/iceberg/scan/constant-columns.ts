@@ -3,7 +3,7 @@ import type { Literal } from '../../expr/expression.ts';
 import type { Column } from '../../schema/columns.ts';
 import { formatDecimal } from '../../schema/decimal-text.ts';
 import type { DataType, Field } from '../../schema/types.ts';
-import type { PartitionValue } from '../spec/content-file.ts';
+import type { PartitionValue } from '../metadata/content-file.ts';
 import { initialDefault } from './initial-default.ts';
 
 /** A column that has one value in every row. */

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../base/errors.ts';
-import type { ManifestEntry } from '../spec/content-file.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
+import type { ContentFile, ManifestEntry } from '../metadata/content-file.ts';
+import { positionDeleteIds } from '../metadata/reserved-ids.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 import { partitionKey } from './partition-key.ts';
-import { pathBoundOf } from './path-bounds.ts';
 
 /** The deletes that concern one data file (https://iceberg.apache.org/spec/#scan-planning). */
 export interface AttachedDeletes {
@@ -124,4 +124,20 @@ function corrupt({ file }: ManifestEntry, problem: string): ServiceError {
     message: `deletion vector in "${file.path}" ${problem}`,
     hint: 'the deleted rows cannot be told from the others; nothing is read',
   });
+}
+
+/** Writers that cut bounds cut them to so many code points; what is longer was not cut. */
+const cutCodePoints = 16;
+
+/** The one data file a position delete file is about, by its bounds of the path column; `undefined`: there may be several. */
+function pathBoundOf({ lowerBounds, upperBounds }: ContentFile): string | undefined {
+  const lower = lowerBounds?.get(positionDeleteIds.path);
+  const upper = upperBounds?.get(positionDeleteIds.path);
+  if (lower === undefined || upper === undefined || Buffer.compare(lower, upper) !== 0) return undefined;
+  const path = Buffer.from(lower.buffer, lower.byteOffset, lower.byteLength).toString('utf8');
+  return codePoints(path.slice(0, 2 * cutCodePoints + 1)) > cutCodePoints ? path : undefined;
+}
+
+function codePoints(text: string): number {
+  return Array.from(text).length;
 }

@@ -2,7 +2,7 @@ import type { FileSchema } from '../../codec/parquet/file-schema.ts';
 import type { Literal } from '../../expr/expression.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { FileLayout, StoredColumn } from '../../table/scan.ts';
-import type { PartitionSpec } from '../spec/table-metadata.ts';
+import type { PartitionSpec } from '../metadata/table-metadata.ts';
 import { initialDefault } from './initial-default.ts';
 import type { NameToId } from './name-to-id.ts';
 import { type ColumnId, columnOfField, storedColumnOf } from './stored-type.ts';

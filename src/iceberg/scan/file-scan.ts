@@ -2,10 +2,10 @@ import type { OpenEngine } from '../../engine/engine.ts';
 import { hiddenNamed } from '../../table/hidden-columns.ts';
 import type { FileScan, ScanStatistics } from '../../table/scan.ts';
 import { deletedRowsOf } from '../deletes/deleted-rows.ts';
-import type { IcebergView } from '../iceberg-view.ts';
-import { hasRowLineage } from '../spec/format-features.ts';
-import { mappedId, nameMappingProperty, parseNameMapping } from '../spec/name-mapping.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
+import { hasRowLineage } from '../metadata/format-features.ts';
+import { mappedId, nameMappingProperty, parseNameMapping } from '../metadata/name-mapping.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import { hiddenColumnsOf } from './hidden-columns.ts';
 import type { LiveFile } from './live-files.ts';
 import type { MetadataSource } from './manifests.ts';
@@ -18,7 +18,7 @@ export interface ScanSource extends MetadataSource {
 }
 
 /**
- * How the engine reads files of a view as rows of its schema, deletes applied.
+ * How the engine reads files of a state as rows of its schema, deletes applied.
  *
  * @param options.statistics what was looked at to find the files; default: the files alone.
  * @param options.hidden names of hidden columns that the scan has too; default: none.
@@ -27,12 +27,12 @@ export interface ScanSource extends MetadataSource {
  */
 export async function fileScanOf(
   source: ScanSource,
-  view: IcebergView,
+  state: SnapshotState,
   files: readonly LiveFile[],
   options: { readonly statistics?: ScanStatistics | undefined; readonly hidden?: readonly string[] | undefined } = {},
   signal?: AbortSignal,
 ): Promise<FileScan> {
-  const { metadata, icebergSchema } = view;
+  const { metadata, icebergSchema } = state;
   const nameToId = tableNames(metadata);
   const deletedRows = deletedRowsOf({ source, metadata, schema: icebergSchema, nameToId, engine: source.engine, files });
   return readableFiles(

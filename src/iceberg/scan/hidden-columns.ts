@@ -3,11 +3,11 @@ import type { Expression } from '../../expr/expression.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { DataType } from '../../schema/types.ts';
 import { type HiddenColumn, type HiddenValue, ofFiles } from '../../table/hidden-columns.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
+import { hasRowLineage } from '../metadata/format-features.ts';
+import { rowLineageNames } from '../metadata/reserved-ids.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 import { unifiedPartition } from '../metadata-tables/partition-type.ts';
-import type { ContentFile } from '../spec/content-file.ts';
-import { hasRowLineage } from '../spec/format-features.ts';
-import { rowLineageNames } from '../spec/reserved-ids.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
 import type { LiveFiles } from './live-files.ts';
 import { requiredValues } from './required-values.ts';
 

@@ -1,8 +1,8 @@
 import { mapBounded } from '../../base/map-bounded.ts';
 import type { Expression } from '../../expr/expression.ts';
 import type { ScanStatistics } from '../../table/scan.ts';
-import type { IcebergView } from '../iceberg-view.ts';
-import type { ManifestEntry, ManifestFile } from '../spec/content-file.ts';
+import type { ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import { type AttachedDeletes, DeleteIndex } from './delete-index.ts';
 import { fileFilter } from './file-filter.ts';
 import { entriesOf, type MetadataSource, manifestsAtOnce, manifestsOf } from './manifests.ts';
@@ -31,12 +31,17 @@ export function deletedRowsOf({ entry, attached: { own, vector } }: LiveFile): n
 }
 
 /**
- * The data files of a view that may hold rows of the filter (bound to the view's schema; default: all), with their deletes.
+ * The data files of a state that may hold rows of the filter (bound to the state's schema; default: all), with their deletes.
  *
  * @throws ServiceError as `manifestsOf`, and `ICEBERG_METADATA_CORRUPT` (corrupt) for deletion vectors that contradict each other.
  */
-export async function liveFiles(source: MetadataSource, view: IcebergView, filter?: Expression, signal?: AbortSignal): Promise<LiveFiles> {
-  const { metadata, icebergSchema, snapshot } = view;
+export async function liveFiles(
+  source: MetadataSource,
+  state: SnapshotState,
+  filter?: Expression,
+  signal?: AbortSignal,
+): Promise<LiveFiles> {
+  const { metadata, icebergSchema, snapshot } = state;
   const manifests = await manifestsOf(source, metadata, snapshot, signal);
   const pruner = filter === undefined ? undefined : fileFilter(metadata, icebergSchema, filter);
   const needed = manifests.filter((manifest) => hasLiveFiles(manifest) && pruner?.mayHoldManifest(manifest) !== false);
@@ -61,7 +66,7 @@ export async function liveFiles(source: MetadataSource, view: IcebergView, filte
   }
   const index = new DeleteIndex(metadata, deletes);
   const data = selected.map((entry) => new AttachedFile(entry, index));
-  return { data, deletes, statistics: statisticsOf({ manifests, needed, view, considered, data }) };
+  return { data, deletes, statistics: statisticsOf({ manifests, needed, state, considered, data }) };
 }
 
 /** Files of manifests that record only what was deleted are not read. Counts may be unknown. */
@@ -94,7 +99,7 @@ class AttachedFile implements LiveFile {
 function statisticsOf(parts: {
   readonly manifests: readonly ManifestFile[];
   readonly needed: readonly ManifestFile[];
-  readonly view: IcebergView;
+  readonly state: SnapshotState;
   readonly considered: { readonly files: number; readonly bytes: number };
   readonly data: readonly LiveFile[];
 }): ScanStatistics {
@@ -104,7 +109,7 @@ function statisticsOf(parts: {
   const unreadFiles = unread.reduce((sum, { addedFiles, existingFiles }) => sum + (addedFiles ?? 0) + (existingFiles ?? 0), 0);
   return {
     filesConsidered: considered.files + unreadFiles,
-    bytesConsidered: unreadFiles === 0 ? considered.bytes : Math.max(considered.bytes, parts.view.sizeBytes),
+    bytesConsidered: unreadFiles === 0 ? considered.bytes : Math.max(considered.bytes, parts.state.sizeBytes),
     filesSelected: data.length,
     bytesSelected: data.reduce((sum, { entry }) => sum + entry.file.fileSizeBytes, 0),
   };

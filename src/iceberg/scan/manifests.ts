@@ -1,10 +1,10 @@
 import { throwIfAborted } from '../../base/abort.ts';
 import { isServiceError, ServiceError } from '../../base/errors.ts';
 import { LruCache } from '../../base/lru-cache.ts';
-import type { ManifestEntry, ManifestFile } from '../spec/content-file.ts';
-import { readManifest } from '../spec/manifest.ts';
-import { readManifestList, undescribedManifest } from '../spec/manifest-list.ts';
-import type { IcebergSnapshot, TableMetadata } from '../spec/table-metadata.ts';
+import type { ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
+import { readManifest } from '../metadata/manifest.ts';
+import { readManifestList, undescribedManifest } from '../metadata/manifest-list.ts';
+import type { IcebergSnapshot, TableMetadata } from '../metadata/table-metadata.ts';
 import type { TableFiles } from '../table-files.ts';
 
 /** About how much memory decoded manifests and lists may take. */

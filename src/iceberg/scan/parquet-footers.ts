@@ -1,7 +1,8 @@
 import { throwIfAborted } from '../../base/abort.ts';
 import { isServiceError, ServiceError } from '../../base/errors.ts';
 import { LruCache } from '../../base/lru-cache.ts';
-import { type FileSchema, footerLength, footerTailBytes, readFileSchema } from '../../codec/parquet/file-schema.ts';
+import { type FileSchema, readFileSchema } from '../../codec/parquet/file-schema.ts';
+import { footerLength, footerTailBytes } from '../../codec/parquet/footer.ts';
 import type { TableFiles } from '../table-files.ts';
 import { type MetadataSource, missingFile } from './manifests.ts';
 

@@ -2,7 +2,7 @@ import type { ColumnFacts } from '../../expr/pruning/file-facts.ts';
 import type { BoundValue } from '../../schema/statistics.ts';
 import type { DataType } from '../../schema/types.ts';
 import type { Transform } from '../../table/partitioning/transform.ts';
-import type { FieldSummary, PartitionValue } from '../spec/content-file.ts';
+import type { FieldSummary, PartitionValue } from '../metadata/content-file.ts';
 import { boundOf, identityBound } from './bound-value.ts';
 
 type Comparable = BoundValue | boolean;

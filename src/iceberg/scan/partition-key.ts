@@ -1,4 +1,4 @@
-import type { PartitionValue } from '../spec/content-file.ts';
+import type { PartitionValue } from '../metadata/content-file.ts';
 
 /** A partition of a spec as text, the same for equal values and for no others. */
 export function partitionKey(specId: number, partition: readonly PartitionValue[]): string {

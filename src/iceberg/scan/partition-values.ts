@@ -1,8 +1,8 @@
-import type { StructType } from '../../schema/types.ts';
+import type { DataType, StructType } from '../../schema/types.ts';
+import { partitionText } from '../../table/partitioning/partition-text.ts';
 import type { PartitionValues } from '../../table/staged-file.ts';
-import type { PartitionValue } from '../spec/content-file.ts';
+import type { PartitionValue } from '../metadata/content-file.ts';
 import type { IdentityField } from './file-layouts.ts';
-import { identityText } from './partition-text.ts';
 
 /** The values of columns that a file does not hold and its partition does, by the table's names. */
 export function partitionValuesOf(
@@ -22,4 +22,9 @@ export function partitionValuesOf(
     });
   }
   return values;
+}
+
+/** A value of an identity partition field in plain text; `undefined` is null. */
+export function identityText(type: DataType, value: PartitionValue): string | undefined {
+  return value === undefined ? undefined : partitionText(type, value, 'plain');
 }

@@ -1,7 +1,7 @@
 import { isServiceError } from '../../base/errors.ts';
-import { type MappedField, mappedId, nameMappingProperty, parseNameMapping } from '../spec/name-mapping.ts';
-import { columnsById } from '../spec/schema-fields.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
+import { type MappedField, mappedId, nameMappingProperty, parseNameMapping } from '../metadata/name-mapping.ts';
+import { columnsById } from '../metadata/schema-fields.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 
 /**
  * Ids of columns that the table's name mapping does not find any more under a name they once had. The metrics of files without ids were made

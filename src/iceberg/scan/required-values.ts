@@ -1,7 +1,7 @@
 import type { Expression, Literal } from '../../expr/expression.ts';
-import { castLiteral, foldLiteral } from '../../expr/pruning/fold-literal.ts';
+import { castLiteral, foldBeside } from '../../expr/pruning/fold-literal.ts';
 import type { DataType } from '../../schema/types.ts';
-import type { PartitionValue } from '../spec/content-file.ts';
+import type { PartitionValue } from '../metadata/content-file.ts';
 
 /** Values beyond so many are not looked at one by one. */
 const maxValues = 1_000;
@@ -17,7 +17,9 @@ export function requiredValues(condition: Expression, path: readonly string[]): 
     case 'in': {
       if (condition.negated || !isColumn(condition.operand, path) || condition.options.length > maxValues) return undefined;
       const type = condition.operand.type;
-      return type === undefined ? undefined : allKnown(condition.options.map((option) => valueOf(foldLiteral(option), type)));
+      return type === undefined
+        ? undefined
+        : allKnown(condition.options.map((option) => valueOf(foldBeside(type, option, condition.zone), type)));
     }
     default:
       return undefined;
@@ -27,7 +29,7 @@ export function requiredValues(condition: Expression, path: readonly string[]): 
 type Binary = Extract<Expression, { readonly kind: 'binary' }>;
 type ColumnNode = Extract<Expression, { readonly kind: 'column' }>;
 
-function requiredByOperator({ operator, left, right }: Binary, path: readonly string[]): readonly PartitionValue[] | undefined {
+function requiredByOperator({ operator, left, right, zone }: Binary, path: readonly string[]): readonly PartitionValue[] | undefined {
   switch (operator) {
     case 'and':
       return requiredValues(left, path) ?? requiredValues(right, path);
@@ -39,7 +41,7 @@ function requiredByOperator({ operator, left, right }: Binary, path: readonly st
     case '<=>': {
       const [column, literal] = isColumn(left, path) ? [left, right] : isColumn(right, path) ? [right, left] : [undefined, undefined];
       if (column?.type === undefined || literal === undefined) return undefined;
-      return allKnown([valueOf(foldLiteral(literal), column.type)]);
+      return allKnown([valueOf(foldBeside(column.type, literal, zone), column.type)]);
     }
     default:
       return undefined;

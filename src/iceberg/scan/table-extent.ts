@@ -1,6 +1,6 @@
 import { type ExtentColumn, extentOf, type FileExtent, type TableExtent } from '../../table/table-extent.ts';
-import type { IcebergView } from '../iceberg-view.ts';
-import { columnsById } from '../spec/schema-fields.ts';
+import { columnsById } from '../metadata/schema-fields.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import { factsOfMetrics } from './column-facts.ts';
 import { type LiveFile, liveFiles } from './live-files.ts';
 import { type MetadataSource, manifestsOf } from './manifests.ts';
@@ -13,27 +13,27 @@ import { remappedColumns } from './remapped-columns.ts';
  */
 export async function icebergExtent(
   source: MetadataSource,
-  view: IcebergView,
+  state: SnapshotState,
   columns: readonly ExtentColumn[],
   signal?: AbortSignal,
 ): Promise<TableExtent | undefined> {
-  const listed = columns.length === 0 ? await listedRows(source, view, signal) : undefined;
+  const listed = columns.length === 0 ? await listedRows(source, state, signal) : undefined;
   if (listed !== undefined) return { rows: listed, columns: new Map() };
-  const { data } = await liveFiles(source, view, undefined, signal);
-  return extentOf(fileExtents(view, data), columns);
+  const { data } = await liveFiles(source, state, undefined, signal);
+  return extentOf(fileExtents(state, data), columns);
 }
 
 /** `undefined` where there are deletes, or the list does not have the counts. */
-async function listedRows(source: MetadataSource, view: IcebergView, signal?: AbortSignal): Promise<bigint | undefined> {
+async function listedRows(source: MetadataSource, state: SnapshotState, signal?: AbortSignal): Promise<bigint | undefined> {
   let rows = 0n;
-  for (const { content, addedRows, existingRows } of await manifestsOf(source, view.metadata, view.snapshot, signal)) {
+  for (const { content, addedRows, existingRows } of await manifestsOf(source, state.metadata, state.snapshot, signal)) {
     if (content !== 'data' || addedRows === undefined || existingRows === undefined) return undefined;
     rows += addedRows + existingRows;
   }
   return rows;
 }
 
-function* fileExtents({ metadata, icebergSchema }: IcebergView, files: readonly LiveFile[]): Generator<FileExtent, void, undefined> {
+function* fileExtents({ metadata, icebergSchema }: SnapshotState, files: readonly LiveFile[]): Generator<FileExtent, void, undefined> {
   const remapped = remappedColumns(metadata);
   const ids = new Map([...columnsById(icebergSchema).values()].flatMap(({ id, path }) => (path.length === 1 ? [[path[0], id]] : [])));
   for (const file of files) {

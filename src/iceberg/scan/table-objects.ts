@@ -2,21 +2,21 @@ import { isServiceError } from '../../base/errors.ts';
 import { inspectFile } from '../../codec/inspect-file.ts';
 import type { TableObject } from '../../table/table-object.ts';
 import { readDeletionVector } from '../deletes/deletion-vector.ts';
-import type { IcebergView } from '../iceberg-view.ts';
-import type { ManifestEntry, ManifestFile } from '../spec/content-file.ts';
+import type { ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import { entriesOf, type MetadataSource, manifestsOf } from './manifests.ts';
 
-/** The manifest list of a view, its manifests, and after each the live files it names. */
+/** The manifest list of a state, its manifests, and after each the live files it names. */
 export async function* tableObjects(
   source: MetadataSource,
-  view: IcebergView,
+  state: SnapshotState,
   signal?: AbortSignal,
 ): AsyncGenerator<TableObject, void, undefined> {
-  const { metadata, snapshot } = view;
-  if (snapshot?.manifestList !== undefined) yield manifestListObject(source, view, snapshot.manifestList);
+  const { metadata, snapshot } = state;
+  if (snapshot?.manifestList !== undefined) yield manifestListObject(source, state, snapshot.manifestList);
   const manifests = await unlessBroken(() => manifestsOf(source, metadata, snapshot, signal));
   for (const manifest of manifests) {
-    yield manifestObject(source, view, manifest);
+    yield manifestObject(source, state, manifest);
     for (const entry of await unlessBroken(() => entriesOf(source, metadata, manifest, signal))) {
       if (entry.status !== 'deleted') yield contentObject(source, entry);
     }
@@ -33,7 +33,7 @@ async function unlessBroken<T>(read: () => Promise<readonly T[]>): Promise<reado
   }
 }
 
-function manifestListObject(source: MetadataSource, { metadata, snapshot }: IcebergView, path: string): TableObject {
+function manifestListObject(source: MetadataSource, { metadata, snapshot }: SnapshotState, path: string): TableObject {
   return {
     noun: 'manifest list',
     path,
@@ -48,7 +48,7 @@ function manifestListObject(source: MetadataSource, { metadata, snapshot }: Iceb
 }
 
 /** What the manifest list counts: added and existing files, which the manifest must have. */
-function manifestObject(source: MetadataSource, { metadata }: IcebergView, manifest: ManifestFile): TableObject {
+function manifestObject(source: MetadataSource, { metadata }: SnapshotState, manifest: ManifestFile): TableObject {
   const { path, addedFiles, existingFiles } = manifest;
   return {
     noun: 'manifest',

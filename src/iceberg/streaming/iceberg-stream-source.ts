@@ -3,14 +3,14 @@ import type { StructType } from '../../schema/types.ts';
 import type { ChangeScan } from '../../table/scan.ts';
 import type { StreamOptions, StreamSource } from '../../table/stream.ts';
 import { ancestorsOf, snapshotById } from '../ancestry.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { ManifestEntry } from '../metadata/content-file.ts';
+import type { IcebergSnapshot } from '../metadata/table-metadata.ts';
 import { tableNames } from '../scan/file-scan.ts';
 import { entriesOf, manifestsOf } from '../scan/manifests.ts';
 import { readableFiles } from '../scan/readable-files.ts';
-import type { ManifestEntry } from '../spec/content-file.ts';
-import type { IcebergSnapshot } from '../spec/table-metadata.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
+import { versionOf } from '../snapshot-state-of.ts';
 import type { TableContext } from '../table-context.ts';
-import { versionOf } from '../view-of.ts';
 import { notAppended, offsetGone, schemaChanged, unknownForIceberg } from './stream-errors.ts';
 import { parseOffset, printOffset, type StreamOffset } from './stream-offset.ts';
 
@@ -33,11 +33,11 @@ export class IcebergStreamSource implements StreamSource {
   readonly schema: StructType;
   readonly changeFeed = false;
   readonly #context: TableContext;
-  readonly #opened: IcebergView;
+  readonly #opened: SnapshotState;
   readonly #options: StreamOptions;
-  #frozen: IcebergView | undefined;
+  #frozen: SnapshotState | undefined;
 
-  private constructor(context: TableContext, opened: IcebergView, options: StreamOptions) {
+  private constructor(context: TableContext, opened: SnapshotState, options: StreamOptions) {
     this.#context = context;
     this.#opened = opened;
     this.#options = options;
@@ -59,17 +59,21 @@ export class IcebergStreamSource implements StreamSource {
     if (options.ignoreChanges === true) {
       throw unknownForIceberg('ignoreChanges', 'pass overwrites over: streaming-skip-overwrite-snapshots');
     }
+    if (options.excludePaths !== undefined) throw unknownForIceberg('excludeRegex', 'leave rows out with a condition on the stream');
+    if (options.maxBytesPerTrigger !== undefined) {
+      throw unknownForIceberg('maxBytesPerTrigger', 'give streaming-max-files-per-micro-batch or streaming-max-rows-per-micro-batch');
+    }
     return new IcebergStreamSource(context, await context.refresh(signal), options);
   }
 
   async nextOffset(after: string | undefined, signal?: AbortSignal): Promise<string | undefined> {
-    const view = this.#frozen ?? (await this.#context.refresh(signal));
-    if (after === undefined && this.#options.start?.kind === 'latest') return this.#latest(view, signal);
+    const state = this.#frozen ?? (await this.#context.refresh(signal));
+    if (after === undefined && this.#options.start?.kind === 'latest') return this.#latest(state, signal);
     const maxFiles = this.#options.maxFilesPerTrigger ?? defaultMaxFiles;
     const { maxBytesPerTrigger: maxBytes, maxRowsPerTrigger: maxRows } = this.#options;
     let end: StreamOffset | undefined;
     let [files, bytes, rows] = [0, 0, 0];
-    for await (const { entry, behind } of this.#filesFrom(view, after === undefined ? undefined : parseOffset(after), signal)) {
+    for await (const { entry, behind } of this.#filesFrom(state, after === undefined ? undefined : parseOffset(after), signal)) {
       bytes += entry.file.fileSizeBytes;
       if (files > 0 && maxBytes !== undefined && bytes > maxBytes) break;
       files += 1;
@@ -103,18 +107,18 @@ export class IcebergStreamSource implements StreamSource {
     return [{ version: versionOf(metadata, last), committedAtMicros: BigInt(last.timestampMs) * 1_000n, kind: 'insert', scan }];
   }
 
-  /** The files behind a place, as far as the view goes. */
+  /** The files behind a place, as far as the state goes. */
   async *#filesFrom(
-    view: IcebergView,
+    state: SnapshotState,
     from: StreamOffset | undefined,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<PlacedFile, void, undefined> {
-    for (const snapshot of this.#snapshotsFrom(view, from)) {
+    for (const snapshot of this.#snapshotsFrom(state, from)) {
       throwIfAborted(signal);
       const started = from?.snapshotId === snapshot.snapshotId ? from : undefined;
       if (!this.#isAppend(snapshot, started)) continue;
       const scanAllFiles = started?.scanAllFiles ?? false;
-      const entries = await this.#entriesOf(view, snapshot, scanAllFiles, signal);
+      const entries = await this.#entriesOf(state, snapshot, scanAllFiles, signal);
       const position = started?.position ?? 0;
       if (position < entries.length) this.#refuseNewSchema(snapshot);
       for (const [index, entry] of entries.entries()) {
@@ -125,7 +129,7 @@ export class IcebergStreamSource implements StreamSource {
   }
 
   /** Oldest first: the snapshot of the place, and those behind it. */
-  #snapshotsFrom({ metadata, snapshot: head }: IcebergView, from: StreamOffset | undefined): readonly IcebergSnapshot[] {
+  #snapshotsFrom({ metadata, snapshot: head }: SnapshotState, from: StreamOffset | undefined): readonly IcebergSnapshot[] {
     const lineage = [...ancestorsOf(metadata, head)].toReversed();
     const { start } = this.#options;
     if (from === undefined || from.snapshotId < 0n) {
@@ -161,7 +165,7 @@ export class IcebergStreamSource implements StreamSource {
   }
 
   async #entriesOf(
-    { metadata }: IcebergView,
+    { metadata }: SnapshotState,
     snapshot: IcebergSnapshot,
     all: boolean,
     signal: AbortSignal | undefined,
@@ -185,10 +189,10 @@ export class IcebergStreamSource implements StreamSource {
   }
 
   /** Behind everything there is; of a table without snapshots nothing can be said yet. */
-  async #latest(view: IcebergView, signal: AbortSignal | undefined): Promise<string | undefined> {
-    const { snapshot } = view;
+  async #latest(state: SnapshotState, signal: AbortSignal | undefined): Promise<string | undefined> {
+    const { snapshot } = state;
     if (snapshot === undefined) return undefined;
-    const entries = await this.#entriesOf(view, snapshot, false, signal);
+    const entries = await this.#entriesOf(state, snapshot, false, signal);
     return printOffset({ snapshotId: snapshot.snapshotId, position: entries.length, scanAllFiles: false });
   }
 }

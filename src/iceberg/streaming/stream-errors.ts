@@ -1,5 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import type { IcebergSnapshot } from '../spec/table-metadata.ts';
+import type { IcebergSnapshot } from '../metadata/table-metadata.ts';
 
 /** The snapshot did something else than append, and nothing says to pass it over. In the words of the reference implementation. */
 export function notAppended({ snapshotId, summary }: IcebergSnapshot): AnalysisException {

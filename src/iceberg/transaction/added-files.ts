@@ -1,7 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import { unassignedSequenceNumber } from '../spec/avro-settings.ts';
-import type { ContentFile, ManifestEntry, ManifestFile } from '../spec/content-file.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
+import { unassignedSequenceNumber } from '../metadata/avro-settings.ts';
+import type { ContentFile, ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 import { bySpec } from './by-spec.ts';
 import type { ManifestContent } from './manifest-writer.ts';
 import type { SnapshotChange } from './snapshot-change.ts';

@@ -1,15 +1,14 @@
-import { throwIfAborted } from '../../base/abort.ts';
-import { assertNever } from '../../base/assert.ts';
 import { backoffMs } from '../../base/backoff.ts';
 import { isServiceError } from '../../base/errors.ts';
+import { type Doubt, driveCommit } from '../../table/commit-driver.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 import type { LoadedMetadata, MetadataChange, SwapOutcome, TablePointer } from '../pointer/table-pointer.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
 import type { TableContext } from '../table-context.ts';
 import { CommitFailedException, CommitStateUnknownException } from './commit-errors.ts';
-import { commitRetry, type RetrySettings, statusCheck } from './commit-settings.ts';
+import { commitRetry, statusCheck } from './commit-settings.ts';
 
 /** What of a table's context taking a commit to its end needs. */
-export type CommitContext = Pick<TableContext, 'name' | 'pointer' | 'clock' | 'random'>;
+export type CommitContext = Pick<TableContext, 'name' | 'pointer' | 'clock' | 'random' | 'commitTried'>;
 
 /** A commit, as the attempts at it need it. */
 export interface CommitSteps {
@@ -25,8 +24,8 @@ export interface CommitSteps {
 type CommitEnd = { readonly kind: 'committed'; readonly loaded: LoadedMetadata } | { readonly kind: 'nothing' };
 
 /**
- * Takes a commit to a certain end: swaps it on top of the base, and of each newer one for as long as nothing stands against it and the
- * table's `commit.retry.*` allow. After an unknown outcome the table is read before anything else happens (`commit.status-check.*`).
+ * Takes a commit to a certain end: `driveCommit` tells how, the table's `commit.retry.*` how often. After an unknown outcome the table is read
+ * until the swap is decided (`commit.status-check.*`).
  *
  * Trying again is safe once the base is not the newest any more: the swap in doubt aimed at the old one, and a snapshot's id is in the
  * table at most once.
@@ -40,47 +39,42 @@ export async function commitUntilCertain(
   steps: CommitSteps,
   signal: AbortSignal | undefined,
 ): Promise<CommitEnd> {
-  const { clock, pointer, random } = context;
-  const startedMs = clock.monotonicMs();
-  let base = first;
-  for (let attempt = 0; ; attempt += 1) {
-    throwIfAborted(signal);
-    const change = await steps.changeOn(base);
-    if (change === undefined) return { kind: 'nothing' };
-    const outcome = await swapOnce(pointer, base, change);
-    if (outcome.kind === 'committed') return outcome;
-    let reason: string;
-    switch (outcome.kind) {
-      case 'conflicted':
-        reason = outcome.reason;
-        break;
-      case 'unknown': {
-        const seen = await lookFor(context, base, change, steps, outcome.cause);
-        if (seen.kind === 'committed') return seen;
-        reason = 'another commit took its place';
-        break;
-      }
-      default:
-        return assertNever(outcome);
-    }
-    const settings = commitRetry(base?.metadata.properties ?? {});
-    const elapsedMs = clock.monotonicMs() - startedMs;
-    const isLast = attempt >= settings.retries || elapsedMs > settings.totalMs;
-    if (!isLast) await clock.sleep(backoffMs(settings.backoff, attempt, random), signal);
-    const newest = await pointer.load(base, signal);
-    // A refusal may be the answer to a request that was sent twice on its way, whose first copy was granted.
-    if (newest !== undefined && addsSnapshot(change) && steps.hasLanded(newest.metadata, change))
-      return { kind: 'committed', loaded: newest };
-    if (isLast) {
-      throw new CommitFailedException(context.name, `${reason} (attempt ${attempt + 1}, after ${Math.round(elapsedMs)} ms)`);
-    }
-    base = newest;
-  }
+  let change: MetadataChange | undefined;
+  let reason = '';
+  const hasLanded = ({ metadata }: LoadedMetadata): boolean => change !== undefined && steps.hasLanded(metadata, change);
+  const end = await driveCommit<LoadedMetadata | undefined, CommitEnd, never>(
+    context,
+    {
+      base: first,
+      retry: (base) => commitRetry(base?.metadata.properties ?? {}),
+      attempt: async (base) => {
+        change = await steps.changeOn(base);
+        if (change === undefined) return { kind: 'nothing', landed: { kind: 'nothing' } };
+        const outcome = await swapOnce(context.pointer, base, change);
+        if (outcome.kind === 'committed') return { kind: 'committed', landed: outcome };
+        reason = outcome.kind === 'conflicted' ? outcome.reason : 'another commit took its place';
+        return outcome.kind === 'conflicted' ? { kind: 'conflicted' } : outcome;
+      },
+      settle: (doubt) => lookFor(context, doubt, hasLanded),
+      look: async (base) => {
+        const newest = await context.pointer.load(base, signal);
+        // A refusal may be the answer to a request that was sent twice on its way, whose first copy was granted.
+        const landed = newest !== undefined && addsSnapshot(change) && hasLanded(newest);
+        return landed
+          ? { kind: 'committed', landed: { kind: 'committed', loaded: newest } }
+          : { kind: 'newer', base: newest, mayLand: false };
+      },
+      unknown: (_doubt, cause) => new CommitStateUnknownException(context.name, cause),
+    },
+    signal,
+  );
+  if (end.kind === 'committed') return end.landed;
+  throw new CommitFailedException(context.name, `${reason} (attempt ${end.attempts}, after ${Math.round(end.elapsedMs)} ms)`);
 }
 
 /** Only what has an id of its own can be told from what somebody else did. */
-function addsSnapshot({ updates }: MetadataChange): boolean {
-  return updates.some(({ action }) => action === 'add-snapshot');
+function addsSnapshot(change: MetadataChange | undefined): boolean {
+  return change !== undefined && change.updates.some(({ action }) => action === 'add-snapshot');
 }
 
 /**
@@ -98,23 +92,21 @@ export async function swapOnce(pointer: TablePointer, base: LoadedMetadata | und
   }
 }
 
-/** Looks for a change that may have landed. `passed`: it has not, and others took its place. */
+/** Looks for a change that may have landed. `undefined`: it has not, and others took its place. */
 async function lookFor(
-  context: CommitContext,
-  base: LoadedMetadata | undefined,
-  change: MetadataChange,
-  steps: CommitSteps,
-  cause: unknown,
-): Promise<{ readonly kind: 'committed'; readonly loaded: LoadedMetadata } | { readonly kind: 'passed' }> {
-  const settings: RetrySettings = statusCheck(base?.metadata.properties ?? {});
-  const startedMs = context.clock.monotonicMs();
-  for (let check = 0; check <= settings.retries && context.clock.monotonicMs() - startedMs <= settings.totalMs; check += 1) {
-    if (check > 0) await context.clock.sleep(backoffMs(settings.backoff, check - 1, context.random));
+  { name, pointer, clock, random }: CommitContext,
+  { base, cause }: Doubt<LoadedMetadata | undefined>,
+  hasLanded: (newest: LoadedMetadata) => boolean,
+): Promise<CommitEnd | undefined> {
+  const { retries, totalMs, backoff } = statusCheck(base?.metadata.properties ?? {});
+  const startedMs = clock.monotonicMs();
+  for (let check = 0; check <= retries && clock.monotonicMs() - startedMs <= totalMs; check += 1) {
+    if (check > 0) await clock.sleep(backoffMs(backoff, check - 1, random));
     // The storage or the catalog may still not answer: only time can tell.
-    const newest = await context.pointer.load(undefined).catch(() => undefined);
+    const newest = await pointer.load(undefined).catch(() => undefined);
     if (newest === undefined) continue;
-    if (steps.hasLanded(newest.metadata, change)) return { kind: 'committed', loaded: newest };
-    if (newest.metadataLocation !== base?.metadataLocation) return { kind: 'passed' };
+    if (hasLanded(newest)) return { kind: 'committed', loaded: newest };
+    if (newest.metadataLocation !== base?.metadataLocation) return undefined;
   }
-  throw new CommitStateUnknownException(context.name, cause);
+  throw new CommitStateUnknownException(name, cause);
 }

@@ -3,8 +3,8 @@ import { tableGone } from '../../table/lost-tables.ts';
 import { missingStagedFile, StagedFileMissingException, type StagedFiles } from '../../table/staged-presence.ts';
 import { snapshotById } from '../ancestry.ts';
 import type { LoadedMetadata, SwapConflict } from '../pointer/table-pointer.ts';
+import { mainBranch } from '../snapshot-state-of.ts';
 import type { TableContext } from '../table-context.ts';
-import { mainBranch } from '../view-of.ts';
 
 type ProofContext = Pick<TableContext, 'name' | 'pointer' | 'files' | 'clock'>;
 

@@ -1,15 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import type { BackoffPolicy } from '../../base/backoff.ts';
+import type { RetrySettings } from '../../table/commit-driver.ts';
 
 type Properties = Readonly<Record<string, string>>;
-
-/** How often, how fast and for how long something is tried again. */
-export interface RetrySettings {
-  /** After the first try. */
-  readonly retries: number;
-  readonly backoff: BackoffPolicy;
-  readonly totalMs: number;
-}
 
 /** `commit.retry.*` */
 export function commitRetry(properties: Properties): RetrySettings {

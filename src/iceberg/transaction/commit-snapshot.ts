@@ -3,10 +3,10 @@ import { isServiceError } from '../../base/errors.ts';
 import type { CommitId } from '../../table/commit.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
 import { snapshotById } from '../ancestry.ts';
-import type { IcebergView } from '../iceberg-view.ts';
 import type { LoadedMetadata, SwapOutcome } from '../pointer/table-pointer.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
+import { type StatePoint, snapshotStateOf } from '../snapshot-state-of.ts';
 import type { TableContext } from '../table-context.ts';
-import { type ViewPoint, viewOf } from '../view-of.ts';
 import { commitUntilCertain, swapOnce } from './commit-loop.ts';
 import type { SnapshotChange } from './snapshot-change.ts';
 import { type PreparedSnapshot, SnapshotProduction } from './snapshot-production.ts';
@@ -21,7 +21,7 @@ export interface SnapshotCommitOptions extends CommitOptions {
 }
 
 /**
- * Takes a change to a certain end: the newest view of the branch with its snapshot; of a change that is staged only, the view of the
+ * Takes a change to a certain end: the newest state of the branch with its snapshot; of a change that is staged only, the state of the
  * staged snapshot. Tries again on newer bases for as long as nothing stands against it and the table's `commit.retry.*` allow; manifests
  * are written once, and what lost attempts wrote is deleted. Data files are the caller's: they are not deleted here.
  *
@@ -32,10 +32,10 @@ export interface SnapshotCommitOptions extends CommitOptions {
  */
 export async function commitSnapshot(
   context: TableContext,
-  base: IcebergView,
+  base: SnapshotState,
   change: SnapshotChange,
   options: SnapshotCommitOptions = {},
-): Promise<IcebergView> {
+): Promise<SnapshotState> {
   const branch = options.branch ?? context.writeBranch ?? context.branch;
   const loaded = await commitProduced(
     context,
@@ -43,16 +43,16 @@ export async function commitSnapshot(
     new SnapshotProduction(context, change, { ...options, branch }),
     options.signal,
   );
-  const view = viewOf(loaded.loaded, viewPoint(branch, loaded.prepared));
-  if (!loaded.prepared.staged && branch === context.branch) context.adopt(view);
-  return view;
+  const state = snapshotStateOf(loaded.loaded, statePoint(branch, loaded.prepared));
+  if (!loaded.prepared.staged && branch === context.branch) context.adopt(state);
+  return state;
 }
 
 /** How one attempt at a change ended. */
 export type TriedSnapshot =
-  | { readonly kind: 'committed'; readonly view: IcebergView }
-  /** Somebody else was first. Nothing of the attempt is left. `view`: the newest. */
-  | { readonly kind: 'conflicted'; readonly view: IcebergView }
+  | { readonly kind: 'committed'; readonly state: SnapshotState }
+  /** Somebody else was first. Nothing of the attempt is left. `state`: the newest. */
+  | { readonly kind: 'conflicted'; readonly state: SnapshotState }
   /** It may have landed: ask `findCommit`, delete nothing. */
   | { readonly kind: 'unknown'; readonly cause: unknown };
 
@@ -63,7 +63,7 @@ export type TriedSnapshot =
  */
 export async function tryCommitSnapshot(
   context: TableContext,
-  base: IcebergView,
+  base: SnapshotState,
   change: SnapshotChange,
   options: SnapshotCommitOptions = {},
 ): Promise<TriedSnapshot> {
@@ -81,17 +81,17 @@ export async function tryCommitSnapshot(
   switch (outcome.kind) {
     case 'committed': {
       await production.discard(prepared);
-      const view = viewOf(outcome.loaded, viewPoint(branch, prepared));
-      if (!prepared.staged && branch === context.branch) context.adopt(view);
-      return { kind: 'committed', view };
+      const state = snapshotStateOf(outcome.loaded, statePoint(branch, prepared));
+      if (!prepared.staged && branch === context.branch) context.adopt(state);
+      return { kind: 'committed', state };
     }
     case 'conflicted': {
-      const view = await context.refresh(options.signal);
+      const state = await context.refresh(options.signal);
       const { snapshotId } = prepared.snapshot;
       // A refusal may be the answer to a request that was sent twice on its way, whose first copy was granted.
-      const landed = snapshotById(view.metadata, snapshotId) !== undefined;
+      const landed = snapshotById(state.metadata, snapshotId) !== undefined;
       await production.discard(landed ? prepared : undefined);
-      return landed ? { kind: 'committed', view: viewOf(view.loaded, { snapshotId }) } : { kind: 'conflicted', view };
+      return landed ? { kind: 'committed', state: snapshotStateOf(state.loaded, { snapshotId }) } : { kind: 'conflicted', state };
     }
     case 'unknown':
       return outcome;
@@ -102,7 +102,7 @@ export async function tryCommitSnapshot(
 
 /** Commits what a production makes; `base` undefined creates the table. @throws as `commitSnapshot`. */
 export async function commitProduced(
-  context: Pick<TableContext, 'name' | 'pointer' | 'clock' | 'random'>,
+  context: Pick<TableContext, 'name' | 'pointer' | 'clock' | 'random' | 'commitTried'>,
   base: LoadedMetadata | undefined,
   production: SnapshotProduction,
   signal: AbortSignal | undefined,
@@ -143,6 +143,6 @@ function committedAttempt(
   return { loaded: end.loaded, prepared: attempts.find((attempt) => attempt.list === list) ?? last };
 }
 
-function viewPoint(branch: string, { snapshot, staged }: PreparedSnapshot): ViewPoint {
+function statePoint(branch: string, { snapshot, staged }: PreparedSnapshot): StatePoint {
   return staged ? { snapshotId: snapshot.snapshotId } : { branch };
 }

@@ -1,13 +1,13 @@
 import { printJson } from '../../base/bigint-json.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
 import { nothingStaged } from '../../table/staged-presence.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import { applyUpdates } from '../metadata/apply-updates.ts';
+import { printTableMetadata } from '../metadata/print-table-metadata.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 import type { LoadedMetadata, MetadataChange, SwapConflict } from '../pointer/table-pointer.ts';
-import { applyUpdates } from '../spec/apply-updates.ts';
-import { printTableMetadata } from '../spec/print-table-metadata.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
+import { mainBranch, snapshotStateOf } from '../snapshot-state-of.ts';
 import type { TableContext } from '../table-context.ts';
-import { mainBranch, viewOf } from '../view-of.ts';
 import { CommitFailedException } from './commit-errors.ts';
 import { commitUntilCertain } from './commit-loop.ts';
 import { proveBase, proveStaged } from './commit-proof.ts';
@@ -22,9 +22,9 @@ import { checkMark, markUpdates } from './idempotency.ts';
  */
 export async function commitUpdates(
   context: TableContext,
-  plan: (view: IcebergView) => MetadataChange | undefined,
+  plan: (state: SnapshotState) => MetadataChange | undefined,
   options: CommitOptions = {},
-): Promise<IcebergView | undefined> {
+): Promise<SnapshotState | undefined> {
   const { signal, idempotency } = options;
   const first = (await context.refresh(signal)).loaded;
   const end = await commitUntilCertain(
@@ -35,7 +35,7 @@ export async function commitUpdates(
         if (base === undefined) throw new CommitFailedException(context.name, 'the table was dropped');
         if (base.metadata.tableUuid !== first.metadata.tableUuid) throw new CommitFailedException(context.name, 'the table was replaced');
         checkMark(idempotency, first.metadata, base.metadata);
-        const change = plan(currentView(base, context.branch));
+        const change = plan(currentState(base, context.branch));
         const updates = [...(change?.updates ?? []), ...markUpdates(idempotency)];
         const prove = async (written = nothingStaged): Promise<SwapConflict | undefined> => {
           await proveStaged(context, [written]);
@@ -48,14 +48,14 @@ export async function commitUpdates(
     signal,
   );
   if (end.kind === 'nothing') return undefined;
-  const view = currentView(end.loaded, context.branch);
-  context.adopt(view);
-  return view;
+  const state = currentState(end.loaded, context.branch);
+  context.adopt(state);
+  return state;
 }
 
 /** The newest of the branch; of main when the change itself took the branch away. */
-function currentView(loaded: LoadedMetadata, branch: string): IcebergView {
-  return viewOf(loaded, { branch: loaded.metadata.refs.has(branch) ? branch : mainBranch });
+function currentState(loaded: LoadedMetadata, branch: string): SnapshotState {
+  return snapshotStateOf(loaded, { branch: loaded.metadata.refs.has(branch) ? branch : mainBranch });
 }
 
 /** Whether the change, made once more, would change nothing: it landed, or somebody else made the same. */

@@ -1,8 +1,8 @@
 import type { CommitId } from '../../table/commit.ts';
 import { ancestorsOf } from '../ancestry.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
+import { snapshotStateOf } from '../snapshot-state-of.ts';
 import type { TableContext } from '../table-context.ts';
-import { viewOf } from '../view-of.ts';
 import { commitIdKey } from './snapshot-production.ts';
 
 /**
@@ -13,10 +13,10 @@ export async function findCommit(
   context: Pick<TableContext, 'refresh' | 'branch'>,
   commitId: CommitId,
   signal?: AbortSignal,
-): Promise<IcebergView | undefined> {
+): Promise<SnapshotState | undefined> {
   const { loaded, snapshot } = await context.refresh(signal);
   for (const ancestor of ancestorsOf(loaded.metadata, snapshot)) {
-    if (ancestor.summary[commitIdKey] === commitId) return viewOf(loaded, { snapshotId: ancestor.snapshotId });
+    if (ancestor.summary[commitIdKey] === commitId) return snapshotStateOf(loaded, { snapshotId: ancestor.snapshotId });
   }
   return undefined;
 }

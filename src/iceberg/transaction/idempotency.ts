@@ -1,16 +1,16 @@
 import type { CommitOptions } from '../../table/row-operations.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 import { appMark, progressPrefix } from '../progress.ts';
-import type { MetadataUpdate } from '../spec/metadata-updates.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import { ValidationException } from './commit-errors.ts';
 
 type Idempotency = CommitOptions['idempotency'];
 
 /** Whether a table has this version of the application, or a later one, already. */
-export function isAlreadyWritten(view: IcebergView, { idempotency }: CommitOptions): boolean {
+export function isAlreadyWritten(state: SnapshotState, { idempotency }: CommitOptions): boolean {
   if (idempotency === undefined) return false;
-  const mark = view.progressOf(idempotency.appId);
+  const mark = state.progressOf(idempotency.appId);
   return mark !== undefined && mark >= idempotency.version;
 }
 

@@ -1,7 +1,7 @@
 import { mapBounded } from '../../base/map-bounded.ts';
+import type { ContentFile, ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 import { entriesOf, type MetadataSource, manifestsAtOnce } from '../scan/manifests.ts';
-import type { ContentFile, ManifestEntry, ManifestFile } from '../spec/content-file.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
 import { ValidationException } from './commit-errors.ts';
 import type { ManifestWriter } from './manifest-writer.ts';
 import { fileKey, type Removal } from './removal.ts';

@@ -1,9 +1,9 @@
 import { mapBounded } from '../../base/map-bounded.ts';
 import type { StagedFiles } from '../../table/staged-presence.ts';
-import type { ManifestEntry, ManifestFile } from '../spec/content-file.ts';
-import type { IcebergSnapshot, TableMetadata } from '../spec/table-metadata.ts';
-import { type WrittenManifest, writeManifest } from '../spec/write-manifest.ts';
-import { writeManifestList } from '../spec/write-manifest-list.ts';
+import type { ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
+import type { IcebergSnapshot, TableMetadata } from '../metadata/table-metadata.ts';
+import { type WrittenManifest, writeManifest } from '../metadata/write-manifest.ts';
+import { writeManifestList } from '../metadata/write-manifest-list.ts';
 import type { TableContext } from '../table-context.ts';
 import { metadataFolder } from './commit-settings.ts';
 

@@ -1,6 +1,6 @@
+import type { ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 import { entriesOf, type MetadataSource } from '../scan/manifests.ts';
-import type { ManifestEntry, ManifestFile } from '../spec/content-file.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
 import { bySpec } from './by-spec.ts';
 import type { ManifestSettings } from './commit-settings.ts';
 import type { ManifestWriter } from './manifest-writer.ts';

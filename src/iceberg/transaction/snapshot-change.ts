@@ -1,6 +1,6 @@
 import type { Expression } from '../../expr/expression.ts';
-import type { ContentFile, ManifestFile } from '../spec/content-file.ts';
-import type { MetadataUpdate } from '../spec/metadata-updates.ts';
+import type { ContentFile, ManifestFile } from '../metadata/content-file.ts';
+import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
 
 /**
  * What a commit puts into a new snapshot, as data: it is worked out once and applied to whatever base is the newest, attempt by attempt.

@@ -1,6 +1,6 @@
 import type { Random } from '../../base/random.ts';
 import { snapshotById } from '../ancestry.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 
 /** A random positive id of 63 bits that no snapshot of the metadata has. */
 export function freshSnapshotId(random: Random, metadata: TableMetadata): bigint {

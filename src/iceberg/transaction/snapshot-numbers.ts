@@ -1,8 +1,8 @@
+import type { ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
+import { hasRowLineage } from '../metadata/format-features.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
+import { assignFirstRowIds } from '../metadata/write-manifest-list.ts';
 import { entriesOf, type MetadataSource } from '../scan/manifests.ts';
-import type { ManifestEntry, ManifestFile } from '../spec/content-file.ts';
-import { hasRowLineage } from '../spec/format-features.ts';
-import type { TableMetadata } from '../spec/table-metadata.ts';
-import { assignFirstRowIds } from '../spec/write-manifest-list.ts';
 
 /** The manifests of a snapshot as its list needs them. */
 export interface NumberedManifests {

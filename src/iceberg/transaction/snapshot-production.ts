@@ -4,19 +4,19 @@ import type { CommitId } from '../../table/commit.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
 import { nothingStaged, type StagedFiles } from '../../table/staged-presence.ts';
 import { snapshotById } from '../ancestry.ts';
+import { applyUpdates } from '../metadata/apply-updates.ts';
+import { unassignedSequenceNumber } from '../metadata/avro-settings.ts';
+import type { ContentFile, ManifestFile } from '../metadata/content-file.ts';
+import { hasDeletionVectors } from '../metadata/format-features.ts';
+import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
+import { partitionPath } from '../metadata/partition-path.ts';
+import { checkRequirements, requirementsFor } from '../metadata/requirements.ts';
+import type { IcebergSchema, IcebergSnapshot, SnapshotOperation, TableMetadata } from '../metadata/table-metadata.ts';
 import type { LoadedMetadata, MetadataChange, SwapConflict } from '../pointer/table-pointer.ts';
 import { type ProgressSource, printProgress, progressKey, resolvedProgress } from '../progress.ts';
 import { type MetadataSource, manifestsOf } from '../scan/manifests.ts';
-import { applyUpdates } from '../spec/apply-updates.ts';
-import { unassignedSequenceNumber } from '../spec/avro-settings.ts';
-import type { ContentFile, ManifestFile } from '../spec/content-file.ts';
-import { hasDeletionVectors } from '../spec/format-features.ts';
-import type { MetadataUpdate } from '../spec/metadata-updates.ts';
-import { partitionPath } from '../spec/partition-path.ts';
-import { checkRequirements, requirementsFor } from '../spec/requirements.ts';
-import type { IcebergSchema, IcebergSnapshot, SnapshotOperation, TableMetadata } from '../spec/table-metadata.ts';
+import { mainBranch } from '../snapshot-state-of.ts';
 import type { TableContext } from '../table-context.ts';
-import { mainBranch } from '../view-of.ts';
 import { addedContents } from './added-files.ts';
 import { CommitFailedException, ValidationException } from './commit-errors.ts';
 import { passedBase, proveBase, proveStaged } from './commit-proof.ts';
@@ -69,7 +69,7 @@ interface Assembled {
 }
 
 /** The table as one attempt finds it, updates that come with the snapshot applied. */
-interface Ground {
+interface AttemptBase {
   readonly metadata: TableMetadata;
   readonly head: IcebergSnapshot | undefined;
   readonly icebergSchema: IcebergSchema;
@@ -85,7 +85,7 @@ export class SnapshotProduction {
   readonly #change: SnapshotChange;
   readonly #options: ProductionOptions;
   #first: { readonly base: TableMetadata | undefined } | undefined;
-  #work: Workshop | undefined;
+  #written: SnapshotManifests | undefined;
 
   constructor(context: ProductionContext, change: SnapshotChange, options: ProductionOptions) {
     this.#context = context;
@@ -96,7 +96,7 @@ export class SnapshotProduction {
 
   /** `undefined` before the first attempt. */
   get snapshotId(): bigint | undefined {
-    return this.#work?.writer.snapshotId;
+    return this.#written?.writer.snapshotId;
   }
 
   /**
@@ -115,15 +115,15 @@ export class SnapshotProduction {
   async #attempt(base: LoadedMetadata | undefined, signal: AbortSignal | undefined): Promise<PreparedSnapshot> {
     const updates = [...(this.#change.updates ?? []), ...markUpdates(this.#options.idempotency)];
     this.#checkBase(base?.metadata);
-    const ground = this.#groundOf(base, updates);
-    const { metadata, head, icebergSchema } = ground;
+    const on = this.#attemptBase(base, updates);
+    const { metadata, head, icebergSchema } = on;
     await validateChange(this.#source, { metadata, snapshot: head, icebergSchema }, this.#change, signal);
 
-    this.#work ??= new Workshop(this.#context, this.#source, freshSnapshotId(this.#context.random, metadata));
-    const { writer } = this.#work;
+    this.#written ??= new SnapshotManifests(this.#context, this.#source, freshSnapshotId(this.#context.random, metadata));
+    const { writer } = this.#written;
     const counts = new SummaryCounts((file) => pathOf(metadata, icebergSchema, file));
     for (const file of this.#change.added) counts.add(file);
-    const assembled = await this.#assemble(this.#work, ground, counts, signal);
+    const assembled = await this.#assemble(this.#written, on, counts, signal);
     const sequenceNumber = metadata.formatVersion === 1 ? 0n : metadata.lastSequenceNumber + 1n;
     const { manifests, firstRowId, addedRows } = await numbered(this.#source, metadata, assembled.manifests, signal);
     const numbers = { snapshotId: writer.snapshotId, parentSnapshotId: head?.snapshotId, sequenceNumber, firstRowId };
@@ -133,7 +133,7 @@ export class SnapshotProduction {
       timestampMs: Math.max(this.#context.clock.now(), metadata.lastUpdatedMs),
       manifestList: list,
       manifests: undefined,
-      summary: this.#summary(ground, counts, { manifests, replaced: assembled.replaced }),
+      summary: this.#summary(on, counts, { manifests, replaced: assembled.replaced }),
       schemaId: metadata.currentSchemaId,
       addedRows,
       keyId: undefined,
@@ -148,7 +148,7 @@ export class SnapshotProduction {
 
   /** See `ManifestWriter.discard`. */
   async discard(kept?: PreparedSnapshot): Promise<void> {
-    await this.#work?.writer.discard(kept);
+    await this.#written?.writer.discard(kept);
   }
 
   /**
@@ -181,7 +181,7 @@ export class SnapshotProduction {
     return refusal;
   }
 
-  #groundOf(base: LoadedMetadata | undefined, updates: readonly MetadataUpdate[]): Ground {
+  #attemptBase(base: LoadedMetadata | undefined, updates: readonly MetadataUpdate[]): AttemptBase {
     const applied = { nowMs: this.#context.clock.now(), baseLocation: base?.metadataLocation };
     const metadata = base !== undefined && updates.length === 0 ? base.metadata : applyUpdates(base?.metadata, updates, applied);
     const icebergSchema = metadata.schemas.find(({ schemaId }) => schemaId === metadata.currentSchemaId);
@@ -189,15 +189,15 @@ export class SnapshotProduction {
     return { metadata, icebergSchema, head: this.#change.fresh === true ? undefined : headOf(metadata, this.#options.branch) };
   }
 
-  async #assemble(work: Workshop, ground: Ground, counts: SummaryCounts, signal: AbortSignal | undefined): Promise<Assembled> {
-    const { metadata, head } = ground;
+  async #assemble(written: SnapshotManifests, on: AttemptBase, counts: SummaryCounts, signal: AbortSignal | undefined): Promise<Assembled> {
+    const { metadata, head } = on;
     const base = await manifestsOf(this.#source, metadata, head, signal);
-    if (this.#change.kind === 'rewrite-manifests') return rewritten(base, this.#change, work.writer.snapshotId);
+    if (this.#change.kind === 'rewrite-manifests') return rewritten(base, this.#change, written.writer.snapshotId);
     const data = base.filter(({ content }) => content === 'data');
     const deletes = base.filter(({ content }) => content === 'deletes');
-    const newData = await work.added(this.#change, metadata, 'data', signal);
-    const newDeletes = await work.added(this.#change, metadata, 'deletes', signal);
-    const filteredData = await work.data.apply(metadata, data, dataRemoval(this.#change, metadata, ground.icebergSchema), signal);
+    const newData = await written.added(this.#change, metadata, 'data', signal);
+    const newDeletes = await written.added(this.#change, metadata, 'deletes', signal);
+    const filteredData = await written.data.apply(metadata, data, dataRemoval(this.#change, metadata, on.icebergSchema), signal);
     const idle =
       this.#change.kind === 'append' || this.#change.kind === 'fast-append'
         ? undefined
@@ -205,18 +205,18 @@ export class SnapshotProduction {
             minSequenceNumber: this.#minSequenceNumber(metadata, filteredData.manifests),
             removedData: new Set(hasDeletionVectors(metadata) ? filteredData.removed.map(({ path }) => path) : []),
           };
-    const filteredDeletes = await work.deletes.apply(
+    const filteredDeletes = await written.deletes.apply(
       metadata,
       deletes,
-      deleteRemoval(this.#change, metadata, ground.icebergSchema, idle),
+      deleteRemoval(this.#change, metadata, on.icebergSchema, idle),
       signal,
     );
     for (const file of [...filteredData.removed, ...filteredDeletes.removed]) counts.remove(file);
     for (let duplicate = 0; duplicate < filteredData.duplicates; duplicate += 1) counts.removeDuplicate();
     const settings = manifestSettings(metadata.properties);
     const merging = this.#change.kind === 'fast-append' ? { ...settings, merge: false } : settings;
-    const allData = await work.merger.merge(metadata, [...newData, ...filteredData.manifests], merging, signal);
-    const allDeletes = await work.merger.merge(metadata, [...newDeletes, ...filteredDeletes.manifests], merging, signal);
+    const allData = await written.merger.merge(metadata, [...newData, ...filteredData.manifests], merging, signal);
+    const allDeletes = await written.merger.merge(metadata, [...newDeletes, ...filteredDeletes.manifests], merging, signal);
     return {
       manifests: [...allData.manifests, ...allDeletes.manifests],
       replaced: filteredData.replaced + filteredDeletes.replaced + allData.replaced + allDeletes.replaced,
@@ -234,7 +234,7 @@ export class SnapshotProduction {
     return all.reduce((least, number) => (number < least ? number : least));
   }
 
-  #summary({ metadata, head }: Ground, counts: SummaryCounts, assembled: Assembled): Readonly<Record<string, string>> {
+  #summary({ metadata, head }: AttemptBase, counts: SummaryCounts, assembled: Assembled): Readonly<Record<string, string>> {
     const { commitId, userMetadata, summary } = this.#options;
     const changed = counts.entries(partitionSummaryLimit(metadata.properties));
     const created = assembled.manifests.filter(({ addedSnapshotId }) => addedSnapshotId === this.snapshotId).length;
@@ -273,7 +273,7 @@ export class SnapshotProduction {
 }
 
 /** What writes manifests, with what it has written: one for all attempts. */
-class Workshop {
+class SnapshotManifests {
   readonly writer: ManifestWriter;
   readonly data: ManifestFilter;
   readonly deletes: ManifestFilter;

@@ -1,5 +1,5 @@
-import type { ContentFile } from '../spec/content-file.ts';
-import type { IcebergSnapshot } from '../spec/table-metadata.ts';
+import type { ContentFile } from '../metadata/content-file.ts';
+import type { IcebergSnapshot } from '../metadata/table-metadata.ts';
 
 /** What a snapshot's manifests are made of. */
 export interface ManifestCounts {

@@ -1,19 +1,19 @@
 import type { Expression } from '../../expr/expression.ts';
 import { ancestorsOf } from '../ancestry.ts';
-import type { IcebergView } from '../iceberg-view.ts';
+import type { ContentFile, ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
+import type { IcebergSnapshot, SnapshotOperation } from '../metadata/table-metadata.ts';
 import { DeleteIndex } from '../scan/delete-index.ts';
 import { fileFilter } from '../scan/file-filter.ts';
 import { entriesOf, type MetadataSource, manifestsOf } from '../scan/manifests.ts';
 import { partitionKey } from '../scan/partition-key.ts';
-import type { ContentFile, ManifestEntry, ManifestFile } from '../spec/content-file.ts';
-import type { IcebergSnapshot, SnapshotOperation } from '../spec/table-metadata.ts';
+import type { SnapshotState } from '../snapshot-state.ts';
 import { ValidationException } from './commit-errors.ts';
 import { describeCondition } from './describe-condition.ts';
 import { shortList } from './manifest-filter.ts';
 import type { SnapshotChange } from './snapshot-change.ts';
 
-/** What a change is checked against: the view it is to be put on. */
-type Base = Pick<IcebergView, 'metadata' | 'snapshot' | 'icebergSchema'>;
+/** What a change is checked against: the state it is to be put on. */
+type Base = Pick<SnapshotState, 'metadata' | 'snapshot' | 'icebergSchema'>;
 
 /**
  * Looks at what others committed to the branch since the change was worked out (https://iceberg.apache.org/docs/latest/reliability/).

@@ -1,14 +1,15 @@
 import { ServiceError } from '../../base/errors.ts';
+import { BytesBuilder } from '../../codec/columns/bytes-builder.ts';
+import type { ColumnBuilder } from '../../codec/columns/column-builder.ts';
+import { Int32Builder } from '../../codec/columns/int32-builder.ts';
+import { Int64Builder } from '../../codec/columns/int64-builder.ts';
+import { KeySet } from '../../codec/columns/key-set.ts';
+import { MapBuilder } from '../../codec/columns/nested-builders.ts';
 import type { ColumnSource } from '../../protocol/sealed-batch.ts';
-import type { DataType, Field } from '../../schema/types.ts';
-import { BinaryWriter, StringWriter } from './bytes-writers.ts';
-import type { ColumnWriter } from './column-writer.ts';
-import { TimestampWriter } from './date-time-writers.ts';
-import { IntegerWriter, LongWriter } from './integer-writers.ts';
-import { isUtf8 } from './json-bytes.ts';
-import { MapWriter } from './nested-writers.ts';
+import type { Field, MapType } from '../../schema/types.ts';
 import { type Rejection, shown } from './rejection.ts';
 import type { SourceRecord } from './source-record.ts';
+import { isUtf8 } from './utf8.ts';
 
 /** Where the records being decoded come from, the same for a whole record batch. */
 export interface RecordOrigin {
@@ -18,7 +19,7 @@ export interface RecordOrigin {
 
 /** A column fed by something else than the record's value. */
 export interface MetadataColumn {
-  readonly writer: ColumnWriter;
+  readonly column: ColumnBuilder;
   /** Appends the record's value, or says why it does not fit (the column may then hold a part of it until truncated). */
   append(record: SourceRecord, origin: RecordOrigin): Rejection | undefined;
 }
@@ -42,8 +43,7 @@ export function createMetadataColumn(source: MetadataSource, field: Field): Meta
       break;
     case 'headers':
       if (type.kind === 'map' && type.key.kind === 'string' && (type.value.kind === 'string' || type.value.kind === 'binary')) {
-        const values = type.value.kind === 'string' ? new StringWriter() : new BinaryWriter();
-        return headersColumn(field, new MapWriter(type, values), values);
+        return headersColumn(field, type, type.value.kind);
       }
       break;
     case 'topic':
@@ -56,7 +56,7 @@ export function createMetadataColumn(source: MetadataSource, field: Field): Meta
       if (type.kind === 'long') return offsetColumn();
       break;
     case 'timestamp':
-      if (type.kind === 'timestamp') return timestampColumn(field, type);
+      if (type.kind === 'timestamp') return timestampColumn(field);
       break;
   }
   throw new ServiceError({
@@ -68,91 +68,95 @@ export function createMetadataColumn(source: MetadataSource, field: Field): Meta
 }
 
 function keyColumn(field: Field, kind: 'string' | 'binary'): MetadataColumn {
-  const writer = kind === 'string' ? new StringWriter() : new BinaryWriter();
+  const column = new BytesBuilder({ kind });
   return {
-    writer,
-    append(record) {
-      const { data, keyStart, keyEnd } = record;
-      if (keyStart < 0) return appendNull(writer, field, 'the record has no key');
+    column,
+    append({ data, keyStart, keyEnd }) {
+      if (keyStart < 0) return appendNull(column, field, 'the record has no key');
       if (kind === 'string' && !isUtf8(data, keyStart, keyEnd)) return notUtf8(field, `key ${shown(data, keyStart, keyEnd)}`);
-      writer.values.append(data, keyStart, keyEnd);
+      column.append(data, keyStart, keyEnd);
       return undefined;
     },
   };
 }
 
-function headersColumn(field: Field, writer: MapWriter, values: StringWriter | BinaryWriter): MetadataColumn {
-  const text = values instanceof StringWriter;
+function headersColumn(field: Field, type: MapType, kind: 'string' | 'binary'): MetadataColumn {
+  const keys = new BytesBuilder({ kind: 'string' });
+  const values = new BytesBuilder({ kind });
+  const column = new MapBuilder(type, keys, values);
+  const names = new KeySet();
   const encoder = new TextEncoder();
   return {
-    writer,
+    column,
     append(record) {
-      writer.beginMap();
+      names.clear();
       for (const [name, value] of record.headers()) {
-        if (text && !isUtf8(value, 0, value.length)) return notUtf8(field, `header "${cutName(name)}"`);
-        if (!writer.appendKey(encoder.encode(name))) {
+        if (kind === 'string' && !isUtf8(value, 0, value.length)) return notUtf8(field, `header "${cutName(name)}"`);
+        const bytes = encoder.encode(name);
+        if (!names.add(bytes, 0, bytes.length)) {
           return { reason: 'duplicate-member', message: `column "${field.name}": header "${cutName(name)}" is there more than once` };
         }
-        values.values.append(value, 0, value.length);
+        keys.append(bytes, 0, bytes.length);
+        values.append(value, 0, value.length);
       }
-      writer.endMap();
+      column.end();
       return undefined;
     },
   };
 }
 
 function topicColumn(): MetadataColumn {
-  const writer = new StringWriter();
+  const column = new BytesBuilder({ kind: 'string' });
   return {
-    writer,
-    append(_record, origin) {
-      writer.values.append(origin.topic, 0, origin.topic.length);
+    column,
+    append(_record, { topic }) {
+      column.append(topic, 0, topic.length);
       return undefined;
     },
   };
 }
 
 function partitionColumn(): MetadataColumn {
-  const writer = new IntegerWriter({ kind: 'integer' });
+  const column = new Int32Builder({ kind: 'integer' });
   return {
-    writer,
-    append(_record, origin) {
-      writer.append(origin.partition);
+    column,
+    append(_record, { partition }) {
+      column.append(partition);
       return undefined;
     },
   };
 }
 
 function offsetColumn(): MetadataColumn {
-  const writer = new LongWriter();
+  const column = new Int64Builder({ kind: 'long' });
   return {
-    writer,
+    column,
     append(record) {
-      writer.append(record.offset());
+      column.appendBigInt(record.offset());
       return undefined;
     },
   };
 }
 
-function timestampColumn(field: Field, type: Extract<DataType, { kind: 'timestamp' }>): MetadataColumn {
-  const writer = new TimestampWriter(type);
+function timestampColumn(field: Field): MetadataColumn {
+  const column = new Int64Builder({ kind: 'timestamp' });
   return {
-    writer,
-    append(record) {
-      const { timestampMs } = record;
-      if (timestampMs === noTimestamp) return appendNull(writer, field, 'the record has no timestamp');
+    column,
+    append({ timestampMs }) {
+      if (timestampMs === noTimestamp) return appendNull(column, field, 'the record has no timestamp');
       if (timestampMs < firstEpochMs || timestampMs >= untilEpochMs) {
         return { reason: 'out-of-range', message: `column "${field.name}": timestamp ${timestampMs} ms is not in the years 0001 to 9999` };
       }
-      writer.appendEpochMs(timestampMs);
+      const seconds = Math.floor(timestampMs / 1000);
+      column.appendProduct(seconds, 1_000_000, (timestampMs - seconds * 1000) * 1000, false);
       return undefined;
     },
   };
 }
 
-function appendNull(writer: ColumnWriter, field: Field, absence: string): Rejection | undefined {
+function appendNull(column: ColumnBuilder, field: Field, absence: string): Rejection | undefined {
   if (!field.nullable) return { reason: 'missing-required', message: `column "${field.name}": ${absence} and the column is required` };
-  writer.appendNull();
+  column.appendNull();
   return undefined;
 }
 

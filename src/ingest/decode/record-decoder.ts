@@ -1,18 +1,22 @@
 import { endianness } from 'node:os';
 import { assert } from '../../base/assert.ts';
 import { ServiceError } from '../../base/errors.ts';
-import type { DecodeSpec } from '../../protocol/sealed-batch.ts';
+import { BytesBuilder } from '../../codec/columns/bytes-builder.ts';
+import type { ColumnBuilder } from '../../codec/columns/column-builder.ts';
+import { createBuilder } from '../../codec/columns/create-builder.ts';
+import type { ColumnSource, DecodeSpec } from '../../protocol/sealed-batch.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { StructType } from '../../schema/types.ts';
-import type { ColumnWriter } from './column-writer.ts';
-import { createWriter } from './create-writer.ts';
-import { OPEN_BRACE } from './json-bytes.ts';
-import { JsonCursor } from './json-cursor.ts';
+import { wholeValue } from './avro/avro-payload.ts';
+import type { RecordPart } from './avro/schema-reference.ts';
+import type { UnpackBudget } from './compressed-payload.ts';
+import { createPayloadDecoder } from './create-payload-decoder.ts';
+import { emptyTextRejection, refusesEmptyText } from './filled-text.ts';
+import { KnownSchemas } from './known-schemas.ts';
 import { createMetadataColumn, type MetadataColumn, type RecordOrigin } from './metadata-columns.ts';
 import { defaultMaxDepth, highestMaxDepth } from './nesting-depth.ts';
-import { type Member, ObjectReader } from './object-reader.ts';
-import { FilledTextWriter, filledKeyColumn, refusesEmptyText } from './partition-text.ts';
-import { type Rejection, rejectionOf } from './rejection.ts';
+import type { PayloadDecoder, PayloadMember } from './payload-decoder.ts';
+import type { Refusal, Rejection } from './rejection.ts';
 import type { SourceRecord } from './source-record.ts';
 
 export interface RecordDecoderOptions {
@@ -20,21 +24,35 @@ export interface RecordDecoderOptions {
   readonly maxDepth?: number | undefined;
   /** Columns that partition the table: a required one of text takes no empty string. Default: none. */
   readonly partitionColumns?: readonly string[] | undefined;
+  /** What compressed payloads of a record batch may unpack to, all together. Default 64 MiB. */
+  readonly maxUnpackedBytes?: number | undefined;
+  /** Those of the registry; needed where payloads name them. */
+  readonly schemas?: KnownSchemas | undefined;
+}
+
+/** A column that takes no empty string. */
+interface FilledColumn {
+  readonly name: string;
+  readonly column: BytesBuilder;
 }
 
 /**
- * Turns records whose value is a JSON object into columns, strictly: a value either is in the column exactly or the record is
- * rejected whole (docs/spec/json-decoding.md). A rejected record leaves no trace in any column.
+ * Turns records into columns, strictly: a value either is in the column exactly or the record is rejected whole
+ * (docs/spec/json-decoding.md). A rejected record leaves no trace in any column.
  *
  * For one thread; make one per table and schema and use it for many batches.
  */
 export class RecordDecoder {
   readonly #schema: StructType;
-  readonly #writers: readonly ColumnWriter[];
+  readonly #columns: readonly ColumnBuilder[];
   readonly #metadata: readonly MetadataColumn[];
+  readonly #filled: readonly FilledColumn[];
   /** `undefined` when no column reads the value: it may then be anything. */
-  readonly #reader: ObjectReader | undefined;
-  readonly #cursor: JsonCursor;
+  readonly #value: PayloadDecoder | undefined;
+  readonly #key: PayloadDecoder | undefined;
+  readonly #keyMembers: readonly PayloadMember[];
+  readonly #skipsTombstones: boolean;
+  readonly #budget: UnpackBudget;
   #origin: RecordOrigin = { topic: new Uint8Array(0), partition: 0 };
   #rowCount = 0;
 
@@ -49,31 +67,53 @@ export class RecordDecoder {
     if (spec.sources.length !== schema.fields.length) {
       throw invalidSpec(`${spec.sources.length} sources for ${schema.fields.length} columns`);
     }
-    const writers: ColumnWriter[] = [];
+    const columns: ColumnBuilder[] = [];
     const metadata: MetadataColumn[] = [];
-    const members: Member[] = [];
+    const values: PayloadMember[] = [];
+    const keys: PayloadMember[] = [];
+    const filled: FilledColumn[] = [];
     schema.fields.forEach((field, index) => {
       const source = spec.sources[index];
       assert(source !== undefined, 'there are as many sources as fields');
-      const filled = refusesEmptyText(field, options.partitionColumns ?? []);
-      if (source.kind === 'value') {
-        const plain = createWriter(field.type, spec.unknownMembers);
-        const writer = filled ? new FilledTextWriter(plain) : plain;
-        if (members.some((member) => member.name === source.name)) throw invalidSpec(`two columns take the member "${source.name}"`);
-        members.push({ name: source.name, label: field.name, nullable: field.nullable, writer });
-        writers.push(writer);
+      let column: ColumnBuilder;
+      const name = memberOf(source, spec);
+      if (name !== undefined) {
+        column = createBuilder(field.type);
+        const members = source.kind === 'value' ? values : keys;
+        if (members.some((member) => member.name === name))
+          throw invalidSpec(`two columns take the member "${name}"${source.kind === 'key' ? ' of the key' : ''}`);
+        members.push({ name, label: field.name, nullable: field.nullable, type: field.type, column });
       } else {
+        assert(source.kind !== 'value', 'a column from the value takes a member of it');
         const made = createMetadataColumn(source, field);
-        const column = filled && source.kind === 'key' ? filledKeyColumn(made, field) : made;
-        metadata.push(column);
-        writers.push(column.writer);
+        ({ column } = made);
+        metadata.push(made);
       }
+      columns.push(column);
+      if (column instanceof BytesBuilder && refusesEmptyText(field, options.partitionColumns ?? []))
+        filled.push({ name: field.name, column });
     });
     this.#schema = schema;
-    this.#writers = writers;
+    this.#columns = columns;
     this.#metadata = metadata;
-    this.#reader = members.length === 0 ? undefined : new ObjectReader(members, spec.unknownMembers);
-    this.#cursor = new JsonCursor(maxDepth);
+    this.#filled = filled;
+    const { unknownMembers } = spec;
+    const { schemas = new KnownSchemas(), maxUnpackedBytes: maxBytes = defaultMaxUnpackedBytes } = options;
+    const budget = { maxBytes, leftBytes: maxBytes };
+    this.#budget = budget;
+    const decoderOf = (
+      part: RecordPart,
+      members: readonly PayloadMember[],
+      unknown: DecodeSpec['unknownMembers'],
+    ): PayloadDecoder | undefined =>
+      members.length === 0
+        ? undefined
+        : createPayloadDecoder(spec[part] ?? plainJson, { part, members, unknownMembers: unknown, maxDepth, schemas, budget });
+    this.#value = decoderOf('value', values, unknownMembers);
+    // A key has what tells rows apart, of which columns take what they like.
+    this.#key = decoderOf('key', keys, 'ignore');
+    this.#keyMembers = keys;
+    this.#skipsTombstones = spec.value?.tombstones === 'skip';
   }
 
   /** Rows in the columns. */
@@ -81,9 +121,15 @@ export class RecordDecoder {
     return this.#rowCount;
   }
 
+  /** What compressed payloads have unpacked to since `startPartition`. */
+  get unpackedBytes(): number {
+    return this.#budget.maxBytes - this.#budget.leftBytes;
+  }
+
   /** Says where the records of the next `decode` calls come from; call it once per record batch. */
   startPartition(topic: string, partition: number): void {
     this.#origin = { topic: new TextEncoder().encode(topic), partition };
+    this.#budget.leftBytes = this.#budget.maxBytes;
   }
 
   /**
@@ -91,18 +137,20 @@ export class RecordDecoder {
    *
    * @throws ServiceError `DECODE_BATCH_TOO_LARGE` (kind invalid) when a column passes 2 GiB: the batch is lost, call `reset`.
    */
-  decode(record: SourceRecord): Rejection | undefined {
-    const rejection =
-      (this.#reader === undefined ? undefined : this.#decodeValue(this.#reader, record)) ??
-      (this.#metadata.length === 0 ? undefined : this.#appendMetadata(record));
-    if (rejection === undefined) this.#rowCount += 1;
+  decode(record: SourceRecord): Refusal | undefined {
+    const refusal =
+      (this.#value === undefined ? undefined : this.#decodeValue(this.#value, record)) ??
+      (this.#key === undefined ? undefined : this.#decodeKey(this.#key, record)) ??
+      (this.#metadata.length === 0 ? undefined : this.#appendMetadata(record)) ??
+      (this.#filled.length === 0 ? undefined : this.#refuseEmptyText());
+    if (refusal === undefined) this.#rowCount += 1;
     else this.#truncate(this.#rowCount);
-    return rejection;
+    return refusal;
   }
 
   /** Hands out the rows and starts from zero. The batch owns its buffers; the decoder does not touch them again. */
   finish(): ColumnBatch {
-    const batch = { schema: this.#schema, rowCount: this.#rowCount, columns: this.#writers.map((writer) => writer.finish()) };
+    const batch = { schema: this.#schema, rowCount: this.#rowCount, columns: this.#columns.map((column) => column.finish()) };
     this.#rowCount = 0;
     return batch;
   }
@@ -113,18 +161,23 @@ export class RecordDecoder {
     this.#rowCount = rowCount;
   }
 
-  #decodeValue(reader: ObjectReader, record: SourceRecord): Rejection | undefined {
-    const { valueStart } = record;
-    if (valueStart < 0) return { reason: 'null-value', message: 'the record has no value' };
-    const cursor = this.#cursor;
-    cursor.load(record.data, valueStart, record.valueEnd);
-    const read = cursor.peek() === OPEN_BRACE ? reader.read(cursor) : refuseOther(cursor);
-    if (read && cursor.peek() < 0) return undefined;
-    if (read) cursor.invalid('the end of the payload');
-    const rejection = rejectionOf(cursor, valueStart);
-    cursor.failure = undefined;
-    cursor.path.length = 0;
-    return rejection;
+  #decodeValue(decoder: PayloadDecoder, record: SourceRecord): Refusal | undefined {
+    const { valueStart, valueEnd } = record;
+    const refusal =
+      valueStart < 0
+        ? ({ reason: 'null-value', message: 'the record has no value' } as const)
+        : decoder.decode(record, valueStart, valueEnd);
+    return refusal?.reason === 'null-value' && this.#skipsTombstones ? { noRow: 'tombstone' } : refusal;
+  }
+
+  #decodeKey(decoder: PayloadDecoder, record: SourceRecord): Refusal | undefined {
+    const { keyStart, keyEnd } = record;
+    if (keyStart >= 0) return decoder.decode(record, keyStart, keyEnd);
+    const required = this.#keyMembers.find(({ nullable }) => !nullable);
+    if (required !== undefined)
+      return { reason: 'missing-required', message: `column "${required.label}": the record has no key and the column is required` };
+    for (const { column } of this.#keyMembers) column.appendNull();
+    return undefined;
   }
 
   #appendMetadata(record: SourceRecord): Rejection | undefined {
@@ -135,18 +188,28 @@ export class RecordDecoder {
     return undefined;
   }
 
+  #refuseEmptyText(): Rejection | undefined {
+    for (const { name, column } of this.#filled) {
+      const rejection = emptyTextRejection(name, column);
+      if (rejection !== undefined) return rejection;
+    }
+    return undefined;
+  }
+
   #truncate(length: number): void {
-    for (const writer of this.#writers) writer.truncate(length);
+    for (const column of this.#columns) column.truncate(length);
   }
 }
 
-// The payload is something else than an object, or no JSON at all.
-function refuseOther(cursor: JsonCursor): false {
-  const from = cursor.pos;
-  if (!cursor.skipValue()) return false;
-  return cursor.peek() < 0
-    ? cursor.fail('not-an-object', 'is not a JSON object', from, cursor.pos)
-    : cursor.invalid('the end of the payload');
+const defaultMaxUnpackedBytes = 64 * 1024 * 1024;
+const plainJson = { kind: 'json', framed: false } as const;
+
+/** The member that a column takes from the value or the key; `undefined`: it takes something else of the record. */
+function memberOf(source: ColumnSource, { key }: DecodeSpec): string | undefined {
+  if (source.kind === 'value') return source.name;
+  if (source.kind !== 'key') return undefined;
+  // A key that is one value in an encoding of its own is read by it; else its bytes are taken as they are.
+  return source.name ?? (key?.kind === 'avro' ? wholeValue : undefined);
 }
 
 function invalidSpec(message: string): ServiceError {

@@ -1,5 +1,5 @@
 import type { AbortedTransaction } from '../isolation.ts';
-import { type Broker, sendTo } from './kafkajs-door.ts';
+import { type Broker, sendTo } from './kafkajs-internals.ts';
 import { readTopicId } from './metadata-request.ts';
 import { type WireReader, WireWriter } from './wire.ts';
 

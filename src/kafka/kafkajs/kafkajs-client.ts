@@ -17,7 +17,7 @@ import type { KafkaSettings } from '../settings.ts';
 import { KafkajsAdmin } from './kafkajs-admin.ts';
 import { KafkaConnection } from './kafkajs-connection.ts';
 import { KafkajsConsumer } from './kafkajs-consumer.ts';
-import { checkKafkajs, type KafkaLog, makeCluster, makeKafka } from './kafkajs-door.ts';
+import { checkKafkajs, type KafkaLog, makeCluster, makeKafka } from './kafkajs-internals.ts';
 import { KafkajsProducer } from './kafkajs-producer.ts';
 import { type ReadOptions, readPartition } from './kafkajs-reader.ts';
 import { KafkajsTransactionalProducer } from './kafkajs-transactional-producer.ts';

@@ -4,8 +4,8 @@ import type { Clock } from '../../base/clock.ts';
 import { ServiceError } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
 import { kafkaTopicNotFound, kafkaUnavailable } from '../errors.ts';
-import type { Broker, Cluster } from './kafkajs-door.ts';
 import { answerError, isCoordinatorMove, isPermanent, kafkaCode, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
+import type { Broker, Cluster } from './kafkajs-internals.ts';
 import { metadataFrom, type TopicMetadata } from './metadata-request.ts';
 
 export type CoordinatorKind = 'group' | 'transaction';

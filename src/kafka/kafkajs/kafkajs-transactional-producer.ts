@@ -3,8 +3,8 @@ import { type Failpoint, inertFailpoint } from '../../base/failpoint.ts';
 import type { EncodedRecordBatch, PublishOptions, TransactionalProducer } from '../client.ts';
 import { kafkaFenced, kafkaOutcomeUnknown, kafkaProducerDead, kafkaUnavailable } from '../errors.ts';
 import { busyBackoff, type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
-import type { Broker } from './kafkajs-door.ts';
 import { isCoordinatorMove, isFencing, kafkaCode, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
+import type { Broker } from './kafkajs-internals.ts';
 import { ProduceSession } from './produce-session.ts';
 
 export interface TransactionalOptions {
@@ -70,7 +70,7 @@ export class KafkajsTransactionalProducer implements TransactionalProducer {
     }
     try {
       await this.#end(true);
-      await this.#failpoint('C4');
+      await this.#failpoint('transaction-end-applied');
       this.#state = 'ready';
     } catch (error) {
       this.#state = 'dead';
@@ -91,9 +91,9 @@ export class KafkajsTransactionalProducer implements TransactionalProducer {
     let requests = 0;
     await this.#session.deliver(batches, async () => {
       requests += 1;
-      if (requests === 1) await this.#failpoint('C2');
+      if (requests === 1) await this.#failpoint('within-transaction');
     });
-    await this.#failpoint('C3');
+    await this.#failpoint('before-transaction-end');
   }
 
   async #addPartitions(batches: readonly EncodedRecordBatch[]): Promise<void> {

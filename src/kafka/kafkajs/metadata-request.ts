@@ -1,4 +1,4 @@
-import { type Broker, sendTo } from './kafkajs-door.ts';
+import { type Broker, sendTo } from './kafkajs-internals.ts';
 import { type WireReader, WireWriter } from './wire.ts';
 
 /** A topic as a broker describes it. */

@@ -5,8 +5,8 @@ import { visibleBatches } from '../isolation.ts';
 import { deferred } from './deferred.ts';
 import { type FetchAnswer, type FetchTarget, fetchById, fetchByName, fetchesById } from './fetch-request.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
-import type { Broker } from './kafkajs-door.ts';
 import { answerError, isPermanent, kafkaCode, toServiceError } from './kafkajs-errors.ts';
+import type { Broker } from './kafkajs-internals.ts';
 import { metadataFrom, noTopicId } from './metadata-request.ts';
 
 export interface FetcherOptions {

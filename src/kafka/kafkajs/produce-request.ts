@@ -1,5 +1,6 @@
+import { groupBy } from '../../base/group-by.ts';
 import type { EncodedRecordBatch } from '../client.ts';
-import { type Broker, sendTo } from './kafkajs-door.ts';
+import { type Broker, sendTo } from './kafkajs-internals.ts';
 import { type WireReader, WireWriter } from './wire.ts';
 
 /** What the broker says about one partition's batch. */
@@ -19,22 +20,12 @@ export function produceTo(
   options: { readonly transactionalId: string | undefined; readonly timeoutMs: number; readonly batches: readonly EncodedRecordBatch[] },
 ): Promise<readonly ProduceAnswer[]> {
   const body = new WireWriter().string(options.transactionalId).int16(allReplicas).int32(options.timeoutMs);
-  body.array([...byTopic(options.batches)], ([topic, batches]) => {
+  body.array([...groupBy(options.batches, ({ topic }) => topic)], ([topic, batches]) => {
     body.string(topic).array(batches, (batch) => {
       body.int32(batch.partition).bytes(batch.bytes);
     });
   });
   return sendTo(broker, { ...produceApi, body, parse: parseProduce });
-}
-
-function byTopic(batches: readonly EncodedRecordBatch[]): ReadonlyMap<string, readonly EncodedRecordBatch[]> {
-  const topics = new Map<string, EncodedRecordBatch[]>();
-  for (const batch of batches) {
-    const same = topics.get(batch.topic);
-    if (same === undefined) topics.set(batch.topic, [batch]);
-    else same.push(batch);
-  }
-  return topics;
 }
 
 function parseProduce(reader: WireReader): readonly ProduceAnswer[] {

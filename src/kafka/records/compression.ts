@@ -83,7 +83,18 @@ function unpack(compression: Compression, bytes: Uint8Array, maxBytes: number): 
 // LZ4 cannot expand a byte to more than 255, so most frames need no walk to know that they fit.
 const lz4MaxRatio = 255;
 
+const lz4FrameMagic = 0x184d2204;
+
 function unpackLz4(bytes: Uint8Array, maxBytes: number): Uint8Array {
+  // The library also takes the frames of before 2013, whose size nobody looks at; no producer writes them.
+  const magic = bytes.length < 4 ? undefined : new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  if (magic !== lz4FrameMagic) {
+    throw new ServiceError({
+      code: 'KAFKA_BATCH_CORRUPT',
+      kind: 'corrupt',
+      message: `${bytes.length} bytes of lz4 records are no LZ4 frame`,
+    });
+  }
   if (bytes.length * lz4MaxRatio > maxBytes && lz4FrameSize(bytes, maxBytes) > maxBytes) throw tooLarge('lz4', bytes.length, maxBytes);
   return decompressFrameSync(asBuffer(bytes));
 }

@@ -1,5 +1,5 @@
 import { present } from '../../base/assert.ts';
-import type { Expression } from '../../expr/expression.ts';
+import { type Expression, nullExpression } from '../../expr/expression.ts';
 import { isDeterministic } from '../../expr/expression-tree.ts';
 import { quoteName, sqlText } from '../../expr/sql/engine-sql.ts';
 import type { DataType, Field } from '../../schema/types.ts';
@@ -37,11 +37,7 @@ interface AssignedValues {
  *
  * @throws AnalysisException `structMembers` of the target's errors, `INVALID_NON_DETERMINISTIC_EXPRESSIONS` (42K0E): rows are looked at more than once; and what binding says.
  */
-export async function assignedValues(
-  work: RowWork<never>,
-  assigned: readonly AssignedColumn[],
-  place: ValuePlace,
-): Promise<AssignedValues> {
+export async function assignedValues(work: RowWork, assigned: readonly AssignedColumn[], place: ValuePlace): Promise<AssignedValues> {
   const { scope } = place;
   const bind = place.bind ?? ((value: Expression) => scope.bind(value));
   const leaves = assigned.flatMap((column) => leavesOf(column.field, column.value, [column.field.name]));
@@ -55,7 +51,7 @@ export async function assignedValues(
     return convertValue(
       value,
       { from, to: field.type },
-      { rule: work.target.conversion, path, members: memberRule(work.target, place.lacking), current },
+      { rule: work.target.conversion, path, zone: work.now.zone?.rule, members: memberRule(work.target, place.lacking), current },
     );
   });
   const values = new Map(leaves.map(({ value }, index) => [value, converted[index]?.sql ?? 'NULL']));
@@ -113,5 +109,5 @@ export function withDefault(
 ): Expression {
   if (value.kind !== 'column' || value.path.length !== 1 || value.path[0]?.toLowerCase() !== 'default') return value;
   if (scope.sides.some(({ schema }) => schema.fields.some(({ name }) => name.toLowerCase() === 'default'))) return value;
-  return target.defaultOf(field) ?? { kind: 'literal', literal: { type: 'null' } };
+  return target.defaultOf(field) ?? nullExpression;
 }

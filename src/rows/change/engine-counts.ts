@@ -8,7 +8,7 @@ export function longOf(value: unknown): bigint {
   return present(typeof long === 'bigint' ? long : undefined, `the engine must count in whole numbers, not ${typeof value}`);
 }
 
-export async function countRows(work: RowWork<never>, relation: Relation): Promise<bigint> {
+export async function countRows(work: RowWork, relation: Relation): Promise<bigint> {
   const [row] = await work.engine.rows(`SELECT count(*) FROM (${relation.sql})`, work.signal);
   return longOf(row?.[0]);
 }

@@ -6,7 +6,7 @@ import type { RowWork } from '../row-work.ts';
 
 /** Collects the ordered pairs of a relation into one list for each file. */
 export async function* positionsByFile(
-  work: RowWork<never>,
+  work: RowWork,
   relation: Relation,
 ): AsyncGenerator<{ readonly index: number; readonly positions: BigInt64Array }> {
   let current: { readonly index: number; readonly chunks: BigInt64Array[] } | undefined;

@@ -7,6 +7,7 @@ import type { Expression } from '../../expr/expression.ts';
 import { columnsOf, hasAggregate, isDeterministic, mapExpression, someNode } from '../../expr/expression-tree.ts';
 import { printExpression, printType } from '../../expr/print-expression.ts';
 import { expressionSql, quoteName, sqlText, typeSql } from '../../expr/sql/engine-sql.ts';
+import type { StatementTime } from '../../expr/time-zone.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
 
 /** One side of a statement: the table, or the source of a MERGE. */
@@ -21,12 +22,12 @@ export interface Side {
 /** The columns that an expression of a statement may mention, and where the engine finds them. */
 export class RowScope {
   readonly sides: readonly Side[];
-  readonly #nowMicros: bigint;
+  readonly #now: StatementTime;
 
-  /** `nowMicros`: what the statement calls now. */
-  constructor(sides: readonly Side[], nowMicros: bigint) {
+  /** `now`: what the statement calls now. */
+  constructor(sides: readonly Side[], now: StatementTime) {
     this.sides = sides;
-    this.#nowMicros = nowMicros;
+    this.#now = now;
   }
 
   /**
@@ -39,7 +40,7 @@ export class RowScope {
       throw severalRows(expression);
     }
     const scope = this.sides.map(({ alias, schema }) => (alias === undefined ? { schema } : { alias, schema }));
-    return bindNow(bindExpression(expression, scope), this.#nowMicros);
+    return bindNow(bindExpression(expression, scope), this.#now);
   }
 
   /** SQL of a bound expression. */
@@ -61,7 +62,7 @@ export class RowScope {
     if (bound.length === 0) return [];
     const empty = new RowScope(
       this.sides.map((side, index) => ({ ...side, columnSql: (name) => `r${index}.${quoteName(name)}` })),
-      this.#nowMicros,
+      this.#now,
     );
     const values = bound.map((expression, index) => `${empty.sql(expression)} AS v${index}`);
     const rows = this.sides.map(({ schema }, index) => {

@@ -1,6 +1,6 @@
 import { type HeldRelation, type ScanOptions, scanColumns } from '../../engine/engine.ts';
 import { quoteName } from '../../expr/sql/engine-sql.ts';
-import type { RowWork } from '../row-work.ts';
+import type { RowTable } from '../row-table.ts';
 
 /** SQL of the scan's column that says which of the files a row is of. */
 export const fileIndexSql: string = quoteName(scanColumns.fileIndex);
@@ -8,8 +8,8 @@ export const fileIndexSql: string = quoteName(scanColumns.fileIndex);
 export const rowPositionSql: string = quoteName(scanColumns.rowPosition);
 
 /** Reads files; kept until the operation ends. */
-export function holdTarget<File>(work: RowWork<File>, files: readonly File[], options?: ScanOptions): Promise<HeldRelation> {
-  return work.holding(work.scan(files, options));
+export function holdTarget<File>(table: RowTable<File>, files: readonly File[], options?: ScanOptions): Promise<HeldRelation> {
+  return table.work.holding(table.scan(files, options));
 }
 
 /** Runs `use` over a scan that ends with it. */

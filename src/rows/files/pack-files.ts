@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.ts';
 import { comparePaths } from '../../storage/path.ts';
 import type { CompactionRule } from '../../table/operations.ts';
 
@@ -36,7 +37,10 @@ export interface CompactionDebt<File> {
   readonly groups: readonly (readonly File[])[];
 }
 
-/** A bin never holds more files than this, so that one group stays a bounded piece of work. */
+/** One query of the engine reads no longer list of files than this. */
+export const maxFilesPerQuery = 10_000;
+
+/** A bin of planned compaction never holds more files than this, so that one group stays a bounded piece of work. */
 export const maxFilesPerBin = 1_000;
 
 /**
@@ -66,41 +70,47 @@ export function compactionDebt<File extends Packable>(
   partitionOf: (file: File) => string,
   rule: CompactionRule,
 ): CompactionDebt<File> {
-  const partitions = new Map<string, File[]>();
-  let smallFileCount = 0;
-  for (const file of files) {
-    const small = isSmall(file, rule);
-    if (small) smallFileCount += 1;
-    else if (!isMuchDeleted(file)) continue;
-    const key = partitionOf(file);
-    const same = partitions.get(key);
-    if (same === undefined) partitions.set(key, [file]);
-    else same.push(file);
-  }
-  const packed = [...partitions.values()].map((partition) => packPartition(partition, rule)).filter((groups) => groups.length > 0);
+  const isDue = (file: File): boolean => isSmall(file, rule) || isMuchDeleted(file);
+  const candidates = [...files].filter(isDue);
+  const smallFileCount = candidates.filter((file) => isSmall(file, rule)).length;
+  const packed = [...groupBy(candidates, partitionOf).values()]
+    .map((partition) => packPartition(partition, rule))
+    .filter((groups) => groups.length > 0);
   const groups = packed.flat().sort((a, b) => b.length - a.length || comparePaths(a[0]?.path ?? '', b[0]?.path ?? ''));
   return { smallFileCount, partitionCount: packed.length, groups };
 }
 
 /**
- * Packs the files of a partition into groups that become one file each: smallest first (ties by path), greedily up to the target size. A group
- * is worth it when it has as many files as the rule asks for, when fewer already fill a file, or when much of one of its files is deleted.
- *
- * Traded: fewer files against bytes written. A file far larger than the rest of its group is taken out of it, else a table that gets a few
- * tiny files per run would have its one large file rewritten every time; so a byte is rewritten a logarithmic number of times.
+ * Packs the files of a partition into groups that become one file each, greedily up to the target size. A group is worth it when it has as
+ * many files as the rule asks for, when fewer already fill a file, or when much of one of its files is deleted.
  */
 function packPartition<File extends Packable>(files: readonly File[], rule: CompactionRule): readonly (readonly File[])[] {
   const limits = { maxBytes: rule.targetFileBytes, maxFiles: maxFilesPerBin, maxRows: maxRowsPerBin };
   const minFiles = Math.max(2, rule.minInputFiles);
-  const small = files.filter((file) => isSmall(file, rule)).sort(bySize);
+  const small = files.filter((file) => isSmall(file, rule));
   const large = files.filter((file) => !isSmall(file, rule)).map((file) => [file]);
-  const groups = fillBins(small, limits).flatMap(({ files: bin, full }) => {
+  const isWorthIt = ({ files: kept, full }: Bin<File>): boolean => kept.length >= minFiles || (full && kept.length > 1);
+  return [...packGroups(small, limits, { isDue: isMuchDeleted, isWorthIt }), ...large];
+}
+
+/**
+ * Files in bins, smallest first (ties by path); of those, the groups that are worth a rewrite or have a file that is due for its own sake.
+ *
+ * Traded: fewer files against bytes written. A file far larger than the rest of its bin is taken out of it, else a table that gets a few
+ * tiny files per run would have its one large file rewritten every time; so a byte is rewritten a logarithmic number of times. Taken out, it
+ * is a group of its own when it is due.
+ */
+export function packGroups<File extends Packable>(
+  files: readonly File[],
+  limits: BinLimits,
+  which: { readonly isDue: (file: File) => boolean; readonly isWorthIt: (bin: Bin<File>) => boolean },
+): readonly (readonly File[])[] {
+  return fillBins(files.toSorted(bySize), limits).flatMap(({ files: bin, full }) => {
     const kept = keptOf(bin);
-    const worthIt = kept.length >= minFiles || (full && kept.length > 1 && kept.length === bin.length) || kept.some(isMuchDeleted);
-    const alone = bin.slice(kept.length).filter(isMuchDeleted);
+    const worthIt = kept.some(which.isDue) || which.isWorthIt({ files: kept, full: full && kept.length === bin.length });
+    const alone = bin.slice(kept.length).filter(which.isDue);
     return [...(worthIt ? [kept] : []), ...alone.map((file) => [file])];
   });
-  return [...groups, ...large];
 }
 
 /** Neighbours in bins, in their order; a bin is closed when the next file would exceed a limit. A file beyond a limit is alone. */

@@ -1,5 +1,6 @@
 import { throwIfAborted } from '../../base/abort.ts';
-import { type ByteRange, type FooterBytes, RowGroupConcatenation } from '../../codec/parquet/concatenate-row-groups.ts';
+import { RowGroupConcatenation } from '../../codec/parquet/concatenate-row-groups.ts';
+import { type ByteRange, type FooterBytes, footerLength, footerTailBytes, parquetMark } from '../../codec/parquet/footer.ts';
 import { type FilePart, readFileEnd } from '../../storage/local-file-parts.ts';
 
 /**
@@ -13,7 +14,6 @@ const maxFooterShare = 0.02;
 /** Footers of most files fit; for the others the end is read once more. */
 const likelyFooterBytes: number = 64 << 10;
 const maxFooterBytes: number = 64 << 20;
-const tailBytes = 8;
 
 /** One Parquet file out of several, to be written by `writeFileParts`. */
 export interface PlannedConcatenation {
@@ -38,7 +38,7 @@ export async function planConcatenation(
   signal: AbortSignal | undefined,
 ): Promise<PlannedConcatenation | undefined> {
   const concatenation = new RowGroupConcatenation();
-  const parts: FilePart[] = [{ kind: 'bytes', bytes: RowGroupConcatenation.head }];
+  const parts: FilePart[] = [{ kind: 'bytes', bytes: parquetMark }];
   const moved: MovedRange[][] = [];
   const rowCounts: number[] = [];
   let [dataBytes, rowGroupCount] = [0, 0];
@@ -52,7 +52,7 @@ export async function planConcatenation(
     rowGroupCount += added.rowGroupCount;
     const ranges: MovedRange[] = [];
     for (const range of added.ranges) {
-      ranges.push({ ...range, to: RowGroupConcatenation.head.length + dataBytes });
+      ranges.push({ ...range, to: parquetMark.length + dataBytes });
       parts.push({ kind: 'range', path, ...range });
       dataBytes += range.until - range.from;
     }
@@ -75,15 +75,10 @@ export async function planConcatenation(
 async function readFooterBytes(path: string, sizeBytes: number): Promise<FooterBytes | undefined> {
   let end = await readFileEnd(path, likelyFooterBytes);
   const length = footerLength(end.bytes);
-  if (length === undefined || end.sizeBytes !== sizeBytes || length + tailBytes > Math.min(sizeBytes, maxFooterBytes)) return undefined;
-  if (length + tailBytes > end.bytes.length) end = await readFileEnd(path, length + tailBytes);
-  const from = end.bytes.length - tailBytes - length;
+  if (length === undefined || end.sizeBytes !== sizeBytes || length + footerTailBytes > Math.min(sizeBytes, maxFooterBytes))
+    return undefined;
+  if (length + footerTailBytes > end.bytes.length) end = await readFileEnd(path, length + footerTailBytes);
+  const from = end.bytes.length - footerTailBytes - length;
   if (from < 0) return undefined;
-  return { bytes: end.bytes.subarray(from, from + length), start: sizeBytes - tailBytes - length };
-}
-
-function footerLength(end: Uint8Array): number | undefined {
-  const bytes = Buffer.from(end.buffer, end.byteOffset, end.byteLength);
-  if (bytes.length < tailBytes || Buffer.compare(bytes.subarray(-4), RowGroupConcatenation.head) !== 0) return undefined;
-  return bytes.readUInt32LE(bytes.length - tailBytes);
+  return { bytes: end.bytes.subarray(from, from + length), start: sizeBytes - footerTailBytes - length };
 }

@@ -1,7 +1,7 @@
 import type { Expression } from '../../expr/expression.ts';
 import { isDeterministic } from '../../expr/expression-tree.ts';
 import { quoteName } from '../../expr/sql/engine-sql.ts';
-import type { Field } from '../../schema/types.ts';
+import type { Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import { withDefault } from '../change/assigned-values.ts';
 import type { HiddenNames } from '../change/hidden-names.ts';
@@ -19,9 +19,14 @@ export interface UnmatchedRows {
   readonly unmatched: Relation;
 }
 
+/** All rows of relations that have the columns of `schema`. */
+export function unionOf(parts: readonly Relation[], schema: StructType): Relation {
+  return { sql: parts.map(({ sql }) => `SELECT * FROM (${sql})`).join(' UNION ALL '), schema };
+}
+
 /** The values that one insert clause makes of its rows, under the names of the table's columns. Evaluated once when they are random. */
 export async function insertValues(
-  work: RowWork<never>,
+  work: RowWork,
   rows: UnmatchedRows,
   { clause, index }: { readonly clause: InsertClause; readonly index: number },
 ): Promise<Relation> {
@@ -49,7 +54,7 @@ export function boundInsertValues(
 ): readonly { readonly field: Field; readonly bound: Expression }[] {
   const bind = bindInMerge(target, scope, 'INSERT clause');
   return clause.assigned.map(({ field, value }) => {
-    if (value.kind === 'members') throw target.errors.unresolvedInMerge(field.name, { clause: 'INSERT clause', sides: scope.sides });
+    if (value.kind === 'members') throw target.errors.memberInserted([field.name, ...value.members.keys()].slice(0, 2));
     return { field, bound: bind(withDefault(target, scope, { field, value: value.value })) };
   });
 }

@@ -13,7 +13,7 @@ interface ChangeClauses {
 
 /** The new values of rows that a MERGE changes, over the touched rows: the table's columns beside the source's. */
 export async function changeClauses(
-  work: RowWork<never>,
+  work: RowWork,
   merge: {
     readonly statement: MergeStatement;
     readonly scopes: MergeScopes;
@@ -30,7 +30,7 @@ export async function changeClauses(
       target: { ...merge.scopes.target, columnSql: touchedColumn },
       source: { ...merge.scopes.source, columnSql: sourceColumn },
     },
-    work.nowMicros,
+    work.now,
   );
   const clauses: RowClause[] = [];
   for (const clause of [...merge.statement.matched, ...merge.statement.notMatchedBySource]) {
@@ -39,7 +39,7 @@ export async function changeClauses(
   return { clauses, carried: [...carried] };
 }
 
-async function rowClause(work: RowWork<never>, clause: ChangeClause, scopes: MergeScopes): Promise<RowClause> {
+async function rowClause(work: RowWork, clause: ChangeClause, scopes: MergeScopes): Promise<RowClause> {
   if (clause.action === 'delete') return { kind: 'delete' };
   const scope = scopes[clause.scope];
   const bind = bindInMerge(work.target, scope, 'UPDATE clause');

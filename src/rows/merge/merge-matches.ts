@@ -38,7 +38,7 @@ const longField = { type: { kind: 'long' }, nullable: true } as const;
  *
  * @throws AnalysisException `multipleMatches` of the target's errors.
  */
-export async function findMatches(work: RowWork<never>, search: MergeSearch): Promise<MergeMatches> {
+export async function findMatches(work: RowWork, search: MergeSearch): Promise<MergeMatches> {
   const { statement } = search;
   const changes = statement.matched.length + statement.notMatchedBySource.length;
   if (changes === 0) return { touched: undefined, unmatched: await insertOnly(work, search), matchedFiles: [] };
@@ -61,7 +61,7 @@ function clauseSql(clauses: readonly { readonly condition: Expression | undefine
   return `CASE ${branches.join(' ')} END`;
 }
 
-function holdPairs(work: RowWork<never>, search: MergeSearch): Promise<HeldRelation> {
+function holdPairs(work: RowWork, search: MergeSearch): Promise<HeldRelation> {
   const { statement, scopes, hidden, source } = search;
   const columns = [
     `t.${fileIndexSql} AS ${quoteName(hidden.file)}`,
@@ -70,10 +70,8 @@ function holdPairs(work: RowWork<never>, search: MergeSearch): Promise<HeldRelat
     `s.${quoteName(hidden.sourceRow)} AS ${quoteName(hidden.sourceRow)}`,
     ...search.carried.map((name) => `s.${quoteName(source.columnOf(name))} AS ${quoteName(source.columnOf(name))}`),
   ];
-  const joined = `SELECT ${columns.join(', ')} FROM (${search.scan.sql}) t JOIN (${source.rows.sql}) s ON ${scopes.both.sql(statement.condition)}`;
-  // Pairs for which nothing is done still say which rows have a match.
-  const allPairs = statement.notMatched.length > 0 || statement.notMatchedBySource.length > 0;
-  const sql = allPairs ? joined : `SELECT * FROM (${joined}) WHERE ${quoteName(hidden.clause)} IS NOT NULL`;
+  // Pairs for which nothing is done still say which rows have a match, and which have several.
+  const sql = `SELECT ${columns.join(', ')} FROM (${search.scan.sql}) t JOIN (${source.rows.sql}) s ON ${scopes.both.sql(statement.condition)}`;
   const fields = [...touchedSchema(search).fields];
   fields.splice(3, 0, { name: hidden.sourceRow, ...longField });
   return work.holding(work.engine.materialize({ sql, schema: { kind: 'struct', fields } }, work.signal));
@@ -89,24 +87,27 @@ function touchedSchema({ hidden, source, carried }: MergeSearch): StructType {
   return { kind: 'struct', fields };
 }
 
-async function touchedPairs(work: RowWork<never>, search: MergeSearch, pairs: Relation): Promise<Relation> {
+async function touchedPairs(work: RowWork, search: MergeSearch, pairs: Relation): Promise<Relation> {
   const { hidden, statement } = search;
   const [file, position, clause] = [hidden.file, hidden.position, hidden.clause].map(quoteName);
   const concerned = `FROM (${pairs.sql}) WHERE ${clause} IS NOT NULL`;
-  const repeated = await work.engine.rows(`SELECT 1 ${concerned} GROUP BY ${file}, ${position} HAVING count(*) > 1 LIMIT 1`, work.signal);
+  const repeated = await work.engine.rows(
+    `SELECT 1 FROM (${pairs.sql}) GROUP BY ${file}, ${position} HAVING count(*) > 1 LIMIT 1`,
+    work.signal,
+  );
   const schema = touchedSchema(search);
   const columns = schema.fields.map((field) => quoteName(field.name)).join(', ');
-  if (repeated.length === 0) return { sql: `SELECT ${columns} ${concerned}`, schema };
+  if (repeated.length === 0 || statement.matched.length === 0) return { sql: `SELECT ${columns} ${concerned}`, schema };
   const [only] = statement.matched;
   const deletesOnly = statement.matched.length === 1 && only?.action === 'delete' && only.condition === undefined;
   if (!deletesOnly) throw work.target.errors.multipleMatches();
-  // A row deleted twice is deleted.
+  // A row deleted twice is deleted; in any other case it could depend on an order what becomes of a row, even where the conditions say it does not.
   const held = await work.holding(work.engine.materialize({ sql: `SELECT DISTINCT ${columns} ${concerned}`, schema }, work.signal));
   return { sql: held.sql, schema };
 }
 
 /** Rows of the table that no source row matches and a clause concerns. */
-function withoutSource(work: RowWork<never>, search: MergeSearch, pairs: Relation): Promise<HeldRelation> {
+function withoutSource(work: RowWork, search: MergeSearch, pairs: Relation): Promise<HeldRelation> {
   const { hidden, statement, scopes, source, carried } = search;
   const clause = clauseSql(statement.notMatchedBySource, scopes.onlyTarget, statement.matched.length);
   const matched = `SELECT 1 FROM (${pairs.sql}) p WHERE p.${quoteName(hidden.file)} = t.${fileIndexSql} AND p.${quoteName(hidden.position)} = t.${rowPositionSql}`;
@@ -121,16 +122,16 @@ function withoutSource(work: RowWork<never>, search: MergeSearch, pairs: Relatio
   return work.holding(work.engine.materialize({ sql, schema: touchedSchema(search) }, work.signal));
 }
 
-function unmatchedBeside(work: RowWork<never>, search: MergeSearch, pairs: Relation): Promise<HeldRelation> {
+function unmatchedBeside(work: RowWork, search: MergeSearch, pairs: Relation): Promise<HeldRelation> {
   const row = quoteName(search.hidden.sourceRow);
   return holdUnmatched(work, search, `WHERE NOT EXISTS (SELECT 1 FROM (${pairs.sql}) p WHERE p.${row} = s.${row})`);
 }
 
-function insertOnly(work: RowWork<never>, search: MergeSearch): Promise<HeldRelation> {
+function insertOnly(work: RowWork, search: MergeSearch): Promise<HeldRelation> {
   return holdUnmatched(work, search, `ANTI JOIN (${search.scan.sql}) t ON ${search.scopes.both.sql(search.statement.condition)}`);
 }
 
-function holdUnmatched(work: RowWork<never>, search: MergeSearch, where: string): Promise<HeldRelation> {
+function holdUnmatched(work: RowWork, search: MergeSearch, where: string): Promise<HeldRelation> {
   const { hidden, statement, scopes, source } = search;
   const clause = `${clauseSql(statement.notMatched, scopes.onlySource, 0)} AS ${quoteName(hidden.clause)}`;
   const sql = `SELECT * FROM (SELECT s.*, ${clause} FROM (${source.rows.sql}) s ${where}) WHERE ${quoteName(hidden.clause)} IS NOT NULL`;
@@ -138,7 +139,9 @@ function holdUnmatched(work: RowWork<never>, search: MergeSearch, where: string)
   return work.holding(work.engine.materialize({ sql, schema: { kind: 'struct', fields } }, work.signal));
 }
 
-async function filesOf(work: RowWork<never>, search: MergeSearch, pairs: Relation): Promise<readonly number[]> {
-  const rows = await work.engine.rows(`SELECT DISTINCT ${quoteName(search.hidden.file)} FROM (${pairs.sql})`, work.signal);
+async function filesOf(work: RowWork, { hidden, statement }: MergeSearch, pairs: Relation): Promise<readonly number[]> {
+  const every = statement.notMatched.length > 0 || statement.notMatchedBySource.length > 0;
+  const where = every ? '' : ` WHERE ${quoteName(hidden.clause)} IS NOT NULL`;
+  const rows = await work.engine.rows(`SELECT DISTINCT ${quoteName(hidden.file)} FROM (${pairs.sql})${where}`, work.signal);
   return rows.map(([index]) => Number(index));
 }

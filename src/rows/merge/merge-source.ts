@@ -21,7 +21,7 @@ export class MergeSource {
     this.#hidden = parts.hidden;
   }
 
-  static async hold(work: RowWork<never>, source: Relation, hidden: HiddenNames): Promise<MergeSource> {
+  static async hold(work: RowWork, source: Relation, hidden: HiddenNames): Promise<MergeSource> {
     const { fields } = source.schema;
     const columns = fields.map((field, index) => `s.${quoteName(field.name)} AS ${quoteName(hidden.source(index))}`);
     const sql = `SELECT ${[...columns, `row_number() OVER () AS ${quoteName(hidden.sourceRow)}`].join(', ')} FROM (${source.sql}) s`;

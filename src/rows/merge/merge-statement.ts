@@ -2,7 +2,8 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { JsonObject } from '../../base/bigint-json.ts';
 import { printJson } from '../../base/bigint-json.ts';
 import type { Expression } from '../../expr/expression.ts';
-import { isDeterministic } from '../../expr/expression-tree.ts';
+import { hasAggregate, isDeterministic } from '../../expr/expression-tree.ts';
+import type { StatementTime } from '../../expr/time-zone.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { Assignment, MergeClause, MergeRequest } from '../../table/row-operations.ts';
 import type { LackingMembers } from '../change/assigned-values.ts';
@@ -50,9 +51,9 @@ export interface MergeScopes {
 /** Which columns values may mention. */
 type ScopeName = 'both' | 'onlyTarget' | 'onlySource';
 
-export function mergeScopes(sides: { readonly target: Side; readonly source: Side }, nowMicros: bigint): MergeScopes {
+export function mergeScopes(sides: { readonly target: Side; readonly source: Side }, now: StatementTime): MergeScopes {
   const { target, source } = sides;
-  const scope = (...all: readonly Side[]): RowScope => new RowScope(all, nowMicros);
+  const scope = (...all: readonly Side[]): RowScope => new RowScope(all, now);
   return { target, source, both: scope(target, source), onlyTarget: scope(target), onlySource: scope(source) };
 }
 
@@ -76,11 +77,11 @@ export function checkClauses(target: RowTarget, clauses: readonly MergeClause[])
 /**
  * Resolves every name of the request.
  *
- * @throws AnalysisException `unresolvedInMerge`, `randomMergeCondition`, `duplicateInsertColumns` of the target's errors,
+ * @throws AnalysisException `unresolvedInMerge`, `mergeCondition`, `duplicateInsertColumns` of the target's errors,
  * `DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN` (42K09), and those of assignments.
  */
 export async function resolveMerge(
-  work: RowWork<never>,
+  work: RowWork,
   request: MergeRequest,
   scopes: MergeScopes,
   target: MergeTarget,
@@ -122,9 +123,10 @@ export function bindInMerge(target: RowTarget, scope: RowScope, clause: string):
   };
 }
 
-async function boundCondition(work: RowWork<never>, scope: RowScope, condition: Expression, clause: string): Promise<Expression> {
+async function boundCondition(work: RowWork, scope: RowScope, condition: Expression, clause: string): Promise<Expression> {
+  if (hasAggregate(condition)) throw work.target.errors.mergeCondition('aggregate', historyText(condition), clause);
   const bound = bindInMerge(work.target, scope, clause)(condition);
-  if (!isDeterministic(bound)) throw work.target.errors.randomMergeCondition(bound, clause);
+  if (!isDeterministic(bound)) throw work.target.errors.mergeCondition('random', historyText(bound), clause);
   return scope.bindCondition(work.engine, bound, work.signal);
 }
 
@@ -160,18 +162,22 @@ function assignmentsOf(table: RowTarget, clause: MergeClause, place: ClausePlace
     return {
       assigned: assignedColumns(table, target.schema, { assignments: starAssignments(table, place), unknown }),
       scope: 'onlySource',
-      lacking: lackingMembers(target, clause.action === 'update'),
+      lacking: lackingMembers(table, target, clause.action === 'update'),
     };
   }
   const assignments = given.map((assignment) => withoutAlias(assignment, request.targetAlias, target.schema));
   if (clause.action === 'insert') checkInsertColumns(table, assignments);
   const unknown = (path: readonly string[]): AnalysisException =>
     table.errors.unresolvedInMerge(path.join('.'), { clause: `${place.label} clause`, sides: [scopes.target] });
-  return { assigned: assignedColumns(table, target.schema, { assignments, unknown }), scope, lacking: lackingMembers(target, false) };
+  return {
+    assigned: assignedColumns(table, target.schema, { assignments, unknown }),
+    scope,
+    lacking: lackingMembers(table, target, false),
+  };
 }
 
-function lackingMembers({ evolving }: MergeTarget, updatesAll: boolean): LackingMembers {
-  if (!evolving) return 'refused';
+function lackingMembers(table: RowTarget, { evolving }: MergeTarget, updatesAll: boolean): LackingMembers {
+  if (!evolving || !table.fillsMembers) return 'refused';
   return updatesAll ? 'kept' : 'null';
 }
 

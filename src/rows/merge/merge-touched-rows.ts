@@ -26,7 +26,7 @@ interface TouchedSearch<File> {
 }
 
 /** Counts the rows by file and clause; `undefined`: there are none. */
-export async function countTouched<File>(work: RowWork<File>, search: TouchedSearch<File>): Promise<TouchedRows<File> | undefined> {
+export async function countTouched<File>(work: RowWork, search: TouchedSearch<File>): Promise<TouchedRows<File> | undefined> {
   const { hidden, clauses, files, rows } = search;
   const [file, position, clause] = [hidden.file, hidden.position, hidden.clause].map(quoteName);
   const counted = await work.engine.rows(`SELECT ${file}, ${clause}, count(*) FROM (${rows.sql}) GROUP BY ALL`, work.signal);

@@ -10,7 +10,7 @@ const defaultAlias = { target: 'target', source: 'source' };
 
 /** Both sides as the search joins them: the table, which has `schema`, as `t`, the source as `s`. */
 export function searchScopes(
-  work: RowWork<never>,
+  work: RowWork,
   schema: StructType,
   { request, source }: { readonly request: MergeRequest; readonly source: MergeSource },
 ): MergeScopes {
@@ -24,5 +24,5 @@ export function searchScopes(
     schema: source.schema,
     columnSql: (name: string) => `s.${quoteName(source.columnOf(name))}`,
   };
-  return mergeScopes({ target, source: given }, work.nowMicros);
+  return mergeScopes({ target, source: given }, work.now);
 }

@@ -22,7 +22,7 @@ interface MergeSides {
  * What every row of the table that matches some source row satisfies, over the table's columns alone: parts of the condition that mention
  * nothing else, and the range of the source's values where the condition asks for equality. Conditions come without qualifiers.
  */
-export async function matchableRows(work: RowWork<never>, sides: MergeSides, bound: Expression): Promise<readonly Expression[]> {
+export async function matchableRows(work: RowWork, sides: MergeSides, bound: Expression): Promise<readonly Expression[]> {
   const found: Expression[] = [];
   for (const part of conjuncts(bound)) {
     if (onlyOf(sides, part, sides.target)) {
@@ -57,7 +57,7 @@ function onlyOf(sides: MergeSides, expression: Expression, side: Side): boolean 
   return mentioned.size === 1 && mentioned.has(side);
 }
 
-async function keyConditions(work: RowWork<never>, sides: MergeSides, key: Key): Promise<readonly Expression[]> {
+async function keyConditions(work: RowWork, sides: MergeSides, key: Key): Promise<readonly Expression[]> {
   const [columnType, type] = await sides.scope.typesOf(work.engine, [key.column, key.source], work.signal);
   const exact = type === undefined ? undefined : exactType(type);
   // Across types the engine compares by rules of its own; a range of the source's values need not be one of the column's.

@@ -1,5 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
+import type { DataType } from '../../schema/types.ts';
 import { shownSql } from './column-sql.ts';
 import type { ConversionFault, MemberDifference } from './convert-value.ts';
 import type { RowCheck } from './row-checks.ts';
@@ -90,4 +91,15 @@ function columnNameOf(fault: ConversionFault): string {
 
 function quoted(path: readonly string[]): string {
   return path.map((part) => `\`${part}\``).join('.');
+}
+
+/** A member of a column, or of a member, that has none. */
+export function memberOfPlainValue(column: string, type: DataType): AnalysisException {
+  const [base, other] = [`"${column}"`, `"${sqlTypeName(type)}"`];
+  return new AnalysisException({
+    errorClass: 'INVALID_EXTRACT_BASE_FIELD_TYPE',
+    sqlState: '42000',
+    message: `Can't extract a value from ${base}. Need a complex type [STRUCT, ARRAY, MAP] but got ${other}.`,
+    parameters: { base, other },
+  });
 }

@@ -1,5 +1,6 @@
 import { castSql } from '../../expr/sql/cast-sql.ts';
 import { sqlText, typeSql } from '../../expr/sql/engine-sql.ts';
+import type { ZoneRule } from '../../expr/time-zone.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 
@@ -31,6 +32,8 @@ interface ConversionOptions {
   readonly byPosition?: boolean | undefined;
   /** Told of every struct that has other members than its type; throws where that must not be. */
   readonly members?: ((difference: MemberDifference) => void) | undefined;
+  /** Zone of local times among the values. Default: UTC. */
+  readonly zone?: ZoneRule;
   /** Engine SQL of the value that is replaced, in the type `to`: members that the new value lacks stay as they are. */
   readonly current?: string | undefined;
 }
@@ -166,7 +169,7 @@ function convertScalar(value: string, types: { readonly from: DataType; readonly
   if (options.rule === 'fit' || !castable(from, to) || (options.rule === 'ansi' && from.kind === 'string' && !textOnly.has(to.kind))) {
     return { sql: `CAST(NULL AS ${typeSql(to)})`, faults: [{ ...fault, kind: 'mismatch', broken: `${value} IS NOT NULL` }] };
   }
-  const cast = (safe: boolean): string => castSql(value, { from, to, safe });
+  const cast = (safe: boolean): string => castSql(value, { from, to, safe, zone: options.zone });
   if (to.kind === 'string' || to.kind === 'binary') return { sql: cast(false), faults: [] };
   const kind = from.kind === 'string' ? 'malformed' : 'overflow';
   return { sql: cast(false), faults: [{ ...fault, kind, broken: `(${value} IS NOT NULL AND ${cast(true)} IS NULL)` }] };

@@ -1,8 +1,8 @@
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import { DataFrame } from '../data-frame.ts';
-import type { SessionRuntime } from '../plan/session-runtime.ts';
 import { batchesOf } from '../rows/build-rows.ts';
 import type { RowInput } from '../rows/row.ts';
+import type { SessionRuntime } from '../run/session-runtime.ts';
 
 /** The rows that a command answers with. */
 export interface CommandResult {

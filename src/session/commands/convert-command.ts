@@ -1,6 +1,6 @@
 import { parseSchema } from '../../expr/parse/parse-type.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
-import type { SessionRuntime } from '../plan/session-runtime.ts';
+import type { SessionRuntime } from '../run/session-runtime.ts';
 import { unsupported } from '../session-errors.ts';
 import { commitOptionsOf } from './row-commands.ts';
 

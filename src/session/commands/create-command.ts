@@ -1,10 +1,10 @@
 import type { StructType } from '../../schema/types.ts';
+import type { TableFormat } from '../../table/formats.ts';
 import type { PartitionFieldDefinition } from '../../table/partitioning/transform.ts';
 import type { Relation } from '../../table/relation.ts';
-import type { TableFormat } from '../../table/table.ts';
 import type { CreateRequest, CreateResult } from '../../table/table-formats.ts';
 import type { TableReference } from '../plan/plan.ts';
-import type { SessionRuntime } from '../plan/session-runtime.ts';
+import type { SessionRuntime } from '../run/session-runtime.ts';
 import { pathExists, pathNotFound } from '../session-errors.ts';
 import { defaultProperties, WriteOptions } from '../write/write-options.ts';
 import { partitionedAs } from './partitioned-as.ts';

@@ -15,8 +15,9 @@ export async function optimizeCommand(
   const startedMs = runtime.clock.now();
   const where = request.where === undefined ? undefined : fixedNow(target, request.where);
   const targetFileBytes = runtime.conf.bytes('spark.databricks.delta.optimize.maxFileSize');
+  const minFileBytes = runtime.conf.bytes('spark.databricks.delta.optimize.minFileSize');
   const { schema, properties } = await table.refresh(signal);
-  const result = await table.operations.optimize({ ...request, where, targetFileBytes, ...commitOptionsOf(target) });
+  const result = await table.operations.optimize({ ...request, where, targetFileBytes, minFileBytes, ...commitOptionsOf(target) });
   const about = {
     startTimeMs: startedMs,
     endTimeMs: runtime.clock.now(),

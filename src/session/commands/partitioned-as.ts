@@ -1,12 +1,13 @@
 import type { StructType } from '../../schema/types.ts';
+import { type TableFormat, traitsOf } from '../../table/formats.ts';
 import { type PartitionFieldDefinition, printTransform } from '../../table/partitioning/transform.ts';
-import type { TableDefinition, TableFormat } from '../../table/table.ts';
+import type { TableDefinition } from '../../table/table.ts';
 import { unsupported } from '../session-errors.ts';
 
 /**
  * A partitioning as the definition of a table of the format has it: names as the schema spells them.
  *
- * @throws AnalysisException `UNSUPPORTED_FEATURE` for a transform in a Delta table.
+ * @throws AnalysisException `UNSUPPORTED_FEATURE` for a transform where the format has none.
  */
 export function partitionedAs(
   format: TableFormat,
@@ -14,7 +15,8 @@ export function partitionedAs(
   schema: StructType,
 ): Pick<TableDefinition, 'partitionColumns' | 'partitioning'> {
   const spelled = fields.map((field) => ({ ...field, source: [spelledAs(field.source[0] ?? '', schema), ...field.source.slice(1)] }));
-  if (format === 'iceberg') return { partitionColumns: [], partitioning: spelled };
+  const { partitionTransforms } = traitsOf[format];
+  if (partitionTransforms) return { partitionColumns: [], partitioning: spelled };
   const [transformed] = fields.filter(({ transform }) => transform.kind !== 'identity');
   if (transformed !== undefined) {
     throw unsupported(`partitioning a Delta table by ${printTransform(transformed.transform)}`, 'partition by a generated column');

@@ -3,17 +3,19 @@ import type { Expression } from '../../expr/expression.ts';
 import type {
   CommitOptions,
   DeleteRequest,
+  FindPlaces,
   MergeClause,
   MergeRequest,
   RowOperationResult,
   UpdateRequest,
 } from '../../table/row-operations.ts';
 import type { QueryableTable } from '../../table/table.ts';
-import { relationOf } from '../plan/actions.ts';
-import { withExecution } from '../plan/execution.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { SessionRuntime } from '../plan/session-runtime.ts';
+import { relationOf } from '../run/actions.ts';
+import { withExecution } from '../run/execution.ts';
+import type { SessionRuntime } from '../run/session-runtime.ts';
 import { type CommandResult, resultSchema } from './command-result.ts';
+import { sessionCommit, sessionNotes } from './session-commit.ts';
 
 /** A table to be changed, in a session. */
 export interface CommandTarget {
@@ -30,17 +32,38 @@ const mergeSchema = resultSchema({
   num_inserted_rows: 'long',
 });
 
+/** A command for rows that a condition tells, or a query in place of it, given the snapshot to ask. */
+type Choosing<Request extends { readonly places?: unknown }> = Omit<Request, keyof CommitOptions | 'places'> & {
+  readonly places?: ((snapshotId: bigint | undefined) => Plan) | undefined;
+};
+
 /** DELETE: one row, `num_affected_rows`. */
-export async function deleteCommand(target: CommandTarget, request: Omit<DeleteRequest, keyof CommitOptions>): Promise<CommandResult> {
+export async function deleteCommand(target: CommandTarget, request: Choosing<DeleteRequest>): Promise<CommandResult> {
   const condition = request.condition === undefined ? undefined : fixedNow(target, request.condition);
-  return affected(await target.table.operations.delete({ ...request, condition, ...commitOptionsOf(target) }));
+  return choosing(target, request, (places) =>
+    target.table.operations.delete({ ...request, condition, places, ...rowCommitOptionsOf(target) }),
+  );
 }
 
 /** UPDATE: one row, `num_affected_rows`. */
-export async function updateCommand(target: CommandTarget, request: Omit<UpdateRequest, keyof CommitOptions>): Promise<CommandResult> {
+export async function updateCommand(target: CommandTarget, request: Choosing<UpdateRequest>): Promise<CommandResult> {
   const condition = request.condition === undefined ? undefined : fixedNow(target, request.condition);
   const assignments = request.assignments.map((assignment) => ({ ...assignment, value: fixedNow(target, assignment.value) }));
-  return affected(await target.table.operations.update({ ...request, condition, assignments, ...commitOptionsOf(target) }));
+  return choosing(target, request, (places) =>
+    target.table.operations.update({ ...request, condition, assignments, places, ...rowCommitOptionsOf(target) }),
+  );
+}
+
+/** Runs an operation with the rows that its query gives, which are there until it ends. */
+async function choosing(
+  { runtime, signal }: CommandTarget,
+  { places }: Pick<Choosing<DeleteRequest>, 'places'>,
+  operate: (places: FindPlaces | undefined) => Promise<RowOperationResult>,
+): Promise<CommandResult> {
+  if (places === undefined) return affected(await operate(undefined));
+  return withExecution(runtime, signal, async (execution) =>
+    affected(await operate((snapshotId) => relationOf(execution, places(snapshotId)))),
+  );
 }
 
 /** MERGE: one row, `num_affected_rows`, `num_updated_rows`, `num_deleted_rows`, `num_inserted_rows`. */
@@ -53,7 +76,7 @@ export async function mergeCommand(
   const result = await withExecution(runtime, signal, async (execution) =>
     table.operations.merge({
       ...request,
-      ...commitOptionsOf(target),
+      ...rowCommitOptionsOf(target),
       source: await relationOf(execution, request.source),
       condition: fixedNow(target, request.condition),
       clauses: request.clauses.map((clause) => fixedClause(target, clause)),
@@ -71,12 +94,17 @@ export async function mergeCommand(
 
 /** What the session adds to every commit. */
 export function commitOptionsOf({ runtime, signal }: Omit<CommandTarget, 'table'>): CommitOptions {
-  return { userMetadata: runtime.conf.find('spark.databricks.delta.commitInfo.userMetadata'), signal };
+  return { ...sessionNotes(runtime.conf), signal };
 }
 
-/** `now()` and its kin as one instant. */
+/** What the session adds to every commit that changes rows. */
+export function rowCommitOptionsOf({ runtime, signal }: Omit<CommandTarget, 'table'>): CommitOptions {
+  return { ...sessionCommit(runtime.conf), signal };
+}
+
+/** `now()` and its kin as one instant, local times in the session's zone. */
 export function fixedNow({ runtime }: Pick<CommandTarget, 'runtime'>, expression: Expression): Expression {
-  return bindNow(expression, BigInt(runtime.clock.now()) * 1000n);
+  return bindNow(expression, runtime.now());
 }
 
 function fixedClause(target: CommandTarget, clause: MergeClause): MergeClause {

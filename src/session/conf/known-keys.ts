@@ -1,56 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { nearestName } from '../../base/nearest-name.ts';
+import { type ConfValueKind, keySpaces, prefixedKeys } from './key-tables.ts';
 import { unlikeSettled } from './settled-values.ts';
-
-/** What a configuration value must look like. */
-export type ConfValueKind = 'boolean' | 'integer' | 'text' | 'bytes' | 'tri-state';
-
-/** Keys below `spark.databricks.delta.` (and `tidewater.delta.`), with the kind of their values. */
-const deltaKeys: ReadonlyMap<string, ConfValueKind> = new Map([
-  ['schema.autoMerge.enabled', 'boolean'],
-  ['optimizeWrite.enabled', 'boolean'],
-  ['optimizeWrite.binSize', 'bytes'],
-  ['autoCompact.enabled', 'tri-state'],
-  ['autoCompact.minNumFiles', 'integer'],
-  ['autoCompact.maxFileSize', 'bytes'],
-  ['optimize.maxFileSize', 'bytes'],
-  ['optimize.minFileSize', 'bytes'],
-  ['retentionDurationCheck.enabled', 'boolean'],
-  ['changeDataFeed.timestampOutOfRange.enabled', 'boolean'],
-  ['changeDataFeed.unsafeBatchReadOnIncompatibleSchemaChanges.enabled', 'boolean'],
-  ['vacuum.parallelDelete.enabled', 'boolean'],
-  ['vacuum.logging.enabled', 'boolean'],
-  ['allowArbitraryProperties.enabled', 'boolean'],
-  ['constraints.assumesDropIfExists.enabled', 'boolean'],
-  ['snapshotPartitions', 'integer'],
-  ['stats.skipping', 'boolean'],
-  ['stats.collect', 'boolean'],
-  ['merge.materializeSource', 'text'],
-  ['commitInfo.userMetadata', 'text'],
-  ['replaceWhere.dataColumns.enabled', 'boolean'],
-  ['dynamicPartitionOverwrite.enabled', 'boolean'],
-  ['checkLatestSchemaOnRead', 'boolean'],
-  ['allowedLocations', 'text'],
-]);
-
-/** Keys below `tidewater.` that only this program has. */
-const ownKeys: ReadonlyMap<string, ConfValueKind> = new Map([
-  ['engine.memoryLimit', 'bytes'],
-  ['engine.threads', 'integer'],
-  ['engine.temporaryDirectory', 'text'],
-  ['engine.fileCacheSize', 'bytes'],
-  ['iceberg.allowedLocations', 'text'],
-  ['files.allowedLocations', 'text'],
-  ['s3.endpoint', 'text'],
-  ['s3.region', 'text'],
-  ['s3.path-style-access', 'boolean'],
-  ['s3.access-key-id', 'text'],
-  ['s3.secret-access-key', 'text'],
-  ['s3.session-token', 'text'],
-  ['s3.request-timeout-ms', 'integer'],
-  ['s3.max-connections', 'integer'],
-  ['s3.checksum-enabled', 'boolean'],
-]);
 
 /** What says where a session may go is said by who makes it, not by the statements it runs. */
 const fixedKeys: ReadonlySet<string> = new Set([
@@ -71,8 +22,6 @@ export function checkChangeable(key: string): void {
   });
 }
 
-const defaultsPrefix = 'properties.defaults.';
-
 /** The one spelling under which a key is kept: `tidewater.sql.…` and `tidewater.delta.…` stand for Spark's keys. */
 export function canonicalKey(key: string): string {
   if (key.startsWith('tidewater.sql.')) return `spark.${key.slice('tidewater.'.length)}`;
@@ -82,9 +31,9 @@ export function canonicalKey(key: string): string {
 }
 
 /**
- * Refuses what cannot be meant: an unknown key below `spark.databricks.delta.` or `tidewater.`, a value of the wrong kind, or one of
- * Spark's that would change results and does not here. Other keys of Spark are taken as they are, for programs that set them, and have no
- * effect.
+ * Refuses what cannot be meant: an unknown key below `spark.databricks.delta.`, `spark.sql.iceberg.` or `tidewater.`, a value of the wrong
+ * kind, or one that would change results and does not here. Other keys of Spark are taken as they are, for programs that set them, and have
+ * no effect.
  *
  * @throws AnalysisException `UNKNOWN_CONFIGURATION_KEY` with the nearest key, `INVALID_CONF_VALUE.TYPE_MISMATCH`, `UNSUPPORTED_FEATURE`.
  */
@@ -105,14 +54,9 @@ export function checkConfEntry(key: string, value: string): void {
 }
 
 function kindOf(key: string): ConfValueKind | undefined {
-  const delta = withoutPrefix(key, 'spark.databricks.delta.');
-  if (delta !== undefined) return delta.startsWith(defaultsPrefix) ? 'text' : deltaKeys.get(delta);
-  const own = withoutPrefix(key, 'tidewater.');
-  return own === undefined ? 'text' : ownKeys.get(own);
-}
-
-function withoutPrefix(key: string, prefix: string): string | undefined {
-  return key.startsWith(prefix) ? key.slice(prefix.length) : undefined;
+  if (prefixedKeys.some((prefix) => key.startsWith(prefix))) return 'text';
+  for (const { prefix, keys } of keySpaces) if (key.startsWith(prefix)) return keys[key.slice(prefix.length)]?.kind;
+  return 'text';
 }
 
 function expectation(kind: ConfValueKind, value: string): string | undefined {
@@ -131,10 +75,7 @@ function expectation(kind: ConfValueKind, value: string): string | undefined {
 }
 
 function unknownKey(key: string): AnalysisException {
-  const known = [
-    ...[...deltaKeys.keys()].map((name) => `spark.databricks.delta.${name}`),
-    ...[...ownKeys.keys()].map((name) => `tidewater.${name}`),
-  ];
+  const known = keySpaces.flatMap(({ prefix, keys }) => Object.keys(keys).map((name) => prefix + name));
   const nearest = nearestName(key, known);
   return new AnalysisException({
     errorClass: 'UNKNOWN_CONFIGURATION_KEY',

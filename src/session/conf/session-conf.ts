@@ -1,4 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { type TimeZone, timeZoneOf } from '../../expr/time-zone.ts';
 import { canonicalKey, checkChangeable, checkConfEntry } from './known-keys.ts';
 
 const extensionClasses: ReadonlySet<string> = new Set([
@@ -9,6 +10,8 @@ const sessionCatalogClasses: ReadonlySet<string> = new Set([
   'org.apache.spark.sql.delta.catalog.DeltaCatalog',
   'org.apache.iceberg.spark.SparkSessionCatalog',
 ]);
+
+const zoneKey = 'spark.sql.session.timeZone';
 
 /** The configuration of a session: text by key. Keys below `tidewater.sql.` and `tidewater.delta.` are other names of Spark's. */
 export class SessionConf {
@@ -36,6 +39,12 @@ export class SessionConf {
     });
   }
 
+  /** The zone of local times; `undefined` is UTC. */
+  get zone(): TimeZone | undefined {
+    const name = this.find(zoneKey);
+    return name === undefined ? undefined : timeZoneOf(name);
+  }
+
   find(key: string): string | undefined {
     return this.#entries.get(canonicalKey(key));
   }
@@ -43,7 +52,7 @@ export class SessionConf {
   /**
    * Sets a key for what is executed afterwards.
    *
-   * @throws AnalysisException `UNKNOWN_CONFIGURATION_KEY`, `INVALID_CONF_VALUE.TYPE_MISMATCH`, `CANNOT_LOAD_CLASS` for an extension or
+   * @throws AnalysisException `UNKNOWN_CONFIGURATION_KEY`, `INVALID_CONF_VALUE.TYPE_MISMATCH`, `INVALID_CONF_VALUE.TIME_ZONE`, `CANNOT_LOAD_CLASS` for an extension or
    * catalog class that is none of Delta's and Iceberg's.
    */
   set(key: string, value: string | number | bigint | boolean): void {
@@ -56,6 +65,7 @@ export class SessionConf {
     checkConfEntry(key, text);
     const canonical = canonicalKey(key);
     checkClasses(canonical, text);
+    if (canonical === zoneKey && timeZoneOf(text) === undefined) throw unknownZone(text);
     this.#entries.set(canonical, text);
   }
 
@@ -93,6 +103,16 @@ function checkClasses(key: string, value: string): void {
       if (name !== '' && !extensionClasses.has(name)) throw unknownClass(key, name, extensionClasses);
   }
   if (key === 'spark.sql.catalog.spark_catalog' && !sessionCatalogClasses.has(value)) throw unknownClass(key, value, sessionCatalogClasses);
+}
+
+function unknownZone(name: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'INVALID_CONF_VALUE.TIME_ZONE',
+    sqlState: '22022',
+    message: `The value '${name}' in the config "${zoneKey}" is invalid. Cannot resolve the given timezone.`,
+    hint: "write a region as 'Europe/Berlin' (letters as the zone database has them) or an offset as '+02:00'",
+    parameters: { confName: zoneKey, confValue: name },
+  });
 }
 
 function unknownClass(key: string, name: string, known: ReadonlySet<string>): AnalysisException {

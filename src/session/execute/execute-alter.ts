@@ -15,7 +15,7 @@ export async function alterTable(
 ): Promise<CommandResult> {
   const [first] = statement.actions;
   if (first?.kind === 'rename-table') return renameTable(context, statement.name, first.to);
-  const target = await targetOf(context, statement.name);
+  const target = await targetOf(context, statement.name, `ALTER TABLE ... ${alteration(first)}`);
   for (const action of statement.actions) {
     const change = definitionChange(action);
     const assumed = context.runtime.conf.switch('spark.databricks.delta.constraints.assumesDropIfExists.enabled') === true;
@@ -32,6 +32,11 @@ async function renameTable({ runtime, signal }: StatementContext, from: ObjectNa
   if (source.catalog !== target.catalog) throw unsupported('ALTER TABLE … RENAME TO another catalog');
   await source.catalog.rename(source.ident, target.ident, signal);
   return noResult;
+}
+
+/** As Spark names a change of a table in messages. */
+function alteration(action: AlterAction | undefined): string {
+  return (action?.kind ?? '').toUpperCase().replaceAll('-', ' ');
 }
 
 function definitionChange(action: AlterAction): DefinitionChange {

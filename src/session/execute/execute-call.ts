@@ -43,7 +43,7 @@ export async function callProcedure(context: StatementContext, statement: CallSt
   const procedure = table.procedures.find((candidate) => candidate.name === name);
   if (procedure === undefined) throw procedureNotFound(statement, table.procedures);
   const { signal } = context;
-  const rows = await procedure.run(await readArguments([tableParameter, ...procedure.parameters]), signal);
+  const rows = await procedure.run(await readArguments([tableParameter, ...procedure.parameters]), signal, context.runtime.conf.zone);
   return { schema: procedure.output, rows: rows.map((row) => rowOf(procedure, row)) };
 }
 

@@ -3,10 +3,11 @@ import { simpleTypeName } from '../../schema/simple-type.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import { type CommandResult, resultSchema } from '../commands/command-result.ts';
 import { detailRows, detailSchema, historyRows, historySchema } from '../commands/describe-commands.ts';
-import { schemaOfPlan } from '../plan/actions.ts';
+import { schemaOfPlan } from '../run/actions.ts';
+import { expectTable } from '../session-errors.ts';
 import type { Statement } from '../statements/statement.ts';
 import { describedProperties, quoted, shownLocation, shownParts } from './execute-show.ts';
-import { queryPlan, referenceIn, type StatementContext, tableOf, targetOf } from './statement-context.ts';
+import { queryPlan, referenceIn, type StatementContext, shownName, tableOf, targetOf, viewNamed } from './statement-context.ts';
 
 type Kind<K extends Statement['kind']> = Extract<Statement, { readonly kind: K }>;
 
@@ -21,8 +22,7 @@ interface DescribeRow {
 
 /** DESCRIBE TABLE: columns, partition columns and, extended, what else is known. A temporary view has its columns. */
 export async function describeTable(context: StatementContext, statement: Kind<'describe-table'>): Promise<CommandResult> {
-  const { parts } = statement.name;
-  const view = parts.length === 1 ? context.runtime.views.get((parts[0] ?? '').toLowerCase()) : undefined;
+  const view = viewNamed(context, statement.name);
   if (view !== undefined) return columnsResult(await schemaOfPlan(context.runtime, view, context.signal));
   const { table } = await targetOf(context, statement.name);
   const { schema, partitionColumns } = await table.refresh(context.signal);
@@ -49,6 +49,7 @@ export async function describeQuery(context: StatementContext, statement: Kind<'
 }
 
 export async function describeHistory(context: StatementContext, statement: Kind<'describe-history'>): Promise<CommandResult> {
+  if (viewNamed(context, statement.name) !== undefined) throw expectTable(shownName(statement.name), 'DESCRIBE HISTORY');
   const table = await tableOf(context, statement.name, 'DESCRIBE HISTORY');
   return { schema: historySchema, rows: await historyRows(table, statement.limit, context.signal) };
 }

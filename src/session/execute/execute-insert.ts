@@ -1,14 +1,15 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { unresolvedColumn } from '../../expr/bind-expression.ts';
-import { conjunction, type Expression } from '../../expr/expression.ts';
+import { conjunction, type Expression, nullExpression } from '../../expr/expression.ts';
 import { parseExpression } from '../../expr/parse/parse-expression.ts';
 import type { StructType } from '../../schema/types.ts';
+import { type TableFormat, traitsOf } from '../../table/formats.ts';
 import type { WriteMode } from '../../table/row-operations.ts';
-import type { Snapshot } from '../../table/table.ts';
+import type { QueryableTable, Snapshot } from '../../table/table.ts';
 import { type CommandResult, noResult } from '../commands/command-result.ts';
-import { commitOptionsOf, fixedNow } from '../commands/row-commands.ts';
-import { schemaOfPlan, withRelation } from '../plan/actions.ts';
+import { fixedNow, rowCommitOptionsOf } from '../commands/row-commands.ts';
 import type { Plan } from '../plan/plan.ts';
+import { schemaOfPlan, withRelation } from '../run/actions.ts';
 import type { InsertStatement } from '../statements/statement.ts';
 import { isPartitioned } from '../write/is-partitioned.ts';
 import { WriteOptions } from '../write/write-options.ts';
@@ -21,21 +22,22 @@ import { queryPlan, type StatementContext, shownName, targetOf } from './stateme
  * @throws AnalysisException `INSERT_COLUMN_ARITY_MISMATCH.…`, and what the table's write throws.
  */
 export async function insertRows(context: StatementContext, statement: InsertStatement): Promise<CommandResult> {
-  const target = await targetOf(context, statement.name);
+  const target = await targetOf(context, statement.name, 'INSERT');
   const { runtime, table, signal } = target;
   const snapshot = await table.refresh(signal);
-  const { plan, matchBy } = await insertedRows(context, statement, snapshot);
+  const { plan, matchBy } = await insertedRows(context, statement, { table, snapshot });
   const mode = modeOf(context, statement, isPartitioned(snapshot));
   const options = new WriteOptions([]).tableOptions(runtime.conf);
   await withRelation(
     runtime,
     plan,
-    (rows) =>
+    async (rows, execution) =>
       table.operations.write({
         ...options,
         ...(statement.schemaEvolution === true ? { mergeSchema: true } : {}),
-        ...commitOptionsOf(target),
+        ...rowCommitOptionsOf(target),
         rows,
+        readVersions: await execution.readVersions(),
         mode,
         matchBy,
         storeAssignment: true,
@@ -46,34 +48,72 @@ export async function insertRows(context: StatementContext, statement: InsertSta
   return noResult;
 }
 
+/** The rows that would be inserted. @throws AnalysisException as `insertRows`, for the statement itself. */
+export async function insertedPlan(context: StatementContext, statement: InsertStatement): Promise<Plan> {
+  const { table, signal } = await targetOf(context, statement.name, 'INSERT');
+  const { plan } = await insertedRows(context, statement, { table, snapshot: await table.refresh(signal) });
+  return plan;
+}
+
 /** A list of columns says nothing of members. Rows that replace those of named partitions are by name. */
 function structsOf({ columns, mode, partition }: InsertStatement): 'listed' | 'by-name' | undefined {
   if (columns !== undefined) return 'listed';
   return mode === 'overwrite' && partition.length > 0 ? 'by-name' : undefined;
 }
 
+interface Target {
+  readonly table: QueryableTable;
+  readonly snapshot: Snapshot;
+}
+
 /** The query's rows with the names of the columns they are for. */
 async function insertedRows(
   context: StatementContext,
   statement: InsertStatement,
-  snapshot: Snapshot,
+  target: Target,
 ): Promise<{ readonly plan: Plan; readonly matchBy: 'name' | 'position' }> {
   const fixed = statement.partition.flatMap(({ column, value }) =>
     value === undefined ? [] : [{ name: column, value: fixedNow(context, value) }],
   );
   const taken = new Set(fixed.map(({ name }) => name.toLowerCase()));
+  const { snapshot } = target;
   const { schema } = snapshot;
   refuseListed(statement, schema);
   refusePartition(statement, snapshot);
   const free = schema.fields.map((field) => field.name).filter((name) => !taken.has(name.toLowerCase()));
   const columns = statement.columns ?? free;
+  if (statement.columns !== undefined) requireColumns(statement, target, [...columns, ...taken]);
   const query = { ...queryPlan(context, statement.query), defaults: statement.byName ? undefined : defaultsOf(snapshot, columns) };
-  if (statement.byName && fixed.length === 0) return { plan: query, matchBy: 'name' };
+  if (statement.byName && fixed.length === 0) {
+    const { fields } = await schemaOfPlan(context.runtime, query, context.signal);
+    requireColumns(
+      statement,
+      target,
+      fields.map(({ name }) => name),
+    );
+    return { plan: query, matchBy: 'name' };
+  }
   if (statement.columns === undefined && fixed.length === 0) return { plan: query, matchBy: 'position' };
-  const given = (await schemaOfPlan(context.runtime, query, context.signal)).fields.length;
+  const { fields } = await schemaOfPlan(context.runtime, query, context.signal);
+  const given = fields.length;
   if (!statement.byName && given !== columns.length) throw arityMismatch(statement, columns, given);
   const named: Plan = statement.byName ? query : { kind: 'to-names', names: columns, input: query };
   return { plan: fixed.length === 0 ? named : { kind: 'with-columns', columns: fixed, input: named }, matchBy: 'name' };
+}
+
+/** Columns that are never null get a value from the rows, unless the table has one for them. */
+function requireColumns({ name }: InsertStatement, { table, snapshot }: Target, given: readonly string[]): void {
+  const { schema, columnDefaults } = snapshot;
+  const known = new Set(given.map((column) => column.toLowerCase()));
+  const ownValue = ['CURRENT_DEFAULT', 'delta.generationExpression', 'delta.identity.start'];
+  const lacking = schema.fields.find(
+    (field) =>
+      !field.nullable &&
+      !known.has(field.name.toLowerCase()) &&
+      !columnDefaults?.has(field.name) &&
+      ownValue.every((key) => field.metadata?.[key] === undefined),
+  );
+  if (lacking !== undefined) throw notGiven(shownName(name), lacking.name, table.format);
 }
 
 /** A list names columns of the table, each once. */
@@ -101,7 +141,7 @@ function defaultsOf({ schema, columnDefaults }: Snapshot, columns: readonly stri
     const literal = columnDefaults?.get(field?.name ?? '');
     if (literal !== undefined) return { kind: 'literal', literal };
     const text = field?.metadata?.['CURRENT_DEFAULT'];
-    return typeof text === 'string' ? parseExpression(text) : { kind: 'literal', literal: { type: 'null' } };
+    return typeof text === 'string' ? parseExpression(text) : nullExpression;
   });
 }
 
@@ -141,6 +181,23 @@ function listedTwice(name: string): AnalysisException {
     sqlState: '42711',
     message: `The column \`${name}\` already exists. Choose another name or rename the existing column.`,
     parameters: { columnName: `\`${name}\`` },
+  });
+}
+
+function notGiven(tableName: string, columnName: string, format: TableFormat): AnalysisException {
+  if (traitsOf[format].ownErrorClasses) {
+    return new AnalysisException({
+      errorClass: 'DELTA_INSERT_COLUMN_MISMATCH',
+      sqlState: '42802',
+      message: `Column ${columnName} is not specified in INSERT`,
+      parameters: { columnName },
+    });
+  }
+  return new AnalysisException({
+    errorClass: 'INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_FIND_DATA',
+    sqlState: 'KD000',
+    message: `Cannot write incompatible data for the table ${tableName}: Cannot find data for the output column \`${columnName}\`.`,
+    parameters: { tableName, colName: `\`${columnName}\`` },
   });
 }
 

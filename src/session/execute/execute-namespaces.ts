@@ -1,5 +1,5 @@
 import { type CommandResult, noResult, resultSchema } from '../commands/command-result.ts';
-import { schemaNotFound } from '../session-errors.ts';
+import { schemaNotFound, unsupported } from '../session-errors.ts';
 import type { Statement } from '../statements/statement.ts';
 import { likePattern } from './like-pattern.ts';
 import type { StatementContext } from './statement-context.ts';
@@ -7,6 +7,9 @@ import type { StatementContext } from './statement-context.ts';
 type Kind<K extends Statement['kind']> = Extract<Statement, { readonly kind: K }>;
 
 export async function createNamespace({ runtime, signal }: StatementContext, statement: Kind<'create-namespace'>): Promise<CommandResult> {
+  if (statement.location !== undefined)
+    throw unsupported('CREATE SCHEMA … LOCATION', 'the warehouse has a directory for each schema; give tables a LOCATION of their own');
+  if (Object.keys(statement.properties).length > 0) throw unsupported('CREATE SCHEMA … WITH DBPROPERTIES', 'properties are kept of tables');
   const { catalog, namespace } = runtime.tables.namespace(statement.name.parts);
   if (statement.ifNotExists && (await catalog.hasNamespace(namespace, signal))) return noResult;
   await catalog.createNamespace(namespace, signal);

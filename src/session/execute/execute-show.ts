@@ -1,7 +1,10 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
 import { maskInResults, shownValue } from '../../base/redaction.ts';
+import { conjunction, type Expression } from '../../expr/expression.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { Field } from '../../schema/types.ts';
 import type { TableDetail } from '../../table/definition-changes.ts';
+import { traitsOf } from '../../table/formats.ts';
 import { type CommandResult, resultSchema } from '../commands/command-result.ts';
 import { locationText } from '../commands/optimize-command.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -59,8 +62,30 @@ export async function showPartitions(context: StatementContext, statement: Kind<
   if (partitionColumns.length === 0) throw unsupported(`SHOW PARTITIONS of ${table.name}, which is not partitioned,`);
   const reference = context.runtime.tables.referenceOf(statement.name.parts);
   const columns = partitionColumns.map((name) => ({ kind: 'column', path: [name] }) as const);
-  const distinct: Plan = { kind: 'distinct', input: { kind: 'select', columns, input: { kind: 'table', source: { reference } } } };
+  const all: Plan = { kind: 'table', source: { reference } };
+  const condition = partitionCondition(statement, partitionColumns);
+  const rows: Plan = condition === undefined ? all : { kind: 'filter', condition, input: all };
+  const distinct: Plan = { kind: 'distinct', input: { kind: 'select', columns, input: rows } };
   return { kind: 'sort', keys: columns.map((expression) => ({ expression, descending: false })), input: distinct };
+}
+
+function partitionCondition({ values = [] }: Kind<'show-partitions'>, partitionColumns: readonly string[]): Expression | undefined {
+  const known = new Set(partitionColumns.map((name) => name.toLowerCase()));
+  return conjunction(
+    values.map(({ column, value }): Expression => {
+      if (!known.has(column.toLowerCase())) throw noPartitionColumn(column);
+      return { kind: 'binary', operator: '<=>', left: { kind: 'column', path: [column] }, right: value };
+    }),
+  );
+}
+
+function noPartitionColumn(column: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_COLUMN',
+    sqlState: '42P10',
+    message: `Non-partitioning column(s) [${column}] are specified for SHOW PARTITIONS`,
+    parameters: { badCols: `[${column}]` },
+  });
 }
 
 export async function showCreateTable(context: StatementContext, statement: Kind<'show-create-table'>): Promise<CommandResult> {
@@ -102,19 +127,19 @@ export function propertiesOf(detail: TableDetail): readonly (readonly [string, s
 
 /** The properties where the comment has a place of its own. */
 export function describedProperties(detail: TableDetail): readonly (readonly [string, string])[] {
-  return propertiesOf(detail).filter(([key]) => detail.format !== 'iceberg' || key !== 'comment');
+  return propertiesOf(detail).filter(([key]) => !traitsOf[detail.format].describedByCatalog || key !== 'comment');
 }
 
-/** The parts of a table's name: of Iceberg tables, which other catalogs may have under the same name, with the catalog. */
+/** The parts of a table's name: with the catalog where other catalogs may have the same name. */
 export function shownParts({ runtime }: StatementContext, name: ObjectName, detail: TableDetail): readonly string[] {
-  if (detail.format !== 'iceberg' || runtime.tables.referenceOf(name.parts).kind === 'path') return name.parts;
+  if (!traitsOf[detail.format].describedByCatalog || runtime.tables.referenceOf(name.parts).kind === 'path') return name.parts;
   const { catalog, ident } = runtime.tables.resolve(name.parts);
   return [catalog.name, ...ident.namespace, ident.name];
 }
 
-/** A table's place: of Iceberg tables as their metadata has it, of others as a URI. */
+/** A table's place: as its metadata has it, or as a URI. */
 export function shownLocation({ format, location }: TableDetail): string {
-  return format === 'iceberg' ? location : locationText(location);
+  return traitsOf[format].describedByCatalog ? location : locationText(location);
 }
 
 function columnText(field: Field): string {

@@ -1,15 +1,15 @@
 import type { StructType } from '../../schema/types.ts';
 import { tableNotFound } from '../../table/table-names.ts';
 import { toVersion } from '../../table/version.ts';
+import { snapshotFor } from '../analyze/read-point.ts';
 import { namePath } from '../column.ts';
 import { type CommandResult, noResult, resultSchema } from '../commands/command-result.ts';
 import { type CreateTableRequest, createTableCommand } from '../commands/create-command.ts';
 import { propertiesLike, schemaLike } from '../commands/definition-like.ts';
-import { commitOptionsOf, deleteCommand } from '../commands/row-commands.ts';
-import { withRelation } from '../plan/actions.ts';
-import { withExecution } from '../plan/execution.ts';
-import { snapshotFor } from '../plan/read-point.ts';
+import { commitOptionsOf, rowCommitOptionsOf } from '../commands/row-commands.ts';
 import { refuseDuplicateNames } from '../rows/duplicate-names.ts';
+import { withRelation } from '../run/actions.ts';
+import { withExecution } from '../run/execution.ts';
 import { pathExists, unsupported } from '../session-errors.ts';
 import type { CloneTableStatement, CreateTableStatement, Statement } from '../statements/statement.ts';
 import { formatOf, tableFormatOf } from '../write/table-format-of.ts';
@@ -123,8 +123,10 @@ export async function cloneTable(context: StatementContext, statement: CloneTabl
   return { schema: cloneSchema, rows: [row] };
 }
 
-/** DROP TABLE: forgets the name; files go with it where the catalog chose their place. */
+/** DROP TABLE: forgets the name; files go with it where the catalog chose their place. A temporary view of the name goes first, as in Spark. */
 export async function dropTable({ runtime, signal }: StatementContext, statement: Kind<'drop-table'>): Promise<CommandResult> {
+  const [name = '', ...more] = statement.name.parts;
+  if (more.length === 0 && runtime.views.delete(name.toLowerCase())) return noResult;
   const reference = runtime.tables.referenceOf(statement.name.parts);
   if (reference.kind === 'path') throw unsupported('DROP TABLE of a path', 'delete the directory');
   const { catalog, ident } = runtime.tables.resolve(reference.parts);
@@ -137,7 +139,8 @@ export async function dropTable({ runtime, signal }: StatementContext, statement
 
 /** TRUNCATE TABLE: deletes all rows. */
 export async function truncateTable(context: StatementContext, statement: Kind<'truncate-table'>): Promise<CommandResult> {
-  await deleteCommand(await targetOf(context, statement.name), {});
+  const target = await targetOf(context, statement.name, 'TRUNCATE TABLE');
+  await target.table.operations.truncate(rowCommitOptionsOf(target));
   return noResult;
 }
 

@@ -1,17 +1,17 @@
 import { throwIfAborted } from '../../base/abort.ts';
 import { assertNever } from '../../base/assert.ts';
 import type { ParameterValues } from '../../expr/bind-parameters.ts';
-import { type CommandResult, resultFrame, resultSchema } from '../commands/command-result.ts';
+import { type CommandResult, resultFrame } from '../commands/command-result.ts';
 import { DataFrame } from '../data-frame.ts';
-import { explainPlan, schemaOfPlan } from '../plan/actions.ts';
-import type { SessionRuntime } from '../plan/session-runtime.ts';
-import { explanationText } from '../show/explanation-text.ts';
+import { schemaOfPlan } from '../run/actions.ts';
+import type { SessionRuntime } from '../run/session-runtime.ts';
 import { parseStatement } from '../statements/parse-statement.ts';
 import type { Statement } from '../statements/statement.ts';
 import { alterTable } from './execute-alter.ts';
 
 import { callProcedure } from './execute-call.ts';
 import { describeDetail, describeHistory, describeQuery, describeTable } from './execute-describe.ts';
+import { explain } from './execute-explain.ts';
 import { insertRows } from './execute-insert.ts';
 import { convertTable, generateManifest, optimizeTable, reorgTable, restoreTable, vacuumTable } from './execute-maintenance.ts';
 import { createNamespace, describeNamespace, dropNamespace, showCatalogs, showNamespaces, useNamespace } from './execute-namespaces.ts';
@@ -148,9 +148,4 @@ function show(context: StatementContext, statement: Showing): Answer {
     default:
       return assertNever(statement);
   }
-}
-
-async function explain(context: StatementContext, statement: Extract<Statement, { readonly kind: 'explain' }>): Promise<CommandResult> {
-  const explanation = await explainPlan(context.runtime, queryPlan(context, statement.query), context.signal);
-  return { schema: resultSchema({ plan: 'string' }), rows: [{ plan: explanationText(explanation) }] };
 }

@@ -1,6 +1,9 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import type { Field } from '../../schema/types.ts';
 import { tableNotFound } from '../../table/table-names.ts';
 import { type CommandResult, noResult } from '../commands/command-result.ts';
-import { schemaOfPlan } from '../plan/actions.ts';
+import type { Plan } from '../plan/plan.ts';
+import { schemaOfPlan } from '../run/actions.ts';
 import { unsupported } from '../session-errors.ts';
 import type { ObjectName, Statement } from '../statements/statement.ts';
 import { viewExists } from '../temp-view-names.ts';
@@ -15,16 +18,36 @@ export async function createView(context: StatementContext, statement: Kind<'cre
   if (views.has(name) && !statement.replace) {
     throw viewExists(shownName(statement.name), 'write CREATE OR REPLACE TEMPORARY VIEW');
   }
-  const plan = queryPlan(context, statement.query);
-  await schemaOfPlan(context.runtime, plan, context.signal);
+  const input = queryPlan(context, statement.query);
+  const { fields } = await schemaOfPlan(context.runtime, input, context.signal);
+  const { columns } = statement;
+  if (columns !== undefined && columns.length !== fields.length) throw otherNumber(statement.name, columns.length, fields.length);
+  const fixed = fixedColumns(input, fields);
+  const plan: Plan = columns === undefined ? fixed : { kind: 'to-names', names: columns, input: fixed };
   views.set(name, plan);
   return noResult;
+}
+
+/** A view has the columns that it had when it was made, whatever its tables get later. */
+function fixedColumns(input: Plan, fields: readonly Field[]): Plan {
+  const names = new Set(fields.map((field) => field.name.toLowerCase()));
+  if (names.size < fields.length) return input;
+  return { kind: 'select', columns: fields.map(({ name }) => ({ kind: 'column', path: [name] })), input };
 }
 
 export function dropView({ runtime }: StatementContext, statement: Kind<'drop-view'>): CommandResult {
   const dropped = runtime.views.delete(viewName(statement.name));
   if (!dropped && !statement.ifExists) throw tableNotFound(statement.name.parts);
   return noResult;
+}
+
+function otherNumber(name: ObjectName, given: number, found: number): AnalysisException {
+  const what = given > found ? 'NOT_ENOUGH_DATA_COLUMNS' : 'TOO_MANY_DATA_COLUMNS';
+  return new AnalysisException({
+    errorClass: `CREATE_VIEW_COLUMN_ARITY_MISMATCH.${what}`,
+    sqlState: '21S01',
+    message: `Cannot create view ${shownName(name)}, the reason is ${given > found ? 'not enough' : 'too many'} data columns: the view has ${given}, the query ${found}.`,
+  });
 }
 
 function viewName({ parts }: ObjectName): string {

@@ -1,12 +1,13 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { bindExpression } from '../../expr/bind-expression.ts';
 import type { Expression, Literal } from '../../expr/expression.ts';
-import { parseTimestampText } from '../../expr/parse/temporal-text.ts';
+import { parseInstantText } from '../../expr/parse/temporal-text.ts';
 import { printExpression } from '../../expr/print-expression.ts';
 import { expressionSql } from '../../expr/sql/engine-sql.ts';
+import type { ZoneRule } from '../../expr/time-zone.ts';
 import type { ProcedureParameter, ProcedureValue } from '../../table/queries.ts';
 import { fixedNow } from '../commands/row-commands.ts';
-import { columnSql } from '../plan/column-sql.ts';
+import { columnSql } from '../lower/column-sql.ts';
 import type { StatementContext } from './statement-context.ts';
 
 /**
@@ -20,7 +21,7 @@ export async function argumentValue(context: StatementContext, parameter: Proced
   if (type === 'string-list' || type === 'long-list') return list(parameter, value);
   if (value.kind === 'literal' && value.literal.type === 'null') return undefined;
   if (value.kind === 'literal') {
-    const found = literalValue(type, value.literal);
+    const found = literalValue(type, value.literal, context.runtime.conf.zone?.rule);
     if (found !== undefined) return found;
   }
   if (type === 'timestamp') {
@@ -34,7 +35,7 @@ export async function argumentValue(context: StatementContext, parameter: Proced
   throw mismatch(parameter, value);
 }
 
-function literalValue(type: ProcedureParameter['type'], literal: Literal): ProcedureValue {
+function literalValue(type: ProcedureParameter['type'], literal: Literal, zone: ZoneRule): ProcedureValue {
   switch (type) {
     case 'string':
       return literal.type === 'string' ? literal.value : undefined;
@@ -45,8 +46,7 @@ function literalValue(type: ProcedureParameter['type'], literal: Literal): Proce
     case 'long':
       return literal.type === 'integer' ? literal.value : undefined;
     case 'timestamp':
-      if (literal.type === 'timestamp' || literal.type === 'timestamp_ntz') return literal.micros;
-      return literal.type === 'string' ? parseTimestampText(literal.value)?.micros : undefined;
+      return literal.type === 'string' ? parseInstantText(literal.value, zone) : undefined;
     default:
       return undefined;
   }
@@ -79,9 +79,10 @@ function text(parameter: ProcedureParameter, value: Expression): string {
 
 /** A time as an expression: microseconds. */
 async function evaluated(context: StatementContext, value: Expression): Promise<bigint | undefined> {
-  const sql = expressionSql(bindExpression(fixedNow(context, value), []), columnSql);
+  const cast: Expression = { kind: 'cast', operand: value, type: { kind: 'timestamp' }, safe: false };
+  const sql = expressionSql(bindExpression(fixedNow(context, cast), []), columnSql);
   const engine = await context.runtime.openEngine();
-  const [row] = await engine.rows(`SELECT epoch_us(CAST(${sql} AS TIMESTAMP WITH TIME ZONE))`, context.signal);
+  const [row] = await engine.rows(`SELECT epoch_us(${sql})`, context.signal);
   return typeof row?.[0] === 'bigint' ? row[0] : undefined;
 }
 

@@ -21,8 +21,11 @@ export const registerTableParameters: readonly ProcedureParameter[] = [{ name: '
 /** create_changelog_view: a temporary view of the changes between snapshots. One row: its name. */
 export async function changelogView(context: StatementContext, reference: TableReference, args: Arguments): Promise<CommandResult> {
   const { runtime, signal } = context;
-  await runtime.tables.load(reference, signal);
+  const table = await runtime.tables.load(reference, signal);
   const changelog = changelogRequest(args);
+  const ownIdentifiers = (await table.detail(signal)).shownProperties?.['identifier-fields'];
+  if (changelog.computeUpdates === true && (changelog.identifierColumns ?? ownIdentifiers) === undefined)
+    throw invalidArgument('Cannot compute the update images because identifier columns are not set', 'give identifier_columns');
   const given = args.get('changelog_view');
   const name = typeof given === 'string' ? given : `${reference.kind === 'name' ? (reference.parts.at(-1) ?? '') : 'table'}_changes`;
   runtime.views.set(name.toLowerCase(), { kind: 'table', source: { reference, changelog } });
@@ -59,7 +62,9 @@ function changelogRequest(args: Arguments): ChangelogRequest {
   const columns = Array.isArray(identifierColumns) ? identifierColumns.map(String) : undefined;
   const computeUpdates = args.get('compute_updates');
   const netChanges = args.get('net_changes');
-  if (computeUpdates === true && netChanges === true) throw invalidArgument('Not support net changes with update images');
+  // Columns that identify rows ask for update images.
+  if (netChanges === true && (computeUpdates ?? columns !== undefined) === true)
+    throw invalidArgument('Not support net changes with update images');
   const [start, end] = [edge(given, 'start'), edge(given, 'end')];
   return {
     startAfter: start.id,

@@ -3,8 +3,8 @@ import type { QueryableTable } from '../../table/table.ts';
 import { quotedName, tableNotFound } from '../../table/table-names.ts';
 import type { CommandTarget } from '../commands/row-commands.ts';
 import type { Plan, TableReference } from '../plan/plan.ts';
-import type { SessionRuntime } from '../plan/session-runtime.ts';
-import { notATable } from '../session-errors.ts';
+import type { SessionRuntime } from '../run/session-runtime.ts';
+import { expectTable, notATable } from '../session-errors.ts';
 import type { ObjectName, QueryText } from '../statements/statement.ts';
 
 /** What the execution of one statement needs. */
@@ -19,9 +19,21 @@ export function queryPlan({ runtime, parameters }: StatementContext, query: Quer
   return { kind: 'query', text: query.text, parameters, views: new Map(runtime.views), at: query.at };
 }
 
-/** The table of a statement. @throws AnalysisException `TABLE_OR_VIEW_NOT_FOUND`, `PATH_NOT_FOUND`. */
-export async function targetOf(context: StatementContext, name: ObjectName): Promise<CommandTarget> {
+/** The temporary view that a name means where views are looked for too. */
+export function viewNamed({ runtime }: StatementContext, { parts }: ObjectName): Plan | undefined {
+  const [name = '', ...more] = parts;
+  return more.length === 0 ? runtime.views.get(name.toLowerCase()) : undefined;
+}
+
+/**
+ * The table of a statement.
+ *
+ * @param operation for statements that would otherwise look for a view too.
+ * @throws AnalysisException `TABLE_OR_VIEW_NOT_FOUND`, `PATH_NOT_FOUND`, `EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE`.
+ */
+export async function targetOf(context: StatementContext, name: ObjectName, operation?: string): Promise<CommandTarget> {
   const { runtime, signal } = context;
+  if (operation !== undefined && viewNamed(context, name) !== undefined) throw expectTable(shownName(name), operation);
   const table = await runtime.tables.load(runtime.tables.referenceOf(name.parts), signal);
   return { runtime, table, signal };
 }

@@ -8,6 +8,8 @@ export interface TableSelector {
   readonly metadataTable?: string | undefined;
   readonly at?: ReadPoint | undefined;
   readonly branch?: string | undefined;
+  /** The changes of all its snapshots. */
+  readonly changelog?: boolean | undefined;
 }
 
 const selectors: readonly (readonly [RegExp, (text: string) => TableSelector])[] = [
@@ -24,6 +26,7 @@ export function selectorOf(table: QueryableTable, part: string): TableSelector |
     if (text !== undefined && table.onBranch !== undefined) return make(text);
   }
   const name = part.toLowerCase();
+  if (name === 'changes' && table.changelog !== undefined) return { changelog: true };
   return table.metadataTables.includes(name) ? { metadataTable: name } : undefined;
 }
 

@@ -1,8 +1,10 @@
 import { refuseElsewhere } from '../../storage/allowed-locations.ts';
-import { stillThere } from '../../table/still-there.ts';
+import { isTableFormat, traitsOf } from '../../table/formats.ts';
+import { refreshUnlessGone } from '../../table/refresh-unless-gone.ts';
 import type { AuditSettings, QueryableTable } from '../../table/table.ts';
 import type { OpenTableOptions, SessionCatalog, TableFormatDriver, TableIdent } from '../../table/table-formats.ts';
 import { tableNotFound } from '../../table/table-names.ts';
+import { namePath } from '../column.ts';
 import type { TableReference } from '../plan/plan.ts';
 import { catalogNotFound, pathNotFound, schemaNotFound, unsupported } from '../session-errors.ts';
 import { selectorOf, type TableSelector, writableTable } from './select-table.ts';
@@ -136,6 +138,12 @@ export class SessionTables {
     return isPath ? { kind: 'path', format: format.toLowerCase(), path } : { kind: 'name', parts };
   }
 
+  /** What readers and writers of DataFrames are given: a table's name where the format is read by name, unless it is written like a path. */
+  givenReference(format: string, given: string): TableReference {
+    const byName = isTableFormat(format) && traitsOf[format].loadedByName && !/[/\\:]/.test(given);
+    return byName ? this.referenceOf(namePath(given)) : { kind: 'path', format, path: given };
+  }
+
   /** The table, or `undefined` when there is none. */
   async find(reference: TableReference, signal?: AbortSignal): Promise<QueryableTable | undefined> {
     const selected = await this.select(reference, signal);
@@ -215,7 +223,7 @@ export class SessionTables {
     // What is found through a map of paths is of no use without it.
     if (options !== undefined) return driver.open(location, location, signal, options);
     const known = this.#open.get(location);
-    if (known !== undefined && (await stillThere(known, signal))) {
+    if (known !== undefined && (await refreshUnlessGone(known, signal))) {
       this.#touch(location, known);
       return known;
     }

@@ -38,6 +38,8 @@ export type TableReference =
 /** Rows of a table or a view. */
 export interface TableSource {
   readonly reference: TableReference;
+  /** What the path means where there is a table of that very name, with what looks like a version at its end. */
+  readonly whole?: TableReference | undefined;
   readonly at?: ReadPoint | undefined;
   readonly changes?: ChangeRange | undefined;
   /** Only rows that appends added after this snapshot. */
@@ -66,11 +68,63 @@ export interface FileSource {
 
 export type JoinKind = 'inner' | 'left' | 'right' | 'full' | 'semi' | 'anti' | 'cross';
 
-export type SetOperation = 'union' | 'intersect' | 'intersect-all' | 'except' | 'except-all';
+/** `union` keeps what occurs twice, as `UNION ALL` does. */
+export type SetOperation = 'union' | 'union-distinct' | 'intersect' | 'intersect-all' | 'except' | 'except-all';
+
+/** When of a table, as a query says it: the expression of a time is evaluated before the query. */
+export type TravelClause =
+  | { readonly kind: 'version'; readonly value: Expression }
+  | { readonly kind: 'timestamp'; readonly value: Expression; readonly text: string };
+
+/** `*`, `t.*`, `* EXCEPT (a)`. */
+export interface StarItem {
+  readonly kind: 'star-item';
+  readonly qualifier?: readonly string[] | undefined;
+  readonly except: readonly string[];
+  readonly at?: TextPosition | undefined;
+}
+
+/** One or several sets of keys; plain keys are a set of their own. */
+export interface GroupElement {
+  readonly kind: 'key' | 'rollup' | 'cube' | 'grouping-sets';
+  readonly sets: readonly (readonly Expression[])[];
+}
 
 /**
- * What a DataFrame computes: plain data, built without looking anything up. Expressions are as the user wrote them; `analyzePlan` binds
- * them.
+ * A select list with what may use the names it gives. Without `groups` the rows are one group where something aggregates. Groups of a query in
+ * SQL may be places and names of the list.
+ */
+export interface Select {
+  readonly columns: readonly (Expression | StarItem)[];
+  readonly groups?: 'all' | readonly GroupElement[] | undefined;
+  readonly having?: Expression | undefined;
+  readonly qualify?: Expression | undefined;
+  readonly distinct?: boolean | undefined;
+  readonly orderBy?: readonly SortKey[] | undefined;
+}
+
+/** Constants, one for each column that is turned into columns. */
+export interface PivotValue {
+  readonly values: readonly Expression[];
+  readonly name?: string | undefined;
+}
+
+/** Columns that become one row. */
+export interface UnpivotedColumns {
+  readonly columns: readonly Expression[];
+  readonly name?: string | undefined;
+}
+
+/** A query that a query names: evaluated once for all its mentions. */
+export interface NamedPlan {
+  readonly name: string;
+  readonly columns: readonly string[] | undefined;
+  readonly plan: Plan;
+}
+
+/**
+ * What a DataFrame or a query in SQL computes: plain data, built without looking anything up. Expressions are as the user wrote them, names
+ * not found; `analyzePlan` binds them.
  */
 export type Plan =
   | { readonly kind: 'table'; readonly source: TableSource }
@@ -96,14 +150,76 @@ export type Plan =
       /** Where the text begins in a longer one that the user gave. */
       readonly at?: TextPosition | undefined;
     }
+  /** A query with the queries it names, and those that stand in its expressions, by their number in the text. */
+  | {
+      readonly kind: 'with';
+      readonly queries: readonly NamedPlan[];
+      readonly subqueries: ReadonlyMap<string, Plan>;
+      readonly input: Plan;
+    }
+  /** A query of WITH RECURSIVE: `step` makes more rows of those it made before, beginning with those of `anchor`. */
+  | {
+      readonly kind: 'recursion';
+      readonly name: string;
+      readonly columns: readonly string[] | undefined;
+      readonly maxLevel: number | undefined;
+      /** Equal rows once. */
+      readonly distinct: boolean;
+      readonly anchor: Plan;
+      /** Not there where the query is no union. */
+      readonly step: Plan | undefined;
+    }
+  /** A name in FROM: of a query of WITH, of a view or of a table, as written: `[t]`, `[db, t]`, `[delta, /path]`. */
+  | { readonly kind: 'named'; readonly parts: readonly string[]; readonly travel?: TravelClause | undefined }
+  | { readonly kind: 'values'; readonly rows: readonly (readonly Expression[])[] }
+  /** One row without columns: a SELECT without FROM. */
+  | { readonly kind: 'one-row' }
+  /** A function in FROM. */
+  | { readonly kind: 'function'; readonly name: string; readonly arguments: readonly Expression[]; readonly at: TextPosition }
+  /** Each row joined with those that a function makes of it: LATERAL VIEW. */
+  | {
+      readonly kind: 'generate';
+      readonly call: Expression;
+      readonly outer: boolean;
+      readonly name: string;
+      readonly columns: readonly string[];
+      readonly input: Plan;
+    }
   /** Marks the columns of a DataFrame, for `df.col(name)`. */
   | { readonly kind: 'frame'; readonly frame: string; readonly input: Plan }
-  | { readonly kind: 'alias'; readonly name: string; readonly input: Plan }
-  | { readonly kind: 'select'; readonly columns: readonly Expression[]; readonly input: Plan }
+  /** `columns`: the only names of the columns from here on. */
+  | { readonly kind: 'alias'; readonly name: string; readonly columns?: readonly string[] | undefined; readonly input: Plan }
+  | (Select & { readonly kind: 'select'; readonly input: Plan })
+  /**
+   * Groups with a column for each value and aggregate, over the rows that have the value. `groups`: default the columns that are named nowhere
+   * else.
+   */
+  | {
+      readonly kind: 'pivot';
+      readonly groups?: readonly Expression[] | undefined;
+      readonly aggregates: readonly Expression[];
+      readonly on: readonly Expression[];
+      readonly values: readonly PivotValue[];
+      readonly input: Plan;
+    }
+  /** A row for each of some columns, with its name and value beside all other columns. */
+  | {
+      readonly kind: 'unpivot';
+      /** Default: all that are not turned. */
+      readonly ids?: readonly Expression[] | undefined;
+      /** Default: all that are no ids. */
+      readonly columns?: readonly UnpivotedColumns[] | undefined;
+      readonly nameColumn: string;
+      readonly valueColumns: readonly string[];
+      readonly keepsNulls: boolean;
+      readonly input: Plan;
+    }
   /** Replaces columns of the same name, adds the others at the end. */
   | {
       readonly kind: 'with-columns';
       readonly columns: readonly { readonly name: string; readonly value: Expression }[];
+      /** Adds none: each name means one column. */
+      readonly presentOnly?: boolean | undefined;
       readonly input: Plan;
     }
   | { readonly kind: 'rename'; readonly names: ReadonlyMap<string, string>; readonly input: Plan }
@@ -112,7 +228,8 @@ export type Plan =
   | { readonly kind: 'to-names'; readonly names: readonly string[]; readonly input: Plan }
   | { readonly kind: 'filter'; readonly condition: Expression; readonly input: Plan }
   | { readonly kind: 'sort'; readonly keys: readonly SortKey[]; readonly input: Plan }
-  | { readonly kind: 'limit'; readonly count: number | undefined; readonly offset: number; readonly input: Plan }
+  /** Constants. */
+  | { readonly kind: 'limit'; readonly count?: Expression | undefined; readonly offset?: Expression | undefined; readonly input: Plan }
   | { readonly kind: 'sample'; readonly fraction: number; readonly seed: number; readonly input: Plan }
   | {
       readonly kind: 'aggregate';
@@ -123,8 +240,12 @@ export type Plan =
   | {
       readonly kind: 'join';
       readonly join: JoinKind;
+      /** By all names that both sides have. */
+      readonly natural?: boolean | undefined;
       readonly using?: readonly string[] | undefined;
       readonly condition?: Expression | undefined;
+      /** The right side may use the columns of the left one. */
+      readonly lateral?: boolean | undefined;
       readonly left: Plan;
       readonly right: Plan;
     }

@@ -1,10 +1,11 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { parseSchema } from '../../expr/parse/parse-type.ts';
 import type { StructType } from '../../schema/types.ts';
+import { defaultTableFormat } from '../../table/formats.ts';
 import { namePath } from '../column.ts';
 import { DataFrame } from '../data-frame.ts';
 import type { Plan, TableReference } from '../plan/plan.ts';
-import type { SessionRuntime } from '../plan/session-runtime.ts';
+import type { SessionRuntime } from '../run/session-runtime.ts';
 import { invalidArgument, unsupported } from '../session-errors.ts';
 import { tableAt } from './path-version.ts';
 import { appendedAfterOf, canonicalOptions, changeRangeOf, openOptionsOf, readPointOf } from './read-options.ts';
@@ -96,15 +97,14 @@ export class DataFrameReader {
 
   #table(format: string, given: string): DataFrame {
     const options = canonicalOptions('table', this.#settings.options);
-    // Iceberg tables are loaded by name; what has a slash is the place of one.
-    const isName = format === 'iceberg' && !/[/\\]/.test(given);
-    const reference = isName ? this.#runtime.tables.referenceOf(namePath(given)) : ({ kind: 'path', format, path: given } as const);
+    const reference = this.#runtime.tables.givenReference(format, given);
     return this.#read(reference, options);
   }
 
   #read(reference: TableReference, options: ReadonlyMap<string, string>): DataFrame {
     const changes = changeRangeOf(options, this.#runtime.conf);
-    const at = tableAt(reference, readPointOf(options));
+    const zone = this.#runtime.conf.zone?.rule;
+    const at = tableAt(reference, readPointOf(options, zone), zone);
     const source = { ...at, changes, appendedAfter: appendedAfterOf(options), open: openOptionsOf(options) };
     return this.#frame({ kind: 'table', source });
   }
@@ -120,7 +120,7 @@ export class DataFrameReader {
   }
 
   #format(): string {
-    return this.#settings.format ?? this.#runtime.conf.find('spark.sql.sources.default')?.toLowerCase() ?? 'delta';
+    return this.#settings.format ?? this.#runtime.conf.find('spark.sql.sources.default')?.toLowerCase() ?? defaultTableFormat;
   }
 
   #frame(plan: Plan): DataFrame {

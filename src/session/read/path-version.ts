@@ -1,4 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { parseInstantText } from '../../expr/parse/temporal-text.ts';
+import type { ZoneRule } from '../../expr/time-zone.ts';
 import type { ReadPoint, TableReference, TableSource } from '../plan/plan.ts';
 
 const versionSuffix = /^(.+)@v(\d{1,15})$/i;
@@ -9,9 +11,13 @@ const timeSuffix = /^(.+)@(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(\d{3})$/;
  *
  * @throws AnalysisException `DELTA_UNSUPPORTED_TIME_TRAVEL_MULTIPLE_FORMATS` for both.
  */
-export function tableAt(reference: TableReference, asked: ReadPoint | undefined): Pick<TableSource, 'reference' | 'at'> {
+export function tableAt(
+  reference: TableReference,
+  asked: ReadPoint | undefined,
+  zone: ZoneRule,
+): Pick<TableSource, 'reference' | 'at' | 'whole'> {
   if (reference.kind !== 'path') return { reference, at: asked };
-  const { path, at } = splitPathVersion(reference.path);
+  const { path, at } = splitPathVersion(reference.path, zone);
   if (at !== undefined && asked !== undefined) {
     throw new AnalysisException({
       errorClass: 'DELTA_UNSUPPORTED_TIME_TRAVEL_MULTIPLE_FORMATS',
@@ -20,17 +26,17 @@ export function tableAt(reference: TableReference, asked: ReadPoint | undefined)
       hint: 'give the version in the path, or beside it',
     });
   }
-  return { reference: { ...reference, path }, at: at ?? asked };
+  return { reference: { ...reference, path }, at: at ?? asked, ...(at === undefined ? {} : { whole: reference }) };
 }
 
-/** A path that may name a version: `/t@v3`, or `/t@20240229100000000` for a time in UTC. */
-function splitPathVersion(path: string): { readonly path: string; readonly at: ReadPoint | undefined } {
+/** A path that may name a version: `/t@v3`, or `/t@20240229100000000` for a local time. */
+function splitPathVersion(path: string, zone: ZoneRule): { readonly path: string; readonly at: ReadPoint | undefined } {
   const version = versionSuffix.exec(path);
   if (version !== null) return { path: version[1] ?? path, at: { kind: 'version', version: BigInt(version[2] ?? '') } };
   const time = timeSuffix.exec(path);
   if (time === null) return { path, at: undefined };
   const [, base = path, year = '', month = '', day = '', hour = '', minute = '', second = '', millis = ''] = time;
   const text = `${year}-${month}-${day} ${hour}:${minute}:${second}.${millis}`;
-  const at = Date.parse(`${text.replace(' ', 'T')}Z`);
-  return Number.isNaN(at) ? { path, at: undefined } : { path: base, at: { kind: 'timestamp', micros: BigInt(at) * 1000n, text } };
+  const micros = parseInstantText(text, zone);
+  return micros === undefined ? { path, at: undefined } : { path: base, at: { kind: 'timestamp', micros, text } };
 }

@@ -1,12 +1,13 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import { parseTimestampText } from '../../expr/parse/temporal-text.ts';
+import { parseInstantText } from '../../expr/parse/temporal-text.ts';
+import type { ZoneRule } from '../../expr/time-zone.ts';
 import type { OpenTableOptions } from '../../table/table-formats.ts';
 import type { SessionConf } from '../conf/session-conf.ts';
 import type { ChangePoint, ChangeRange, ReadPoint } from '../plan/plan.ts';
 import { invalidOption, unknownOption } from '../session-errors.ts';
 
-/** Options of reading tables. Those of streams are accepted and have no effect on a batch read, as in Spark. */
-const tableOptions = [
+/** Options of reading tables. */
+export const tableOptions = [
   'versionAsOf',
   'timestampAsOf',
   'readChangeFeed',
@@ -30,7 +31,6 @@ const tableOptions = [
   'end-snapshot-id',
   'path-map',
   'path-base',
-  // How Spark divides a read among its tasks: of no consequence here.
   'split-size',
   'lookback',
   'file-open-cost',
@@ -39,7 +39,27 @@ const tableOptions = [
   'locality',
 ] as const;
 
-const fileOptions = {
+const ofStreams = 'of streams; a batch read does not look at it in Spark either';
+const divided = 'how Spark divides a read among its tasks';
+
+/** Why an option changes nothing that one can see in a batch read. */
+export const idleReadOptions: Readonly<Partial<Record<(typeof tableOptions)[number], string>>> = {
+  ignoreDeletes: ofStreams,
+  ignoreChanges: ofStreams,
+  skipChangeCommits: ofStreams,
+  maxFilesPerTrigger: ofStreams,
+  maxBytesPerTrigger: ofStreams,
+  failOnDataLoss: ofStreams,
+  'split-size': divided,
+  lookback: divided,
+  'file-open-cost': divided,
+  'vectorization-enabled': divided,
+  'batch-size': divided,
+  locality: divided,
+};
+
+/** Options of reading files, by their format. */
+export const fileOptions = {
   parquet: ['mergeSchema', 'path'],
   json: ['multiLine', 'dropMalformed', 'path'],
   csv: ['header', 'inferSchema', 'sep', 'delimiter', 'quote', 'escape', 'comment', 'nullValue', 'dateFormat', 'timestampFormat', 'path'],
@@ -66,13 +86,16 @@ export function canonicalOptions(
  * @throws AnalysisException `DELTA_ONEOF_IN_TIMETRAVEL`, `DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE`, `DELTA_TIMESTAMP_INVALID`,
  * `DELTA_ILLEGAL_OPTION`.
  */
-export function readPointOf(options: ReadonlyMap<string, string>): ReadPoint | undefined {
+export function readPointOf(options: ReadonlyMap<string, string>, zone?: ZoneRule): ReadPoint | undefined {
   const named = pointOptions.filter((name) => options.has(name));
   const [first, second] = named;
   if (first !== undefined && (second !== undefined || options.has('versionAsOf') || options.has('timestampAsOf'))) {
     const other = second ?? (options.has('versionAsOf') ? 'versionAsOf' : 'timestampAsOf');
     throw invalidOption(first, options.get(first) ?? '', `it cannot be given together with ${other}`);
   }
+  const bound = ['start-snapshot-id', 'end-snapshot-id'].find((name) => options.has(name));
+  if (first !== undefined && bound !== undefined)
+    throw invalidOption(first, options.get(first) ?? '', `it cannot be given together with ${bound}`);
   if (first !== undefined) return namedPoint(first, options.get(first) ?? '');
   const end = options.get('end-snapshot-id');
   if (end !== undefined) return { kind: 'snapshot-id', id: snapshotId('end-snapshot-id', end) };
@@ -86,7 +109,7 @@ export function readPointOf(options: ReadonlyMap<string, string>): ReadPoint | u
     });
   }
   if (version !== undefined) return { kind: 'version', version: version.trim() };
-  return timestamp === undefined ? undefined : timestampPoint(timestamp);
+  return timestamp === undefined ? undefined : timestampPoint(timestamp, zone);
 }
 
 /** The snapshot after which appended rows are read. @throws AnalysisException `DELTA_ILLEGAL_OPTION`. */
@@ -141,7 +164,8 @@ export function changeRangeOf(options: ReadonlyMap<string, string>, conf: Sessio
   const asked = options.get('readChangeFeed') ?? options.get('readChangeData') ?? 'false';
   if (!/^(true|false)$/i.test(asked)) throw invalidOption('readChangeFeed', asked, 'it must be true or false');
   if (asked.toLowerCase() === 'false') return undefined;
-  const start = edge(options, 'startingVersion', 'startingTimestamp');
+  const zone = conf.zone?.rule;
+  const start = edge(options, ['startingVersion', 'startingTimestamp'], zone);
   if (start === undefined) {
     throw new AnalysisException({
       errorClass: 'DELTA_NO_START_FOR_CDC_READ',
@@ -151,7 +175,7 @@ export function changeRangeOf(options: ReadonlyMap<string, string>, conf: Sessio
   }
   return {
     start,
-    end: edge(options, 'endingVersion', 'endingTimestamp'),
+    end: edge(options, ['endingVersion', 'endingTimestamp'], zone),
     outOfRangeAllowed: conf.switch('spark.databricks.delta.changeDataFeed.timestampOutOfRange.enabled'),
   };
 }
@@ -167,23 +191,27 @@ function versionPoint(option: string, text: string): Extract<ChangePoint, { read
   });
 }
 
-/** A time without zone is UTC. @throws AnalysisException `DELTA_TIMESTAMP_INVALID`. */
-export function timestampPoint(text: string): Extract<ChangePoint, { readonly kind: 'timestamp' }> {
-  const parsed = parseTimestampText(text);
-  if (parsed !== undefined) return { kind: 'timestamp', micros: parsed.micros, text };
+/** A time without zone is a local one of `zone`. @throws AnalysisException `DELTA_TIMESTAMP_INVALID`. */
+export function timestampPoint(text: string, zone?: ZoneRule): Extract<ChangePoint, { readonly kind: 'timestamp' }> {
+  const micros = parseInstantText(text, zone);
+  if (micros !== undefined) return { kind: 'timestamp', micros, text };
   throw new AnalysisException({
     errorClass: 'DELTA_TIMESTAMP_INVALID',
     sqlState: '42816',
     message: `The provided timestamp ('${text}') cannot be converted to a valid timestamp.`,
-    hint: 'write yyyy-MM-dd or yyyy-MM-dd HH:mm:ss[.ffffff], with a zone such as Z where it is not UTC',
+    hint: "write yyyy-MM-dd or yyyy-MM-dd HH:mm:ss[.ffffff], with a zone such as Z where it is not the session's",
     parameters: { expr: text },
   });
 }
 
 /** Of both, the version counts, as in Spark. */
-function edge(options: ReadonlyMap<string, string>, version: string, timestamp: string): ChangePoint | undefined {
+function edge(
+  options: ReadonlyMap<string, string>,
+  [version, timestamp]: readonly [string, string],
+  zone: ZoneRule,
+): ChangePoint | undefined {
   const versionText = options.get(version);
   if (versionText !== undefined) return versionPoint(version, versionText);
   const timestampText = options.get(timestamp);
-  return timestampText === undefined ? undefined : timestampPoint(timestampText);
+  return timestampText === undefined ? undefined : timestampPoint(timestampText, zone);
 }

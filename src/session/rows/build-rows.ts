@@ -2,6 +2,7 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { nearestName } from '../../base/nearest-name.ts';
 import { setMember } from '../../base/set-member.ts';
 import { buildBatch, type InputRow, type InputValue } from '../../codec/build-columns.ts';
+import type { ZoneRule } from '../../expr/time-zone.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import { formatDecimal, parseDecimal } from '../../schema/decimal-text.ts';
 import { describeType } from '../../schema/describe-type.ts';
@@ -16,6 +17,8 @@ const rowsPerBatch = 2048;
 interface Place {
   readonly row: number;
   readonly path: string;
+  /** Of times that are written without one. */
+  readonly zone: ZoneRule;
 }
 
 /**
@@ -25,12 +28,12 @@ interface Place {
  * @throws AnalysisException `FIELD_DATA_TYPE_UNACCEPTABLE_WITH_NAME` naming row, column, type and value; `UNEXPECTED_COLUMN` for a member
  * the schema does not have; `FIELD_NOT_NULLABLE_WITH_NAME` for a null in a required column.
  */
-export function batchesOf(schema: StructType, rows: readonly RowInput[]): readonly ColumnBatch[] {
+export function batchesOf(schema: StructType, rows: readonly RowInput[], zone?: ZoneRule): readonly ColumnBatch[] {
   const batches: ColumnBatch[] = [];
   for (let from = 0; from < rows.length; from += rowsPerBatch) {
     const converted = rows
       .slice(from, from + rowsPerBatch)
-      .map((row, index) => inputStruct(schema.fields, row, { row: from + index, path: '' }));
+      .map((row, index) => inputStruct(schema.fields, row, { row: from + index, path: '', zone }));
     batches.push(buildBatch(schema, converted));
   }
   return batches;
@@ -43,9 +46,9 @@ function inputStruct(fields: readonly Field[], value: RowInput, place: Place): I
     const path = place.path === '' ? field.name : `${place.path}.${field.name}`;
     const member = Object.hasOwn(value, field.name) ? value[field.name] : undefined;
     if (member === null || member === undefined) {
-      if (!field.nullable) throw missing({ row: place.row, path });
+      if (!field.nullable) throw missing({ ...place, path });
       setMember(row, field.name, null);
-    } else setMember(row, field.name, inputValue(field.type, member, { row: place.row, path }));
+    } else setMember(row, field.name, inputValue(field.type, member, { ...place, path }));
   }
   return row;
 }
@@ -58,7 +61,7 @@ function inputValue(type: DataType, value: RowInputValue, place: Place): InputVa
       return inputStruct(type.fields, value, place);
     case 'list':
       if (!isList(value)) throw mismatch(type, value, place);
-      return value.map((element, index) => elementValue(type, element, { row: place.row, path: `${place.path}[${index}]` }));
+      return value.map((element, index) => elementValue(type, element, { ...place, path: `${place.path}[${index}]` }));
     case 'map':
       return inputMap(type, value, place);
     default:
@@ -76,7 +79,7 @@ function inputMap(type: DataType & { kind: 'map' }, value: RowInputValue, place:
   const entries: Iterable<readonly [RowInputValue, RowInputValue]> = isMap(value) ? value : Object.entries(value);
   const converted = new Map<InputValue, InputValue>();
   for (const [key, member] of entries) {
-    const inner = { row: place.row, path: `${place.path}[${typeof key === 'object' ? '…' : String(key)}]` };
+    const inner = { ...place, path: `${place.path}[${typeof key === 'object' ? '…' : String(key)}]` };
     if (isNothing(key) || (isNothing(member) && !type.valueNullable)) throw missing(inner);
     converted.set(inputValue(type.key, key, inner), inputValue(type.value, member, inner));
   }
@@ -109,14 +112,14 @@ function inputScalar(type: DataType, value: RowInputValue, place: Place): InputV
     case 'date':
       return dateValue(value);
     case 'timestamp':
-      return microsValue(value, { zoneAllowed: true });
+      return microsValue(value, { zoneAllowed: true, zone: place.zone });
     case 'timestamp_ntz':
       return microsValue(value, { zoneAllowed: false });
     case 'time':
       return timeValue(value);
     case 'timestamp_ns':
     case 'timestamp_ntz_ns':
-      return nanosValue(value, { zoneAllowed: type.kind === 'timestamp_ns' });
+      return nanosValue(value, { zoneAllowed: type.kind === 'timestamp_ns', zone: type.kind === 'timestamp_ns' ? place.zone : undefined });
     case 'variant':
       // Rows of input have nothing that a variant cannot hold.
       return value as InputValue;
@@ -149,7 +152,12 @@ function dateValue(value: RowInputValue): number | undefined {
   return value.getTime() / 86_400_000;
 }
 
-function microsValue(value: RowInputValue, options: { readonly zoneAllowed: boolean }): bigint | undefined {
+interface TimeInput {
+  readonly zoneAllowed: boolean;
+  readonly zone?: ZoneRule;
+}
+
+function microsValue(value: RowInputValue, options: TimeInput): bigint | undefined {
   if (typeof value === 'string') return microsOfText(value, options);
   return value instanceof Date && !Number.isNaN(value.getTime()) ? BigInt(value.getTime()) * 1000n : undefined;
 }
@@ -164,7 +172,7 @@ function timeValue(value: RowInputValue): bigint | undefined {
 }
 
 /** Text as of microseconds with up to nine digits of the second. */
-function nanosValue(value: RowInputValue, options: { readonly zoneAllowed: boolean }): bigint | undefined {
+function nanosValue(value: RowInputValue, options: TimeInput): bigint | undefined {
   const parts = typeof value === 'string' ? /^(.*\.\d{6})(\d{1,3})(\D.*)?$/.exec(value) : null;
   const micros = microsValue(parts === null ? value : `${parts[1] ?? ''}${parts[3] ?? ''}`, options);
   if (micros === undefined) return undefined;

@@ -1,4 +1,5 @@
-import { parseDateText, parseTimestampText } from '../../expr/parse/temporal-text.ts';
+import { parseDateText, parseInstantText, parseTimestampText } from '../../expr/parse/temporal-text.ts';
+import type { ZoneRule } from '../../expr/time-zone.ts';
 
 const wholeDate = /^\s*[+-]?\d{4,6}-\d{1,2}-\d{1,2}\s*$/;
 const beyondMicroseconds = /\.\d{6}0*[1-9]/;
@@ -9,10 +10,10 @@ export function daysOfText(text: string): number | undefined {
 }
 
 /**
- * Microseconds since 1970-01-01 of `yyyy-MM-dd[( |T)HH:mm[:ss[.ffffff]]][zone]`; without a zone it is UTC. `undefined` for text that is no
+ * Microseconds since 1970-01-01 of `yyyy-MM-dd[( |T)HH:mm[:ss[.ffffff]]][zone]`; without a zone it is of `zone`. `undefined` for text that is no
  * time, that has digits past microseconds, or a zone where none is allowed.
  */
-export function microsOfText(text: string, options: { readonly zoneAllowed: boolean }): bigint | undefined {
-  const parsed = beyondMicroseconds.test(text) ? undefined : parseTimestampText(text);
-  return parsed === undefined || (parsed.zoned && !options.zoneAllowed) ? undefined : parsed.micros;
+export function microsOfText(text: string, options: { readonly zoneAllowed: boolean; readonly zone?: ZoneRule }): bigint | undefined {
+  if (beyondMicroseconds.test(text) || (!options.zoneAllowed && parseTimestampText(text)?.zoned === true)) return undefined;
+  return parseInstantText(text, options.zone);
 }

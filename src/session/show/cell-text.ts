@@ -3,16 +3,17 @@ import { bytesAt, textAt, unscaledAt } from '../../codec/rows.ts';
 import { variantAtIndex } from '../../codec/variant/variant-column.ts';
 import { variantJson } from '../../codec/variant/variant-forms.ts';
 import { printTimestampText } from '../../expr/parse/temporal-text.ts';
+import { toLocalMicros, type ZoneRule } from '../../expr/time-zone.ts';
 import { type Column, type FixedColumn, isValid } from '../../schema/columns.ts';
 import { dateTimeNanosParts, formatDate, formatTime } from '../../schema/date-text.ts';
 import { formatDecimal } from '../../schema/decimal-text.ts';
 
 /** Value `index` as Spark's `show` and casts to string spell it: `NULL`, `1.0E10`, `[1, 2]`, `{a, 1}`, `{k -> v}`, binary as `[61 62]`. */
-export function cellText(column: Column, index: number): string {
+export function cellText(column: Column, index: number, zone?: ZoneRule): string {
   if (!isValid(column, index)) return 'NULL';
   switch (column.layout) {
     case 'fixed':
-      return fixedText(column, index);
+      return fixedText(column, index, zone);
     case 'boolean':
       return String(((column.bits[index >> 3] ?? 0) & (1 << (index & 7))) !== 0);
     case 'decimal':
@@ -21,14 +22,14 @@ export function cellText(column: Column, index: number): string {
       return column.type.kind === 'string' ? textAt(column, index) : binaryText(bytesAt(column, index));
     case 'struct':
       if (column.type.kind === 'variant') return variantJson(variantAtIndex(column, index));
-      return `{${column.children.map((child) => cellText(child, index)).join(', ')}}`;
+      return `{${column.children.map((child) => cellText(child, index, zone)).join(', ')}}`;
     case 'list':
       return `[${range(column.offsets, index)
-        .map((at) => cellText(column.element, at))
+        .map((at) => cellText(column.element, at, zone))
         .join(', ')}]`;
     case 'map':
       return `{${range(column.offsets, index)
-        .map((at) => `${cellText(column.keys, at)} -> ${cellText(column.values, at)}`)
+        .map((at) => `${cellText(column.keys, at, zone)} -> ${cellText(column.values, at, zone)}`)
         .join(', ')}}`;
     default:
       return assertNever(column);
@@ -58,7 +59,7 @@ function shortestFloat(value: number): number {
   return Number(value.toPrecision(9));
 }
 
-function fixedText(column: FixedColumn, index: number): string {
+function fixedText(column: FixedColumn, index: number, zone: ZoneRule): string {
   const value = column.values[index] ?? 0;
   switch (column.type.kind) {
     case 'float':
@@ -68,18 +69,25 @@ function fixedText(column: FixedColumn, index: number): string {
     case 'date':
       return formatDate(Number(value));
     case 'timestamp':
+      return printTimestampText(toLocalMicros(BigInt(value), zone));
     case 'timestamp_ntz':
       return printTimestampText(BigInt(value));
     case 'time':
       return withoutTrailingZeros(formatTime(BigInt(value)));
     case 'timestamp_ns':
     case 'timestamp_ntz_ns': {
-      const { date, time, fraction } = dateTimeNanosParts(BigInt(value));
+      const nanos = column.type.kind === 'timestamp_ns' ? toLocalNanos(BigInt(value), zone) : BigInt(value);
+      const { date, time, fraction } = dateTimeNanosParts(nanos);
       return withoutTrailingZeros(`${date} ${time}.${fraction}`);
     }
     default:
       return String(value);
   }
+}
+
+function toLocalNanos(nanos: bigint, zone: ZoneRule): bigint {
+  const micros = nanos / 1000n;
+  return nanos + (toLocalMicros(micros, zone) - micros) * 1000n;
 }
 
 function withoutTrailingZeros(text: string): string {

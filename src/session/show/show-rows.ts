@@ -1,3 +1,4 @@
+import type { ZoneRule } from '../../expr/time-zone.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import { cellText } from './cell-text.ts';
 
@@ -8,13 +9,15 @@ export interface ShowOptions {
   readonly truncate: number;
   /** One line for each cell instead of a table. */
   readonly vertical: boolean;
+  /** Of the times that are shown. */
+  readonly zone?: ZoneRule;
 }
 
 const narrowestColumn = 3;
 
 /** The rows of the batches as Spark's `show` prints them, with a closing note when there are more than `options.rows`. */
 export function showRows(names: readonly string[], batches: readonly ColumnBatch[], options: ShowOptions): string {
-  const all = batches.flatMap((batch) => cellsOf(batch, options.truncate));
+  const all = batches.flatMap((batch) => cellsOf(batch, options));
   const rows = all.slice(0, options.rows);
   const note = all.length > rows.length ? `only showing top ${rows.length} ${rows.length === 1 ? 'row' : 'rows'}\n` : '';
   const header = names.map((name) => shortened(escaped(name), options.truncate));
@@ -22,9 +25,9 @@ export function showRows(names: readonly string[], batches: readonly ColumnBatch
   return `${body}${note}`;
 }
 
-function cellsOf(batch: ColumnBatch, truncate: number): string[][] {
+function cellsOf(batch: ColumnBatch, { truncate, zone }: ShowOptions): string[][] {
   return Array.from({ length: batch.rowCount }, (_, index) =>
-    batch.columns.map((column) => shortened(escaped(cellText(column, index)), truncate)),
+    batch.columns.map((column) => shortened(escaped(cellText(column, index, zone)), truncate)),
   );
 }
 

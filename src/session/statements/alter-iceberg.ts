@@ -46,6 +46,7 @@ function readRetention(reader: StatementReader, ref: RefKind): RefRetention {
   if (stream.takeWords('RETAIN')) retention = { ...retention, retainMs: readDuration(reader) };
   if (ref === 'branch' && stream.takeWords('WITH')) {
     stream.expectWords('SNAPSHOT', 'RETENTION');
+    if (stream.peek().kind !== 'number') throw stream.unexpected('a number of snapshots, days, hours or minutes');
     if (stream.peek(1).kind === 'word' && stream.peek(1).value.toUpperCase() === 'SNAPSHOTS') {
       retention = { ...retention, minSnapshotsToKeep: reader.count('a number of snapshots') };
       stream.next();

@@ -44,7 +44,7 @@ function readActions(reader: StatementReader): readonly AlterAction[] {
     case 'UNSET': {
       stream.expectWords('TBLPROPERTIES');
       const ifExists = reader.ifExists();
-      return [{ kind: 'unset-properties', keys: stream.parenthesised(() => reader.propertyKey()), ifExists }];
+      return [{ kind: 'unset-properties', keys: stream.parenthesised(() => reader.tablePropertyKey()), ifExists }];
     }
     case 'CLUSTER':
       stream.expectWords('BY');
@@ -121,9 +121,13 @@ function readRename(reader: StatementReader): AlterAction {
 function readSet(reader: StatementReader): AlterAction {
   const { stream } = reader;
   if (stream.takeWords('IDENTIFIER', 'FIELDS')) return { kind: 'set-identifier-fields', paths: reader.columnPaths() };
-  if (stream.takeWords('TBLPROPERTIES')) return { kind: 'set-properties', properties: reader.properties() };
+  if (stream.takeWords('TBLPROPERTIES')) return { kind: 'set-properties', properties: reader.tableProperties() };
   if (stream.atWords('LOCATION') || stream.atWords('SERDE'))
-    throw reader.unsupported(stream.peek(), `ALTER TABLE … SET ${stream.peek().value.toUpperCase()}`);
+    throw reader.unsupported(
+      stream.peek(),
+      `ALTER TABLE … SET ${stream.peek().value.toUpperCase()}`,
+      'a table is its directory: DROP TABLE its name, then CREATE TABLE … LOCATION, or CALL … register_table for Iceberg',
+    );
   throw stream.unexpected('TBLPROPERTIES', 'IDENTIFIER');
 }
 

@@ -1,3 +1,6 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { readInterval } from '../../expr/parse/interval-literal.ts';
+import { offsetName } from '../../expr/time-zone.ts';
 import type { CallArgument, Statement } from './statement.ts';
 import type { StatementReader } from './statement-reader.ts';
 
@@ -8,7 +11,7 @@ export function readUse(reader: StatementReader): Statement {
   return { kind: 'use', name: reader.objectName(what === 'catalog' ? 'a catalog' : 'a namespace'), what };
 }
 
-/** After SET: nothing, `key`, `key = value` (the value to the end of the statement), `CATALOG name` or `TIME ZONE 'zone'`. */
+/** After SET: nothing, `key`, `key = value` (the value to the end of the statement), `CATALOG name` or `TIME ZONE zone`. */
 export function readSet(reader: StatementReader): Statement {
   const { stream } = reader;
   if (reader.atStatementEnd()) return { kind: 'set' };
@@ -16,8 +19,7 @@ export function readSet(reader: StatementReader): Statement {
     stream.next();
     return { kind: 'use', name: reader.objectName('a catalog'), what: 'catalog' };
   }
-  if (stream.takeWords('TIME', 'ZONE'))
-    return { kind: 'set', key: 'spark.sql.session.timeZone', value: stream.expectString('a time zone') };
+  if (stream.takeWords('TIME', 'ZONE')) return { kind: 'set', key: 'spark.sql.session.timeZone', value: readZone(reader) };
   const key = readKey(reader);
   if (!stream.takeOperator('=')) return { kind: 'set', key };
   const [first, after] = [stream.peek(), stream.peek(1)];
@@ -25,6 +27,25 @@ export function readSet(reader: StatementReader): Statement {
   let end = first.position.offset;
   while (!reader.atStatementEnd()) end = stream.next().end;
   return { kind: 'set', key, value: stream.text.slice(first.position.offset, end) };
+}
+
+/** `LOCAL` (the zone of this process), a text, or an interval of hours, minutes and seconds that is the offset. */
+function readZone({ stream }: StatementReader): string {
+  if (stream.takeWords('LOCAL')) return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (!stream.takeWords('INTERVAL')) return stream.expectString('a time zone');
+  const { months, days, micros } = readInterval(stream);
+  const name = months === 0 ? offsetName(BigInt(days) * 86_400_000_000n + micros) : undefined;
+  if (name === undefined) throw outOfRange();
+  return name;
+}
+
+function outOfRange(): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'INVALID_INTERVAL_FORMAT.TIMEZONE_INTERVAL_OUT_OF_RANGE',
+    sqlState: '22006',
+    message: 'The interval value must be in the range of [-18, +18] hours with second precision.',
+    hint: "write an offset as '+02:00', or a region as 'Europe/Berlin'",
+  });
 }
 
 /** After RESET. */

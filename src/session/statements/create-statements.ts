@@ -50,8 +50,18 @@ function readView(reader: StatementReader, replace: boolean): Statement {
   const name = reader.objectName('a view');
   if (reader.stream.atWords('USING'))
     throw reader.unsupported(reader.stream.peek(), 'CREATE TEMPORARY VIEW … USING', 'use session.read and createOrReplaceTempView');
-  reader.stream.expectWords('AS');
-  return { kind: 'create-view', name, replace, query: reader.query() };
+  const { stream } = reader;
+  const columns = stream.atOperator('(') ? stream.parenthesised(() => readViewColumn(reader)) : undefined;
+  if (stream.takeWords('COMMENT')) stream.expectString();
+  stream.expectWords('AS');
+  return { kind: 'create-view', name, columns, replace, query: reader.query() };
+}
+
+/** What is said about a temporary view and its columns goes with the session: nothing shows it. */
+function readViewColumn({ stream }: StatementReader): string {
+  const name = stream.expectName('a column name');
+  if (stream.takeWords('COMMENT')) stream.expectString();
+  return name;
 }
 
 function readNamespace(reader: StatementReader): Statement {
@@ -66,7 +76,7 @@ function readNamespace(reader: StatementReader): Statement {
       statement = { ...statement, location: stream.expectString('a location') };
     } else if (stream.takeWords('WITH')) {
       stream.expectOneOf('DBPROPERTIES', 'PROPERTIES');
-      statement = { ...statement, properties: reader.properties() };
+      statement = { ...statement, properties: reader.tableProperties() };
     } else if (reader.atStatementEnd()) return statement;
     else throw stream.unexpected('COMMENT', 'LOCATION', 'WITH', 'the end of the statement');
   }
@@ -111,7 +121,7 @@ function readClone(reader: StatementReader, mode: Mode, name: ObjectName, kind: 
   const { stream } = reader;
   if (kind !== 'CLONE') stream.expectWords('CLONE');
   const source = reader.tableSource();
-  const properties = stream.takeWords('TBLPROPERTIES') ? reader.properties() : {};
+  const properties = stream.takeWords('TBLPROPERTIES') ? reader.tableProperties() : {};
   const location = stream.takeWords('LOCATION') ? { location: stream.expectString('a location') } : {};
   return { kind: 'clone-table', mode, name, source, shallow: kind === 'SHALLOW', properties, ...location };
 }
@@ -213,7 +223,7 @@ function readClause(reader: StatementReader, word: string): Partial<TableClauses
     case 'COMMENT':
       return { comment: stream.expectString('a comment') };
     case 'TBLPROPERTIES':
-      return { properties: reader.properties() };
+      return { properties: reader.tableProperties() };
     default:
       return { options: reader.properties() };
   }

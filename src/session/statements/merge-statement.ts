@@ -1,5 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import type { Expression } from '../../expr/expression.ts';
+import { type Expression, nullExpression, trueLiteral } from '../../expr/expression.ts';
 import { syntaxError } from '../../expr/parse/syntax-error.ts';
 import type { Assignment, MergeClause } from '../../table/row-operations.ts';
 import { readAssignments, readTargetColumn } from './row-statements.ts';
@@ -24,9 +24,17 @@ export function readMerge(reader: StatementReader): MergeStatement {
     : { kind: 'table', table: reader.tableSource() };
   const sourceAlias = reader.alias();
   stream.expectWords('ON');
-  const condition = reader.expression();
   const clauses: MergeClause[] = [];
-  while (stream.takeWords('WHEN')) clauses.push(readClause(reader, target));
+  const merge = { kind: 'merge' as const, target: name, targetAlias: target.alias, source, sourceAlias, clauses, schemaEvolution };
+  let condition: Expression;
+  try {
+    condition = readCondition(reader, 'search');
+    while (stream.takeWords('WHEN')) clauses.push(readClause(reader, target));
+  } catch (error) {
+    if (!(error instanceof AskingCondition)) throw error;
+    while (!reader.atStatementEnd()) stream.next();
+    return { ...merge, condition: trueLiteral, asks: error.clause };
+  }
   if (clauses.length === 0) {
     const message = 'There must be at least one WHEN clause in a MERGE statement';
     throw syntaxError({
@@ -40,13 +48,33 @@ export function readMerge(reader: StatementReader): MergeStatement {
   }
   if (!reader.atStatementEnd()) throw stream.unexpected('WHEN', 'the end of the statement');
   checkConditions(clauses);
-  return { kind: 'merge', target: name, targetAlias: target.alias, source, sourceAlias, condition, clauses, schemaEvolution };
+  return { ...merge, condition };
+}
+
+/** A condition has a query in it: what tables think of that is theirs to say. */
+class AskingCondition extends Error {
+  readonly clause: string;
+
+  constructor(clause: string, cause: unknown) {
+    super('a condition of MERGE asks a query', { cause });
+    this.clause = clause;
+  }
+}
+
+function readCondition(reader: StatementReader, clause: string): Expression {
+  try {
+    return reader.expression();
+  } catch (error) {
+    if (error instanceof AnalysisException && error.errorClass === 'UNSUPPORTED_SUBQUERY')
+      throw new AskingCondition(`${clause} condition`, error);
+    throw error;
+  }
 }
 
 function readClause(reader: StatementReader, target: Target): MergeClause {
   const { stream } = reader;
   const on = readKind(reader);
-  const condition = stream.takeWords('AND') ? { condition: reader.expression() } : {};
+  const condition = stream.takeWords('AND') ? { condition: readCondition(reader, on) } : {};
   stream.expectWords('THEN');
   if (on === 'not-matched') {
     stream.expectWords('INSERT');
@@ -74,12 +102,10 @@ function readInsertValues(reader: StatementReader, target: Target): readonly Ass
   const values = stream.parenthesised(() => reader.expression());
   if (values.length !== columns.length) {
     const message = `The number of inserted values (${values.length}) is not the number of columns (${columns.length})`;
-    throw syntaxError({ text: stream.text, position: at.position, found: '', errorClass: 'MERGE_INSERT_VALUES_MISMATCH', message });
+    throw syntaxError({ text: stream.text, position: at.position, found: '', errorClass: '_LEGACY_ERROR_TEMP_0006', message });
   }
-  return columns.map((column, index) => ({ target: column, value: values[index] ?? nullValue }));
+  return columns.map((column, index) => ({ target: column, value: values[index] ?? nullExpression }));
 }
-
-const nullValue: Expression = { kind: 'literal', literal: { type: 'null' } };
 
 const omitted = {
   matched: ['NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION', 'MATCHED'],

@@ -1,5 +1,5 @@
 import type { ParameterValues } from '../../expr/bind-parameters.ts';
-import { tokenize } from '../../expr/parse/tokens.ts';
+import { readTokens } from '../../expr/parse/parse-expression.ts';
 import { readAlter, readCommentOn } from './alter-statement.ts';
 import { readCall, readReset, readSet, readUse } from './configuration-statements.ts';
 import { readCreate, readDrop, readReplace } from './create-statements.ts';
@@ -17,8 +17,9 @@ import {
 import { readMerge } from './merge-statement.ts';
 import { readDelete, readInsert, readUpdate } from './row-statements.ts';
 import { readShow } from './show-statements.ts';
-import type { Statement } from './statement.ts';
+import type { ExplainStatement, Statement } from './statement.ts';
 import { queryWords, StatementReader } from './statement-reader.ts';
+import { readNamedQueries, withNamedQueries } from './with-statement.ts';
 
 /**
  * One statement of Spark's dialect; a semicolon may end it. Queries stay text. Values given for parameters replace them outside of queries.
@@ -27,7 +28,7 @@ import { queryWords, StatementReader } from './statement-reader.ts';
  * parameters without values and MERGE clauses that hide others.
  */
 export function parseStatement(text: string, parameters?: ParameterValues): Statement {
-  const reader = new StatementReader(text, tokenize(text), parameters);
+  const reader = new StatementReader(text, readTokens(text, parameters), parameters);
   const statement = readStatement(reader);
   while (reader.stream.takeOperator(';'));
   reader.stream.expectEnd();
@@ -37,7 +38,9 @@ export function parseStatement(text: string, parameters?: ParameterValues): Stat
 const statements: Readonly<Record<string, (reader: StatementReader) => Statement>> = {
   ALTER: readAlter,
   ANALYZE: refuseAnalyze,
+  CACHE: refuseCache,
   CALL: readCall,
+  CLEAR: refuseCache,
   COMMENT: readCommentOn,
   CONVERT: readConvert,
   CREATE: readCreate,
@@ -58,6 +61,7 @@ const statements: Readonly<Record<string, (reader: StatementReader) => Statement
   SET: readSet,
   SHOW: readShow,
   TRUNCATE: readTruncate,
+  UNCACHE: refuseCache,
   UPDATE: readUpdate,
   USE: readUse,
   VACUUM: readVacuum,
@@ -65,6 +69,8 @@ const statements: Readonly<Record<string, (reader: StatementReader) => Statement
 
 function readStatement(reader: StatementReader): Statement {
   const { stream } = reader;
+  const named = readNamedQueries(reader);
+  if (named !== undefined) return withNamedQueries(readStatement(reader), named);
   if (reader.atQuery) return { kind: 'query', query: reader.query() };
   const word = stream.peek().kind === 'word' ? stream.peek().value.toUpperCase() : '';
   const read = Object.hasOwn(statements, word) ? statements[word] : undefined;
@@ -78,8 +84,24 @@ function refuseAnalyze(reader: StatementReader): never {
   throw reader.unsupported(reader.stream.peek(-1), 'ANALYZE TABLE', hint);
 }
 
+function refuseCache(reader: StatementReader): never {
+  const hint = 'DataFrame.persist() keeps the rows of a query; tables are read from their files';
+  throw reader.unsupported(reader.stream.peek(-1), 'CACHE TABLE, UNCACHE TABLE and CLEAR CACHE', hint);
+}
+
+/** COST and FORMATTED say what the plan says anyway: what is read of each table, one node a line. */
 function readExplain(reader: StatementReader): Statement {
   const word = reader.stream.takeOneOf('EXTENDED', 'FORMATTED', 'COST', 'CODEGEN');
-  const mode = ({ EXTENDED: 'extended', FORMATTED: 'formatted', COST: 'cost', CODEGEN: 'codegen' } as const)[word ?? ''] ?? 'simple';
-  return { kind: 'explain', mode, query: reader.query() };
+  if (word === 'CODEGEN')
+    throw reader.unsupported(reader.stream.peek(-1), 'EXPLAIN CODEGEN', 'no code is generated: EXPLAIN EXTENDED shows the plans');
+  const at = reader.stream.peek();
+  const of = reader.atQuery || rowWords.some((word) => reader.stream.atWords(word)) ? readStatement(reader) : undefined;
+  if (of !== undefined && isExplained(of)) return { kind: 'explain', extended: word === 'EXTENDED', of };
+  throw reader.stream.unexpectedAt(at, ...queryWords, ...rowWords);
+}
+
+const rowWords: readonly string[] = ['INSERT', 'UPDATE', 'DELETE', 'MERGE'];
+
+function isExplained(statement: Statement): statement is ExplainStatement['of'] {
+  return ['query', 'insert', 'update', 'delete', 'merge'].includes(statement.kind);
 }

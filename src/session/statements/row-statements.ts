@@ -1,6 +1,6 @@
-import type { Expression } from '../../expr/expression.ts';
+import { type Expression, nullExpression } from '../../expr/expression.ts';
 import type { Assignment } from '../../table/row-operations.ts';
-import type { InsertStatement, ObjectName, Statement } from './statement.ts';
+import type { InsertStatement, ObjectName, QueryText, Statement } from './statement.ts';
 import type { StatementReader } from './statement-reader.ts';
 
 /** After INSERT. */
@@ -48,7 +48,10 @@ export function readDelete(reader: StatementReader): Statement {
   stream.expectWords('FROM');
   const name = reader.tableOrPath();
   const alias = reader.alias();
-  const condition = stream.takeWords('WHERE') ? reader.expression() : undefined;
+  const conditioned = stream.takeWords('WHERE');
+  if (conditioned && reader.asksQuery)
+    return { kind: 'delete', name, alias, condition: undefined, asks: { condition: restOf(reader), values: [] } };
+  const condition = conditioned ? reader.expression() : undefined;
   if (!reader.atStatementEnd()) throw stream.unexpected('WHERE', 'AND', 'OR', 'the end of the statement');
   return { kind: 'delete', name, alias, condition };
 }
@@ -59,10 +62,29 @@ export function readUpdate(reader: StatementReader): Statement {
   const name = reader.tableOrPath();
   const alias = reader.alias();
   stream.expectWords('SET');
+  if (reader.asksQuery) return readAskingUpdate(reader, { name, alias });
   const assignments = readAssignments(reader, { name, alias });
   const condition = stream.takeWords('WHERE') ? reader.expression() : undefined;
   if (!reader.atStatementEnd()) throw stream.unexpected("','", 'WHERE', 'AND', 'OR', 'the end of the statement');
   return { kind: 'update', name, alias, assignments, condition };
+}
+
+/** With queries in its condition or its values, which then stay text. */
+function readAskingUpdate(reader: StatementReader, target: { readonly name: ObjectName; readonly alias: string | undefined }): Statement {
+  const { stream } = reader;
+  const values: QueryText[] = [];
+  const assignments = stream.list((): Assignment => {
+    const column = readTargetColumn(reader, target);
+    stream.expectOperator('=');
+    values.push(reader.expressionText({ words: ['WHERE'], comma: true }));
+    return { target: column, value: nullExpression };
+  });
+  const condition = stream.takeWords('WHERE') ? restOf(reader) : undefined;
+  return { kind: 'update', ...target, assignments, condition: undefined, asks: { condition, values } };
+}
+
+function restOf(reader: StatementReader): QueryText {
+  return reader.expressionText({ words: [], comma: false });
 }
 
 /** `a = x, t.b.c = y`: columns of the target, without its alias. */

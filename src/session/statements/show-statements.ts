@@ -27,11 +27,23 @@ export function readShow(reader: StatementReader): Statement {
     case 'COLUMNS':
       return { kind: 'show-columns', name: readColumnsOf(reader) };
     case 'PARTITIONS':
-      return { kind: 'show-partitions', name: reader.tableOrPath() };
+      return { kind: 'show-partitions', name: reader.tableOrPath(), ...partitionOf(reader) };
     default:
       stream.expectWords('TABLE');
       return { kind: 'show-create-table', name: reader.tableOrPath() };
   }
+}
+
+/** `PARTITION (p = 1, …)`. */
+function partitionOf({ stream, expressions }: StatementReader): Pick<Extract<Statement, { readonly kind: 'show-partitions' }>, 'values'> {
+  if (!stream.takeWords('PARTITION')) return {};
+  return {
+    values: stream.parenthesised(() => {
+      const column = stream.expectName('a partition column');
+      stream.expectOperator('=');
+      return { column, value: expressions.readOperand() };
+    }),
+  };
 }
 
 /** `IN table [IN database]`. */

@@ -14,6 +14,15 @@ const notAliases: ReadonlySet<string> = new Set(
   'WHERE SET USING ON WHEN VERSION TIMESTAMP FOR PARTITION BY REPLACE ZORDER LIMIT VALUES SELECT FROM TABLE WITH'.split(' '),
 );
 
+/** Keys that Spark keeps for what clauses say, with what to write instead. */
+const reservedProperties: Readonly<Record<string, string | undefined>> = {
+  provider: 'please use the USING clause to specify it',
+  location: 'please use the LOCATION clause to specify it',
+  owner: 'it will be set to the current user',
+  external: 'please use CREATE EXTERNAL TABLE',
+  is_managed_location: 'it follows from the LOCATION clause',
+};
+
 /** Reads the parts that statements share from one token stream; leaves the stream behind each. */
 export class StatementReader {
   readonly stream: TokenStream;
@@ -99,6 +108,33 @@ export class StatementReader {
     return query;
   }
 
+  /** Whether a query stands in parentheses in what follows of the statement. */
+  get asksQuery(): boolean {
+    const { stream } = this;
+    for (let ahead = 0; stream.peek(ahead).kind !== 'end'; ahead += 1) {
+      const [word, after] = [stream.peek(ahead + 1), stream.peek(ahead + 2)];
+      const begins = word.kind === 'word' && ['SELECT', 'WITH', 'VALUES'].includes(word.value.toUpperCase());
+      if (stream.atOperator('(', ahead) && begins && (after.kind !== 'operator' || '*(-+~'.includes(after.value))) return true;
+    }
+    return false;
+  }
+
+  /** The text of as many tokens, which are read. */
+  textUntil(count: number): QueryText {
+    const last = this.stream.peek(count);
+    return this.#queryText(() => this.stream.peek() === last);
+  }
+
+  /** A condition or value as it was written, up to one of the words or the end of the statement, or to a comma when it is in a list. */
+  expressionText(until: { readonly words: readonly string[]; readonly comma: boolean }): QueryText {
+    const { stream } = this;
+    const text = this.#queryText(
+      () => this.atStatementEnd() || until.words.some((word) => stream.atWords(word)) || (until.comma && stream.atOperator(',')),
+    );
+    if (text.text === '') throw stream.unexpected('an expression');
+    return text;
+  }
+
   /** `(key = value, …)`: keys are dotted names or strings; numbers and truth values become text. */
   properties(): Readonly<Record<string, string>> {
     const entries = this.stream.parenthesised((): readonly [string, string] => {
@@ -107,6 +143,21 @@ export class StatementReader {
       return [key, this.#propertyValue()];
     });
     return Object.fromEntries(entries);
+  }
+
+  /** As `properties`, of a table. @throws ParseException `UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY` for what a clause of its own says. */
+  tableProperties(): Readonly<Record<string, string>> {
+    const token = this.stream.peek();
+    const properties = this.properties();
+    for (const key of Object.keys(properties)) this.#refuseReserved(key, token);
+    return properties;
+  }
+
+  tablePropertyKey(): string {
+    const token = this.stream.peek();
+    const key = this.propertyKey();
+    this.#refuseReserved(key, token);
+    return key;
   }
 
   propertyKey(): string {
@@ -142,6 +193,18 @@ export class StatementReader {
       errorClass,
       message: `${what} is not supported`,
       hint,
+    });
+  }
+
+  #refuseReserved(key: string, { position, value }: Token): void {
+    const instead = reservedProperties[key];
+    if (instead === undefined) return;
+    throw syntaxError({
+      text: this.stream.text,
+      position,
+      found: value,
+      errorClass: 'UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY',
+      message: `The feature is not supported: ${key} is a reserved table property, ${instead}.`,
     });
   }
 

@@ -29,6 +29,14 @@ export interface QueryText {
   readonly firstParameter: number;
 }
 
+/** What chooses rows in place of a condition where queries are asked, with the new values in the order of the assignments. */
+export interface AskedRows {
+  readonly condition: QueryText | undefined;
+  readonly values: readonly QueryText[];
+  /** `WITH …` of the statement: queries that these may name. */
+  readonly named?: string | undefined;
+}
+
 /** One item of PARTITIONED BY. */
 export type PartitionItem =
   | { readonly kind: 'column'; readonly path: readonly string[] }
@@ -135,6 +143,8 @@ export interface MergeStatement {
   readonly condition: Expression;
   readonly clauses: readonly MergeClause[];
   readonly schemaEvolution: boolean;
+  /** The condition that asks a query, such as `search condition`; clauses from it on are not read then. */
+  readonly asks?: string | undefined;
 }
 
 /** A procedure's argument, by name or by place. */
@@ -143,10 +153,19 @@ export interface CallArgument {
   readonly value: Expression;
 }
 
+/** What changes rows, and reads some for it. */
+export type RowStatement = Extract<Statement, { readonly kind: 'insert' | 'update' | 'delete' | 'merge' }>;
+
+export interface ExplainStatement {
+  readonly kind: 'explain';
+  readonly extended: boolean;
+  readonly of: { readonly kind: 'query'; readonly query: QueryText } | RowStatement;
+}
+
 /** One statement of Spark's dialect, with parameters in place of `:name` and `?` outside of queries. */
 export type Statement =
   | { readonly kind: 'query'; readonly query: QueryText }
-  | { readonly kind: 'explain'; readonly mode: 'simple' | 'extended' | 'formatted' | 'cost' | 'codegen'; readonly query: QueryText }
+  | ExplainStatement
   | {
       readonly kind: 'create-namespace';
       readonly name: ObjectName;
@@ -162,7 +181,12 @@ export type Statement =
   | { readonly kind: 'show-views'; readonly in?: ObjectName | undefined; readonly like?: string | undefined }
   | { readonly kind: 'show-table-properties'; readonly name: ObjectName; readonly key?: string | undefined }
   | { readonly kind: 'show-columns'; readonly name: ObjectName }
-  | { readonly kind: 'show-partitions'; readonly name: ObjectName }
+  | {
+      readonly kind: 'show-partitions';
+      readonly name: ObjectName;
+      /** Only partitions with these. */
+      readonly values?: readonly { readonly column: string; readonly value: Expression }[] | undefined;
+    }
   | { readonly kind: 'show-create-table'; readonly name: ObjectName }
   /** `any`: USE names a namespace, or a catalog when it has one part and no namespace is called so. */
   | { readonly kind: 'use'; readonly name: ObjectName; readonly what: 'any' | 'namespace' | 'catalog' }
@@ -178,14 +202,27 @@ export type Statement =
       readonly location?: string | undefined;
       readonly properties: Readonly<Record<string, string>>;
     }
-  | { readonly kind: 'create-view'; readonly name: ObjectName; readonly replace: boolean; readonly query: QueryText }
+  | {
+      readonly kind: 'create-view';
+      readonly name: ObjectName;
+      /** Of the view's columns. Default: those of the query. */
+      readonly columns?: readonly string[] | undefined;
+      readonly replace: boolean;
+      readonly query: QueryText;
+    }
   | { readonly kind: 'drop-view'; readonly name: ObjectName; readonly ifExists: boolean }
   | { readonly kind: 'drop-table'; readonly name: ObjectName; readonly ifExists: boolean; readonly purge: boolean }
   | { readonly kind: 'truncate-table'; readonly name: ObjectName }
   | { readonly kind: 'refresh-table'; readonly name: ObjectName }
   | { readonly kind: 'alter-table'; readonly name: ObjectName; readonly actions: readonly AlterAction[] }
   | InsertStatement
-  | { readonly kind: 'delete'; readonly name: ObjectName; readonly alias: string | undefined; readonly condition: Expression | undefined }
+  | {
+      readonly kind: 'delete';
+      readonly name: ObjectName;
+      readonly alias: string | undefined;
+      readonly condition: Expression | undefined;
+      readonly asks?: AskedRows | undefined;
+    }
   | {
       readonly kind: 'update';
       readonly name: ObjectName;
@@ -193,6 +230,7 @@ export type Statement =
       /** A value may be the column `DEFAULT`, which stands for the column's default. */
       readonly assignments: readonly Assignment[];
       readonly condition: Expression | undefined;
+      readonly asks?: AskedRows | undefined;
     }
   | MergeStatement
   | {

@@ -2,7 +2,7 @@ import type { Engine, HeldRelation } from '../../engine/engine.ts';
 import { quoteName } from '../../expr/sql/engine-sql.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { ChangeScan } from '../../table/scan.ts';
-import { emptyRelation, orderedChangeRelations } from '../plan/change-relation.ts';
+import { emptyRelation, orderedChangeRelations } from '../lower/change-relation.ts';
 
 /**
  * The rows of some change scans, in order, evaluated once: what a batch is counted by is what its sink gets. With `changeFeed` the change

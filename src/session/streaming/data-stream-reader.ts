@@ -1,7 +1,8 @@
+import { defaultTableFormat } from '../../table/formats.ts';
 import { namePath } from '../column.ts';
 import { DataFrame } from '../data-frame.ts';
 import type { TableReference } from '../plan/plan.ts';
-import type { SessionRuntime } from '../plan/session-runtime.ts';
+import type { SessionRuntime } from '../run/session-runtime.ts';
 import { invalidArgument, unsupported } from '../session-errors.ts';
 import { streamOptionsOf, streamReadOptions } from './stream-options.ts';
 
@@ -49,13 +50,11 @@ export class DataStreamReader {
   load(path?: string): DataFrame {
     const given = path ?? this.#settings.options.get('path');
     if (given === undefined) throw invalidArgument('load() needs a path');
-    const format = this.#settings.format ?? 'delta';
+    const format = this.#settings.format ?? defaultTableFormat;
     if (!this.#runtime.tables.formats.includes(format)) {
       throw unsupported(`a stream of format "${format}"`, `formats: ${this.#runtime.tables.formats.join(', ')}`);
     }
-    // Iceberg's readers take names where others take paths.
-    if (format === 'iceberg' && !/[/\\:]/.test(given)) return this.#frame(this.#runtime.tables.referenceOf(namePath(given)));
-    return this.#frame({ kind: 'path', format, path: given });
+    return this.#frame(this.#runtime.tables.givenReference(format, given));
   }
 
   /** A table of the catalog by name. */
@@ -64,7 +63,7 @@ export class DataStreamReader {
   }
 
   #frame(reference: TableReference): DataFrame {
-    const options = streamOptionsOf(streamReadOptions(this.#settings.options));
+    const options = streamOptionsOf(streamReadOptions(this.#settings.options), this.#runtime.conf.zone?.rule);
     return new DataFrame(this.#runtime, { kind: 'stream', stream: { reference, options } });
   }
 }

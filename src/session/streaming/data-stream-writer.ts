@@ -1,9 +1,10 @@
 import type { Engine } from '../../engine/engine.ts';
+import { defaultTableFormat, isTableFormat, tableFormatNames } from '../../table/formats.ts';
 import type { Relation } from '../../table/relation.ts';
 import { namePath } from '../column.ts';
-import { schemaOfPlan, withRelation } from '../plan/actions.ts';
 import type { Plan, TableReference } from '../plan/plan.ts';
-import type { SessionRuntime } from '../plan/session-runtime.ts';
+import { schemaOfPlan, withRelation } from '../run/actions.ts';
+import type { SessionRuntime } from '../run/session-runtime.ts';
 import { invalidArgument, invalidOption, unsupported } from '../session-errors.ts';
 import { formatOf } from '../write/table-format-of.ts';
 import { heldChanges } from './batch-relation.ts';
@@ -56,17 +57,13 @@ const unset: Omit<Settings<never>, 'foreachBatch'> & { readonly foreachBatch: un
 
 const noLimits = { maxFilesPerTrigger: Number.MAX_SAFE_INTEGER, maxBytesPerTrigger: undefined, maxRowsPerTrigger: undefined };
 
-const sinkOptions = [
-  'checkpointLocation',
-  'mergeSchema',
-  'merge-schema',
-  'userMetadata',
-  'path',
-  'numRows',
-  'truncate',
-  'topic',
-  'kafka.bootstrap.servers',
-] as const;
+/** Options of the formats that a stream is written in; all take a checkpoint's location and a path. */
+export const sinkOptions: Readonly<Record<string, readonly string[]>> = {
+  delta: ['mergeSchema', 'userMetadata'],
+  iceberg: ['mergeSchema', 'merge-schema', 'userMetadata'],
+  console: ['numRows', 'truncate'],
+  kafka: ['topic', 'kafka.bootstrap.servers'],
+};
 
 /**
  * Starts streaming queries: `df.writeStream.format('delta').option('checkpointLocation', dir).start(path)`. Immutable, each setting gives
@@ -137,13 +134,17 @@ export class DataStreamWriter<Frame extends Shown> {
    */
   start(path?: string): Promise<StreamingQuery> {
     const given = path ?? this.#settings.options.get('path');
-    return this.#start(given === undefined ? undefined : { kind: 'path', format: this.#settings.format ?? 'delta', path: given });
+    return this.#start(
+      given === undefined ? undefined : { kind: 'path', format: this.#settings.format ?? defaultTableFormat, path: given },
+    );
   }
 
   async #start(target: TableReference | undefined): Promise<StreamingQuery> {
     const runtime = this.#runtime;
     runtime.assertRunning();
-    const options = spelled(this.#settings.options, sinkOptions, 'writing a stream');
+    const { format = defaultTableFormat } = this.#settings;
+    const known = ['checkpointLocation', 'path', ...(sinkOptions[format] ?? [])];
+    const options = spelled(this.#settings.options, known, `writing a stream to ${format}`);
     const stream = streamOf(this.#plan) ?? fail('this DataFrame reads no stream: begin with session.readStream');
     const table = await runtime.tables.load(stream.reference);
     const source = await table.openStream(this.#settings.unlimited ? { ...stream.options, ...noLimits } : stream.options);
@@ -169,7 +170,7 @@ export class DataStreamWriter<Frame extends Shown> {
   }
 
   #sink(engine: Engine, options: ReadonlyMap<string, string>, target: TableReference | undefined): StreamSink {
-    const { format = 'delta', queryName, foreachBatch } = this.#settings;
+    const { format = defaultTableFormat, queryName, foreachBatch } = this.#settings;
     switch (format) {
       case 'foreachbatch':
         return foreachSink(this.#frameOf, foreachBatch ?? fail('foreachBatch() needs a function'));
@@ -179,11 +180,12 @@ export class DataStreamWriter<Frame extends Shown> {
         return consoleSink({ print: this.#runtime.print, frameOf: this.#frameOf }, options);
       case 'kafka':
         return this.#kafkaSink(engine, options);
-      case 'delta':
-      case 'iceberg':
-        return this.#tableSink(options, target ?? fail('start() needs a path, or use toTable(name)'));
       default:
-        throw unsupported(`streaming to format "${format}"`, 'formats: delta, iceberg, memory, console, kafka, and foreachBatch()');
+        if (isTableFormat(format)) return this.#tableSink(options, target ?? fail('start() needs a path, or use toTable(name)'));
+        throw unsupported(
+          `streaming to format "${format}"`,
+          `formats: ${tableFormatNames.join(', ')}, memory, console, kafka, and foreachBatch()`,
+        );
     }
   }
 
@@ -220,7 +222,11 @@ export class DataStreamWriter<Frame extends Shown> {
   #checkpointLocation(options: ReadonlyMap<string, string>): string {
     const given = options.get('checkpointLocation');
     if (given !== undefined) return this.#runtime.tables.absolutePath(given);
-    const { format } = this.#settings;
+    const { format, queryName } = this.#settings;
+    const parent = this.#runtime.conf.find('spark.sql.streaming.checkpointLocation');
+    if (parent !== undefined) {
+      return this.#runtime.tables.absolutePath(`${parent.replace(/\/+$/, '')}/${queryName ?? this.#runtime.ids.uuid()}`);
+    }
     if (format === 'memory' || format === 'console' || format === 'foreachbatch') return `memory://stream-${this.#runtime.ids.uuid()}`;
     return fail("a checkpoint location must be given with the option 'checkpointLocation'");
   }

@@ -1,7 +1,8 @@
 import type { StructType } from '../../schema/types.ts';
-import type { QueryableTable, TableFormat } from '../../table/table.ts';
+import type { TableFormat } from '../../table/formats.ts';
+import type { QueryableTable } from '../../table/table.ts';
 import type { TableReference } from '../plan/plan.ts';
-import type { SessionRuntime } from '../plan/session-runtime.ts';
+import type { SessionRuntime } from '../run/session-runtime.ts';
 import { defaultProperties } from '../write/write-options.ts';
 
 /** The table a stream appends to, made empty with the columns of the stream when there is none. */

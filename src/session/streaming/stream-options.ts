@@ -1,9 +1,12 @@
-import { parseTimestampText } from '../../expr/parse/temporal-text.ts';
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { parseInstantText } from '../../expr/parse/temporal-text.ts';
+import type { ZoneRule } from '../../expr/time-zone.ts';
 import type { StreamOptions } from '../../table/stream.ts';
 import { toVersion } from '../../table/version.ts';
 import { invalidOption, unknownOption, unsupported } from '../session-errors.ts';
 
-const readOptions = [
+/** Options of reading a stream. */
+export const streamReadOptionNames = [
   'readChangeFeed',
   'readChangeData',
   'startingVersion',
@@ -15,6 +18,7 @@ const readOptions = [
   'ignoreFileDeletion',
   'skipChangeCommits',
   'failOnDataLoss',
+  'excludeRegex',
   'path',
   'stream-from-timestamp',
   'streaming-skip-delete-snapshots',
@@ -37,7 +41,7 @@ const byteUnits: Readonly<Record<string, number>> = { '': 1, b: 1, k: 2 ** 10, m
 
 /** Names of options in their own spelling. @throws AnalysisException `UNKNOWN_OPTION` with the nearest one. */
 export function streamReadOptions(options: Iterable<readonly [string, string]>): ReadonlyMap<string, string> {
-  return spelled(options, readOptions, 'reading a stream');
+  return spelled(options, streamReadOptionNames, 'reading a stream');
 }
 
 /** Names found in `known` without regard to case. @throws AnalysisException `UNKNOWN_OPTION`. */
@@ -58,10 +62,10 @@ export function spelled(
 }
 
 /** What a table is asked for. @throws AnalysisException `DELTA_ILLEGAL_OPTION` naming option and value. */
-export function streamOptionsOf(options: ReadonlyMap<string, string>): StreamOptions {
+export function streamOptionsOf(options: ReadonlyMap<string, string>, zone: ZoneRule): StreamOptions {
   return {
     changeFeed: flag(options, 'readChangeFeed') ?? flag(options, 'readChangeData') ?? false,
-    start: startOf(options),
+    start: startOf(options, zone),
     maxFilesPerTrigger: positive(options, 'maxFilesPerTrigger') ?? positive(options, 'streaming-max-files-per-micro-batch'),
     maxBytesPerTrigger: bytesOf(options, 'maxBytesPerTrigger'),
     maxRowsPerTrigger: positive(options, 'streaming-max-rows-per-micro-batch'),
@@ -69,10 +73,11 @@ export function streamOptionsOf(options: ReadonlyMap<string, string>): StreamOpt
     ignoreChanges: flag(options, 'ignoreChanges') ?? flag(options, 'ignoreFileDeletion'),
     skipChangeCommits: flag(options, 'skipChangeCommits') ?? flag(options, 'streaming-skip-overwrite-snapshots'),
     failOnDataLoss: flag(options, 'failOnDataLoss'),
+    excludePaths: pattern(options, 'excludeRegex'),
   };
 }
 
-function startOf(options: ReadonlyMap<string, string>): StreamOptions['start'] {
+function startOf(options: ReadonlyMap<string, string>, zone: ZoneRule): StreamOptions['start'] {
   const version = options.get('startingVersion');
   const timestamp = options.get('startingTimestamp');
   const since = options.get('stream-from-timestamp');
@@ -90,15 +95,31 @@ function startOf(options: ReadonlyMap<string, string>): StreamOptions['start'] {
     return { kind: 'version', version: toVersion(Number(version)) };
   }
   if (timestamp === undefined) return undefined;
-  const parsed = parseTimestampText(timestamp);
-  if (parsed === undefined) throw invalidOption('startingTimestamp', timestamp, 'it must be a date or a time, such as 2026-01-31 10:00:00');
-  return { kind: 'timestamp', timestampMs: Number(parsed.micros / 1000n) };
+  const micros = parseInstantText(timestamp, zone);
+  if (micros === undefined) throw invalidOption('startingTimestamp', timestamp, 'it must be a date or a time, such as 2026-01-31 10:00:00');
+  return { kind: 'timestamp', timestampMs: Number(micros / 1000n) };
 }
 
 function flag(options: ReadonlyMap<string, string>, name: string): boolean | undefined {
   const value = options.get(name);
   if (value !== undefined && !/^(true|false)$/i.test(value)) throw invalidOption(name, value, 'it must be true or false');
   return value === undefined ? undefined : value.toLowerCase() === 'true';
+}
+
+function pattern(options: ReadonlyMap<string, string>, name: string): RegExp | undefined {
+  const value = options.get(name);
+  if (value === undefined) return undefined;
+  try {
+    return new RegExp(value, 'u');
+  } catch (error) {
+    throw new AnalysisException({
+      errorClass: 'DELTA_REGEX_OPT_SYNTAX_ERROR',
+      sqlState: '2201B',
+      message: `Please recheck your syntax for '${name}'`,
+      parameters: { regExpOption: name },
+      cause: error,
+    });
+  }
 }
 
 function positive(options: ReadonlyMap<string, string>, name: string): number | undefined {

@@ -1,5 +1,6 @@
+import { type TableFormat, traitsOf } from '../../table/formats.ts';
 import type { WriteRequest } from '../../table/row-operations.ts';
-import type { QueryableTable, TableFormat } from '../../table/table.ts';
+import type { QueryableTable } from '../../table/table.ts';
 import type { SinkBatch, StreamSink } from './stream-sink.ts';
 
 /**
@@ -30,7 +31,7 @@ export class TableSink implements StreamSink {
   }
 
   get description(): string {
-    return `${this.#format === 'iceberg' ? 'IcebergSink' : 'DeltaSink'}[${this.#location}]`;
+    return `${traitsOf[this.#format].streamSink}[${this.#location}]`;
   }
 
   async add(batch: SinkBatch, signal: AbortSignal): Promise<number> {

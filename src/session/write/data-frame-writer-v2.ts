@@ -5,9 +5,9 @@ import type { CreateRequest } from '../../table/table-formats.ts';
 import { type Column, namePath } from '../column.ts';
 import { partitionedAs } from '../commands/partitioned-as.ts';
 import { partitionOf } from '../execute/partitioning.ts';
-import { withRelation } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { SessionRuntime } from '../plan/session-runtime.ts';
+import { withRelation } from '../run/actions.ts';
+import type { SessionRuntime } from '../run/session-runtime.ts';
 import { pathExists, pathNotFound } from '../session-errors.ts';
 import type { WriteActionOptions } from './data-frame-writer.ts';
 import { isPartitioned } from './is-partitioned.ts';
@@ -105,11 +105,12 @@ export class DataFrameWriterV2 {
     return withRelation(
       runtime,
       this.#plan,
-      (rows) =>
+      async (rows, execution) =>
         table.operations.write({
           ...options.commitOptions(runtime.conf),
           ...options.tableOptions(runtime.conf),
           rows,
+          readVersions: await execution.readVersions(),
           mode,
           matchBy: 'name',
           signal,

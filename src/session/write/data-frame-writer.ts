@@ -1,8 +1,9 @@
+import { defaultTableFormat } from '../../table/formats.ts';
 import type { WriteResult } from '../../table/row-operations.ts';
 import { namePath } from '../column.ts';
-import { withRelation } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { SessionRuntime } from '../plan/session-runtime.ts';
+import { withRelation } from '../run/actions.ts';
+import type { SessionRuntime } from '../run/session-runtime.ts';
 import { invalidArgument } from '../session-errors.ts';
 import { isPartitioned } from './is-partitioned.ts';
 import { saveFiles } from './save-files.ts';
@@ -78,9 +79,7 @@ export class DataFrameWriter {
     if (target === undefined) throw invalidArgument('save() needs a path');
     const format = this.#format();
     if (format === 'parquet') return this.#saveFiles(target, writeOptions, options);
-    // Iceberg tables are saved by name; what has a slash is the place of one.
-    const isName = format === 'iceberg' && !/[/\\]/.test(target);
-    const reference = isName ? this.#runtime.tables.referenceOf(namePath(target)) : ({ kind: 'path', format, path: target } as const);
+    const reference = this.#runtime.tables.givenReference(format, target);
     return saveRows({ ...this.#request(writeOptions, options), format: tableFormatOf(format), reference });
   }
 
@@ -106,11 +105,12 @@ export class DataFrameWriter {
     return withRelation(
       runtime,
       this.#plan,
-      (rows) =>
+      async (rows, execution) =>
         table.operations.write({
           ...writeOptions.commitOptions(runtime.conf),
           ...writeOptions.tableOptions(runtime.conf),
           rows,
+          readVersions: await execution.readVersions(),
           mode,
           matchBy: 'position',
           storeAssignment: true,
@@ -132,7 +132,7 @@ export class DataFrameWriter {
   }
 
   #format(): string {
-    return this.#settings.format ?? this.#runtime.conf.find('spark.sql.sources.default')?.toLowerCase() ?? 'delta';
+    return this.#settings.format ?? this.#runtime.conf.find('spark.sql.sources.default')?.toLowerCase() ?? defaultTableFormat;
   }
 
   #with(change: Partial<Settings>): DataFrameWriter {

@@ -1,9 +1,9 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { parquetPlace } from '../../engine/write/parquet-place.ts';
-import { withRelation } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { SessionRuntime } from '../plan/session-runtime.ts';
 import { listDataFiles } from '../read/list-data-files.ts';
+import { withRelation } from '../run/actions.ts';
+import type { SessionRuntime } from '../run/session-runtime.ts';
 import { invalidOption } from '../session-errors.ts';
 import type { SaveMode } from './write-options.ts';
 

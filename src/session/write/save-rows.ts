@@ -1,13 +1,14 @@
 import type { Field, StructType } from '../../schema/types.ts';
+import type { TableFormat } from '../../table/formats.ts';
 import type { PartitionFieldDefinition } from '../../table/partitioning/transform.ts';
 import type { WriteResult } from '../../table/row-operations.ts';
-import type { QueryableTable, TableDefinition, TableFormat } from '../../table/table.ts';
+import type { QueryableTable, TableDefinition } from '../../table/table.ts';
 import type { CreateRequest } from '../../table/table-formats.ts';
 import { tableExists } from '../../table/table-names.ts';
 import { partitionedAs } from '../commands/partitioned-as.ts';
-import { withRelation } from '../plan/actions.ts';
 import type { Plan, TableReference } from '../plan/plan.ts';
-import type { SessionRuntime } from '../plan/session-runtime.ts';
+import { withRelation } from '../run/actions.ts';
+import type { SessionRuntime } from '../run/session-runtime.ts';
 import { pathExists } from '../session-errors.ts';
 import { isPartitioned } from './is-partitioned.ts';
 import { defaultProperties, type SaveMode, type WriteOptions } from './write-options.ts';
@@ -63,11 +64,12 @@ async function writeInto(request: SaveRequest, table: QueryableTable): Promise<W
   return withRelation(
     runtime,
     plan,
-    (rows) =>
+    async (rows, execution) =>
       table.operations.write({
         ...options.commitOptions(runtime.conf),
         ...options.tableOptions(runtime.conf),
         rows,
+        readVersions: await execution.readVersions(),
         mode: writeMode,
         matchBy: 'name',
         partitionBy,

@@ -1,13 +1,13 @@
-import type { TableFormat } from '../../table/table.ts';
+import { defaultTableFormat, isTableFormat, type TableFormat, tableFormatNames } from '../../table/formats.ts';
 import type { TableReference } from '../plan/plan.ts';
-import type { SessionRuntime } from '../plan/session-runtime.ts';
+import type { SessionRuntime } from '../run/session-runtime.ts';
 import { unsupported } from '../session-errors.ts';
 
 /** The table format of a name such as `delta`, `DELTA` or `iceberg`. @throws AnalysisException `UNSUPPORTED_FEATURE`. */
 export function tableFormatOf(name: string): TableFormat {
   const lower = name.toLowerCase();
-  if (lower === 'delta' || lower === 'iceberg') return lower;
-  throw unsupported(`writing format "${name}"`, 'table formats: delta, iceberg; file formats: parquet');
+  if (isTableFormat(lower)) return lower;
+  throw unsupported(`writing format "${name}"`, `table formats: ${tableFormatNames.join(', ')}; file formats: parquet`);
 }
 
 /**
@@ -18,5 +18,5 @@ export function formatOf(runtime: SessionRuntime, reference: TableReference, pro
   if (provider !== undefined) return tableFormatOf(provider);
   if (reference.kind === 'path') return tableFormatOf(reference.format);
   const { catalog } = runtime.tables.resolve(reference.parts);
-  return catalog.defaultFormat ?? tableFormatOf(runtime.conf.find('spark.sql.sources.default') ?? 'delta');
+  return catalog.defaultFormat ?? tableFormatOf(runtime.conf.find('spark.sql.sources.default') ?? defaultTableFormat);
 }

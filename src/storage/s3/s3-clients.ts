@@ -6,7 +6,7 @@ import type { S3Settings } from './s3-settings.ts';
 export type S3Library = typeof Library;
 
 /** A client with the library it belongs to. */
-export interface S3Door {
+export interface S3Connection {
   readonly library: S3Library;
   readonly client: Library.S3Client;
   readonly conditions: ConditionTrust;
@@ -26,22 +26,22 @@ const connectTimeoutMs = 5_000;
  * store pays nothing.
  */
 export class S3Clients {
-  readonly #doors = new Map<string, Promise<S3Door>>();
+  readonly #connections = new Map<string, Promise<S3Connection>>();
 
-  open(settings: S3Settings): Promise<S3Door> {
+  open(settings: S3Settings): Promise<S3Connection> {
     const key = keyOf(settings);
-    const known = this.#doors.get(key) ?? openDoor(settings);
+    const known = this.#connections.get(key) ?? openDoor(settings);
     // The last used is the last in the map. One that is dropped is used to its end by whoever holds it; its idle connections close.
-    this.#doors.delete(key);
-    this.#doors.set(key, known);
-    const oldest = this.#doors.size > maxClients ? this.#doors.keys().next().value : undefined;
-    if (oldest !== undefined) this.#doors.delete(oldest);
-    known.catch(() => this.#doors.delete(key));
+    this.#connections.delete(key);
+    this.#connections.set(key, known);
+    const oldest = this.#connections.size > maxClients ? this.#connections.keys().next().value : undefined;
+    if (oldest !== undefined) this.#connections.delete(oldest);
+    known.catch(() => this.#connections.delete(key));
     return known;
   }
 }
 
-async function openDoor(settings: S3Settings): Promise<S3Door> {
+async function openDoor(settings: S3Settings): Promise<S3Connection> {
   const library = await import('@aws-sdk/client-s3');
   return { library, client: new library.S3Client(configOf(settings)), conditions: { trusted: settings.endpoint === undefined } };
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { ServiceError } from '../../base/errors.ts';
 import type { ObjectInfo, ObjectStore, PutIfAbsentResult } from '../object-store.ts';
 import { checkPath } from '../path.ts';
-import type { S3Doors } from './s3-doors.ts';
+import type { S3Connections } from './s3-connections.ts';
 import { type S3Failure, type S3Request, s3Error } from './s3-errors.ts';
 import { listBucket } from './s3-listing.ts';
 import { type S3Location, s3Uri } from './s3-location.ts';
@@ -15,7 +15,7 @@ import { bytesSource, multipartThresholdBytes, type UploadSource, uploadInParts,
 export interface S3ObjectStoreParts {
   readonly location: S3Location;
   /** To the client, which is opened with the first request. */
-  readonly doors: S3Doors;
+  readonly connections: S3Connections;
   readonly clock: Clock;
   readonly requestTimeoutMs: number;
   readonly checksums: boolean;
@@ -32,7 +32,8 @@ const conditionalPauseMs = 50;
  * Objects of a bucket of S3, or of a server that speaks its protocol, below a prefix.
  *
  * `putIfAbsent` is one PUT with `If-None-Match: *`, which the server must honour, and is never cancelled once it is sent. One attempt each, but
- * for credentials that have ended where others are to be had (`S3Requests`): whoever wants retries puts `RetryingObjectStore` in front. Errors beside those of every store: `STORAGE_ACCESS_DENIED`,
+ * for what certainly did nothing: a conditional put that met another under way, and credentials that have ended where others are to be had
+ * (`S3Requests`). Whoever wants retries puts `RetryingObjectStore` in front. Errors beside those of every store: `STORAGE_ACCESS_DENIED`,
  * `STORAGE_BUCKET_NOT_FOUND`, `STORAGE_REQUEST_REFUSED` (invalid), `STORAGE_REQUEST_UNSUPPORTED`, `STORAGE_CONDITION_IGNORED`,
  * `STORAGE_LISTING_UNORDERED` (unsupported).
  */
@@ -41,16 +42,16 @@ export class S3ObjectStore implements ObjectStore {
   readonly #location: S3Location;
   readonly #requests: S3Requests;
   readonly #clock: Clock;
-  readonly #doors: S3Doors;
+  readonly #connections: S3Connections;
   readonly #checksums: boolean;
 
   constructor(parts: S3ObjectStoreParts) {
     this.root = s3Uri(parts.location);
     this.#location = parts.location;
     this.#clock = parts.clock;
-    this.#doors = parts.doors;
+    this.#connections = parts.connections;
     this.#checksums = parts.checksums;
-    this.#requests = new S3Requests({ doors: parts.doors, clock: parts.clock, timeoutMs: parts.requestTimeoutMs });
+    this.#requests = new S3Requests({ connections: parts.connections, clock: parts.clock, timeoutMs: parts.requestTimeoutMs });
   }
 
   async read(path: string, signal?: AbortSignal): Promise<Uint8Array> {
@@ -151,7 +152,7 @@ export class S3ObjectStore implements ObjectStore {
    * the same again must be refused. (Were it not, the same bytes would stand there.) Anything but a plain answer decides nothing.
    */
   async #checkCondition(path: string, bytes: Uint8Array): Promise<void> {
-    const { conditions } = await this.#doors.open();
+    const { conditions } = await this.#connections.open();
     if (conditions.trusted) return;
     const answer = await this.#putOnce(path, bytes);
     if (answer.kind === 'done') throw conditionIgnored(this.root, path);

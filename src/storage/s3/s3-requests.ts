@@ -4,8 +4,8 @@ import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isServiceError } from '../../base/errors.ts';
 import { withDeadline } from './deadline.ts';
-import type { S3Door } from './s3-clients.ts';
-import type { S3Doors } from './s3-doors.ts';
+import type { S3Connection } from './s3-clients.ts';
+import type { S3Connections } from './s3-connections.ts';
 import { credentialsMayHaveEnded, failureOf, type S3Failure, type S3Request, s3Error } from './s3-errors.ts';
 
 /** A transfer that is slower than this over its whole length is given up. */
@@ -23,19 +23,19 @@ export interface S3CallOptions {
   readonly onceOnly?: boolean | undefined;
 }
 
-type Run<T> = (door: S3Door, signal: AbortSignal, expectBytes: (count: number) => void) => Promise<T>;
+type Run<T> = (connection: S3Connection, signal: AbortSignal, expectBytes: (count: number) => void) => Promise<T>;
 
 /**
  * Sends requests, one attempt each, within a deadline. A request whose credentials are not accepted did nothing: it is sent once more with others,
  * where there are others.
  */
 export class S3Requests {
-  readonly #doors: S3Doors;
+  readonly #connections: S3Connections;
   readonly #clock: Clock;
   readonly #timeoutMs: number;
 
-  constructor(parts: { readonly doors: S3Doors; readonly clock: Clock; readonly timeoutMs: number }) {
-    this.#doors = parts.doors;
+  constructor(parts: { readonly connections: S3Connections; readonly clock: Clock; readonly timeoutMs: number }) {
+    this.#connections = parts.connections;
     this.#clock = parts.clock;
     this.#timeoutMs = parts.timeoutMs;
   }
@@ -43,28 +43,32 @@ export class S3Requests {
   /** `run` tells of the bytes that are to be received. @throws ServiceError `ABORTED`, and what a renewal of credentials failed with. */
   async attempt<T>(options: S3CallOptions, run: Run<T>): Promise<S3Answer<T>> {
     const { signal, onceOnly = false } = options;
-    const door = await unlessAborted(this.#doors.open(), signal);
-    const answer = await this.#sendOnce(door, options, run);
+    const connection = await unlessAborted(this.#connections.open(), signal);
+    const answer = await this.#sendOnce(connection, options, run);
     if (answer.kind === 'done' || !credentialsMayHaveEnded(answer.failure)) return answer;
     // Asked for even where nothing is sent again: the next request has them.
-    const other = await unlessAborted(this.#doors.insteadOf(door), signal);
+    const other = await unlessAborted(this.#connections.insteadOf(connection), signal);
     const last = other === undefined || onceOnly ? answer : await this.#sendOnce(other, options, run);
-    if (last.kind === 'done' || !this.#doors.renews || !credentialsMayHaveEnded(last.failure)) return last;
+    if (last.kind === 'done' || !this.#connections.renews || !credentialsMayHaveEnded(last.failure)) return last;
     return { kind: 'failed', failure: { ...last.failure, renewable: true } };
   }
 
   /** @throws ServiceError what `s3Error` makes of a failure; as `attempt`. */
-  async send<T>(request: S3Request, options: S3CallOptions, run: (door: S3Door, signal: AbortSignal) => Promise<T>): Promise<T> {
+  async send<T>(
+    request: S3Request,
+    options: S3CallOptions,
+    run: (connection: S3Connection, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const answer = await this.attempt(options, run);
     if (answer.kind === 'done') return answer.value;
     throw s3Error(answer.failure, request);
   }
 
-  async #sendOnce<T>(door: S3Door, options: S3CallOptions, run: Run<T>): Promise<S3Answer<T>> {
+  async #sendOnce<T>(connection: S3Connection, options: S3CallOptions, run: Run<T>): Promise<S3Answer<T>> {
     const durationMs = this.#timeoutMs + Math.ceil(options.sentBytes / minBytesPerMs);
     try {
       const value = await withDeadline(this.#clock, { durationMs, signal: options.signal }, ({ signal, extend }) =>
-        run(door, signal, (count) => {
+        run(connection, signal, (count) => {
           extend(Math.ceil(count / minBytesPerMs));
         }),
       );

@@ -1,7 +1,7 @@
-import { dateTimeNanosParts, dateTimeParts, formatDate, formatTime } from '../../schema/date-text.ts';
-import { formatDecimal } from '../../schema/decimal-text.ts';
+import { formatDate } from '../../schema/date-text.ts';
 import type { DataType } from '../../schema/types.ts';
 import type { TransformValue } from './apply-transform.ts';
+import { partitionText } from './partition-text.ts';
 import type { Transform } from './transform.ts';
 
 /** A field of a partitioning with one value of it. */
@@ -37,42 +37,10 @@ export function partitionValueText(transform: Transform, type: DataType | undefi
       case 'hour':
         return `${formatDate(Math.floor(value / 24))}-${twoDigits(value - 24 * Math.floor(value / 24))}`;
       default:
-        return numberText(type, value);
+        return partitionText(type, value, 'path');
     }
   }
-  if (typeof value === 'bigint') return integerText(type, value);
-  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
-  return String(value);
-}
-
-function numberText(type: DataType | undefined, value: number): string {
-  if (type?.kind === 'date') return formatDate(value);
-  const floating = type?.kind === 'float' || type?.kind === 'double';
-  return floating && Number.isInteger(value) && Math.abs(value) < 1e7 ? `${Object.is(value, -0) ? '-0' : value}.0` : String(value);
-}
-
-function integerText(type: DataType | undefined, value: bigint): string {
-  switch (type?.kind) {
-    case 'decimal':
-      return formatDecimal(value, type.scale);
-    case 'time':
-      return formatTime(value).replace(/\.?0{1,6}$/, '');
-    case 'timestamp':
-      return `${dateTimeText(dateTimeParts(value))}Z`;
-    case 'timestamp_ntz':
-      return dateTimeText(dateTimeParts(value));
-    case 'timestamp_ns':
-      return `${dateTimeText(dateTimeNanosParts(value))}Z`;
-    case 'timestamp_ntz_ns':
-      return dateTimeText(dateTimeNanosParts(value));
-    default:
-      return value.toString();
-  }
-}
-
-function dateTimeText({ date, time, fraction }: { readonly date: string; readonly time: string; readonly fraction: string }): string {
-  const digits = fraction.replace(/0+$/, '');
-  return digits === '' ? `${date}T${time}` : `${date}T${time}.${digits}`;
+  return partitionText(type, value, 'path');
 }
 
 /** As application/x-www-form-urlencoded. */

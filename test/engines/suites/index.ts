@@ -1,17 +1,40 @@
 import { deltaLengthLimits, icebergLengthLimits } from './length-limits.ts';
 import { nestedAssignments, nestedAssignmentsIceberg } from './nested-assignments.ts';
+import { queries } from './queries.ts';
+import { identifierClause, identifierClauseIceberg, pipeSyntax, recursiveQueries, shownPartitions, sparkOrderings } from './query-forms.ts';
 import { refusedClauses, refusedClausesIceberg } from './refused-clauses.ts';
+import { refusedSettings, refusedSettingsIceberg } from './refused-settings.ts';
 import type { RestatedSuite } from './restated-case.ts';
+import { rowStatements, rowStatementsIceberg } from './row-statements.ts';
+import { storedExpressions } from './stored-expressions.ts';
 import { structInserts, structInsertsIceberg } from './struct-inserts.ts';
+import { deltaTimeZones, icebergTimeZones } from './time-zones.ts';
+import { viewTargets, viewTargetsIceberg } from './view-targets.ts';
 
 /** Every suite told again. */
 export const restatedSuites: readonly RestatedSuite[] = [
+  queries,
+  identifierClause,
+  identifierClauseIceberg,
+  recursiveQueries,
+  pipeSyntax,
+  sparkOrderings,
+  shownPartitions,
   nestedAssignments,
   nestedAssignmentsIceberg,
   refusedClauses,
   refusedClausesIceberg,
+  refusedSettings,
+  refusedSettingsIceberg,
+  rowStatements,
+  rowStatementsIceberg,
+  storedExpressions,
   structInserts,
   structInsertsIceberg,
   deltaLengthLimits,
   icebergLengthLimits,
+  deltaTimeZones,
+  icebergTimeZones,
+  viewTargets,
+  viewTargetsIceberg,
 ];

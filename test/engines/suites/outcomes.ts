@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { AnalysisException, type Session } from '../../../src/index.ts';
+import { AnalysisException, type DataFrame, type Session } from '../../../src/index.ts';
 import { type Oracle, type ScriptAnswer, sortedLines } from '../oracle.ts';
 import { canonicalRow } from '../support/canonical-rows.ts';
 import { isQuery, type Outcome, type RestatedCase, type RestatedSuite, stepsOf } from './restated-case.ts';
@@ -34,11 +34,25 @@ export async function ourOutcomes(session: Session, suite: RestatedSuite, restat
 }
 
 async function ourOutcome(session: Session, statement: string): Promise<Outcome> {
-  try {
-    const frame = await session.sql(statement);
-    if (!isQuery(statement)) return 'done';
+  if (isQuery(statement)) return frameOutcome(() => session.sql(statement));
+  return refusedOr(async () => {
+    await session.sql(statement);
+    return 'done';
+  });
+}
+
+/** Columns and rows of a DataFrame. An error that is none for users passes through. */
+export function frameOutcome(make: () => Promise<DataFrame>): Promise<Outcome> {
+  return refusedOr(async () => {
+    const frame = await make();
     const columns = (await frame.dtypes).map(([name, type]) => `${name} ${type}`);
     return { columns, rows: sortedLines((await frame.collect()).map(canonicalRow)) };
+  });
+}
+
+async function refusedOr(work: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await work();
   } catch (error) {
     if (error instanceof AnalysisException) return { refused: error.errorClass };
     throw error;

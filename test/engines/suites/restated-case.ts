@@ -49,6 +49,7 @@ export interface RestatedSuite {
 
 /** Statements whose rows are compared; of all others only whether they are refused. */
 export function isQuery(statement: string): boolean {
+  if (/^\s*WITH\b.*\)\s*(?:MERGE|UPDATE|DELETE|INSERT)\b/is.test(statement)) return false;
   return /^\s*(?:SELECT|WITH|VALUES|FROM|TABLE|SHOW|DESCRIBE|DESC|CALL)\b/i.test(statement);
 }
 

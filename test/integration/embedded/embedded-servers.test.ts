@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import { Kafka, logLevel, type SASLOptions } from 'kafkajs';
+import type { SASLOptions } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEmbeddedKafka } from '../../../src/app/embedded/kafka-server.ts';
 import { serverMark } from '../../../src/app/embedded/managed-server.ts';
@@ -9,6 +9,7 @@ import { processBirth, runsWith } from '../../../src/app/embedded/process-identi
 import { startEmbeddedRedis } from '../../../src/app/embedded/redis-server.ts';
 import { startSecuredKafka } from '../../support/secured-kafka.ts';
 import { privateKafka, privateRedis, removeDirectory, temporaryDirectory } from '../../support/servers.ts';
+import { testKafka } from '../../support/test-kafka.ts';
 
 describe('embedded redis', () => {
   it('answers on a loopback port and keeps its data over a kill and a restart', async () => {
@@ -137,10 +138,9 @@ describe('secured kafka', () => {
     ['plain', 'alice', 'alice-secret', 'in'],
     ['scram-sha-256', 'bob', 'wrong', 'KafkaJSSASLAuthenticationError'],
   ] as const)('with %s lets %s with password "%s": %s', async (mechanism, username, password, expected) => {
-    const admin = new Kafka({
-      brokers: [...secured.securedBrokers],
-      logLevel: logLevel.NOTHING,
-      retry: { retries: 0 },
+    // What the broker refuses is not tried again, however many tries there are.
+    const admin = testKafka({
+      brokers: secured.securedBrokers,
       ssl: { ca: [secured.ca] },
       sasl: { mechanism, username, password } as SASLOptions,
     }).admin();

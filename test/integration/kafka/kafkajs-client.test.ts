@@ -1,9 +1,9 @@
-import { Kafka } from 'kafkajs';
 import { describe, it } from 'vitest';
 import { SystemClock } from '../../../src/base/system-clock.ts';
 import { SystemRandom } from '../../../src/base/system-random.ts';
 import { KafkajsClient } from '../../../src/kafka/kafkajs/kafkajs-client.ts';
 import { describeKafkaClient, type KafkaRig } from '../../conformance/kafka-client.ts';
+import { testKafka } from '../../support/test-kafka.ts';
 
 // KAFKA_BROKERS names a broker that the tests may fill with topics of their own names; nothing is deleted that they did not make.
 const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',').filter((broker) => broker !== '');
@@ -22,7 +22,7 @@ if (brokers.length === 0) {
   describeKafkaClient('kafkajs client that fetches by name', () => rig('name'));
 
   async function rig(fetchBy: 'id' | 'name'): Promise<KafkaRig> {
-    const admin = new Kafka({ brokers, clientId: 'rig' }).admin();
+    const admin = testKafka({ brokers, clientId: 'rig' }).admin();
     await admin.connect();
     return {
       client: (clientId) =>

@@ -1,5 +1,5 @@
-import type { ContentFile, ManifestEntry } from '../../../src/iceberg/spec/content-file.ts';
-import type { IcebergSnapshot, PartitionSpec, TableMetadata } from '../../../src/iceberg/spec/table-metadata.ts';
+import type { ContentFile, ManifestEntry } from '../../../src/iceberg/metadata/content-file.ts';
+import type { IcebergSnapshot, PartitionSpec, TableMetadata } from '../../../src/iceberg/metadata/table-metadata.ts';
 import type { Field } from '../../../src/schema/types.ts';
 
 /** A data file with what a test says of it. */

@@ -3,15 +3,15 @@ import { inertFailpoint } from '../../../src/base/failpoint.ts';
 import { RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { createTable } from '../../../src/iceberg/definition/create-table.ts';
-import type { IcebergView } from '../../../src/iceberg/iceberg-view.ts';
+import type { ContentFile, ManifestEntry, ManifestFile, PartitionValue } from '../../../src/iceberg/metadata/content-file.ts';
 import { tableFiles } from '../../../src/iceberg/open-table-files.ts';
 import { FileSystemPointer } from '../../../src/iceberg/pointer/file-system-pointer.ts';
 import type { TablePointer } from '../../../src/iceberg/pointer/table-pointer.ts';
 import { entriesOf, manifestsOf } from '../../../src/iceberg/scan/manifests.ts';
-import type { ContentFile, ManifestEntry, ManifestFile, PartitionValue } from '../../../src/iceberg/spec/content-file.ts';
+import type { SnapshotState } from '../../../src/iceberg/snapshot-state.ts';
+import { snapshotStateOf } from '../../../src/iceberg/snapshot-state-of.ts';
 import type { TableContext } from '../../../src/iceberg/table-context.ts';
 import type { SnapshotChange } from '../../../src/iceberg/transaction/snapshot-change.ts';
-import { viewOf } from '../../../src/iceberg/view-of.ts';
 import type { Field } from '../../../src/schema/types.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
 import type { ObjectStore } from '../../../src/storage/object-store.ts';
@@ -42,7 +42,7 @@ export function memoryContext(options: MemoryTableOptions = {}): TableContext {
   const files = tableFiles({ name: 'db.t', openStore: () => store, roots: () => [memoryLocation] });
   const own = new FileSystemPointer({ name: 'db.t', location: memoryLocation, files, clock });
   const pointer = options.pointer?.(own) ?? own;
-  let view: IcebergView | undefined;
+  let state: SnapshotState | undefined;
   return {
     name: 'db.t',
     pointer,
@@ -56,13 +56,13 @@ export function memoryContext(options: MemoryTableOptions = {}): TableContext {
     engineVersion: '1.0.0',
     branch,
     refresh: async (signal) => {
-      const loaded = await pointer.load(view?.loaded, signal);
+      const loaded = await pointer.load(state?.loaded, signal);
       if (loaded === undefined) throw new Error('there is no table');
-      view = viewOf(loaded, { branch });
-      return view;
+      state = snapshotStateOf(loaded, { branch });
+      return state;
     },
     adopt: (newest) => {
-      view = newest;
+      state = newest;
     },
   };
 }
@@ -77,14 +77,14 @@ export function definitionOf(parts: Partial<TableDefinition> = {}): TableDefinit
 }
 
 /** Creates the table of a context. */
-export async function created(context: TableContext, parts: Partial<TableDefinition> = {}): Promise<IcebergView> {
-  const { view } = await createTable(context, context.pointer, {
+export async function created(context: TableContext, parts: Partial<TableDefinition> = {}): Promise<SnapshotState> {
+  const { state } = await createTable(context, context.pointer, {
     name: 'db.t',
     location: memoryLocation,
     definition: definitionOf(parts),
     mode: 'create',
   });
-  return view;
+  return state;
 }
 
 /** A data file that is not there: metadata does not ask. `ids`: least and greatest value of the first column. */
@@ -123,18 +123,18 @@ export function change(parts: Partial<SnapshotChange>): SnapshotChange {
   return { kind: 'append', added: [], addsKnownFiles: true, removed: [], validation: {}, summary: {}, ...parts };
 }
 
-/** Manifests of a view with their entries. */
+/** Manifests of a state with their entries. */
 export async function contentOf(
   context: TableContext,
-  view: IcebergView,
+  state: SnapshotState,
 ): Promise<readonly { readonly manifest: ManifestFile; readonly entries: readonly ManifestEntry[] }[]> {
-  const manifests = await manifestsOf(context, view.metadata, view.snapshot);
-  return await Promise.all(manifests.map(async (manifest) => ({ manifest, entries: await entriesOf(context, view.metadata, manifest) })));
+  const manifests = await manifestsOf(context, state.metadata, state.snapshot);
+  return await Promise.all(manifests.map(async (manifest) => ({ manifest, entries: await entriesOf(context, state.metadata, manifest) })));
 }
 
 /** Names of the live files, sorted. */
-export async function liveNames(context: TableContext, view: IcebergView): Promise<readonly string[]> {
-  const content = await contentOf(context, view);
+export async function liveNames(context: TableContext, state: SnapshotState): Promise<readonly string[]> {
+  const content = await contentOf(context, state);
   const live = content.flatMap(({ entries }) => entries.filter(({ status }) => status !== 'deleted'));
   return live.map(({ file }) => file.path.slice(file.path.lastIndexOf('/') + 1).replace('.parquet', '')).toSorted();
 }

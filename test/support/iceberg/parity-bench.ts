@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { createSession, type Row, type Session } from '../../../src/index.ts';
 import { type IcebergEngine, IcebergOracle } from '../../engines/iceberg-oracle.ts';
 import { sortedLines } from '../../engines/oracle.ts';
-import { canonicalRow, textIn } from '../parity/delta-bench.ts';
+import { canonicalRow } from '../../engines/support/canonical-rows.ts';
+import { textIn } from '../parity/delta-bench.ts';
 import { removeDirectory, temporaryDirectory } from '../servers.ts';
 
 type Config = Readonly<Record<string, string | number | boolean>>;

@@ -8,7 +8,7 @@ import { buildBatch, type InputRow } from '../../../src/codec/build-columns.ts';
 import { writeDataFiles } from '../../../src/commit/file-writer.ts';
 import type { IcebergTable } from '../../../src/iceberg/iceberg-table.ts';
 import { IcebergTables, type IcebergTablesParts } from '../../../src/iceberg/iceberg-tables.ts';
-import type { IcebergView } from '../../../src/iceberg/iceberg-view.ts';
+import type { SnapshotState } from '../../../src/iceberg/snapshot-state.ts';
 import { openObjectStore } from '../../../src/storage/open-object-store.ts';
 import { type CommitOutcome, type ProgressAdvance, toCommitId } from '../../../src/table/commit.ts';
 import type { StagedFile, WriteSpec } from '../../../src/table/staged-file.ts';
@@ -63,7 +63,7 @@ export class PipelineTable {
     return join(this.made.directory, 'table');
   }
 
-  /** A second process's view of the table. */
+  /** A second process's state of the table. */
   async reopened(): Promise<IcebergTable> {
     const table = await new IcebergTables(this.parts).open('t', this.location);
     if (table === undefined) throw new Error('the table is gone');
@@ -84,7 +84,7 @@ export class PipelineTable {
   async tryAppend(
     rows: readonly InputRow[],
     progress: readonly ProgressAdvance[] = [],
-    options: { readonly base?: IcebergView; readonly commitId?: string; readonly table?: IcebergTable } = {},
+    options: { readonly base?: SnapshotState; readonly commitId?: string; readonly table?: IcebergTable } = {},
   ): Promise<CommitOutcome> {
     return this.commit((await this.stage(rows, options.table)).files, progress, options);
   }
@@ -92,7 +92,7 @@ export class PipelineTable {
   async commit(
     files: readonly StagedFile[],
     progress: readonly ProgressAdvance[] = [],
-    options: { readonly base?: IcebergView; readonly commitId?: string; readonly table?: IcebergTable } = {},
+    options: { readonly base?: SnapshotState; readonly commitId?: string; readonly table?: IcebergTable } = {},
   ): Promise<CommitOutcome> {
     const table = options.table ?? this.table;
     const base = options.base ?? (await table.refresh());

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { inertFailpoint } from '../../../src/base/failpoint.ts';
 import { RandomIdSource } from '../../../src/base/ids.ts';
 import { SystemRandom } from '../../../src/base/system-random.ts';
-import type { IcebergView } from '../../../src/iceberg/iceberg-view.ts';
+import type { PartitionSpec, SortOrder, TableMetadata } from '../../../src/iceberg/metadata/table-metadata.ts';
 import { tableFiles } from '../../../src/iceberg/open-table-files.ts';
-import type { PartitionSpec, SortOrder, TableMetadata } from '../../../src/iceberg/spec/table-metadata.ts';
+import type { SnapshotState } from '../../../src/iceberg/snapshot-state.ts';
+import { snapshotStateOf } from '../../../src/iceberg/snapshot-state-of.ts';
 import type { TableContext } from '../../../src/iceberg/table-context.ts';
-import { viewOf } from '../../../src/iceberg/view-of.ts';
 import type { StructType } from '../../../src/schema/types.ts';
 import { openObjectStore } from '../../../src/storage/open-object-store.ts';
 import { StepClock } from '../step-clock.ts';
@@ -15,7 +15,7 @@ import type { TestEngine } from '../test-engine.ts';
 /** Metadata of a table without snapshots, for what only writes files. */
 export interface StagedTable {
   readonly context: TableContext;
-  readonly view: IcebergView;
+  readonly state: SnapshotState;
   readonly made: TestEngine;
 }
 
@@ -38,7 +38,7 @@ export function stagedTable(made: TestEngine, options: StagedTableOptions): Stag
   const unused = (): never => {
     throw new Error('only files are written');
   };
-  const view = viewOf({ metadata, metadataLocation: undefined }, { branch: 'main' });
+  const state = snapshotStateOf({ metadata, metadataLocation: undefined }, { branch: 'main' });
   const context: TableContext = {
     name: 'db.t',
     pointer: { name: 'db.t', singleWriterOnly: undefined, ownPlaces: unused, load: unused, swap: unused },
@@ -51,10 +51,10 @@ export function stagedTable(made: TestEngine, options: StagedTableOptions): Stag
     engineName: 'tidewater',
     engineVersion: '1.0.0',
     branch: 'main',
-    refresh: () => Promise.resolve(view),
+    refresh: () => Promise.resolve(state),
     adopt: unused,
   };
-  return { context, view, made };
+  return { context, state, made };
 }
 
 function metadataOf(location: string, options: StagedTableOptions): TableMetadata {

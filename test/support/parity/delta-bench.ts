@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { createSession, type DataFrame, type Row, type RowValue, type Session } from '../../../src/index.ts';
+import { createSession, type DataFrame, type Row, type Session } from '../../../src/index.ts';
 import { missingTool, obtainEngines } from '../../engines/engines.ts';
-import { type CanonicalRow, Oracle, sortedLines } from '../../engines/oracle.ts';
+import { Oracle, sortedLines } from '../../engines/oracle.ts';
+import { canonicalRow } from '../../engines/support/canonical-rows.ts';
 import { removeDirectory, temporaryDirectory } from '../servers.ts';
 
 type Config = Readonly<Record<string, string | number | boolean>>;
@@ -66,11 +67,6 @@ export function deltaBench(config: Config = {}, { spark = false }: { readonly sp
     if (bench === undefined) throw new Error('the bench is there during tests only');
     return bench;
   };
-}
-
-/** A row in the form that the engines' rows have. */
-export function canonicalRow(row: Row): CanonicalRow {
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, canonicalValue(value)]));
 }
 
 /** The text in a column of a row; fails when it is something else. */
@@ -171,14 +167,4 @@ class Bench implements DeltaBench {
     const reader = this.session.read.format('delta');
     return (version === undefined ? reader : reader.option('versionAsOf', version)).load(this.path(name));
   }
-}
-
-function canonicalValue(value: RowValue): unknown {
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
-  if (Object.is(value, -0)) return '-0.0';
-  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
-  if (value instanceof Map) return [...(value as ReadonlyMap<RowValue, RowValue>)].map((entry) => entry.map(canonicalValue));
-  if (Array.isArray(value)) return value.map(canonicalValue);
-  return typeof value === 'object' && value !== null ? canonicalRow(value as Row) : value;
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { SystemRandom } from '../../../src/base/system-random.ts';
 import type { IcebergTable } from '../../../src/iceberg/iceberg-table.ts';
 import { IcebergTables } from '../../../src/iceberg/iceberg-tables.ts';
-import { viewOf } from '../../../src/iceberg/view-of.ts';
+import { snapshotStateOf } from '../../../src/iceberg/snapshot-state-of.ts';
 import type { ColumnBatch } from '../../../src/schema/columns.ts';
 import type { StructType } from '../../../src/schema/types.ts';
 import { LocalObjectStore } from '../../../src/storage/local-object-store.ts';
@@ -73,7 +73,7 @@ export class IcebergPropertyTables {
   /** The rows of a snapshot by its own schema (default: of the newest, by the table's), sorted. */
   async lines(table: IcebergTable, snapshotId?: bigint): Promise<readonly string[]> {
     const newest = await table.refresh();
-    return this.scanned(await table.scan(snapshotId === undefined ? newest : viewOf(newest.loaded, { snapshotId })));
+    return this.scanned(await table.scan(snapshotId === undefined ? newest : snapshotStateOf(newest.loaded, { snapshotId })));
   }
 
   /** The rows of a scan, of all of it or where a condition of engine SQL holds, sorted. */

@@ -1,8 +1,8 @@
 import type { IcebergTable } from '../../../src/iceberg/iceberg-table.ts';
-import type { IcebergView } from '../../../src/iceberg/iceberg-view.ts';
+import type { ContentFile, ManifestEntry, ManifestFile } from '../../../src/iceberg/metadata/content-file.ts';
+import type { IcebergSnapshot } from '../../../src/iceberg/metadata/table-metadata.ts';
 import { entriesOf, manifestsOf } from '../../../src/iceberg/scan/manifests.ts';
-import type { ContentFile, ManifestEntry, ManifestFile } from '../../../src/iceberg/spec/content-file.ts';
-import type { IcebergSnapshot } from '../../../src/iceberg/spec/table-metadata.ts';
+import type { SnapshotState } from '../../../src/iceberg/snapshot-state.ts';
 
 interface ListedManifest {
   readonly manifest: ManifestFile;
@@ -45,7 +45,7 @@ export class IcebergInvariants {
     return faults;
   }
 
-  async #listed(table: IcebergTable, { metadata }: IcebergView, snapshot: IcebergSnapshot): Promise<readonly ListedManifest[]> {
+  async #listed(table: IcebergTable, { metadata }: SnapshotState, snapshot: IcebergSnapshot): Promise<readonly ListedManifest[]> {
     const manifests = await manifestsOf(table.context, metadata, snapshot);
     const listed: ListedManifest[] = [];
     for (const manifest of manifests) listed.push({ manifest, entries: await entriesOf(table.context, metadata, manifest) });
@@ -57,7 +57,7 @@ export class IcebergInvariants {
     for (const [key, numbers] of this.#numbers) this.#numbers.set(key, { ...numbers, firstRowId: undefined });
   }
 
-  #numberFaults({ metadata }: IcebergView, listed: readonly ListedManifest[], old: boolean): readonly string[] {
+  #numberFaults({ metadata }: SnapshotState, listed: readonly ListedManifest[], old: boolean): readonly string[] {
     const faults: string[] = [];
     for (const entry of listed.flatMap(({ entries }) => entries)) {
       const { file, sequenceNumber, fileSequenceNumber } = entry;
@@ -84,7 +84,7 @@ function keyOf(file: ContentFile): string {
   return `${file.path} ${file.contentOffset ?? ''}`;
 }
 
-function headFaults({ metadata }: IcebergView): readonly string[] {
+function headFaults({ metadata }: SnapshotState): readonly string[] {
   const { currentSnapshotId, refs, snapshots, snapshotLog, lastSequenceNumber, nextRowId, formatVersion } = metadata;
   const faults: string[] = [];
   const ids = new Set(snapshots.map(({ snapshotId }) => snapshotId));
@@ -160,7 +160,7 @@ function totalFaults({ summary }: IcebergSnapshot, listed: readonly ListedManife
 }
 
 /** Row ids of live files do not overlap, and end before the next one. */
-function rowIdFaults(metadata: IcebergView['metadata'], live: readonly ManifestEntry[]): readonly string[] {
+function rowIdFaults(metadata: SnapshotState['metadata'], live: readonly ManifestEntry[]): readonly string[] {
   if (metadata.formatVersion < 3) return [];
   const ranges = live.flatMap(({ file }) =>
     file.content === 'data' && file.firstRowId !== undefined
@@ -178,7 +178,7 @@ function rowIdFaults(metadata: IcebergView['metadata'], live: readonly ManifestE
 }
 
 /** Files of snapshots that are gone, and files that are no snapshot's. */
-async function fileFaults(table: IcebergTable, { metadata }: IcebergView, referred: ReadonlySet<string>): Promise<readonly string[]> {
+async function fileFaults(table: IcebergTable, { metadata }: SnapshotState, referred: ReadonlySet<string>): Promise<readonly string[]> {
   const present = new Set<string>();
   for await (const { location } of table.context.files.list(metadata.location)) present.add(location);
   const unreferred = [...present].filter((path) => !referred.has(path) && !/\.(metadata\.json|text|crc)$/.test(path));

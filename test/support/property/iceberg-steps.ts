@@ -2,14 +2,14 @@ import type { Random } from '../../../src/base/random.ts';
 import { randomInt } from '../../../src/base/random.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { IcebergTable } from '../../../src/iceberg/iceberg-table.ts';
-import type { IcebergView } from '../../../src/iceberg/iceberg-view.ts';
+import type { PartitionSpec } from '../../../src/iceberg/metadata/table-metadata.ts';
 import { expireSnapshots } from '../../../src/iceberg/operations/expire/expire-snapshots.ts';
 import { rollbackToSnapshot } from '../../../src/iceberg/operations/refs/move-main.ts';
 import { rewriteDataFiles } from '../../../src/iceberg/operations/rewrite/rewrite-data-files.ts';
 import { rewriteManifests } from '../../../src/iceberg/operations/rewrite/rewrite-manifests.ts';
 import { rewritePositionDeletes } from '../../../src/iceberg/operations/rewrite/rewrite-position-deletes.ts';
 import { liveFiles } from '../../../src/iceberg/scan/live-files.ts';
-import type { PartitionSpec } from '../../../src/iceberg/spec/table-metadata.ts';
+import type { SnapshotState } from '../../../src/iceberg/snapshot-state.ts';
 import type { DefinitionChange } from '../../../src/table/definition-changes.ts';
 import { applyTransform, resultType } from '../../../src/table/partitioning/apply-transform.ts';
 import { type PartitionFieldDefinition, printTransform, type Transform } from '../../../src/table/partitioning/transform.ts';
@@ -154,7 +154,7 @@ async function replacePartitionsStep(
   random: Random,
   sequence: IcebergSequence,
   state: ModelState,
-  { table, view }: { readonly table: IcebergTable; readonly view: IcebergView },
+  { table, view }: { readonly table: IcebergTable; readonly view: SnapshotState },
 ): Promise<PlannedIcebergStep | undefined> {
   const { data } = await liveFiles(table.context, view);
   const { defaultSpecId, partitionSpecs } = view.metadata;
@@ -177,7 +177,7 @@ async function replacePartitionsStep(
 /** The partition of a row as text; `undefined` for a spec by floating point numbers, whose zeros are two values, or by members. */
 function partitionOf(
   spec: PartitionSpec,
-  { schema }: IcebergView,
+  { schema }: SnapshotState,
   columns: readonly ModelColumn[],
 ): ((row: ModelRow) => string) | undefined {
   const fields = spec.fields.flatMap(({ sourceId, transform }) => {
@@ -230,7 +230,7 @@ function snapshotStep(
   random: Random,
   { snapshots }: IcebergSequence,
   state: ModelState,
-  { metadata }: IcebergView,
+  { metadata }: SnapshotState,
 ): PlannedIcebergStep | undefined {
   if (kind === 'expire') {
     const retainLast = 1 + randomInt(random, 4);
@@ -274,7 +274,7 @@ function propertyStep(
   kind: 'modes' | 'format' | 'upgrade',
   random: Random,
   state: ModelState,
-  { metadata }: IcebergView,
+  { metadata }: SnapshotState,
 ): PlannedIcebergStep | undefined {
   if (kind === 'upgrade' && metadata.formatVersion === 3) return undefined;
   const mode = (): string => pick(random, ['copy-on-write', 'merge-on-read', 'merge-on-read']);
@@ -318,7 +318,7 @@ function partitionStep(
   kind: 'add-partition' | 'drop-partition' | 'replace-partition',
   random: Random,
   state: ModelState,
-  { metadata }: IcebergView,
+  { metadata }: SnapshotState,
 ): PlannedIcebergStep | undefined {
   const spec = metadata.partitionSpecs.find(({ specId }) => specId === metadata.defaultSpecId);
   const present = (spec?.fields ?? []).filter(({ transform }) => transform.kind !== 'void');

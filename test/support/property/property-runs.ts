@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** `SEED=7`, or for one test alone `SEED=7:0:1:1` (as a failure prints it), runs the same inputs again; `PROPERTY_RUNS=20` runs everything so many times as often; `PROPERTY_SHRINK=no` shows what was found as it was found. */
+/** `SEED=7`, or for one test alone `SEED=7:0:1:1` (as a failure prints it), runs the same inputs again; `PROPERTY_RUNS=20` runs everything so many times as often, `PROPERTY_RUNS=0.3` less often; `PROPERTY_SHRINK=no` shows what was found as it was found. */
 const [seedText = '', ...pathParts] = (process.env['SEED'] ?? '').split(':');
 const times = Number(process.env['PROPERTY_RUNS'] ?? '1');
 
@@ -19,6 +19,11 @@ const limitMs = times > 1 ? 3_600_000 : 120_000;
 
 /** For the tests themselves: long enough to shrink what was found. */
 export const propertyTimeoutMs: number = limitMs + 60_000;
+
+/** How many of `usual` tries are asked for. */
+export function triesOf(usual: number): number {
+  return Math.ceil(usual * times);
+}
 
 export interface PropertyRuns {
   /** Of a default run. */
@@ -39,7 +44,7 @@ export async function holds<Input>(
   const path = pathParts.join(':');
   const details = await fc.check(fc.asyncProperty(input, property), {
     seed,
-    numRuns: runs * times,
+    numRuns: triesOf(runs),
     ...(path === '' ? {} : { path }),
     endOnFailure: path !== '' || process.env['PROPERTY_SHRINK'] === 'no',
     interruptAfterTimeLimit: limitMs,

@@ -37,7 +37,10 @@ export class RecordingStore implements ObjectStore {
     return this.#inner.head(path, signal);
   }
 
-  list(options: { readonly prefix: string; readonly startAfter?: string | undefined }, signal?: AbortSignal): AsyncIterable<ObjectInfo> {
+  list(
+    options: { readonly prefix: string; readonly startAfter?: string | undefined; readonly links?: boolean | undefined },
+    signal?: AbortSignal,
+  ): AsyncIterable<ObjectInfo> {
     return this.#inner.list(options, signal);
   }
 

@@ -10,27 +10,26 @@ import type { Random } from '../../../src/base/random.ts';
 import { FileSystemCatalog } from '../../../src/catalog/file-system-catalog.ts';
 import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
 import { Feed } from '../../../src/cdf/feed.ts';
-import { silentFeedObserver } from '../../../src/cdf/feed-observer.ts';
 import { StoredFeedWatermarks } from '../../../src/cdf/feed-watermarks.ts';
 import { PositionStore } from '../../../src/cdf/position-store.ts';
-import { type CommitObserver, silentCommitObserver } from '../../../src/commit/commit-observer.ts';
-import { CommitPipeline } from '../../../src/commit/commit-pipeline.ts';
+import type { CommitObserver } from '../../../src/commit/commit-observer.ts';
+import { CommitQueue } from '../../../src/commit/commit-queue.ts';
 import { TableCommitter } from '../../../src/commit/table-committer.ts';
 import { DeadLetterTopic } from '../../../src/ingest/dead-letter-topic.ts';
-import { silentIngestObserver } from '../../../src/ingest/ingest-observer.ts';
 import { TableIngest } from '../../../src/ingest/table-ingest.ts';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
-import { type MaintenanceObserver, silentMaintenanceObserver } from '../../../src/maintenance/maintenance-observer.ts';
+import type { MaintenanceObserver } from '../../../src/maintenance/maintenance-observer.ts';
 import { MaintenanceService } from '../../../src/maintenance/maintenance-service.ts';
-import { MemoryJobQueue } from '../../../src/maintenance/memory-queue.ts';
 import type { MaintenanceSettings } from '../../../src/maintenance/settings.ts';
 import type { DeadLetterSink } from '../../../src/protocol/dead-letters.ts';
 import type { DecodeSpec } from '../../../src/protocol/sealed-batch.ts';
-import { FaultyObjectStore } from '../../../src/storage/faulty-object-store.ts';
 import type { OpenObjectStore } from '../../../src/storage/object-store.ts';
 import { RetryingObjectStore } from '../../../src/storage/retrying-object-store.ts';
 import type { WriteSpec } from '../../../src/table/staged-file.ts';
 import type { Table } from '../../../src/table/table.ts';
+import { FaultyObjectStore } from '../faulty-object-store.ts';
+import { MemoryJobQueue } from '../memory-queue.ts';
+import { silentCommitObserver, silentFeedObserver, silentIngestObserver, silentMaintenanceObserver } from '../silent-observers.ts';
 import { HashedIds } from './hashed-ids.ts';
 import { Power } from './power.ts';
 import { poweredClock, poweredKafka, poweredStore } from './powered-ports.ts';
@@ -162,7 +161,7 @@ export class SimulatedProcess {
     const identities = new TopicIdentities({ admin: kafka.admin, pipeline });
     const observer = this.#commitObserver();
     const settings = { maxRebaseAttempts: 50, verifyTimeoutMs: 5_000, backoff: { initialMs: 5, maxMs: 200 } };
-    const sink = new CommitPipeline({
+    const sink = new CommitQueue({
       table,
       committer: new TableCommitter({ table, clock, random, observer, settings }),
       stager: new InThreadBatchStager({ openStore: this.#openStore, clock, failpoint: inertFailpoint, maxNestingDepth: 16 }),

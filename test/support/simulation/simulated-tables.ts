@@ -6,7 +6,7 @@ import { DeltaTables } from '../../../src/delta/delta-tables.ts';
 import { IcebergTables } from '../../../src/iceberg/iceberg-tables.ts';
 import { ParquetFileRewriter } from '../../../src/maintenance/file-rewriter.ts';
 import type { ObjectInfo, ObjectStore, OpenObjectStore } from '../../../src/storage/object-store.ts';
-import type { TableFormat } from '../../../src/table/table.ts';
+import type { TableFormat } from '../../../src/table/formats.ts';
 import { tableLocation } from './simulated-world.ts';
 
 export interface SimulatedTableParts {
@@ -65,7 +65,7 @@ class StoreBelow implements ObjectStore {
   }
 
   async *list(
-    options: { readonly prefix: string; readonly startAfter?: string | undefined },
+    options: { readonly prefix: string; readonly startAfter?: string | undefined; readonly links?: boolean | undefined },
     signal?: AbortSignal,
   ): AsyncIterable<ObjectInfo> {
     const startAfter = options.startAfter === undefined ? undefined : this.#prefix + options.startAfter;

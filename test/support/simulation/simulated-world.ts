@@ -2,9 +2,10 @@ import { type Random, randomInt } from '../../../src/base/random.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
-import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
-import type { TableDefinition, TableFormat } from '../../../src/table/table.ts';
+import type { TableFormat } from '../../../src/table/formats.ts';
+import type { TableDefinition } from '../../../src/table/table.ts';
+import { MemoryBroker } from '../kafka/memory-broker.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
 import { RecordingStore } from './recording-store.ts';
 

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { get } from 'node:http';
-import { afterEach, describe, expect, test } from 'vitest';
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type AdminPorts, type AdminServer, type AdminSettings, createAdminServer } from '../../../src/admin/admin-server.ts';
 import type { PipelineStatus } from '../../../src/admin/status.ts';
 import { toEpochMs } from '../../../src/base/clock.ts';
@@ -74,7 +76,7 @@ afterEach(async () => {
 });
 
 describe('probes', () => {
-  test('a healthy process answers 200, with detail about what is degraded', async () => {
+  it('a healthy process answers 200, with detail about what is degraded', async () => {
     const get = await start();
     for (const path of ['/livez', '/readyz', '/startupz']) expect((await get(path)).status).toBe(200);
     expect(await (await get('/readyz')).json()).toEqual({
@@ -85,29 +87,34 @@ describe('probes', () => {
     });
   });
 
-  test('liveness depends on the event loop and on nothing else', async () => {
+  it('liveness depends on the event loop and on nothing else', async () => {
     const get = await start({ health: () => ({ ...healthy, ready: false, started: false }), eventLoopDelayMs: () => 999 });
     expect((await get('/livez')).status).toBe(200);
     const hung = await start({ eventLoopDelayMs: () => 1_001 });
     expect((await hung('/livez')).status).toBe(503);
   });
 
-  test('a process that is starting, draining or broken answers 503', async () => {
+  it('a process that is starting, draining or broken answers 503', async () => {
     const starting = await start({ health: () => ({ ...healthy, ready: false, started: false }) });
     expect([(await starting('/readyz')).status, (await starting('/startupz')).status]).toEqual([503, 503]);
     const draining = await start({ health: () => ({ ...healthy, ready: false, draining: true }) });
-    expect(await (await draining('/readyz')).json()).toMatchObject({ status: 'draining' });
+    expect(await (await draining('/readyz')).json()).toEqual({
+      status: 'draining',
+      components: [
+        { name: 'maintenance', state: 'degraded', detail: 'redis is away', requiredForReadiness: false, since: '1970-01-01T00:00:00.000Z' },
+      ],
+    });
   });
 });
 
 describe('reports', () => {
-  test('/metrics is the exposition with its content type', async () => {
+  it('/metrics is the exposition with its content type', async () => {
     const response = await (await start())('/metrics');
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(await response.text()).toBe('tidewater_x 1\n');
   });
 
-  test('/status shows offsets with all their digits and the lag', async () => {
+  it('/status shows offsets with all their digits and the lag', async () => {
     const text = await (await (await start())('/status')).text();
     expect(text).toContain('"committedOffset":9007199254740993,"endOffset":9007199254740995,"lag":2');
     expect(JSON.parse(text)).toMatchObject({
@@ -117,13 +124,16 @@ describe('reports', () => {
     });
   });
 
-  test('/ lists what there is', async () => {
-    expect(await (await (await start())('/')).json()).toMatchObject({ links: ['/livez', '/readyz', '/startupz', '/metrics', '/status'] });
+  it('/ lists what there is', async () => {
+    expect(await (await (await start())('/')).json()).toEqual({
+      name: 'tidewater',
+      links: ['/livez', '/readyz', '/startupz', '/metrics', '/status'],
+    });
   });
 });
 
 describe('errors', () => {
-  test('are problem documents with code and hint', async () => {
+  it('are problem documents with code and hint', async () => {
     const failed = () =>
       Promise.reject(new ServiceError({ code: 'KAFKA_UNAVAILABLE', kind: 'unavailable', message: 'no broker', hint: 'wait' }));
     const response = await (await start({ status: failed }))('/status');
@@ -139,7 +149,7 @@ describe('errors', () => {
     });
   });
 
-  test('show nothing of an error that is not ours', async () => {
+  it('show nothing of an error that is not ours', async () => {
     const response = await (await start({ status: () => Promise.reject(new TypeError('secret detail')) }))('/status');
     expect([response.status, await response.text()]).toEqual([
       500,
@@ -147,7 +157,7 @@ describe('errors', () => {
     ]);
   });
 
-  test('a report that takes too long is given up and its work told so', async () => {
+  it('a report that takes too long is given up and its work told so', async () => {
     let told = false;
     const slow = (signal: AbortSignal): Promise<PipelineStatus> => {
       signal.addEventListener('abort', () => {
@@ -157,14 +167,66 @@ describe('errors', () => {
     };
     const response = await (await start({ status: slow }))('/status');
     expect([response.status, told]).toEqual([503, true]);
-    expect(await response.json()).toMatchObject({ code: 'ADMIN_TIMEOUT' });
+    expect(await response.json()).toEqual({
+      type: 'about:blank',
+      status: 503,
+      title: 'unavailable',
+      code: 'ADMIN_TIMEOUT',
+      detail: 'no answer within 200 ms',
+    });
   });
 
-  test('an unknown page is 404, another method too', async () => {
+  it('an unknown page is 404, another method too', async () => {
     const get = await start();
     expect((await get('/none')).status).toBe(404);
     expect((await get('/status', { method: 'DELETE' })).status).toBe(404);
-    expect(await (await get('/none')).json()).toMatchObject({ code: 'PAGE_NOT_FOUND', status: 404 });
+    expect(await (await get('/none')).json()).toEqual({
+      type: 'about:blank',
+      status: 404,
+      title: 'not-found',
+      code: 'PAGE_NOT_FOUND',
+      detail: 'nothing answers GET here',
+    });
+  });
+});
+
+describe('a hostile client', () => {
+  async function connected(text: string): Promise<{ readonly socket: Socket; readonly answer: () => string }> {
+    const { port } = new URL((await (await start())('/')).url);
+    const socket = connect(Number(port), '127.0.0.1');
+    let answer = '';
+    socket.on('data', (data: Buffer) => (answer += data.toString()));
+    socket.on('error', () => undefined);
+    socket.write(text);
+    return { socket, answer: () => answer };
+  }
+
+  it('that sends the body of its request byte by byte is cut off', async () => {
+    const { socket } = await connected('POST /status HTTP/1.1\r\nHost: localhost\r\ncontent-length: 1000\r\n\r\n');
+    const drip = setInterval(() => socket.write('x'), 50);
+    await once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
+    clearInterval(drip);
+  });
+
+  it('gets a problem document for an address that cannot be decoded', async () => {
+    const { socket, answer } = await connected('GET /%E0%A4%A HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
+    await once(socket, 'close');
+    expect(answer()).toContain('HTTP/1.1 400');
+    expect(answer()).toContain('application/problem+json');
+    expect(answer()).not.toContain('%E0');
+  });
+
+  it('cannot take all the files that the process may have open', async () => {
+    const { socket } = await connected('');
+    const { remotePort, remoteAddress } = await once(socket, 'connect').then(() => socket);
+    const sockets = Array.from({ length: 300 }, () => connect(remotePort ?? 0, remoteAddress).on('error', () => undefined));
+    const dropped = await Promise.all(
+      sockets.map((each) =>
+        Promise.race([once(each, 'close').then(() => 1), new Promise<number>((resolve) => setTimeout(resolve, 1000, 0))]),
+      ),
+    );
+    expect(dropped.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(300 - 256);
+    for (const each of [socket, ...sockets]) each.destroy();
   });
 });
 
@@ -182,16 +244,16 @@ describe('the address', () => {
       },
     );
 
-  test.each(['0.0.0.0', '::', '10.0.0.1', 'example.org', '127.0.0.1.example.org'])('%s is refused unless allowed', (host) => {
+  it.each(['0.0.0.0', '::', '10.0.0.1', 'example.org', '127.0.0.1.example.org'])('%s is refused unless allowed', (host) => {
     expect(create(host, false)).toThrow(expect.objectContaining({ code: 'ADMIN_REMOTE_REFUSED' }));
     expect(create(host, true)).not.toThrow();
   });
 
-  test.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost'])('%s is always allowed', (host) => {
+  it.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost'])('%s is always allowed', (host) => {
     expect(create(host, false)).not.toThrow();
   });
 
-  test('a port that is taken is an error that says so', async () => {
+  it('a port that is taken is an error that says so', async () => {
     const get = await start();
     const port = Number(new URL((await get('/')).url).port);
     const second = createAdminServer(
@@ -210,7 +272,7 @@ describe('the address', () => {
   });
 });
 
-test('no page shows a secret of an address or of a setting', async () => {
+it('no page shows a secret of an address or of a setting', async () => {
   const canary = 'canary-hunter2';
   const uri = `https://u:${canary}@host/x?token=${canary}`;
   const detail = `no answer from ${uri}`;
@@ -248,7 +310,7 @@ describe('a request for a host that the server is not known as', () => {
     });
   };
 
-  test.each([
+  it.each([
     'attacker.example',
     'attacker.example:9464',
     '127.0.0.1.attacker.example',
@@ -260,14 +322,14 @@ describe('a request for a host that the server is not known as', () => {
     expect(JSON.parse(text)).toMatchObject({ code: 'ADMIN_HOST_REFUSED', hint: expect.stringContaining('server.allowedHosts') as unknown });
   });
 
-  test.each(['localhost', 'LOCALHOST:9464', 'localhost.', '127.0.0.1:9464', '[::1]:9464', '10.1.2.3:9464'])(
+  it.each(['localhost', 'LOCALHOST:9464', 'localhost.', '127.0.0.1:9464', '[::1]:9464', '10.1.2.3:9464'])(
     'an address or a loopback name is none: %s',
     async (host) => {
       expect((await statusFor(host))[0]).toBe(200);
     },
   );
 
-  test('is answered where other hosts may connect, until the names are listed', async () => {
+  it('is answered where other hosts may connect, until the names are listed', async () => {
     const remote = { host: '0.0.0.0', allowRemote: true };
     expect((await statusFor('tidewater.monitoring.svc:9464', remote))[0]).toBe(200);
     const listed = { ...remote, allowedHosts: ['tidewater.monitoring.svc'] };

@@ -8,7 +8,8 @@ import { SystemClock } from '../../../src/base/system-clock.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
 import type { Config } from '../../../src/config/settings.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import type { Table, TableFormat } from '../../../src/table/table.ts';
+import type { TableFormat } from '../../../src/table/formats.ts';
+import type { Table } from '../../../src/table/table.ts';
 import { withTemporaryDirectory } from '../../support/servers.ts';
 
 /** A table as it is declared, in YAML. */
@@ -216,7 +217,7 @@ function watchOf({ tables: [settings] }: Config): { readonly watch: DriftWatch; 
     colour: false,
     fields: {},
   });
-  return { watch: new DriftWatch(settings, logger), log };
+  return { watch: new DriftWatch(settings, { value: { kind: 'json', framed: false }, key: undefined }, logger), log };
 }
 
 async function refusalOf(run: () => unknown): Promise<string> {

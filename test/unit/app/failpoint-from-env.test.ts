@@ -12,21 +12,21 @@ describe('failpoints from the environment', () => {
   });
 
   it('act at the passing they name, once', async () => {
-    const failpoint = failpointFromEnv('F4:error:2');
-    await failpoint('F4');
-    await failpoint('F5');
-    await expect(failpoint('F4')).rejects.toMatchObject({ code: 'FAILPOINT', kind: 'unavailable' });
-    await failpoint('F4');
+    const failpoint = failpointFromEnv('before-commit:error:2');
+    await failpoint('before-commit');
+    await failpoint('commit-applied');
+    await expect(failpoint('before-commit')).rejects.toMatchObject({ code: 'FAILPOINT', kind: 'unavailable' });
+    await failpoint('before-commit');
   });
 
   it('refuse a setting that names none', () => {
     expect(() => failpointFromEnv('F9:kill')).toThrow(/F9:kill/);
-    expect(() => failpointFromEnv('F4')).toThrow(/<kill\|pause\|error\|delay>/);
+    expect(() => failpointFromEnv('before-commit')).toThrow(/<kill\|pause\|error\|delay>/);
   });
 
   it('make the answer of an applied conditional put unknown', async () => {
     const inner = new MemoryObjectStore({ name: 'x', clock: new SimulatedClock() });
-    const store = new FailpointObjectStore(inner, failpointFromEnv('F5:error'));
+    const store = new FailpointObjectStore(inner, failpointFromEnv('commit-applied:error'));
     await expect(store.putIfAbsent('a', new Uint8Array(1))).rejects.toMatchObject({ kind: 'unknown-outcome' });
     expect(await inner.head('a')).toBeDefined();
     expect(await store.putIfAbsent('a', new Uint8Array(1))).toBe('exists');

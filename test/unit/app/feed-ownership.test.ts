@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { FeedOwnership } from '../../../src/app/feed-ownership.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { SystemClock } from '../../../src/base/system-clock.ts';
-import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
+import { MemoryBroker } from '../../support/kafka/memory-broker.ts';
 
 const feedIds = ['demo/a/cdf.a', 'demo/b/cdf.b'];
 

@@ -7,17 +7,16 @@ import { inertFailpoint } from '../../../src/base/failpoint.ts';
 import { RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { auditHistory } from '../../../src/commit/audit.ts';
-import { silentCommitObserver } from '../../../src/commit/commit-observer.ts';
-import { CommitPipeline } from '../../../src/commit/commit-pipeline.ts';
+import { CommitQueue } from '../../../src/commit/commit-queue.ts';
 import { TableCommitter } from '../../../src/commit/table-committer.ts';
 import { DeltaTables } from '../../../src/delta/delta-tables.ts';
 import { DeadLetterTopic } from '../../../src/ingest/dead-letter-topic.ts';
-import { silentIngestObserver } from '../../../src/ingest/ingest-observer.ts';
 import { TableIngest } from '../../../src/ingest/table-ingest.ts';
-import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
 import { encodeRecordBatch } from '../../../src/kafka/records/record-batch.ts';
 import { ParquetFileRewriter } from '../../../src/maintenance/file-rewriter.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
+import { MemoryBroker } from '../../support/kafka/memory-broker.ts';
+import { silentCommitObserver, silentIngestObserver } from '../../support/silent-observers.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
@@ -66,7 +65,7 @@ describe('the way of a record from topic to table', () => {
       if (own === undefined) throw new TypeError('the table exists');
       const identities = new TopicIdentities({ admin: kafka.admin, pipeline: 'p' });
       const settings = { maxRebaseAttempts: 5, verifyTimeoutMs: 1000, backoff: { initialMs: 10, maxMs: 100 } };
-      const sink = new CommitPipeline({
+      const sink = new CommitQueue({
         table: own,
         committer: new TableCommitter({ table: own, clock, random, observer: silentCommitObserver, settings }),
         stager: new InThreadBatchStager({ openStore, clock, failpoint: inertFailpoint, maxNestingDepth: 64 }),

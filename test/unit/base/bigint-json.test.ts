@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { type JsonValue, parseJson, parseJsonWithLongNumbersAsText, printJson } from '../../../src/base/bigint-json.ts';
 
 // Story: a bound of seventeen digits with a point among them was read as the double beside it, and a file was left out that held the value.
 
-test('a number of sixteen digits and more stays exact as text, with a point among the digits or without', () => {
+it('a number of sixteen digits and more stays exact as text, with a point among the digits or without', () => {
   const text = '{"a":-99999999999999.999,"b":[1234567890.1234567,12],"c":12345678901234567,"d":0.1,"e":"99999999999999.999"}';
   expect(parseJsonWithLongNumbersAsText(text, 'a test')).toEqual({
     a: '-99999999999999.999',
@@ -32,7 +32,7 @@ const { value: anyValue } = fc.letrec<{ value: JsonValue }>((tie) => ({
   ),
 }));
 
-test('what was printed is parsed again, with every integer exact and every text as it was', () => {
+it('what was printed is parsed again, with every integer exact and every text as it was', () => {
   fc.assert(
     fc.property(anyValue, fc.bigInt({ min: 2n ** 53n + 1n, max: 2n ** 64n }), (value, long) => {
       const whole = { long, value, uF8FF: long };
@@ -41,7 +41,7 @@ test('what was printed is parsed again, with every integer exact and every text 
   );
 });
 
-test.each([
+it.each([
   ['[9007199254740993, 9007199254740993 ,\t-9007199254740993\n]', [9007199254740993n, 9007199254740993n, -9007199254740993n]],
   ['{"a":9007199254740993}', { a: 9007199254740993n }],
   ['9007199254740993', 9007199254740993n],

@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { nearestName } from '../../../src/base/nearest-name.ts';
 
 const names = ['maxBatchRows', 'maxBatchBytes', 'workers', 'routes', 'port'];
 
-test.each([
+it.each([
   ['maxBatchRow', 'maxBatchRows'],
   ['MAXBATCHROWS', 'maxBatchRows'],
   ['wrokers', 'workers'],
@@ -13,11 +13,11 @@ test.each([
   expect(nearestName(name, names)).toBe(meant);
 });
 
-test('nothing is suggested when nothing is near', () => {
+it('nothing is suggested when nothing is near', () => {
   expect(nearestName('completelyDifferent', names)).toBeUndefined();
   expect(nearestName('x', [])).toBeUndefined();
 });
 
-test('a very long name costs little', () => {
+it('a very long name costs little', () => {
   expect(nearestName('x'.repeat(1_000_000), names)).toBeUndefined();
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseByteSize, parseDuration, printByteSize, printDuration } from '../../../src/base/quantities.ts';
 
 describe('durations', () => {
-  test.each([
+  it.each([
     ['0', 0],
     ['500ms', 500],
     ['30s', 30_000],
@@ -15,13 +15,13 @@ describe('durations', () => {
     expect(parseDuration(text)).toBe(durationMs);
   });
 
-  test.each(['', '5', 'ms', '-1s', '1y', '1e3s', '1s2', '999999999999999w', '0x5s'])('"%s" is refused', (text) => {
+  it.each(['', '5', 'ms', '-1s', '1y', '1e3s', '1s2', '999999999999999w', '0x5s'])('"%s" is refused', (text) => {
     expect(() => parseDuration(text)).toThrow(expect.objectContaining({ code: 'DURATION_INVALID', kind: 'invalid' }));
   });
 });
 
 describe('sizes', () => {
-  test.each([
+  it.each([
     ['0', 0],
     ['512B', 512],
     ['64KiB', 65_536],
@@ -32,12 +32,12 @@ describe('sizes', () => {
     expect(parseByteSize(text)).toBe(sizeBytes);
   });
 
-  test.each(['', '64', 'MiB', '-1MiB', '64Mi', '99999999999TiB'])('"%s" is refused', (text) => {
+  it.each(['', '64', 'MiB', '-1MiB', '64Mi', '99999999999TiB'])('"%s" is refused', (text) => {
     expect(() => parseByteSize(text)).toThrow(expect.objectContaining({ code: 'BYTE_SIZE_INVALID', kind: 'invalid' }));
   });
 });
 
-test('what is printed reads back as the same value', () => {
+it('what is printed reads back as the same value', () => {
   fc.assert(
     fc.property(fc.maxSafeNat(), (value) => {
       fc.pre(value < 1e15);

@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/base/errors.ts';
 import { isSecretName, shownValue, withoutSecrets } from '../../../src/base/redaction.ts';
 
 describe('a secret is known by its name', () => {
-  test.each([
+  it.each([
     'password',
     'jdbc.password',
     'saslPassword',
@@ -31,7 +31,7 @@ describe('a secret is known by its name', () => {
     expect(shownValue(name, '')).toBe('');
   });
 
-  test.each([
+  it.each([
     's3.endpoint',
     'passwordFile',
     'token-refresh-enabled',
@@ -47,7 +47,7 @@ describe('a secret is known by its name', () => {
 });
 
 describe('a secret is known by its form', () => {
-  test.each([
+  it.each([
     ['postgresql://user:canary@db:5432/lake', 'postgresql://***@db:5432/lake'],
     ['redis://:canary@host', 'redis://***@host'],
     [`https://oauth2:${'canary'.repeat(500)}@host`, 'https://***@host'],
@@ -74,7 +74,7 @@ describe('a secret is known by its form', () => {
     expect(withoutSecrets(text)).toBe(shown);
   });
 
-  test.each([
+  it.each([
     's3://bucket/a@b/c',
     'https://minio:9000/bucket/a@b',
     'abfss://container@account.dfs.core.windows.net/x',
@@ -87,7 +87,7 @@ describe('a secret is known by its form', () => {
     expect(withoutSecrets(text)).toBe(text);
   });
 
-  test('hostile text takes no more time than its length', () => {
+  it('hostile text takes no more time than its length', () => {
     const started = performance.now();
     for (const part of [
       '://a:b',
@@ -107,7 +107,7 @@ describe('a secret is known by its form', () => {
   });
 });
 
-test('the message, the hint and the values of an error hold no part of an address that is secret', () => {
+it('the message, the hint and the values of an error hold no part of an address that is secret', () => {
   const error = new ServiceError({
     code: 'A',
     kind: 'invalid',

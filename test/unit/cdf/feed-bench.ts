@@ -5,13 +5,13 @@ import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { SystemClock } from '../../../src/base/system-clock.ts';
 import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
 import { Feed } from '../../../src/cdf/feed.ts';
-import { silentFeedObserver } from '../../../src/cdf/feed-observer.ts';
 import type { FeedStatus } from '../../../src/cdf/feed-parts.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
-import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
 import { openObjectStore } from '../../../src/storage/open-object-store.ts';
 import type { Table } from '../../../src/table/table.ts';
 import { toVersion } from '../../../src/table/version.ts';
+import { MemoryBroker } from '../../support/kafka/memory-broker.ts';
+import { silentFeedObserver } from '../../support/silent-observers.ts';
 
 export const feedSpec: FeedSpec = {
   pipeline: 'demo',

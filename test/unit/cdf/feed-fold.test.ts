@@ -10,7 +10,13 @@ import type { FileRows } from './change-table.ts';
 import { FeedHarness, text } from './feed-harness.ts';
 
 const seeds = Array.from({ length: 25 }, (_, index) => 1000 + index);
-const failpoints: readonly FailpointName[] = ['C1', 'C2', 'C3', 'C4', 'C5'];
+const failpoints: readonly FailpointName[] = [
+  'before-transaction',
+  'within-transaction',
+  'before-transaction-end',
+  'transaction-end-applied',
+  'after-transaction',
+];
 
 interface Row {
   readonly id: number;

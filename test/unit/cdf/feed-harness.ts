@@ -5,12 +5,13 @@ import { RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
 import { Feed } from '../../../src/cdf/feed.ts';
-import { type FeedObserver, silentFeedObserver } from '../../../src/cdf/feed-observer.ts';
+import type { FeedObserver } from '../../../src/cdf/feed-observer.ts';
 import type { FeedStatus } from '../../../src/cdf/feed-parts.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { KafkaClient, KafkaRecord } from '../../../src/kafka/client.ts';
-import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
 import type { TableEvents } from '../../../src/protocol/table-events.ts';
+import { MemoryBroker } from '../../support/kafka/memory-broker.ts';
+import { silentFeedObserver } from '../../support/silent-observers.ts';
 import { StepClock } from '../../support/step-clock.ts';
 import { ChangeTable } from './change-table.ts';
 

@@ -24,7 +24,7 @@ const oneMore = async (harness: FeedHarness): Promise<void> => {
 async function publishSome(harness: FeedHarness, transactions: number, spec: Partial<FeedSpec> = {}): Promise<void> {
   let committed = 0;
   const dying = harness.start({ maxTransactionRows: 1, ...spec }, (name) => {
-    if (name === 'C5') committed += 1;
+    if (name === 'after-transaction') committed += 1;
     if (committed < transactions) return Promise.resolve();
     harness.crashNewest();
     return Promise.reject(new Error('crash'));
@@ -237,7 +237,7 @@ describe('a feed whose own topic was deleted', () => {
     const running = harness.start();
     await running.feed.drain(toVersion(3));
     harness.brokerFailpoint = async (name) => {
-      if (name !== 'C2') return;
+      if (name !== 'within-transaction') return;
       harness.brokerFailpoint = () => Promise.resolve();
       await harness.reader.admin.deleteTopic(topic);
       await harness.reader.admin.ensureTopics([{ topic, partitions: 2 }]);
@@ -256,7 +256,7 @@ it('goes on after a transaction that took longer than its timeout, because no ne
   await running.feed.drain(toVersion(3));
   let slept = false;
   harness.brokerFailpoint = async (name) => {
-    if (name !== 'C3' || slept) return;
+    if (name !== 'before-transaction-end' || slept) return;
     slept = true;
     await harness.clock.sleep(61_000);
     harness.broker.sweep(harness.clock.monotonicMs());

@@ -3,8 +3,8 @@ import type { FailpointName } from '../../../src/base/failpoint.ts';
 import { SystemClock } from '../../../src/base/system-clock.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import { PositionStore } from '../../../src/cdf/position-store.ts';
-import type { BrokerOperation } from '../../../src/kafka/memory/memory-faults.ts';
 import { toVersion } from '../../../src/table/version.ts';
+import type { BrokerOperation } from '../../support/kafka/memory-faults.ts';
 import { FeedHarness, feedSpec, fillTable, text } from './feed-harness.ts';
 
 async function expectedTexts(spec: Partial<FeedSpec> = {}): Promise<readonly string[]> {
@@ -112,7 +112,7 @@ describe('Feed', () => {
     const spec = { start: { kind: 'snapshot' }, maxTransactionRows: 2 } as const;
     let published = 0;
     const first = harness.start(spec, (name) => {
-      if (name !== 'C5') return Promise.resolve();
+      if (name !== 'after-transaction') return Promise.resolve();
       published += 1;
       if (published < 2) return Promise.resolve();
       harness.crashNewest();
@@ -161,7 +161,13 @@ describe('Feed', () => {
     expect(running.log).toContain('resolved landed');
   });
 
-  const failpoints: readonly FailpointName[] = ['C1', 'C2', 'C3', 'C4', 'C5'];
+  const failpoints: readonly FailpointName[] = [
+    'before-transaction',
+    'within-transaction',
+    'before-transaction-end',
+    'transaction-end-applied',
+    'after-transaction',
+  ];
   for (const armed of failpoints) {
     it(`publishes exactly once when the process dies at ${armed}, at any run`, async () => {
       const expected = await expectedTexts();
@@ -191,7 +197,7 @@ describe('Feed', () => {
       await fillTable(harness);
       let committed = 0;
       const first = harness.start({ maxTransactionRows: 1 }, (name) => {
-        if (name === 'C5') committed += 1;
+        if (name === 'after-transaction') committed += 1;
         if (committed < transactions) return Promise.resolve();
         harness.crashNewest();
         return Promise.reject(new Error('crash'));
@@ -227,7 +233,8 @@ describe('Feed', () => {
     const first = harness.start();
     await first.feed.drain(toVersion(3));
     let release: () => void = () => undefined;
-    harness.brokerFailpoint = (name) => (name === 'C3' ? new Promise((resolve) => (release = resolve)) : Promise.resolve());
+    harness.brokerFailpoint = (name) =>
+      name === 'before-transaction-end' ? new Promise((resolve) => (release = resolve)) : Promise.resolve();
     const other = harness.broker.client('other');
     const store = new PositionStore({ client: other, clock: harness.clock, topic: feedSpec.positionsTopic });
     const producer = await other.openTransactional({ transactionalId: 'other' });
@@ -308,7 +315,7 @@ describe('Feed', () => {
     const harness = new FeedHarness();
     await fillTable(harness);
     const first = harness.start({ maxTransactionRows: 2 }, (name) => {
-      if (name !== 'C5') return Promise.resolve();
+      if (name !== 'after-transaction') return Promise.resolve();
       harness.crashNewest();
       return Promise.reject(new Error('crash'));
     });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AppCommands, AuditReport, AuditRequest } from '../../../src/app/app-commands.ts';
 import { toVersion } from '../../../src/table/version.ts';
 import { cli } from './cli-support.ts';
@@ -33,7 +33,7 @@ describe('audit', () => {
     return { app: { audit }, requests };
   };
 
-  test('says what was proven, checked and not checked, and ends with 0 when it is sound', async () => {
+  it('says what was proven, checked and not checked, and ends with 0 when it is sound', async () => {
     const { app, requests } = answering(sound);
     const good = await cli('audit ./t', { app, files: {} });
     expect(good.code).toBe(0);
@@ -44,7 +44,7 @@ describe('audit', () => {
     expect(requests).toMatchObject([{ name: './t', location: '/work/t', level: 'log', columns: undefined }]);
   });
 
-  test('names changes by others, and is not broken by them', async () => {
+  it('names changes by others, and is not broken by them', async () => {
     const change = {
       version: toVersion(2),
       committedAt: 0,
@@ -62,7 +62,7 @@ describe('audit', () => {
     ]);
   });
 
-  test('ends with 4 when it is broken', async () => {
+  it('ends with 4 when it is broken', async () => {
     const finding = { level: 'error', version: undefined, rule: 'file', text: 'data file "f" is gone' } as const;
     const { app, requests } = answering({ ...sound, level: 'files', verdict: 'broken', findings: [finding] });
     const bad = await cli('audit ./t --files --json', { app, files: {} });
@@ -79,7 +79,7 @@ describe('audit', () => {
     expect(requests).toMatchObject([{ level: 'files' }]);
   });
 
-  test('takes the columns that hold the source from the configuration, or from a flag', async () => {
+  it('takes the columns that hold the source from the configuration, or from a flag', async () => {
     const files = {
       '/work/tidewater.yaml': `
 pipeline: demo

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type {
   AppCommands,
   MaintainOptions,
@@ -17,7 +17,7 @@ import { cli, minimalFile } from './cli-support.ts';
 const escape = '\u001b';
 
 describe('usage', () => {
-  test.each([
+  it.each([
     '',
     'nonsense',
     'serve --role none',
@@ -34,7 +34,7 @@ describe('usage', () => {
     expect(err).not.toBe('');
   });
 
-  test('help and version end with 0 on standard output', async () => {
+  it('help and version end with 0 on standard output', async () => {
     const help = await cli('--help');
     expect(help.code).toBe(0);
     for (const command of ['serve', 'tables', 'describe', 'history', 'offsets', 'changes', 'sql', 'maintain', 'audit', 'config'])
@@ -50,7 +50,7 @@ describe('errors', () => {
     listTables: () => Promise.reject(new ServiceError({ code, kind, message: 'what', hint: 'do this', cause: new Error('why') })),
   });
 
-  test.each([
+  it.each([
     ['not-found', 1],
     ['unavailable', 1],
     ['unknown-outcome', 1],
@@ -62,7 +62,7 @@ describe('errors', () => {
     expect((await cli('tables', { app: failing(kind) })).code).toBe(code);
   });
 
-  test('show code, message, cause and hint on standard error', async () => {
+  it('show code, message, cause and hint on standard error', async () => {
     expect(await cli('tables', { app: failing('unavailable') })).toEqual({
       code: 1,
       out: '',
@@ -70,7 +70,7 @@ describe('errors', () => {
     });
   });
 
-  test('with --json are one object on standard error', async () => {
+  it('with --json are one object on standard error', async () => {
     const { err, out } = await cli('tables --json', { app: failing('conflict') });
     expect(out).toBe('');
     expect(JSON.parse(err)).toEqual({
@@ -78,7 +78,7 @@ describe('errors', () => {
     });
   });
 
-  test('in the configuration end with 2', async () => {
+  it('in the configuration end with 2', async () => {
     const { code, err } = await cli('tables --set ingest.worker=1', {
       app: { listTables: (context) => Promise.resolve([{ ...context.loaded.config }] as never) },
     });
@@ -86,7 +86,7 @@ describe('errors', () => {
     expect(err).toContain('error CONFIG_UNKNOWN_KEY: --set ingest.worker: ingest.worker: unknown key; did you mean "workers"?');
   });
 
-  test('that nobody foresaw show their stack and end with 1', async () => {
+  it('that nobody foresaw show their stack and end with 1', async () => {
     const { code, err } = await cli('tables', { app: { listTables: () => Promise.reject(new TypeError('x is not a function')) } });
     expect(code).toBe(1);
     expect(err).toContain('TypeError: x is not a function\n    at ');
@@ -94,7 +94,7 @@ describe('errors', () => {
 });
 
 describe('the configuration', () => {
-  test('comes from --config, TIDEWATER_CONFIG or tidewater.yaml, with --set before or after the command', async () => {
+  it('comes from --config, TIDEWATER_CONFIG or tidewater.yaml, with --set before or after the command', async () => {
     const files = { '/work/tidewater.yaml': minimalFile, '/work/a.yaml': 'pipeline: from-a', '/work/b.yaml': 'pipeline: from-b' };
     const pipeline = async (line: string, env = {}): Promise<unknown> =>
       (JSON.parse((await cli(`${line} --json`, { files, env })).out) as { pipeline: string }).pipeline;
@@ -106,19 +106,19 @@ describe('the configuration', () => {
     expect(await pipeline('config print --set pipeline=after')).toBe('after');
   });
 
-  test('print --explain tells where each value comes from', async () => {
+  it('print --explain tells where each value comes from', async () => {
     const { out } = await cli('config print --explain --set server.port=1');
     expect(out).toMatch(/^server\.port +1 +--set server\.port$/m);
     expect(out).toMatch(/^pipeline +demo +tidewater\.yaml:1:11$/m);
   });
 
-  test('validate says what it found, or what is wrong', async () => {
+  it('validate says what it found, or what is wrong', async () => {
     expect(await cli('config validate')).toEqual({ code: 0, out: 'valid: pipeline "demo", 0 tables, 0 routes, 0 feeds\n', err: '' });
     expect((await cli('config validate --set pipeline=X')).code).toBe(2);
     expect((await cli('config validate -c missing.yaml')).err).toContain('CONFIG_FILE_UNREADABLE');
   });
 
-  test('schema is JSON', async () => {
+  it('schema is JSON', async () => {
     expect(JSON.parse((await cli('config schema')).out)).toMatchObject({ title: 'Tidewater configuration', type: 'object' });
   });
 });
@@ -140,7 +140,7 @@ describe('serve', () => {
     };
   };
 
-  test('runs everything unless told otherwise', async () => {
+  it('runs everything unless told otherwise', async () => {
     const { seen, app } = recording();
     expect((await cli('serve', { app })).code).toBe(0);
     await cli('serve --role cdf', { app });
@@ -152,11 +152,11 @@ describe('serve', () => {
     ]);
   });
 
-  test('the exit code is the application’s', async () => {
+  it('the exit code is the application’s', async () => {
     expect((await cli('serve', { app: { serve: () => Promise.resolve(4) } })).code).toBe(4);
   });
 
-  test.each(['serve --once', 'serve --rate 5', 'serve --demo --role ingest'])('"%s" is wrong usage', async (line) => {
+  it.each(['serve --once', 'serve --rate 5', 'serve --demo --role ingest'])('"%s" is wrong usage', async (line) => {
     expect(await cli(line)).toMatchObject({ code: 2, err: expect.stringContaining('USAGE_INVALID') as string });
   });
 });
@@ -184,7 +184,7 @@ describe('tables', () => {
   };
   const app = { listTables: () => Promise.resolve([summary, absent]) };
 
-  test('are an aligned table', async () => {
+  it('are an aligned table', async () => {
     expect((await cli('tables', { app })).out.split('\n')).toEqual([
       'TABLE    FORMAT  VERSION    ROWS  FILES     SIZE  COMMITTED             LOCATION',
       'flights  delta        12  27,004      3  1.5 MiB  2026-01-02 03:04:05Z  /t/flights',
@@ -193,7 +193,7 @@ describe('tables', () => {
     ]);
   });
 
-  test('with --json are one object a line', async () => {
+  it('with --json are one object a line', async () => {
     const lines = (await cli('tables --json', { app })).out.trimEnd().split('\n');
     expect(lines).toHaveLength(2);
     expect(JSON.parse(lines[0] ?? '')).toEqual({
@@ -208,14 +208,14 @@ describe('tables', () => {
     });
   });
 
-  test('are coloured on a terminal only, and not with NO_COLOR', async () => {
+  it('are coloured on a terminal only, and not with NO_COLOR', async () => {
     expect((await cli('tables', { app, terminal: true })).out).toContain(escape);
     expect((await cli('tables', { app })).out).not.toContain(escape);
     expect((await cli('tables', { app, terminal: true, env: { NO_COLOR: '1' } })).out).not.toContain(escape);
     expect((await cli('tables --json', { app, terminal: true })).out).not.toContain(escape);
   });
 
-  test('describe shows columns, properties and progress', async () => {
+  it('describe shows columns, properties and progress', async () => {
     const description = {
       ...summary,
       tableId: 'id-1',
@@ -233,7 +233,7 @@ describe('tables', () => {
     expect((await cli('describe flights --json', setup)).out).toContain('"value":9007199254740993');
   });
 
-  test('history and offsets show what matters', async () => {
+  it('history and offsets show what matters', async () => {
     const entry = {
       version: 1,
       committedAt: toEpochMs(0),
@@ -267,7 +267,7 @@ describe('rows, schema and changes', () => {
     return { app: { readTable }, requests };
   };
 
-  test('read a table by path without any configuration', async () => {
+  it('read a table by path without any configuration', async () => {
     const { app, requests } = asked();
     const { code, out } = await cli('rows data/t --version 3 --filter id=1 --limit 2 --canonical', { app, files: {} });
     expect([code, out]).toEqual([0, '{"id":1}\n']);
@@ -286,7 +286,7 @@ describe('rows, schema and changes', () => {
     expect(requests[3]?.limit).toBeUndefined();
   });
 
-  test('find snapshots, branches and moved files of Iceberg tables', async () => {
+  it('find snapshots, branches and moved files of Iceberg tables', async () => {
     const { app, requests } = asked();
     await cli('rows t/x --snapshot-id 9007199254740993 --path-map /lake/t=copy --path-map s3://b/=/c/ --path-base .', { app, files: {} });
     await cli('schema t/x --ref audit', { app, files: {} });
@@ -307,7 +307,7 @@ describe('rows, schema and changes', () => {
     expect((await cli('rows t/x --path-map nothing', { app, files: {} })).code).toBe(2);
   });
 
-  test('know a name from the configuration, and say which names there are', async () => {
+  it('know a name from the configuration, and say which names there are', async () => {
     const { app } = asked();
     const { code, err } = await cli('rows flights', { app });
     expect(code).toBe(2);
@@ -335,7 +335,7 @@ describe('changes tail', () => {
     },
   });
 
-  test('prints a row a line', async () => {
+  it('prints a row a line', async () => {
     const seen: TailOptions[] = [];
     const { out } = await cli('changes tail flights --from-version 3 --limit 2', { app: tail(seen) });
     expect(out).toBe('+ v3 id=9007199254740993 note="two words" gone=null\n- v4 id=1\n');
@@ -345,7 +345,7 @@ describe('changes tail', () => {
     );
   });
 
-  test('interrupting a follow is no failure', async () => {
+  it('interrupting a follow is no failure', async () => {
     const signal = AbortSignal.abort();
     const app = { tailChanges: () => Promise.reject(abortedError(signal)) };
     expect((await cli('changes tail t -f', { app, signal })).code).toBe(0);
@@ -369,7 +369,7 @@ describe('maintain', () => {
     },
   });
 
-  test('vacuum deletes only with --yes', async () => {
+  it('vacuum deletes only with --yes', async () => {
     const seen: MaintainOptions[] = [];
     const { out } = await cli('maintain vacuum t', { app: recording(report, seen) });
     expect(out).toBe(
@@ -385,7 +385,7 @@ describe('maintain', () => {
     expect((await cli('maintain vacuum t --yes --dry-run')).code).toBe(2);
   });
 
-  test('compact works at once unless it is a dry run, and a lost race ends with 3', async () => {
+  it('compact works at once unless it is a dry run, and a lost race ends with 3', async () => {
     const seen: MaintainOptions[] = [];
     const done = { ...report, verb: 'compact' as const, outcome: 'done' as const, version: 8, paths: [] };
     expect((await cli('maintain compact t', { app: recording(done, seen) })).out).toContain('compact t: done, version 8');
@@ -394,7 +394,7 @@ describe('maintain', () => {
     expect((await cli('maintain compact t', { app: recording({ ...done, outcome: 'conflicted' }) })).code).toBe(3);
   });
 
-  test('with --json all counts are members', async () => {
+  it('with --json all counts are members', async () => {
     expect(JSON.parse((await cli('maintain vacuum t --json', { app: recording(report) })).out)).toEqual({
       table: 't',
       verb: 'vacuum',
@@ -407,7 +407,7 @@ describe('maintain', () => {
   });
 });
 
-test('what a table says does not command the terminal: lines of JSON stay the same text', async () => {
+it('what a table says does not command the terminal: lines of JSON stay the same text', async () => {
   const hostile = 'a\u009b2J\u202eb';
   const app: Partial<AppCommands> = {
     readTable: (_request, write) => write(JSON.stringify({ hostile })),

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAppCommands } from '../../../src/app/commands.ts';
 import { type CliRun, cli } from './cli-support.ts';
 
@@ -112,7 +112,7 @@ const commands: readonly (readonly string[])[] = [
 ];
 
 describe('no output of a command shows a secret of the configuration or of a table', () => {
-  test.each(commands.flatMap((command) => [{ args: command }, { args: [...command, '--json'] }]))(
+  it.each(commands.flatMap((command) => [{ args: command }, { args: [...command, '--json'] }]))(
     '$args',
     async ({ args }) => {
       const { out, err } = await run(args);
@@ -123,7 +123,7 @@ describe('no output of a command shows a secret of the configuration or of a tab
 });
 
 describe('no message about a wrong configuration shows a secret', () => {
-  test.each([
+  it.each([
     ['a value of the wrong kind', yaml.replace('requestTimeout: 1s', `requestTimeout: "https://u:${canary}@host"`)],
     ['a list for a text', yaml.replace(`token: ${canary}`, `token: [${canary}]`)],
     ['a map for a secret', yaml.replace(`passphrase: ${canary}`, `passphrase: { x: ${canary} }`)],
@@ -141,7 +141,7 @@ describe('no message about a wrong configuration shows a secret', () => {
     }
   });
 
-  test.each([`=${canary}`, `kafka..password=${canary}`, `kafka.sasl.password.x=${canary}`, `kafka.sasl={password: "${canary}`])(
+  it.each([`=${canary}`, `kafka..password=${canary}`, `kafka.sasl.password.x=${canary}`, `kafka.sasl={password: "${canary}`])(
     '--set %s',
     async (override) => {
       const { code, err } = await run(['config', 'validate', '--set', override]);

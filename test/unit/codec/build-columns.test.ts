@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { buildBatch, buildColumn, type InputValue } from '../../../src/codec/build-columns.ts';
 import { valueAt } from '../../../src/codec/rows.ts';
 import { formatDecimal, parseDecimal } from '../../../src/schema/decimal-text.ts';
 import type { DataType } from '../../../src/schema/types.ts';
 
 describe('columns from values', () => {
-  test.each<[DataType, InputValue]>([
+  it.each<[DataType, InputValue]>([
     [{ kind: 'byte' }, 128],
     [{ kind: 'integer' }, 1.5],
     [{ kind: 'integer' }, 1n],
@@ -22,20 +22,20 @@ describe('columns from values', () => {
     expect(() => buildColumn(type, [value], 'x')).toThrow(expect.objectContaining({ code: 'VALUE_TYPE_MISMATCH', kind: 'invalid' }));
   });
 
-  test('a required member may be absent only where its struct is', () => {
+  it('a required member may be absent only where its struct is', () => {
     const type: DataType = { kind: 'struct', fields: [{ name: 'a', type: { kind: 'long' }, nullable: false }] };
     const column = buildColumn(type, [null, { a: 1 }], 'x');
     expect([valueAt(column, 0), valueAt(column, 1)]).toEqual([null, { a: 1n }]);
   });
 
-  test('refuses a row without a required column', () => {
+  it('refuses a row without a required column', () => {
     const schema = { kind: 'struct', fields: [{ name: 'n', type: { kind: 'long' }, nullable: false }] } as const;
     expect(() => buildBatch(schema, [{}])).toThrow('"n" is required');
   });
 });
 
 describe('decimal text', () => {
-  test.each([
+  it.each([
     ['-0.05', -5n, 2],
     ['0.00', 0n, 2],
     ['12', 12n, 0],
@@ -45,7 +45,7 @@ describe('decimal text', () => {
     expect(parseDecimal(text, 38, scale)).toBe(unscaled);
   });
 
-  test.each(['', '.', '1e3', '0x1', ' 1', '1.2.3', '--1'])('%j is no decimal', (text) => {
+  it.each(['', '.', '1e3', '0x1', ' 1', '1.2.3', '--1'])('%j is no decimal', (text) => {
     expect(parseDecimal(text, 38, 2)).toBeUndefined();
   });
 });

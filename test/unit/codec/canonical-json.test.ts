@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { buildBatch } from '../../../src/codec/build-columns.ts';
 import { canonicalRows } from '../../../src/codec/canonical-json.ts';
 
-test('times have six digits of the second, nanoseconds nine, instants a Z', () => {
+it('times have six digits of the second, nanoseconds nine, instants a Z', () => {
   const batch = buildBatch(
     {
       kind: 'struct',

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { describeError, isServiceError } from '../../../src/base/errors.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { type BlockCodec, compress, decompress } from '../../../src/codec/compression.ts';
@@ -19,7 +19,7 @@ function codeOf(action: () => unknown): string {
 }
 
 describe.each(codecs)('%s', (codec) => {
-  test.each([
+  it.each([
     ['text', text],
     ['noise', noise],
     ['a long run', longRun],
@@ -30,17 +30,17 @@ describe.each(codecs)('%s', (codec) => {
     expect(Buffer.from(decompress(codec, packed, { maxBytes: bytes.length, exactBytes: bytes.length })).equals(bytes)).toBe(true);
   });
 
-  test('refuses a block that unpacks to more than allowed', async () => {
+  it('refuses a block that unpacks to more than allowed', async () => {
     const packed = await compress(codec, longRun);
     expect(codeOf(() => decompress(codec, packed, { maxBytes: longRun.length - 1 }))).toBe('CODEC_BLOCK_TOO_LARGE');
   });
 
-  test('refuses a block of another length than promised', async () => {
+  it('refuses a block of another length than promised', async () => {
     const packed = await compress(codec, text);
     expect(codeOf(() => decompress(codec, packed, { maxBytes: 1e6, exactBytes: text.length + 1 }))).toBe('CODEC_BLOCK_CORRUPT');
   });
 
-  test('answers every truncation with a typed error', async () => {
+  it('answers every truncation with a typed error', async () => {
     const packed = await compress(codec, text);
     for (let length = 1; length < packed.length; length++) {
       const code = codeOf(() => decompress(codec, packed.subarray(0, length), { maxBytes: 1e6, exactBytes: text.length }));
@@ -48,7 +48,7 @@ describe.each(codecs)('%s', (codec) => {
     }
   });
 
-  test('answers flipped bits with a typed error or with bytes within the limit', async () => {
+  it('answers flipped bits with a typed error or with bytes within the limit', async () => {
     const seed = 20_250_101;
     const random = new SeededRandom(seed);
     const packed = await compress(codec, Buffer.concat([text, noise.subarray(0, 500)]));
@@ -65,7 +65,7 @@ describe.each(codecs)('%s', (codec) => {
 });
 
 describe('zstd frames', () => {
-  test('follow each other, with frames to be skipped between them', async () => {
+  it('follow each other, with frames to be skipped between them', async () => {
     const first = await compress('zstd', Buffer.from('first '));
     const second = await compress('zstd', Buffer.from('second'));
     const skipped = Buffer.from([0x53, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9]);
@@ -76,19 +76,19 @@ describe('zstd frames', () => {
   // One block of five raw bytes, then one that repeats a byte ten times; the header has a window and no size.
   const unsized = Buffer.from('28b52ffd0008280000 68656c6c6f 530000 21'.replaceAll(' ', ''), 'hex');
 
-  test('without a size in their header are read within the limit', () => {
+  it('without a size in their header are read within the limit', () => {
     expect(Buffer.from(decompress('zstd', unsized, { maxBytes: 15 })).toString()).toBe(`hello${'!'.repeat(10)}`);
     expect(codeOf(() => decompress('zstd', unsized, { maxBytes: 14 }))).toBe('CODEC_BLOCK_TOO_LARGE');
   });
 
-  test('that ask for a window of gigabytes are refused before it is allocated', () => {
+  it('that ask for a window of gigabytes are refused before it is allocated', () => {
     const greedy = Buffer.from(unsized);
     greedy[5] = 0xa8;
     expect(codeOf(() => decompress('zstd', greedy, { maxBytes: 100 }))).toBe('CODEC_BLOCK_CORRUPT');
   });
 });
 
-test('gzip of several members is one block', () => {
+it('gzip of several members is one block', () => {
   const packed = Buffer.concat([gzipSync('one '), gzipSync('two')]);
   expect(Buffer.from(decompress('gzip', packed, { maxBytes: 7 })).toString()).toBe('one two');
 });

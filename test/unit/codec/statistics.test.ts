@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { buildBatch, type InputRow } from '../../../src/codec/build-columns.ts';
 import { rowsOf } from '../../../src/codec/rows.ts';
 import { columnStatistics } from '../../../src/codec/statistics.ts';
@@ -47,11 +47,11 @@ describe('column statistics', () => {
     expected,
   }));
 
-  test.each(titled)('$title', ({ type, values, expected }) => {
+  it.each(titled)('$title', ({ type, values, expected }) => {
     expect(one(type, values)).toEqual({ path: ['x'], ...expected });
   });
 
-  test('values under a null struct are null, whatever their slots hold', () => {
+  it('values under a null struct are null, whatever their slots hold', () => {
     const inner: StructType = { kind: 'struct', fields: [{ name: 'v', type: { kind: 'long' }, nullable: false }] };
     const schema: StructType = { kind: 'struct', fields: [{ name: 's', type: inner, nullable: true }] };
     const batch = {
@@ -80,7 +80,7 @@ describe('column statistics', () => {
     expect(columnStatistics(batch, all)).toEqual([{ path: ['s', 'v'], nullCount: 2, min: 5n, max: 5n }]);
   });
 
-  test('only the first leaves get bounds, all get null counts', () => {
+  it('only the first leaves get bounds, all get null counts', () => {
     const type: DataType = { kind: 'long' };
     const schema: StructType = {
       kind: 'struct',
@@ -97,7 +97,7 @@ describe('column statistics', () => {
     ]);
   });
 
-  test('bounds are values of the column and enclose every value, for any schema', () => {
+  it('bounds are values of the column and enclose every value, for any schema', () => {
     fc.assert(
       fc.property(schemaAndRows, ({ schema, rows }) => {
         const batch = buildBatch(schema, rows);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/base/errors.ts';
 import { inertFailpoint } from '../../../src/base/failpoint.ts';
 import { buildBatch, type InputRow } from '../../../src/codec/build-columns.ts';
@@ -45,7 +45,7 @@ function taskFor(
 }
 
 describe('writing data files', () => {
-  test('an unpartitioned batch becomes one file with its rows, size and statistics', async () => {
+  it('an unpartitioned batch becomes one file with its rows, size and statistics', async () => {
     const schema = schemaOf({ kind: 'string' });
     const task = taskFor(
       schema,
@@ -76,7 +76,7 @@ describe('writing data files', () => {
     ]);
   });
 
-  test('a partitioned batch becomes one file per value, rows in order, without the partition column', async () => {
+  it('a partitioned batch becomes one file per value, rows in order, without the partition column', async () => {
     const rows = [
       { p: 'x', n: 1 },
       { p: null, n: 2 },
@@ -99,18 +99,18 @@ describe('writing data files', () => {
     ]);
   });
 
-  test('partition columns stay in the file where the format keeps them', async () => {
+  it('partition columns stay in the file where the format keeps them', async () => {
     const task = taskFor(schemaOf({ kind: 'string' }), [{ p: 'x', n: 1 }], { partitionColumnsInFile: true });
     const { files } = await writeDataFiles(task);
     const read = await readParquet(await task.store.read(files[0]?.path ?? ''));
     expect([...rowsOf(read.batches)]).toEqual([{ p: 'x', n: 1n }]);
   });
 
-  test('no rows, no file', async () => {
+  it('no rows, no file', async () => {
     expect((await writeDataFiles(taskFor(schemaOf({ kind: 'string' }), []))).files).toEqual([]);
   });
 
-  test.each<[DataType, InputRow['p'], string, string]>([
+  it.each<[DataType, InputRow['p'], string, string]>([
     [{ kind: 'long' }, 2n ** 53n + 1n, '9007199254740993', 'p=9007199254740993'],
     [{ kind: 'boolean' }, false, 'false', 'p=false'],
     [{ kind: 'date' }, -1, '1969-12-31', 'p=1969-12-31'],
@@ -125,14 +125,14 @@ describe('writing data files', () => {
     expect(files.map((file) => [file.partitionValues['p'], file.path.split('/')[0]])).toEqual([[text, directory]]);
   });
 
-  test('a value too long for a directory name is whole in the log and cut in the path', async () => {
+  it('a value too long for a directory name is whole in the log and cut in the path', async () => {
     const value = 'ü'.repeat(300);
     const { files } = await writeDataFiles(taskFor(schemaOf({ kind: 'string' }), [{ p: value, n: 1 }]));
     expect(files[0]?.partitionValues['p']).toBe(value);
     expect(Buffer.byteLength(files[0]?.path.split('/')[0] ?? '')).toBeLessThanOrEqual(200);
   });
 
-  test.each([null, ''])('refuses %j in a required partition column, since the log would make it null', async (value) => {
+  it.each([null, ''])('refuses %j in a required partition column, since the log would make it null', async (value) => {
     const task = taskFor(schemaOf({ kind: 'string' }), [{ p: value, n: 1 }]);
     const required = schemaOf({ kind: 'string' }, false);
     await expect(
@@ -140,7 +140,7 @@ describe('writing data files', () => {
     ).rejects.toMatchObject({ code: 'PARTITION_VALUE_MISSING' });
   });
 
-  test('refuses binary partition columns and more than ten thousand partitions', async () => {
+  it('refuses binary partition columns and more than ten thousand partitions', async () => {
     await expect(writeDataFiles(taskFor(schemaOf({ kind: 'binary' }), [{ p: Uint8Array.of(1), n: 1 }]))).rejects.toMatchObject({
       code: 'PARTITION_TYPE_UNSUPPORTED',
     });
@@ -148,12 +148,12 @@ describe('writing data files', () => {
     await expect(writeDataFiles(taskFor(schemaOf({ kind: 'integer' }), rows))).rejects.toMatchObject({ code: 'TOO_MANY_PARTITIONS' });
   });
 
-  test('refuses a table whose columns all are partition columns', async () => {
+  it('refuses a table whose columns all are partition columns', async () => {
     const task = taskFor(schemaOf({ kind: 'string' }), [{ p: 'x', n: 1 }], { partitionColumns: ['p', 'n'] });
     await expect(writeDataFiles(task)).rejects.toMatchObject({ code: 'PARTITION_COLUMNS_ALL' });
   });
 
-  test('a file that arrived short is an error, not a staged file', async () => {
+  it('a file that arrived short is an error, not a staged file', async () => {
     class ShortStore extends MemoryObjectStore {
       override async head(path: string): Promise<ObjectInfo | undefined> {
         const info = await super.head(path);
@@ -166,17 +166,17 @@ describe('writing data files', () => {
     });
   });
 
-  test('passes the failpoints before and after each put', async () => {
+  it('passes the failpoints before and after each put', async () => {
     const task = taskFor(schemaOf({ kind: 'string' }), [{ p: 'x', n: 1 }]);
     const passed: string[] = [];
     const failpoint: WriteDataFilesTask['failpoint'] = async (name) => {
       passed.push(`${name} ${(await task.store.head('p=x/part-00000-stem.c000.zstd.parquet')) === undefined ? 'absent' : 'present'}`);
     };
     await writeDataFiles({ ...task, failpoint });
-    expect(passed).toEqual(['F2 absent', 'F3 present']);
+    expect(passed).toEqual(['before-data-file absent', 'within-data-files present']);
   });
 
-  test('waits for the puts in flight before it reports the first error', async () => {
+  it('waits for the puts in flight before it reports the first error', async () => {
     const task = taskFor(schemaOf({ kind: 'string' }), [
       { p: 'x', n: 1 },
       { p: 'y', n: 2 },
@@ -184,14 +184,14 @@ describe('writing data files', () => {
     let calls = 0;
     const failpoint: WriteDataFilesTask['failpoint'] = async (name) => {
       calls += 1;
-      if (calls === 1 && name === 'F2') throw new ServiceError({ code: 'BROKEN', kind: 'internal', message: 'broken' });
+      if (calls === 1 && name === 'before-data-file') throw new ServiceError({ code: 'BROKEN', kind: 'internal', message: 'broken' });
       await Promise.resolve();
     };
     await expect(writeDataFiles({ ...task, failpoint })).rejects.toMatchObject({ code: 'BROKEN' });
     expect(await task.store.head('p=y/part-00001-stem.c000.zstd.parquet')).toBeDefined();
   });
 
-  test('stops between files when cancelled', async () => {
+  it('stops between files when cancelled', async () => {
     const task = taskFor(schemaOf({ kind: 'string' }), [{ p: 'x', n: 1 }]);
     await expect(writeDataFiles({ ...task, signal: AbortSignal.abort() })).rejects.toMatchObject({ kind: 'aborted' });
   });
@@ -199,7 +199,7 @@ describe('writing data files', () => {
 
 describe('a write that is cancelled', () => {
   // A put failed while the file after it was being encoded; nobody had begun to wait for the put, and the process ended.
-  test('reports the failure once, to its caller only', async () => {
+  it('reports the failure once, to its caller only', async () => {
     const task = taskFor(
       schemaOf({ kind: 'string' }),
       ['a', 'b', 'c'].map((p) => ({ p, n: 1 })),
@@ -211,7 +211,7 @@ describe('a write that is cancelled', () => {
     };
     process.on('unhandledRejection', note);
     const failpoint = (name: string): Promise<void> => {
-      if (name === 'F2') stop.abort();
+      if (name === 'before-data-file') stop.abort();
       return Promise.resolve();
     };
     await expect(writeDataFiles({ ...task, failpoint, signal: stop.signal })).rejects.toMatchObject({ kind: 'aborted' });

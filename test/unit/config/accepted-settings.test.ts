@@ -1,14 +1,16 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/base/bigint-json.ts';
 import { alternativesOf, configJsonSchema } from '../../../src/config/json-schema.ts';
 import { load, loadError } from './config-support.ts';
 
+const encodings = ', value: { format: avro, schemaId: none, schema: long }, key: { format: avro, schemaId: none, schema: long }';
 /** A configuration that has an entry of every kind; the cases below change one setting of it. */
 const base = `
 pipeline: demo
 kafka: { brokers: [k1:9092], ssl: { ca: "-----BEGIN CERTIFICATE-----", cert: "-----BEGIN CERTIFICATE-----", key: k }, sasl: { mechanism: plain, username: u, password: p } }
 redis: { url: "redis://r:6379" }
+schemaRegistry: { url: "http://registry:8081", username: u, password: p }
 catalogs:
   - { name: lake, type: jdbc, uri: "jdbc:sqlite:/lake/catalog.db", warehouse: /lake, properties: { jdbc.schema-version: V1 }, credentials: { jdbc.user: u } }
 tables:
@@ -22,7 +24,7 @@ tables:
     columns: [{ name: id, type: long, nullable: false }, { name: at, type: timestamp }]
     partitioning: ["bucket(4, id)", day(at)]
     identifierColumns: [id]
-ingest: { routes: [{ topics: [orders], table: orders }, { topics: [stock], table: stock }] }
+ingest: { routes: [{ topics: [orders], table: orders${encodings} }, { topics: [stock], table: stock }] }
 feeds:
   - { table: orders, keyColumns: [id] }
 `;
@@ -37,7 +39,7 @@ const place = (path: string): readonly (string | number)[] =>
   path.split(/[.[\]]+/).flatMap((part) => (part === '' ? [] : [/^\d+$/.test(part) ? Number(part) : part]));
 
 describe('what cannot act is refused by its name, with the cure', () => {
-  test.each([
+  it.each([
     ['ingest.routes[0].topics', ['orders.*'], 'list every topic by its name'],
     ['ingest.routes[0].topics', ['/orders-\\d+/'], 'list every topic by its name'],
     ['ingest.routes[0].topics', 'orders, payments*', 'list every topic by its name'],
@@ -76,13 +78,14 @@ describe('what cannot act is refused by its name, with the cure', () => {
     ['ingest.maxNestingDepth', 513, '1 to 512'],
     ['feedDefaults.topicPrefix', 'p'.repeat(249), '1 to 249'],
   ])('%s: %j', (path, value, cure) => {
-    const error = loadError({ yaml: changed(place(path), value) });
+    // Of records in JSON, which is what most of these are about.
+    const error = loadError({ yaml: changed(place(path), value, base.replace(encodings, '')) });
     expect(error.kind).toBe('invalid');
     expect(error.message).toContain(path.split(/[.[]/)[0]);
     expect(`${error.message} ${error.hint ?? ''}`).toContain(cure);
   });
 
-  test.each([
+  it.each([
     ['tables[0].path', 's3a://bucket/orders'],
     ['tables[0].path', 'file:///lake/orders'],
     ['kafka.brokers', ['[::1]:9092', 'my_host:9092', '10.0.0.1:65535']],
@@ -92,7 +95,7 @@ describe('what cannot act is refused by its name, with the cure', () => {
     expect(load({ yaml: changed(place(path), value) }).config.pipeline).toBe('demo');
   });
 
-  test('backticks name the member whose name has a dot', () => {
+  it('backticks name the member whose name has a dot', () => {
     const { config } = load({ yaml: changed(place('tables[0].columns[0].member'), '`http.method`') });
     expect(config.tables[0]?.sources.get('id')).toEqual({ kind: 'value', name: 'http.method' });
   });
@@ -125,6 +128,15 @@ const samples: Readonly<Record<string, unknown>> = {
   'ingest.maxBufferBytes': '256MiB',
   'commit.backoff.max': '6s',
   'ingest.routes[].table': 'orders',
+  'ingest.routes[].value.format': 'avro',
+  'ingest.routes[].value.schema': 'int',
+  'ingest.routes[].value.fields': 'order, more',
+  'ingest.routes[].key.fields': 'order, more',
+  'ingest.routes[].value.delimiter': ';',
+  'ingest.routes[].key.delimiter': ';',
+  'ingest.routes[].key.format': 'avro',
+  'ingest.routes[].key.schema': 'int',
+  'schemaRegistry.url': 'https://registry.example.com/apis/ccompat/v7',
   'feeds[].table': 'orders',
   'feeds[].keyColumns': 'at',
   'feeds[].topicConfig': 'compact',
@@ -133,6 +145,11 @@ const samples: Readonly<Record<string, unknown>> = {
 };
 /** Settings of the second table of `base`. */
 const onlyIceberg = /^tables\[\]\.(catalog|identifier|partitioning|identifierColumns)$/;
+/** Settings of routes that only one format has, and a route of it. */
+const ofFormats: readonly (readonly [of: RegExp, encoding: string])[] = [
+  [/^ingest\.routes\[\]\.(value|key)\.(fields|delimiter)$/, '{ format: csv, fields: [order] }'],
+  [/^ingest\.routes\[\]\.(value|key)\.message$/, '{ format: protobuf, message: M }'],
+];
 /** The key of an entry, where any may be given. */
 const keys: Readonly<Record<string, string>> = {
   'catalogs[].properties': 'jdbc.schema-version',
@@ -174,16 +191,19 @@ function sampleOf(schema: JsonObject): unknown {
 describe('every setting can be set by an override, an environment variable and a reference', () => {
   const all = [...settings(configJsonSchema(), '')].filter(([, value]) => value !== undefined);
 
-  test('there are as many as the reference page has', () => {
+  it('there are as many as the reference page has', () => {
     expect(all.length).toBeGreaterThan(90);
     expect(all.map(([path]) => path)).toEqual(expect.arrayContaining(['kafka.ssl', 'feeds[].start', 'feeds[].start.version']));
   });
 
-  test.each(all)('%s', (path, value) => {
+  it.each(all)('%s', (path, value) => {
     const where = path.replace('tables[]', onlyIceberg.test(path) ? 'tables[1]' : 'tables[0]').replaceAll('[]', '[0]');
     const parts = [...place(where), ...(path in keys || path.endsWith('topicConfig') ? [keys[path] ?? 'cleanup.policy'] : [])];
-    // One of the two ways to give a password.
-    const from = path.endsWith('passwordFile') ? base.replace(', password: p', '') : base;
+    // One of the two ways to give a password, or to log in.
+    const without = path.endsWith('passwordFile') ? ', password: p' : path === 'schemaRegistry.token' ? ', username: u, password: p' : '';
+    const encoding = ofFormats.find(([of]) => of.test(path))?.[1];
+    const encoded = encoding === undefined ? base : base.replace(encodings, `, value: ${encoding}, key: ${encoding}`);
+    const from = without === '' ? encoded : encoded.replace(new RegExp(`(?<=${path.split('.')[0] ?? ''}: .*)${without}`), '');
     const written = load({ yaml: changed(parts, value, from) }).config;
     expect(load({ yaml: changed(parts, '${X}', from), env: { X: String(value) } }).config).toEqual(written);
     const named = parts.map(String);

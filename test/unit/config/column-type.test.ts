@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseColumnType, printColumnType } from '../../../src/config/column-type.ts';
 import type { DataType } from '../../../src/schema/types.ts';
 
 describe('column types', () => {
-  test.each<[string, DataType]>([
+  it.each<[string, DataType]>([
     ['long', { kind: 'long' }],
     [' BIGINT ', { kind: 'long' }],
     ['decimal(12, 2)', { kind: 'decimal', precision: 12, scale: 2 }],
@@ -26,7 +26,7 @@ describe('column types', () => {
     expect(parseColumnType(text)).toEqual(type);
   });
 
-  test.each([
+  it.each([
     ['', 'at character 1: a type is expected'],
     ['lng', 'at character 1: "lng" is no type'],
     ['decimal(39,2)', 'at character 9: a precision from 1 to 38 is expected'],
@@ -41,7 +41,7 @@ describe('column types', () => {
     expect(() => parseColumnType(text)).toThrow(problem);
   });
 
-  test('every type prints as text that reads back as the same type', () => {
+  it('every type prints as text that reads back as the same type', () => {
     const { type } = fc.letrec<{ type: DataType; field: { name: string; type: DataType; nullable: boolean } }>((tie) => ({
       field: fc.record({
         name: fc.string({ minLength: 1, maxLength: 6 }).filter((name) => !/^\\s*$/.test(name)),

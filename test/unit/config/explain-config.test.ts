@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { printJson } from '../../../src/base/bigint-json.ts';
 import { explainConfig, printConfig, redactConfig } from '../../../src/config/explain-config.ts';
 import { load } from './config-support.ts';
@@ -15,13 +15,13 @@ redis: { url: "redis://:\${PW}@host" }
 };
 
 describe('secrets', () => {
-  test('reach the client', () => {
+  it('reach the client', () => {
     const { config } = load(secured);
     expect(config.kafka.sasl?.password.reveal()).toBe(secret);
     expect(config.redis.url?.reveal()).toBe(`redis://:${secret}@host`);
   });
 
-  test('are printed nowhere', () => {
+  it('are printed nowhere', () => {
     const loaded = load(secured);
     const printed = [
       printConfig(loaded),
@@ -34,13 +34,13 @@ describe('secrets', () => {
     expect(printConfig(loaded)).toContain('password: "***"');
   });
 
-  test('an empty one is shown as empty', () => {
+  it('an empty one is shown as empty', () => {
     expect(redactConfig(load({ yaml: 'pipeline: demo\nredis: { url: "${REDIS_URL:-}" }' }))).toMatchObject({ redis: { url: '' } });
   });
 });
 
 describe('the settings in effect', () => {
-  test('each has a source', () => {
+  it('each has a source', () => {
     const loaded = load({
       yaml: 'pipeline: demo\nserver:\n  port: 1\n',
       env: { TIDEWATER__ingest__workers: '4' },
@@ -55,7 +55,7 @@ describe('the settings in effect', () => {
     expect(explained.get('feedDefaults.start')).toEqual(['snapshot', 'default']);
   });
 
-  test('what is printed loads to the same configuration', () => {
+  it('what is printed loads to the same configuration', () => {
     const loaded = load({
       yaml: `
 pipeline: demo

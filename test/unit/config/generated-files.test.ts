@@ -1,31 +1,31 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonValue, printJson } from '../../../src/base/bigint-json.ts';
-import { configReferenceMarkdown, defaultConfigYaml } from '../../../src/config/config-reference.ts';
 import { configJsonSchema, printConfigSchema } from '../../../src/config/json-schema.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
+import { configReferenceMarkdown, defaultConfigYaml } from '../../support/config-reference.ts';
+import { expectFresh } from '../../support/generated-page.ts';
 import { load } from './config-support.ts';
 
-// Run vitest with -u to write these files after a change of the schema.
 const root = resolve(import.meta.dirname, '../../..');
 
 describe('files made from the schema are fresh', () => {
-  test('config/config.schema.json', async () => {
-    await expect(printConfigSchema()).toMatchFileSnapshot(resolve(root, 'config/config.schema.json'));
+  it('config/config.schema.json', () => {
+    expectFresh('config/config.schema.json', printConfigSchema());
   });
 
-  test('config/default.yaml', async () => {
-    await expect(defaultConfigYaml()).toMatchFileSnapshot(resolve(root, 'config/default.yaml'));
+  it('config/default.yaml', () => {
+    expectFresh('config/default.yaml', defaultConfigYaml());
   });
 
-  test('docs/reference/configuration.md', async () => {
-    await expect(configReferenceMarkdown()).toMatchFileSnapshot(resolve(root, 'docs/reference/configuration.md'));
+  it('docs/reference/configuration.md', () => {
+    expectFresh('docs/reference/configuration.md', configReferenceMarkdown());
   });
 });
 
 describe('the schema', () => {
-  test('describes every setting', () => {
+  it('describes every setting', () => {
     const undescribed: string[] = [];
     const visit = (schema: JsonValue | undefined, path: string): void => {
       if (!isJsonObject(schema)) return;
@@ -42,7 +42,7 @@ describe('the schema', () => {
     expect(undescribed).toEqual([]);
   });
 
-  test('default.yaml says what the defaults are', () => {
+  it('default.yaml says what the defaults are', () => {
     const withDefaults = load({ files: { 'default.yaml': defaultConfigYaml() }, overrides: ['pipeline=demo'] }).config;
     expect(withDefaults).toEqual(load({ yaml: 'pipeline: demo' }).config);
   });
@@ -51,21 +51,21 @@ describe('the schema', () => {
 describe('shipped files', () => {
   const readText = (path: string): string => (path.startsWith('/etc/') ? '-----BEGIN CERTIFICATE-----' : readFileSync(path, 'utf8'));
 
-  test('config/development.yaml loads with nothing set', () => {
+  it('config/development.yaml loads with nothing set', () => {
     const { config } = loadConfig({ files: ['config/development.yaml'], env: {}, workingDir: root, readText });
     expect(config.kafka.brokers).toEqual([]);
     expect(config.feeds.map(({ topic }) => topic)).toEqual(['cdf.flights']);
     expect(config.tables[0]?.definition.properties).toEqual({ 'delta.enableChangeDataFeed': 'true' });
   });
 
-  test('config/production.example.yaml loads with its variables set', () => {
+  it('config/production.example.yaml loads with its variables set', () => {
     const env = { KAFKA_BROKERS: 'k1:9093,k2:9093', KAFKA_USERNAME: 'u', REDIS_URL: 'rediss://r:6379' };
     const { config } = loadConfig({ files: ['config/production.example.yaml'], env, workingDir: root, readText });
     expect(config.kafka).toMatchObject({ brokers: ['k1:9093', 'k2:9093'], sasl: { mechanism: 'scram-sha-512', username: 'u' } });
     expect(config.feeds[0]?.topicConfig).toEqual({ 'cleanup.policy': 'compact,delete', 'retention.ms': '604800000' });
   });
 
-  test('every shipped file points editors to the schema', () => {
+  it('every shipped file points editors to the schema', () => {
     for (const name of ['default', 'development', 'production.example']) {
       expect(readFileSync(resolve(root, `config/${name}.yaml`), 'utf8').split('\n')[0]).toBe(
         '# yaml-language-server: $schema=./config.schema.json',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/load-config.ts';
 import { load, loadError } from './config-support.ts';
 
@@ -15,7 +15,7 @@ tables:
 `;
 
 describe('what is loaded', () => {
-  test('a pipeline name is enough, the rest has defaults', () => {
+  it('a pipeline name is enough, the rest has defaults', () => {
     const { config } = load({ yaml: 'pipeline: demo' });
     expect(config.kafka.brokers).toEqual([]);
     expect(config.redis.url).toBeUndefined();
@@ -32,14 +32,14 @@ describe('what is loaded', () => {
     expect(config.server).toMatchObject({ host: '127.0.0.1', port: 9464, allowRemote: false });
   });
 
-  test('the result is frozen through and through', () => {
+  it('the result is frozen through and through', () => {
     const { config } = load({ yaml: flights });
     expect(Object.isFrozen(config)).toBe(true);
     expect(Object.isFrozen(config.ingest.deadLetters)).toBe(true);
     expect(Object.isFrozen(config.tables[0]?.definition.schema.fields[0])).toBe(true);
   });
 
-  test('a table has its schema, its sources and an absolute location', () => {
+  it('a table has its schema, its sources and an absolute location', () => {
     const { config } = load({ yaml: flights });
     const [table] = config.tables;
     expect(table?.location).toBe('/work/.tidewater/tables/flights');
@@ -62,7 +62,7 @@ describe('what is loaded', () => {
     ]);
   });
 
-  test('URIs and absolute directories are left as they are', () => {
+  it('URIs and absolute directories are left as they are', () => {
     const located = (path: string): string | undefined =>
       load({ yaml: flights, overrides: [`tables.flights.path=${path}`] }).config.tables[0]?.location;
     expect([located('file:///data/flights'), located('/data/flights'), located('x/y')]).toEqual([
@@ -72,7 +72,7 @@ describe('what is loaded', () => {
     ]);
   });
 
-  test('a feed takes over what it does not say from the defaults', () => {
+  it('a feed takes over what it does not say from the defaults', () => {
     const { config } = load({
       yaml: `${flights}
 feedDefaults: { topicPrefix: lake, onGap: skip, maxTransactionRows: 10 }
@@ -93,7 +93,7 @@ feeds:
     });
   });
 
-  test('TLS may be true or a map, and broker lists may come as one text', () => {
+  it('TLS may be true or a map, and broker lists may come as one text', () => {
     const { kafka } = load({ yaml: 'pipeline: demo\nkafka: { brokers: "a:1, b:2", ssl: true }' }).config;
     expect(kafka.brokers).toEqual(['a:1', 'b:2']);
     expect(kafka.ssl?.rejectUnauthorized).toBe(true);
@@ -103,7 +103,7 @@ feeds:
 });
 
 describe('layers', () => {
-  test('later files win key by key, environment over files, --set over all', () => {
+  it('later files win key by key, environment over files, --set over all', () => {
     const { config } = load({
       files: {
         'a.yaml': 'pipeline: demo\ningest: { maxBatchRows: 1, workers: 2, maxFetchWait: 10ms }',
@@ -115,7 +115,7 @@ describe('layers', () => {
     expect(config.ingest).toMatchObject({ maxBatchRows: 3, maxFetchWaitMs: 20, workers: 5 });
   });
 
-  test('--set reaches into lists by index and by name, takes YAML collections, and null removes', () => {
+  it('--set reaches into lists by index and by name, takes YAML collections, and null removes', () => {
     const { config } = load({
       yaml: `${flights}feeds: [{ table: flights, keyColumns: [id] }]`,
       overrides: [
@@ -128,27 +128,27 @@ describe('layers', () => {
     expect(config.tables[0]?.definition.schema.fields[1]?.type).toEqual({ kind: 'binary' });
     expect(config.tables[0]?.definition.partitionColumns).toEqual([]);
     expect(config.feeds[0]?.keyColumns).toEqual(['id', 'origin']);
-    expect(config.ingest.routes).toEqual([{ topics: ['t'], table: 'flights' }]);
+    expect(config.ingest.routes).toEqual([{ topics: ['t'], table: 'flights', value: { kind: 'json', framed: false }, key: undefined }]);
   });
 
-  test('a --set value is text, never a reference', () => {
+  it('a --set value is text, never a reference', () => {
     expect(load({ yaml: 'pipeline: demo', overrides: ['kafka.clientId=${HOME}'] }).config.kafka.clientId).toBe('${HOME}');
   });
 
-  test.each(['x', '=1', 'a..b=1', 'pipeline.deeper=1', 'tables.missing.path=x'])('--set %s is refused', (override) => {
+  it.each(['x', '=1', 'a..b=1', 'pipeline.deeper=1', 'tables.missing.path=x'])('--set %s is refused', (override) => {
     expect(loadError({ yaml: flights, overrides: [override] }).code).toBe('CONFIG_OVERRIDE_INVALID');
   });
 });
 
 describe('what is refused', () => {
-  test('an unknown key, with file, line, column and the nearest name', () => {
+  it('an unknown key, with file, line, column and the nearest name', () => {
     const error = loadError({ yaml: 'pipeline: demo\ningest:\n  maxBatchRow: 5\n' });
     expect(error.code).toBe('CONFIG_UNKNOWN_KEY');
     expect(error.message).toBe('a.yaml:3:3: ingest.maxBatchRow: unknown key; did you mean "maxBatchRows"?');
     expect(error.hint).toContain('maxBatchRows');
   });
 
-  test('an unknown key in the environment and in --set, with its origin', () => {
+  it('an unknown key in the environment and in --set, with its origin', () => {
     expect(loadError({ yaml: 'pipeline: demo', env: { TIDEWATER__kafka__broker: 'x' } }).message).toBe(
       'environment TIDEWATER__kafka__broker: kafka.broker: unknown key; did you mean "brokers"?',
     );
@@ -157,17 +157,17 @@ describe('what is refused', () => {
     );
   });
 
-  test('__proto__ is an unknown key like any other', () => {
+  it('__proto__ is an unknown key like any other', () => {
     expect(loadError({ yaml: 'pipeline: demo\n__proto__: { polluted: true }' }).code).toBe('CONFIG_UNKNOWN_KEY');
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  test('a missing required key', () => {
+  it('a missing required key', () => {
     const error = loadError({ yaml: '{}' });
     expect([error.code, error.message]).toEqual(['CONFIG_MISSING_KEY', 'a.yaml:1:1: pipeline: is required']);
   });
 
-  test('all problems at once, each with its place', () => {
+  it('all problems at once, each with its place', () => {
     const error = loadError({ yaml: 'pipeline: Demo\nserver: { port: 70000 }\nlogging: { level: inf }\n' });
     expect(error.code).toBe('CONFIG_INVALID');
     expect(error.message.split('\n')).toEqual([
@@ -177,7 +177,7 @@ describe('what is refused', () => {
     ]);
   });
 
-  test('what is wrong inside one alternative of a choice', () => {
+  it('what is wrong inside one alternative of a choice', () => {
     expect(loadError({ yaml: 'pipeline: demo\nkafka: { ssl: { ca: /etc/ca.pem } }' }).message).toContain(
       'kafka.ssl.ca: "/etc/ca.pem" is not PEM text',
     );
@@ -190,7 +190,7 @@ describe('what is refused', () => {
     );
   });
 
-  test.each([
+  it.each([
     ['ingest: { maxBatchAge: 5 }', '"5" has no unit'],
     ['ingest: { maxBatchAge: 2h }', '2h is outside 10ms to 1h'],
     ['ingest: { maxBatchBytes: 64MB, maxBufferBytes: 32MiB }', 'exceed ingest.maxBufferBytes'],
@@ -218,18 +218,18 @@ describe('what is refused', () => {
     expect(error.message).toContain(problem);
   });
 
-  test('a feed that publishes to a topic ingest reads', () => {
+  it('a feed that publishes to a topic ingest reads', () => {
     const yaml = `${flights}ingest: { routes: [{ topics: [cdf.flights], table: flights }] }\nfeeds: [{ table: flights }]`;
     expect(loadError({ yaml }).message).toContain('"cdf.flights" is read by ingest');
   });
 
-  test('a key column the table does not have', () => {
+  it('a key column the table does not have', () => {
     expect(loadError({ yaml: `${flights}feeds: [{ table: flights, keyColumns: [nr] }]` }).message).toContain(
       'table "flights" has no column "nr"',
     );
   });
 
-  test('a missing file names itself', () => {
+  it('a missing file names itself', () => {
     const request = { files: ['none.yaml'], env: {}, workingDir: '/nowhere', readText: (path: string) => readFileSync(path, 'utf8') };
     expect(() => loadConfig(request)).toThrow(/configuration file none\.yaml cannot be read/);
   });

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -50,6 +50,25 @@ describe('a Delta table whose log names a victim’s file', () => {
     await table.operations.delete({});
     await table.vacuum({ dryRun: false, retentionHours: 0, allowShortRetention: true });
     expect((await readdir(tables.path('victim'))).some((name) => victim.endsWith(name))).toBe(true);
+  });
+
+  it('sees a commit that is a link to a file in its directory, and names one that leads out', async () => {
+    const table = await tables.create('linked', 'id INT');
+    await tables.append(table, 'SELECT 1 AS id');
+    const log = join(tables.path('linked'), '_delta_log');
+    const commit = join(log, '00000000000000000001.json');
+    await rename(commit, join(log, 'moved'));
+    await symlink('moved', commit);
+    const reopened = async (): Promise<string> => {
+      const opened = await tables.driver().open('linked', tables.path('linked'));
+      return String((await opened?.refresh())?.version);
+    };
+    expect(await reopened()).toBe('1');
+    await rename(join(log, 'moved'), join(tables.path('victim'), 'moved'));
+    await rm(commit);
+    await symlink(join(tables.path('victim'), 'moved'), commit);
+    const outside = { code: 'STORAGE_PATH_INVALID', message: expect.stringContaining('00000000000000000001.json') as string };
+    await expect(reopened()).rejects.toMatchObject(outside);
   });
 
   it('through a link in its directory is not read', async () => {

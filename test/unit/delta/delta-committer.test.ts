@@ -9,7 +9,6 @@ import { commitInfoOf } from '../../../src/delta/delta-snapshot.ts';
 import { DeltaTables } from '../../../src/delta/delta-tables.ts';
 import { commitPath } from '../../../src/delta/log/log-names.ts';
 import { readCommit } from '../../../src/delta/log/read-commit.ts';
-import { FaultyObjectStore } from '../../../src/storage/faulty-object-store.ts';
 import { LocalObjectStore } from '../../../src/storage/local-object-store.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
 import type { ObjectStore } from '../../../src/storage/object-store.ts';
@@ -17,6 +16,7 @@ import { type AppendIntent, toCommitId } from '../../../src/table/commit.ts';
 import type { StagedFile } from '../../../src/table/staged-file.ts';
 import type { Table, TableDefinition } from '../../../src/table/table.ts';
 import { toVersion } from '../../../src/table/version.ts';
+import { FaultyObjectStore } from '../../support/faulty-object-store.ts';
 import { StepClock } from '../../support/step-clock.ts';
 
 const definition: TableDefinition = {

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { buildBatch } from '../../../src/codec/build-columns.ts';
 import type { ColumnBatch } from '../../../src/schema/columns.ts';
 import type { DataType, StructType } from '../../../src/schema/types.ts';
@@ -22,7 +22,7 @@ function struct(types: Readonly<Record<string, DataType>>): StructType {
 const long: DataType = { kind: 'long' };
 
 describe('reading', () => {
-  test('gives batches in the order of the query, while later rows are still to come', async () => {
+  it('gives batches in the order of the query, while later rows are still to come', async () => {
     const { engine } = await open();
     const endless = { sql: 'SELECT range AS id FROM range(100000000000)', schema: struct({ id: long }) };
     let next = 0n;
@@ -37,7 +37,7 @@ describe('reading', () => {
     expect(await engine.rows('SELECT 1')).toEqual([[1]]);
   });
 
-  test('is aborted between batches and within one', async () => {
+  it('is aborted between batches and within one', async () => {
     const { engine } = await open();
     const controller = new AbortController();
     const read = async (): Promise<void> => {
@@ -58,7 +58,7 @@ describe('reading', () => {
     await expect(engine.rows('SELECT 1', slow.signal)).rejects.toMatchObject({ code: 'ABORTED' });
   });
 
-  test('casts what the engine computes in types of its own to those the relation declares', async () => {
+  it('casts what the engine computes in types of its own to those the relation declares', async () => {
     const { engine } = await open();
     const sql =
       "SELECT sum(range) AS s, 200::UTINYINT AS u, uuid() IS NOT NULL AS b, 'a'::ENUM('a', 'b') AS e, [1::UBIGINT] AS l FROM range(3)";
@@ -68,7 +68,7 @@ describe('reading', () => {
     expect(await made?.rows({ sql, schema })).toEqual([{ s: '3', u: 200, b: true, e: 'a', l: ['1'] }]);
   });
 
-  test('refuses types that tables do not have, by name', async () => {
+  it('refuses types that tables do not have, by name', async () => {
     const { engine } = await open();
     await expect(engine.describe("SELECT TIMETZ '10:00:00+01' AS t")).rejects.toMatchObject({
       code: 'ENGINE_TYPE_UNSUPPORTED',
@@ -77,7 +77,7 @@ describe('reading', () => {
     await expect(engine.describe('SELECT INTERVAL 1 DAY AS i')).rejects.toThrow(/"i" has type INTERVAL/u);
   });
 
-  test('handles lists and strings that share, reorder or skip values', async () => {
+  it('handles lists and strings that share, reorder or skip values', async () => {
     const made = await open();
     const sql =
       'SELECT l, s FROM (SELECT [i, i + 1] AS l, CASE WHEN i % 3 = 0 THEN NULL ELSE repeat(chr(97 + (i % 26)::INTEGER), (i % 40)::INTEGER) END AS s, i FROM range(5000) AS t(i)) WHERE i % 7 = 0 ORDER BY hash(i)';
@@ -99,7 +99,7 @@ function printed(_: string, value: unknown): unknown {
 }
 
 describe('held rows', () => {
-  test('are kept until disposed of, and gone afterwards', async () => {
+  it('are kept until disposed of, and gone afterwards', async () => {
     const made = await open();
     const held = await made.engine.materialize({ sql: 'SELECT range AS id FROM range(3)', schema: struct({ id: long }) });
     expect(await made.rows(held)).toEqual([{ id: 0n }, { id: 1n }, { id: 2n }]);
@@ -108,7 +108,7 @@ describe('held rows', () => {
     await expect(made.rows(held)).rejects.toMatchObject({ code: 'ENGINE_QUERY_INVALID' });
   });
 
-  test('may come in batches of any size, and sliced', async () => {
+  it('may come in batches of any size, and sliced', async () => {
     const made = await open();
     const schema = struct({ id: long });
     const batches = async function* (): AsyncGenerator<ColumnBatch> {
@@ -124,7 +124,7 @@ describe('held rows', () => {
     expect(await made.engine.rows(`SELECT count(*), sum(id)::BIGINT FROM (${held.sql})`)).toEqual([[7_049n, 12_497_500n + 2_096_128n]]);
   });
 
-  test('leave nothing behind when their source fails', async () => {
+  it('leave nothing behind when their source fails', async () => {
     const made = await open();
     const failing = async function* (): AsyncGenerator<ColumnBatch> {
       yield buildBatch(struct({ id: long }), [{ id: 1n }]);
@@ -135,7 +135,7 @@ describe('held rows', () => {
     expect(await made.engine.rows("SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'held'")).toEqual([[0n]]);
   });
 
-  test('of more than the memory limit spill to the disk', async () => {
+  it('of more than the memory limit spill to the disk', async () => {
     const made = await open({ memoryLimitBytes: 128 * 2 ** 20 });
     const rows = {
       sql: "SELECT range AS id, hash(range) % 1000003 AS k, repeat('x', 100) || range AS pad FROM range(2000000)",
@@ -148,7 +148,7 @@ describe('held rows', () => {
 });
 
 describe('the engine', () => {
-  test('reaches nothing outside and lets no setting be changed', async () => {
+  it('reaches nothing outside and lets no setting be changed', async () => {
     const { engine } = await open();
     await expect(engine.rows('INSTALL httpfs')).rejects.toMatchObject({ name: 'ServiceError' });
     await expect(engine.rows("SET memory_limit = '1TB'")).rejects.toThrow(/locked/u);
@@ -156,27 +156,27 @@ describe('the engine', () => {
     expect(await engine.rows("SELECT CAST(TIMESTAMPTZ '2024-01-01 00:00:00' AS VARCHAR)")).toEqual([['2024-01-01 00:00:00+00']]);
   });
 
-  test('tells a value that cannot be computed from a query that makes no sense', async () => {
+  it('tells a value that cannot be computed from a query that makes no sense', async () => {
     const { engine } = await open();
     await expect(engine.rows("SELECT 'x'::INTEGER")).rejects.toMatchObject({ code: 'ENGINE_QUERY_FAILED', kind: 'invalid' });
     await expect(engine.rows('SELECT nope')).rejects.toMatchObject({ code: 'ENGINE_QUERY_INVALID', kind: 'invalid' });
     await expect(engine.parse('SELECT 1 +')).rejects.toMatchObject({ code: 'ENGINE_QUERY_INVALID', context: { position: 10 } });
   });
 
-  test('reports memory that does not suffice as such', async () => {
+  it('reports memory that does not suffice as such', async () => {
     const { engine } = await open({ memoryLimitBytes: 64 * 2 ** 20 });
     const big = engine.rows('SELECT length(list(repeat(range::VARCHAR, 1000))::VARCHAR) FROM range(400000)');
     await expect(big).rejects.toMatchObject({ code: 'ENGINE_OUT_OF_MEMORY', kind: 'unavailable', retryable: true });
     expect(await engine.rows('SELECT 1')).toEqual([[1]]);
   });
 
-  test('parses and prints a query without changing its meaning or its numbers', async () => {
+  it('parses and prints a query without changing its meaning or its numbers', async () => {
     const { engine } = await open();
     const tree = await engine.parse("SELECT 9007199254740993 AS big, 'it''s' AS text");
     expect(await engine.rows(await engine.print(tree))).toEqual([[9_007_199_254_740_993n, "it's"]]);
   });
 
-  test('removes its spill directory when it closes, and refuses to work afterwards', async () => {
+  it('removes its spill directory when it closes, and refuses to work afterwards', async () => {
     const made = await openTestEngine();
     expect(await readdir(join(made.directory, 'spill'))).toHaveLength(1);
     await made.engine.close();

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { StructType } from '../../../src/schema/types.ts';
 import { openTestEngine, type TestEngine } from '../../support/test-engine.ts';
 
@@ -15,7 +15,7 @@ afterAll(() => made.close());
 const schema: StructType = { kind: 'struct', fields: [{ name: 's', type: { kind: 'string' }, nullable: true }] };
 const texts = ['\ufeffmark', '\ufeffa text that is longer than twelve bytes', '\ufeff'];
 
-test.each(texts)('a text that begins with a byte order mark keeps it: %j', async (text) => {
+it.each(texts)('a text that begins with a byte order mark keeps it: %j', async (text) => {
   const held = await made.hold(schema, [{ s: text }]);
   expect(await made.engine.rows(`SELECT s, min(s) OVER () FROM (${held.sql})`)).toEqual([[text, text]]);
   const files = await made.engine.writeParquet(held, {
@@ -28,7 +28,7 @@ test.each(texts)('a text that begins with a byte order mark keeps it: %j', async
   await held.dispose();
 });
 
-test('a directory is not taken for a file: the engine would read all that is in it', async () => {
+it('a directory is not taken for a file: the engine would read all that is in it', async () => {
   const held = await made.hold(schema, [{ s: 'x' }]);
   const directory = join(made.directory, 'many');
   await made.engine.writeParquet(held, { directory, pathOf: () => 'a.parquet', partitionBy: [], compression: 'snappy' });

@@ -8,10 +8,10 @@ import { DuckdbEngine } from '../../../src/engine/duckdb-engine.ts';
 import type { ParquetTarget, WrittenFile } from '../../../src/engine/engine.ts';
 import { parquetPlace } from '../../../src/engine/write/parquet-place.ts';
 import type { StructType } from '../../../src/schema/types.ts';
-import { FaultyObjectStore } from '../../../src/storage/faulty-object-store.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
 import type { FileScan } from '../../../src/table/scan.ts';
 import { listed } from '../../conformance/object-store.ts';
+import { FaultyObjectStore } from '../../support/faulty-object-store.ts';
 import { removeDirectory, temporaryDirectory } from '../../support/servers.ts';
 
 const clock = new SystemClock();

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildBatch } from '../../../src/codec/build-columns.ts';
 import { type PlainRow, rowsOf } from '../../../src/codec/rows.ts';
 import type { Column, ColumnBatch } from '../../../src/schema/columns.ts';
@@ -115,7 +115,7 @@ const rows: readonly PlainRow[] = [
 ];
 
 describe('rows that are held, written as Parquet, scanned and read', () => {
-  test('are the same rows, for every type at its extremes', async () => {
+  it('are the same rows, for every type at its extremes', async () => {
     const { engine, directory } = made;
     const held = await made.hold(schema, rows);
     expect(await made.rows(held)).toEqual(rows);
@@ -128,7 +128,7 @@ describe('rows that are held, written as Parquet, scanned and read', () => {
     await held.dispose();
   });
 
-  test('are the same rows for random schemas and values', async () => {
+  it('are the same rows for random schemas and values', async () => {
     const { engine, directory } = made;
     let round = 0;
     await fc.assert(

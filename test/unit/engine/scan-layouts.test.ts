@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildBatch, type InputRow } from '../../../src/codec/build-columns.ts';
 import type { ScanOptions } from '../../../src/engine/engine.ts';
 import { scanColumns } from '../../../src/engine/engine.ts';
@@ -79,7 +79,7 @@ describe('files of several shapes', () => {
   const schema = struct({ a: long, s: string });
   const [a, s] = schema.fields as [Field, Field];
 
-  test('are one scan, each read in its own way, indices and positions as of the whole', async () => {
+  it('are one scan, each read in its own way, indices and positions as of the whole', async () => {
     const first = await parquet('SELECT 1::BIGINT AS x, 10 AS y', 'x: 1');
     const other = await parquet("SELECT unnest([2, 3])::BIGINT AS old_a, 'o' AS old_s");
     const third = await parquet("SELECT 4::INTEGER AS x, 't' AS z", 'x: 1, z: 2');
@@ -104,7 +104,7 @@ describe('files of several shapes', () => {
     ]);
   });
 
-  test('have deleted rows by their place in the file, partition values and defaults of their own', async () => {
+  it('have deleted rows by their place in the file, partition values and defaults of their own', async () => {
     const bare = await parquet('SELECT unnest([1, 2, 3])::BIGINT AS x', 'x: 1');
     const constant: FileLayout = { storedColumns: [byId(a)], partitionColumns: ['s'] };
     const defaulted: FileLayout = {
@@ -136,7 +136,7 @@ describe('files of several shapes', () => {
 });
 
 describe('a default', () => {
-  test('stands for a column that a file lacks, not for its nulls', async () => {
+  it('stands for a column that a file lacks, not for its nulls', async () => {
     const schema = struct({
       a: long,
       d: { kind: 'date' },
@@ -168,7 +168,7 @@ describe('members that files do not hold', () => {
   });
   const value = { type: 'string', value: 'dflt' } as const;
 
-  test('are null or their default, whatever the file has under their name', async () => {
+  it('are null or their default, whatever the file has under their name', async () => {
     const file = await parquet(
       "SELECT {'old': 1::INTEGER, 'y': 9} AS st, [{'old': 2, 'y': 8}, NULL] AS li, MAP {'k': {'old': 3, 'y': 7}} AS m UNION ALL SELECT NULL, NULL, NULL",
       'st: 1, li: 2, m: 3',
@@ -192,7 +192,7 @@ describe('members that files do not hold', () => {
     ]);
   });
 
-  test('leave a struct what it is when it has none of them', async () => {
+  it('leave a struct what it is when it has none of them', async () => {
     const file = await parquet("SELECT {'gone': 1} AS st, [{'gone': 2}, NULL] AS li UNION ALL SELECT NULL, NULL", 'st: 1, li: 2');
     const [st, li] = schema.fields as [Field, Field, Field];
     const storedColumns = [
@@ -218,7 +218,7 @@ describe('members that files do not hold', () => {
 });
 
 describe('types of other formats', () => {
-  test('are read as they are stored: UUIDs with and without their annotation, times, nanoseconds', async () => {
+  it('are read as they are stored: UUIDs with and without their annotation, times, nanoseconds', async () => {
     const uuid = 'f79c3e09-677c-4bbd-a479-3f349cb785e7';
     const schema = struct({
       u: { kind: 'string', format: 'uuid' },
@@ -233,7 +233,7 @@ describe('types of other formats', () => {
     expect(await rowsOf(scanOf(schema, [file]))).toEqual([{ u: uuid, t: 36_672_000_001n, n: -1n, w: { u: uuid } }]);
   });
 
-  test('are wider than they were in old files', async () => {
+  it('are wider than they were in old files', async () => {
     const schema = struct({
       l: long,
       d: { kind: 'double' },
@@ -249,7 +249,7 @@ describe('types of other formats', () => {
   });
 });
 
-test('row tracking is found by field id, in files of any kind', async () => {
+it('row tracking is found by field id, in files of any kind', async () => {
   const schema = struct({ a: long });
   const fieldIds = { rowId: 900, commitVersion: 901 };
   const rowTracking = { rowId: '_row_id', commitVersion: '_seq', fieldIds };
@@ -306,7 +306,7 @@ describe('hidden columns', () => {
     return rows.map((row) => fields.map(({ name }) => row[name]));
   }
 
-  test('tell the place of rows in files of any shape, deleted ones counted', async () => {
+  it('tell the place of rows in files of any shape, deleted ones counted', async () => {
     const other: FileLayout = { storedColumns: schema.fields.map((field) => byName(field, 'x')), partitionColumns: [] };
     const tracked = struct({ a: long, r: long, q: long });
     const facts = buildBatch(ofFiles(hidden), [{ path: 'one', spec: { p: 'x' } }, { path: 'two' }, { path: 'three', spec: {} }]);
@@ -333,14 +333,14 @@ describe('hidden columns', () => {
     ]);
   });
 
-  test('are null of tracking where a scan has none, and there without files', async () => {
+  it('are null of tracking where a scan has none, and there without files', async () => {
     const file = await parquet('SELECT 1::BIGINT AS a', 'a: 1');
     const facts = buildBatch(ofFiles(hidden), [{ path: 'one' }]);
     expect(await hiddenRows(scanOf(schema, [file], { hidden, facts }))).toEqual([[1n, null, null, { path: 'one', pos: 0n }, null]]);
     expect(await hiddenRows(scanOf(schema, [], { hidden, rowTracking, facts: buildBatch(ofFiles(hidden), []) }))).toEqual([]);
   });
 
-  test('stand behind what else is asked for', async () => {
+  it('stand behind what else is asked for', async () => {
     const file = { ...(await parquet('SELECT 1::BIGINT AS a', 'a: 1')), baseRowId: 4n, defaultRowCommitVersion: 2n };
     const scan = scanOf(schema, [file], { hidden: hidden.slice(0, 1), rowTracking });
     const relation = await made.engine.scan(scan, { withPositions: true, withRowTracking: true });

@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scanColumns } from '../../../src/engine/engine.ts';
 import type { DataType, StructType } from '../../../src/schema/types.ts';
 import type { FileScan, ScanFile, StoredColumn } from '../../../src/table/scan.ts';
@@ -52,12 +52,12 @@ async function rowsOf(scan: FileScan): Promise<readonly unknown[]> {
 }
 
 describe('columns of a scan', () => {
-  test("are the table's, in its order: absent ones null, others of a file left out", async () => {
+  it("are the table's, in its order: absent ones null, others of a file left out", async () => {
     const file = await parquet('SELECT 1::BIGINT AS b, 2::BIGINT AS extra, 3::BIGINT AS a');
     expect(await rowsOf(scanOf(struct({ a: long, missing: string, b: long }), [file]))).toEqual([{ a: 3n, missing: null, b: 1n }]);
   });
 
-  test('have the types of the table where a file has narrower or older ones', async () => {
+  it('have the types of the table where a file has narrower or older ones', async () => {
     const file = await parquet(
       "SELECT 1::INTEGER AS wide, 1.5::FLOAT AS real, 7::INTEGER AS number, 8::INTEGER AS exact, DATE '2024-02-29' AS day, 1.25::DECIMAL(4,2) AS grown, " +
         "255::UTINYINT AS unsigned, TIMESTAMP '2024-01-01 00:00:00' AS instant, TIMESTAMP_MS '2024-01-01 00:00:00.001' AS millis, " +
@@ -91,13 +91,13 @@ describe('columns of a scan', () => {
     ]);
   });
 
-  test('are found without regard to case, and may be called as the engine calls its own', async () => {
+  it('are found without regard to case, and may be called as the engine calls its own', async () => {
     const file = await parquet('SELECT 1::BIGINT AS "ID", 2::BIGINT AS file_index, 3::BIGINT AS filename');
     const schema = struct({ id: long, file_index: long, filename: long });
     expect(await rowsOf(scanOf(schema, [file]))).toEqual([{ id: 1n, file_index: 2n, filename: 3n }]);
   });
 
-  test('are renamed at every depth, and null values stay null', async () => {
+  it('are renamed at every depth, and null values stay null', async () => {
     const file = await parquet(
       "SELECT * FROM (VALUES (1, {'p1': 1, 'p2': [{'p3': 'x'}, NULL]}, MAP {'k': {'p4': 1::BIGINT}}), (2, NULL, NULL), (3, {'p1': NULL, 'p2': NULL}, MAP {})) AS t(id, s, m)",
     );
@@ -124,7 +124,7 @@ describe('columns of a scan', () => {
     ]);
   });
 
-  test('of structs that a file lacks members of are null there', async () => {
+  it('of structs that a file lacks members of are null there', async () => {
     const file = await parquet("SELECT {'a': 1} AS s, [{'a': 2}] AS l");
     const member = struct({ a: long, added: string });
     const schema = struct({ s: member, l: { kind: 'list', element: member, elementNullable: true } });
@@ -156,7 +156,7 @@ describe('partition values', () => {
     real: 'NaN',
   };
 
-  test('are read from their text, not from the file', async () => {
+  it('are read from their text, not from the file', async () => {
     const file = await parquet("SELECT 1::BIGINT AS id, 'inside' AS text");
     const typed = {
       text: "it's",
@@ -182,14 +182,14 @@ describe('partition values', () => {
     );
   });
 
-  test('that are no value of the type are an error', async () => {
+  it('that are no value of the type are an error', async () => {
     const file = { ...(await parquet('SELECT 1::BIGINT AS id')), partitionValues: { ...values, number: 'five' } };
     await expect(rowsOf(scanOf(schema, [file], { partitionColumns }))).rejects.toMatchObject({ code: 'ENGINE_QUERY_FAILED' });
   });
 });
 
 describe('deleted rows and positions', () => {
-  test('leave out rows by their place in the file', async () => {
+  it('leave out rows by their place in the file', async () => {
     const schema = struct({ id: long });
     const first = await parquet('SELECT range AS id FROM range(10000)');
     const second = await parquet('SELECT range + 10000 AS id FROM range(10)');
@@ -216,11 +216,11 @@ describe('deleted rows and positions', () => {
 });
 
 describe('files of a scan', () => {
-  test('may be none', async () => {
+  it('may be none', async () => {
     expect(await rowsOf(scanOf(struct({ a: long, s: struct({ b: string }) }), []))).toEqual([]);
   });
 
-  test('may have characters in their names that mean something in patterns', async () => {
+  it('may have characters in their names that mean something in patterns', async () => {
     const file = await parquet('SELECT 1::BIGINT AS a', 'odd [1] *? {x}/p=a%20b');
     await parquet('SELECT 2::BIGINT AS a', 'odd [1] *? {x}/p=a%20c');
     expect(await rowsOf(scanOf(struct({ a: long }), [file]))).toEqual([{ a: 1n }]);
@@ -235,7 +235,7 @@ describe('files of a scan', () => {
     await expect(rowsOf(scanOf(struct({ a: long }), [file]))).rejects.toMatchObject({ code: 'ENGINE_FILE_MISSING', kind: 'not-found' });
   });
 
-  test('that are gone or damaged are told apart', async () => {
+  it('that are gone or damaged are told apart', async () => {
     const schema = struct({ a: long });
     const gone = { ...(await parquet('SELECT 1::BIGINT AS a')), path: join(made.directory, 'gone.parquet') };
     await expect(rowsOf(scanOf(schema, [gone]))).rejects.toMatchObject({ code: 'ENGINE_FILE_MISSING', kind: 'not-found' });
@@ -250,7 +250,7 @@ describe('files of a scan', () => {
     await expect(rowsOf(scanOf(schema, [remote]))).rejects.toMatchObject({ code: 'ENGINE_NEEDS_LOCAL_FILES', kind: 'unsupported' });
   });
 
-  test('are read in part where a filter and their statistics allow', async () => {
+  it('are read in part where a filter and their statistics allow', async () => {
     const file = await parquet('SELECT range AS a FROM range(500000)');
     const relation = await made.engine.scan(
       scanOf(struct({ a: long, p: long }), [{ ...file, partitionValues: { p: '7' } }], { partitionColumns: ['p'] }),

@@ -1,6 +1,6 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ParquetTarget, WrittenFile } from '../../../src/engine/engine.ts';
 import type { DataType, StructType } from '../../../src/schema/types.ts';
 import type { Relation } from '../../../src/table/relation.ts';
@@ -37,7 +37,7 @@ function write(rows: Relation, target: Partial<ParquetTarget> & { readonly direc
 }
 
 describe('statistics of written files', () => {
-  test('are exact bounds in the types of the columns, and null counts', async () => {
+  it('are exact bounds in the types of the columns, and null counts', async () => {
     const schema = struct({
       long,
       decimal: { kind: 'decimal', precision: 20, scale: 2 },
@@ -91,7 +91,7 @@ describe('statistics of written files', () => {
     ]);
   });
 
-  test('have no bounds where a NaN takes part, in whatever row group it stands', async () => {
+  it('have no bounds where a NaN takes part, in whatever row group it stands', async () => {
     // The engine tells of a NaN in the last row group only, so that one in an earlier group got bounds that were none.
     const rows: Relation = {
       sql: "SELECT CASE WHEN range = 5 THEN 'NaN'::DOUBLE ELSE 1.0 END AS early, CASE WHEN range = 299999 THEN 'NaN'::DOUBLE ELSE 1.0 END AS late, range::DOUBLE AS none FROM range(300000)",
@@ -105,7 +105,7 @@ describe('statistics of written files', () => {
     ]);
   });
 
-  test('keep their bounds when a whole row group is null', async () => {
+  it('keep their bounds when a whole row group is null', async () => {
     const rows: Relation = {
       sql: 'SELECT CASE WHEN range >= 200000 THEN range END AS n, CASE WHEN range < 10 THEN range::VARCHAR END AS s FROM range(300000)',
       schema: struct({ n: long, s: string }),
@@ -117,7 +117,7 @@ describe('statistics of written files', () => {
     ]);
   });
 
-  test('of long text begin with the true bounds', async () => {
+  it('of long text begin with the true bounds', async () => {
     const rows = await made.hold(struct({ ascii: string, accented: string }), [{ ascii: 'z'.repeat(5_000), accented: 'é'.repeat(2_000) }]);
     const [file] = await write(rows, { directory: freshDirectory() });
     const [ascii, accented] = file?.statistics ?? [];
@@ -131,7 +131,7 @@ describe('statistics of written files', () => {
 describe('partitions', () => {
   const awkward = ['a/b=c', '', '__HIVE_DEFAULT_PARTITION__', 'ü %20', '["x",null]', "it's", '..', 'x'.repeat(400), null];
 
-  test('come out by value, whatever it is, with a file for each', async () => {
+  it('come out by value, whatever it is, with a file for each', async () => {
     const schema = struct({ id: long, p: string, q: { kind: 'timestamp' } });
     const rows = await made.hold(
       schema,
@@ -155,7 +155,7 @@ describe('partitions', () => {
     await scan.dispose();
   });
 
-  test('are not written into the files unless they are kept', async () => {
+  it('are not written into the files unless they are kept', async () => {
     const rows = await made.hold(struct({ id: long, p: long }), [{ id: 1n, p: 7n }]);
     const columns = async (keepPartitionColumns: boolean): Promise<readonly unknown[]> => {
       const directory = freshDirectory();
@@ -167,13 +167,13 @@ describe('partitions', () => {
     expect(await columns(true)).toEqual(['id', 'p']);
   });
 
-  test('without a row get no file', async () => {
+  it('without a row get no file', async () => {
     const rows = await made.hold(struct({ id: long, p: long }), []);
     expect(await write(rows, { directory: freshDirectory(), partitionBy: ['p'] })).toEqual([]);
     expect(await write(rows, { directory: freshDirectory() })).toEqual([]);
   });
 
-  test('of an empty text and of null stay apart', async () => {
+  it('of an empty text and of null stay apart', async () => {
     const rows = await made.hold(struct({ id: long, p: string }), [
       { id: 1n, p: '' },
       { id: 2n, p: null },
@@ -189,14 +189,14 @@ describe('files', () => {
     schema: struct({ id: long, text: string }),
   };
 
-  test('are closed at about the target size', async () => {
+  it('are closed at about the target size', async () => {
     const files = await write(many, { directory: freshDirectory(), targetFileBytes: 2_000_000 });
     expect(files.length).toBeGreaterThan(1);
     for (const file of files) expect(file.sizeBytes).toBeLessThan(3_000_000);
     expect(files.reduce((sum, file) => sum + file.rowCount, 0)).toBe(400_000);
   });
 
-  test('of a partition are divided at about the target size', async () => {
+  it('of a partition are divided at about the target size', async () => {
     const rows: Relation = { sql: `SELECT *, id % 2 AS p FROM (${many.sql})`, schema: struct({ id: long, text: string, p: long }) };
     const files = await write(rows, { directory: freshDirectory(), partitionBy: ['p'], targetFileBytes: 1_000_000 });
     expect(files.length).toBeGreaterThan(2);
@@ -204,7 +204,7 @@ describe('files', () => {
     expect(files.reduce((sum, file) => sum + file.rowCount, 0)).toBe(400_000);
   });
 
-  test('keep the order of a sorted relation', async () => {
+  it('keep the order of a sorted relation', async () => {
     const directory = freshDirectory();
     const [file] = await write({ ...many, sql: `${many.sql} ORDER BY text` }, { directory });
     const disorder = await made.engine.rows(
@@ -213,7 +213,7 @@ describe('files', () => {
     expect(disorder).toEqual([[0n]]);
   });
 
-  test('have the stored names and field ids, at every depth', async () => {
+  it('have the stored names and field ids, at every depth', async () => {
     const directory = freshDirectory();
     const list = (element: DataType, elementId?: number): DataType => ({ kind: 'list', element, elementNullable: true, elementId });
     const schema = struct({ id: long, s: struct({ a: long, l: list(struct({ b: string })) }) });
@@ -269,7 +269,7 @@ describe('files', () => {
     await scan.dispose();
   });
 
-  test('and everything else are gone when the write fails or is aborted', async () => {
+  it('and everything else are gone when the write fails or is aborted', async () => {
     const failing = freshDirectory();
     const bad: Relation = {
       sql: `SELECT id, CASE WHEN id = 399999 THEN error('boom') ELSE text END AS text FROM (${many.sql})`,

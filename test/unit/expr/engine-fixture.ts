@@ -45,7 +45,7 @@ export class TestEngine {
   /** The expression's values over the rows of `from`, each as the engine prints it. */
   async values(text: string, schema: StructType, from: string): Promise<readonly string[]> {
     const scope: Scope = [{ alias: 't', schema }];
-    const sql = expressionSql(bindNow(bindExpression(parseExpression(text), scope), now), (path) => columnPathSql(path, 't'));
+    const sql = expressionSql(bindNow(bindExpression(parseExpression(text), scope), { micros: now }), (path) => columnPathSql(path, 't'));
     return (await this.rows(`SELECT ${sql} FROM (${from}) t`)).map(([value]) =>
       value === null || value === undefined ? 'NULL' : print(value),
     );

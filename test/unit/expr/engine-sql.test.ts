@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bindExpression } from '../../../src/expr/bind-expression.ts';
 import { functionNames } from '../../../src/expr/functions.ts';
 import { parseExpression } from '../../../src/expr/parse/parse-expression.ts';
@@ -27,7 +27,7 @@ async function value(text: string): Promise<string> {
 }
 
 describe('expressions mean in the engine what they mean in Spark', () => {
-  test.each([
+  it.each([
     // Operators.
     ['1 + 2 * 3 - 4', '3'],
     ['7 / 2', '3.5'],
@@ -228,7 +228,7 @@ describe('expressions mean in the engine what they mean in Spark', () => {
     expect(await value(text)).toBe(expected);
   });
 
-  test.each([
+  it.each([
     ['1 / 0', 'DIVIDE_BY_ZERO'],
     ['id / (id - 7)', 'DIVIDE_BY_ZERO'],
     ['1 div 0', 'DIVIDE_BY_ZERO'],
@@ -250,7 +250,7 @@ describe('expressions mean in the engine what they mean in Spark', () => {
 describe('aggregates and windows', () => {
   const rows = "SELECT * FROM (VALUES (1, 'a', CAST(1.5 AS DECIMAL(5,2))), (1, 'b', 2.5), (2, NULL, NULL)) r(g, w, x)";
   const columns = parseSchema('g INT, w STRING, x DECIMAL(5,2)');
-  test.each([
+  it.each([
     ['count(*)', '3'],
     ['count(w)', '2'],
     ['count(DISTINCT g)', '2'],
@@ -276,7 +276,7 @@ describe('aggregates and windows', () => {
     expect(await engine.values(text, columns, rows)).toEqual([expected]);
   });
 
-  test.each([
+  it.each([
     ['row_number() OVER (PARTITION BY g ORDER BY w DESC)', ['1', '2', '1']],
     ['sum(g) OVER (ORDER BY g ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)', ['1', '2', '4']],
     ['lag(g, 1, 0) OVER (ORDER BY g, w)', ['0', '1', '1']],
@@ -289,34 +289,36 @@ describe('aggregates and windows', () => {
 
 describe('refusals', () => {
   const sqlOf = (text: string): string => expressionSql(bindExpression(parseExpression(text), [{ schema }]), ([name = '']) => name);
-  test.each([
+  it.each([
     ['uper(v)', 'UNRESOLVED_ROUTINE', '42883'],
     ['substring(v)', 'WRONG_NUM_ARGS.WITHOUT_SUGGESTION', '42605'],
-    ['explode(l)', 'UNSUPPORTED_FUNCTION', '0A000'],
+    ['explode(l)', 'UNSUPPORTED_GENERATOR.OUTSIDE_SELECT', '0A000'],
     ['monotonically_increasing_id()', 'UNSUPPORTED_FUNCTION', '0A000'],
-    ['row_number()', 'MISSING_WINDOW_SPECIFICATION', '42P20'],
-    ["date_format(ts, 'QQQ')", 'INVALID_PARAMETER_VALUE', '22023'],
+    ['row_number()', 'WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE', '42601'],
+    ["date_format(ts, 'QQQQQ')", 'INVALID_PARAMETER_VALUE', '22023'],
     ['id = :missing', 'UNBOUND_SQL_PARAMETER', '42P02'],
-    ['CAST(id AS BINARY)', 'DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION', '42K09'],
+    ['CAST(id AS BINARY)', 'DATATYPE_MISMATCH.CAST_WITH_CONF_SUGGESTION', '42K09'],
   ])('%s is refused with %s', (text, errorClass, sqlState) => {
     expect(() => sqlOf(text)).toThrow(expect.objectContaining({ errorClass, sqlState }));
   });
 
-  test('an unknown function names the nearest known one', () => {
+  it('an unknown function names the nearest known one', () => {
     expect(() => sqlOf('uper(v)')).toThrow(expect.objectContaining({ hint: 'did you mean upper?' }));
   });
 
-  test('SQL that would outgrow its limit is refused before it is built', () => {
+  it('SQL that would outgrow its limit is refused before it is built', () => {
     let text = 'd';
     for (let depth = 0; depth < 60; depth++) text = `(1 / ${text})`;
     expect(() => sqlOf(text)).toThrow(expect.objectContaining({ errorClass: 'EXPRESSION_TOO_LARGE' }));
   });
 });
 
-test('every scalar function of the table exists in the engine', async () => {
+it('every scalar function of the table exists in the engine', async () => {
   const missing: string[] = [];
   const samples = ['id', 'v', 'd', 'dt', 'ts', 'l', 'm', 'b', 'bin', "'year'", 'x -> true', '1'];
-  for (const name of functionNames) {
+  // Written between operands, or only beside GROUP BY; `system.bucket` needs functions that this connection lacks.
+  const elsewhere = /^(<<|>>|>>>|grouping|grouping_id|system[.]bucket)$/;
+  for (const name of functionNames.filter((each) => !elsewhere.test(each))) {
     const found = await bindsWithSome(name, samples);
     if (!found) missing.push(name);
   }
@@ -331,18 +333,23 @@ async function bindsWithSome(name: string, samples: readonly string[]): Promise<
     ['v', "'a'", "'b'"],
     ['l', '0', '(a, x) -> a + x'],
     ['1', '2', '3'],
+    ['true', '1', '2'],
     ['2024', '1', '2'],
+    ['YEAR FROM ts'],
     ['DAY', 'ts', 'ts'],
     ['l', '1', '1'],
     ['dt', "'yyyy'"],
     ['array(l)'],
     ["array(struct('k' AS k, 1 AS v))"],
     ['v', "'a INT'"],
+    ['v', "'99'"],
     ['2024', '1', '2', '3', '4', '5'],
     ['5.3', '0.2', '10.6', '5'],
     ['l', 'l', '(a, x) -> a + x'],
     ['m', '(k, x) -> x'],
     ['m', '(k, x) -> true'],
+    ['m', 'm', '(k, x, y) -> x'],
+    ['16', 'id'],
     ['parse_json(v)'],
     ['parse_json(v)', "'$.a'", "'int'"],
   ];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bindExpression } from '../../../src/expr/bind-expression.ts';
 import { parseExpression } from '../../../src/expr/parse/parse-expression.ts';
 import { parseSchema } from '../../../src/expr/parse/parse-type.ts';
@@ -23,7 +23,7 @@ async function value(text: string): Promise<string> {
 }
 
 describe('to_json prints as Spark does', () => {
-  test.each([
+  it.each([
     ["to_json(named_struct('a', 1, 'b', CAST(NULL AS STRING), 'c', array(1, NULL, 2)))", '{"a":1,"c":[1,null,2]}'],
     ["to_json(array(named_struct('a', 1), NULL))", '[{"a":1},null]'],
     ["to_json(map('k', 1, 'z', NULL))", '{"k":1,"z":null}'],
@@ -83,11 +83,11 @@ describe('from_json reads as Spark does', () => {
     ['{"s":{"p":1,"q":"x"}}', 'STRUCT<s: STRUCT<p: INT, q: INT>>', '{"s":{"p":1}}'],
     ['{"a/b~c":1,"A":2}', '`a/b~c` INT, a INT', '{"a/b~c":1}'],
   ];
-  test.each(structs)('%s as %s', async (json, type, expected) => {
+  it.each(structs)('%s as %s', async (json, type, expected) => {
     expect(await value(`to_json(from_json('${json.replaceAll('\\', '\\\\')}', '${type}'))`)).toBe(expected);
   });
 
-  test.each([
+  it.each([
     ["from_json('[1,2,3]', 'ARRAY<INT>')", '[1, 2, 3]'],
     ["from_json('[1,\"x\"]', 'ARRAY<INT>')", 'NULL'],
     ["from_json('bad', 'ARRAY<INT>')", 'NULL'],
@@ -100,14 +100,14 @@ describe('from_json reads as Spark does', () => {
     expect(await value(text)).toBe(expected);
   });
 
-  test('a decimal that JSON numbers of the engine cannot hold is an error, not another number', async () => {
+  it('a decimal that JSON numbers of the engine cannot hold is an error, not another number', async () => {
     await expect(value(`from_json('{"a":12345678901234567890.123}', 'a DECIMAL(38,3)')`)).rejects.toThrow('NUMERIC_VALUE_OUT_OF_RANGE');
     expect(await value(`to_json(from_json('{"a":"12345678901234567890.123"}', 'a DECIMAL(38,3)'))`)).toBe('{"a":12345678901234567890.123}');
   });
 });
 
 describe('functions of text, lists and maps', () => {
-  test.each([
+  it.each([
     [`get_json_object('{"a":{"b":[1,2]}}', '$.a.b[1]')`, '2'],
     [`get_json_object('{"a":{"x": 1,  "y":"é"}}', '$.a')`, '{"x":1,"y":"é"}'],
     [`get_json_object('[{"a":"b"},{"a":"c"}]', '$[*].a')`, '["b","c"]'],
@@ -147,7 +147,7 @@ describe('functions of text, lists and maps', () => {
 });
 
 describe('functions of the calendar', () => {
-  test.each([
+  it.each([
     ["months_between('1997-02-28 10:30:00', '1996-10-30')", '3.94959677'],
     ["months_between('1997-02-28 10:30:00', '1996-10-30', false)", '3.9495967741935485'],
     ["months_between(DATE'2024-03-31', DATE'2024-02-29')", '1'],
@@ -173,15 +173,13 @@ describe('functions of the calendar', () => {
 
 describe('refusals of functions', () => {
   const sqlOf = (text: string): string => expressionSql(bindExpression(parseExpression(text), [{ schema }]), ([name = '']) => name);
-  test.each([
+  it.each([
     ['to_json(1)', 'DATATYPE_MISMATCH.INVALID_JSON_SCHEMA'],
     ["to_json(named_struct('a', 1), map('pretty', 'true'))", 'WRONG_NUM_ARGS.WITHOUT_SUGGESTION'],
     ["from_json(v, 'INT')", 'DATATYPE_MISMATCH.INVALID_JSON_SCHEMA'],
     ['from_json(v, v)', 'DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE'],
     ["from_json(v, 'a INT> , b')", 'PARSE_SYNTAX_ERROR'],
     ["schema_of_json('{}')", 'UNSUPPORTED_FUNCTION'],
-    ['hash(v)', 'UNSUPPORTED_FUNCTION'],
-    ['xxhash64(v)', 'UNSUPPORTED_FUNCTION'],
     ['input_file_name()', 'UNSUPPORTED_FUNCTION'],
     ["regexp_extract(v, '(a)(b)', 3)", 'INVALID_PARAMETER_VALUE.REGEX_GROUP_INDEX'],
     ["next_day(v, 'xx')", 'ILLEGAL_DAY_OF_WEEK'],

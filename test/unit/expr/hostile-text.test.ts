@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { bindExpression } from '../../../src/expr/bind-expression.ts';
 import type { Literal } from '../../../src/expr/expression.ts';
 import { columnPathSql, expressionSql, literalSql, quoteName, sqlText, typeSql } from '../../../src/expr/sql/engine-sql.ts';
@@ -42,7 +42,7 @@ const hostile = fc.oneof(
 const text = fc.array(hostile, { maxLength: 4 }).map((parts) => parts.join(''));
 const name = fc.array(hostile, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('').replaceAll('\0', '') || 'x');
 
-test('a text comes back from the engine as it was', async () => {
+it('a text comes back from the engine as it was', async () => {
   await fc.assert(
     fc.asyncProperty(text, async (value) => {
       expect(await engine.rows(`SELECT ${sqlText(value)}`)).toEqual([[value]]);
@@ -51,7 +51,7 @@ test('a text comes back from the engine as it was', async () => {
   );
 });
 
-test('names of columns, members and texts of conditions stay what they are', async () => {
+it('names of columns, members and texts of conditions stay what they are', async () => {
   await fc.assert(
     fc.asyncProperty(name, name, text, async (column, member, value) => {
       fc.pre(column.toLowerCase() !== member.toLowerCase());
@@ -79,7 +79,7 @@ test('names of columns, members and texts of conditions stay what they are', asy
   );
 });
 
-test('literals of every type keep their value at the extremes', async () => {
+it('literals of every type keep their value at the extremes', async () => {
   const cases: readonly (readonly [Literal, string])[] = [
     [{ type: 'integer', value: -(2n ** 63n), width: 'long' }, '-9223372036854775808'],
     [{ type: 'integer', value: -128n, width: 'byte' }, '-128'],
@@ -104,6 +104,6 @@ test('literals of every type keep their value at the extremes', async () => {
     expect(await engine.rows(`SELECT CAST(${literalSql(literal)} AS VARCHAR)`)).toEqual([[expected]]);
 });
 
-test('a name with U+0000 is refused', () => {
+it('a name with U+0000 is refused', () => {
   expect(() => quoteName('a\0b')).toThrow(expect.objectContaining({ errorClass: 'INVALID_IDENTIFIER' }));
 });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Expression, Literal } from '../../../src/expr/expression.ts';
 import { mapExpression } from '../../../src/expr/expression-tree.ts';
 import { parseExpression } from '../../../src/expr/parse/parse-expression.ts';
 import { printExpression } from '../../../src/expr/print-expression.ts';
 
 describe('precedence and spelling, as printed', () => {
-  test.each([
+  it.each([
     ['id = 1', '(id = 1)'],
     ['a > 1 and b is null', '((a > 1) AND (b IS NULL))'],
     ['a or b and not c = d', '(a OR (b AND (NOT (c = d))))'],
@@ -39,7 +39,7 @@ describe('precedence and spelling, as printed', () => {
     ['f(x).y', 'f(x).y'],
     ['x -> x + 1', '(x) -> (x + 1)'],
     ["date '2024-02-29'", "DATE '2024-02-29'"],
-    ["timestamp '2024-02-29T10:00:00+02:00'", "TIMESTAMP '2024-02-29 08:00:00'"],
+    ["timestamp '2024-02-29T10:00:00+02:00'", "TIMESTAMP '2024-02-29 08:00:00Z'"],
     ["timestamp_ntz'2024-02-29 10:00:00.1'", "TIMESTAMP_NTZ '2024-02-29 10:00:00.1'"],
     ["interval '1-2' year to month", "INTERVAL '14 months 0 days 0.000000 seconds'"],
     ['interval -1.5 seconds 2 days', "INTERVAL '0 months 2 days -1.500000 seconds'"],
@@ -51,7 +51,7 @@ describe('precedence and spelling, as printed', () => {
     ['count(*)', 'count(*)'],
     ['count(distinct a, b)', 'count(DISTINCT a, b)'],
     ['sum(a) filter (where b) over (partition by c order by d desc)', 'sum(a) FILTER (WHERE b) OVER (PARTITION BY c ORDER BY d DESC)'],
-    ['extract(year from d)', "date_part('year', d)"],
+    ['extract(year from d)', 'extract(year FROM d)'],
     ['(a, b)', 'struct(a, b)'],
     ['x = :p', '(x = :p)'],
     ['current_date', 'current_date()'],
@@ -66,7 +66,7 @@ describe('precedence and spelling, as printed', () => {
 });
 
 describe('refusals name place and cure', () => {
-  test.each([
+  it.each([
     ['', 'PARSE_SYNTAX_ERROR', 'end of input'],
     ['a =', 'PARSE_SYNTAX_ERROR', 'column 4'],
     ['a = = b', 'PARSE_SYNTAX_ERROR', "near '='"],
@@ -90,28 +90,28 @@ describe('refusals name place and cure', () => {
     );
   });
 
-  test.each(['((((', '- - - ', 'NOT ', 'f(', 'CASE WHEN ', 'a[', 'x -> '])('nesting of %j without end is refused, not a crash', (part) => {
+  it.each(['((((', '- - - ', 'NOT ', 'f(', 'CASE WHEN ', 'a[', 'x -> '])('nesting of %j without end is refused, not a crash', (part) => {
     expect(() => parseExpression(part.repeat(5000))).toThrow(expect.objectContaining({ errorClass: 'EXPRESSION_TOO_DEEP' }));
   });
 
-  test('chains of operators and members are limited too', () => {
+  it('chains of operators and members are limited too', () => {
     expect(() => parseExpression(`a${' + a'.repeat(5000)}`)).toThrow(expect.objectContaining({ errorClass: 'EXPRESSION_TOO_DEEP' }));
     expect(() => parseExpression(`a${'::int'.repeat(5000)}`)).toThrow(expect.objectContaining({ errorClass: 'EXPRESSION_TOO_DEEP' }));
   });
 
-  test('thousands of alternatives make a shallow tree', () => {
+  it('thousands of alternatives make a shallow tree', () => {
     const text = Array.from({ length: 20_000 }, (_, index) => `id = ${index}`).join(' OR ');
     expect(printExpression(parseExpression(text))).toContain('(id = 19999)');
   });
 
-  test('deeply nested calls that look like other forms are read in linear time', () => {
+  it('deeply nested calls that look like other forms are read in linear time', () => {
     const depth = 60;
     const text = `${'substring(trim('.repeat(depth)}a${'), 1)'.repeat(depth)}`;
     expect(() => parseExpression(text)).not.toThrow();
   });
 });
 
-test('printed expressions parse to themselves', () => {
+it('printed expressions parse to themselves', () => {
   fc.assert(
     fc.property(expressions, (expression) => {
       expect(bare(parseExpression(printExpression(expression)))).toEqual(expression);

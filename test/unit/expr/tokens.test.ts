@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { tokenize } from '../../../src/expr/parse/tokens.ts';
 
 function shown(text: string): readonly string[] {
@@ -9,7 +9,7 @@ function shown(text: string): readonly string[] {
 }
 
 describe('tokens', () => {
-  test.each([
+  it.each([
     ['a.b', ['word:a', 'operator:.', 'word:b']],
     ['`a``b`.`select`', ['quoted-name:a`b', 'operator:.', 'quoted-name:select']],
     ['\'it\'\'s\' "x""y"', ['string:it\'sx"y']],
@@ -33,7 +33,7 @@ describe('tokens', () => {
     expect(shown(text)).toEqual(expected);
   });
 
-  test('each has its place and its range', () => {
+  it('each has its place and its range', () => {
     const text = 'a\n  `b c`\t= 12';
     expect(tokenize(text).map(({ position, end }) => [position.line, position.column, text.slice(position.offset, end)])).toEqual([
       [1, 1, 'a'],
@@ -44,7 +44,7 @@ describe('tokens', () => {
     ]);
   });
 
-  test.each([
+  it.each([
     ["a = 'open", 1, 5],
     ['\n "open', 2, 2],
     ['`open', 1, 1],
@@ -62,7 +62,7 @@ describe('tokens', () => {
     );
   });
 
-  test('any text gives tokens within it, in order, or a typed error', () => {
+  it('any text gives tokens within it, in order, or a typed error', () => {
     const part = fc.constantFrom(
       "'",
       '"',

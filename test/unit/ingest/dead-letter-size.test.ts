@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { type DeadLetterOptions, DeadLetterTopic } from '../../../src/ingest/dead-letter-topic.ts';
 import type { KafkaRecord } from '../../../src/kafka/client.ts';
-import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
 import type { RejectedRecord } from '../../../src/protocol/sealed-batch.ts';
+import { MemoryBroker } from '../../support/kafka/memory-broker.ts';
 import { StepClock } from '../../support/step-clock.ts';
 
 const ranges = [{ topic: 'orders', partition: 0, from: 0n, until: 1_000n, expectedMark: 0n, writerId: 'p:orders:0:c:t' }];

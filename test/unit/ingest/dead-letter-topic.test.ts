@@ -4,10 +4,10 @@ import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { DeadLetterIncarnations, type ReplacedDeadLetters } from '../../../src/ingest/dead-letter-incarnations.ts';
 import { type DeadLetterOptions, DeadLetterTopic } from '../../../src/ingest/dead-letter-topic.ts';
 import type { KafkaClient, KafkaRecord } from '../../../src/kafka/client.ts';
-import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
 import { encodeRecordBatch } from '../../../src/kafka/records/record-batch.ts';
 import type { RejectedRecord, SealedBatch } from '../../../src/protocol/sealed-batch.ts';
 import { writerIdOf } from '../../../src/protocol/source-offsets.ts';
+import { MemoryBroker } from '../../support/kafka/memory-broker.ts';
 import { StepClock } from '../../support/step-clock.ts';
 
 const bytes = (value: string): Uint8Array => Buffer.from(value);
@@ -218,9 +218,9 @@ describe('dead letters of a batch that is read again', () => {
   });
 
   it.each([
-    { what: 'half of them is written', at: 'C2' },
-    { what: 'they are written and not ended', at: 'C3' },
-    { what: 'their end is written and not heard of', at: 'C4' },
+    { what: 'half of them is written', at: 'within-transaction' },
+    { what: 'they are written and not ended', at: 'before-transaction-end' },
+    { what: 'their end is written and not heard of', at: 'transaction-end-applied' },
   ])('are there once after a kill when $what', async ({ at }) => {
     const bench = new Bench();
     const value = new Uint8Array(300 * 1024);
@@ -316,7 +316,7 @@ describe('dead letters of a batch that is read again', () => {
     const other = bench.broker.client('other');
     const hanging = await other.openTransactional({ transactionalId: 'other', transactionTimeoutMs: 10_000 });
     await (await bench.sink()).write(batchFrom(0n), []);
-    bench.dies = { client: 'other', at: 'C3' };
+    bench.dies = { client: 'other', at: 'before-transaction-end' };
     const record = encodeRecordBatch({ topic: 'dead', partition: 0, records: [{ value: bytes('x'), timestampMs: bench.clock.now() }] });
     await expect(hanging.publish([record])).rejects.toThrow();
     bench.dies = undefined;

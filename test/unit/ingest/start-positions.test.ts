@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/base/clock.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { planStart, type StartPlan, type StartPlanOptions } from '../../../src/ingest/start-positions.ts';
-import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
 import { encodeRecordBatch } from '../../../src/kafka/records/record-batch.ts';
+import { MemoryBroker } from '../../support/kafka/memory-broker.ts';
 import { StepClock } from '../../support/step-clock.ts';
 
 const identity = { pipeline: 'p', clusterId: 'c', topicId: 'now' };

@@ -84,6 +84,12 @@ describe('compression', () => {
     );
   });
 
+  it('calls an lz4 frame of the old form corrupt, whose size is not known before', () => {
+    const block = Buffer.from(compress('lz4', new Uint8Array(4 * 1024 * 1024)).slice(7, -4));
+    const old = Buffer.concat([Buffer.from('02214c18', 'hex'), block]);
+    expect(() => decompress('lz4', old, 1024 * 1024)).toThrow(expect.objectContaining({ code: 'KAFKA_BATCH_CORRUPT' }));
+  });
+
   it('measures an lz4 frame without unpacking it', () => {
     for (const plain of [text, new Uint8Array(300_000), new SeededRandom(3).bytes(100_000), new Uint8Array(0)]) {
       expect(lz4FrameSize(compress('lz4', plain), Number.MAX_SAFE_INTEGER)).toBe(plain.length);

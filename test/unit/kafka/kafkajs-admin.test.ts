@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { KafkajsAdmin } from '../../../src/kafka/kafkajs/kafkajs-admin.ts';
 import { KafkaConnection } from '../../../src/kafka/kafkajs/kafkajs-connection.ts';
-import { makeCluster } from '../../../src/kafka/kafkajs/kafkajs-door.ts';
+import { makeCluster } from '../../../src/kafka/kafkajs/kafkajs-internals.ts';
 import { StepClock } from '../../support/step-clock.ts';
 
 describe('the admin of the kafkajs client', () => {

@@ -4,9 +4,9 @@ import type { Failpoint, FailpointName } from '../../../src/base/failpoint.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { SystemClock } from '../../../src/base/system-clock.ts';
 import type { EncodedRecordBatch, KafkaClient } from '../../../src/kafka/client.ts';
-import { MemoryBroker } from '../../../src/kafka/memory/memory-broker.ts';
 import { encodeRecordBatch } from '../../../src/kafka/records/record-batch.ts';
 import { describeKafkaClient } from '../../conformance/kafka-client.ts';
+import { MemoryBroker } from '../../support/kafka/memory-broker.ts';
 import { RecordingHandler, until } from '../../support/recording-handler.ts';
 
 const makeBroker = (failpoint?: Failpoint): MemoryBroker =>
@@ -83,7 +83,7 @@ describe('faults of the memory broker', () => {
 
   it('crash a client in a transaction: it hides what follows until its successor opens', async () => {
     const { broker, client } = await setUp({
-      name: 'C3',
+      name: 'before-transaction-end',
       then: (each) => {
         each.crashClient('one');
       },
@@ -117,7 +117,7 @@ describe('faults of the memory broker', () => {
 
   it('end transactions that are open for too long and fence their producers', async () => {
     const { client } = await setUp({
-      name: 'C3',
+      name: 'before-transaction-end',
       then: (broker) => {
         broker.sweep(new SystemClock().monotonicMs() + 5000);
       },
@@ -129,7 +129,7 @@ describe('faults of the memory broker', () => {
 
   it('leave a transaction alone that is open for less than its timeout', async () => {
     const { client } = await setUp({
-      name: 'C3',
+      name: 'before-transaction-end',
       then: (broker) => {
         broker.sweep(new SystemClock().monotonicMs() + 5000);
       },

@@ -26,6 +26,18 @@ describe('a job in a queue', () => {
     expect(() => parseJobSpec(text)).toThrow(expect.objectContaining(refusal));
   });
 
+  it('is refused without telling all of what it holds', () => {
+    const long = 'x'.repeat(1_000_000);
+    for (const payload of [{ v: 1, table: 't', kind: long, reason: 'r' }, { v: long }]) {
+      try {
+        parseJobSpec(JSON.stringify(payload));
+        expect.unreachable();
+      } catch (error) {
+        expect(String(error).length).toBeLessThan(400);
+      }
+    }
+  });
+
   it('is refused when it is no JSON', () => {
     expect(() => parseJobSpec('{')).toThrow(expect.objectContaining({ code: 'JSON_INVALID' }));
   });

@@ -9,11 +9,11 @@ import { DeltaTables } from '../../../src/delta/delta-tables.ts';
 import { ParquetFileRewriter } from '../../../src/maintenance/file-rewriter.ts';
 import type { JobRunnerParts } from '../../../src/maintenance/job-runner.ts';
 import type { MaintenanceSettings } from '../../../src/maintenance/settings.ts';
-import { FaultyObjectStore } from '../../../src/storage/faulty-object-store.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
 import { toCommitId } from '../../../src/table/commit.ts';
 import type { Table } from '../../../src/table/table.ts';
 import type { Version } from '../../../src/table/version.ts';
+import { FaultyObjectStore } from '../../support/faulty-object-store.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 
 export const maintenanceSettings: MaintenanceSettings = {

@@ -3,7 +3,7 @@ import { toEpochMs } from '../../../src/base/clock.ts';
 import { ServiceError } from '../../../src/base/errors.ts';
 import type { JobQueue } from '../../../src/maintenance/job-queue.ts';
 import { MaintenanceService } from '../../../src/maintenance/maintenance-service.ts';
-import { MemoryJobQueue } from '../../../src/maintenance/memory-queue.ts';
+import { MemoryJobQueue } from '../../support/memory-queue.ts';
 import { MaintenanceBench, maintenanceSettings } from './maintenance-bench.ts';
 
 function serviceOn(bench: MaintenanceBench, queue: JobQueue = new MemoryJobQueue({ maxAttempts: 2 })): MaintenanceService {

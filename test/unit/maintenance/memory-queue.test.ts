@@ -1,5 +1,5 @@
-import { MemoryJobQueue } from '../../../src/maintenance/memory-queue.ts';
 import { describeJobQueue } from '../../conformance/job-queue.ts';
+import { MemoryJobQueue } from '../../support/memory-queue.ts';
 
 describeJobQueue('the memory queue', () => {
   const queue = new MemoryJobQueue({ maxAttempts: 2 });

@@ -1,12 +1,12 @@
-import { resolve } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../../src/observability/metrics.ts';
-import { metricsReferenceMarkdown } from '../../../src/observability/metrics-reference.ts';
+import { expectFresh } from '../../support/generated-page.ts';
+import { metricsReferenceMarkdown } from '../../support/metrics-reference.ts';
 
 const make = () => createMetrics({ pipeline: 'demo', version: '1.2.3', role: 'all', processMetrics: false });
 
 describe('metrics', () => {
-  test('a count, a level and a distribution are read back with the pipeline as label', async () => {
+  it('a count, a level and a distribution are read back with the pipeline as label', async () => {
     const metrics = make();
     metrics.ingest.recordsCommitted.add(5, { table: 'flights' });
     metrics.ingest.recordsCommitted.add(2, { table: 'flights' });
@@ -22,14 +22,14 @@ describe('metrics', () => {
     expect(await metrics.samples('tidewater_no_such_metric')).toEqual([]);
   });
 
-  test('a removed series is not shown any more', async () => {
+  it('a removed series is not shown any more', async () => {
     const metrics = make();
     metrics.feed.state.set(1, { table: 't', topic: 'x', state: 'following' });
     metrics.feed.state.remove({ table: 't', topic: 'x', state: 'following' });
     expect(await metrics.samples('tidewater_cdf_state')).toEqual([]);
   });
 
-  test('the terms of the balance have the names operators are told', async () => {
+  it('the terms of the balance have the names operators are told', async () => {
     const metrics = make();
     const { ingest } = metrics;
     ingest.recordsConsumed.add(10, { table: 't', topic: 'x' });
@@ -49,25 +49,25 @@ describe('metrics', () => {
     }
   });
 
-  test('two registries in one process do not meet', async () => {
+  it('two registries in one process do not meet', async () => {
     const [one, other] = [make(), make()];
     one.maintenance.queueUp.set(1, {});
     expect(await other.samples('tidewater_queue_up')).toEqual([{ labels: { pipeline: 'demo' }, value: 0 }]);
   });
 
-  test('the build is told', async () => {
+  it('the build is told', async () => {
     expect(await make().samples('tidewater_build_info')).toEqual([
       { labels: { version: '1.2.3', role: 'all', pipeline: 'demo' }, value: 1 },
     ]);
   });
 
-  test('process metrics are collected when wanted', async () => {
+  it('process metrics are collected when wanted', async () => {
     const text = await createMetrics({ pipeline: 'demo', version: '1', role: 'all' }).exposition();
     expect(text).toContain('process_cpu_seconds_total');
     expect(text).toContain('nodejs_eventloop_lag_seconds');
   });
 
-  test('a blocked event loop shows in its delay', async () => {
+  it('a blocked event loop shows in its delay', async () => {
     const metrics = make();
     metrics.start();
     const tick = () =>
@@ -92,7 +92,7 @@ describe('metrics', () => {
 });
 
 describe('names', () => {
-  test('counters end in _total, durations in _seconds, sizes in _bytes, and no label is an id', () => {
+  it('counters end in _total, durations in _seconds, sizes in _bytes, and no label is an id', () => {
     for (const { name, type, labels, help } of make().catalogue) {
       expect(name).toMatch(/^tidewater_[a-z][a-z_]*$/);
       expect(name.endsWith('_total')).toBe(type === 'counter');
@@ -104,8 +104,7 @@ describe('names', () => {
     }
   });
 
-  test('docs/reference/metrics.md is fresh', async () => {
-    const path = resolve(import.meta.dirname, '../../../docs/reference/metrics.md');
-    await expect(metricsReferenceMarkdown(make().catalogue)).toMatchFileSnapshot(path);
+  it('docs/reference/metrics.md is fresh', () => {
+    expectFresh('docs/reference/metrics.md', metricsReferenceMarkdown(make().catalogue));
   });
 });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { Standstill } from '../../../src/observability/standstill.ts';
 import { StepClock } from '../../support/step-clock.ts';
 
@@ -7,7 +7,7 @@ function fixture(): { readonly clock: StepClock; readonly standstill: Standstill
   return { clock, standstill: new Standstill({ clock, boundMs: 30_000, forgetMs: 90_000 }) };
 }
 
-test('is told when failures without a success span the bound, with the last of them', () => {
+it('is told when failures without a success span the bound, with the last of them', () => {
   const { clock, standstill } = fixture();
   for (const what of ['first', 'second']) {
     standstill.failed(what);
@@ -19,7 +19,7 @@ test('is told when failures without a success span the bound, with the last of t
   expect(standstill.detail).toBe('failing for 45 s: STORAGE_FULL: no space');
 });
 
-test('ends with the first success, and begins anew', () => {
+it('ends with the first success, and begins anew', () => {
   const { clock, standstill } = fixture();
   standstill.failed('full');
   clock.advance(40_000);
@@ -32,7 +32,7 @@ test('ends with the first success, and begins anew', () => {
   expect(standstill.detail).toBeUndefined();
 });
 
-test('is no single failure, however long nothing follows, and over when nothing fails any more', () => {
+it('is no single failure, however long nothing follows, and over when nothing fails any more', () => {
   const { clock, standstill } = fixture();
   standstill.failed('once');
   clock.advance(89_000);

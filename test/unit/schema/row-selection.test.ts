@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { buildBatch } from '../../../src/codec/build-columns.ts';
 import { readParquet } from '../../../src/codec/parquet/read-parquet.ts';
 import { writeParquet } from '../../../src/codec/parquet/write-parquet.ts';
@@ -14,7 +14,7 @@ const plain = (...batches: readonly ColumnBatch[]): PlainRow[] => [...rowsOf(bat
 const indices = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 50 });
 
 describe('selecting and joining rows of any schema', () => {
-  test('take gives the rows at the indices, repeated ones too, and nulls for -1', () => {
+  it('take gives the rows at the indices, repeated ones too, and nulls for -1', () => {
     fc.assert(
       fc.property(schemaAndRows, indices, ({ schema, rows }, picks) => {
         const batch = buildBatch(schema, rows);
@@ -26,7 +26,7 @@ describe('selecting and joining rows of any schema', () => {
     );
   });
 
-  test('slice gives the rows of the range, and joining the slices gives the batch', () => {
+  it('slice gives the rows of the range, and joining the slices gives the batch', () => {
     fc.assert(
       fc.property(schemaAndRows, fc.nat(40), fc.nat(40), ({ schema, rows }, first, second) => {
         const batch = buildBatch(schema, rows);
@@ -44,7 +44,7 @@ describe('selecting and joining rows of any schema', () => {
     );
   });
 
-  test('a slice can be taken from, sliced and written like any batch', async () => {
+  it('a slice can be taken from, sliced and written like any batch', async () => {
     await fc.assert(
       fc.asyncProperty(schemaAndRows, fc.nat(12), async ({ schema, rows }, start) => {
         const from = Math.min(start, rows.length);

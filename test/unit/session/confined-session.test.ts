@@ -102,6 +102,37 @@ describe('a session that is confined to a directory', () => {
     }
   });
 
+  it('does not write the metadata of a table elsewhere', async () => {
+    const catalog = 'spark.sql.catalog.lake';
+    const lake = createSession({
+      config: {
+        'tidewater.files.allowedLocations': allowed(),
+        [`${catalog}.type`]: 'jdbc',
+        [`${catalog}.uri`]: `jdbc:sqlite:file:${join(directory, 'lake.db')}`,
+        [`${catalog}.warehouse`]: join(directory, 'lake'),
+      },
+    });
+    const before = await readdir(victim(), { recursive: true });
+    try {
+      await lake.sql('CREATE TABLE lake.db.t (id INT) USING iceberg');
+      for (const place of [join(victim(), 'm'), join(allowed(), 'link', 'm')]) {
+        const properties = `TBLPROPERTIES ('write.metadata.path' = '${place}')`;
+        for (const statement of [
+          `ALTER TABLE lake.db.t SET ${properties}`,
+          `CREATE TABLE lake.db.u (id INT) USING iceberg ${properties}`,
+        ]) {
+          await expect((async () => lake.sql(statement))(), statement).rejects.toMatchObject({ code: 'FILE_OUTSIDE_TABLE' });
+        }
+      }
+      await lake.sql(`ALTER TABLE lake.db.t SET TBLPROPERTIES ('write.metadata.path' = '${join(allowed(), 'm')}')`);
+      await lake.sql('INSERT INTO lake.db.t VALUES (1)');
+      expect(await lake.table('lake.db.t').count()).toBe(1);
+    } finally {
+      await lake.stop();
+    }
+    expect(await readdir(victim(), { recursive: true })).toEqual(before);
+  });
+
   it('does not let a statement widen it', async () => {
     for (const key of ['tidewater.files.allowedLocations', 'tidewater.delta.allowedLocations', 'tidewater.iceberg.allowedLocations']) {
       const set = async (): Promise<unknown> => session.sql(`SET ${key} = /`);

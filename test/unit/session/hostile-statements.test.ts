@@ -1,5 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { outputName } from '../../../src/expr/output-name.ts';
+import { parseExpression } from '../../../src/expr/parse/parse-expression.ts';
+import { splitSubqueries } from '../../../src/session/sql/split-subqueries.ts';
 import { temporarySession } from '../../support/temporary-session.ts';
 
 // Story: whoever writes SQL may ask for more than there is; the answer has a name, and the process lives.
@@ -10,6 +13,7 @@ describe('statements that ask for too much', () => {
     ['sequence', "SELECT size(sequence(DATE '0001-01-01', DATE '9999-01-01', INTERVAL 1 SECOND))"],
     ['array_repeat', "SELECT size(array_repeat('x', 300000000))"],
     ['array_repeat', "SELECT size(array_repeat('x', 300000000 + n)) FROM VALUES (1), (2) AS t(n)"],
+    ['array_repeat', "SELECT size(array_repeat(array_repeat(array_repeat('x', 1000), 1000), 1000))"],
     ['repeat', "SELECT length(repeat('x', 1000000000))"],
     ['repeat', "SELECT length(repeat('xyz', 1000000000 + n)) FROM VALUES (1), (2) AS t(n)"],
     ['space', 'SELECT length(space(1000000000))'],
@@ -52,12 +56,54 @@ describe('statements that ask for too much', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(1_000_000_000);
   });
 
+  it('compare no texts that would hold the thread for long', async () => {
+    await using made = await temporarySession();
+    const compared = (length: number): Promise<unknown> =>
+      made.session
+        .sql(`SELECT levenshtein(repeat('ab', CAST(${length} + id AS INT)), repeat('ba', ${length})) FROM range(2)`)
+        .then((frame) => frame.collect());
+    await expect(compared(1_000_000)).rejects.toMatchObject({
+      errorClass: 'INVALID_PARAMETER_VALUE.LENGTH',
+      message: expect.stringMatching(/`levenshtein` is invalid: .* take \d+ steps, at most 1073741824 are taken/) as string,
+    });
+    await expect(compared(100)).resolves.toHaveLength(2);
+  });
+
+  it('take time by their length, however long a list or a line is', () => {
+    const since = performance.now();
+    const list = Array.from({ length: 300_000 }, (_, index) => index).join(',');
+    const { main } = splitSubqueries(`SELECT 5 IN (${list}) -- ${' '.repeat(10_000_000)}`);
+    expect(main).toHaveLength(600_005);
+    const value = parseExpression(`5 IN (${list})`);
+    expect(outputName(value)).toBe(`(5 IN (${list.replaceAll(',', ', ')}))`);
+    expect(performance.now() - since).toBeLessThan(20_000);
+  });
+
+  it('do not have texts of theirs taken for marks of ours', () => {
+    const doubled = Array.from({ length: 40 }, (_, index) => `'bare_text_${index}_bare_text_${index}_'`);
+    const name = outputName(parseExpression(`concat('x', ${doubled.join(', ')})`));
+    expect(name).toBe(`concat(x, ${doubled.join(', ').replaceAll("'", '')})`);
+  });
+
+  it.each([
+    ['set operations', (count: number) => Array.from({ length: count }, (_, at) => `SELECT ${at} AS c`).join(' UNION ALL ')],
+    ['joins', (count: number) => `SELECT 1 FROM ${Array.from({ length: count }, () => 'range(1)').join(', ')}`],
+    ['joins', (count: number) => `SELECT 1 FROM range(1)${' CROSS JOIN range(1)'.repeat(count)}`],
+  ])('are not chains of thousands of %s', async (what, statement) => {
+    await using made = await temporarySession();
+    await expect(made.session.sql(statement(20_000))).rejects.toMatchObject({
+      errorClass: 'QUERY_TOO_LONG',
+      message: expect.stringContaining(`a query has more than 2000 ${what} in a row`) as string,
+    });
+    await expect(made.session.sql(statement(100)).then((frame) => frame.collect())).resolves.toBeDefined();
+  });
+
   it('get what is within the bounds', async () => {
     await using made = await temporarySession();
     const frame = await made.session.sql(
-      "SELECT size(sequence(1, 1000000)) AS s, size(sequence(5, 1, -2)) AS d, size(array_repeat('x', 1000)) AS a, length(repeat('xy', 1000000)) AS r, repeat('x', -1) AS n, lpad('x', 3, 'y') AS l, size(sequence(DATE '2024-01-01', DATE '2024-03-01', INTERVAL 1 MONTH)) AS m",
+      "SELECT size(sequence(1, 1000000)) AS s, size(sequence(5, 1, -2)) AS d, size(array_repeat('x', 1000)) AS a, length(repeat('xy', 1000000)) AS r, repeat('x', -1) AS n, lpad('x', 3, 'y') AS l, size(sequence(DATE '2024-01-01', DATE '2024-03-01', INTERVAL 1 MONTH)) AS m, size(sequence(DATE '0001-01-01', DATE '9999-12-31', INTERVAL 1 DAY)) AS y",
     );
-    expect(await frame.collect()).toEqual([{ s: 1_000_000, d: 3, a: 1000, r: 2_000_000, n: '', l: 'yyx', m: 3 }]);
+    expect(await frame.collect()).toEqual([{ s: 1_000_000, d: 3, a: 1000, r: 2_000_000, n: '', l: 'yyx', m: 3, y: 3_652_059 }]);
   });
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { DataFrame } from '../../../src/session/data-frame.ts';
 import { col, count, expr, rowNumber } from '../../../src/session/functions.ts';
 import { Window } from '../../../src/session/window.ts';
+import { triesOf } from '../../support/property/property-runs.ts';
 import { temporarySession } from '../../support/temporary-session.ts';
 
 // Story: conditions travel below projections, joins, unions and aggregates to leave files out. A step that lets one pass which it must stop
@@ -73,7 +74,7 @@ describe('conditions that reach the files of a table', () => {
         const order = (frame: DataFrame): DataFrame => frame.orderBy('id', 'p', 'n');
         expect(await order(apply(table)).collect()).toEqual(await order(apply(held)).collect());
       }),
-      { numRuns: 60 },
+      { numRuns: triesOf(60) },
     );
   });
 });

@@ -35,8 +35,6 @@ describe('SessionConf', () => {
   });
 
   it.each([
-    ['spark.sql.session.timeZone', 'Europe/Berlin', 'UTC'],
-    ['spark.sql.session.timeZone', '+02:00', 'Etc/UTC'],
     ['spark.sql.ansi.enabled', 'false', 'true'],
     ['spark.sql.caseSensitive', 'true', 'false'],
     ['spark.sql.storeAssignmentPolicy', 'LEGACY', 'ansi'],

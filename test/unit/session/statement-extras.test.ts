@@ -47,6 +47,36 @@ describe('statements beside the everyday ones', () => {
     await expect(session.sql('ALTER TABLE none RENAME TO x')).rejects.toMatchObject({ errorClass: 'TABLE_OR_VIEW_NOT_FOUND' });
   });
 
+  it.each(['CACHE TABLE t', 'CACHE LAZY TABLE t', 'UNCACHE TABLE t', 'CLEAR CACHE'])('%s is refused by name', async (text) => {
+    await using made = await temporarySession();
+    await expect(made.session.sql(text)).rejects.toMatchObject({
+      errorClass: 'UNSUPPORTED_STATEMENT',
+      hint: expect.stringMatching(/persist\(\)/u) as string,
+    });
+  });
+
+  it('SHOW PARTITIONS shows those that have the values given', async () => {
+    await using made = await temporarySession();
+    const { session } = made;
+    await session.sql('CREATE TABLE t (id INT, p INT, q STRING) USING delta PARTITIONED BY (p, q)');
+    await session.sql("INSERT INTO t VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 2, 'a')");
+    expect(await (await session.sql("SHOW PARTITIONS t PARTITION (p = 1, q = 'b')")).collect()).toEqual([{ p: 1, q: 'b' }]);
+    expect(await (await session.sql('SHOW PARTITIONS t PARTITION (P = 1)')).count()).toBe(2);
+    const none = { errorClass: 'DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_COLUMN' };
+    await expect(session.sql('SHOW PARTITIONS t PARTITION (id = 1)')).rejects.toMatchObject(none);
+  });
+
+  it('TABLESAMPLE takes the same rows under one seed, SORT BY orders rows', async () => {
+    await using made = await temporarySession();
+    const { session } = made;
+    const half = 'SELECT id FROM (SELECT * FROM range(1000)) TABLESAMPLE (50 PERCENT) REPEATABLE (7) SORT BY id DESC';
+    const [once, again] = [await (await session.sql(half)).collect(), await (await session.sql(half)).collect()];
+    expect(once.length).toBeGreaterThan(300);
+    expect(once.length).toBeLessThan(700);
+    expect(again).toEqual(once);
+    expect(once.map(({ id }) => Number(id))).toEqual(once.map(({ id }) => Number(id)).sort((one, other) => other - one));
+  });
+
   it('SHOW VIEWS lists temporary views, ANALYZE TABLE is refused by name', async () => {
     await using made = await temporarySession();
     const { session } = made;
@@ -103,8 +133,8 @@ describe('DataFrame methods beside the everyday ones', () => {
     expect(await frame.na.drop().collect()).toEqual([{ n: 2 }]);
   });
 
-  it('refuses pivot by name', async () => {
+  it('refuses pivot without values by name', async () => {
     await using made = await temporarySession();
-    expect(() => made.session.range(1).groupBy('id').pivot('id')).toThrow('pivot("id") is not supported');
+    expect(() => made.session.range(1).groupBy('id').pivot('id')).toThrow('pivot() without values is not supported');
   });
 });

@@ -47,6 +47,22 @@ describe('LocalObjectStore', () => {
     expect(await listed(new LocalObjectStore({ directory: root, ids }), '')).toEqual([]);
   });
 
+  it('says of a name that a link or a directory has that it cannot be an object, not that one exists', async () => {
+    const [root, outside] = [await directory(), await directory()];
+    await writeFile(join(outside, 'file'), 'x');
+    await symlink(join(outside, 'file'), join(root, 'link'));
+    await symlink(join(outside, 'nothing'), join(root, 'dangling'));
+    await mkdir(join(root, 'folder'));
+    const store = new LocalObjectStore({ directory: root, ids });
+    for (const name of ['link', 'dangling', 'folder']) {
+      await expect(store.putIfAbsent(name, bytes)).rejects.toMatchObject({
+        code: 'STORAGE_PATH_INVALID',
+        message: expect.stringContaining(name) as string,
+      });
+    }
+    expect(await readdir(root)).toHaveLength(3);
+  });
+
   it('does not follow symbolic links out of its root', async () => {
     const [root, outside] = [await directory(), await directory()];
     await writeFile(join(outside, 'secret'), 'secret');
@@ -60,6 +76,33 @@ describe('LocalObjectStore', () => {
     await expect(store.delete('folder/secret')).rejects.toMatchObject(refused);
     expect(await listed(store, '')).toEqual([]);
     expect(await readdir(outside)).toEqual(['secret']);
+  });
+
+  it('follows a symbolic link to a file under its root, and lists it where it is asked to', async () => {
+    const root = await directory();
+    await mkdir(join(root, 'kept'));
+    await writeFile(join(root, 'kept', 'file'), 'text');
+    await symlink(join('kept', 'file'), join(root, 'link'));
+    const store = new LocalObjectStore({ directory: root, ids });
+    expect(new TextDecoder().decode(await store.read('link'))).toBe('text');
+    expect(await store.head('link')).toMatchObject({ path: 'link', sizeBytes: 4 });
+    expect(await store.putIfAbsent('link', bytes)).toBe('exists');
+    expect(await listed(store, '')).toEqual(['kept/file']);
+    expect(await listedWithLinks(store)).toEqual(['kept/file', 'link']);
+  });
+
+  it.each([
+    ['out of its root', '/etc/hostname'],
+    ['nowhere', 'absent'],
+  ])('names a symbolic link that leads %s, in listings that follow links too', async (_where, target) => {
+    const root = await directory();
+    await symlink(target, join(root, 'link'));
+    const store = new LocalObjectStore({ directory: root, ids });
+    const refused = { code: 'STORAGE_PATH_INVALID', message: expect.stringContaining('"link"') as string };
+    await expect(store.read('link')).rejects.toMatchObject(refused);
+    await expect(store.head('link')).rejects.toMatchObject(refused);
+    await expect(store.putIfAbsent('link', bytes)).rejects.toMatchObject(refused);
+    await expect(listedWithLinks(store)).rejects.toMatchObject(refused);
   });
 
   it('says that a directory in the way is not an object', async () => {
@@ -105,3 +148,9 @@ describe('LocalObjectStore', () => {
     expect(wins).toBe(50);
   });
 });
+
+async function listedWithLinks(store: LocalObjectStore): Promise<readonly string[]> {
+  const paths: string[] = [];
+  for await (const { path } of store.list({ prefix: '', links: true })) paths.push(path);
+  return paths;
+}

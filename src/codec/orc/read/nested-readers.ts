@@ -1,5 +1,5 @@
 import type { Column } from '../../../schema/columns.ts';
-import { nullColumn } from '../../../schema/null-column.ts';
+import { nullColumn, requireRoomForNulls } from '../../../schema/null-column.ts';
 import type { DataType } from '../../../schema/types.ts';
 import { corruptOrc, unsupportedOrc } from '../orc-errors.ts';
 import { streamKind } from '../proto/numbers.ts';
@@ -18,12 +18,19 @@ export function absentReader(type: DataType): ColumnReader {
 }
 
 /** `bounded`: a member is read from the file. */
-export function structReader({ stripe, orc, type }: ReaderPlace, parts: readonly ColumnReader[], bounded: boolean): ColumnReader {
+/** `absent`: types of the members that the file lacks. */
+export function structReader(
+  { stripe, orc, type }: ReaderPlace,
+  parts: readonly ColumnReader[],
+  absent: readonly DataType[],
+): ColumnReader {
   const presence = new Presence(stripe, orc);
+  const bounded = absent.length < parts.length;
   return {
     // Nothing tells how many structs there are of which no member is read.
     capacity: () => (bounded ? presence.capacity + Math.max(...parts.map((part) => part.capacity())) : maxBatchElements),
     read: (length, parent) => {
+      requireRoomForNulls(absent, length);
       const present = presence.next(length, parent);
       const children = parts.map((part) => part.read(length, present.validity));
       return { ...columnBase(type, present), layout: 'struct', children };

@@ -39,7 +39,7 @@ function openStruct(place: ReaderPlace, plan: ValuePlan): ColumnReader {
   return structReader(
     place,
     parts,
-    plan.parts.some((part) => part.kind === 'value'),
+    plan.parts.filter((part) => part.kind === 'absent').map((part) => part.type),
   );
 }
 

@@ -1,6 +1,5 @@
 import type { ByteSource } from '../streams/byte-source.ts';
-import type { LongWords } from './long-words.ts';
-import { readRunV1 } from './run-v1.ts';
+import { addLong, type LongWords, readVarint, unzigzag } from './long-words.ts';
 import { maxRunLength, readRunV2 } from './run-v2.ts';
 
 export interface LongDecoderOptions {
@@ -46,4 +45,21 @@ export class LongDecoder {
     this.#runEnd = version === 1 ? readRunV1(this.#source, this.#run, signed) : readRunV2(this.#source, this.#run, signed);
     this.#runAt = 0;
   }
+}
+
+/** Reads one run of version 1 (at most 130 values) to the front of `run` and returns its length. */
+function readRunV1(source: ByteSource, run: LongWords, signed: boolean): number {
+  const control = source.byte();
+  if (control >= 0x80) {
+    const count = 0x100 - control;
+    for (let index = 0; index < count; index++) readVarint(source, run, index);
+    if (signed) unzigzag(run, 0, count);
+    return count;
+  }
+  const count = control + 3;
+  const delta = (source.byte() << 24) >> 24;
+  readVarint(source, run, 0);
+  if (signed) unzigzag(run, 0, 1);
+  for (let index = 1; index < count; index++) addLong(run, index, index - 1, delta, delta >> 31);
+  return count;
 }

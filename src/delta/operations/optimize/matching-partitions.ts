@@ -1,11 +1,14 @@
 import { AnalysisException } from '../../../base/analysis-exception.ts';
+import { present } from '../../../base/assert.ts';
 import { bindExpression } from '../../../expr/bind-expression.ts';
 import type { Expression } from '../../../expr/expression.ts';
 import { columnsOf } from '../../../expr/expression-tree.ts';
+import { statementTime } from '../../../expr/time-zone.ts';
+import { findField } from '../../../rows/change/assignment-targets.ts';
+import { filesOfPartitions } from '../../../rows/change/files-of-partitions.ts';
 import type { AddFile } from '../../actions.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
-import { filesOfPartitions, partitionFieldsOf } from '../../row-level/partition-condition.ts';
-import { DeltaRowWork } from '../../row-level/row-work.ts';
+import { partitionTextsOf } from '../../scan/partition-columns.ts';
 import type { OperationContext } from '../operation-context.ts';
 
 /**
@@ -20,10 +23,12 @@ export async function filesMatching(
   signal?: AbortSignal,
 ): Promise<readonly AddFile[]> {
   const bound = bindExpression(condition, [{ schema: snapshot.schema }]);
-  const work = new DeltaRowWork(context, { snapshot, engine: await context.engine(), signal });
-  const fields = partitionFieldsOf(work, bound);
-  if (fields === undefined) throw dataColumn(snapshot, bound);
-  return filesOfPartitions(work, [...snapshot.files()], { bound, fields, alias: undefined });
+  const partitionColumns = new Set(snapshot.partitionColumns.map((name) => findField(snapshot.schema, name)?.name));
+  if (!columnsOf(bound).every(({ path }) => partitionColumns.has(path[0]))) throw dataColumn(snapshot, bound);
+  const work = { engine: await context.engine(), now: statementTime(context), signal };
+  const textsOf = partitionTextsOf(snapshot, context.name);
+  const files = await filesOfPartitions(work, [...snapshot.files()], { bound, schema: snapshot.schema, alias: undefined, textsOf });
+  return present(files, 'partition columns are the same in all rows of a file');
 }
 
 function dataColumn(snapshot: DeltaSnapshot, condition: Expression): AnalysisException {

@@ -50,14 +50,16 @@ export async function optimize(context: OperationContext, request: OptimizeReque
   if (full && clusterBy.length === 0) refuseFull();
   if (where !== undefined && kind === 'pack' && clusterBy.length > 0) refusePredicate(printExpression(where));
   const considered = where === undefined ? [...base.files()] : await filesMatching(context, base, where, signal);
-  const targetFileBytes = request.targetFileBytes ?? defaultTargetFileBytes;
+  const targetFileBytes = request.targetFileBytes ?? base.settings.targetFileBytes ?? defaultTargetFileBytes;
   const predicate = where === undefined ? undefined : printExpression(where);
   const cubes = clusterBy.length > 0 ? { columns: clusterBy, full } : undefined;
   const clusters = kind === 'pack' && cubes !== undefined;
   const names = { zOrderBy: clusterNames(zOrdering), clusterBy: clusters ? clusterNames(clusterBy) : undefined };
   return optimizeBins(context, base, {
     considered,
-    bins: clusters ? planClustering(considered, cubes) : planOptimize(base, considered, { kind, targetFileBytes }),
+    bins: clusters
+      ? planClustering(considered, cubes)
+      : planOptimize(base, considered, { kind, targetFileBytes, minFileBytes: request.minFileBytes }),
     targetFileBytes,
     columns: cubes === undefined ? zOrdering : clusterBy,
     cubes,

@@ -1,6 +1,7 @@
 import { printJson } from '../../../base/bigint-json.ts';
 import { fieldOf } from '../../../schema/columns.ts';
 import type { DataType, StructType } from '../../../schema/types.ts';
+import { partitionValue, plainPartitionText } from '../../../table/partitioning/partition-text.ts';
 import type { PartitionValues } from '../../../table/staged-file.ts';
 import { physicalPartitionColumns, physicalSchema } from '../../column-mapping/physical-schema.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
@@ -30,44 +31,7 @@ export function partitionKey(values: PartitionValues, partitionColumns: readonly
 }
 
 function canonicalText(text: string, type: DataType): string {
-  switch (type.kind) {
-    case 'byte':
-    case 'short':
-    case 'integer':
-    case 'long':
-      return /^[+-]?\d{1,19}$/.test(text) ? BigInt(text.replace(/^\+/, '')).toString() : text;
-    case 'float':
-    case 'double':
-      return Number.isNaN(Number(text)) ? text : String(Number(text));
-    case 'decimal':
-      return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
-    case 'boolean':
-      return text.toLowerCase();
-    case 'timestamp':
-    case 'timestamp_ntz':
-      return timestampMicros(text)?.toString() ?? text;
-    default:
-      return text;
-  }
-}
-
-const timestampText = /^(\d{4,6})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6})\d*)?)?)?(Z|[+-]\d\d:?\d\d)?$/;
-
-/** Microseconds since the epoch; a spelling without zone is taken as UTC. */
-function timestampMicros(text: string): bigint | undefined {
-  const parts = timestampText.exec(text);
-  if (parts === null) return undefined;
-  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map((part) => Number(part || '0'));
-  const date = new Date(0);
-  // Date.UTC would take the years 0 to 99 for 1900 to 1999.
-  date.setUTCFullYear(year, month - 1, day);
-  date.setUTCHours(hour, minute, second);
-  return (BigInt(date.getTime()) - BigInt(zoneOffsetMs(parts[8]))) * 1000n + BigInt((parts[7] ?? '').padEnd(6, '0'));
-}
-
-function zoneOffsetMs(zone: string | undefined): number {
-  if (zone === undefined || zone === 'Z') return 0;
-  const digits = zone.slice(1).replace(':', '');
-  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2));
-  return (zone.startsWith('-') ? -minutes : minutes) * 60_000;
+  const value = partitionValue(text, type);
+  if (value === undefined || value instanceof Uint8Array) return plainPartitionText(text, type) ?? text;
+  return String(value);
 }

@@ -1,4 +1,5 @@
-import { bySize, fillBins } from '../../../rows/files/pack-files.ts';
+import { groupBy } from '../../../base/group-by.ts';
+import { bySize, fillBins, maxFilesPerQuery } from '../../../rows/files/pack-files.ts';
 import { type AddFile, physicalRows } from '../../actions.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
 import { partitionKeys } from './partition-key.ts';
@@ -8,8 +9,6 @@ import type { Bin } from './rewrite-bins.ts';
 export const defaultTargetFileBytes: number = 1 << 30;
 /** A file of which more than this share is deleted is rewritten whatever its size. */
 const maxDeletedShare = 0.05;
-/** Files of one bin: bounds the list that one query of the engine reads. */
-const maxFilesPerBin = 10_000;
 
 export type OptimizeKind =
   /** Small files, and files with many deleted rows. */
@@ -32,14 +31,8 @@ export interface OptimizePlanOptions {
  */
 export function planOptimize(snapshot: DeltaSnapshot, files: readonly AddFile[], options: OptimizePlanOptions): readonly Bin[] {
   const keyOf = partitionKeys(snapshot);
-  const partitions = new Map<string, AddFile[]>();
-  for (const file of files) {
-    if (!isCandidate(file, options)) continue;
-    const key = keyOf(file.partitionValues);
-    const same = partitions.get(key);
-    if (same === undefined) partitions.set(key, [file]);
-    else same.push(file);
-  }
+  const candidates = files.filter((file) => isCandidate(file, options));
+  const partitions = groupBy(candidates, (file) => keyOf(file.partitionValues));
   return [...partitions.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, partition]) => binsOf(partition, options));
 }
 
@@ -63,7 +56,7 @@ function hasManyDeletedRows(file: AddFile): boolean {
 function binsOf(partition: readonly AddFile[], options: OptimizePlanOptions): readonly Bin[] {
   if (options.kind === 'cluster') return [partition];
   const packable = partition.map((file) => ({ path: file.storedPath, sizeBytes: file.sizeBytes, file })).sort(bySize);
-  return fillBins(packable, { maxBytes: options.targetFileBytes, maxFiles: maxFilesPerBin })
+  return fillBins(packable, { maxBytes: options.targetFileBytes, maxFiles: maxFilesPerQuery })
     .map(({ files }) => files.map(({ file }) => file))
     .filter((bin) => bin.length > 1 || bin[0]?.deletionVector !== undefined);
 }

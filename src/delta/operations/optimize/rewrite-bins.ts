@@ -53,7 +53,7 @@ export type RewriteOutcome =
  * @throws ServiceError `COMMIT_OUTCOME_UNKNOWN` (unknown-outcome); `COMPACTION_ROWS_DIFFER` (internal); what the store and the rewriter throw.
  */
 export async function rewriteBins(context: OperationContext, request: Rewrite, signal?: AbortSignal): Promise<RewriteOutcome> {
-  await context.failpoint('M1');
+  await context.failpoint('after-compaction-plan');
   const rewritten = new Map<number, RewrittenBin>();
   try {
     await eachBounded(
@@ -67,7 +67,7 @@ export async function rewriteBins(context: OperationContext, request: Rewrite, s
       },
       signal,
     );
-    await context.failpoint('M2');
+    await context.failpoint('before-compaction-commit');
     throwIfAborted(signal);
     const inOrder = [...rewritten].sort(([a], [b]) => a - b).map(([, bin]) => bin);
     return await commitBins(context, request, inOrder, signal);
@@ -102,8 +102,8 @@ async function commitBins(
       },
       signal,
     );
-    if (end.kind === 'committed') return { ...end, bins };
-    await context.failpoint('M3');
+    if (end.kind === 'committed') return { kind: 'committed', version: end.landed, bins };
+    await context.failpoint('compaction-conflict');
     base = await context.refresh(signal);
     const left = sameDefinition(request.base, base) ? bins.filter((bin) => goneFrom(base, bin) === undefined) : [];
     // All bins stand and the commit was lost nevertheless: too many others commit; the next run finds the same bins.

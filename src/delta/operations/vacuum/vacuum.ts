@@ -39,7 +39,7 @@ export async function vacuum(context: OperationContext, options: VacuumOptions, 
   const retention: Retention = { ...options, retentionMs, deleteBefore };
   const found = await findGarbage(context, snapshot, retention, signal);
   const folders = await vacuumFolders(context, found.files, { partitionColumns: snapshot.partitionColumns, deleteBefore }, signal);
-  await context.failpoint('V1');
+  await context.failpoint('before-vacuum-deletes');
   const idle = found.files.length + folders.removable.length === 0;
   if (options.dryRun) return resultOf(found, folders.removable);
   // What a feed or the limit of one run held back must be found again by a run that looks at the log only.
@@ -147,7 +147,7 @@ async function deleteAll(
   let removedFolders: readonly string[];
   try {
     await eachBounded(files.slice(0, half), deleteConcurrency, remove, signal);
-    await context.failpoint('V2');
+    await context.failpoint('within-vacuum-deletes');
     await eachBounded(files.slice(half), deleteConcurrency, remove, signal);
     removedFolders = await folders.remove();
   } catch (error) {

@@ -7,16 +7,16 @@ import { fileMetrics } from '../../files/file-metrics.ts';
 import { metricsModes } from '../../files/metrics-modes.ts';
 import { partitionTexts } from '../../files/partition-tuple.ts';
 import { contentFile } from '../../files/staging.ts';
-import type { IcebergView } from '../../iceberg-view.ts';
+import type { ContentFile, ManifestEntry, PartitionValue } from '../../metadata/content-file.ts';
+import type { MetadataUpdate } from '../../metadata/metadata-updates.ts';
+import { nameMappingOf, nameMappingProperty, printNameMapping } from '../../metadata/name-mapping.ts';
+import { specById } from '../../metadata/partition-type.ts';
+import { fieldById } from '../../metadata/schema-fields.ts';
+import type { PartitionSpec } from '../../metadata/table-metadata.ts';
 import { noDeletes } from '../../scan/delete-index.ts';
 import { fileScanOf } from '../../scan/file-scan.ts';
 import { liveFiles } from '../../scan/live-files.ts';
-import type { ContentFile, ManifestEntry, PartitionValue } from '../../spec/content-file.ts';
-import type { MetadataUpdate } from '../../spec/metadata-updates.ts';
-import { nameMappingOf, nameMappingProperty, printNameMapping } from '../../spec/name-mapping.ts';
-import { specById } from '../../spec/partition-type.ts';
-import { fieldById } from '../../spec/schema-fields.ts';
-import type { PartitionSpec } from '../../spec/table-metadata.ts';
+import type { SnapshotState } from '../../snapshot-state.ts';
 import type { TableContext } from '../../table-context.ts';
 import { commitSnapshot } from '../../transaction/commit-snapshot.ts';
 import { shortList } from '../../transaction/manifest-filter.ts';
@@ -48,8 +48,8 @@ export async function addFiles(context: TableContext, request: AddFilesRequest):
   const { signal } = request;
   const directory = sourceDirectory(request.sourceTable);
   const base = await context.refresh(signal);
-  const { view, updates } = withNameMapping(base);
-  const { metadata } = view;
+  const { state, updates } = withNameMapping(base);
+  const { metadata } = state;
   const spec = specById(metadata, metadata.defaultSpecId) ?? { specId: 0, fields: [] };
   checkSpec(context.name, spec, request.partitionFilter);
   const all = await sourceFiles(context.files, directory, signal);
@@ -57,11 +57,13 @@ export async function addFiles(context: TableContext, request: AddFilesRequest):
   if (request.checkDuplicateFiles !== false) await refuseDuplicates(context, base, chosen, signal);
   if (chosen.length === 0) return { addedFiles: 0, changedPartitions: undefined };
   const engine = await context.engine();
-  const partitions = new PartitionTuples(engine, view, spec);
+  const partitions = new PartitionTuples(engine, state, spec);
   const added: ContentFile[] = [];
   for (const file of chosen) {
     throwIfAborted(signal);
-    added.push(await described(context, engine, view, { file, specId: spec.specId, partition: await partitions.of(file, signal) }, signal));
+    added.push(
+      await described(context, engine, state, { file, specId: spec.specId, partition: await partitions.of(file, signal) }, signal),
+    );
   }
   const change = { kind: 'append', added, addsKnownFiles: true, removed: [], validation: {}, summary: {}, updates } as const;
   const committed = await commitSnapshot(context, base, change, { signal });
@@ -69,12 +71,12 @@ export async function addFiles(context: TableContext, request: AddFilesRequest):
   return { addedFiles: added.length, changedPartitions: spec.fields.length === 0 || changed === undefined ? undefined : Number(changed) };
 }
 
-function withNameMapping(base: IcebergView): { readonly view: IcebergView; readonly updates: readonly MetadataUpdate[] } {
+function withNameMapping(base: SnapshotState): { readonly state: SnapshotState; readonly updates: readonly MetadataUpdate[] } {
   const { metadata, icebergSchema } = base;
-  if (metadata.properties[nameMappingProperty] !== undefined) return { view: base, updates: [] };
+  if (metadata.properties[nameMappingProperty] !== undefined) return { state: base, updates: [] };
   const mapping = { [nameMappingProperty]: printNameMapping(nameMappingOf(icebergSchema.struct)) };
   const properties = { ...metadata.properties, ...mapping };
-  return { view: { ...base, metadata: { ...metadata, properties } }, updates: [{ action: 'set-properties', updates: mapping }] };
+  return { state: { ...base, metadata: { ...metadata, properties } }, updates: [{ action: 'set-properties', updates: mapping }] };
 }
 
 function checkSpec(table: string, { fields }: PartitionSpec, filter: ReadonlyMap<string, string> | undefined): void {
@@ -102,11 +104,11 @@ function matches(partition: SourceFile['partition'], filter: ReadonlyMap<string,
 
 async function refuseDuplicates(
   context: TableContext,
-  view: IcebergView,
+  state: SnapshotState,
   chosen: readonly SourceFile[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { data } = await liveFiles(context, view, undefined, signal);
+  const { data } = await liveFiles(context, state, undefined, signal);
   const present = new Set(data.map(({ entry }) => entry.file.path));
   const twice = chosen.map(({ location }) => location).filter((location) => present.has(location));
   if (twice.length === 0) return;
@@ -120,13 +122,13 @@ async function refuseDuplicates(
 /** Partition values by the names and values of directories. */
 class PartitionTuples {
   readonly #engine: Engine;
-  readonly #view: IcebergView;
+  readonly #state: SnapshotState;
   readonly #spec: PartitionSpec;
   readonly #known = new Map<string, readonly PartitionValue[]>();
 
-  constructor(engine: Engine, view: IcebergView, spec: PartitionSpec) {
+  constructor(engine: Engine, state: SnapshotState, spec: PartitionSpec) {
     this.#engine = engine;
-    this.#view = view;
+    this.#state = state;
     this.#spec = spec;
   }
 
@@ -150,7 +152,7 @@ class PartitionTuples {
   }
 
   async #tuple(values: readonly (string | undefined)[], signal: AbortSignal | undefined): Promise<readonly PartitionValue[]> {
-    const { icebergSchema } = this.#view;
+    const { icebergSchema } = this.#state;
     const texts = partitionTexts(icebergSchema, this.#spec);
     const columns = this.#spec.fields.flatMap(({ sourceId }, index) => {
       const source = fieldById(icebergSchema, sourceId);
@@ -167,12 +169,12 @@ class PartitionTuples {
 async function described(
   context: TableContext,
   engine: Engine,
-  view: IcebergView,
+  state: SnapshotState,
   source: { readonly file: SourceFile; readonly specId: number; readonly partition: readonly PartitionValue[] },
   signal: AbortSignal | undefined,
 ): Promise<ContentFile> {
   const { file, specId, partition } = source;
-  const { metadata, icebergSchema, schema } = view;
+  const { metadata, icebergSchema, schema } = state;
   const plain = contentFile({
     content: 'data',
     path: file.location,
@@ -184,7 +186,7 @@ async function described(
     sortOrderId: 0,
   });
   const entry: ManifestEntry = { status: 'added', snapshotId: 0n, sequenceNumber: 0n, fileSequenceNumber: 0n, file: plain };
-  const scan = await engine.scan(await fileScanOf(context, view, [{ entry, deletes: [], attached: noDeletes }], {}, signal), {}, signal);
+  const scan = await engine.scan(await fileScanOf(context, state, [{ entry, deletes: [], attached: noDeletes }], {}, signal), {}, signal);
   try {
     const metrics = new BatchMetrics(schema);
     for await (const batch of engine.read({ sql: scan.sql, schema }, signal)) metrics.add(batch);

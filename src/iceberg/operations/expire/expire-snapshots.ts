@@ -1,13 +1,13 @@
 import type { CommitOptions } from '../../../table/row-operations.ts';
 import type { Version } from '../../../table/version.ts';
-import type { IcebergView } from '../../iceberg-view.ts';
+import { applyUpdates } from '../../metadata/apply-updates.ts';
+import type { FileContent } from '../../metadata/content-file.ts';
+import type { MetadataUpdate } from '../../metadata/metadata-updates.ts';
+import { requirementsFor } from '../../metadata/requirements.ts';
+import type { IcebergSnapshot, TableMetadata } from '../../metadata/table-metadata.ts';
 import type { MetadataChange } from '../../pointer/table-pointer.ts';
 import { manifestsOf } from '../../scan/manifests.ts';
-import { applyUpdates } from '../../spec/apply-updates.ts';
-import type { FileContent } from '../../spec/content-file.ts';
-import type { MetadataUpdate } from '../../spec/metadata-updates.ts';
-import { requirementsFor } from '../../spec/requirements.ts';
-import type { IcebergSnapshot, TableMetadata } from '../../spec/table-metadata.ts';
+import type { SnapshotState } from '../../snapshot-state.ts';
 import type { TableContext } from '../../table-context.ts';
 import { commitUpdates } from '../../transaction/commit-updates.ts';
 import { deleteFiles, refuseForeign } from '../delete-files.ts';
@@ -59,9 +59,9 @@ export async function expireSnapshots(context: TableContext, request: ExpireRequ
   let before = base.metadata;
   const committed = await commitUpdates(
     context,
-    (view) => {
-      before = view.metadata;
-      return plan(view);
+    (state) => {
+      before = state.metadata;
+      return plan(state);
     },
     { signal },
   );
@@ -76,7 +76,7 @@ export async function expireSnapshots(context: TableContext, request: ExpireRequ
 /** What a plan would leave behind, looked at before it is committed. */
 async function plannedExpiry(
   context: TableContext,
-  base: IcebergView,
+  base: SnapshotState,
   plan: Plan,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly after: TableMetadata; readonly files: UnreachableFiles } | undefined> {
@@ -90,9 +90,9 @@ async function plannedExpiry(
   return { after, files };
 }
 
-type Plan = (view: IcebergView) => MetadataChange | undefined;
+type Plan = (state: SnapshotState) => MetadataChange | undefined;
 
-async function expiryPlan(context: TableContext, base: IcebergView, request: ExpireRequest): Promise<Plan> {
+async function expiryPlan(context: TableContext, base: SnapshotState, request: ExpireRequest): Promise<Plan> {
   const nowMs = context.clock.now();
   const uses = request.cleanExpiredMetadata === true ? await specsOfSnapshots(context, base.metadata, request.signal) : undefined;
   return ({ metadata }) => {

@@ -1,6 +1,6 @@
 import { ancestorsOf, snapshotById } from '../../ancestry.ts';
-import type { IcebergSnapshot, SnapshotRef, TableMetadata } from '../../spec/table-metadata.ts';
-import { mainBranch, versionOf } from '../../view-of.ts';
+import type { IcebergSnapshot, SnapshotRef, TableMetadata } from '../../metadata/table-metadata.ts';
+import { mainBranch, versionOf } from '../../snapshot-state-of.ts';
 import { illegalArgument } from '../operation-errors.ts';
 
 /** Which snapshots may go. */

@@ -1,7 +1,7 @@
 import { isServiceError } from '../../../base/errors.ts';
+import type { FileContent, ManifestFile } from '../../metadata/content-file.ts';
+import type { IcebergSnapshot, TableMetadata } from '../../metadata/table-metadata.ts';
 import { entriesOf, type MetadataSource, manifestsOf } from '../../scan/manifests.ts';
-import type { FileContent, ManifestFile } from '../../spec/content-file.ts';
-import type { IcebergSnapshot, TableMetadata } from '../../spec/table-metadata.ts';
 
 /** Files that only expired snapshots refer to. */
 export interface UnreachableFiles {

@@ -1,8 +1,8 @@
 import { throwIfAborted } from '../../../base/abort.ts';
 import type { CommitOptions } from '../../../table/row-operations.ts';
 import { childLocation } from '../../location.ts';
+import type { TableMetadata } from '../../metadata/table-metadata.ts';
 import { fileNameOf } from '../../pointer/metadata-names.ts';
-import type { TableMetadata } from '../../spec/table-metadata.ts';
 import type { TableContext } from '../../table-context.ts';
 import { deleteFiles, refuseForeign } from '../delete-files.ts';
 import { illegalArgument, refuseWithoutGc } from '../operation-errors.ts';

@@ -29,16 +29,19 @@ function dataFiles(context: TableContext): Procedure {
       failed_data_files_count: 'integer',
       removed_delete_files_count: 'integer',
     }),
-    run: async (args, signal) => {
+    run: async (args, signal, zone) => {
       const values = new ProcedureValues(args);
-      const result = await rewriteDataFiles(context, {
-        strategy: values.text('strategy'),
-        sortOrder: values.text('sort_order'),
-        options: values.map('options'),
-        where: conditionOf(values),
-        branch: values.text('branch'),
-        signal,
-      });
+      const result = await rewriteDataFiles(
+        { ...context, zone },
+        {
+          strategy: values.text('strategy'),
+          sortOrder: values.text('sort_order'),
+          options: values.map('options'),
+          where: conditionOf(values),
+          branch: values.text('branch'),
+          signal,
+        },
+      );
       return [
         [
           result.rewrittenDataFiles,
@@ -75,9 +78,12 @@ function positionDeletes(context: TableContext): Procedure {
       rewritten_bytes_count: 'long',
       added_bytes_count: 'long',
     }),
-    run: async (args, signal) => {
+    run: async (args, signal, zone) => {
       const values = new ProcedureValues(args);
-      const result = await rewritePositionDeletes(context, { options: values.map('options'), where: conditionOf(values), signal });
+      const result = await rewritePositionDeletes(
+        { ...context, zone },
+        { options: values.map('options'), where: conditionOf(values), signal },
+      );
       return [[result.rewrittenDeleteFiles, result.addedDeleteFiles, BigInt(result.rewrittenBytes), BigInt(result.addedBytes)]];
     },
   };

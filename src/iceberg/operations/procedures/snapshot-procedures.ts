@@ -1,7 +1,7 @@
 import type { Procedure } from '../../../table/queries.ts';
 import { ancestorsOf, snapshotById } from '../../ancestry.ts';
+import { snapshotNotFound } from '../../snapshot-state-of.ts';
 import type { TableContext } from '../../table-context.ts';
-import { snapshotNotFound } from '../../view-of.ts';
 import { cherrypickSnapshot, publishChanges } from '../refs/cherrypick.ts';
 import { fastForward } from '../refs/fast-forward.ts';
 import { currentSnapshot, rollbackToSnapshot, rollbackToTimestamp, setCurrentSnapshot } from '../refs/move-main.ts';

@@ -1,15 +1,15 @@
 import type { CommitOptions } from '../../../table/row-operations.ts';
 import { ancestorsOf, snapshotById } from '../../ancestry.ts';
-import type { IcebergView } from '../../iceberg-view.ts';
+import type { ContentFile } from '../../metadata/content-file.ts';
+import type { IcebergSnapshot, TableMetadata } from '../../metadata/table-metadata.ts';
 import { entriesOf, manifestsOf } from '../../scan/manifests.ts';
 import { partitionKey } from '../../scan/partition-key.ts';
-import type { ContentFile } from '../../spec/content-file.ts';
-import type { IcebergSnapshot, TableMetadata } from '../../spec/table-metadata.ts';
+import type { SnapshotState } from '../../snapshot-state.ts';
+import { mainBranch, snapshotStateOf } from '../../snapshot-state-of.ts';
 import type { TableContext } from '../../table-context.ts';
 import { commitSnapshot } from '../../transaction/commit-snapshot.ts';
 import { commitUpdates } from '../../transaction/commit-updates.ts';
 import type { SnapshotChange } from '../../transaction/snapshot-change.ts';
-import { mainBranch, viewOf } from '../../view-of.ts';
 import { refusedOperation } from '../operation-errors.ts';
 import { branchChange, currentSnapshot } from './move-main.ts';
 
@@ -29,16 +29,16 @@ const sourceKey = 'source-snapshot-id';
  * @throws AnalysisException `VALIDATION_FAILED` for snapshots of any other kind, and those that were picked before.
  */
 export async function cherrypickSnapshot(context: TableContext, snapshotId: bigint, options: CommitOptions = {}): Promise<PickedSnapshot> {
-  const view = await context.refresh(options.signal);
-  const source = snapshotById(view.metadata, snapshotId);
+  const state = await context.refresh(options.signal);
+  const source = snapshotById(state.metadata, snapshotId);
   if (source === undefined) throw refusedOperation(`Cannot cherry-pick unknown snapshot ID: ${snapshotId}`);
-  checkFresh(view.metadata, source);
-  if (isNext(view.metadata, source)) {
+  checkFresh(state.metadata, source);
+  if (isNext(state.metadata, source)) {
     const forwarded = await forward(context, source, options);
     if (forwarded) return { sourceSnapshotId: snapshotId, currentSnapshotId: snapshotId };
   }
-  const change = await replayed(context, view, source, options.signal);
-  const main = viewOf(view.loaded, { branch: mainBranch });
+  const change = await replayed(context, state, source, options.signal);
+  const main = snapshotStateOf(state.loaded, { branch: mainBranch });
   const committed = await commitSnapshot(guarded(context, source), main, change, { ...options, branch: mainBranch });
   return { sourceSnapshotId: snapshotId, currentSnapshotId: committed.snapshot?.snapshotId ?? snapshotId };
 }
@@ -103,7 +103,7 @@ function checkFresh(metadata: TableMetadata, { snapshotId, summary }: IcebergSna
 
 async function replayed(
   context: TableContext,
-  view: IcebergView,
+  state: SnapshotState,
   source: IcebergSnapshot,
   signal: AbortSignal | undefined,
 ): Promise<SnapshotChange> {
@@ -112,17 +112,17 @@ async function replayed(
   const picked = { [sourceKey]: String(snapshotId), ...(wapId === undefined ? {} : { [publishedWapIdKey]: wapId }) };
   const operation = summary['operation'];
   if (operation === 'append') {
-    const added = await addedFiles(context, view, source, signal);
+    const added = await addedFiles(context, state, source, signal);
     return { kind: 'append', added, addsKnownFiles: true, removed: [], validation: {}, summary: picked };
   }
   if (operation !== 'overwrite' || summary['replace-partitions'] !== 'true') {
     throw refusedOperation(`Cannot cherry-pick snapshot ${snapshotId}: not append, dynamic overwrite, or fast-forward`);
   }
-  const ancestors = [...ancestorsOf(view.metadata, currentSnapshot(view.metadata))];
+  const ancestors = [...ancestorsOf(state.metadata, currentSnapshot(state.metadata))];
   if (parentSnapshotId !== undefined && !ancestors.some((ancestor) => ancestor.snapshotId === parentSnapshotId)) {
     throw refusedOperation(`Cannot cherry-pick overwrite, based on non-ancestor of the current state: ${parentSnapshotId}`);
   }
-  const added = await addedFiles(context, view, source, signal);
+  const added = await addedFiles(context, state, source, signal);
   const partitions = new Map(added.map(({ specId, partition }) => [partitionKey(specId, partition), { specId, partition }]));
   return {
     kind: 'overwrite',
@@ -138,7 +138,7 @@ async function replayed(
 /** @throws AnalysisException when the snapshot has deletes of rows, which cannot be done again. */
 async function addedFiles(
   context: TableContext,
-  { metadata }: IcebergView,
+  { metadata }: SnapshotState,
   source: IcebergSnapshot,
   signal: AbortSignal | undefined,
 ): Promise<readonly ContentFile[]> {

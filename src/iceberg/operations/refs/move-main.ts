@@ -1,12 +1,12 @@
 import type { CommitOptions } from '../../../table/row-operations.ts';
 import { ancestorsOf, snapshotById } from '../../ancestry.ts';
-import type { IcebergView } from '../../iceberg-view.ts';
+import { requirementsFor } from '../../metadata/requirements.ts';
+import type { IcebergSnapshot, SnapshotRef, TableMetadata } from '../../metadata/table-metadata.ts';
 import type { LoadedMetadata, MetadataChange } from '../../pointer/table-pointer.ts';
-import { requirementsFor } from '../../spec/requirements.ts';
-import type { IcebergSnapshot, SnapshotRef, TableMetadata } from '../../spec/table-metadata.ts';
+import type { SnapshotState } from '../../snapshot-state.ts';
+import { mainBranch } from '../../snapshot-state-of.ts';
 import type { TableContext } from '../../table-context.ts';
 import { commitUpdates } from '../../transaction/commit-updates.ts';
-import { mainBranch } from '../../view-of.ts';
 import { illegalArgument, refusedOperation } from '../operation-errors.ts';
 
 /** Where the main branch was and is. */
@@ -79,7 +79,7 @@ async function moveMain(context: TableContext, targetIn: (metadata: TableMetadat
   let moved: MovedMain | undefined;
   await commitUpdates(
     context,
-    ({ loaded, metadata }: IcebergView) => {
+    ({ loaded, metadata }: SnapshotState) => {
       const target = targetIn(metadata);
       const previous = currentSnapshot(metadata)?.snapshotId;
       moved = { previousSnapshotId: previous, currentSnapshotId: target };

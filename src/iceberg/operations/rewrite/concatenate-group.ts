@@ -2,11 +2,11 @@ import { planConcatenation } from '../../../rows/files/plan-concatenation.ts';
 import { writeFileParts } from '../../../storage/local-file-parts.ts';
 import { discardFiles } from '../../files/discard-files.ts';
 import { contentFile, fileNames } from '../../files/staging.ts';
-import type { IcebergView } from '../../iceberg-view.ts';
+import type { ContentFile } from '../../metadata/content-file.ts';
+import { hasRowLineage } from '../../metadata/format-features.ts';
+import { specById } from '../../metadata/partition-type.ts';
 import type { LiveFile } from '../../scan/live-files.ts';
-import type { ContentFile } from '../../spec/content-file.ts';
-import { hasRowLineage } from '../../spec/format-features.ts';
-import { specById } from '../../spec/partition-type.ts';
+import type { SnapshotState } from '../../snapshot-state.ts';
 import type { TableContext } from '../../table-context.ts';
 import { mergedMetrics } from './merged-metrics.ts';
 
@@ -16,11 +16,11 @@ import { mergedMetrics } from './merged-metrics.ts';
  */
 export async function concatenateGroup(
   context: TableContext,
-  view: IcebergView,
+  state: SnapshotState,
   files: readonly LiveFile[],
   signal: AbortSignal | undefined,
 ): Promise<ContentFile | undefined> {
-  const { metadata } = view;
+  const { metadata } = state;
   const inputs = files.map(({ entry }) => entry.file);
   const [first] = inputs;
   const spec = first === undefined ? undefined : specById(metadata, first.specId);
@@ -29,7 +29,7 @@ export async function concatenateGroup(
   // What belongs to a row follows from its file where it is not stored: bytes cannot be moved without it.
   if (hasRowLineage(metadata) || files.some(({ deletes }) => deletes.length > 0)) return undefined;
   if (inputs.some((file) => file.format !== 'parquet' || file.keyMetadata !== undefined)) return undefined;
-  const names = fileNames(context, view, spec, { format: 'parquet', content: 'data' });
+  const names = fileNames(context, state, spec, { format: 'parquet', content: 'data' });
   const path = names.location(names.next(first.partition));
   const paths = inputs.map((file) => context.files.openable(file.path));
   const output = context.files.openable(path);
@@ -55,7 +55,7 @@ export async function concatenateGroup(
     partition: first.partition,
     recordCount: inputs.reduce((sum, { recordCount }) => sum + recordCount, 0),
     fileSizeBytes: written,
-    metrics: mergedMetrics(view.icebergSchema, inputs),
+    metrics: mergedMetrics(state.icebergSchema, inputs),
     splitOffsets: splitOffsets(inputs, planned.movedOffset),
     sortOrderId: 0,
   });

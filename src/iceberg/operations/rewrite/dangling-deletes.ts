@@ -1,25 +1,25 @@
 import type { CommitOptions } from '../../../table/row-operations.ts';
-import type { IcebergView } from '../../iceberg-view.ts';
+import type { ManifestEntry } from '../../metadata/content-file.ts';
 import { type LiveFiles, liveFiles } from '../../scan/live-files.ts';
-import type { ManifestEntry } from '../../spec/content-file.ts';
+import type { SnapshotState } from '../../snapshot-state.ts';
 import type { TableContext } from '../../table-context.ts';
 import { commitSnapshot } from '../../transaction/commit-snapshot.ts';
 
 /** Removes the delete files that concern no live data file. @returns how many there were. */
 export async function removeDanglingDeletes(
   context: TableContext,
-  view: IcebergView,
+  state: SnapshotState,
   options: CommitOptions & { readonly branch: string },
 ): Promise<number> {
-  const dangling = danglingDeletes(await liveFiles(context, view, undefined, options.signal));
+  const dangling = danglingDeletes(await liveFiles(context, state, undefined, options.signal));
   if (dangling.length === 0) return 0;
   const removed = dangling.map(({ file }) => file);
-  const validation = { since: view.snapshot?.snapshotId };
-  await commitSnapshot(context, view, { kind: 'replace', added: [], removed, validation, summary: {} }, options);
+  const validation = { since: state.snapshot?.snapshotId };
+  await commitSnapshot(context, state, { kind: 'replace', added: [], removed, validation, summary: {} }, options);
   return removed.length;
 }
 
-/** Delete files of a whole view (read without a filter) that concern none of its data files. */
+/** Delete files of a whole state (read without a filter) that concern none of its data files. */
 export function danglingDeletes({ data, deletes }: LiveFiles): readonly ManifestEntry[] {
   const used = new Set<ManifestEntry>();
   // Files that have their deletes in common have the same arrays.

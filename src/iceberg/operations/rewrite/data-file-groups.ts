@@ -1,7 +1,9 @@
-import { fillBins, type Packable } from '../../../rows/files/pack-files.ts';
+import { groupBy } from '../../../base/group-by.ts';
+import type { Packable } from '../../../rows/files/pack-files.ts';
 import { deletedRowsOf, type LiveFile } from '../../scan/live-files.ts';
 import { partitionKey } from '../../scan/partition-key.ts';
 import type { DataRewriteSettings } from './data-settings.ts';
+import { groupsBySize } from './rewrite-options.ts';
 
 /** Files of one partition that are rewritten together. */
 export interface DataFileGroup {
@@ -16,23 +18,17 @@ export interface DataFileGroup {
  * other specs than the output's together, for their rows may belong to several partitions of it. Pure.
  */
 export function dataFileGroups(files: readonly LiveFile[], outputSpecId: number, settings: DataRewriteSettings): readonly DataFileGroup[] {
-  const partitions = new Map<string, LiveFile[]>();
-  for (const file of files) {
-    if (!settings.rewriteAll && !isCandidate(file, settings)) continue;
-    const { specId, partition } = file.entry.file;
-    const key = specId === outputSpecId ? partitionKey(specId, partition) : '';
-    const known = partitions.get(key);
-    if (known === undefined) partitions.set(key, [file]);
-    else known.push(file);
-  }
+  const candidates = files.filter((file) => settings.rewriteAll || isCandidate(file, settings));
+  const partitions = groupBy(candidates, ({ entry: { file } }) =>
+    file.specId === outputSpecId ? partitionKey(file.specId, file.partition) : '',
+  );
   const groups = [...partitions].flatMap(([key, members]) =>
-    fillBins(members.map(packable), { maxBytes: settings.maxGroupBytes, maxFiles: settings.maxGroupFiles }).map((bin) => {
-      const group = bin.files.map(({ file }) => file);
+    groupsBySize(members.map(packable), settings, ({ file }) => isMuchDeleted(file, settings)).map((packed) => {
+      const group = packed.map(({ file }) => file);
       return { files: group, bytes: totalBytes(group), samePartition: key !== '' };
     }),
   );
-  const worthIt = settings.rewriteAll ? groups : groups.filter((group) => isWorthIt(group, settings));
-  return limited(ordered(worthIt, settings.jobOrder), settings.maxFiles);
+  return limited(ordered(groups, settings.jobOrder), settings.maxFiles);
 }
 
 function isCandidate(file: LiveFile, settings: DataRewriteSettings): boolean {
@@ -44,11 +40,6 @@ function isMuchDeleted(file: LiveFile, { deleteFileThreshold, deleteRatio }: Dat
   if (file.deletes.length >= deleteFileThreshold) return true;
   const deleted = deletedRowsOf(file);
   return deleted > 0 && deleted / file.entry.file.recordCount >= deleteRatio;
-}
-
-function isWorthIt({ files, bytes }: DataFileGroup, settings: DataRewriteSettings): boolean {
-  if (files.length > 1 && (files.length >= settings.minInputFiles || bytes > settings.targetFileBytes)) return true;
-  return bytes > settings.maxFileBytes || files.some((file) => isMuchDeleted(file, settings));
 }
 
 function ordered(groups: readonly DataFileGroup[], order: DataRewriteSettings['jobOrder']): readonly DataFileGroup[] {

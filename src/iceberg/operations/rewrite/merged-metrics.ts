@@ -1,8 +1,8 @@
 import { compareOrdered } from '../../../expr/pruning/ordered-values.ts';
+import type { ContentFile } from '../../metadata/content-file.ts';
+import { fieldById } from '../../metadata/schema-fields.ts';
+import type { IcebergSchema } from '../../metadata/table-metadata.ts';
 import { boundOf } from '../../scan/bound-value.ts';
-import type { ContentFile } from '../../spec/content-file.ts';
-import { fieldById } from '../../spec/schema-fields.ts';
-import type { IcebergSchema } from '../../spec/table-metadata.ts';
 
 type Counts = ReadonlyMap<number, number> | undefined;
 type Bounds = ReadonlyMap<number, Uint8Array> | undefined;

@@ -4,16 +4,17 @@ import { mapBounded } from '../../../base/map-bounded.ts';
 import { bindExpression } from '../../../expr/bind-expression.ts';
 import { bindNow } from '../../../expr/bind-parameters.ts';
 import type { Expression } from '../../../expr/expression.ts';
+import { statementTime } from '../../../expr/time-zone.ts';
 import type { CommitOptions } from '../../../table/row-operations.ts';
 import type { Version } from '../../../table/version.ts';
 import { discardFiles } from '../../files/discard-files.ts';
-import type { IcebergView } from '../../iceberg-view.ts';
+import type { ContentFile } from '../../metadata/content-file.ts';
+import { specById } from '../../metadata/partition-type.ts';
 import { liveFiles } from '../../scan/live-files.ts';
-import type { ContentFile } from '../../spec/content-file.ts';
-import { specById } from '../../spec/partition-type.ts';
+import type { SnapshotState } from '../../snapshot-state.ts';
+import { snapshotStateOf } from '../../snapshot-state-of.ts';
 import type { TableContext } from '../../table-context.ts';
 import { commitSnapshot } from '../../transaction/commit-snapshot.ts';
-import { viewOf } from '../../view-of.ts';
 import { refusedOperation } from '../operation-errors.ts';
 import { removeDanglingDeletes } from './dangling-deletes.ts';
 import { type DataFileGroup, dataFileGroups } from './data-file-groups.ts';
@@ -62,24 +63,24 @@ const maxGroupsAtOnce = 2;
 export async function rewriteDataFiles(context: TableContext, request: DataRewriteRequest = {}): Promise<DataRewriteResult> {
   const { signal } = request;
   const branch = request.branch ?? context.branch;
-  const view = viewOf((await context.refresh(signal)).loaded, { branch });
-  const order = rewriteOrder(view, request);
-  const settings = dataRewriteSettings(view.metadata.properties, new RewriteOptions(request.options), rewriterName(order));
-  const specId = settings.outputSpecId ?? view.metadata.defaultSpecId;
-  if (specById(view.metadata, specId) === undefined) throw refusedOperation(`Output spec id ${specId} is not a valid spec id for table`);
-  const filter = request.where === undefined ? undefined : boundCondition(context, view, request.where);
-  const { data } = await liveFiles(context, view, filter, signal);
+  const state = snapshotStateOf((await context.refresh(signal)).loaded, { branch });
+  const order = rewriteOrder(state, request);
+  const settings = dataRewriteSettings(state.metadata.properties, new RewriteOptions(request.options), rewriterName(order));
+  const specId = settings.outputSpecId ?? state.metadata.defaultSpecId;
+  if (specById(state.metadata, specId) === undefined) throw refusedOperation(`Output spec id ${specId} is not a valid spec id for table`);
+  const filter = request.where === undefined ? undefined : boundCondition(context, state, request.where);
+  const { data } = await liveFiles(context, state, filter, signal);
   const groups = dataFileGroups(data, specId, settings);
   if (request.dryRun === true) return { ...nothing, ...plannedOf(groups) };
-  const run = new Run(context, view, { request: { ...request, branch }, order, settings, specId });
+  const run = new Run(context, state, { request: { ...request, branch }, order, settings, specId });
   for (const batch of batches(groups, settings)) await run.rewrite(batch);
   if (settings.removeDanglingDeletes) await run.removeDanglingDeletes();
   return run.result;
 }
 
-/** A condition of a user, bound to the columns of a view. */
-export function boundCondition(context: Pick<TableContext, 'clock'>, { schema }: IcebergView, condition: Expression): Expression {
-  return bindNow(bindExpression(condition, [{ schema }]), BigInt(context.clock.now()) * 1000n);
+/** A condition of a user, bound to the columns of a state. */
+export function boundCondition(context: Pick<TableContext, 'clock'>, { schema }: SnapshotState, condition: Expression): Expression {
+  return bindNow(bindExpression(condition, [{ schema }]), statementTime(context));
 }
 
 const nothing: DataRewriteResult = {
@@ -117,15 +118,15 @@ interface RunParts {
 /** One rewrite of a table, commit by commit. */
 class Run {
   readonly #context: TableContext;
-  readonly #start: IcebergView;
+  readonly #start: SnapshotState;
   readonly #parts: RunParts;
-  #newest: IcebergView;
+  #newest: SnapshotState;
   #result: DataRewriteResult = nothing;
 
-  constructor(context: TableContext, view: IcebergView, parts: RunParts) {
+  constructor(context: TableContext, state: SnapshotState, parts: RunParts) {
     this.#context = context;
-    this.#start = view;
-    this.#newest = view;
+    this.#start = state;
+    this.#newest = state;
     this.#parts = parts;
   }
 

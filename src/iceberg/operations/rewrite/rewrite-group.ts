@@ -6,12 +6,12 @@ import { zOrdered } from '../../../rows/order/z-order.ts';
 import type { Relation } from '../../../table/relation.ts';
 import { discardFiles } from '../../files/discard-files.ts';
 import { type StageOptions, stageDataFiles } from '../../files/stage-data-files.ts';
-import type { IcebergView } from '../../iceberg-view.ts';
+import type { ContentFile } from '../../metadata/content-file.ts';
+import { hasRowLineage } from '../../metadata/format-features.ts';
+import { specById } from '../../metadata/partition-type.ts';
 import { fileScanOf } from '../../scan/file-scan.ts';
 import { lineageColumns } from '../../scan/lineage-columns.ts';
-import type { ContentFile } from '../../spec/content-file.ts';
-import { hasRowLineage } from '../../spec/format-features.ts';
-import { specById } from '../../spec/partition-type.ts';
+import type { SnapshotState } from '../../snapshot-state.ts';
 import type { TableContext } from '../../table-context.ts';
 import { concatenateGroup } from './concatenate-group.ts';
 import type { DataFileGroup } from './data-file-groups.ts';
@@ -33,7 +33,7 @@ export interface GroupRewrite {
  */
 export async function rewriteGroup(
   context: TableContext,
-  view: IcebergView,
+  state: SnapshotState,
   group: DataFileGroup,
   how: GroupRewrite,
   signal: AbortSignal | undefined,
@@ -41,22 +41,22 @@ export async function rewriteGroup(
   const { settings, order, specId } = how;
   const outputs = outputCount(group.bytes, settings);
   if (order.kind === 'none' && outputs === 1 && group.samePartition) {
-    const whole = await concatenateGroup(context, view, group.files, signal);
+    const whole = await concatenateGroup(context, state, group.files, signal);
     if (whole !== undefined) return [whole];
   }
   const engine = await context.engine();
-  const tracked = hasRowLineage(view.metadata) ? lineageColumns : undefined;
+  const tracked = hasRowLineage(state.metadata) ? lineageColumns : undefined;
   const scan = await engine.scan(
-    await fileScanOf(context, view, group.files, {}, signal),
+    await fileScanOf(context, state, group.files, {}, signal),
     { withRowTracking: tracked !== undefined },
     signal,
   );
   const staged: ContentFile[] = [];
   try {
-    const rows: Relation = { sql: scan.sql, schema: withRowTrackingFields(view.schema, tracked) };
-    const options: StageOptions = { specId, withRowTracking: tracked !== undefined, ...stagingOf(view, how, outputs) };
-    for await (const part of partsOf(engine, view, rows, { ...how, group, outputs, signal })) {
-      staged.push(...(await stageDataFiles(context, view, part, options, signal)));
+    const rows: Relation = { sql: scan.sql, schema: withRowTrackingFields(state.schema, tracked) };
+    const options: StageOptions = { specId, withRowTracking: tracked !== undefined, ...stagingOf(state, how, outputs) };
+    for await (const part of partsOf(engine, state, rows, { ...how, group, outputs, signal })) {
+      staged.push(...(await stageDataFiles(context, state, part, options, signal)));
     }
     refuseLostRows(group, staged);
     return staged;
@@ -68,7 +68,7 @@ export async function rewriteGroup(
   }
 }
 
-function stagingOf(view: IcebergView, { settings, order }: GroupRewrite, outputs: number): StageOptions {
+function stagingOf(state: SnapshotState, { settings, order }: GroupRewrite, outputs: number): StageOptions {
   const whole = Number.MAX_SAFE_INTEGER;
   switch (order.kind) {
     case 'none': {
@@ -77,7 +77,7 @@ function stagingOf(view: IcebergView, { settings, order }: GroupRewrite, outputs
       return { targetFileBytes: outputs === 1 ? whole : largest };
     }
     case 'sorted':
-      return { targetFileBytes: whole, sortOrderId: order.orderId, orderBy: sortKeysSql(view.icebergSchema, order.fields) };
+      return { targetFileBytes: whole, sortOrderId: order.orderId, orderBy: sortKeysSql(state.icebergSchema, order.fields) };
     case 'z-order':
       return { targetFileBytes: whole };
   }
@@ -85,7 +85,7 @@ function stagingOf(view: IcebergView, { settings, order }: GroupRewrite, outputs
 
 async function* partsOf(
   engine: Engine,
-  view: IcebergView,
+  state: SnapshotState,
   rows: Relation,
   how: GroupRewrite & { readonly group: DataFileGroup; readonly outputs: number; readonly signal: AbortSignal | undefined },
 ): AsyncGenerator<Relation, void, undefined> {
@@ -93,10 +93,10 @@ async function* partsOf(
   if (order.kind === 'z-order') yield* zOrdered(engine, rows, order.columns, { parts, signal });
   else if (order.kind === 'none' || parts === 1) yield rows;
   else {
-    const spec = group.samePartition ? undefined : specById(view.metadata, how.specId);
+    const spec = group.samePartition ? undefined : specById(state.metadata, how.specId);
     const keys = [
-      ...(spec === undefined ? [] : partitionKeysSql(view.icebergSchema, spec)),
-      ...sortKeysSql(view.icebergSchema, order.fields),
+      ...(spec === undefined ? [] : partitionKeysSql(state.icebergSchema, spec)),
+      ...sortKeysSql(state.icebergSchema, order.fields),
     ];
     yield* orderedParts(engine, { sql: `SELECT * FROM (${rows.sql}) ORDER BY ${keys.join(', ')}`, schema: rows.schema }, { parts, signal });
   }

@@ -1,11 +1,12 @@
 import { isServiceError } from '../../../base/errors.ts';
+import { groupBy } from '../../../base/group-by.ts';
 import type { CommitOptions } from '../../../table/row-operations.ts';
 import type { Version } from '../../../table/version.ts';
-import type { IcebergView } from '../../iceberg-view.ts';
+import type { ManifestEntry, ManifestFile, PartitionValue } from '../../metadata/content-file.ts';
+import { specById } from '../../metadata/partition-type.ts';
 import { entriesOf, manifestsOf } from '../../scan/manifests.ts';
 import { partitionKey } from '../../scan/partition-key.ts';
-import type { ManifestEntry, ManifestFile, PartitionValue } from '../../spec/content-file.ts';
-import { specById } from '../../spec/partition-type.ts';
+import type { SnapshotState } from '../../snapshot-state.ts';
 import type { TableContext } from '../../table-context.ts';
 import { manifestSettings } from '../../transaction/commit-settings.ts';
 import { commitSnapshot } from '../../transaction/commit-snapshot.ts';
@@ -36,8 +37,8 @@ export interface ManifestRewriteResult {
  */
 export async function rewriteManifests(context: TableContext, request: ManifestRewriteRequest = {}): Promise<ManifestRewriteResult> {
   const { signal } = request;
-  const view = await context.refresh(signal);
-  const { metadata, snapshot } = view;
+  const state = await context.refresh(signal);
+  const { metadata, snapshot } = state;
   const specId = request.specId ?? metadata.defaultSpecId;
   if (specById(metadata, specId) === undefined) throw illegalArgument(`Invalid spec id ${specId}`);
   const present = await manifestsOf(context, metadata, snapshot, signal);
@@ -47,11 +48,11 @@ export async function rewriteManifests(context: TableContext, request: ManifestR
   if (request.dryRun === true) return { version: undefined, rewrittenManifests: removed.length, addedManifests: 0 };
   const writer = new ManifestWriter(context, freshSnapshotId(context.random, metadata));
   try {
-    const { added, processed } = await write(context, view, { writer, removed, targetBytes, signal });
+    const { added, processed } = await write(context, state, { writer, removed, targetBytes, signal });
     const summary = { 'entries-processed': String(processed) };
     const validation = { since: snapshot?.snapshotId };
     const change = { kind: 'rewrite-manifests', added: [], removed: [], manifests: { removed, added }, validation, summary } as const;
-    const committed = await commitSnapshot(context, view, change, { signal });
+    const committed = await commitSnapshot(context, state, change, { signal });
     return { version: committed.version, rewrittenManifests: removed.length, addedManifests: added.length };
   } catch (error) {
     // After an unknown outcome the manifests may be part of the table.
@@ -61,7 +62,7 @@ export async function rewriteManifests(context: TableContext, request: ManifestR
 }
 
 /** How many small manifests a rewrite of the table's own spec takes. */
-export function rewritableManifests({ metadata }: IcebergView, present: readonly ManifestFile[]): number {
+export function rewritableManifests({ metadata }: SnapshotState, present: readonly ManifestFile[]): number {
   const { targetBytes } = manifestSettings(metadata.properties);
   return chosenManifests(present, metadata.defaultSpecId, targetBytes).filter(({ length }) => length < targetBytes / 2).length;
 }
@@ -80,7 +81,7 @@ function isWorthIt(manifests: readonly ManifestFile[], targetBytes: number): boo
 
 async function write(
   context: TableContext,
-  { metadata }: IcebergView,
+  { metadata }: SnapshotState,
   how: {
     readonly writer: ManifestWriter;
     readonly removed: readonly ManifestFile[];
@@ -112,13 +113,7 @@ async function write(
 
 /** Entries of one partition stand side by side, partitions in their order as far as their values have one. */
 function clustered(entries: readonly ManifestEntry[]): readonly ManifestEntry[] {
-  const groups = new Map<string, ManifestEntry[]>();
-  for (const entry of entries) {
-    const key = partitionKey(entry.file.specId, entry.file.partition);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [entry]);
-    else group.push(entry);
-  }
+  const groups = groupBy(entries, ({ file }) => partitionKey(file.specId, file.partition));
   return [...groups.values()].toSorted(([a], [b]) => comparePartitions(a?.file.partition ?? [], b?.file.partition ?? [])).flat();
 }
 

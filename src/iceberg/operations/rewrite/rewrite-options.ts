@@ -1,3 +1,4 @@
+import { fillBins, maxFilesPerQuery, type Packable, packGroups } from '../../../rows/files/pack-files.ts';
 import { illegalArgument } from '../operation-errors.ts';
 
 /** Options of a rewrite as text, as procedures take them; each is read once, what is left over is refused. */
@@ -59,8 +60,6 @@ const minShare = 0.75;
 const maxShare = 1.8;
 const defaultMinInputFiles = 5;
 const defaultMaxGroupBytes = 100 * 2 ** 30;
-/** Bounds the list that one query of the engine reads. */
-const defaultMaxGroupFiles = 10_000;
 
 /** @throws AnalysisException `INVALID_ARGUMENT` for limits that contradict each other. */
 export function sizeLimits(options: RewriteOptions, defaultTargetBytes: number): SizeLimits {
@@ -89,10 +88,29 @@ export function sizeLimits(options: RewriteOptions, defaultTargetBytes: number):
   refuseUnless(minInputFiles > 0, `'${names.inputs}' is set to ${minInputFiles} but must be > 0`);
   const maxGroupBytes = options.number(names.group, defaultMaxGroupBytes);
   refuseUnless(maxGroupBytes > 0, `'${names.group}' is set to ${maxGroupBytes} but must be > 0`);
-  const maxGroupFiles = options.number(names.files, defaultMaxGroupFiles);
+  const maxGroupFiles = options.number(names.files, maxFilesPerQuery);
   refuseUnless(maxGroupFiles > 0, `'${names.files}' is set to ${maxGroupFiles} but must be > 0`);
   const rewriteAll = options.boolean('rewrite-all', false);
   return { targetFileBytes, minFileBytes, maxFileBytes, minInputFiles, rewriteAll, maxGroupBytes, maxGroupFiles };
+}
+
+/** Files of one partition in the groups that are worth a rewrite. `isDue`: the file is rewritten for its own sake. */
+export function groupsBySize<File extends Packable>(
+  files: readonly File[],
+  limits: SizeLimits,
+  isDue: (file: File) => boolean = () => false,
+): readonly (readonly File[])[] {
+  const { maxGroupBytes: maxBytes, maxGroupFiles: maxFiles, maxFileBytes, targetFileBytes, minInputFiles } = limits;
+  if (limits.rewriteAll) return fillBins(files, { maxBytes, maxFiles }).map((bin) => bin.files);
+  return packGroups(
+    files,
+    { maxBytes, maxFiles },
+    {
+      isDue: (file) => file.sizeBytes > maxFileBytes || isDue(file),
+      isWorthIt: ({ files: kept }) =>
+        kept.length > 1 && (kept.length >= minInputFiles || kept.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) > targetFileBytes),
+    },
+  );
 }
 
 export function refuseUnless(holds: boolean, message: string): void {

@@ -7,9 +7,9 @@ import { columnPathSql } from '../../../expr/sql/engine-sql.ts';
 import { type ClusterColumn, curveBits } from '../../../rows/order/z-order.ts';
 import { namedTransform, printTransform, type Transform } from '../../../table/partitioning/transform.ts';
 import { findSource } from '../../definition/find-source.ts';
-import type { IcebergView } from '../../iceberg-view.ts';
-import { fieldById } from '../../spec/schema-fields.ts';
-import type { IcebergSchema, PartitionSpec, SortField } from '../../spec/table-metadata.ts';
+import { fieldById } from '../../metadata/schema-fields.ts';
+import type { IcebergSchema, PartitionSpec, SortField } from '../../metadata/table-metadata.ts';
+import type { SnapshotState } from '../../snapshot-state.ts';
 import { illegalArgument } from '../operation-errors.ts';
 
 /** How rows of rewritten files are ordered. */
@@ -30,7 +30,7 @@ export function rewriterName({ kind }: RewriteOrder): string {
  * @throws AnalysisException `INVALID_ARGUMENT`, `FIELD_NOT_FOUND`; ParseException for what is no order.
  */
 export function rewriteOrder(
-  view: IcebergView,
+  state: SnapshotState,
   { strategy, sortOrder }: { readonly strategy?: string | undefined; readonly sortOrder?: string | undefined },
 ): RewriteOrder {
   const name = strategy?.toLowerCase() ?? (sortOrder === undefined ? 'binpack' : 'sort');
@@ -41,7 +41,7 @@ export function rewriteOrder(
     if (sortOrder === undefined) return { kind: 'none' };
     throw illegalArgument('Must use only one rewriter type (bin-pack, sort, zorder)', 'leave sort_order out, or take the strategy sort');
   }
-  return sortOrder === undefined ? tableOrder(view) : givenOrder(view, sortOrder);
+  return sortOrder === undefined ? tableOrder(state) : givenOrder(state, sortOrder);
 }
 
 /** ORDER BY items over rows of the schema, each with its direction. */
@@ -63,7 +63,7 @@ export function partitionKeysSql(schema: IcebergSchema, spec: PartitionSpec): re
   );
 }
 
-function tableOrder({ metadata }: IcebergView): RewriteOrder {
+function tableOrder({ metadata }: SnapshotState): RewriteOrder {
   const order = metadata.sortOrders.find(({ orderId }) => orderId === metadata.defaultSortOrderId);
   if (order !== undefined && order.fields.length > 0) return { kind: 'sorted', fields: order.fields, orderId: order.orderId };
   throw illegalArgument(
@@ -72,7 +72,7 @@ function tableOrder({ metadata }: IcebergView): RewriteOrder {
   );
 }
 
-function givenOrder({ metadata, icebergSchema }: IcebergView, text: string): RewriteOrder {
+function givenOrder({ metadata, icebergSchema }: SnapshotState, text: string): RewriteOrder {
   const stream = new TokenStream(text);
   const parser = new ExpressionParser(stream);
   const keys = stream.list(() => readSortKey(parser));

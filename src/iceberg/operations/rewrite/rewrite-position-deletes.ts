@@ -1,22 +1,23 @@
 import { isServiceError } from '../../../base/errors.ts';
+import { groupBy } from '../../../base/group-by.ts';
 import type { Expression } from '../../../expr/expression.ts';
 import { mergedPositions } from '../../../rows/change/merged-positions.ts';
-import { fillBins, type Packable } from '../../../rows/files/pack-files.ts';
+import type { Packable } from '../../../rows/files/pack-files.ts';
 import type { CommitOptions } from '../../../table/row-operations.ts';
 import type { Version } from '../../../table/version.ts';
 import { PositionDeletes } from '../../deletes/position-deletes.ts';
 import { discardFiles } from '../../files/discard-files.ts';
 import { type DeletedPositions, type StagedDeletes, stageDeletes } from '../../files/stage-deletes.ts';
-import type { IcebergView } from '../../iceberg-view.ts';
+import type { ContentFile, ManifestEntry } from '../../metadata/content-file.ts';
+import { hasDeletionVectors } from '../../metadata/format-features.ts';
 import { type FileFilter, fileFilter } from '../../scan/file-filter.ts';
 import { type LiveFile, type LiveFiles, liveFiles } from '../../scan/live-files.ts';
 import { partitionKey } from '../../scan/partition-key.ts';
-import type { ContentFile, ManifestEntry } from '../../spec/content-file.ts';
-import { hasDeletionVectors } from '../../spec/format-features.ts';
+import type { SnapshotState } from '../../snapshot-state.ts';
 import type { TableContext } from '../../table-context.ts';
 import { commitSnapshot } from '../../transaction/commit-snapshot.ts';
 import { boundCondition } from './rewrite-data-files.ts';
-import { RewriteOptions, type SizeLimits, sizeLimits } from './rewrite-options.ts';
+import { groupsBySize, RewriteOptions, type SizeLimits, sizeLimits } from './rewrite-options.ts';
 
 export interface DeleteRewriteRequest extends Pick<CommitOptions, 'signal'> {
   /** By the names other engines have for them. */
@@ -48,20 +49,20 @@ const noPositions = new BigInt64Array();
  */
 export async function rewritePositionDeletes(context: TableContext, request: DeleteRewriteRequest = {}): Promise<DeleteRewriteResult> {
   const { signal } = request;
-  const view = await context.refresh(signal);
-  const limits = limitsOf(view, new RewriteOptions(request.options));
-  const live = await liveFiles(context, view, undefined, signal);
-  const chosen = chosenDeletes(view, live, { limits, where: whereOf(context, view, request.where) });
+  const state = await context.refresh(signal);
+  const limits = limitsOf(state, new RewriteOptions(request.options));
+  const live = await liveFiles(context, state, undefined, signal);
+  const chosen = chosenDeletes(state, live, { limits, where: whereOf(context, state, request.where) });
   const removed = chosen.map(({ file }) => file);
   const planned = { ...nothing, rewrittenDeleteFiles: removed.length, rewrittenBytes: bytesOf(removed) };
   if (removed.length === 0 || request.dryRun === true) return planned;
-  const staged = await rewritten(context, view, { live, chosen, signal });
+  const staged = await rewritten(context, state, { live, chosen, signal });
   try {
     // Vectors take what was a data file's own along: files that were not chosen may be among them.
     const all = [...new Map([...removed, ...staged.removed].map((file) => [`${file.path}\0${file.contentOffset ?? ''}`, file])).values()];
-    const validation = { since: view.snapshot?.snapshotId };
+    const validation = { since: state.snapshot?.snapshotId };
     const change = { kind: 'replace', added: staged.added, removed: all, validation, summary: {} } as const;
-    const committed = await commitSnapshot(context, view, change, { signal });
+    const committed = await commitSnapshot(context, state, change, { signal });
     return {
       version: committed.version,
       rewrittenDeleteFiles: all.length,
@@ -80,9 +81,9 @@ export async function rewritePositionDeletes(context: TableContext, request: Del
  * How many delete files a rewrite with the table's own settings takes, where it makes them fewer: where each data file has deletes of its own,
  * it has one file of them afterwards too.
  */
-export function rewritableDeletes(view: IcebergView, live: LiveFiles): number {
-  const chosen = chosenDeletes(view, live, { limits: limitsOf(view, new RewriteOptions(undefined)), where: undefined });
-  if (hasDeletionVectors(view.metadata)) return chosen.length;
+export function rewritableDeletes(state: SnapshotState, live: LiveFiles): number {
+  const chosen = chosenDeletes(state, live, { limits: limitsOf(state, new RewriteOptions(undefined)), where: undefined });
+  if (hasDeletionVectors(state.metadata)) return chosen.length;
   const wanted = new Set(chosen);
   const concerned = live.data.filter(({ attached }) => [...attached.own, ...attached.shared].some((entry) => wanted.has(entry)));
   return concerned.length < chosen.length ? chosen.length : 0;
@@ -96,7 +97,7 @@ const nothing: DeleteRewriteResult = {
   addedBytes: 0,
 };
 
-function limitsOf({ metadata }: IcebergView, options: RewriteOptions): SizeLimits {
+function limitsOf({ metadata }: SnapshotState, options: RewriteOptions): SizeLimits {
   const stated = Number(metadata.properties['write.delete.target-file-size-bytes'] ?? Number.NaN);
   const limits = sizeLimits(options, stated > 0 ? stated : defaultTargetFileBytes);
   // Everything is one commit and one pass over the deletes: these ask for nothing else.
@@ -112,12 +113,12 @@ function limitsOf({ metadata }: IcebergView, options: RewriteOptions): SizeLimit
   return limits;
 }
 
-function whereOf(context: TableContext, view: IcebergView, where: Expression | undefined): FileFilter | undefined {
-  return where === undefined ? undefined : fileFilter(view.metadata, view.icebergSchema, boundCondition(context, view, where));
+function whereOf(context: TableContext, state: SnapshotState, where: Expression | undefined): FileFilter | undefined {
+  return where === undefined ? undefined : fileFilter(state.metadata, state.icebergSchema, boundCondition(context, state, where));
 }
 
 function chosenDeletes(
-  view: IcebergView,
+  state: SnapshotState,
   { deletes }: LiveFiles,
   how: { readonly limits: SizeLimits; readonly where: FileFilter | undefined },
 ): readonly ManifestEntry[] {
@@ -126,24 +127,12 @@ function chosenDeletes(
     ({ file }) => file.content === 'position-deletes' && file.format !== 'puffin' && filter?.mayHoldPartition(file) !== false,
   );
   // What is not a vector there is in the table from before it was upgraded.
-  if (limits.rewriteAll || hasDeletionVectors(view.metadata)) return positions;
-  const partitions = new Map<string, ManifestEntry[]>();
-  for (const entry of positions) {
-    const { fileSizeBytes: bytes, specId, partition } = entry.file;
-    if (bytes >= limits.minFileBytes && bytes <= limits.maxFileBytes) continue;
-    const key = partitionKey(specId, partition);
-    const known = partitions.get(key);
-    if (known === undefined) partitions.set(key, [entry]);
-    else known.push(entry);
-  }
+  if (limits.rewriteAll || hasDeletionVectors(state.metadata)) return positions;
+  const misfits = positions.filter(({ file: { fileSizeBytes: bytes } }) => bytes < limits.minFileBytes || bytes > limits.maxFileBytes);
+  const partitions = groupBy(misfits, ({ file }) => partitionKey(file.specId, file.partition));
   return [...partitions.values()]
-    .flatMap((entries) => fillBins(entries.map(packable), { maxBytes: limits.maxGroupBytes, maxFiles: limits.maxGroupFiles }))
-    .map(({ files }) => files.map(({ entry }) => entry))
-    .filter((group) => {
-      const bytes = bytesOf(group.map(({ file }) => file));
-      return (group.length > 1 && (group.length >= limits.minInputFiles || bytes > limits.targetFileBytes)) || bytes > limits.maxFileBytes;
-    })
-    .flat();
+    .flatMap((entries) => groupsBySize(entries.map(packable), limits))
+    .flatMap((group) => group.map(({ entry }) => entry));
 }
 
 function packable(entry: ManifestEntry): Packable & { readonly entry: ManifestEntry } {
@@ -153,13 +142,13 @@ function packable(entry: ManifestEntry): Packable & { readonly entry: ManifestEn
 /** The chosen deletes of the data files that are there. */
 async function rewritten(
   context: TableContext,
-  view: IcebergView,
+  state: SnapshotState,
   how: { readonly live: LiveFiles; readonly chosen: readonly ManifestEntry[]; readonly signal: AbortSignal | undefined },
 ): Promise<StagedDeletes> {
   const { live, chosen, signal } = how;
   const wanted = new Set(chosen);
-  const reader = new PositionDeletes(context, view.metadata, context.engine);
-  const vectors = hasDeletionVectors(view.metadata);
+  const reader = new PositionDeletes(context, state.metadata, context.engine);
+  const vectors = hasDeletionVectors(state.metadata);
   const concerned = async function* (): AsyncGenerator<DeletedPositions> {
     for (const file of live.data) {
       const own = file.attached.own.filter((entry) => wanted.has(entry));
@@ -173,7 +162,7 @@ async function rewritten(
       }
     }
   };
-  return stageDeletes(context, view, concerned(), signal);
+  return stageDeletes(context, state, concerned(), signal);
 }
 
 async function positionsOf(

@@ -9,6 +9,10 @@ export interface ExpressionSuite {
   readonly name: string;
   /** Expressions by what they are about, mostly a function's name. */
   readonly groups: Readonly<Record<string, readonly string[]>>;
+  /** What columns are called is asked elsewhere: these are asked many at a time. */
+  readonly unnamed?: true;
+  /** Settings of the session. */
+  readonly conf?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What was recorded of a suite: an outcome's line by group and expression. */
@@ -46,7 +50,12 @@ export function lineOf(expression: string, outcome: Outcome): string {
   const [{ name, type } = { name: '', type: '' }, ...more] = outcome.columns.map(nameAndType);
   const types = [type, ...more.map((column) => column.type)].join(', ');
   const names = more.length === 0 && name === expression ? '' : ` AS ${[name, ...more.map((column) => column.name)].join(', ')}`;
-  return `${types} ${values.map((row) => row.join(', ')).join('; ')}${names}`;
+  return withPlainYears(`${types} ${values.map((row) => row.join(', ')).join('; ')}${names}`);
+}
+
+/** Years of more than four digits are filled with zeros by one and not by the other. */
+export function withPlainYears(line: string): string {
+  return line.replaceAll(/"([+-])0*(\d+)-(?=\d\d-\d\d)/g, '"$1$2-');
 }
 
 /** Both may have blanks: the type is the longest end that is one. */

@@ -5,6 +5,8 @@ import { functionsCollections } from './functions-collections.ts';
 import { functionsDates } from './functions-dates.ts';
 import { functionsMath } from './functions-math.ts';
 import { functionsText } from './functions-text.ts';
+import { matrices } from './matrix.ts';
+import { timeZones } from './time-zones.ts';
 
 /** Every family of expressions. */
 export const expressionSuites: readonly ExpressionSuite[] = [
@@ -14,4 +16,6 @@ export const expressionSuites: readonly ExpressionSuite[] = [
   functionsCollections,
   functionsAggregates,
   castSuite,
+  ...timeZones,
+  ...matrices,
 ];

@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { observeMaintenance } from '../../../../src/app/observe/observe-maintenance.ts';
 import { JobRunner } from '../../../../src/maintenance/job-runner.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
 import { MaintenanceBench } from '../../maintenance/maintenance-bench.ts';
 
-test('a job for a table that is not of this pipeline makes no label and holds nothing', async () => {
+it('a job for a table that is not of this pipeline makes no label and holds nothing', async () => {
   const bench = new MaintenanceBench();
   const metrics = createMetrics({ pipeline: 'demo', version: '1', role: 'all', processMetrics: false });
   const runner = new JobRunner({ ...bench.parts, observer: observeMaintenance(metrics, silentLogger) });

@@ -3,8 +3,8 @@ import { loadReplaySource, type ReplayRecord, sampleFlights } from '../../../../
 import { type ReplayOptions, type ReplayProgress, replay } from '../../../../src/app/replay/replayer.ts';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
 import type { KafkaClient } from '../../../../src/kafka/client.ts';
-import { MemoryBroker } from '../../../../src/kafka/memory/memory-broker.ts';
 import { partitionOfKey } from '../../../../src/kafka/murmur2.ts';
+import { MemoryBroker } from '../../../support/kafka/memory-broker.ts';
 import { SimulatedClock } from '../../../support/simulated-clock.ts';
 
 const partitions = 3;

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../../src/base/bigint-json.ts';
 import { printJson } from '../../../../src/base/bigint-json.ts';
 import { type Clock, toEpochMs } from '../../../../src/base/clock.ts';
+import type { SendHttp } from '../../../../src/base/http-exchange.ts';
 import { RandomIdSource } from '../../../../src/base/ids.ts';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
-import type { SendHttp } from '../../../../src/catalog/rest/http-exchange.ts';
 import { RestClient } from '../../../../src/catalog/rest/rest-client.ts';
 import { RestNames } from '../../../../src/catalog/rest/rest-names.ts';
 import { restSettings } from '../../../../src/catalog/rest/rest-settings.ts';
 import { RestTablePointer } from '../../../../src/catalog/rest/rest-table-pointer.ts';
-import { applyUpdates } from '../../../../src/iceberg/spec/apply-updates.ts';
+import { applyUpdates } from '../../../../src/iceberg/metadata/apply-updates.ts';
 import { appended, creation } from '../../../support/iceberg-changes.ts';
 import { metadataJson } from '../../../support/iceberg-metadata.ts';
 

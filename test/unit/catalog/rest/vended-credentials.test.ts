@@ -6,7 +6,7 @@ import { RestClient } from '../../../../src/catalog/rest/rest-client.ts';
 import { RestNames } from '../../../../src/catalog/rest/rest-names.ts';
 import { restSettings } from '../../../../src/catalog/rest/rest-settings.ts';
 import { RestTablePointer } from '../../../../src/catalog/rest/rest-table-pointer.ts';
-import { applyUpdates } from '../../../../src/iceberg/spec/apply-updates.ts';
+import { applyUpdates } from '../../../../src/iceberg/metadata/apply-updates.ts';
 import { creation } from '../../../support/iceberg-changes.ts';
 import { metadataJson } from '../../../support/iceberg-metadata.ts';
 import { StepClock } from '../../../support/step-clock.ts';

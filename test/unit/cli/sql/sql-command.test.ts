@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSession } from '../../../../src/app/session.ts';
 import { type CliRun, type CliSetup, cli } from '../cli-support.ts';
 
@@ -34,7 +34,7 @@ afterAll(() => {
 const query = 'SELECT * FROM all_kinds ORDER BY id NULLS LAST';
 
 describe('results', () => {
-  test('as a table have a box, numbers at the right and a count', async () => {
+  it('as a table have a box, numbers at the right and a count', async () => {
     expect(await sql(['-e', 'SELECT id, name FROM all_kinds ORDER BY id NULLS LAST'])).toEqual({
       code: 0,
       err: '',
@@ -51,7 +51,7 @@ describe('results', () => {
     });
   });
 
-  test('do not command a terminal: control characters are escapes there, and as they are in a pipe', async () => {
+  it('do not command a terminal: control characters are escapes there, and as they are in a pipe', async () => {
     const hostile = "SELECT '\u001b[2Ja\u009b\u202e' AS v";
     for (const format of ['csv', 'json', 'table']) {
       expect((await sql(['--format', format, '-e', hostile], { terminal: true })).out).not.toMatch(/[\u001b\u009b\u202e]/u);
@@ -60,7 +60,7 @@ describe('results', () => {
     expect((await sql(['--format', 'csv', '-e', hostile])).out).toBe('v\r\n\u001b[2Ja\u009b\u202e\r\n');
   });
 
-  test('as CSV follow RFC 4180, null and empty text apart', async () => {
+  it('as CSV follow RFC 4180, null and empty text apart', async () => {
     const { out } = await sql(['--format', 'csv', '-e', query]);
     expect(out.split('\r\n')).toEqual([
       'id,name,price,day,at,bytes,tags',
@@ -71,7 +71,7 @@ describe('results', () => {
     ]);
   });
 
-  test.each([[['--format', 'json', '-e', query]], [['--json', '-e', query]]])('as JSON are exact: %j', async (args) => {
+  it.each([[['--format', 'json', '-e', query]], [['--json', '-e', query]]])('as JSON are exact: %j', async (args) => {
     const { out } = await sql(args);
     expect(out.split('\n')).toEqual([
       '{"id":1,"name":"plain","price":"1.50","day":"2024-02-29","at":"2024-02-29T12:00:00.000001Z","bytes":"00ff","tags":["x",null]}',
@@ -81,13 +81,13 @@ describe('results', () => {
     ]);
   });
 
-  test('without rows still have their head', async () => {
+  it('without rows still have their head', async () => {
     expect((await sql(['-e', 'SELECT 1 AS a WHERE false'])).out).toBe(box('+---+', '|  a|', '+---+', '+---+', '(0 rows)'));
     expect((await sql(['--format', 'csv', '-e', 'SELECT 1 AS a WHERE false'])).out).toBe('a\r\n');
     expect((await sql(['--format', 'json', '-e', 'SELECT 1 AS a WHERE false'])).out).toBe('');
   });
 
-  test('of two columns of a name are a table, and no JSON', async () => {
+  it('of two columns of a name are a table, and no JSON', async () => {
     expect((await sql(['-e', 'SELECT 1 AS a, 2 AS a'])).out).toContain('|  1|  2|');
     expect(await sql(['--format', 'json', '-e', 'SELECT 1 AS a, 2 AS a'])).toMatchObject({
       code: 1,
@@ -96,13 +96,13 @@ describe('results', () => {
     });
   });
 
-  test('of many batches are printed to the last row', async () => {
+  it('of many batches are printed to the last row', async () => {
     const { out } = await sql(['--format', 'csv', '-e', 'SELECT id FROM range(10000)']);
     expect(out.split('\r\n')).toEqual(['id', ...Array.from({ length: 10_000 }, (_, id) => String(id)), '']);
     expect((await sql(['-e', 'SELECT id FROM range(10000)'])).out).toMatch(/\n\|9999\|\n\+-+\+\n\(10,000 rows\)\n$/);
   });
 
-  test('begin another box where the rows need a wider one', async () => {
+  it('begin another box where the rows need a wider one', async () => {
     const { out } = await sql(['-e', 'SELECT id FROM range(10001)']);
     const wide = out.slice(out.indexOf('+-----+')).split('\n');
     expect(wide.slice(0, 3)).toEqual(['+-----+', '|   id|', '+-----+']);
@@ -111,18 +111,18 @@ describe('results', () => {
     expect(out.split('\n').filter((line) => /^\|\s*\d+\|$/.test(line))).toHaveLength(10_001);
   });
 
-  test('cannot command the terminal', async () => {
+  it('cannot command the terminal', async () => {
     const { out } = await sql(['-e', "SELECT '\\u001b[2J' AS `a\\u001b`"]);
     expect(out).not.toContain('\u001b');
     expect(out).toContain('\\u001b[2J');
   });
 
-  test('that are one text of several lines are printed as they are', async () => {
+  it('that are one text of several lines are printed as they are', async () => {
     expect((await sql(['-e', 'SHOW CREATE TABLE all_kinds'])).out).toMatch(/^CREATE TABLE all_kinds \(\n {2}id BIGINT,\n/);
     expect((await sql(['-e', 'EXPLAIN SELECT * FROM all_kinds'])).out).toMatch(/^== Physical Plan ==\n/);
   });
 
-  test('of statements that change something are their numbers, or nothing', async () => {
+  it('of statements that change something are their numbers, or nothing', async () => {
     const { code, out } = await sql(['-e', 'CREATE TABLE gone (id INT); INSERT INTO gone VALUES (1); DELETE FROM gone; DROP TABLE gone']);
     expect(code).toBe(0);
     expect(out).toBe(
@@ -134,7 +134,7 @@ describe('results', () => {
 describe('statements', () => {
   const column = ['--format', 'csv'];
 
-  test('come from -e and -f in the order they are given, and from standard input', async () => {
+  it('come from -e and -f in the order they are given, and from standard input', async () => {
     const files = { '/work/a.sql': 'SELECT 2 AS a; -- the end' };
     const { out } = await sql([...column, '-e', 'SELECT 1 AS a', '-f', 'a.sql', '-e', 'SELECT 3 AS a'], { files });
     expect(out).toBe('a\r\n1\r\na\r\n2\r\na\r\n3\r\n');
@@ -143,26 +143,26 @@ describe('statements', () => {
     expect(await sql(column, { input: '-- nothing\n' })).toEqual({ code: 0, out: '', err: '' });
   });
 
-  test('of the shell work with -e', async () => {
+  it('of the shell work with -e', async () => {
     expect((await sql([...column, '-e', '\\dt all*'])).out).toBe('namespace,tableName,isTemporary\r\ndefault,all_kinds,false\r\n');
     expect((await sql([...column, '-e', '\\d all_kinds'])).out).toContain('price,"decimal(10,2)",\r\n');
     expect(await sql(['-e', '\\dd'])).toMatchObject({ code: 2, err: expect.stringContaining('did you mean') as string });
   });
 
-  test('after a wrong one are not executed', async () => {
+  it('after a wrong one are not executed', async () => {
     const { code, out } = await sql([...column, '-e', 'SELECT 1 AS a; SELECT nope; SELECT 2 AS a', '-e', 'SELECT 3 AS a']);
     expect(code).toBe(1);
     expect(out).toBe('a\r\n1\r\n');
   });
 
-  test('are stopped by the signal', async () => {
+  it('are stopped by the signal', async () => {
     const stopped = await sql(['-e', 'SELECT 1'], { signal: AbortSignal.abort('SIGINT') });
     expect(stopped).toMatchObject({ code: 1, out: '' });
   });
 });
 
 describe('errors', () => {
-  test('show the place, counted from the beginning of the file', async () => {
+  it('show the place, counted from the beginning of the file', async () => {
     const files = { '/work/report.sql': '-- sales\nSELECT 1;\n\n  SELECT *\n  FROM t WHERE ) = 1;\n' };
     expect((await sql(['-f', 'report.sql'], { files })).err).toBe(
       box(
@@ -173,13 +173,13 @@ describe('errors', () => {
     );
   });
 
-  test('show the place behind other statements of the line', async () => {
+  it('show the place behind other statements of the line', async () => {
     const { err } = await sql(['-e', 'SELECT 1; SELCT 2']);
     expect(err).toContain('(line 1, column 11)');
     expect(err).toContain('\n    |           ^\nhint  did you mean SELECT?\n');
   });
 
-  test('with --json are one object with place and SQLSTATE', async () => {
+  it('with --json are one object with place and SQLSTATE', async () => {
     const { err, code } = await sql(['--json', '-e', 'SELCT 2']);
     expect(code).toBe(1);
     expect(JSON.parse(err)).toMatchObject({
@@ -193,7 +193,7 @@ describe('errors', () => {
     });
   });
 
-  test.each([
+  it.each([
     [
       ['--conf', 'spark.databricks.delta.optimizeWrite.enable=true', '-e', 'SELECT 1'],
       'did you mean "spark.databricks.delta.optimizeWrite.enabled"',
@@ -207,7 +207,7 @@ describe('errors', () => {
     expect(err).toContain(message);
   });
 
-  test('of a database that is not there end with 1', async () => {
+  it('of a database that is not there end with 1', async () => {
     expect(await sql(['--database', 'nowhere', '-e', 'SELECT 1'])).toMatchObject({
       code: 1,
       err: expect.stringContaining('error SCHEMA_NOT_FOUND') as string,
@@ -216,7 +216,7 @@ describe('errors', () => {
 });
 
 describe('the session', () => {
-  test('has the warehouse, the database and the configuration of the command line', async () => {
+  it('has the warehouse, the database and the configuration of the command line', async () => {
     const warehouse = join(directory, 'other');
     const there = ['--warehouse', warehouse, '--format', 'csv'];
     expect((await sql([...there, '-e', 'CREATE DATABASE shop; CREATE TABLE shop.t (id INT)'])).err).toBe('');
@@ -224,7 +224,7 @@ describe('the session', () => {
     expect(out).toBe('namespace,tableName,isTemporary\r\nshop,t,false\r\nkey,value\r\nspark.app.name,x\r\n');
   });
 
-  test('tells how long statements take when asked', async () => {
+  it('tells how long statements take when asked', async () => {
     expect((await sql(['--timing', '-e', 'SELECT 1; SELECT 2'])).err).toMatch(/^time \d+\.\d{3} s\ntime \d+\.\d{3} s\n$/);
   });
 });

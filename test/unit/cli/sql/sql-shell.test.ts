@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createSession } from '../../../../src/app/session.ts';
 import { runCli } from '../../../../src/cli/run-cli.ts';
 import { emptyApp } from '../cli-support.ts';
@@ -55,7 +55,7 @@ async function talk(...typed: readonly string[]): Promise<{ readonly code: numbe
 }
 
 describe('the shell', () => {
-  test('takes statements of several lines, several statements of a line, and its own commands', async () => {
+  it('takes statements of several lines, several statements of a line, and its own commands', async () => {
     const { code, out, err } = await talk(
       '\\format csv\r',
       'SELECT 1 AS a,\r',
@@ -67,24 +67,24 @@ describe('the shell', () => {
     );
     expect(code).toBe(0);
     expect(out).toBe('format is csv\na,b\r\n1,"x;\ny"\r\nc\r\n2\r\nok\nnamespace,tableName,isTemporary\r\ndefault,t,false\r\n');
-    expect(err).toBe('tidewater 1.2.3: SQL on Delta tables. \\h for help, \\q to leave.\n\n');
+    expect(err).toBe('tidewater 1.2.3: SQL on Delta and Iceberg tables. \\h for help, \\q to leave.\n\n');
   });
 
-  test('goes on after an error, drops what was typed at Ctrl-C, and ends at Ctrl-D with 0', async () => {
+  it('goes on after an error, drops what was typed at Ctrl-C, and ends at Ctrl-D with 0', async () => {
     const { code, out, err } = await talk('\\format csv\r', 'SELCT 1;\r', 'SELECT 1,\r', `2${ctrlC}`, 'SELECT 3 AS a;\r', ctrlD);
     expect(code).toBe(0);
     expect(out).toBe('format is csv\na\r\n3\r\n');
     expect(err).toContain('error PARSE_SYNTAX_ERROR (42601)');
   });
 
-  test('shows wide rows downwards after \\x, and help', async () => {
+  it('shows wide rows downwards after \\x, and help', async () => {
     const { out } = await talk('\\x\r', "SELECT 1 AS id, 'x' AS name;\r", '\\h\r', '\\q\r');
     expect(out).toContain('expanded is on\n-[ row 0 ]\nid   | 1\nname | x\n(1 row)\n');
     for (const command of ['\\d [table]', '\\dt', '\\l', '\\format', '\\x', '\\timing', '\\h', '\\q'])
       expect(out).toContain(`  ${command}`);
   });
 
-  test('remembers lines in a file that only its owner reads, statements of several lines as one', async () => {
+  it('remembers lines in a file that only its owner reads, statements of several lines as one', async () => {
     await talk('SELECT 1 AS\r', 'remembered;\r', '\\q\r');
     expect(readFileSync(historyFile, 'utf8').split('\n').slice(0, 2)).toEqual(['\\q', 'SELECT 1 AS remembered;']);
     expect(statSync(historyFile).mode & 0o777).toBe(0o600);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { StatementScanner } from '../../../../src/cli/sql/statement-scanner.ts';
 import { splitStatements } from '../../../../src/session/statements/split-statements.ts';
 
@@ -15,7 +15,7 @@ function scan(pieces: readonly string[]): readonly Place[] {
 }
 
 describe('the scanner', () => {
-  test.each([
+  it.each([
     ["SELECT ';' ; SELECT 2", ["SELECT ';'", 'SELECT 2']],
     ['SELECT 1;;; -- ; nothing\n;', ['SELECT 1']],
     ['/* a ; /* b ; */ ; */ SELECT /*+ hint ; */ 1; /* end */', ['SELECT /*+ hint ; */ 1']],
@@ -29,12 +29,12 @@ describe('the scanner', () => {
     expect(scan(Array.from(text)).map((statement) => statement.text)).toEqual(expected);
   });
 
-  test('gives what is not closed to the parser, which says so', () => {
+  it('gives what is not closed to the parser, which says so', () => {
     expect(scan(["SELECT 'a; b"])).toEqual([{ text: "SELECT 'a; b", line: 1, column: 1 }]);
     expect(scan(['\n /* a; b'])).toEqual([{ text: '/* a; b', line: 2, column: 2 }]);
   });
 
-  test('tells what is missing', () => {
+  it('tells what is missing', () => {
     const scanner = new StatementScanner();
     const after = (piece: string): string => {
       scanner.push(piece);
@@ -50,12 +50,12 @@ describe('the scanner', () => {
     expect(after('\n;')).toBe('nothing');
   });
 
-  test('refuses a statement that does not end', () => {
+  it('refuses a statement that does not end', () => {
     const scanner = new StatementScanner();
     expect(() => scanner.push('x'.repeat(16 * 1024 * 1024 + 1))).toThrow(/longer than 16777216 characters/);
   });
 
-  test('finds the statements and places that the tokenizer finds, however the text arrives', () => {
+  it('finds the statements and places that the tokenizer finds, however the text arrives', () => {
     const part = fc.constantFrom(
       ...[
         'SELECT',

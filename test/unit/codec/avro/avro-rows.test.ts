@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../../src/base/bigint-json.ts';
 import { describeError, isServiceError } from '../../../../src/base/errors.ts';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
@@ -63,7 +63,7 @@ const table = struct(
 const nothing = { ts: null, tn: null, dt: null, dec: null, m: null, mi: null };
 
 describe('files of Spark', () => {
-  test('are read by field id through a rename and with columns they do not have', () => {
+  it('are read by field id through a rename and with columns they do not have', () => {
     const rows = ['data-0', 'data-1', 'data-2'].flatMap((name) => read(avroVector(name).bytes, table));
     expect(rows).toEqual([
       {
@@ -88,7 +88,7 @@ describe('files of Spark', () => {
     ]);
   });
 
-  test('tell which fields they do not have, at every level', () => {
+  it('tell which fields they do not have, at every level', () => {
     const schema = struct(field(1, 'id', long), field(99, 'later', int), ...table.fields.slice(6, 7));
     const rows = readAvroRows(avroVector('data-0').bytes, { name: 'f', schema });
     expect(rows.absentFieldIds).toEqual(new Set([99, 17]));
@@ -97,7 +97,7 @@ describe('files of Spark', () => {
 });
 
 describe('rows come back as they were written', () => {
-  test('of any schema, with and without ids, with every codec', async () => {
+  it('of any schema, with and without ids, with every codec', async () => {
     const seed = 411;
     await fc.assert(
       fc.asyncProperty(
@@ -117,7 +117,7 @@ describe('rows come back as they were written', () => {
     );
   });
 
-  test('of the types that only Iceberg has', async () => {
+  it('of the types that only Iceberg has', async () => {
     const schema = struct(
       field(1, 'u', { kind: 'string', format: 'uuid' }),
       field(2, 'f', { kind: 'binary', fixedLength: 3 }),
@@ -142,7 +142,7 @@ describe('rows come back as they were written', () => {
     expect(read(await write(schema, rows), schema)).toEqual(rows);
   });
 
-  test('in batches of the asked size, over many blocks', async () => {
+  it('in batches of the asked size, over many blocks', async () => {
     const schema = struct(field(1, 'id', long, false), field(2, 's', text));
     const rows = Array.from({ length: 10_000 }, (_, index) => ({ id: BigInt(index), s: index % 3 === 0 ? null : `s${index}` }));
     const bytes = await writeAvroRows([buildBatch(schema, rows.slice(0, 4000)), buildBatch(schema, rows.slice(4000))], {
@@ -157,7 +157,7 @@ describe('rows come back as they were written', () => {
 });
 
 describe('values are read as the type the table has now', () => {
-  test.each<[string, JsonValue, DataType, InputRow[string], unknown]>([
+  it.each<[string, JsonValue, DataType, InputRow[string], unknown]>([
     ['an int as long', 'int', long, -5, -5n],
     ['a float as double', 'float', { kind: 'double' }, 1.5, 1.5],
     ['an int as byte', 'int', { kind: 'byte' }, -128, -128],
@@ -185,7 +185,7 @@ describe('values are read as the type the table has now', () => {
     expect(read(await stored(avro, [value]), struct(field(1, 'now', type)))).toEqual([{ now: expected }]);
   });
 
-  test.each<[string, JsonValue, DataType]>([
+  it.each<[string, JsonValue, DataType]>([
     ['a long as int', 'long', int],
     ['a double as float', 'double', { kind: 'float' }],
     ['a string as long', 'string', long],
@@ -202,7 +202,7 @@ describe('values are read as the type the table has now', () => {
     );
   });
 
-  test.each<[string, JsonValue, DataType, InputRow[string]]>([
+  it.each<[string, JsonValue, DataType, InputRow[string]]>([
     ['a byte past 8 bits', 'int', { kind: 'byte' }, 128],
     ['a decimal past 128 bits', decimal('bytes', 38, 0), { kind: 'decimal', precision: 38, scale: 0 }, new Uint8Array(17).fill(1)],
     ['a timestamp past 64 bits', { type: 'long', logicalType: 'timestamp-micros' }, { kind: 'timestamp_ns' }, 2n ** 62n],
@@ -229,7 +229,7 @@ describe('files without ids', () => {
   const records = [{ old: 'v', points: [{ x_old: 4 }] }];
   const points = field(2, 'points', { kind: 'list', element: struct(field(4, 'x', int)), elementNullable: true, elementId: 3 });
 
-  test('are read through the name mapping, level by level', async () => {
+  it('are read through the name mapping, level by level', async () => {
     const bytes = await writeAvroFile({ schema, codec: 'null', sync, records });
     const ids = new Map([
       ['old', 1],
@@ -240,7 +240,7 @@ describe('files without ids', () => {
     expect(rows).toEqual([{ renamed: 'v', points: [{ x: 4 }] }]);
   });
 
-  test('are read by name when there is no mapping', async () => {
+  it('are read by name when there is no mapping', async () => {
     const bytes = await writeAvroFile({ schema, codec: 'null', sync, records });
     expect(read(bytes, struct(field(1, 'renamed', text), points))).toEqual([{ renamed: null, points: [{ x: null }] }]);
   });
@@ -248,7 +248,7 @@ describe('files without ids', () => {
 
 describe('writing refuses', () => {
   const uuid: DataType = { kind: 'string', format: 'uuid' };
-  test.each<[string, StructType, StructType, InputRow, RegExp]>([
+  it.each<[string, StructType, StructType, InputRow, RegExp]>([
     [
       'a null where none is allowed',
       struct(field(1, 'a', long, false)),
@@ -278,7 +278,7 @@ describe('writing refuses', () => {
   });
 });
 
-test('a broken data file gives a typed error or rows, never anything else', async () => {
+it('a broken data file gives a typed error or rows, never anything else', async () => {
   const seed = 88;
   const random = new SeededRandom(seed);
   const rows = Array.from({ length: 20 }, (_, index) => ({ id: BigInt(index), label: 'ä'.repeat(index), st: { a: 1, b: ['x', null] } }));
@@ -296,7 +296,7 @@ test('a broken data file gives a typed error or rows, never anything else', asyn
   }
 });
 
-test('strings that are valid only together are refused', async () => {
+it('strings that are valid only together are refused', async () => {
   const schema = JSON.stringify({ type: 'record', name: 'r', fields: [{ name: 'a', type: 'string', 'field-id': 1 }] });
   const writer = new AvroContainerWriter({ schema, codec: 'null', sync });
   for (const byte of [0xc3, 0xa4]) {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../../src/base/bigint-json.ts';
 import { describeError, isServiceError } from '../../../../src/base/errors.ts';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
@@ -40,7 +40,7 @@ async function fileOfText(schema: string, block: Uint8Array): Promise<Uint8Array
 const one = { type: 'record', name: 'r', fields: [{ name: 'a', type: 'long', 'field-id': 1 }] };
 
 describe('files of other writers', () => {
-  test.each(readable.map((vector) => [vector.name, vector] as const))('%s gives the rows that fastavro reads', (name, vector) => {
+  it.each(readable.map((vector) => [vector.name, vector] as const))('%s gives the rows that fastavro reads', (name, vector) => {
     const file = readAvroFile(vector.bytes, { name });
     expect(file.codec).toBe(vector.codec);
     // In data files one map is stored as a map and one as pairs.
@@ -48,7 +48,7 @@ describe('files of other writers', () => {
     expect(JSON.stringify(rows)).toBe(JSON.stringify(mapsAsPairs(vector.rows ?? null, name)));
   });
 
-  test('a manifest tells its field ids, at every level, and its metadata', () => {
+  it('a manifest tells its field ids, at every level, and its metadata', () => {
     const file = readAvroFile(avroVector('manifest-null').bytes, { name: 'm0.avro' });
     expect(fieldNamesById(file.type).get(2)).toBe('data_file');
     const dataFile = recordOf(file.type, 'data_file');
@@ -57,12 +57,12 @@ describe('files of other writers', () => {
     expect(Buffer.from(file.metadata.get('partition-spec-id') ?? []).toString()).toBe('0');
   });
 
-  test('snapshot ids past 2^53 keep every digit', () => {
+  it('snapshot ids past 2^53 keep every digit', () => {
     const [entry] = readAvroFile(avroVector('manifest-null').bytes, { name: 'm0.avro' }).records();
     expect(entry?.['snapshot_id']).toBe(5142311260901683077n);
   });
 
-  test('fields left out by id are missing and the rest is the same', () => {
+  it('fields left out by id are missing and the rest is the same', () => {
     const file = readAvroFile(avroVector('manifest-deflate').bytes, { name: 'm0.avro' });
     const all = [...file.records()].map((row) => row['data_file']);
     const some = [...file.records({ omitFieldIds: new Set([108, 125, 128, 132]) })].map((row) => row['data_file']);
@@ -73,7 +73,7 @@ describe('files of other writers', () => {
     }
   });
 
-  test('blocks of an array may tell their bytes, and are then passed over by them', async () => {
+  it('blocks of an array may tell their bytes, and are then passed over by them', async () => {
     const array = { type: 'array', items: 'long' };
     const fields = [
       { name: 'a', type: array, 'field-id': 1 },
@@ -86,7 +86,7 @@ describe('files of other writers', () => {
     expect([...file.records({ omitFieldIds: new Set([1]) })]).toEqual([{ b: 7 }]);
   });
 
-  test('an encrypted list is refused by that name', () => {
+  it('an encrypted list is refused by that name', () => {
     expect(() => readAvroFile(avroVector('list-encrypted').bytes, { name: 'snap.avro' })).toThrow(
       expect.objectContaining({ code: 'AVRO_UNSUPPORTED', message: 'snap.avro: is encrypted' }),
     );
@@ -109,7 +109,7 @@ function mapsAsPairs(rows: JsonValue, name: string): JsonValue {
 }
 
 describe('broken files', () => {
-  test.each(['manifest-null', 'manifest-deflate', 'list-deflate'])('%s cut anywhere is refused, or ends where a block ends', (name) => {
+  it.each(['manifest-null', 'manifest-deflate', 'list-deflate'])('%s cut anywhere is refused, or ends where a block ends', (name) => {
     const { bytes } = avroVector(name);
     const ends: number[] = [];
     for (let length = 0; length < bytes.length; length++) {
@@ -122,7 +122,7 @@ describe('broken files', () => {
     expect(ends).toHaveLength(blocks);
   });
 
-  test('flipped bits give a typed error or rows, never anything else', () => {
+  it('flipped bits give a typed error or rows, never anything else', () => {
     const seed = 20_251_121;
     const random = new SeededRandom(seed);
     for (const name of ['manifest-null', 'manifest-deflate', 'data-0']) {
@@ -137,7 +137,7 @@ describe('broken files', () => {
     }
   });
 
-  test('a changed sync marker, another codec and text are refused', async () => {
+  it('a changed sync marker, another codec and text are refused', async () => {
     const bytes = Buffer.from(await fileOf(one, Buffer.of(2)));
     expect(outcome(bytes)).toBe(1);
     const changed = Buffer.from(bytes);
@@ -148,18 +148,18 @@ describe('broken files', () => {
     expect(outcome(Buffer.from('{"format-version": 2}'))).toBe('AVRO_FILE_CORRUPT');
   });
 
-  test('the error names file, block and byte', async () => {
+  it('the error names file, block and byte', async () => {
     const bytes = await fileOf(one, Buffer.of(0x80, 0x80));
     expect(() => [...readAvroFile(bytes, { name: 'm7.avro' }).records()]).toThrow(
       /^m7\.avro: avro block at byte \d+: ends inside of a value at byte 0$/,
     );
   });
 
-  test('bytes behind the last row of a block are refused', async () => {
+  it('bytes behind the last row of a block are refused', async () => {
     expect(outcome(await fileOf(one, Buffer.of(2, 2)))).toBe('AVRO_FILE_CORRUPT');
   });
 
-  test('a long of more than 64 bits, an int of more than 32 and a string that is no UTF-8 are refused', async () => {
+  it('a long of more than 64 bits, an int of more than 32 and a string that is no UTF-8 are refused', async () => {
     const eleven = Buffer.of(...Array.from({ length: 10 }, () => 0xff), 1);
     expect(outcome(await fileOf(one, eleven))).toBe('AVRO_FILE_CORRUPT');
     const int = { type: 'record', name: 'r', fields: [{ name: 'a', type: 'int' }] };
@@ -174,11 +174,11 @@ describe('hostile files', () => {
   const array = (items: JsonValue): JsonValue => ({ type: 'record', name: 'r', fields: [{ name: 'a', type: { type: 'array', items } }] });
   const huge = Buffer.of(0xfe, 0xff, 0xff, 0xff, 0xff, 0x0f, 0);
 
-  test('a count of items that cannot follow is refused at once', async () => {
+  it('a count of items that cannot follow is refused at once', async () => {
     expect(outcome(await fileOf(array('long'), huge))).toBe('AVRO_FILE_CORRUPT');
   });
 
-  test('endless values without bytes are refused', async () => {
+  it('endless values without bytes are refused', async () => {
     expect(outcome(await fileOf(array('null'), huge))).toBe('AVRO_FILE_CORRUPT');
     const nested = array({ type: 'array', items: 'null' });
     const inner = Buffer.of(0x80, 0x80, 0x20, 0);
@@ -187,11 +187,31 @@ describe('hostile files', () => {
     ).toBe('AVRO_FILE_CORRUPT');
   });
 
-  test('a block that unpacks to more than allowed is refused', () => {
+  it('values without bytes are counted for all blocks of a file, and each by itself', async () => {
+    const blocks = async (schema: JsonValue, block: Uint8Array, count: number): Promise<Uint8Array> => {
+      const writer = new AvroContainerWriter({ schema: JSON.stringify(schema), codec: 'null', sync: new Uint8Array(16), blockBytes: 1 });
+      for (let index = 0; index < count; index += 1) {
+        writer.sink.fixed(block);
+        writer.endRow();
+      }
+      return await writer.finish();
+    };
+    // A row is a list of 2^20 nulls in four bytes.
+    expect(outcome(await blocks(array('null'), Buffer.of(0x80, 0x80, 0x80, 1, 0), 1000))).toBe('AVRO_FILE_CORRUPT');
+    const wide = {
+      type: 'record',
+      name: 'r',
+      fields: [{ name: 'id', type: 'int' }, ...range(9999).map((at) => ({ name: `f${at}`, type: 'null' }))],
+    };
+    expect(outcome(await blocks(wide, Buffer.of(2), 10_000))).toBe('AVRO_FILE_CORRUPT');
+    expect(outcome(await blocks(wide, Buffer.of(2), 10))).toBe(10);
+  });
+
+  it('a block that unpacks to more than allowed is refused', () => {
     expect(outcome(avroVector('manifest-deflate').bytes, 'm', 100)).toBe('AVRO_FILE_CORRUPT');
   });
 
-  test('types that contain themselves, grow without bound or nest without end are refused', async () => {
+  it('types that contain themselves, grow without bound or nest without end are refused', async () => {
     const self = { type: 'record', name: 'r', fields: [{ name: 'next', type: ['null', 'r'] }] };
     expect(outcome(await fileOf(self, Buffer.of(0)))).toBe('AVRO_UNSUPPORTED');
     const level = (depth: number): JsonValue =>
@@ -213,13 +233,13 @@ describe('hostile files', () => {
     }
   });
 
-  test('a field called as the prototype is a member like others', async () => {
+  it('a field called as the prototype is a member like others', async () => {
     const schema = { type: 'record', name: 'r', fields: [{ name: '__proto__', type: 'long' }] };
     const [row] = readAvroFile(await fileOf(schema, Buffer.of(2)), { name: 'f' }).records();
     expect(Object.getOwnPropertyDescriptor(row, '__proto__')?.value).toBe(1n);
   });
 
-  test.each([
+  it.each([
     ['a name that is not defined', { type: 'record', name: 'r', fields: [{ name: 'a', type: 'other' }] }],
     ['two types of one name', { type: 'record', name: 'r', fields: [{ name: 'a', type: { type: 'fixed', name: 'r', size: 1 } }] }],
     ['a fixed of a negative size', { type: 'record', name: 'r', fields: [{ name: 'a', type: { type: 'fixed', name: 'f', size: -1 } }] }],

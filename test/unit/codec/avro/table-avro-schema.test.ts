@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readAvroFile } from '../../../../src/codec/avro/read-avro-file.ts';
 import { decimalBytes, sanitizeAvroName, tableAvroSchema } from '../../../../src/codec/avro/table-avro-schema.ts';
 import type { DataType, Field, StructType } from '../../../../src/schema/types.ts';
@@ -16,7 +16,7 @@ const text: DataType = { kind: 'string' };
 const int: DataType = { kind: 'integer' };
 
 describe('the schema of a table', () => {
-  test('is what Spark writes for it, attribute for attribute', () => {
+  it('is what Spark writes for it, attribute for attribute', () => {
     const table = struct(
       field(1, 'id', { kind: 'long' }, false),
       field(2, 's', text),
@@ -32,7 +32,7 @@ describe('the schema of a table', () => {
     expect(JSON.stringify(sorted(tableAvroSchema(table, 'table')))).toBe(JSON.stringify(sorted(schema)));
   });
 
-  test('names a type once and refers to it afterwards', () => {
+  it('names a type once and refers to it afterwards', () => {
     const uuid: DataType = { kind: 'string', format: 'uuid' };
     const table = struct(
       field(1, 'a', uuid),
@@ -52,7 +52,7 @@ describe('the schema of a table', () => {
     });
   });
 
-  test('marks instants, local times, nanoseconds and times of day', () => {
+  it('marks instants, local times, nanoseconds and times of day', () => {
     const kinds = ['timestamp', 'timestamp_ntz', 'timestamp_ns', 'timestamp_ntz_ns', 'time'] as const;
     const types = kinds.map((kind) => tableAvroSchema(struct({ name: 'a', type: { kind }, nullable: false }), 't')['fields']);
     const marked = (logicalType: string, utc: boolean): unknown => [
@@ -67,7 +67,7 @@ describe('the schema of a table', () => {
     ]);
   });
 
-  test('gives every record and every field a name of its own', () => {
+  it('gives every record and every field a name of its own', () => {
     const inner = (name: string): Field => ({ name, type: struct({ name: 'x', type: int, nullable: false }), nullable: false });
     expect(tableAvroSchema(struct(inner('a b'), inner('a_x20b')), 'r')).toMatchObject({
       name: 'r',
@@ -79,7 +79,7 @@ describe('the schema of a table', () => {
   });
 });
 
-test.each([
+it.each([
   ['plain_9', 'plain_9'],
   ['9lives', '_9lives'],
   ['a.b-c', 'a_x2Eb_x2Dc'],
@@ -90,7 +90,7 @@ test.each([
   expect(sanitizeAvroName(name)).toBe(written);
 });
 
-test('decimals take the fewest bytes that hold their digits', () => {
+it('decimals take the fewest bytes that hold their digits', () => {
   expect([1, 2, 3, 4, 9, 10, 18, 19, 20, 38].map(decimalBytes)).toEqual([1, 1, 2, 2, 4, 5, 8, 9, 9, 16]);
 });
 

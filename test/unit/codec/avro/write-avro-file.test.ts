@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson } from '../../../../src/base/bigint-json.ts';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
 import { readAvroFile } from '../../../../src/codec/avro/read-avro-file.ts';
@@ -20,7 +20,7 @@ async function roundTrip(type: JsonValue, values: readonly InputValue[]): Promis
 }
 
 describe('the header', () => {
-  test('has the schema as it was given, with every attribute, and the metadata', async () => {
+  it('has the schema as it was given, with every attribute, and the metadata', async () => {
     const { bytes } = avroVector('manifest-null');
     const file = readAvroFile(bytes, { name: 'm' });
     const metadata = new Map<string, Uint8Array | string>([
@@ -38,7 +38,7 @@ describe('the header', () => {
 });
 
 describe.each(codecs)('with codec %s', (codec) => {
-  test('files of other writers come back row for row', async () => {
+  it('files of other writers come back row for row', async () => {
     for (const { name, bytes, rows } of avroVectors().values()) {
       if (rows === undefined) continue;
       const file = readAvroFile(bytes, { name });
@@ -49,21 +49,21 @@ describe.each(codecs)('with codec %s', (codec) => {
     }
   });
 
-  test('many blocks come back in order', async () => {
+  it('many blocks come back in order', async () => {
     const records = Array.from({ length: 5000 }, (_, index): InputRow => ({ a: `row ${index} ${'x'.repeat(index % 97)}` }));
     const written = await writeAvroFile({ schema: schemaOf('string'), codec, sync, records, blockBytes: 2000 });
     expect([...readAvroFile(written, { name: 'f' }).records()]).toEqual(records);
     expect(Buffer.from(written).toString('latin1').split(Buffer.from(sync).toString('latin1')).length).toBeGreaterThan(50);
   });
 
-  test('a file without records is a file', async () => {
+  it('a file without records is a file', async () => {
     const written = await writeAvroFile({ schema: schemaOf('long'), codec, sync, records: [] });
     expect([...readAvroFile(written, { name: 'f' }).records()]).toEqual([]);
   });
 });
 
 describe('values', () => {
-  test('longs keep every bit, however they are given', async () => {
+  it('longs keep every bit, however they are given', async () => {
     const longs = [0n, -1n, 63n, 64n, -64n, -65n, 2n ** 31n, -(2n ** 31n) - 1n, 2n ** 32n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)];
     expect(await roundTrip('long', longs)).toEqual(longs);
     const random = new SeededRandom(3);
@@ -72,7 +72,7 @@ describe('values', () => {
     expect(await roundTrip('long', [7, -9007199254740991])).toEqual([7n, -9007199254740991n]);
   });
 
-  test('ints, floats, doubles, booleans and bytes come back', async () => {
+  it('ints, floats, doubles, booleans and bytes come back', async () => {
     const ints = [0, -1, 2 ** 31 - 1, -(2 ** 31), 128, -129];
     expect(await roundTrip('int', ints)).toEqual(ints);
     expect(await roundTrip('float', [1.5, -0, Number.NaN, Number.NEGATIVE_INFINITY])).toEqual([
@@ -86,12 +86,12 @@ describe('values', () => {
     expect(await roundTrip('bytes', [Uint8Array.of(), Uint8Array.of(1, 2)])).toEqual([Uint8Array.of(), Uint8Array.of(1, 2)]);
   });
 
-  test('texts of every length and script come back', async () => {
+  it('texts of every length and script come back', async () => {
     const texts = ['', 'a', 'ä', 'x'.repeat(32), 'x'.repeat(33), `${'x'.repeat(31)}é`, '\u{1F600}\uFFFD', 'y'.repeat(70_000)];
     expect(await roundTrip('string', texts)).toEqual(texts);
   });
 
-  test('fixed, enums, maps, pairs and unions come back', async () => {
+  it('fixed, enums, maps, pairs and unions come back', async () => {
     expect(await roundTrip({ type: 'fixed', name: 'f', size: 2 }, [Uint8Array.of(1, 2)])).toEqual([Uint8Array.of(1, 2)]);
     expect(await roundTrip({ type: 'enum', name: 'e', symbols: ['A', 'B'] }, ['B', 'A'])).toEqual(['B', 'A']);
     expect(await roundTrip({ type: 'map', values: 'int' }, [{ k: 1 }, new Map(), new Map([['l', 2]])])).toEqual([
@@ -113,7 +113,7 @@ describe('values', () => {
     expect(await roundTrip(['string', 'null'], ['s', null])).toEqual(['s', null]);
   });
 
-  test.each<[string, JsonValue, InputValue]>([
+  it.each<[string, JsonValue, InputValue]>([
     ['a null where none is allowed', 'long', null],
     ['a fraction for a long', 'long', 1.5],
     ['a long past 64 bits', 'long', 2n ** 63n],
@@ -144,7 +144,7 @@ describe('values', () => {
   });
 });
 
-test('a writer tells how large its file is, and holds few blocks after a drain', async () => {
+it('a writer tells how large its file is, and holds few blocks after a drain', async () => {
   const writer = new AvroRecordWriter({ schema: schemaOf('string'), codec: 'deflate', sync, blockBytes: 1000 });
   const before = writer.sizeBytes;
   for (let index = 0; index < 1000; index++) writer.append({ a: 'the same again and again' });
@@ -155,7 +155,7 @@ test('a writer tells how large its file is, and holds few blocks after a drain',
   expect(writer.sizeBytes).toBe(bytes.length);
 });
 
-test('a snappy block whose checksum is wrong is refused', async () => {
+it('a snappy block whose checksum is wrong is refused', async () => {
   const bytes = await writeAvroFile({ schema: schemaOf('string'), codec: 'snappy', sync, records: [{ a: 'hello' }] });
   const broken = Uint8Array.from(bytes);
   const checksumAt = bytes.length - 16 - 1;

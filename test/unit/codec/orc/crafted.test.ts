@@ -102,6 +102,16 @@ describe('a crafted ORC file', () => {
     expect(() => readAs(more, listType)).toThrow(unsupported('pass the limit'));
   });
 
+  it('whose elements hold nothing but members that it lacks is refused before memory is taken for these', () => {
+    // 130 lists of 983,040 structs each, of which no member is stored, in five bytes.
+    const types: Crafted['types'] = [[12, [1], ['c']], [10, [2]], [12, [3], ['q']], [4]];
+    const bytes = craft({ types, rows: 130, streams: [[2, 1, [0x7f, 0x00, 0x80, 0x80, 0x3c]]] });
+    const fields = Array.from({ length: 20 }, (_, index) => ({ name: `m${index}`, type: { kind: 'long' }, nullable: true }) as const);
+    expect(() => readAs(bytes, { kind: 'list', element: { kind: 'struct', fields }, elementNullable: true })).toThrow(
+      expect.objectContaining({ code: 'COLUMN_TOO_LARGE', kind: 'unsupported' }),
+    );
+  });
+
   it('with negative or huge lengths is refused', () => {
     const text: Crafted['types'] = [[12, [1], ['c']], [7]];
     const lengths = [0x00, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];

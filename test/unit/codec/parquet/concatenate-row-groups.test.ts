@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
 import { buildBatch, type InputRow } from '../../../../src/codec/build-columns.ts';
-import { type FooterBytes, RowGroupConcatenation } from '../../../../src/codec/parquet/concatenate-row-groups.ts';
+import { RowGroupConcatenation } from '../../../../src/codec/parquet/concatenate-row-groups.ts';
+import { type FooterBytes, parquetMark } from '../../../../src/codec/parquet/footer.ts';
 import { readParquet } from '../../../../src/codec/parquet/read-parquet.ts';
 import { parseThriftStruct, printThriftStruct, type ThriftField } from '../../../../src/codec/parquet/thrift-compact.ts';
 import { writeParquet } from '../../../../src/codec/parquet/write-parquet.ts';
@@ -42,7 +43,7 @@ function withFooter(file: Uint8Array, change: (fields: readonly ThriftField[]) =
 /** The file of the files' row groups, or why there is none. */
 function concatenated(files: readonly Uint8Array[]): Uint8Array | string {
   const whole = new RowGroupConcatenation();
-  const parts: Uint8Array[] = [RowGroupConcatenation.head];
+  const parts: Uint8Array[] = [parquetMark];
   for (const file of files) {
     const added = whole.add(footerOf(file));
     if (added.kind === 'refused') return added.reason;

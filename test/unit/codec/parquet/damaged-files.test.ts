@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { isServiceError } from '../../../../src/base/errors.ts';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
 import { buildBatch } from '../../../../src/codec/build-columns.ts';
@@ -24,7 +24,7 @@ const rows = Array.from({ length: 200 }, (_, index) => ({
   tags: new Map([['k', `v${index % 3}`]]),
 }));
 
-test('damaged files are refused or read as something, and sound ones are read and written after any of them', async () => {
+it('damaged files are refused or read as something, and sound ones are read and written after any of them', async () => {
   const batch = buildBatch(schema, rows);
   const sound = await writeParquet([batch], { compression: 'snappy' });
   const random = new SeededRandom(11);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type FileColumn, footerLength, readFileSchema } from '../../../../src/codec/parquet/file-schema.ts';
+import { type FileColumn, readFileSchema } from '../../../../src/codec/parquet/file-schema.ts';
+import { footerLength } from '../../../../src/codec/parquet/footer.ts';
 import { printThriftStruct, type ThriftField, type ThriftStruct, thriftType } from '../../../../src/codec/parquet/thrift-compact.ts';
 
 interface MadeElement {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readParquet } from '../../../../src/codec/parquet/read-parquet.ts';
 import { rowsOf } from '../../../../src/codec/rows.ts';
 
@@ -8,7 +8,7 @@ const micros = (text: string): bigint => BigInt(Date.parse(text)) * 1000n;
 
 describe('files of other writers', () => {
   // INT96 is Spark's default. The library decodes it to nanoseconds, which silently wrap outside of 1677 to 2262.
-  test.each(['int96.parquet', 'int96-with-arrow-schema.parquet'])('INT96 timestamps are exact from year 1 to 9999: %s', async (name) => {
+  it.each(['int96.parquet', 'int96-with-arrow-schema.parquet'])('INT96 timestamps are exact from year 1 to 9999: %s', async (name) => {
     const rows = [...rowsOf((await readParquet(await golden(name))).batches)];
     expect(rows.map((row) => row['t'])).toEqual([
       micros('0001-01-01T00:00:00Z'),
@@ -21,12 +21,12 @@ describe('files of other writers', () => {
     expect(rows[0]).toMatchObject({ s: { t: micros('1500-01-01T00:00:00Z') }, l: [micros('1500-01-01T00:00:00Z')] });
   });
 
-  test('INT96 without an embedded schema is an instant', async () => {
+  it('INT96 without an embedded schema is an instant', async () => {
     const { schema } = await readParquet(await golden('int96.parquet'), { columns: ['t'] });
     expect(schema.fields.map((field) => field.type.kind)).toEqual(['timestamp']);
   });
 
-  test('dictionaries, large and viewed strings, large lists, unsigned integers and other timestamp units become plain columns', async () => {
+  it('dictionaries, large and viewed strings, large lists, unsigned integers and other timestamp units become plain columns', async () => {
     const rows = [...rowsOf((await readParquet(await golden('foreign-layouts.parquet'))).batches)];
     expect(rows.map((row) => row['d'])).toEqual(['a', 'b', null, 'a']);
     expect(rows.map((row) => row['ls'])).toEqual(['x', 'yy', null, 'z'.repeat(20)]);
@@ -38,7 +38,7 @@ describe('files of other writers', () => {
     expect(rows.map((row) => row['dec32'])).toEqual(['1.00', '2.00', null, '-3.00']);
   });
 
-  test('a damaged footer is called corrupt, wherever it is cut or changed', async () => {
+  it('a damaged footer is called corrupt, wherever it is cut or changed', async () => {
     const file = await golden('int96.parquet');
     for (let at = file.length - 9; at > file.length - 400; at -= 7) {
       const damaged = Uint8Array.from(file);

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
 import { buildBatch, type InputRow } from '../../../../src/codec/build-columns.ts';
 import { writeParquet } from '../../../../src/codec/parquet/write-parquet.ts';
@@ -82,7 +82,7 @@ describe.each(['zstd', 'snappy'] as const)('a %s file in the eyes of DuckDB', (c
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test('has every value', async () => {
+  it('has every value', async () => {
     expect(
       await query(`select count(*) as c, sum(id)::varchar as ids, sum(small)::varchar as small, count(distinct "unique") as u,
         sum(amount)::varchar as amount, max(wide)::varchar as wide, min("at")::varchar as first, max("local")::varchar as last,
@@ -103,7 +103,7 @@ describe.each(['zstd', 'snappy'] as const)('a %s file in the eyes of DuckDB', (c
     });
   });
 
-  test('has required fields, field ids and standard names', async () => {
+  it('has required fields, field ids and standard names', async () => {
     expect(await query(`select repetition_type, field_id::integer as field_id from parquet_schema(FILE) where name = 'id'`)).toEqual({
       repetition_type: 'REQUIRED',
       field_id: 1,
@@ -112,7 +112,7 @@ describe.each(['zstd', 'snappy'] as const)('a %s file in the eyes of DuckDB', (c
     expect(names['names']).toEqual(expect.arrayContaining(['list', 'element', 'key_value', 'key', 'value']));
   });
 
-  test('has statistics per column chunk, and dictionaries only where values repeat', async () => {
+  it('has statistics per column chunk, and dictionaries only where values repeat', async () => {
     expect(await query(`select stats_min_value, stats_max_value from parquet_metadata(FILE) where path_in_schema = 'status'`)).toEqual({
       stats_min_value: 'back',
       stats_max_value: 'sent',

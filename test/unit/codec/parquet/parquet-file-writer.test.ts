@@ -1,14 +1,15 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { buildBatch } from '../../../../src/codec/build-columns.ts';
 import { ParquetFileWriter } from '../../../../src/codec/parquet/parquet-file-writer.ts';
 import { readParquet } from '../../../../src/codec/parquet/read-parquet.ts';
 import { rowsOf } from '../../../../src/codec/rows.ts';
 import { sliceRows } from '../../../../src/schema/slice.ts';
+import { triesOf } from '../../../support/property/property-runs.ts';
 import { schemaAndRows } from '../../../support/random-batches.ts';
 
 describe('ParquetFileWriter', () => {
-  test('writes the rows of all appended batches in order, also none', async () => {
+  it('writes the rows of all appended batches in order, also none', async () => {
     await fc.assert(
       fc.asyncProperty(schemaAndRows, fc.integer({ min: 1, max: 15 }), async ({ schema, rows }, step) => {
         const batch = buildBatch(schema, rows);
@@ -20,11 +21,11 @@ describe('ParquetFileWriter', () => {
         expect(read.schema).toEqual(schema);
         expect([...rowsOf(read.batches)]).toEqual([...rowsOf([batch])]);
       }),
-      { numRuns: 60 },
+      { numRuns: triesOf(60) },
     );
   });
 
-  test('refuses a null in a required column', async () => {
+  it('refuses a null in a required column', async () => {
     const field = { name: 'n', type: { kind: 'long' }, nullable: true } as const;
     const batch = buildBatch({ kind: 'struct', fields: [field] }, [{ n: null }]);
     const schema = { kind: 'struct', fields: [{ ...field, nullable: false }] } as const;

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { buildBatch } from '../../../../src/codec/build-columns.ts';
 import { readParquet } from '../../../../src/codec/parquet/read-parquet.ts';
 import { writeParquet } from '../../../../src/codec/parquet/write-parquet.ts';
 import { rowsOf } from '../../../../src/codec/rows.ts';
+import { triesOf } from '../../../support/property/property-runs.ts';
 import { schemaAndRows } from '../../../support/random-batches.ts';
 
 describe('writing and reading a Parquet file', () => {
-  test('gives the schema and every row back, for any schema and values', async () => {
+  it('gives the schema and every row back, for any schema and values', async () => {
     await fc.assert(
       fc.asyncProperty(
         schemaAndRows,
@@ -19,18 +20,18 @@ describe('writing and reading a Parquet file', () => {
           expect([...rowsOf(read.batches)]).toEqual([...rowsOf([batch])]);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: triesOf(150) },
     );
   });
 
-  test('keeps the rows of several batches in order', async () => {
+  it('keeps the rows of several batches in order', async () => {
     const schema = { kind: 'struct', fields: [{ name: 'n', type: { kind: 'long' }, nullable: false }] } as const;
     const [first, second] = [buildBatch(schema, [{ n: 1 }, { n: 2 }]), buildBatch(schema, [{ n: 3 }])];
     const { batches } = await readParquet(await writeParquet([first, second], { compression: 'zstd' }));
     expect([...rowsOf(batches)].map((row) => row['n'])).toEqual([1n, 2n, 3n]);
   });
 
-  test('keeps field ids of fields, list elements, map keys and map values', async () => {
+  it('keeps field ids of fields, list elements, map keys and map values', async () => {
     const schema = {
       kind: 'struct',
       fields: [
@@ -48,14 +49,14 @@ describe('writing and reading a Parquet file', () => {
     expect(read).toEqual(schema);
   });
 
-  test('refuses a null in a required column', async () => {
+  it('refuses a null in a required column', async () => {
     const field = { name: 'n', type: { kind: 'long' }, nullable: true } as const;
     const batch = buildBatch({ kind: 'struct', fields: [field] }, [{ n: null }]);
     const required = { ...batch, schema: { kind: 'struct', fields: [{ ...field, nullable: false }] } } as const;
     await expect(writeParquet([required], { compression: 'zstd' })).rejects.toMatchObject({ code: 'PARQUET_NULL_IN_REQUIRED_COLUMN' });
   });
 
-  test('refuses text that is not UTF-8 and goes on working', async () => {
+  it('refuses text that is not UTF-8 and goes on working', async () => {
     const schema = { kind: 'struct', fields: [{ name: 's', type: { kind: 'string' }, nullable: true }] } as const;
     const batch = {
       schema,
@@ -76,7 +77,7 @@ describe('writing and reading a Parquet file', () => {
     await expect(writeParquet([buildBatch(schema, [{ s: 'ok' }])], { compression: 'zstd' })).resolves.toBeInstanceOf(Uint8Array);
   });
 
-  test('calls bytes that are no Parquet file corrupt', async () => {
+  it('calls bytes that are no Parquet file corrupt', async () => {
     await expect(readParquet(new Uint8Array(100))).rejects.toMatchObject({ code: 'PARQUET_CORRUPT', kind: 'corrupt' });
     await expect(readParquet(new Uint8Array(0))).rejects.toMatchObject({ code: 'PARQUET_CORRUPT', kind: 'corrupt' });
   });
@@ -95,7 +96,7 @@ describe('projection while reading', () => {
   const file = (): Promise<Uint8Array> =>
     writeParquet([buildBatch(written, [{ a: -7, b: 'x', s: { x: 0.5 }, d: '-12.5' }, {}])], { compression: 'zstd' });
 
-  test('gives absent columns as null, widens the others and follows the wanted order', async () => {
+  it('gives absent columns as null, widens the others and follows the wanted order', async () => {
     const schema = {
       kind: 'struct',
       fields: [
@@ -122,12 +123,12 @@ describe('projection while reading', () => {
     ]);
   });
 
-  test('still counts rows when the file has none of the wanted columns', async () => {
+  it('still counts rows when the file has none of the wanted columns', async () => {
     const read = await readParquet(await file(), { columns: ['absent'] });
     expect([read.schema.fields, read.batches.map((batch) => batch.rowCount)]).toEqual([[], [2]]);
   });
 
-  test('refuses a cast that would lose values', async () => {
+  it('refuses a cast that would lose values', async () => {
     const schema = { kind: 'struct', fields: [{ name: 'b', type: { kind: 'long' }, nullable: true }] } as const;
     await expect(readParquet(await file(), { schema })).rejects.toMatchObject({ code: 'PARQUET_TYPE_MISMATCH', kind: 'unsupported' });
   });

@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../../../../src/base/bigint-json.ts';
 import { compress } from '../../../../src/codec/compression.ts';
 import { decodeDeletionVector, encodeDeletionVector } from '../../../../src/codec/puffin/deletion-vector-blob.ts';
-import { unpackLz4Frame } from '../../../../src/codec/puffin/lz4-frame.ts';
 import { puffinBlobToJson } from '../../../../src/codec/puffin/puffin-format.ts';
-import { readPuffinBlob, readPuffinFooter } from '../../../../src/codec/puffin/read-puffin.ts';
 import { writePuffin } from '../../../../src/codec/puffin/write-puffin.ts';
 import { bytesOf, fileVector, textOf, vectorsOf } from '../../../support/iceberg-vectors.ts';
+import { unpackLz4Frame } from '../../../support/puffin/lz4-frame.ts';
+import { readPuffinBlob, readPuffinFooter } from '../../../support/puffin/read-puffin.ts';
 
 const members = (value: JsonValue | undefined): readonly JsonObject[] =>
   Array.isArray(value) ? (value as readonly JsonValue[]).filter(isJsonObject) : [];

@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkSchema } from '../../../../src/delta/definition/check-schema.ts';
 import type { DataType } from '../../../../src/schema/types.ts';
 
 const rules = { partitionColumns: [], mapped: false, changeDataFeed: false };
 
-test.each([
+it.each([
   [{ kind: 'time' }, 'c: TIME'],
   [{ kind: 'timestamp_ns' }, 'c: TIMESTAMP_NS'],
   [{ kind: 'list', element: { kind: 'timestamp_ntz_ns' }, elementNullable: true }, 'c.element: TIMESTAMP_NTZ_NS'],

@@ -52,7 +52,7 @@ describe('deletion vectors', () => {
       { store, ids },
       all.map((each) => ({ positions: each })),
     );
-    expect(new Set(vectors.map(deletionVectorPath)).size).toBe(1);
+    expect(new Set(vectors.map((vector) => deletionVectorPath(vector))).size).toBe(1);
     expect(vectors.map(({ storageType, offset, cardinality }) => [storageType, offset, cardinality])).toMatchObject([
       ['u', 1, 1],
       ['u', expect.any(Number), 0],
@@ -69,7 +69,7 @@ describe('deletion vectors', () => {
       { store, ids },
       Array.from({ length: 5 }, () => ({ positions: large })),
     );
-    expect(new Set(vectors.map(deletionVectorPath)).size).toBe(2);
+    expect(new Set(vectors.map((vector) => deletionVectorPath(vector))).size).toBe(2);
     expect((await read(vectors[4] ?? (await writeOne(positions()))))[1_499_999]).toBe(4_499_997n);
   });
 
@@ -123,7 +123,11 @@ describe('deletion vectors', () => {
     await expect(read({ ...vector, sizeInBytes: 6 })).rejects.toMatchObject({ code: 'DELTA_DELETION_VECTOR_SIZE_MISMATCH' });
     await expect(read({ ...vector, sizeInBytes: 9999 })).rejects.toMatchObject({ code: 'DELTA_DELETION_VECTOR_SIZE_MISMATCH' });
     await expect(read({ ...vector, offset: 2 })).rejects.toMatchObject({ code: 'DELTA_DELETION_VECTOR_SIZE_MISMATCH' });
-    await expect(read({ ...vector, pathOrInlineDv: '~'.repeat(20) })).rejects.toMatchObject({ code: 'DELTA_DELETION_VECTOR_CORRUPT' });
+    for (const storageType of ['u', 'i'])
+      await expect(read({ ...vector, storageType, pathOrInlineDv: '~'.repeat(20) })).rejects.toMatchObject({
+        code: 'DELTA_DELETION_VECTOR_CORRUPT',
+        message: expect.stringMatching(/^deletion vector of table "/) as string,
+      });
     await expect(read({ ...vector, storageType: 'i' })).rejects.toMatchObject({ kind: 'corrupt' });
     await damage(vector, 30);
     await expect(read(vector)).rejects.toMatchObject({ code: 'DELTA_DELETION_VECTOR_CHECKSUM_MISMATCH', kind: 'corrupt' });

@@ -114,7 +114,7 @@ describe('compact', () => {
 
   it('commits on top of appends that came in between', async () => {
     const context = bench.process({
-      failpoint: at('M2', async () => {
+      failpoint: at('before-compaction-commit', async () => {
         for (const row of ['e', 'f', 'g']) await bench.append([row]);
       }),
     });
@@ -122,22 +122,25 @@ describe('compact', () => {
     expect(await bench.rowsAt()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
   });
 
-  it.each<FailpointName>(['M1', 'M2'])('gives way to a delete of an input at %s, and takes only its own files with it', async (name) => {
-    const [first] = files;
-    const context = bench.process({ failpoint: at(name, () => bench.remove(first === undefined ? [] : [first])) });
-    const before = await bench.paths();
-    expect(await compact(context, rewriter, await planOf(context))).toMatchObject({
-      outcome: 'conflicted',
-      version: undefined,
-      filesAdded: 0,
-    });
-    expect(await bench.paths()).toEqual(before);
-    expect(await bench.rowsAt()).toEqual(['b', 'c', 'd']);
-  });
+  it.each<FailpointName>(['after-compaction-plan', 'before-compaction-commit'])(
+    'gives way to a delete of an input at %s, and takes only its own files with it',
+    async (name) => {
+      const [first] = files;
+      const context = bench.process({ failpoint: at(name, () => bench.remove(first === undefined ? [] : [first])) });
+      const before = await bench.paths();
+      expect(await compact(context, rewriter, await planOf(context))).toMatchObject({
+        outcome: 'conflicted',
+        version: undefined,
+        filesAdded: 0,
+      });
+      expect(await bench.paths()).toEqual(before);
+      expect(await bench.rowsAt()).toEqual(['b', 'c', 'd']);
+    },
+  );
 
   it('gives way to a change of metadata', async () => {
     const context = bench.process({
-      failpoint: at('M2', () => bench.commit('SET TBLPROPERTIES', [metadataOf({ configuration: { x: '1' } })])),
+      failpoint: at('before-compaction-commit', () => bench.commit('SET TBLPROPERTIES', [metadataOf({ configuration: { x: '1' } })])),
     });
     expect((await compact(context, rewriter, await planOf(context))).outcome).toBe('conflicted');
   });
@@ -161,18 +164,18 @@ describe('compact', () => {
     expect(await bench.paths()).toHaveLength(4);
   });
 
-  it('reaches the failpoint M3 on a conflict, before it cleans up', async () => {
+  it('reaches the failpoint compaction-conflict on a conflict, before it cleans up', async () => {
     const reached: FailpointName[] = [];
     let pathsAtConflict = 0;
     const context = bench.process({
       failpoint: async (name) => {
         reached.push(name);
-        if (name === 'M2') await bench.remove(files);
-        if (name === 'M3') pathsAtConflict = (await bench.paths()).length;
+        if (name === 'before-compaction-commit') await bench.remove(files);
+        if (name === 'compaction-conflict') pathsAtConflict = (await bench.paths()).length;
       },
     });
     await compact(context, rewriter, await planOf(context));
-    expect(reached).toEqual(['M1', 'M2', 'M3']);
+    expect(reached).toEqual(['after-compaction-plan', 'before-compaction-commit', 'compaction-conflict']);
     expect(pathsAtConflict).toBe(4);
   });
 
@@ -237,7 +240,7 @@ describe('compact', () => {
     await expect(compact(context, failing, plan)).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
     const cancel = new AbortController();
     const cancelled = bench.process({
-      failpoint: at('M2', async () => {
+      failpoint: at('before-compaction-commit', async () => {
         cancel.abort();
         await Promise.resolve();
       }),

@@ -140,14 +140,14 @@ describe('optimize', () => {
     const rival = await tables.open('rival');
     for (const p of ['a', 'b']) for (const id of [1, 2]) await tables.append(rival, `SELECT ${id} AS id, '${p}' AS p`);
     const table = await tables.open('rival', async (name) => {
-      if (name === 'M2') await rival.operations.delete({ condition: parseExpression("p = 'a' AND id = 1") });
+      if (name === 'before-compaction-commit') await rival.operations.delete({ condition: parseExpression("p = 'a' AND id = 1") });
     });
     expect(await table.operations.optimize({})).toMatchObject({ bins: 1, filesRemoved: { totalFiles: 2 } });
     const left = [...(await table.refresh()).files()].map((file) => file.partitionValues['p']).sort();
     expect(left).toEqual(['a', 'b']);
     expect(await tables.rows(table)).toEqual(['{"id":1,"p":"b"}', '{"id":2,"p":"a"}', '{"id":2,"p":"b"}']);
     const all = await tables.open('rival', async (name) => {
-      if (name === 'M2') await rival.operations.alter({ kind: 'set-properties', properties: { x: 'y' } });
+      if (name === 'before-compaction-commit') await rival.operations.alter({ kind: 'set-properties', properties: { x: 'y' } });
     });
     await tables.append(rival, "SELECT 9 AS id, 'b' AS p");
     await expect(all.operations.optimize({})).rejects.toMatchObject({ code: 'OPTIMIZE_CONFLICTED', kind: 'conflict' });

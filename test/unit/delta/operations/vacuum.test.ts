@@ -172,7 +172,7 @@ describe('vacuum', () => {
   it('looks at the newest version again just before deleting', async () => {
     const orphan = await bench.file(['a']);
     bench.clock.advance(8 * dayMs);
-    const context = bench.process({ failpoint: at('V1', () => bench.commit('RESTORE', [orphan])) });
+    const context = bench.process({ failpoint: at('before-vacuum-deletes', () => bench.commit('RESTORE', [orphan])) });
     expect((await vacuum(context, run)).fileCount).toBe(0);
     expect(await bench.rowsAt()).toEqual(['a']);
   });
@@ -203,11 +203,11 @@ describe('vacuum', () => {
     expect(await bench.paths()).toEqual([]);
   });
 
-  it('reaches V2 with half of the files deleted', async () => {
+  it('reaches within-vacuum-deletes with half of the files deleted', async () => {
     for (const row of ['a', 'b', 'c', 'd']) await bench.file([row]);
     bench.clock.advance(8 * dayMs);
     let left = 0;
-    await vacuum(bench.process({ failpoint: at('V2', async () => (left = (await bench.paths()).length)) }), run);
+    await vacuum(bench.process({ failpoint: at('within-vacuum-deletes', async () => (left = (await bench.paths()).length)) }), run);
     expect(left).toBe(2);
   });
 

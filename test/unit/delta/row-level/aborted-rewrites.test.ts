@@ -6,6 +6,8 @@ import { parseExpression } from '../../../../src/expr/parse/parse-expression.ts'
 import { LocalTables } from '../../../support/local-tables.ts';
 import { watchedEngine } from '../../../support/watched-engine.ts';
 
+/** Several of the engine's portions of 2,048, for each partition. */
+const rowsOfFile = 8_000;
 const feed = { 'delta.enableChangeDataFeed': 'true' };
 const cases: readonly {
   readonly operation: string;
@@ -37,7 +39,7 @@ const cases: readonly {
     writes: 3,
     run: async (tables, table, signal) =>
       table.operations.merge({
-        source: await tables.query("SELECT CAST(i * 2 AS BIGINT) AS id, 'm' AS v, 'a' AS p FROM range(40000) t(i)"),
+        source: await tables.query(`SELECT CAST(i * 2 AS BIGINT) AS id, 'm' AS v, 'a' AS p FROM range(${2 * rowsOfFile}) t(i)`),
         targetAlias: 't',
         sourceAlias: 's',
         condition: parseExpression('t.id = s.id'),
@@ -92,18 +94,19 @@ describe('a rewrite that is broken off', () => {
     async ({ operation, properties, at, run }) => {
       const name = `${operation} ${at}`;
       const table = await tables.create(name, 'id BIGINT, v STRING, p STRING', { partitionBy: ['p'], properties });
-      for (const from of [0, 20_000]) {
+      for (const from of [0, rowsOfFile]) {
         const p = "CASE i % 3 WHEN 0 THEN 'a' WHEN 1 THEN 'b' ELSE 'c' END";
-        await tables.append(table, `SELECT i AS id, 'v' || i AS v, ${p} AS p FROM range(${from}, ${from + 20_000}) t(i)`);
+        await tables.append(table, `SELECT i AS id, 'v' || i AS v, ${p} AS p FROM range(${from}, ${from + rowsOfFile}) t(i)`);
       }
-      const [before, rows] = [await dataFiles(name), await tables.rows(table)];
+      const text = async (): Promise<string> => (await tables.rows(table)).join('\n');
+      const [before, rows] = [await dataFiles(name), await text()];
       const broken = async (watch: (abort: AbortController) => Parameters<typeof watchedEngine>[1]): Promise<void> => {
         const abort = new AbortController();
         const engine: Engine = watchedEngine(tables.engine, watch(abort));
         await expect(run(tables, await tables.open(name, undefined, engine), abort.signal)).rejects.toMatchObject({ kind: 'aborted' });
         expect(await dataFiles(name)).toEqual(before);
         expect((await table.refresh()).version).toBe(2);
-        expect(await tables.rows(table)).toEqual(rows);
+        expect((await text()) === rows).toBe(true);
       };
       const once =
         (act: () => void) =>

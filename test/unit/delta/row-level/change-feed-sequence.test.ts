@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseExpression } from '../../../../src/expr/parse/parse-expression.ts';
 import { LocalTables } from '../../../support/local-tables.ts';
 import { changesOf } from '../../../support/table-changes.ts';
@@ -44,7 +44,7 @@ describe.each([
   ['copy-on-write', {}],
   ['deletion vectors', { 'delta.enableDeletionVectors': 'true' }],
 ])('a table with a change feed, %s', (name, properties: Readonly<Record<string, string>>) => {
-  test('is one version for each operation, with exactly the changed rows in the feed', async () => {
+  it('is one version for each operation, with exactly the changed rows in the feed', async () => {
     const { table, results } = await sequence(`feed ${name}`, { ...properties, 'delta.enableChangeDataFeed': 'true' });
     expect(results).toEqual([
       { version: 2, affectedRows: 6n, updatedRows: 6n, deletedRows: 0n, insertedRows: 0n },
@@ -80,7 +80,7 @@ describe.each([
     ]);
   });
 
-  test('shows in its history what other engines show', async () => {
+  it('shows in its history what other engines show', async () => {
     const { table } = await sequence(`history ${name}`, properties);
     const entries = await table.history({});
     const [merge, partition, remove, update] = entries.map((entry) => entry.operationParameters);
@@ -99,7 +99,7 @@ describe.each([
 const anyText: unknown = expect.any(String);
 const somePositive: unknown = expect.stringMatching(/^[1-9]/);
 
-test('counts files, rows and bytes of a rewrite', async () => {
+it('counts files, rows and bytes of a rewrite', async () => {
   const { table } = await sequence('metrics', { 'delta.enableChangeDataFeed': 'true' });
   const [merge, partition, remove, update] = (await table.history({})).map((entry) => entry.operationMetrics);
   const timed = { executionTimeMs: anyText, scanTimeMs: anyText, rewriteTimeMs: anyText };
@@ -160,7 +160,7 @@ test('counts files, rows and bytes of a rewrite', async () => {
   });
 });
 
-test('commits nothing when no row is concerned', async () => {
+it('commits nothing when no row is concerned', async () => {
   const { table } = await sequence('nothing', {});
   const nothing = { version: undefined, affectedRows: 0n, updatedRows: 0n, deletedRows: 0n, insertedRows: 0n };
   const { operations } = table;

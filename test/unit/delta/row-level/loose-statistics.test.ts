@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { looseStatistics } from '../../../../src/delta/row-level/loose-statistics.ts';
 
-test.each([
+it.each([
   [
     '{"numRecords":10,"minValues":{"d":0.10000000000000000000001},"tightBounds":true}',
     '{"numRecords":10,"minValues":{"d":0.10000000000000000000001},"tightBounds":false}',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
 import type { DeltaTable } from '../../../../src/delta/delta-table.ts';
 import { parseExpression } from '../../../../src/expr/parse/parse-expression.ts';
@@ -34,7 +34,7 @@ const cases = [true, false].flatMap((vectors) =>
   [true, false].flatMap((feed) => [true, false].map((partitioned) => ({ vectors, feed, partitioned }))),
 );
 
-test.each(seeds.flatMap((seed) => cases.map((mode) => ({ seed, ...mode }))))(
+it.each(seeds.flatMap((seed) => cases.map((mode) => ({ seed, ...mode }))))(
   'any operations leave the rows that the model has: seed $seed, vectors $vectors, feed $feed, partitioned $partitioned',
   async ({ seed, vectors, feed, partitioned }) => {
     const random = new SeededRandom(seed + (vectors ? 1 : 0) + (feed ? 2 : 0) + (partitioned ? 4 : 0));

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { AddFile } from '../../../../src/delta/actions.ts';
 import { factRow } from '../../../../src/delta/scan/hidden-columns.ts';
 
@@ -13,7 +13,7 @@ const file: AddFile = {
 };
 
 // As Spark 4 prints `_metadata.file_path` of such files.
-test.each([
+it.each([
   ['/lake/t/p=a b%20/f.parquet', 'file:/lake/t/p=a%20b%2520/f.parquet', 'f.parquet'],
   ["/lake/ü+&'(1)!~,;@$*:=/f#?.parquet", "file:/lake/ü+&'(1)!~,;@$*:=/f%23%3F.parquet", 'f#?.parquet'],
   ['/lake/"<>\\^`{|}[]/\u00a0\u0085/😀.parquet', 'file:/lake/%22%3C%3E%5C%5E%60%7B%7C%7D%5B%5D/%C2%A0%C2%85/😀.parquet', '😀.parquet'],

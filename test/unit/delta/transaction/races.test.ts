@@ -40,7 +40,7 @@ describe('processes that write one table at once', () => {
     const expected = [1, 2].flatMap((writer) => Array.from({ length: 50 }, (_, n) => `{"writer":${writer},"n":${n}}`));
     expect((await tables.rows(table)).toSorted()).toEqual(expected.toSorted());
     expect((await table.refresh()).version).toBe(100);
-  }, 120_000);
+  }, 300_000);
 
   it('update the same row one after the other, and never fail an append', async () => {
     const table = await tables.create('updated', 'writer INT, n INT');
@@ -56,5 +56,5 @@ describe('processes that write one table at once', () => {
     expect(rows.filter((row) => row.startsWith('{"writer":0,'))).toEqual(['{"writer":0,"n":12}']);
     expect(rows).toHaveLength(11);
     expect((await table.refresh()).version).toBe(23);
-  }, 120_000);
+  }, 300_000);
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bindExpression } from '../../../../src/expr/bind-expression.ts';
 import type { Expression, Literal } from '../../../../src/expr/expression.ts';
 import { parseExpression } from '../../../../src/expr/parse/parse-expression.ts';
@@ -9,6 +9,7 @@ import type { ColumnFacts, FileFacts } from '../../../../src/expr/pruning/file-f
 import { mayMatch } from '../../../../src/expr/pruning/may-match.ts';
 import { compareOrdered, compareUtf8, type Ordered } from '../../../../src/expr/pruning/ordered-values.ts';
 import { columnPathSql, expressionSql, literalSql, quoteName, typeSql } from '../../../../src/expr/sql/engine-sql.ts';
+import { triesOf } from '../../../support/property/property-runs.ts';
 import { TestEngine } from '../engine-fixture.ts';
 
 const schema = parseSchema(
@@ -38,7 +39,7 @@ const file = facts({
 });
 
 describe('a file is pruned', () => {
-  test.each([
+  it.each([
     'id = 9',
     '21 <= id',
     'id > 20',
@@ -90,7 +91,7 @@ describe('a file is pruned', () => {
 });
 
 describe('a file is kept', () => {
-  test.each([
+  it.each([
     'id = 10',
     'id >= 20',
     "id = 'x'",
@@ -119,7 +120,7 @@ describe('a file is kept', () => {
     expect(mayMatch(bound(text), file)).toBe(true);
   });
 
-  test('by a comparison with a bound that may be cut', () => {
+  it('by a comparison with a bound that may be cut', () => {
     const cut = facts({ s: { min: 'abc', max: 'abd', nullCount: 0, mayBeTruncated: true } });
     expect(mayMatch(bound("s > 'abd'"), cut)).toBe(true);
     expect(mayMatch(bound("s = 'abdzzz'"), cut)).toBe(true);
@@ -127,7 +128,7 @@ describe('a file is kept', () => {
     expect(mayMatch(bound("s <> 'abc'"), facts({ s: { min: 'abc', max: 'abc', nullCount: 0, mayBeTruncated: true } }))).toBe(true);
   });
 
-  test('when nothing is known', () => {
+  it('when nothing is known', () => {
     expect(mayMatch(bound('id = 1'), facts({}))).toBe(true);
     expect(mayMatch(bound('id IS NULL'), facts({ id: {} }, undefined))).toBe(true);
     expect(mayMatch(bound('id IS NOT NULL'), facts({ id: { allNull: true } }, undefined))).toBe(false);
@@ -135,7 +136,7 @@ describe('a file is kept', () => {
   });
 });
 
-test('texts are ordered as their UTF-8 bytes are', () => {
+it('texts are ordered as their UTF-8 bytes are', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (left, right) => {
       expect(Math.sign(compareUtf8(left, right))).toBe(Math.sign(Buffer.compare(Buffer.from(left), Buffer.from(right))));
@@ -153,7 +154,7 @@ describe('against rows', () => {
   });
 
   // The seed stands in the message of a failure.
-  test('no file is pruned that holds a row of the condition', async () => {
+  it('no file is pruned that holds a row of the condition', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(rowOf, { minLength: 1, maxLength: 4 }),
@@ -172,7 +173,7 @@ describe('against rows', () => {
           expect(lost).toEqual([]);
         },
       ),
-      { numRuns: 250 },
+      { numRuns: triesOf(250) },
     );
   });
 });

@@ -83,10 +83,10 @@ describe('the changelog of a table', () => {
   }
 
   it('leaves rows out that were deleted in the commit that added their file', async () => {
-    const view = await table.refresh();
+    const state = await table.refresh();
     const [file] = await stageDataFiles(
       table.context,
-      view,
+      state,
       relationOf([
         [1, 'a'],
         [2, 'b'],
@@ -96,17 +96,17 @@ describe('the changelog of a table', () => {
     if (file === undefined) throw new TypeError('no file');
     const entry = { status: 'added', snapshotId: 1n, sequenceNumber: 1n, fileSequenceNumber: 1n, file } as const;
     const live = { entry, deletes: [], attached: noDeletes };
-    const deletes = await stageDeletes(table.context, view, [{ file: live, positions: BigInt64Array.of(1n) }]);
+    const deletes = await stageDeletes(table.context, state, [{ file: live, positions: BigInt64Array.of(1n) }]);
     await commit({ added: [file, ...deletes.added] });
     expect(await changes()).toEqual(['0 INSERT 1 a', '0 INSERT 3 c']);
   });
 
   it('inserts rows again whose delete file was taken out of the table', async () => {
     await append([1, 'a'], [2, 'b']);
-    const view = await table.refresh();
-    const [file] = (await liveFiles(table.context, view)).data;
+    const state = await table.refresh();
+    const [file] = (await liveFiles(table.context, state)).data;
     if (file === undefined) throw new TypeError('no file');
-    const { added } = await stageDeletes(table.context, view, [{ file, positions: BigInt64Array.of(0n) }]);
+    const { added } = await stageDeletes(table.context, state, [{ file, positions: BigInt64Array.of(0n) }]);
     const deleted = await commit({ added });
     await commit({ removed: added });
     expect(await changes()).toEqual(['0 INSERT 1 a', '0 INSERT 2 b', '1 DELETE 1 a', '2 INSERT 1 a']);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { alterTable } from '../../../../src/iceberg/definition/alter-table.ts';
-import type { IcebergView } from '../../../../src/iceberg/iceberg-view.ts';
-import { schemaToJson } from '../../../../src/iceberg/spec/schema-json.ts';
+import { schemaToJson } from '../../../../src/iceberg/metadata/schema-json.ts';
+import type { SnapshotState } from '../../../../src/iceberg/snapshot-state.ts';
 import type { TableContext } from '../../../../src/iceberg/table-context.ts';
 import { commitSnapshot } from '../../../../src/iceberg/transaction/commit-snapshot.ts';
 import type { DataType, Field, StructType } from '../../../../src/schema/types.ts';
@@ -34,7 +34,7 @@ const nested: Partial<TableDefinition> = {
 
 interface Subject {
   readonly context: TableContext;
-  readonly alter: (change: DefinitionChange) => Promise<IcebergView | undefined>;
+  readonly alter: (change: DefinitionChange) => Promise<SnapshotState | undefined>;
 }
 
 async function table(parts: Partial<TableDefinition> = {}): Promise<Subject> {
@@ -44,19 +44,19 @@ async function table(parts: Partial<TableDefinition> = {}): Promise<Subject> {
 }
 
 /** `name:id` of the columns, in order. */
-function columnsOf(view: IcebergView | undefined): readonly string[] {
-  return (view?.schema.fields ?? []).map(({ name, id }) => `${name}:${id ?? ''}`);
+function columnsOf(state: SnapshotState | undefined): readonly string[] {
+  return (state?.schema.fields ?? []).map(({ name, id }) => `${name}:${id ?? ''}`);
 }
 
-function specOf(view: IcebergView | undefined): readonly string[] {
-  const spec = view?.metadata.partitionSpecs.find(({ specId }) => specId === view.metadata.defaultSpecId);
+function specOf(state: SnapshotState | undefined): readonly string[] {
+  const spec = state?.metadata.partitionSpecs.find(({ specId }) => specId === state.metadata.defaultSpecId);
   return (spec?.fields ?? []).map(({ name, fieldId, transform }) => `${name}:${fieldId}:${transform.kind}`);
 }
 
 describe('changes of columns', () => {
   it('give added columns ids of their own, inside lists and maps too, and make no snapshot', async () => {
     const { alter } = await table(nested);
-    const view = await alter({
+    const state = await alter({
       kind: 'add-columns',
       columns: [
         { parent: [], field: optional('first', long), place: { kind: 'first' } },
@@ -65,11 +65,11 @@ describe('changes of columns', () => {
         { parent: ['map'], field: optional('z', { kind: 'list', element: { kind: 'short' }, elementNullable: true }) },
       ],
     });
-    expect(view?.snapshot).toBeUndefined();
-    expect(view?.metadata.currentSchemaId).toBe(1);
-    expect(view?.metadata.lastColumnId).toBe(19);
+    expect(state?.snapshot).toBeUndefined();
+    expect(state?.metadata.currentSchemaId).toBe(1);
+    expect(state?.metadata.lastColumnId).toBe(19);
     expect(
-      schemaToJson(view?.icebergSchema ?? { schemaId: 0, struct: { kind: 'struct', fields: [] }, identifierFieldIds: [] }),
+      schemaToJson(state?.icebergSchema ?? { schemaId: 0, struct: { kind: 'struct', fields: [] }, identifierFieldIds: [] }),
     ).toMatchObject({
       fields: [
         { id: 15, name: 'first' },
@@ -113,8 +113,8 @@ describe('changes of columns', () => {
 
   it('make required columns optional, and set comments', async () => {
     const { alter } = await table(nested);
-    const view = await alter({ kind: 'change-nullability', path: ['id'], nullable: true });
-    expect(view?.schema.fields[0]?.nullable).toBe(true);
+    const state = await alter({ kind: 'change-nullability', path: ['id'], nullable: true });
+    expect(state?.schema.fields[0]?.nullable).toBe(true);
     expect(await alter({ kind: 'change-nullability', path: ['id'], nullable: true })).toBeUndefined();
     expect((await alter({ kind: 'change-comment', path: ['id'], comment: 'the key' }))?.schema.fields[0]?.metadata).toEqual({
       comment: 'the key',
@@ -201,16 +201,16 @@ describe('changes of columns', () => {
       alias: 'ValidationException',
       message: 'Cannot find source column for partition field: 1000: price: identity(5)',
     });
-    const view = await alter({ kind: 'drop-identifier-fields', paths: [['id']] });
-    expect(view?.icebergSchema.identifierFieldIds).toEqual([]);
+    const state = await alter({ kind: 'drop-identifier-fields', paths: [['id']] });
+    expect(state?.icebergSchema.identifierFieldIds).toEqual([]);
     await expect(alter({ kind: 'drop-identifier-fields', paths: [['id']] })).rejects.toThrow('id is not an identifier field');
   });
 
   it('have defaults in format version 3', async () => {
     const { alter } = await table({ properties: { 'format-version': '3' } });
     const field = { ...optional('d', { kind: 'decimal', precision: 5, scale: 2 }), metadata: { CURRENT_DEFAULT: '-0.5' } };
-    const view = await alter({ kind: 'add-columns', columns: [{ parent: [], field }] });
-    expect(view?.schema.fields.at(-1)?.metadata).toEqual({ 'initial-default': '-0.50', 'write-default': '-0.50' });
+    const state = await alter({ kind: 'add-columns', columns: [{ parent: [], field }] });
+    expect(state?.schema.fields.at(-1)?.metadata).toEqual({ 'initial-default': '-0.50', 'write-default': '-0.50' });
     const changed = await alter({ kind: 'change-default', path: ['d'], expression: '7' });
     expect(changed?.schema.fields.at(-1)?.metadata).toEqual({ 'initial-default': '-0.50', 'write-default': '7.00' });
     const required = { name: 'r', type: text, nullable: false, metadata: { CURRENT_DEFAULT: "'x'" } };
@@ -225,12 +225,12 @@ describe('changes of columns', () => {
     const { alter } = await table({
       properties: { 'write.metadata.metrics.column.s': 'full', 'schema.name-mapping.default': mapping },
     });
-    const view = await alter({ kind: 'rename-column', path: ['s'], to: 't' });
-    expect(view?.properties).toMatchObject({
+    const state = await alter({ kind: 'rename-column', path: ['s'], to: 't' });
+    expect(state?.properties).toMatchObject({
       'write.metadata.metrics.column.t': 'full',
       'schema.name-mapping.default': '[{"field-id":1,"names":["id"]},{"field-id":2,"names":["s","t"]}]',
     });
-    expect(view?.properties['write.metadata.metrics.column.s']).toBeUndefined();
+    expect(state?.properties['write.metadata.metrics.column.s']).toBeUndefined();
     const added = await alter({ kind: 'add-columns', columns: [{ parent: [], field: optional('s', long) }] });
     expect(added?.properties['schema.name-mapping.default']).toBe(
       '[{"field-id":1,"names":["id"]},{"field-id":2,"names":["t"]},{"field-id":3,"names":["s"]}]',
@@ -245,7 +245,7 @@ describe('changes of the partitioning', () => {
 
   it('name fields after column and transform, and give ids of earlier fields again', async () => {
     const { alter } = await table(columns);
-    const add = (source: string, transform: Transform): Promise<IcebergView | undefined> =>
+    const add = (source: string, transform: Transform): Promise<SnapshotState | undefined> =>
       alter({ kind: 'add-partition-field', field: { source: [source], transform } });
     await add('id', { kind: 'bucket', count: 16 });
     await add('s', { kind: 'truncate', width: 4 });
@@ -311,12 +311,12 @@ describe('changes of order, properties and references', () => {
   it('order rows to come', async () => {
     const { alter } = await table();
     const keys = [{ source: ['s'], transform: { kind: 'identity' } as const, descending: true, nullsFirst: false }];
-    const view = await alter({ kind: 'write-order', keys, distribution: 'range' });
-    expect(view?.metadata.defaultSortOrderId).toBe(1);
-    expect(view?.metadata.sortOrders.at(-1)?.fields).toEqual([
+    const state = await alter({ kind: 'write-order', keys, distribution: 'range' });
+    expect(state?.metadata.defaultSortOrderId).toBe(1);
+    expect(state?.metadata.sortOrders.at(-1)?.fields).toEqual([
       { transform: { kind: 'identity' }, sourceId: 2, direction: 'desc', nullOrder: 'nulls-last' },
     ]);
-    expect(view?.properties['write.distribution-mode']).toBe('range');
+    expect(state?.properties['write.distribution-mode']).toBe('range');
     const unordered = await alter({ kind: 'write-order', keys: [], distribution: 'none' });
     expect(unordered?.metadata.defaultSortOrderId).toBe(0);
   });
@@ -380,10 +380,10 @@ describe('changes of order, properties and references', () => {
       'Cannot complete create or replace tag operation on t, main has no snapshot',
     );
     await alter({ kind: 'create-ref', ref: 'branch', name: 'b', mode: 'create', minSnapshotsToKeep: 2 });
-    const view = await context.refresh();
-    expect(view.snapshot).toBeUndefined();
-    expect(view.metadata.snapshots.length).toBe(1);
-    expect(view.metadata.snapshots[0]?.summary).toMatchObject({ operation: 'append', 'total-records': '0' });
-    expect([...view.metadata.refs].map(([name, ref]) => [name, ref.minSnapshotsToKeep])).toEqual([['b', 2]]);
+    const state = await context.refresh();
+    expect(state.snapshot).toBeUndefined();
+    expect(state.metadata.snapshots.length).toBe(1);
+    expect(state.metadata.snapshots[0]?.summary).toMatchObject({ operation: 'append', 'total-records': '0' });
+    expect([...state.metadata.refs].map(([name, ref]) => [name, ref.minSnapshotsToKeep])).toEqual([['b', 2]]);
   });
 });

@@ -3,9 +3,9 @@ import { RandomIdSource } from '../../../../src/base/ids.ts';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
 import { alterTable } from '../../../../src/iceberg/definition/alter-table.ts';
 import { type CreatedTable, createTable } from '../../../../src/iceberg/definition/create-table.ts';
-import type { IcebergView } from '../../../../src/iceberg/iceberg-view.ts';
 import { tableFiles } from '../../../../src/iceberg/open-table-files.ts';
 import { FileSystemPointer } from '../../../../src/iceberg/pointer/file-system-pointer.ts';
+import type { SnapshotState } from '../../../../src/iceberg/snapshot-state.ts';
 import type { TableContext } from '../../../../src/iceberg/table-context.ts';
 import { commitSnapshot } from '../../../../src/iceberg/transaction/commit-snapshot.ts';
 import { objectStoreOpener } from '../../../../src/storage/open-object-store.ts';
@@ -34,7 +34,7 @@ function request(
   return { name: 'db.t', location: memoryLocation, mode: 'create', ...rest, definition: definitionOf(definition) };
 }
 
-function specOf({ metadata }: IcebergView): readonly string[] {
+function specOf({ metadata }: SnapshotState): readonly string[] {
   const spec = metadata.partitionSpecs.find(({ specId }) => specId === metadata.defaultSpecId);
   return (spec?.fields ?? []).map(({ name, fieldId }) => `${name}:${fieldId}`);
 }
@@ -42,9 +42,9 @@ function specOf({ metadata }: IcebergView): readonly string[] {
 describe('createTable', () => {
   it('makes a table of format version 2 without a snapshot', async () => {
     const context = memoryContext();
-    const { created, view } = await createTable(context, context.pointer, request({ comment: 'a table' }));
+    const { created, state } = await createTable(context, context.pointer, request({ comment: 'a table' }));
     expect(created).toBe(true);
-    expect(view.metadata).toMatchObject({
+    expect(state.metadata).toMatchObject({
       formatVersion: 2,
       location: memoryLocation,
       lastColumnId: 2,
@@ -62,7 +62,7 @@ describe('createTable', () => {
 
   it('numbers columns level by level, and partition fields from 1000 by the names of a creation', async () => {
     const context = memoryContext();
-    const { view } = await createTable(
+    const { state } = await createTable(
       context,
       context.pointer,
       request({
@@ -101,20 +101,20 @@ describe('createTable', () => {
         },
       }),
     );
-    expect(view.schema.fields.map(({ name, id }) => [name, id])).toEqual([
+    expect(state.schema.fields.map(({ name, id }) => [name, id])).toEqual([
       ['a', 1],
       ['b', 2],
       ['c', 3],
     ]);
-    expect(view.schema.fields[0]?.type).toEqual({ kind: 'integer' });
-    expect(view.schema.fields[1]?.type).toMatchObject({
+    expect(state.schema.fields[0]?.type).toEqual({ kind: 'integer' });
+    expect(state.schema.fields[1]?.type).toMatchObject({
       elementId: 4,
       element: { fields: [{ id: 5, type: { keyId: 6, valueId: 7 } }] },
     });
-    expect(specOf(view)).toEqual(['a_bucket:1000', 'c_day:1001']);
-    expect(view.icebergSchema.identifierFieldIds).toEqual([1]);
-    expect(view.metadata.formatVersion).toBe(3);
-    expect(view.properties['format-version']).toBeUndefined();
+    expect(specOf(state)).toEqual(['a_bucket:1000', 'c_day:1001']);
+    expect(state.icebergSchema.identifierFieldIds).toEqual([1]);
+    expect(state.metadata.formatVersion).toBe(3);
+    expect(state.properties['format-version']).toBeUndefined();
   });
 
   it.each<[string, Partial<TableDefinition>, string]>([
@@ -151,7 +151,7 @@ describe('createTable', () => {
       sqlState: '42P07',
     });
     const left = await createTable(context, context.pointer, request({ mode: 'create-if-absent' }));
-    expect([left.created, left.view.tableId]).toEqual([false, tableId]);
+    expect([left.created, left.state.tableId]).toEqual([false, tableId]);
     expect((await createTable(context, context.pointer, request({ takeOver: true }))).created).toBe(false);
     const other = request({ takeOver: true, definition: { schema: { kind: 'struct', fields: plainColumns.slice(1) } } });
     await expect(createTable(context, context.pointer, other)).rejects.toMatchObject({ errorClass: 'TABLE_OR_VIEW_ALREADY_EXISTS' });
@@ -181,17 +181,17 @@ describe('createTable', () => {
       partitionColumns: ['s', 'n'],
       properties: { more: '2' },
     };
-    const { view } = await createTable(context, context.pointer, request({ mode: 'create-or-replace', definition }));
-    expect(view.tableId).toBe(before.tableId);
-    expect(view.snapshot).toBeUndefined();
-    expect(view.metadata.snapshots.length).toBe(1);
-    expect(view.metadata.refs.size).toBe(0);
-    expect(view.schema.fields.map(({ name, id }) => [name, id])).toEqual([
+    const { state } = await createTable(context, context.pointer, request({ mode: 'create-or-replace', definition }));
+    expect(state.tableId).toBe(before.tableId);
+    expect(state.snapshot).toBeUndefined();
+    expect(state.metadata.snapshots.length).toBe(1);
+    expect(state.metadata.refs.size).toBe(0);
+    expect(state.schema.fields.map(({ name, id }) => [name, id])).toEqual([
       ['s', 2],
       ['n', 3],
     ]);
-    expect(specOf(view)).toEqual(['s:1000', 'n:1001']);
-    expect(view.properties).toMatchObject({ kept: '1', more: '2' });
+    expect(specOf(state)).toEqual(['s:1000', 'n:1001']);
+    expect(state.properties).toMatchObject({ kept: '1', more: '2' });
     const next = await commitSnapshot(
       context,
       await context.refresh(),
@@ -213,7 +213,7 @@ describe('createTable', () => {
     );
     const made = results.filter((result): result is PromiseFulfilledResult<CreatedTable> => result.status === 'fulfilled');
     expect(made.filter(({ value }) => value.created).length).toBe(1);
-    expect(new Set(made.map(({ value }) => value.view.tableId)).size).toBe(1);
+    expect(new Set(made.map(({ value }) => value.state.tableId)).size).toBe(1);
     for (const result of results) {
       if (result.status === 'rejected') expect(result.reason).toMatchObject({ errorClass: 'TABLE_OR_VIEW_ALREADY_EXISTS' });
     }
@@ -251,15 +251,15 @@ describe('createTable with rows', () => {
       { id: 1n, s: 'x' },
       { id: 2n, s: 'y' },
     ]);
-    const { written, view } = await createTable(
+    const { written, state } = await createTable(
       context,
       context.pointer,
       request({ location, rows, definition: { partitionColumns: ['s'] } }),
     );
     expect(written).toMatchObject({ version: 1, rowCount: 2, fileCount: 2 });
-    expect(view.snapshot?.parentSnapshotId).toBeUndefined();
-    expect(view.snapshot?.summary).toMatchObject({ operation: 'append', 'added-records': '2', 'changed-partition-count': '2' });
-    expect(view.loaded.metadataLocation).toBe(`${location}/metadata/v1.metadata.json`);
+    expect(state.snapshot?.parentSnapshotId).toBeUndefined();
+    expect(state.snapshot?.summary).toMatchObject({ operation: 'append', 'added-records': '2', 'changed-partition-count': '2' });
+    expect(state.loaded.metadataLocation).toBe(`${location}/metadata/v1.metadata.json`);
   });
 
   it('replaces rows and definition in one version, as an overwrite without a parent', async () => {
@@ -267,12 +267,12 @@ describe('createTable with rows', () => {
     const first = await engine.hold(schema, [{ id: 1n, s: 'x' }]);
     await createTable(context, context.pointer, request({ location, rows: first }));
     const second = await engine.hold(schema, [{ id: 2n, s: 'y' }]);
-    const { view } = await createTable(context, context.pointer, request({ location, rows: second, mode: 'create-or-replace' }));
-    expect(view.snapshot?.parentSnapshotId).toBeUndefined();
-    expect(view.snapshot?.summary).toMatchObject({ operation: 'overwrite', 'total-records': '1', 'total-data-files': '1' });
-    expect(view.metadata.snapshots.length).toBe(2);
-    expect(view.metadata.snapshotLog.length).toBe(2);
-    expect(view.version).toBe(2);
+    const { state } = await createTable(context, context.pointer, request({ location, rows: second, mode: 'create-or-replace' }));
+    expect(state.snapshot?.parentSnapshotId).toBeUndefined();
+    expect(state.snapshot?.summary).toMatchObject({ operation: 'overwrite', 'total-records': '1', 'total-data-files': '1' });
+    expect(state.metadata.snapshots.length).toBe(2);
+    expect(state.metadata.snapshotLog.length).toBe(2);
+    expect(state.version).toBe(2);
   });
 
   it('leaves nothing behind when the rows cannot be written', async () => {

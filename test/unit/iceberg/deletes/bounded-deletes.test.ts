@@ -5,9 +5,9 @@ import { buildBatch } from '../../../../src/codec/build-columns.ts';
 import { writeParquet } from '../../../../src/codec/parquet/write-parquet.ts';
 import { deletedRowsOf } from '../../../../src/iceberg/deletes/deleted-rows.ts';
 import { stageDeletes } from '../../../../src/iceberg/files/stage-deletes.ts';
+import type { ContentFile, ManifestEntry } from '../../../../src/iceberg/metadata/content-file.ts';
 import { noDeletes } from '../../../../src/iceberg/scan/delete-index.ts';
 import type { LiveFile } from '../../../../src/iceberg/scan/live-files.ts';
-import type { ContentFile, ManifestEntry } from '../../../../src/iceberg/spec/content-file.ts';
 import { dataFile } from '../../../support/iceberg/memory-table.ts';
 import { type StagedTable, stagedTable } from '../../../support/iceberg/staged-table.ts';
 import { openTestEngine, type TestEngine } from '../../../support/test-engine.ts';
@@ -28,22 +28,22 @@ describe('deleted rows of a file', () => {
   /** The rows that deletes of these positions take from a file of two rows, which its manifest says to have `recordCount`. */
   async function deleted(positions: BigInt64Array, recordCount: number, formatVersion: 2 | 3): Promise<BigInt64Array | undefined> {
     const made = stagedTable(engine, { schema });
-    const table: StagedTable = { ...made, view: { ...made.view, metadata: { ...made.view.metadata, formatVersion } } };
+    const table: StagedTable = { ...made, state: { ...made.state, metadata: { ...made.state.metadata, formatVersion } } };
     const bytes = await writeParquet([buildBatch(schema, [{ p: 1 }, { p: 2 }])], { compression: 'snappy' });
-    const path = join(table.view.metadata.location, 'data', 'two-rows.parquet');
+    const path = join(table.state.metadata.location, 'data', 'two-rows.parquet');
     const file = dataFile('two-rows', { path, recordCount, fileSizeBytes: bytes.byteLength });
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, bytes);
     const live: LiveFile = { entry: entryOf(file), deletes: [], attached: noDeletes };
-    const { added } = await stageDeletes(table.context, table.view, [{ file: live, positions }]);
+    const { added } = await stageDeletes(table.context, table.state, [{ file: live, positions }]);
     const [only] = added.map(entryOf);
     const attached = formatVersion === 3 ? { ...noDeletes, vector: only } : { ...noDeletes, own: only === undefined ? [] : [only] };
     const files = [{ ...live, attached }];
-    const { context, view } = table;
+    const { context, state } = table;
     const parts = {
       source: context,
-      metadata: view.metadata,
-      schema: view.icebergSchema,
+      metadata: state.metadata,
+      schema: state.icebergSchema,
       nameToId: undefined,
       engine: context.engine,
       files,

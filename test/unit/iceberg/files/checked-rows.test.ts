@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InputRow } from '../../../../src/codec/build-columns.ts';
 import { checkedRows } from '../../../../src/iceberg/files/checked-rows.ts';
 import type { MatchOptions } from '../../../../src/iceberg/files/prepare-rows.ts';
@@ -24,8 +24,8 @@ async function checked(
   given: { readonly sql: string; readonly schema: StructType },
   options: MatchOptions = {},
 ): Promise<readonly InputRow[]> {
-  const { context, view } = stagedTable(made, { schema });
-  const rows = await checkedRows({ context, engine: made.engine, signal: undefined }, view, given, options);
+  const { context, state } = stagedTable(made, { schema });
+  const rows = await checkedRows({ context, engine: made.engine, signal: undefined }, state, given, options);
   return made.rows(rows);
 }
 
@@ -34,7 +34,7 @@ const string: DataType = { kind: 'string' };
 const table = struct({ id: int, v: string });
 
 describe('columns', () => {
-  test('are matched by name, ignoring case; those that are missing are null or their default', async () => {
+  it('are matched by name, ignoring case; those that are missing are null or their default', async () => {
     const withDefault: StructType = {
       kind: 'struct',
       fields: [...table.fields, { name: 'd', type: { kind: 'date' }, nullable: true, id: 3, metadata: { 'write-default': '2024-02-29' } }],
@@ -43,13 +43,13 @@ describe('columns', () => {
     expect(await checked(withDefault, given)).toEqual([{ id: null, v: 'x', d: 19_782 }]);
   });
 
-  test('are matched by place where they are inserted without names', async () => {
+  it('are matched by place where they are inserted without names', async () => {
     expect(
       await checked(table, { sql: "SELECT 1 AS v, 'x' AS id", schema: struct({ v: int, id: string }) }, { matchBy: 'position' }),
     ).toEqual([{ id: 1, v: 'x' }]);
   });
 
-  test.each([
+  it.each([
     [
       'too few by place',
       { sql: 'SELECT 1 AS a', schema: struct({ a: int }) },
@@ -75,7 +75,7 @@ describe('columns', () => {
 });
 
 describe('values', () => {
-  test('are cast among numbers, among times, and to text', async () => {
+  it('are cast among numbers, among times, and to text', async () => {
     const schema = struct({
       l: { kind: 'long' },
       n: { kind: 'decimal', precision: 5, scale: 2 },
@@ -90,7 +90,7 @@ describe('values', () => {
     expect(row).toMatchObject({ l: 1n, ts: 86_400_000_000n, s: '5' });
   });
 
-  test.each([
+  it.each([
     ['text for a number', int, "SELECT '5' AS c", string, 'INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_SAFELY_CAST'],
     ['a boolean for a number', int, 'SELECT true AS c', { kind: 'boolean' }, 'INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_SAFELY_CAST'],
     ['a number too large', int, 'SELECT 3000000000 AS c', { kind: 'long' }, 'CAST_OVERFLOW_IN_TABLE_INSERT'],
@@ -100,7 +100,7 @@ describe('values', () => {
     await expect(checked(struct({ c: type }), { sql, schema: struct({ c: from }) })).rejects.toMatchObject({ errorClass });
   });
 
-  test('that are null go into any column but a required one', async () => {
+  it('that are null go into any column but a required one', async () => {
     const given = { sql: 'SELECT NULL::VARCHAR AS id', schema: struct({ id: string }) };
     expect(await checked(table, given)).toEqual([{ id: null, v: null }]);
     await expect(checked(struct({ id: int, v: string }, ['id']), given)).rejects.toMatchObject({
@@ -109,7 +109,7 @@ describe('values', () => {
     });
   });
 
-  test('of required members count only where there is a struct', async () => {
+  it('of required members count only where there is a struct', async () => {
     const inner = struct({ x: int }, ['x']);
     const schema = struct({ s: inner });
     expect(await checked(schema, { sql: 'SELECT NULL::STRUCT(x INTEGER) AS s', schema: struct({ s: struct({ x: int }) }) })).toEqual([

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InputRow } from '../../../../src/codec/build-columns.ts';
 import { readFileSchema } from '../../../../src/codec/parquet/file-schema.ts';
 import { stageDataFiles } from '../../../../src/iceberg/files/stage-data-files.ts';
-import type { ContentFile } from '../../../../src/iceberg/spec/content-file.ts';
-import { decodeSingleValue } from '../../../../src/iceberg/spec/single-value.ts';
+import type { ContentFile } from '../../../../src/iceberg/metadata/content-file.ts';
+import { decodeSingleValue } from '../../../../src/iceberg/metadata/single-value.ts';
 import type { DataType, Field, StructType } from '../../../../src/schema/types.ts';
 import { applyTransform } from '../../../../src/table/partitioning/apply-transform.ts';
 import type { Transform } from '../../../../src/table/partitioning/transform.ts';
@@ -82,7 +82,7 @@ const row: InputRow = {
 async function staged(rows: readonly InputRow[], options: StagedTableOptions, stage: Parameters<typeof stageDataFiles>[3] = {}) {
   const table = stagedTable(made, options);
   const held = await made.hold(options.schema, rows);
-  const files = await stageDataFiles(table.context, table.view, held, stage);
+  const files = await stageDataFiles(table.context, table.state, held, stage);
   await held.dispose();
   return { ...table, files };
 }
@@ -96,7 +96,7 @@ function boundsOf(file: ContentFile | undefined, schema: StructType, name: strin
 }
 
 describe.each(['parquet', 'avro', 'orc'] as const)('a file of format %s', (format) => {
-  test('has metrics of every type', async () => {
+  it('has metrics of every type', async () => {
     const { files } = await staged([row, { ...row, i: 5, s: 'a', d: Number.NaN, f: null, bin: null }], { schema: everything }, { format });
     const [file] = files;
     expect(files).toHaveLength(1);
@@ -122,7 +122,7 @@ describe.each(['parquet', 'avro', 'orc'] as const)('a file of format %s', (forma
     expect([file?.valueCounts?.get(17), file?.valueCounts?.get(21), file?.lowerBounds?.get(24)]).toEqual([2, undefined, undefined]);
   });
 
-  test('keeps within what the metrics modes ask for', async () => {
+  it('keeps within what the metrics modes ask for', async () => {
     const properties = {
       'write.metadata.metrics.default': 'counts',
       'write.metadata.metrics.column.i': 'none',
@@ -135,7 +135,7 @@ describe.each(['parquet', 'avro', 'orc'] as const)('a file of format %s', (forma
     expect([files[0]?.valueCounts?.has(2), files[0]?.valueCounts?.has(3), files[0]?.lowerBounds?.has(17)]).toEqual([false, true, true]);
   });
 
-  test('is one of several, one for each partition, named by it', async () => {
+  it('is one of several, one for each partition, named by it', async () => {
     const spec = [
       { sourceId: 13, fieldId: 1000, name: 's', transform: { kind: 'identity' } },
       { sourceId: 10, fieldId: 1001, name: 'ts_day', transform: { kind: 'day' } },
@@ -152,12 +152,12 @@ describe.each(['parquet', 'avro', 'orc'] as const)('a file of format %s', (forma
     expect(found).toContainEqual({ partition: [undefined, undefined], recordCount: 1, directory: 's=null/ts_day=null' });
   });
 
-  test('is not there without rows', async () => {
+  it('is not there without rows', async () => {
     const { files } = await staged([], { schema: everything }, { format });
     expect(files).toEqual([]);
   });
 
-  test('is sorted where the table is', async () => {
+  it('is sorted where the table is', async () => {
     const schema = struct([
       ['k', { kind: 'long' }, 1],
       ['p', { kind: 'integer' }, 2],
@@ -179,7 +179,7 @@ describe.each(['parquet', 'avro', 'orc'] as const)('a file of format %s', (forma
 });
 
 describe('a parquet file', () => {
-  test('has the id of the schema on every node, and its types', async () => {
+  it('has the id of the schema on every node, and its types', async () => {
     const { files } = await staged([row], { schema: everything });
     const ids: number[] = [];
     const visit = (column: ReturnType<typeof readFileSchema>['columns'][number]): void => {
@@ -203,7 +203,7 @@ describe('a parquet file', () => {
     ]);
   });
 
-  test('says what its columns take and where its row groups begin', async () => {
+  it('says what its columns take and where its row groups begin', async () => {
     const { files } = await staged([row, row], { schema: everything });
     expect(files[0]?.splitOffsets).toEqual([4]);
     const sizes = [...(files[0]?.columnSizes?.entries() ?? [])];
@@ -213,7 +213,7 @@ describe('a parquet file', () => {
     expect(sizes.every(([, size]) => size > 0)).toBe(true);
   });
 
-  test('of values of a fixed length and instants of nanoseconds is right all the same', async () => {
+  it('of values of a fixed length and instants of nanoseconds is right all the same', async () => {
     const schema = struct([['u', { kind: 'string', format: 'uuid' }, 14], ...rare]);
     const rows = [
       { u: uuid, fx: Uint8Array.of(1, 2, 3), tns: 1_704_067_200_123_456_789n },
@@ -237,25 +237,25 @@ describe('a parquet file', () => {
     expect([files[0]?.splitOffsets, files[0]?.columnSizes?.size]).toEqual([[4], 3]);
   });
 
-  test('is divided at the target size', async () => {
+  it('is divided at the target size', async () => {
     const schema = struct([
       ['k', { kind: 'long' }, 1],
       ['s', { kind: 'string' }, 2],
     ]);
     const table = stagedTable(made, { schema, properties: { 'write.parquet.compression-codec': 'uncompressed' } });
     const rows = { sql: `SELECT range AS k, md5(CAST(range AS VARCHAR)) AS s FROM range(300000)`, schema };
-    const files = await stageDataFiles(table.context, table.view, rows, { targetFileBytes: 2 * 2 ** 20 });
+    const files = await stageDataFiles(table.context, table.state, rows, { targetFileBytes: 2 * 2 ** 20 });
     expect(files.length).toBeGreaterThan(2);
     expect(files.reduce((sum, { recordCount }) => sum + recordCount, 0)).toBe(300_000);
   });
 
-  test('lies where the properties say, behind directories made of a hash', async () => {
+  it('lies where the properties say, behind directories made of a hash', async () => {
     const schema = struct([['k', { kind: 'long' }, 1]]);
     const { files } = await staged([{ k: 1n }], { schema, properties: { 'write.object-storage.enabled': 'true' } });
     expect(files[0]?.path).toMatch(/\/data\/[01]{4}\/[01]{4}\/[01]{4}\/[01]{8}\/00000-0-/);
   });
 
-  test('keeps the row lineage of moved rows', async () => {
+  it('keeps the row lineage of moved rows', async () => {
     const schema = struct([['k', { kind: 'long' }, 1]]);
     const table = stagedTable(made, { schema, formatVersion: 3 });
     const long = { type: { kind: 'long' }, nullable: true } as const;
@@ -270,7 +270,7 @@ describe('a parquet file', () => {
         ],
       },
     } as const;
-    const files = await stageDataFiles(table.context, table.view, rows, { withRowTracking: true });
+    const files = await stageDataFiles(table.context, table.state, rows, { withRowTracking: true });
     const ids = await made.engine.rows(`SELECT name, field_id FROM parquet_schema('${files[0]?.path ?? ''}') OFFSET 1`);
     expect(ids.map(([name, id]) => [name, Number(id)])).toEqual([
       ['k', 1],
@@ -306,7 +306,7 @@ describe('partition transforms', () => {
     { kind: 'hour' },
   ];
 
-  test.each(values)("of a %s are the specification's", async (_, type, value) => {
+  it.each(values)("of a %s are the specification's", async (_, type, value) => {
     const schema = struct([['c', type, 1]]);
     const plain = type.kind === 'decimal' && typeof value === 'string' ? BigInt(value.replace('.', '')) : value;
     const expected = transforms.flatMap((transform) => {
@@ -323,21 +323,23 @@ describe('partition transforms', () => {
     expect(partitions).toContainEqual(expected.map(() => undefined));
   });
 
-  test('of many partitions are written in one go', async () => {
+  it('of many partitions are written in one go', async () => {
     const schema = struct([['k', { kind: 'long' }, 1]]);
     const spec = [{ sourceId: 1, fieldId: 1000, name: 'k_bucket', transform: { kind: 'bucket', count: 300 } }] as const;
     const table = stagedTable(made, { schema, spec });
-    const files = await stageDataFiles(table.context, table.view, { sql: 'SELECT range AS k FROM range(20000)', schema });
+    const files = await stageDataFiles(table.context, table.state, { sql: 'SELECT range AS k FROM range(20000)', schema });
     expect(files.length).toBe(300);
     expect(files.reduce((sum, { recordCount }) => sum + recordCount, 0)).toBe(20_000);
   });
 });
 
-test('a write that fails leaves nothing', async () => {
+it('a write that fails leaves nothing', async () => {
   const schema = struct([['k', { kind: 'long' }, 1]]);
   const table = stagedTable(made, { schema });
-  await expect(stageDataFiles(table.context, table.view, { sql: "SELECT CAST(error('no') AS BIGINT) AS k", schema })).rejects.toThrow(/no/);
-  expect(await readdir(table.view.metadata.location, { recursive: true })).toEqual(['data']);
+  await expect(stageDataFiles(table.context, table.state, { sql: "SELECT CAST(error('no') AS BIGINT) AS k", schema })).rejects.toThrow(
+    /no/,
+  );
+  expect(await readdir(table.state.metadata.location, { recursive: true })).toEqual(['data']);
 });
 
 async function footerOf(file: ContentFile | undefined): Promise<Uint8Array> {

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readDeletionVector } from '../../../../src/iceberg/deletes/deletion-vector.ts';
 import { PositionDeletes } from '../../../../src/iceberg/deletes/position-deletes.ts';
 import { stageDeletes } from '../../../../src/iceberg/files/stage-deletes.ts';
+import type { ContentFile, ManifestEntry } from '../../../../src/iceberg/metadata/content-file.ts';
+import { positionDeleteIds } from '../../../../src/iceberg/metadata/reserved-ids.ts';
 import { type AttachedDeletes, noDeletes } from '../../../../src/iceberg/scan/delete-index.ts';
 import type { LiveFile } from '../../../../src/iceberg/scan/live-files.ts';
-import type { ContentFile, ManifestEntry } from '../../../../src/iceberg/spec/content-file.ts';
-import { positionDeleteIds } from '../../../../src/iceberg/spec/reserved-ids.ts';
 import { dataFile } from '../../../support/iceberg/memory-table.ts';
 import { type StagedTable, type StagedTableOptions, stagedTable } from '../../../support/iceberg/staged-table.ts';
 import { openTestEngine, type TestEngine } from '../../../support/test-engine.ts';
@@ -34,15 +34,15 @@ function positions(...values: readonly number[]): BigInt64Array {
   return BigInt64Array.from(values, BigInt);
 }
 
-function readBack({ context, view }: StagedTable, path: string, files: readonly ContentFile[]): Promise<readonly BigInt64Array[]> {
-  return new PositionDeletes(context, view.metadata, context.engine).of(path, { own: files.map(entry), shared: [] });
+function readBack({ context, state }: StagedTable, path: string, files: readonly ContentFile[]): Promise<readonly BigInt64Array[]> {
+  return new PositionDeletes(context, state.metadata, context.engine).of(path, { own: files.map(entry), shared: [] });
 }
 
 describe.each(['parquet', 'avro', 'orc'] as const)('position delete files of format %s', (format) => {
-  test('are one for each data file, which they name', async () => {
+  it('are one for each data file, which they name', async () => {
     const made2 = table({ properties: { 'write.delete.format.default': format } });
     const [a, b] = [live('a', 1), live('b', 1)];
-    const { added, removed } = await stageDeletes(made2.context, made2.view, [
+    const { added, removed } = await stageDeletes(made2.context, made2.state, [
       { file: b, positions: positions(5) },
       { file: a, positions: positions(0, 7, 2 ** 33) },
     ]);
@@ -59,13 +59,13 @@ describe.each(['parquet', 'avro', 'orc'] as const)('position delete files of for
     expect(await readBack(made2, a.entry.file.path, added)).toEqual([positions(0, 7, 2 ** 33)]);
   });
 
-  test('take in what was deleted before of the data file alone, and the place of it', async () => {
+  it('take in what was deleted before of the data file alone, and the place of it', async () => {
     const made2 = table({ properties: { 'write.delete.format.default': format } });
     const [a, b] = [live('a', 1), live('b', 1)];
-    const before = await stageDeletes(made2.context, made2.view, [{ file: a, positions: positions(3, 9) }]);
-    const shared = await stageDeletes(made2.context, made2.view, [{ file: a, positions: positions(1) }]);
+    const before = await stageDeletes(made2.context, made2.state, [{ file: a, positions: positions(3, 9) }]);
+    const shared = await stageDeletes(made2.context, made2.state, [{ file: a, positions: positions(1) }]);
     const again = { ...a, attached: { ...noDeletes, own: before.added.map(entry), shared: shared.added.map(entry) } };
-    const { added, removed } = await stageDeletes(made2.context, made2.view, [
+    const { added, removed } = await stageDeletes(made2.context, made2.state, [
       { file: again, positions: positions(5, 9) },
       { file: b, positions: positions(0) },
     ]);
@@ -74,10 +74,10 @@ describe.each(['parquet', 'avro', 'orc'] as const)('position delete files of for
     expect(await readBack(made2, a.entry.file.path, added)).toEqual([positions(3, 5, 9)]);
   });
 
-  test('are one for each partition where the table wants it, sorted by path', async () => {
+  it('are one for each partition where the table wants it, sorted by path', async () => {
     const made2 = table({ properties: { 'write.format.default': format, 'write.delete.granularity': 'partition' } });
     const deleted = [live('b', 1), live('a', 1), live('c', 2)].map((file, index) => ({ file, positions: positions(index, index + 10) }));
-    const { added } = await stageDeletes(made2.context, made2.view, deleted);
+    const { added } = await stageDeletes(made2.context, made2.state, deleted);
     expect(added.map(({ referencedDataFile, recordCount, partition }) => [referencedDataFile, recordCount, partition])).toEqual([
       [undefined, 4, [1]],
       [deleted[2]?.file.entry.file.path, 2, [2]],
@@ -91,13 +91,13 @@ describe.each(['parquet', 'avro', 'orc'] as const)('position delete files of for
 });
 
 describe('deletion vectors', () => {
-  test('take in what was deleted before, and the place of it', async () => {
+  it('take in what was deleted before, and the place of it', async () => {
     const old = table();
     const [first, second] = [live('a', 1), live('b', 2)];
-    const before = await stageDeletes(old.context, old.view, [{ file: first, positions: positions(3, 9) }]);
-    const v3: StagedTable = { ...old, view: { ...old.view, metadata: { ...old.view.metadata, formatVersion: 3 } } };
+    const before = await stageDeletes(old.context, old.state, [{ file: first, positions: positions(3, 9) }]);
+    const v3: StagedTable = { ...old, state: { ...old.state, metadata: { ...old.state.metadata, formatVersion: 3 } } };
     const upgraded = { ...first, attached: { ...noDeletes, own: before.added.map(entry) } };
-    const made1 = await stageDeletes(v3.context, v3.view, [
+    const made1 = await stageDeletes(v3.context, v3.state, [
       { file: upgraded, positions: positions(1, 9) },
       { file: second, positions: positions(0) },
     ]);
@@ -112,7 +112,7 @@ describe('deletion vectors', () => {
     const [vector] = made1.added.map(entry);
     if (vector === undefined) throw new Error('no vector');
     expect(await readDeletionVector(v3.context, vector, undefined)).toEqual(positions(1, 3, 9));
-    const again = await stageDeletes(v3.context, v3.view, [
+    const again = await stageDeletes(v3.context, v3.state, [
       { file: { ...first, attached: { ...noDeletes, vector } }, positions: positions(4) },
     ]);
     expect(again.removed).toEqual([vector.file]);

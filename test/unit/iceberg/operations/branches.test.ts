@@ -1,37 +1,37 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { alterTable } from '../../../../src/iceberg/definition/alter-table.ts';
-import type { IcebergView } from '../../../../src/iceberg/iceberg-view.ts';
 import { icebergProcedures } from '../../../../src/iceberg/operations/procedures/iceberg-procedures.ts';
 import { cherrypickSnapshot } from '../../../../src/iceberg/operations/refs/cherrypick.ts';
+import type { SnapshotState } from '../../../../src/iceberg/snapshot-state.ts';
+import { snapshotStateOf } from '../../../../src/iceberg/snapshot-state-of.ts';
 import type { TableContext } from '../../../../src/iceberg/table-context.ts';
 import { commitSnapshot } from '../../../../src/iceberg/transaction/commit-snapshot.ts';
-import { viewOf } from '../../../../src/iceberg/view-of.ts';
 import type { ProcedureValue } from '../../../../src/table/queries.ts';
 import { change, created, dataFile, liveNames, memoryContext } from '../../../support/iceberg/memory-table.ts';
 import { StepClock } from '../../../support/step-clock.ts';
 
 let context: TableContext;
-let views: IcebergView[];
+let states: SnapshotState[];
 
-const idOf = (index: number): bigint => views[index]?.snapshotId ?? 0n;
+const idOf = (index: number): bigint => states[index]?.snapshotId ?? 0n;
 const call = (name: string, args: Readonly<Record<string, ProcedureValue>> = {}): Promise<readonly (readonly ProcedureValue[])[]> => {
   const procedure = icebergProcedures(context).find((candidate) => candidate.name === name);
   return procedure?.run(new Map(Object.entries(args))) ?? Promise.reject(new Error(`no procedure ${name}`));
 };
 const live = async (branch = 'main'): Promise<readonly string[]> => {
   const { loaded } = await context.refresh();
-  return liveNames(context, viewOf(loaded, { branch }));
+  return liveNames(context, snapshotStateOf(loaded, { branch }));
 };
 
 beforeEach(async () => {
   const clock = new StepClock();
   context = memoryContext({ clock });
-  views = [];
-  let view = await created(context);
+  states = [];
+  let state = await created(context);
   for (const name of ['a', 'b', 'c']) {
     clock.advance(1_000);
-    view = await commitSnapshot(context, view, change({ added: [dataFile(name)] }));
-    views.push(view);
+    state = await commitSnapshot(context, state, change({ added: [dataFile(name)] }));
+    states.push(state);
   }
 });
 
@@ -50,7 +50,7 @@ describe('rollback and set_current_snapshot', () => {
   });
 
   it('goes back to what was there before a time', async () => {
-    const second = BigInt(views[1]?.committedAt ?? 0);
+    const second = BigInt(states[1]?.committedAt ?? 0);
     expect(await call('rollback_to_timestamp', { timestamp: (second + 1n) * 1000n })).toEqual([[idOf(2), idOf(1)]]);
     expect(await call('rollback_to_timestamp', { timestamp: second * 1000n })).toEqual([[idOf(1), idOf(0)]]);
     await expect(call('rollback_to_timestamp', { timestamp: 1_000n })).rejects.toThrow('Cannot roll back, no valid snapshot older than: 1');
@@ -66,7 +66,7 @@ describe('rollback and set_current_snapshot', () => {
   });
 
   it('lists the ancestors of a snapshot', async () => {
-    const rows = [2, 1, 0].map((index) => [idOf(index), BigInt(views[index]?.committedAt ?? 0)]);
+    const rows = [2, 1, 0].map((index) => [idOf(index), BigInt(states[index]?.committedAt ?? 0)]);
     expect(await call('ancestors_of')).toEqual(rows);
     expect(await call('ancestors_of', { snapshot_id: idOf(1) })).toEqual(rows.slice(1));
     await expect(call('ancestors_of', { snapshot_id: 5n })).rejects.toThrow('Cannot find snapshot with ID 5');
@@ -152,8 +152,8 @@ describe('cherrypick_snapshot and publish_changes', () => {
   it('overwrites whole partitions again, and nothing that deletes single files', async () => {
     context = memoryContext();
     const inPartition = (name: string, id: bigint) => dataFile(name, { partition: [id] });
-    const view = await created(context, { partitioning: [{ source: ['id'], transform: { kind: 'identity' } }] });
-    const base = await commitSnapshot(context, view, change({ added: [inPartition('a', 1n), inPartition('b', 2n)] }));
+    const state = await created(context, { partitioning: [{ source: ['id'], transform: { kind: 'identity' } }] });
+    const base = await commitSnapshot(context, state, change({ added: [inPartition('a', 1n), inPartition('b', 2n)] }));
     const replacedPartitions = [{ specId: 0, partition: [1n] }];
     const overwriting = change({ kind: 'overwrite', added: [inPartition('o', 1n)], replacedPartitions, stageOnly: true });
     const staged = (await commitSnapshot(context, base, overwriting)).snapshotId ?? 0n;

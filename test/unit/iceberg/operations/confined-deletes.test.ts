@@ -149,6 +149,25 @@ describe.each(['hadoop', 'jdbc'] as const)('metadata of a %s catalog that names 
   });
 
   it.each(['location', 'write.data.path', 'write.metadata.path'])(
+    'as its %s through a link gets no file written there, nor deleted later',
+    async (key) => {
+      const hostile = await tampered(type);
+      const link = join(hostile.table, 'link');
+      symlinkSync(hostile.victim, link);
+      hostile.tamper((metadata) => ({ ...metadata, ...(key === 'location' ? { location: link } : { properties: { [key]: link } }) }));
+      const before = readdirSync(hostile.victim, { recursive: true });
+      const context = await hostile.context();
+      const write = async (): Promise<void> => context.files.storeAt(join(link, 'data')).put('new.parquet', Uint8Array.of(1));
+      await expect(write()).rejects.toMatchObject({ kind: 'invalid' });
+      await commitSnapshot(context, await context.refresh(), change({ added: [] })).catch(() => undefined);
+      await removeOrphanFiles(await hostile.context(), { olderThanMs: always }).catch(() => undefined);
+      expect(readdirSync(hostile.victim, { recursive: true })).toEqual(before);
+      await hostile.purge().catch(() => undefined);
+      expect(victims.filter((name) => existsSync(join(hostile.victim, name)))).toEqual(victims);
+    },
+  );
+
+  it.each(['location', 'write.data.path', 'write.metadata.path'])(
     'as its %s and statistics does not get them deleted by expiry',
     async (key) => {
       const hostile = await tampered(type);

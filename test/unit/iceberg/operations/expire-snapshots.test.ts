@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { alterTable } from '../../../../src/iceberg/definition/alter-table.ts';
-import type { IcebergView } from '../../../../src/iceberg/iceberg-view.ts';
+import { requirementsFor } from '../../../../src/iceberg/metadata/requirements.ts';
 import { expireSnapshots } from '../../../../src/iceberg/operations/expire/expire-snapshots.ts';
-import { requirementsFor } from '../../../../src/iceberg/spec/requirements.ts';
+import type { SnapshotState } from '../../../../src/iceberg/snapshot-state.ts';
 import type { TableContext } from '../../../../src/iceberg/table-context.ts';
 import { commitSnapshot } from '../../../../src/iceberg/transaction/commit-snapshot.ts';
 import { commitUpdates } from '../../../../src/iceberg/transaction/commit-updates.ts';
@@ -18,16 +18,16 @@ async function history(
   context: TableContext,
   changes: readonly Partial<SnapshotChange>[],
   clock = new StepClock(),
-): Promise<readonly IcebergView[]> {
-  let view = await created(context);
-  const views: IcebergView[] = [];
+): Promise<readonly SnapshotState[]> {
+  let state = await created(context);
+  const states: SnapshotState[] = [];
   for (const parts of changes) {
     clock.advance(1_000);
     for (const file of parts.added ?? []) await context.files.put(file.path, Uint8Array.of(1));
-    view = await commitSnapshot(context, view, change(parts));
-    views.push(view);
+    state = await commitSnapshot(context, state, change(parts));
+    states.push(state);
   }
-  return views;
+  return states;
 }
 
 const appends = (...names: readonly string[]): readonly Partial<SnapshotChange>[] => names.map((name) => ({ added: [dataFile(name)] }));
@@ -41,7 +41,7 @@ const replaced: readonly Partial<SnapshotChange>[] = [
 describe('expireSnapshots', () => {
   it('deletes what only expired snapshots refer to, and nothing else', async () => {
     const context = memoryContext();
-    const views = await history(context, replaced);
+    const states = await history(context, replaced);
     const result = await expireSnapshots(context, { olderThanMs: always, retainLast: 1 });
     expect(result).toEqual({
       expiredSnapshots: 3,
@@ -54,7 +54,7 @@ describe('expireSnapshots', () => {
       deletedStatisticsFiles: 0,
     });
     const { metadata } = await context.refresh();
-    expect(metadata.snapshots.map(({ snapshotId }) => snapshotId)).toEqual([views[3]?.snapshotId]);
+    expect(metadata.snapshots.map(({ snapshotId }) => snapshotId)).toEqual([states[3]?.snapshotId]);
     const paths = await pathsBelow(context);
     expect(paths.filter((path) => path.startsWith('data/'))).toEqual(['data/b.parquet', 'data/c.parquet', 'data/d.parquet']);
     expect(await liveNames(context, await context.refresh())).toEqual(['b', 'c', 'd']);
@@ -74,8 +74,8 @@ describe('expireSnapshots', () => {
   it('keeps files that a branch or a tag still refers to, and drops references by their own age', async () => {
     const clock = new StepClock();
     const context = memoryContext({ clock });
-    const views = await history(context, replaced, clock);
-    await alterTable(context, { kind: 'create-ref', ref: 'tag', name: 'first', mode: 'create', snapshotId: views[0]?.snapshotId });
+    const states = await history(context, replaced, clock);
+    await alterTable(context, { kind: 'create-ref', ref: 'tag', name: 'first', mode: 'create', snapshotId: states[0]?.snapshotId });
     expect(await expireSnapshots(context, { olderThanMs: always })).toMatchObject({ expiredSnapshots: 2, deletedDataFiles: 0 });
     expect(await pathsBelow(context)).toContain('data/a.parquet');
     await alterTable(context, {
@@ -83,7 +83,7 @@ describe('expireSnapshots', () => {
       ref: 'tag',
       name: 'first',
       mode: 'replace',
-      snapshotId: views[0]?.snapshotId,
+      snapshotId: states[0]?.snapshotId,
       maxRefAgeMs: 1n,
     });
     expect(await expireSnapshots(context, { olderThanMs: always })).toMatchObject({
@@ -97,22 +97,22 @@ describe('expireSnapshots', () => {
   it('keeps by age, by count and by the settings of each branch', async () => {
     const clock = new StepClock();
     const context = memoryContext({ clock });
-    const views = await history(context, appends('a', 'b', 'c', 'd'), clock);
-    const ids = (view: IcebergView): readonly (bigint | undefined)[] => view.metadata.snapshots.map(({ snapshotId }) => snapshotId);
+    const states = await history(context, appends('a', 'b', 'c', 'd'), clock);
+    const ids = (state: SnapshotState): readonly (bigint | undefined)[] => state.metadata.snapshots.map(({ snapshotId }) => snapshotId);
     await expireSnapshots(context);
     expect(ids(await context.refresh())).toHaveLength(4);
-    await expireSnapshots(context, { olderThanMs: views[1]?.committedAt ?? 0 });
-    expect(ids(await context.refresh())).toEqual(views.slice(1).map(({ snapshotId }) => snapshotId));
+    await expireSnapshots(context, { olderThanMs: states[1]?.committedAt ?? 0 });
+    expect(ids(await context.refresh())).toEqual(states.slice(1).map(({ snapshotId }) => snapshotId));
     await expireSnapshots(context, { olderThanMs: always, retainLast: 2 });
-    expect(ids(await context.refresh())).toEqual(views.slice(2).map(({ snapshotId }) => snapshotId));
+    expect(ids(await context.refresh())).toEqual(states.slice(2).map(({ snapshotId }) => snapshotId));
     const refused = expect(expireSnapshots(context, { retainLast: 0 })).rejects;
     await refused.toThrow('Number of snapshots to retain must be at least 1, cannot be: 0');
   });
 
   it('expires snapshots by id, but for those that are referred to', async () => {
     const context = memoryContext();
-    const views = await history(context, appends('a', 'b', 'c'));
-    const [first, , last] = views.map(({ snapshotId }) => snapshotId ?? 0n);
+    const states = await history(context, appends('a', 'b', 'c'));
+    const [first, , last] = states.map(({ snapshotId }) => snapshotId ?? 0n);
     await expect(expireSnapshots(context, { snapshotIds: [last ?? 0n] })).rejects.toMatchObject({
       alias: 'IllegalArgumentException',
       message: `Cannot expire ${last}. Still referenced by refs: [main]`,
@@ -123,24 +123,24 @@ describe('expireSnapshots', () => {
 
   it('keeps the versions a feed has to read, and the one before them', async () => {
     const context = memoryContext();
-    const views = await history(context, replaced);
+    const states = await history(context, replaced);
     const kept = { olderThanMs: always, keepVersionsFrom: toVersion(3) };
     expect(await expireSnapshots(context, kept)).toMatchObject({ expiredSnapshots: 1, deletedDataFiles: 0 });
     expect((await context.refresh()).metadata.snapshots.map(({ sequenceNumber }) => sequenceNumber)).toEqual([2n, 3n, 4n]);
     expect(await pathsBelow(context)).toContain('data/a.parquet');
     // Asking for one of them by its id does not help.
-    const asked = { ...kept, snapshotIds: [views[1]?.snapshotId ?? 0n] };
+    const asked = { ...kept, snapshotIds: [states[1]?.snapshotId ?? 0n] };
     expect(await expireSnapshots(context, asked)).toMatchObject({ expiredSnapshots: 0 });
   });
 
   it('takes statistics of expired snapshots along', async () => {
     const context = memoryContext();
-    const views = await history(context, appends('a', 'b'));
-    const statisticsPath = `${views[0]?.metadata.location}/metadata/s.puffin`;
+    const states = await history(context, appends('a', 'b'));
+    const statisticsPath = `${states[0]?.metadata.location}/metadata/s.puffin`;
     await context.files.put(statisticsPath, Uint8Array.of(1));
     const sizes = { fileSizeInBytes: 1n, fileFooterSizeInBytes: 1n };
     await commitUpdates(context, ({ metadata }) => {
-      const statistics = { snapshotId: views[0]?.snapshotId ?? 0n, statisticsPath, ...sizes, keyMetadata: undefined, blobMetadata: [] };
+      const statistics = { snapshotId: states[0]?.snapshotId ?? 0n, statisticsPath, ...sizes, keyMetadata: undefined, blobMetadata: [] };
       const updates = [{ action: 'set-statistics', statistics }] as const;
       return { updates, requirements: requirementsFor(metadata, updates) };
     });
@@ -153,8 +153,8 @@ describe('expireSnapshots', () => {
     await history(context, appends('a'));
     await alterTable(context, { kind: 'add-partition-field', field: { source: ['id'], transform: { kind: 'identity' } } });
     await commitSnapshot(context, await context.refresh(), change({ kind: 'overwrite', removed: [dataFile('a')] }));
-    const view = await context.refresh();
-    await commitSnapshot(context, view, change({ added: [dataFile('b', { specId: view.metadata.defaultSpecId, partition: [1n] })] }));
+    const state = await context.refresh();
+    await commitSnapshot(context, state, change({ added: [dataFile('b', { specId: state.metadata.defaultSpecId, partition: [1n] })] }));
     await expireSnapshots(context, { olderThanMs: always });
     expect((await context.refresh()).metadata.partitionSpecs).toHaveLength(2);
     await expireSnapshots(context, { olderThanMs: always, cleanExpiredMetadata: true });
@@ -174,8 +174,8 @@ describe('expireSnapshots', () => {
   it('deletes nothing when a snapshot that stays cannot be read', async () => {
     const store = memoryStore();
     const context = memoryContext({ store });
-    const views = await history(context, replaced);
-    await context.files.delete(views[3]?.snapshot?.manifestList ?? '');
+    const states = await history(context, replaced);
+    await context.files.delete(states[3]?.snapshot?.manifestList ?? '');
     // Another process: this one has the list in its memory.
     await expect(expireSnapshots(memoryContext({ store, seed: 2 }), { olderThanMs: always })).rejects.toMatchObject({ kind: 'not-found' });
     expect(await pathsBelow(context)).toContain('data/a.parquet');

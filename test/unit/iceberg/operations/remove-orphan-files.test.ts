@@ -9,11 +9,11 @@ import { change, created, dataFile, memoryContext, memoryLocation, pathsBelow } 
 const always = Number.MAX_SAFE_INTEGER;
 
 async function withFiles(context: TableContext, names: readonly string[], spelled = memoryLocation): Promise<void> {
-  let view = await created(context);
+  let state = await created(context);
   const path = `${spelled}/data/live.parquet`;
   await context.files.put(`${memoryLocation}/data/live.parquet`, Uint8Array.of(1));
-  view = await commitSnapshot(context, view, change({ added: [dataFile('live', { path })] }));
-  await commitSnapshot(context, view, change({ added: [dataFile('later')] }));
+  state = await commitSnapshot(context, state, change({ added: [dataFile('live', { path })] }));
+  await commitSnapshot(context, state, change({ added: [dataFile('later')] }));
   for (const name of names) await context.files.put(`${memoryLocation}/${name}`, Uint8Array.of(1, 2, 3));
 }
 

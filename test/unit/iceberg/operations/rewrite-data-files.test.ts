@@ -62,6 +62,18 @@ describe('rewrite_data_files', () => {
     await expect(rewrite('grouped', options(0))).rejects.toMatchObject({ errorClass: 'INVALID_ARGUMENT' });
   });
 
+  it('does not rewrite a large file for the sake of a few tiny ones', async () => {
+    await table('skewed', '', ['SELECT id, sha2(CAST(id AS STRING), 512) FROM range(40000)', ...six.slice(0, 5)]);
+    const [large, ...tiny] = (await filesOf('skewed')).toSorted(
+      (a, b) => Number(b['file_size_in_bytes']) - Number(a['file_size_in_bytes']),
+    );
+    expect(Number(large?.['file_size_in_bytes'])).toBeGreaterThan(1 << 20);
+    expect(tiny).toHaveLength(5);
+    expect(await rewrite('skewed')).toMatchObject({ rewritten_data_files_count: 5, added_data_files_count: 1 });
+    expect((await filesOf('skewed')).map(({ file_path: path }) => path)).toContain(large?.['file_path']);
+    expect(await rewrite('skewed', "options => map('rewrite-all', 'true')")).toMatchObject({ rewritten_data_files_count: 2 });
+  });
+
   it('leaves deleted rows out, and delete files that concern nothing any more when asked to', async () => {
     await table('deleted', "TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')", ["SELECT id, 'x' FROM range(100)"]);
     await ice.sql('DELETE FROM db.deleted WHERE id < 20');

@@ -33,17 +33,17 @@ describe('rewriteManifests', () => {
     await append(context, ['a', 'b', 'c', 'd']);
     const result = await rewriteManifests(context);
     expect(result).toMatchObject({ rewrittenManifests: 4, addedManifests: 1, version: 5 });
-    const view = await context.refresh();
-    const [only, ...others] = await contentOf(context, view);
+    const state = await context.refresh();
+    const [only, ...others] = await contentOf(context, state);
     expect(others).toEqual([]);
-    expect(only?.manifest).toMatchObject({ addedSnapshotId: view.snapshotId, existingFiles: 4, addedFiles: 0, minSequenceNumber: 1n });
+    expect(only?.manifest).toMatchObject({ addedSnapshotId: state.snapshotId, existingFiles: 4, addedFiles: 0, minSequenceNumber: 1n });
     expect(only?.entries.map(({ status, sequenceNumber, file }) => [status, sequenceNumber, file.partition[0]])).toEqual([
       ['existing', 3n, 0n],
       ['existing', 1n, 0n],
       ['existing', 4n, 1n],
       ['existing', 2n, 1n],
     ]);
-    expect(view.snapshot?.summary).toMatchObject({
+    expect(state.snapshot?.summary).toMatchObject({
       operation: 'replace',
       'entries-processed': '4',
       'manifests-created': '1',
@@ -69,8 +69,8 @@ describe('rewriteManifests', () => {
     await created(context, { ...byId, properties: { 'commit.manifest-merge.enabled': 'false' } });
     await append(context, ['a', 'b']);
     await alterTable(context, { kind: 'drop-partition-field', field: { source: ['id'], transform: { kind: 'identity' } } });
-    const view = await context.refresh();
-    await commitSnapshot(context, view, change({ added: [dataFile('c', { specId: view.metadata.defaultSpecId })] }));
+    const state = await context.refresh();
+    await commitSnapshot(context, state, change({ added: [dataFile('c', { specId: state.metadata.defaultSpecId })] }));
     expect(await rewriteManifests(context)).toMatchObject({ rewrittenManifests: 0 });
     const procedure = icebergProcedures(context).find(({ name }) => name === 'rewrite_manifests');
     expect(await procedure?.run(new Map([['spec_id', 0]]))).toEqual([[2, 1]]);

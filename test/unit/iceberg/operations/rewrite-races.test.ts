@@ -5,10 +5,10 @@ import { alterTable } from '../../../../src/iceberg/definition/alter-table.ts';
 import { fileCompression } from '../../../../src/iceberg/files/compression.ts';
 import { rowFileWriter } from '../../../../src/iceberg/files/row-file-writer.ts';
 import { contentFile } from '../../../../src/iceberg/files/staging.ts';
+import { icebergOperations } from '../../../../src/iceberg/iceberg-operations.ts';
 import { expireSnapshots } from '../../../../src/iceberg/operations/expire/expire-snapshots.ts';
 import { rewriteDataFiles } from '../../../../src/iceberg/operations/rewrite/rewrite-data-files.ts';
 import { rewriteManifests } from '../../../../src/iceberg/operations/rewrite/rewrite-manifests.ts';
-import { deleteRows } from '../../../../src/iceberg/row-level/delete-rows.ts';
 import type { TableContext } from '../../../../src/iceberg/table-context.ts';
 import { commitSnapshot } from '../../../../src/iceberg/transaction/commit-snapshot.ts';
 import type { SnapshotChange } from '../../../../src/iceberg/transaction/snapshot-change.ts';
@@ -101,7 +101,7 @@ describe('rewriteDataFiles beside other writers', () => {
     await alterTable(pipeline.table.context, { kind: 'set-properties', properties: { 'write.delete.mode': 'merge-on-read' } });
     await rewriteDataFiles(pipeline.table.context, all);
     const remove = async (context: TableContext, id: number): Promise<unknown> =>
-      deleteRows(context, { condition: parseExpression(`id = ${id}`) });
+      icebergOperations(context).delete({ condition: parseExpression(`id = ${id}`) });
     await remove(pipeline.table.context, 1);
     await remove(
       beaten(async () => remove((await pipeline.reopened()).context, 2)),
@@ -154,9 +154,9 @@ it('carries the progress of the pipeline through every operation', async () => {
   await rewriteDataFiles(context, all);
   await rewriteManifests(context);
   await expireSnapshots(context, { olderThanMs: Number.MAX_SAFE_INTEGER });
-  const view = await (await pipeline.reopened()).refresh();
-  expect(view.metadata.snapshots).toHaveLength(1);
-  expect(view.snapshot?.summary['tidewater.progress']).toBe('{"w":"3"}');
-  expect(view.progressOf('w')).toBe(3n);
+  const state = await (await pipeline.reopened()).refresh();
+  expect(state.metadata.snapshots).toHaveLength(1);
+  expect(state.snapshot?.summary['tidewater.progress']).toBe('{"w":"3"}');
+  expect(state.progressOf('w')).toBe(3n);
   expect(await ids()).toEqual([1n, 2n, 3n]);
 });

@@ -18,9 +18,9 @@ describe('deleteTableFiles', () => {
   it('deletes what any snapshot refers to, and leaves what nothing refers to', async () => {
     const store = memoryStore();
     const context = memoryContext({ store });
-    let view = await created(context);
-    for (const added of [[dataFile('a'), dataFile('b')], [dataFile('c')]]) view = await commitSnapshot(context, view, change({ added }));
-    view = await commitSnapshot(context, view, change({ kind: 'overwrite', removed: [dataFile('a')] }));
+    let state = await created(context);
+    for (const added of [[dataFile('a'), dataFile('b')], [dataFile('c')]]) state = await commitSnapshot(context, state, change({ added }));
+    state = await commitSnapshot(context, state, change({ kind: 'overwrite', removed: [dataFile('a')] }));
     for (const name of ['a', 'b', 'c', 'unknown']) await store.put(`data/${name}.parquet`, bytes);
 
     const table = { name: 'db.t', loaded: await loaded(context.pointer), openStore: () => store, places: [memoryLocation] };

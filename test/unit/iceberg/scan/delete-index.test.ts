@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { ContentFile, ManifestEntry } from '../../../../src/iceberg/metadata/content-file.ts';
+import { positionDeleteIds } from '../../../../src/iceberg/metadata/reserved-ids.ts';
 import { DeleteIndex } from '../../../../src/iceberg/scan/delete-index.ts';
-import type { ContentFile, ManifestEntry } from '../../../../src/iceberg/spec/content-file.ts';
-import { positionDeleteIds } from '../../../../src/iceberg/spec/reserved-ids.ts';
 import { entryOf, metadataOf } from '../../../support/iceberg/made-entries.ts';
 
 const metadata = metadataOf([

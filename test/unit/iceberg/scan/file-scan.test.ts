@@ -6,8 +6,8 @@ import { RandomIdSource } from '../../../../src/base/ids.ts';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
 import { DuckdbEngine } from '../../../../src/engine/duckdb-engine.ts';
 import type { Engine } from '../../../../src/engine/engine.ts';
-import { positionDeleteIds } from '../../../../src/iceberg/spec/reserved-ids.ts';
-import type { PartitionSpec, TableMetadata } from '../../../../src/iceberg/spec/table-metadata.ts';
+import { positionDeleteIds } from '../../../../src/iceberg/metadata/reserved-ids.ts';
+import type { PartitionSpec, TableMetadata } from '../../../../src/iceberg/metadata/table-metadata.ts';
 import type { DataType, Field, StructType } from '../../../../src/schema/types.ts';
 import { type MadeFile, madeTable, metadataOf, rowsOfTable } from '../../../support/iceberg/made-table.ts';
 

@@ -18,13 +18,13 @@ describe('a commit that meets rivals or silence', () => {
         }),
     });
     const base = await created(memoryContext({ store }));
-    const view = await commitSnapshot(context, base, change({ added: [dataFile('mine')] }));
-    expect(await liveNames(context, view)).toEqual(['mine', 'rival0', 'rival1']);
-    expect(view.snapshot?.sequenceNumber).toBe(3n);
+    const state = await commitSnapshot(context, base, change({ added: [dataFile('mine')] }));
+    expect(await liveNames(context, state)).toEqual(['mine', 'rival0', 'rival1']);
+    expect(state.snapshot?.sequenceNumber).toBe(3n);
     const paths = await pathsBelow(context);
     expect(paths.filter((path) => path.includes('snap-')).length).toBe(3);
     expect(paths.filter((path) => path.includes('-m')).length).toBe(3);
-    expect(paths.find((path) => path.includes(`snap-${view.snapshotId ?? ''}-3-`))).toBeDefined();
+    expect(paths.find((path) => path.includes(`snap-${state.snapshotId ?? ''}-3-`))).toBeDefined();
   });
 
   it('gives up when others are first as often as the properties allow', async () => {
@@ -57,9 +57,9 @@ describe('a commit that meets rivals or silence', () => {
       const store = memoryStore();
       const context = memoryContext({ store, pointer: (own) => new FaultyPointer(own, { refuseWhatIsDone: 1 }) });
       const base = await created(memoryContext({ store }), { properties: { 'commit.retry.num-retries': retries } });
-      const view = await commitSnapshot(context, base, change({ added: [dataFile('a')] }));
-      expect(await liveNames(context, view)).toEqual(['a']);
-      expect(view.snapshot?.sequenceNumber).toBe(1n);
+      const state = await commitSnapshot(context, base, change({ added: [dataFile('a')] }));
+      expect(await liveNames(context, state)).toEqual(['a']);
+      expect(state.snapshot?.sequenceNumber).toBe(1n);
     }
   });
 
@@ -67,9 +67,9 @@ describe('a commit that meets rivals or silence', () => {
     const store = memoryStore();
     const context = memoryContext({ store, pointer: (own) => new FaultyPointer(own, { loseAnswers: 1 }) });
     const base = await created(memoryContext({ store }));
-    const view = await commitSnapshot(context, base, change({ added: [dataFile('a')] }));
-    expect(await liveNames(context, view)).toEqual(['a']);
-    expect(view.metadata.snapshots.length).toBe(1);
+    const state = await commitSnapshot(context, base, change({ added: [dataFile('a')] }));
+    expect(await liveNames(context, state)).toEqual(['a']);
+    expect(state.metadata.snapshots.length).toBe(1);
   });
 
   it('deletes nothing when it is not known whether the commit landed', async () => {
@@ -95,8 +95,8 @@ describe('a commit that meets rivals or silence', () => {
         }),
     });
     const base = await created(memoryContext({ store }));
-    const view = await commitSnapshot(context, base, change({ added: [dataFile('mine')] }));
-    expect(await liveNames(context, view)).toEqual(['mine', 'rival']);
+    const state = await commitSnapshot(context, base, change({ added: [dataFile('mine')] }));
+    expect(await liveNames(context, state)).toEqual(['mine', 'rival']);
   });
 
   it('loses no commit of sixteen writers that race', async () => {
@@ -112,11 +112,11 @@ describe('a commit that meets rivals or silence', () => {
       }),
     );
     const context = memoryContext({ store });
-    const view = await context.refresh();
-    expect((await liveNames(context, view)).length).toBe(32);
-    expect(view.snapshot?.sequenceNumber).toBe(32n);
-    expect(view.snapshot?.summary['total-records']).toBe('320');
-    expect(new Set(view.metadata.snapshots.map(({ snapshotId }) => snapshotId)).size).toBe(32);
+    const state = await context.refresh();
+    expect((await liveNames(context, state)).length).toBe(32);
+    expect(state.snapshot?.sequenceNumber).toBe(32n);
+    expect(state.snapshot?.summary['total-records']).toBe('320');
+    expect(new Set(state.metadata.snapshots.map(({ snapshotId }) => snapshotId)).size).toBe(32);
     expect((await pathsBelow(context)).filter((path) => path.includes('snap-')).length).toBe(32);
   });
 
@@ -125,8 +125,8 @@ describe('a commit that meets rivals or silence', () => {
     const context = memoryContext({ store });
     const base = await created(context);
     const idempotency = { appId: 'job', version: 3n };
-    const view = await commitSnapshot(context, base, change({ added: [dataFile('a')] }), { idempotency });
-    expect(view.progressOf('job')).toBe(3n);
+    const state = await commitSnapshot(context, base, change({ added: [dataFile('a')] }), { idempotency });
+    expect(state.progressOf('job')).toBe(3n);
     const twin = commitSnapshot(memoryContext({ store, seed: 5 }), base, change({ added: [dataFile('a2')] }), { idempotency });
     await expect(twin).rejects.toMatchObject({ kind: 'conflict' });
   });

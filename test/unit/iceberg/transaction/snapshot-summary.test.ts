@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { IcebergSnapshot } from '../../../../src/iceberg/spec/table-metadata.ts';
+import type { IcebergSnapshot } from '../../../../src/iceberg/metadata/table-metadata.ts';
 import { SummaryCounts, totalsAfter } from '../../../../src/iceberg/transaction/snapshot-summary.ts';
 import { dataFile } from '../../../support/iceberg/memory-table.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { IcebergView } from '../../../../src/iceberg/iceberg-view.ts';
+import { requirementsFor } from '../../../../src/iceberg/metadata/requirements.ts';
 import type { MetadataChange } from '../../../../src/iceberg/pointer/table-pointer.ts';
-import { requirementsFor } from '../../../../src/iceberg/spec/requirements.ts';
+import type { SnapshotState } from '../../../../src/iceberg/snapshot-state.ts';
 import { commitSnapshot, tryCommitSnapshot } from '../../../../src/iceberg/transaction/commit-snapshot.ts';
 import { commitUpdates } from '../../../../src/iceberg/transaction/commit-updates.ts';
 import { findCommit } from '../../../../src/iceberg/transaction/find-commit.ts';
@@ -33,7 +33,7 @@ describe('tryCommitSnapshot', () => {
     const before = await pathsBelow(context);
     const tried = await tryCommitSnapshot(context, base, change({ added: [dataFile('a')] }), { commitId });
     expect(tried.kind).toBe('conflicted');
-    expect(tried.kind === 'conflicted' && tried.view.version).toBe(1);
+    expect(tried.kind === 'conflicted' && tried.state.version).toBe(1);
     expect(await pathsBelow(context)).toEqual(before);
   });
 
@@ -42,7 +42,7 @@ describe('tryCommitSnapshot', () => {
     const context = memoryContext({ store, pointer: (own) => new FaultyPointer(own, { refuseWhatIsDone: 1 }) });
     const base = await created(memoryContext({ store }));
     const tried = await tryCommitSnapshot(context, base, change({ added: [dataFile('a')] }), { commitId });
-    expect(tried.kind === 'committed' && (await liveNames(context, tried.view))).toEqual(['a']);
+    expect(tried.kind === 'committed' && (await liveNames(context, tried.state))).toEqual(['a']);
   });
 
   it('says that it does not know, and what landed is found', async () => {
@@ -56,7 +56,7 @@ describe('tryCommitSnapshot', () => {
   });
 });
 
-function setProperty(key: string, value: string): (view: IcebergView) => MetadataChange {
+function setProperty(key: string, value: string): (state: SnapshotState) => MetadataChange {
   return ({ metadata }) => {
     const updates = [{ action: 'set-properties', updates: { [key]: value } } as const];
     return { requirements: requirementsFor(metadata, updates), updates };
@@ -75,11 +75,11 @@ describe('commitUpdates', () => {
     const context = memoryContext({ store, pointer: (own) => new FaultyPointer(own, { before }) });
     await created(memoryContext({ store }));
     const seen: number[] = [];
-    const view = await commitUpdates(context, (base) => {
+    const state = await commitUpdates(context, (base) => {
       seen.push(Object.keys(base.properties).length);
       return setProperty('mine', '2')(base);
     });
-    expect(view?.properties).toMatchObject({ theirs: '1', mine: '2' });
+    expect(state?.properties).toMatchObject({ theirs: '1', mine: '2' });
     expect(seen).toEqual([1, 2]);
   });
 
@@ -87,9 +87,9 @@ describe('commitUpdates', () => {
     const store = memoryStore();
     const context = memoryContext({ store, pointer: (own) => new FaultyPointer(own, { loseAnswers: 1 }) });
     await created(memoryContext({ store }));
-    const view = await commitUpdates(context, setProperty('mine', '2'));
-    expect(view?.properties).toMatchObject({ mine: '2' });
-    expect(view?.metadata.metadataLog.length).toBe(1);
+    const state = await commitUpdates(context, setProperty('mine', '2'));
+    expect(state?.properties).toMatchObject({ mine: '2' });
+    expect(state?.metadata.metadataLog.length).toBe(1);
   });
 
   it('says that it does not know when the request was lost', async () => {

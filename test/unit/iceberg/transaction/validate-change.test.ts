@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Expression } from '../../../../src/expr/expression.ts';
-import type { IcebergView } from '../../../../src/iceberg/iceberg-view.ts';
+import type { SnapshotState } from '../../../../src/iceberg/snapshot-state.ts';
 import type { TableContext } from '../../../../src/iceberg/table-context.ts';
 import { commitSnapshot } from '../../../../src/iceberg/transaction/commit-snapshot.ts';
 import type { SnapshotChange } from '../../../../src/iceberg/transaction/snapshot-change.ts';
@@ -17,7 +17,7 @@ const isOne: Expression = {
 interface Race {
   readonly slow: TableContext;
   readonly fast: TableContext;
-  readonly base: IcebergView;
+  readonly base: SnapshotState;
 }
 
 /** Two writers of one table that has files "a" (id 1 to 5) and "b" (id 6 to 9). */
@@ -178,8 +178,8 @@ describe('changes of others since a change was worked out', () => {
     await expect(commitSnapshot(two.slow, two.base, delta('a'))).rejects.toThrow(
       'Found concurrently added DV for /wh/db/t/data/a.parquet: /wh/db/t/data/v1.parquet',
     );
-    const view = await commitSnapshot(two.slow, two.base, delta('b'));
-    expect(view.snapshot?.summary).toMatchObject({ 'added-dvs': '1', 'added-files-size': '40', 'total-delete-files': '2' });
+    const state = await commitSnapshot(two.slow, two.base, delta('b'));
+    expect(state.snapshot?.summary).toMatchObject({ 'added-dvs': '1', 'added-files-size': '40', 'total-delete-files': '2' });
   });
 
   it('stand against replaced partitions only within these', async () => {

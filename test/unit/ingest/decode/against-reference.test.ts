@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { daysSinceEpoch } from '../../../../src/ingest/decode/date-time-text.ts';
+import { daysSinceEpoch } from '../../../../src/ingest/decode/json/date-time-text.ts';
 import type { DataType, StructType } from '../../../../src/schema/types.ts';
+import { triesOf } from '../../../support/property/property-runs.ts';
 import { decode, decoderOf, decodeValue, field, recordOf, rowsOf, type Value } from './decoding.ts';
 import { Refused, referenceRow } from './reference.ts';
 
@@ -138,17 +139,17 @@ describe('the decoder agrees with a slow lossless one', () => {
         if (decode(schema, payload).rejection === undefined) accepted += 1;
         agrees(payload);
       }),
-      { numRuns: 1500 },
+      { numRuns: triesOf(1500) },
     );
-    expect(accepted).toBeGreaterThan(700);
+    expect(accepted).toBeGreaterThan(triesOf(700));
   });
 
   it('on payloads of wrong types', () => {
-    fc.assert(fc.property(anything, agrees), { numRuns: 1500 });
+    fc.assert(fc.property(anything, agrees), { numRuns: triesOf(1500) });
   });
 
   it('on payloads with a slip of the pen', () => {
-    fc.assert(fc.property(mutated, agrees), { numRuns: 3000 });
+    fc.assert(fc.property(mutated, agrees), { numRuns: triesOf(3000) });
   });
 
   it('on each number alone', () => {
@@ -167,7 +168,7 @@ describe('the decoder agrees with a slow lossless one', () => {
         const found = decode(one, `{"v":${text}}`);
         expect(found.rejection === undefined ? found.rows[0] : 'refused', text).toEqual(wanted);
       }),
-      { numRuns: 5000 },
+      { numRuns: triesOf(5000) },
     );
   });
 
@@ -210,7 +211,7 @@ describe('dates and times agree with the platform', () => {
       fc.property(fc.date({ min, max, noInvalidDate: true }), (date) => {
         expect(decodeValue({ kind: 'timestamp' }, print(date.toISOString()))).toBe(BigInt(date.getTime()) * 1000n);
       }),
-      { numRuns: 2000 },
+      { numRuns: triesOf(2000) },
     );
   });
 });

@@ -1,5 +1,5 @@
 import { RecordDecoder, type RecordDecoderOptions } from '../../../../src/ingest/decode/record-decoder.ts';
-import { type Rejection } from '../../../../src/ingest/decode/rejection.ts';
+import { type Refusal } from '../../../../src/ingest/decode/rejection.ts';
 import type { SourceRecord } from '../../../../src/ingest/decode/source-record.ts';
 import type { ColumnSource, DecodeSpec } from '../../../../src/protocol/sealed-batch.ts';
 import { type Column, type ColumnBatch, isValid } from '../../../../src/schema/columns.ts';
@@ -36,7 +36,7 @@ export function recordOf(payload: string | Uint8Array | undefined, rest: Partial
   return { data, ...at, keyStart: -1, keyEnd: -1, timestampMs: -1, offset: () => 0n, headers: () => [], ...rest };
 }
 
-export type Decoded = { readonly rows: readonly Value[]; readonly rejection: Rejection | undefined };
+export type Decoded = { readonly rows: readonly Value[]; readonly rejection: Refusal | undefined };
 
 export function decode(schema: StructType, payload: string | Uint8Array, options: DecodingOptions = {}): Decoded {
   const decoder = decoderOf(schema, options);
@@ -47,7 +47,7 @@ export function decode(schema: StructType, payload: string | Uint8Array, options
 /** What column `v` of the type makes of a JSON value: the value, or the reason it was refused. */
 export function decodeValue(type: DataType, json: string): Value {
   const { rows, rejection } = decode(struct({ v: type }), `{"v":${json}}`);
-  if (rejection !== undefined) return { rejected: rejection.reason };
+  if (rejection !== undefined) return { rejected: rejection.reason ?? rejection.noRow };
   const row = rows[0];
   return typeof row === 'object' && row !== null ? (Object.values(row)[0] ?? null) : null;
 }

@@ -1,21 +1,22 @@
-import { describe, expect, test } from 'vitest';
-import { createWriter } from '../../../../src/ingest/decode/create-writer.ts';
-import { JsonCursor } from '../../../../src/ingest/decode/json-cursor.ts';
+import { describe, expect, it } from 'vitest';
+import { createBuilder } from '../../../../src/codec/columns/create-builder.ts';
+import { createJsonReader } from '../../../../src/ingest/decode/json/create-reader.ts';
+import { JsonCursor } from '../../../../src/ingest/decode/json/json-cursor.ts';
 import type { DataType } from '../../../../src/schema/types.ts';
 
 /** The value of a JSON text, or why it is refused. */
 function decode(type: DataType, json: string): bigint | string | undefined {
-  const writer = createWriter(type, 'ignore');
+  const reader = createJsonReader(createBuilder(type), 'ignore');
   const cursor = new JsonCursor(10);
   const bytes = new TextEncoder().encode(json);
   cursor.load(bytes, 0, bytes.length);
-  if (!writer.read(cursor)) return cursor.failure?.reason;
-  const column = writer.finish();
+  if (!reader.read(cursor)) return cursor.failure?.reason;
+  const column = reader.column.finish();
   return column.layout === 'fixed' ? BigInt(column.values[0] ?? 0) : undefined;
 }
 
 describe('times of the day', () => {
-  test.each([
+  it.each([
     ['"00:00:00"', 0n],
     ['"23:59:59.999999"', 86_399_999_999n],
     ['"10:11:12.5"', 36_672_500_000n],
@@ -24,7 +25,7 @@ describe('times of the day', () => {
     expect(decode({ kind: 'time' }, json)).toBe(micros);
   });
 
-  test.each([
+  it.each([
     ['"24:00:00"', 'out-of-range'],
     ['"10:60:00"', 'out-of-range'],
     ['"10:11:12.1234567"', 'out-of-range'],
@@ -37,7 +38,7 @@ describe('times of the day', () => {
 });
 
 describe('timestamps of nanoseconds', () => {
-  test.each([
+  it.each([
     ['timestamp_ns', '"1970-01-01T00:00:00.000000001Z"', 1n],
     ['timestamp_ns', '"1969-12-31T23:59:59.999999999Z"', -1n],
     ['timestamp_ns', '"1970-01-01T01:00:00.000001+01:00"', 1_000n],
@@ -47,7 +48,7 @@ describe('timestamps of nanoseconds', () => {
     expect(decode({ kind }, json)).toBe(nanos);
   });
 
-  test.each([
+  it.each([
     ['timestamp_ns', '"2262-04-11T23:47:16.854775808Z"', 'out-of-range'],
     ['timestamp_ns', '"1970-01-01T00:00:00"', 'wrong-type'],
     ['timestamp_ns', '"1970-13-01T00:00:00Z"', 'out-of-range'],
@@ -57,7 +58,7 @@ describe('timestamps of nanoseconds', () => {
     expect(decode({ kind }, json)).toBe(reason);
   });
 
-  test('are not taken for microseconds: finer digits there are refused as before', () => {
+  it('are not taken for microseconds: finer digits there are refused as before', () => {
     expect(decode({ kind: 'timestamp' }, '"1970-01-01T00:00:00.0000001Z"')).toBe('out-of-range');
     expect(decode({ kind: 'timestamp' }, '"1970-01-01T00:00:00.0000010Z"')).toBe(1n);
   });

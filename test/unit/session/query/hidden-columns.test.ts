@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AnalysisException } from '../../../../src/base/analysis-exception.ts';
 import { parseSchema } from '../../../../src/expr/parse/parse-type.ts';
 import { printExpression } from '../../../../src/expr/print-expression.ts';
 import type { StructType } from '../../../../src/schema/types.ts';
-import { translateQuery } from '../../../../src/session/query/translate-query.ts';
 import { openTestEngine, type TestEngine } from '../../../support/test-engine.ts';
+import { translateQuery } from '../../../support/translate-query.ts';
 
 let made: TestEngine;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ async function run(text: string): Promise<{ readonly columns: readonly string[];
   const filters: (string | undefined)[] = [];
   const query = await translateQuery(text, {
     engine: made.engine,
-    nowMicros: 0n,
+    now: { micros: 0n },
     resolve: ({ parts }) => {
       const name = parts.at(-1) ?? '';
       const schema = schemas[name] ?? { kind: 'struct', fields: [] };
@@ -47,7 +47,7 @@ async function run(text: string): Promise<{ readonly columns: readonly string[];
 }
 
 describe('hidden columns', () => {
-  test.each([
+  it.each([
     ['SELECT * FROM t', ['id', 's']],
     ['SELECT x.* FROM t x', ['id', 's']],
     ['SELECT *, _pos AS p FROM t', ['id', 's', 'p']],
@@ -59,7 +59,7 @@ describe('hidden columns', () => {
     expect((await run(text)).columns).toEqual(columns);
   });
 
-  test.each<[string, readonly (readonly unknown[])[]]>([
+  it.each<[string, readonly (readonly unknown[])[]]>([
     ['SELECT _POS FROM t WHERE _pos > 10 ORDER BY _pos DESC', [[30n], [20n]]],
     ['SELECT e._at.x FROM t e ORDER BY e._pos LIMIT 1', [[1]]],
     [
@@ -87,7 +87,7 @@ describe('hidden columns', () => {
     expect((await run(text)).rows).toEqual(rows);
   });
 
-  test.each([
+  it.each([
     ['SELECT _pos FROM (SELECT * FROM t) q', 'UNRESOLVED_COLUMN.WITH_SUGGESTION'],
     ['WITH q AS (SELECT * FROM t) SELECT _pos FROM q', 'UNRESOLVED_COLUMN.WITH_SUGGESTION'],
     ['SELECT _pos FROM t AS x(a, b)', 'UNRESOLVED_COLUMN.WITH_SUGGESTION'],
@@ -101,11 +101,11 @@ describe('hidden columns', () => {
     expect(refusal).toMatchObject({ errorClass });
   });
 
-  test('are proposed by no error', async () => {
+  it('are proposed by no error', async () => {
     await expect(run('SELECT _po FROM t')).rejects.toThrow('[`id`, `s`]');
   });
 
-  test('have conditions that reach their source', async () => {
+  it('have conditions that reach their source', async () => {
     expect((await run('SELECT id FROM t x WHERE x._at.x = 2 AND id > 0')).filters).toEqual(['((_at.x = 2) AND (id > 0))']);
   });
 });

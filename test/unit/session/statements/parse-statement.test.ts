@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { printExpression } from '../../../../src/expr/print-expression.ts';
 import { parseStatement } from '../../../../src/session/statements/parse-statement.ts';
 
@@ -37,30 +37,27 @@ const string = { kind: 'string' };
 const field = (name: string, type: object, rest: object = {}): object => ({ name, type, nullable: true, ...rest });
 
 describe('queries', () => {
-  test.each([
-    'SELECT 1',
-    'with x as (select 1) select * from x',
-    'VALUES (1)',
-    'FROM t SELECT a',
-    'TABLE t',
-    '(SELECT 1) UNION (SELECT 2)',
-  ])('%s stays text', (text) => {
-    expect(parsed(`${text} ;`)).toEqual({ kind: 'query', query: text });
-  });
+  it.each(['SELECT 1', 'with x as (select 1) select * from x', 'VALUES (1)', 'FROM t SELECT a', 'TABLE t', '(SELECT 1) UNION (SELECT 2)'])(
+    '%s stays text',
+    (text) => {
+      expect(parsed(`${text} ;`)).toEqual({ kind: 'query', query: text });
+    },
+  );
 
-  test('EXPLAIN and DESCRIBE QUERY carry one', () => {
-    expect(parsed('EXPLAIN SELECT 1')).toEqual({ kind: 'explain', mode: 'simple', query: 'SELECT 1' });
-    expect(parsed('explain formatted SELECT 1')).toEqual({ kind: 'explain', mode: 'formatted', query: 'SELECT 1' });
+  it('EXPLAIN and DESCRIBE QUERY carry one', () => {
+    expect(parsed('EXPLAIN SELECT 1')).toEqual({ kind: 'explain', extended: false, of: { kind: 'query', query: 'SELECT 1' } });
+    expect(parsed('explain formatted SELECT 1')).toEqual({ kind: 'explain', extended: false, of: { kind: 'query', query: 'SELECT 1' } });
+    expect(parsed('EXPLAIN EXTENDED SELECT 1')).toEqual({ kind: 'explain', extended: true, of: { kind: 'query', query: 'SELECT 1' } });
     expect(parsed('DESCRIBE QUERY SELECT 1')).toEqual({ kind: 'describe-query', query: 'SELECT 1' });
     expect(parsed('DESC SELECT 1')).toEqual({ kind: 'describe-query', query: 'SELECT 1' });
   });
 
-  test('a query knows its place and the number of its first parameter', () => {
+  it('a query knows its place and the number of its first parameter', () => {
     const statement = parseStatement("INSERT OVERWRITE t PARTITION (p = ?, q = ?)\n SELECT ? /* ? */ , '?'");
     expect(statement).toMatchObject({ kind: 'insert', query: { at: { line: 2, column: 2 }, firstParameter: 2 } });
   });
 
-  test('parameters after a query count those in it', () => {
+  it('parameters after a query count those in it', () => {
     const statement = parseStatement(
       'MERGE INTO t USING (SELECT ? AS id, ? AS v) s ON t.id = s.id AND s.v > ? WHEN MATCHED THEN DELETE',
       [1, 2, 3],
@@ -71,7 +68,7 @@ describe('queries', () => {
 });
 
 describe('namespaces, settings and listings', () => {
-  test.each<[string, object]>([
+  it.each<[string, object]>([
     [
       "CREATE DATABASE IF NOT EXISTS a.b COMMENT 'c' LOCATION '/x' WITH DBPROPERTIES (k = 1)",
       { kind: 'create-namespace', name: 'a|b', ifNotExists: true, comment: 'c', location: '/x', properties: { k: '1' } },
@@ -109,7 +106,7 @@ describe('namespaces, settings and listings', () => {
 
 describe('tables', () => {
   const create = { kind: 'create-table', mode: 'create', constraints: [], partitionedBy: [], clusterBy: [], properties: {}, options: {} };
-  test.each<[string, object]>([
+  it.each<[string, object]>([
     [
       "CREATE TABLE IF NOT EXISTS d.t (id BIGINT NOT NULL COMMENT 'k', v STRING, CONSTRAINT pos CHECK (id > 0), CHECK (v <> '')) USING Delta COMMENT 'c' PARTITIONED BY (v) TBLPROPERTIES (delta.enableChangeDataFeed = TRUE, 'a b' = 'x', n = -1.5) LOCATION '/x'",
       {
@@ -174,7 +171,7 @@ describe('tables', () => {
     expect(parsed(text)).toEqual(expected);
   });
 
-  test.each<[string, readonly object[]]>([
+  it.each<[string, readonly object[]]>([
     [
       "ADD COLUMNS (a INT COMMENT 'x' FIRST, s.b STRING AFTER c)",
       [
@@ -275,7 +272,7 @@ describe('tables', () => {
 
 describe('rows', () => {
   const insert = { kind: 'insert', name: 't', mode: 'append', partition: [], byName: false };
-  test.each<[string, object]>([
+  it.each<[string, object]>([
     ["INSERT INTO t VALUES (1, 'a')", { ...insert, query: "VALUES (1, 'a')" }],
     ['INSERT INTO TABLE t (b, a) SELECT 1, 2', { ...insert, columns: ['b', 'a'], query: 'SELECT 1, 2' }],
     ['INSERT INTO t (SELECT 1)', { ...insert, query: '(SELECT 1)' }],
@@ -347,7 +344,7 @@ describe('rows', () => {
 });
 
 describe('maintenance', () => {
-  test.each<[string, object]>([
+  it.each<[string, object]>([
     [
       "OPTIMIZE t WHERE d >= '2024-01-01' ZORDER BY (a, s.b)",
       { kind: 'optimize', name: 't', where: "(d >= '2024-01-01')", zOrderBy: ['a', 's.b'], full: false },

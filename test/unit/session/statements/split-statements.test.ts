@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { splitStatements } from '../../../../src/session/statements/split-statements.ts';
 
-test('statements are divided by semicolons outside of quotes and comments', () => {
+it('statements are divided by semicolons outside of quotes and comments', () => {
   const text = "-- first; really\nSELECT ';' AS `a;b`; /* ; */ ;\n  SET a = b\n;SELECT 2 -- end";
   expect(splitStatements(text).map(({ text: statement, at }) => [statement, at.line])).toEqual([
     ["SELECT ';' AS `a;b`", 2],

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../../src/base/errors.ts';
 import type { StorageProperties } from '../../../../src/base/storage-settings.ts';
 import { SystemClock } from '../../../../src/base/system-clock.ts';
 import { S3Clients } from '../../../../src/storage/s3/s3-clients.ts';
-import { s3Doors } from '../../../../src/storage/s3/s3-doors.ts';
+import { s3Connections } from '../../../../src/storage/s3/s3-connections.ts';
 import { S3Requests } from '../../../../src/storage/s3/s3-requests.ts';
 import { VendedSettings } from '../../../../src/storage/vended-settings.ts';
 import { StepClock } from '../../../support/step-clock.ts';
@@ -33,8 +33,8 @@ class Bucket {
   constructor(vended = true) {
     const settings = new VendedSettings({ ask: () => this.#ask(), renews: true, clock: this.clock });
     settings.offer(pair('a'));
-    const doors = s3Doors(new S3Clients(), vended ? settings : pair('a'));
-    this.requests = new S3Requests({ doors, clock: new SystemClock(), timeoutMs: 60_000 });
+    const connections = s3Connections(new S3Clients(), vended ? settings : pair('a'));
+    this.requests = new S3Requests({ connections, clock: new SystemClock(), timeoutMs: 60_000 });
   }
 
   send(options: { readonly onceOnly?: boolean; readonly signal?: AbortSignal } = {}): Promise<unknown> {

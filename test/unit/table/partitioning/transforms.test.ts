@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { printJson } from '../../../../src/base/bigint-json.ts';
 import { buildColumn } from '../../../../src/codec/build-columns.ts';
 import { valueAt } from '../../../../src/codec/rows.ts';
-import { icebergTypeOf } from '../../../../src/iceberg/spec/type-text.ts';
+import { icebergTypeOf } from '../../../../src/iceberg/metadata/type-text.ts';
 import { formatDecimal, parseDecimal } from '../../../../src/schema/decimal-text.ts';
 import type { DataType } from '../../../../src/schema/types.ts';
 import { applyTransform, resultType, type TransformValue } from '../../../../src/table/partitioning/apply-transform.ts';

@@ -1,0 +1,45 @@
+import { isServiceError, ServiceError } from '../../base/errors.ts';
+import type { RegisteredSchema, SchemaKey } from '../../protocol/payload-encoding.ts';
+import type { StageResult, StageTask } from '../../protocol/sealed-batch.ts';
+
+/** Where a stager's caller gets schemas. */
+export interface SchemaSource {
+  /** @throws ServiceError kind `unavailable` while the registry does not answer, or has none of a key that is waited for. */
+  schema(key: SchemaKey, signal?: AbortSignal): Promise<RegisteredSchema>;
+}
+
+/** A thread that stages a batch lacks schemas; it has written nothing. */
+export function schemasNeeded(keys: readonly SchemaKey[]): ServiceError {
+  return new ServiceError({
+    code: 'SCHEMAS_NEEDED',
+    kind: 'unavailable',
+    message: `payloads refer to schemas that are not known yet: ${keys.join(', ')}`,
+    hint: 'the service gets them from its registry and tries again',
+    context: { keys: keys.join(' ') },
+  });
+}
+
+/**
+ * Stages a batch whose payloads name schemas: those that the thread lacks are brought to it, which cannot ask a registry itself. `run` must leave
+ * the bytes of the batch here.
+ */
+export async function withSchemas(
+  task: StageTask,
+  { source, signal }: { readonly source: SchemaSource; readonly signal: AbortSignal | undefined },
+  run: (task: StageTask) => Promise<StageResult>,
+): Promise<StageResult> {
+  const schemas = new Map<SchemaKey, RegisteredSchema>();
+  for (;;) {
+    try {
+      return await run({ ...task, decode: { ...task.decode, schemas: [...schemas.values()] } });
+    } catch (error) {
+      if (!isServiceError(error) || error.code !== 'SCHEMAS_NEEDED') throw error;
+      const wanted = String(error.context['keys'])
+        .split(' ')
+        .filter((key) => !schemas.has(key));
+      // What was brought is asked for again only by a thread that dropped it at once.
+      if (wanted.length === 0) throw error;
+      for (const key of wanted) schemas.set(key, await source.schema(key, signal));
+    }
+  }
+}

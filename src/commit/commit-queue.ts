@@ -1,0 +1,190 @@
+import type { Clock } from '../base/clock.ts';
+import { isServiceError } from '../base/errors.ts';
+import type { Failpoint } from '../base/failpoint.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { BatchOutcome, BatchSink, DiscardReason } from '../protocol/batch-sink.ts';
+import { accountedRange, type CommitAccounting, printAccounting } from '../protocol/commit-accounting.ts';
+import type { DeadLetterSink, RejectAccounting } from '../protocol/dead-letters.ts';
+import {
+  type BatchRange,
+  type BatchStager,
+  countPassedOver,
+  countRead,
+  countRejected,
+  type DecodeSpec,
+  type SealedBatch,
+  type StageResult,
+} from '../protocol/sealed-batch.ts';
+import type { TableEvents } from '../protocol/table-events.ts';
+import { toCommitId } from '../table/commit.ts';
+import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
+import type { AppendableTable } from '../table/table.ts';
+import type { CommitObserver } from './commit-observer.ts';
+import type { CommitResult, TableCommitter } from './table-committer.ts';
+
+export interface CommitQueueDependencies {
+  readonly table: AppendableTable;
+  readonly committer: TableCommitter;
+  readonly stager: BatchStager;
+  readonly deadLetters: DeadLetterSink;
+  /** Decodes against the table's current schema; may throw when a declared column is missing from it. */
+  readonly decodeSpecFor: (write: WriteSpec) => DecodeSpec;
+  readonly pipeline: string;
+  readonly ids: IdSource;
+  readonly clock: Clock;
+  readonly failpoint: Failpoint;
+  readonly observer: CommitObserver;
+  readonly events: TableEvents;
+}
+
+interface Staged {
+  readonly result: StageResult;
+  readonly spec: WriteSpec;
+  /** When it began. */
+  readonly sinceMs: number;
+}
+
+/**
+ * The commit side of one table: batches are staged side by side as the stager allows, and committed one after another in the order
+ * they were submitted.
+ */
+export class CommitQueue implements BatchSink {
+  readonly #dependencies: CommitQueueDependencies;
+  /** Settles when every batch submitted so far has its outcome. Never rejects. */
+  #tail: Promise<unknown> = Promise.resolve();
+  /** Raised by a discard: everything submitted under an older epoch is discarded with it. */
+  #epoch = 0;
+
+  constructor(dependencies: CommitQueueDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async progressStartingWith(prefix: string, signal?: AbortSignal): Promise<ReadonlyMap<string, bigint>> {
+    await this.#tail;
+    const snapshot = await this.#dependencies.committer.refresh(signal);
+    return snapshot.progressStartingWith(prefix);
+  }
+
+  settle(ranges: readonly BatchRange[]): Promise<boolean> {
+    const turn = this.#tail.then(() => this.#settle(ranges));
+    this.#tail = turn.catch(() => undefined);
+    return turn;
+  }
+
+  submit(batch: SealedBatch, revoked: AbortSignal): Promise<BatchOutcome> {
+    const epoch = this.#epoch;
+    const staged = this.#stage(batch, revoked);
+    // The wait below may never look at `staged` when an earlier batch fails first; its rejection must not go unhandled.
+    staged.catch(() => undefined);
+    const turn = this.#tail
+      .then(() => this.#finish({ batch, staged, epoch, revoked }))
+      .catch((error: unknown) => {
+        this.#dependencies.observer.failed(error);
+        throw error;
+      });
+    this.#tail = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #stage(batch: SealedBatch, revoked: AbortSignal): Promise<Staged> {
+    const { table, committer, stager, decodeSpecFor, ids, clock, observer } = this.#dependencies;
+    const spec = table.writeSpec(await committer.base(revoked));
+    const sinceMs = clock.monotonicMs();
+    const result = await stager.stage({ batch, write: spec, decode: decodeSpecFor(spec), fileNameStem: ids.uuid() }, revoked);
+    observer.staged(result);
+    return { result, spec, sinceMs };
+  }
+
+  async #finish(turn: {
+    readonly batch: SealedBatch;
+    readonly staged: Promise<Staged>;
+    readonly epoch: number;
+    readonly revoked: AbortSignal;
+  }): Promise<BatchOutcome> {
+    let staged: Staged;
+    try {
+      staged = await turn.staged;
+    } catch (error) {
+      if (turn.revoked.aborted || isServiceError(error, 'aborted')) return { kind: 'discarded', reason: 'revoked' };
+      throw error;
+    }
+    if (turn.epoch !== this.#epoch) return this.#discard(staged.result, 'progress-moved');
+    if (turn.revoked.aborted) return this.#discard(staged.result, 'revoked');
+    return this.#commit(turn.batch, staged, turn.revoked);
+  }
+
+  async #commit(batch: SealedBatch, staged: Staged, revoked: AbortSignal): Promise<BatchOutcome> {
+    const { deadLetters, failpoint, clock, events, observer } = this.#dependencies;
+    const { result } = staged;
+    await failpoint('before-commit');
+    const rejected = await unlessAborted(deadLetters.write(batch, result.rejects, revoked));
+    if (rejected === undefined || revoked.aborted) return this.#discard(result, 'revoked');
+    if (rejected.deadLettered > 0) await failpoint('after-dead-letters');
+    const startedMs = clock.monotonicMs();
+    const outcome = await this.#commitOnce(batch, staged, rejected);
+    if (outcome.kind === 'stale') {
+      this.#epoch += 1;
+      return this.#discard(result, outcome.reason);
+    }
+    observer.committed({ version: outcome.version, staged: result, ...rejected, commitMs: clock.monotonicMs() - startedMs });
+    await failpoint('before-group-offsets');
+    events.committed(batch.table, outcome.version);
+    void this.#dependencies.table.afterCommit(outcome.version);
+    return { kind: 'committed', version: outcome.version, rowCount: result.rowCount, rejectedCount: countRejected(result.rejects) };
+  }
+
+  #commitOnce(batch: SealedBatch, staged: Staged, rejected: RejectAccounting): Promise<CommitResult> {
+    const { result, spec, sinceMs } = staged;
+    return this.#advance(batch.ranges, spec, {
+      files: result.files,
+      stagedSinceMs: sinceMs,
+      accounting: {
+        records: countRead(result),
+        rows: result.rowCount,
+        deadLettered: rejected.deadLettered,
+        filtered: rejected.filtered + countPassedOver(result.passedOver),
+      },
+    });
+  }
+
+  async #settle(ranges: readonly BatchRange[]): Promise<boolean> {
+    const { table, committer, events } = this.#dependencies;
+    const spec = table.writeSpec(await committer.base());
+    const accounting = { records: 0, rows: 0, deadLettered: 0, filtered: 0 };
+    const outcome = await this.#advance(ranges, spec, { files: [], accounting });
+    if (outcome.kind === 'stale') return false;
+    events.committed(table.name, outcome.version);
+    void table.afterCommit(outcome.version);
+    return true;
+  }
+
+  #advance(
+    ranges: readonly BatchRange[],
+    spec: WriteSpec,
+    what: {
+      readonly files: readonly StagedFile[];
+      readonly stagedSinceMs?: number | undefined;
+      readonly accounting: Omit<CommitAccounting, 'pipeline' | 'ranges'>;
+    },
+  ): Promise<CommitResult> {
+    const { committer, ids, pipeline } = this.#dependencies;
+    const progress = ranges.map(({ writerId, expectedMark, until }) => ({ writerId, from: expectedMark, until }));
+    const userMetadata = printAccounting({ pipeline, ranges: ranges.map(accountedRange), ...what.accounting });
+    const { files, stagedSinceMs } = what;
+    return committer.commit({ commitId: toCommitId(ids.uuid()), files, stagedSinceMs, progress, userMetadata }, spec);
+  }
+
+  #discard(result: StageResult, reason: DiscardReason): BatchOutcome {
+    this.#dependencies.observer.discarded(result, reason);
+    return { kind: 'discarded', reason };
+  }
+}
+
+async function unlessAborted<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isServiceError(error, 'aborted')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,132 @@
+import { parseJson } from '../../../base/bigint-json.ts';
+import { isServiceError } from '../../../base/errors.ts';
+import { type AvroType, parseAvroType } from '../../../codec/avro/avro-type.ts';
+import { ByteCursor } from '../../../codec/avro/byte-cursor.ts';
+import type { PayloadEncoding, SchemaKey, ValueEncoding } from '../../../protocol/payload-encoding.ts';
+import type { DecodeSpec, PassReason } from '../../../protocol/sealed-batch.ts';
+import type { KnownSchemas } from '../known-schemas.ts';
+import type { PayloadDecoder, PayloadMember } from '../payload-decoder.ts';
+import type { Refusal, Rejection } from '../rejection.ts';
+import type { SourceRecord } from '../source-record.ts';
+import { ValueRefused } from '../value-refused.ts';
+import { eventReader } from './event-reader.ts';
+import { type GivenSchema, readGivenSchema } from './given-schema.ts';
+import { type RecordReader, recordReader, valueReader } from './payload-readers.ts';
+import { type RecordPart, type Reference, referenceInHeader, referenceInPrefix } from './schema-reference.ts';
+
+type AvroEncoding = Extract<PayloadEncoding, { readonly kind: 'avro' }>;
+
+export interface AvroPayloadOptions {
+  readonly encoding: AvroEncoding;
+  readonly part: RecordPart;
+  readonly envelope: ValueEncoding['envelope'];
+  readonly unknownMembers: DecodeSpec['unknownMembers'];
+  readonly schemas: KnownSchemas;
+}
+
+/** More writers' schemas than a topic has at a time; what is dropped is made again. */
+const maxReaders = 256;
+
+/** Avro (docs/spec/avro-decoding.md): each payload by the schema it was written with, whose fields fill the columns of their names. */
+export class AvroPayload implements PayloadDecoder {
+  readonly #members: readonly PayloadMember[];
+  readonly #options: AvroPayloadOptions;
+  readonly #given: GivenSchema | undefined;
+  readonly #cursor = new ByteCursor(new Uint8Array(0), 'the payload');
+  /** By schema; a text says why payloads of that one cannot be read. */
+  readonly #readers = new Map<SchemaKey, RecordReader | string>();
+
+  /** @throws ServiceError as `readGivenSchema`. */
+  constructor(members: readonly PayloadMember[], options: AvroPayloadOptions) {
+    this.#members = members;
+    this.#options = options;
+    this.#given = options.encoding.schemas === 'given' ? readGivenSchema(options.encoding.schema) : undefined;
+  }
+
+  decode(record: SourceRecord, start: number, end: number): Refusal | undefined {
+    const reference = this.#referenceOf(record, start, end);
+    if (typeof reference === 'string') return { reason: 'invalid-avro', message: `the ${this.#options.part} ${reference}` };
+    const reader = this.#readers.get(reference.key) ?? this.#make(reference.key);
+    if (typeof reader === 'string') return { reason: 'unknown-schema', message: reader };
+    const cursor = this.#cursor;
+    cursor.load(record.data, reference.from, end);
+    let noRow: PassReason | undefined;
+    try {
+      noRow = reader(cursor);
+    } catch (error) {
+      return rejectionOf(error, start);
+    }
+    if (cursor.remaining === 0) return noRow === undefined ? undefined : { noRow };
+    return {
+      reason: 'invalid-avro',
+      message: `not valid Avro: ${cursor.remaining} bytes follow the value of its schema (${reference.key})`,
+    };
+  }
+
+  #referenceOf(record: SourceRecord, start: number, end: number): Reference {
+    const { encoding, part } = this.#options;
+    if (encoding.schemas === 'registry')
+      return encoding.idIn === 'prefix' ? referenceInPrefix(record, start, end) : referenceInHeader(record, part, start);
+    if (!encoding.framed) return { key: given, from: start };
+    return this.#given !== undefined && isSingleObject(record.data, start, end, this.#given.fingerprint)
+      ? { key: given, from: start + singleObjectBytes }
+      : 'does not begin with the mark of single-object encoding (C3 01) and the fingerprint of the schema of the route';
+  }
+
+  #make(key: SchemaKey): RecordReader | string {
+    const { schemas, unknownMembers } = this.#options;
+    const found = this.#given === undefined ? schemas.find(key) : undefined;
+    // Not kept: the thread is given the schema and asked again.
+    if (this.#given === undefined && found === undefined) return `the schema ${key} is not known yet`;
+    if (this.#given === undefined && found?.schema === undefined) return `the registry has no schema ${key}`;
+    if (this.#readers.size >= maxReaders) this.#readers.clear();
+    const made = this.#given === undefined ? typeOf(key, found?.schema) : this.#given.type;
+    const reader = typeof made === 'string' ? made : this.#readerOf(made, unknownMembers);
+    this.#readers.set(key, reader);
+    return reader;
+  }
+
+  #readerOf(type: AvroType, unknownMembers: DecodeSpec['unknownMembers']): RecordReader | string {
+    const [only, ...more] = this.#members;
+    if (type.kind === 'record' && only?.name !== wholeValue)
+      return (this.#options.envelope === undefined ? recordReader : eventReader)(type, this.#members, unknownMembers);
+    if (only !== undefined && more.length === 0) return valueReader(type, only, unknownMembers);
+    return `the ${this.#options.part} is of Avro type ${type.kind}, not a record with a field for each of ${this.#members.length} columns`;
+  }
+}
+
+/** Instead of a member's name: the column takes all of the payload. */
+export const wholeValue = '';
+
+const given = 'given';
+const singleObjectBytes = 10;
+
+function isSingleObject(data: Uint8Array, start: number, end: number, fingerprint: Uint8Array): boolean {
+  if (end - start < singleObjectBytes || data[start] !== 0xc3 || data[start + 1] !== 0x01) return false;
+  return fingerprint.every((byte, index) => data[start + 2 + index] === byte);
+}
+
+function typeOf(key: SchemaKey, schema: Parameters<KnownSchemas['add']>[0][number]['schema']): AvroType | string {
+  if (schema === undefined) return `the registry has no schema ${key}`;
+  if (schema.type !== 'AVRO') return `the schema ${key} of the registry is ${schema.type}, not Avro`;
+  try {
+    const references = schema.references.map(({ text, name }) => parseJson(text, name));
+    return parseAvroType(parseJson(schema.text, key), key, references);
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    return `the schema ${key} of the registry cannot be used: ${error.message}`;
+  }
+}
+
+function rejectionOf(error: unknown, start: number): Rejection {
+  if (error instanceof ValueRefused) {
+    const { column, reason, message } = error;
+    return { reason, message: column === '' ? message : `column "${column}": ${message}` };
+  }
+  if (!isServiceError(error) || error.code !== 'AVRO_FILE_CORRUPT') throw error;
+  // Places are counted in the bytes of the whole batch.
+  const message = error.message
+    .replace(/^the payload: /, '')
+    .replace(/ at byte (\d+)$/, (_, at: string) => ` at byte ${Number(at) - start}`);
+  return { reason: 'invalid-avro', message: `not valid Avro: ${message}` };
+}

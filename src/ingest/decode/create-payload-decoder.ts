@@ -1,0 +1,103 @@
+import { assertNever } from '../../base/assert.ts';
+import { ServiceError } from '../../base/errors.ts';
+import type { ValueEncoding } from '../../protocol/payload-encoding.ts';
+import type { DecodeSpec } from '../../protocol/sealed-batch.ts';
+import { AvroPayload } from './avro/avro-payload.ts';
+import type { RecordPart } from './avro/schema-reference.ts';
+import { CompressedPayload, type UnpackBudget } from './compressed-payload.ts';
+import { ConnectJson } from './connect/connect-payload.ts';
+import { connectReader } from './connect/connect-readers.ts';
+import type { ConnectSchema } from './connect/connect-schema.ts';
+import { CsvPayload } from './csv-payload.ts';
+import { DebeziumJson } from './debezium/debezium-json.ts';
+import { deletedColumn } from './debezium/deleted-column.ts';
+import { eventMembers } from './debezium/event-members.ts';
+import { FramedPayload } from './framed-payload.ts';
+import { JsonPayload, type JsonRoot } from './json/json-payload.ts';
+import { type Member, ObjectReader } from './json/object-reader.ts';
+import type { KnownSchemas } from './known-schemas.ts';
+import type { PayloadDecoder, PayloadMember } from './payload-decoder.ts';
+import { ProtobufPayload } from './protobuf/protobuf-payload.ts';
+import { WholePayload } from './whole-payload.ts';
+
+export interface PayloadDecoderOptions {
+  readonly part: RecordPart;
+  readonly members: readonly PayloadMember[];
+  readonly unknownMembers: DecodeSpec['unknownMembers'];
+  readonly maxDepth: number;
+  readonly schemas: KnownSchemas;
+  readonly budget: UnpackBudget;
+}
+
+/**
+ * The decoder of an encoding.
+ *
+ * @throws ServiceError `DECODE_SPEC_INVALID`, `DECODE_TYPE_UNSUPPORTED`, `AVRO_SCHEMA_INVALID` when the columns or the schema cannot be read so.
+ */
+export function createPayloadDecoder(encoding: ValueEncoding, options: PayloadDecoderOptions): PayloadDecoder {
+  const decoder = unpackedDecoder(encoding, options);
+  return encoding.compression === undefined ? decoder : new CompressedPayload(decoder, encoding.compression, options.budget);
+}
+
+function unpackedDecoder(encoding: ValueEncoding, options: PayloadDecoderOptions): PayloadDecoder {
+  const { members, part, unknownMembers, maxDepth, schemas } = options;
+  if (encoding.envelope !== undefined) deletedColumn(eventMembers(members).deleted);
+  switch (encoding.kind) {
+    case 'json': {
+      const json = new JsonPayload(jsonRoot(undefined, encoding, options), maxDepth);
+      return encoding.framed ? new FramedPayload(json, part) : json;
+    }
+    case 'connect-json': {
+      // Payloads of any schema must be readable into the columns at all: refused here, not at the first record.
+      jsonRoot(undefined, encoding, options);
+      return new JsonPayload(new ConnectJson((schema) => jsonRoot(schema, encoding, options)), maxDepth);
+    }
+    case 'avro':
+      return new AvroPayload(members, { encoding, part, envelope: encoding.envelope, unknownMembers, schemas });
+    case 'protobuf':
+      return new ProtobufPayload(members, { encoding, part, unknownMembers, schemas });
+    case 'csv':
+      return new CsvPayload(members, encoding);
+    case 'string':
+    case 'bytes': {
+      const [only, ...more] = members;
+      if (only === undefined || more.length > 0) throw notOneColumn(encoding.kind, members);
+      return new WholePayload(only, encoding.kind);
+    }
+    default:
+      return assertNever(encoding);
+  }
+}
+
+/** What reads an object into the members: it is their row, or an event that has it. `schema`: the one it was written with. */
+function jsonRoot(
+  schema: ConnectSchema | undefined,
+  encoding: ValueEncoding,
+  { members, unknownMembers }: PayloadDecoderOptions,
+): JsonRoot {
+  const readable = (part: ConnectSchema | undefined, all: readonly PayloadMember[]): readonly Member[] =>
+    all.map(({ name, label, nullable, column }) => {
+      return { name, label, nullable, reader: connectReader(part?.fields.get(name), column, unknownMembers) };
+    });
+  if (encoding.envelope === undefined) return new ObjectReader(readable(schema, members), unknownMembers);
+  const { row, event, source, transaction, deleted } = eventMembers(members);
+  const part = (name: string): ConnectSchema | undefined => schema?.fields.get(name);
+  const read = {
+    row: readable(part('after'), row),
+    before: readable(part('before'), row),
+    event: readable(schema, event),
+    source: readable(part('source'), source),
+    transaction: readable(part('transaction'), transaction),
+    deleted: deletedColumn(deleted),
+  };
+  return new DebeziumJson(read, unknownMembers);
+}
+
+function notOneColumn(kind: string, members: readonly PayloadMember[]): ServiceError {
+  return new ServiceError({
+    code: 'DECODE_SPEC_INVALID',
+    kind: 'invalid',
+    message: `payloads of format ${kind} are one value, and ${members.length} columns take it: ${members.map(({ label }) => label).join(', ')}`,
+    hint: 'leave one column from the value; fill the others from key, headers, topic, partition, offset or timestamp',
+  });
+}

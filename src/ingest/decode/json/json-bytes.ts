@@ -1,0 +1,27 @@
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const MINUS = 0x2d;
+export const PLUS = 0x2b;
+export const DOT = 0x2e;
+export const ZERO = 0x30;
+export const COLON = 0x3a;
+export const OPEN_BRACKET = 0x5b;
+export const BACKSLASH = 0x5c;
+export const CLOSE_BRACKET = 0x5d;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
+export const LETTER_E = 0x65;
+export const LETTER_F = 0x66;
+export const LETTER_N = 0x6e;
+export const LETTER_T = 0x74;
+export const LETTER_U = 0x75;
+
+/** True for `0` to `9`. */
+export function isDigit(byte: number): boolean {
+  return byte >= ZERO && byte <= 0x39;
+}
+
+/** True for `e` and `E`. */
+export function isExponentMark(byte: number): boolean {
+  return (byte | 0x20) === LETTER_E;
+}

@@ -1,0 +1,47 @@
+import type { PassReason } from '../../../protocol/sealed-batch.ts';
+import type { PayloadDecoder } from '../payload-decoder.ts';
+import type { Refusal } from '../rejection.ts';
+import type { SourceRecord } from '../source-record.ts';
+import { OPEN_BRACE } from './json-bytes.ts';
+import { JsonCursor } from './json-cursor.ts';
+import { jsonRejection } from './json-rejection.ts';
+
+/** What reads the object that a payload is. */
+export interface JsonRoot {
+  /** Why the object read last is no row. */
+  readonly noRow?: PassReason | undefined;
+  /** Consumes the object at the cursor (its opening brace). False: the cursor says why, and columns may be of unequal length until truncated. */
+  read(cursor: JsonCursor): boolean;
+}
+
+/** A JSON object (docs/spec/json-decoding.md). */
+export class JsonPayload implements PayloadDecoder {
+  readonly #root: JsonRoot;
+  readonly #cursor: JsonCursor;
+
+  constructor(root: JsonRoot, maxDepth: number) {
+    this.#root = root;
+    this.#cursor = new JsonCursor(maxDepth);
+  }
+
+  decode(record: SourceRecord, start: number, end: number): Refusal | undefined {
+    const cursor = this.#cursor;
+    cursor.load(record.data, start, end);
+    const read = cursor.peek() === OPEN_BRACE ? this.#root.read(cursor) : refuseOther(cursor);
+    if (read && cursor.peek() < 0) return this.#root.noRow === undefined ? undefined : { noRow: this.#root.noRow };
+    if (read) cursor.invalid('the end of the payload');
+    const rejection = jsonRejection(cursor, start);
+    cursor.failure = undefined;
+    cursor.path.length = 0;
+    return rejection;
+  }
+}
+
+// The payload is something else than an object, or no JSON at all.
+function refuseOther(cursor: JsonCursor): false {
+  const from = cursor.pos;
+  if (!cursor.skipValue()) return false;
+  return cursor.peek() < 0
+    ? cursor.fail('not-an-object', 'is not a JSON object', from, cursor.pos)
+    : cursor.invalid('the end of the payload');
+}

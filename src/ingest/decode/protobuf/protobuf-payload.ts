@@ -1,0 +1,156 @@
+import { ServiceError } from '../../../base/errors.ts';
+import type { PayloadEncoding, RegisteredSchema, SchemaKey } from '../../../protocol/payload-encoding.ts';
+import type { DecodeSpec } from '../../../protocol/sealed-batch.ts';
+import { type RecordPart, type Reference, referenceInHeader, referenceInPrefix } from '../avro/schema-reference.ts';
+import type { KnownSchemas } from '../known-schemas.ts';
+import type { PayloadDecoder, PayloadMember } from '../payload-decoder.ts';
+import type { Rejection } from '../rejection.ts';
+import type { SourceRecord } from '../source-record.ts';
+import { ValueRefused } from '../value-refused.ts';
+import { messageAt } from './declared-messages.ts';
+import { MessageReader } from './message-reader.ts';
+import { type ProtoSchema, readProtoSchema } from './proto-schema.ts';
+import { WireCursor, WireFault } from './wire-cursor.ts';
+
+export interface ProtobufPayloadOptions {
+  readonly encoding: Extract<PayloadEncoding, { readonly kind: 'protobuf' }>;
+  readonly part: RecordPart;
+  readonly unknownMembers: DecodeSpec['unknownMembers'];
+  readonly schemas: KnownSchemas;
+}
+
+/** More schemas, and messages of them, than a topic has at a time; what is dropped is made again. */
+const maxSchemas = 256;
+const given = 'given';
+const maxIndexes = 32;
+
+/** What is made of one schema. */
+interface Prepared {
+  readonly schema: ProtoSchema;
+  /** By the numbers that payloads have; a text says why payloads of that message cannot be read. */
+  readonly readers: Map<string, MessageReader | string>;
+}
+
+/** Protobuf (docs/spec/protobuf-decoding.md): each payload by the schema that its record names, whose fields fill the columns of their names. */
+export class ProtobufPayload implements PayloadDecoder {
+  readonly #members: readonly PayloadMember[];
+  readonly #options: ProtobufPayloadOptions;
+  readonly #cursor = new WireCursor();
+  readonly #prepared = new Map<SchemaKey, Prepared | string>();
+  readonly #given: MessageReader | undefined;
+
+  /** @throws ServiceError `PROTOBUF_SCHEMA_INVALID` (kind invalid) when the schema of the route cannot be read, or has not the message. */
+  constructor(members: readonly PayloadMember[], options: ProtobufPayloadOptions) {
+    this.#members = members;
+    this.#options = options;
+    this.#given = options.encoding.schemas === 'given' ? this.#readerOfGiven(options.encoding) : undefined;
+  }
+
+  decode(record: SourceRecord, start: number, end: number): Rejection | undefined {
+    const reference = this.#referenceOf(record, start, end);
+    if (typeof reference === 'string') return { reason: 'invalid-protobuf', message: `the ${this.#options.part} ${reference}` };
+    const cursor = this.#cursor;
+    cursor.load(record.data, reference.from, end);
+    try {
+      const reader = this.#given ?? this.#readerFor(reference.key, cursor);
+      if (typeof reader === 'string') return { reason: 'unknown-schema', message: reader };
+      reader.begin();
+      reader.scan(cursor);
+      reader.append(cursor);
+      return undefined;
+    } catch (error) {
+      if (error instanceof WireFault) return { reason: 'invalid-protobuf', message: `not valid Protobuf: ${error.message}` };
+      if (!(error instanceof ValueRefused)) throw error;
+      const { column, reason, message } = error;
+      return { reason, message: column === '' ? message : `column "${column}": ${message}` };
+    }
+  }
+
+  #referenceOf(record: SourceRecord, start: number, end: number): Reference {
+    const { encoding, part } = this.#options;
+    if (encoding.schemas === 'given') return { key: given, from: start };
+    return encoding.idIn === 'prefix' ? referenceInPrefix(record, start, end) : referenceInHeader(record, part, start);
+  }
+
+  #readerOfGiven({ schema: text, message }: { readonly schema: string; readonly message: string }): MessageReader {
+    let schema: ProtoSchema;
+    try {
+      schema = readProtoSchema(text, []);
+    } catch (cause) {
+      throw schemaInvalid(
+        `the Protobuf schema of a route cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+        cause,
+      );
+    }
+    const found = schema.message(message) ?? schema.message(`${schema.package}.${message}`);
+    if (found === undefined) throw schemaInvalid(`the Protobuf schema of a route has no message "${message}"`);
+    return new MessageReader(found, this.#members, this.#options.unknownMembers);
+  }
+
+  /** Reads which message the payload is; the cursor goes behind that. A text says why it cannot be read. */
+  #readerFor(key: SchemaKey, cursor: WireCursor): MessageReader | string {
+    const indexes = readIndexes(cursor);
+    const prepared = this.#prepared.get(key) ?? this.#prepare(key);
+    if (typeof prepared === 'string') return prepared;
+    const which = indexes.join(',');
+    const known = prepared.readers.get(which);
+    if (known !== undefined) return known;
+    const made = this.#make(prepared.schema, indexes, key);
+    if (prepared.readers.size >= maxSchemas) prepared.readers.clear();
+    prepared.readers.set(which, made);
+    return made;
+  }
+
+  #prepare(key: SchemaKey): Prepared | string {
+    const found = this.#options.schemas.find(key);
+    // Not kept: the thread is given the schema and asked again.
+    if (found === undefined) return `the schema ${key} is not known yet`;
+    if (found.schema === undefined) return `the registry has no schema ${key}`;
+    if (this.#prepared.size >= maxSchemas) this.#prepared.clear();
+    const prepared = prepare(key, found.schema);
+    this.#prepared.set(key, prepared);
+    return prepared;
+  }
+
+  #make(schema: ProtoSchema, indexes: readonly number[], key: SchemaKey): MessageReader | string {
+    const { encoding, unknownMembers } = this.#options;
+    const at = encoding.message === undefined ? messageAt(schema.messages, indexes) : { name: encoding.message };
+    if ('fault' in at) return `the schema ${key} of the registry: ${at.fault}`;
+    const message = schema.message(schema.package === '' ? at.name : `${schema.package}.${at.name}`) ?? schema.message(at.name);
+    return message === undefined
+      ? `the schema ${key} of the registry has no message "${at.name}"`
+      : new MessageReader(message, this.#members, unknownMembers);
+  }
+}
+
+function prepare(key: SchemaKey, schema: NonNullable<RegisteredSchema['schema']>): Prepared | string {
+  if (schema.type !== 'PROTOBUF') return `the schema ${key} of the registry is ${schema.type}, not Protobuf`;
+  try {
+    return { schema: readProtoSchema(schema.text, schema.references), readers: new Map() };
+  } catch (error) {
+    return `the schema ${key} of the registry cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** Confluent's serializers write which message of the schema follows: how many numbers, then the numbers, as zigzag varints; a single 0 is [0]. */
+function readIndexes(cursor: WireCursor): readonly number[] {
+  const count = zigzag(cursor);
+  if (count === 0) return [0];
+  if (count < 0 || count > maxIndexes) throw new WireFault(`names a message by ${count} numbers`);
+  return Array.from({ length: count }, () => zigzag(cursor));
+}
+
+function zigzag(cursor: WireCursor): number {
+  cursor.varint();
+  return (cursor.low >>> 1) ^ -(cursor.low & 1);
+}
+
+function schemaInvalid(message: string, cause?: unknown): ServiceError {
+  return new ServiceError({
+    code: 'PROTOBUF_SCHEMA_INVALID',
+    kind: 'invalid',
+    message,
+    hint: 'give the text of a .proto file (https://protobuf.dev/reference/protobuf/proto3-spec/) and the name of a message in it',
+    cause,
+  });
+}

@@ -1,0 +1,76 @@
+export type TableFormat = 'delta' | 'iceberg';
+
+/** What a table's configuration has for some formats only. */
+type FormatSetting = 'catalog' | 'identifier' | 'partitioning' | 'identifierColumns';
+
+/** What has to be known of a format before a table of it is open; open tables have `capabilities`. A further format has a row below. */
+interface FormatTraits {
+  readonly title: string;
+  /** How Spark calls what writes a stream to such a table. */
+  readonly streamSink: string;
+  readonly settings: readonly FormatSetting[];
+  /** Readers and writers of DataFrames are given a table's name; what has a slash is a place. */
+  readonly loadedByName: boolean;
+  readonly partitionTransforms: boolean;
+  /** Columns that partition a table are in its data files too, and may be all there are. */
+  readonly partitionsInFiles: boolean;
+  /** Integers of 8 and 16 bits; without them a column declared so has 32. */
+  readonly smallIntegers: boolean;
+  readonly columnIds: boolean;
+  /** Descriptions show the name with its catalog, the location as the metadata has it, and the comment in one place only. */
+  readonly describedByCatalog: boolean;
+  /** Rows are changed through views that show columns of the table; else only all of them are deleted so. */
+  readonly changedThroughViews: boolean;
+  /** Queries that give the values of an UPDATE are asked once, before its rows. */
+  readonly asksValuesOnce: boolean;
+  /** Faults of statements come in error classes of the format's own. */
+  readonly ownErrorClasses: boolean;
+  /** What was appended between two snapshots is read as rows (`start-snapshot-id`). */
+  readonly readsAppends: boolean;
+  /** A commit keeps properties that its statement gives it (`snapshot-property.…`). */
+  readonly keepsCommitProperties: boolean;
+}
+
+export const traitsOf: Readonly<Record<TableFormat, FormatTraits>> = {
+  delta: {
+    title: 'Delta Lake',
+    streamSink: 'DeltaSink',
+    settings: [],
+    loadedByName: false,
+    partitionTransforms: false,
+    partitionsInFiles: false,
+    smallIntegers: true,
+    columnIds: false,
+    describedByCatalog: false,
+    changedThroughViews: true,
+    asksValuesOnce: true,
+    ownErrorClasses: true,
+    readsAppends: false,
+    keepsCommitProperties: false,
+  },
+  iceberg: {
+    title: 'Apache Iceberg',
+    streamSink: 'IcebergSink',
+    settings: ['catalog', 'identifier', 'partitioning', 'identifierColumns'],
+    loadedByName: true,
+    partitionTransforms: true,
+    partitionsInFiles: true,
+    smallIntegers: false,
+    columnIds: true,
+    describedByCatalog: true,
+    changedThroughViews: false,
+    asksValuesOnce: false,
+    ownErrorClasses: false,
+    readsAppends: true,
+    keepsCommitProperties: true,
+  },
+};
+
+/** Of tables that are made or opened without naming one. */
+export const defaultTableFormat: TableFormat = 'delta';
+
+export function isTableFormat(name: unknown): name is TableFormat {
+  return typeof name === 'string' && Object.hasOwn(traitsOf, name);
+}
+
+export const tableFormatNames: readonly TableFormat[] = Object.keys(traitsOf).filter(isTableFormat);

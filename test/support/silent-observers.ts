@@ -1,0 +1,48 @@
+import type { FeedObserver } from '../../src/cdf/feed-observer.ts';
+import type { CommitObserver } from '../../src/commit/commit-observer.ts';
+import type { IngestObserver } from '../../src/ingest/ingest-observer.ts';
+import type { MaintenanceObserver } from '../../src/maintenance/maintenance-observer.ts';
+
+export const silentFeedObserver: FeedObserver = {
+  state: () => undefined,
+  published: () => undefined,
+  lag: () => undefined,
+  transaction: () => undefined,
+  resolved: () => undefined,
+  gap: () => undefined,
+  lost: () => undefined,
+  recovered: () => undefined,
+  replaced: () => undefined,
+  retried: () => undefined,
+};
+
+export const silentMaintenanceObserver: MaintenanceObserver = {
+  queued: () => undefined,
+  started: () => undefined,
+  finished: () => undefined,
+  refused: () => undefined,
+  failed: () => undefined,
+  health: () => undefined,
+  sweepFailed: () => undefined,
+};
+
+export const silentIngestObserver: IngestObserver = {
+  fetched: () => undefined,
+  sealed: () => undefined,
+  visible: () => undefined,
+  buffered: () => undefined,
+  paused: () => undefined,
+  assigned: () => undefined,
+  discontinuity: () => undefined,
+  state: () => undefined,
+  warning: () => undefined,
+};
+
+export const silentCommitObserver: CommitObserver = {
+  staged: () => undefined,
+  committed: () => undefined,
+  discarded: () => undefined,
+  attempt: () => undefined,
+  failed: () => undefined,
+  resolved: () => undefined,
+};
