@@ -10,7 +10,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --include=dev --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
-RUN npx --no-install tsc -p tsconfig.build.json && npm prune --omit=dev --no-audit --no-fund
+COPY scripts/build.mjs ./scripts/build.mjs
+RUN node scripts/build.mjs && npm prune --omit=dev --no-audit --no-fund
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="tidewater" \
@@ -34,5 +35,5 @@ EXPOSE 9464
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
     CMD ["node", "-e", "fetch('http://127.0.0.1:9464/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["/usr/bin/tini", "--", "node", "/app/dist/cli/main.js"]
+ENTRYPOINT ["/usr/bin/tini", "--", "node", "/app/dist/main.js"]
 CMD ["serve", "--config", "/etc/tidewater/tidewater.yaml"]

@@ -65,15 +65,20 @@ async function build() {
   // A file that was deleted must not live on in the output.
   if (!sameFiles(readText(buildStamp), key)) rmSync(join(root, 'dist'), { recursive: true, force: true });
   else rmSync(buildStamp, { force: true });
-  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  await run('building', process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')]);
+  await run('building', process.execPath, [join(root, 'scripts', 'build.mjs')]);
   writeFileSync(buildStamp, key);
 }
 
 function sourceFiles() {
   const found = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true });
   const sources = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath ?? entry.path, entry.name));
-  return [...sources.sort(), join(root, 'tsconfig.json'), join(root, 'tsconfig.build.json'), join(root, 'package-lock.json')];
+  return [
+    ...sources.sort(),
+    join(root, 'tsconfig.json'),
+    join(root, 'tsconfig.build.json'),
+    join(root, 'scripts', 'build.mjs'),
+    join(root, 'package-lock.json'),
+  ];
 }
 
 /** Two lines: which files there are, and what state they are in. */

@@ -15,7 +15,7 @@ if (format !== 'delta' && format !== 'iceberg') {
 const names = (flag) => given.some((argument) => argument === flag || argument.startsWith(`${flag}=`));
 const file = format === 'iceberg' ? 'development-iceberg.yaml' : 'development.yaml';
 const config = names('--config') ? [] : ['--config', join(root, 'config', file)];
-const main = join(root, 'dist', 'cli', 'main.js');
+const main = join(root, 'dist', 'main.js');
 
 // The command runs in this process, so that signals, exit code and memory are its own.
 process.argv = [process.execPath, main, 'serve', ...config, '--demo', ...given];

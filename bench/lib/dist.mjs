@@ -6,14 +6,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const distPath = resolve(process.env.BENCH_DIST ?? fileURLToPath(new URL('../../dist', import.meta.url)));
 
-export const programPath = join(distPath, 'cli', 'main.js');
+export const programPath = join(distPath, 'main.js');
 
 if (!existsSync(programPath)) {
   console.error(`bench: there is no ${programPath}; run npm run build first`);
   process.exit(2);
 }
 
-const load = (path) => import(pathToFileURL(join(distPath, path)).href);
+const load = (path) => import(pathToFileURL(join(distPath, 'modules', path)).href);
 
 const [clock, random, ids, client, builder, kafka, cache, library, version] = await Promise.all([
   load('base/system-clock.js'),
@@ -24,7 +24,7 @@ const [clock, random, ids, client, builder, kafka, cache, library, version] = aw
   load('app/embedded/kafka-server.js'),
   load('app/embedded/cache-dir.js'),
   load('app/library.js'),
-  load('app/product-version.js'),
+  load('app/package.js'),
 ]);
 
 export const { RecordBatchBuilder } = builder;

@@ -17,7 +17,7 @@ import { defaultTableFormat } from '../table/formats.ts';
 import type { QueryableTable, TableDefinition } from '../table/table.ts';
 import type { OpenTableOptions } from '../table/table-formats.ts';
 import { LazyEngine } from './lazy-engine.ts';
-import { productVersion } from './product-version.ts';
+import { productVersion } from './package.ts';
 import { changeBatches, rowBatches } from './read-lines.ts';
 
 /**

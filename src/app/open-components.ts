@@ -21,7 +21,7 @@ import { FailpointObjectStore } from './failpoint-object-store.ts';
 import { LazyEngine } from './lazy-engine.ts';
 import { LocalTableEvents } from './local-table-events.ts';
 import { openTables } from './open-tables.ts';
-import { productVersion } from './product-version.ts';
+import { productVersion } from './package.ts';
 import { pooledRewriter } from './workers/pooled.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
 

@@ -13,8 +13,8 @@ import type { OpenStoreWith } from '../storage/object-store.ts';
 import type { CommitTried } from '../table/commit-driver.ts';
 import type { FileRewriter } from '../table/operations.ts';
 import type { TableCatalog } from '../table/table.ts';
+import { productVersion } from './package.ts';
 import { PipelineCatalogs } from './pipeline-catalogs.ts';
-import { productVersion } from './product-version.ts';
 
 export interface OpenTablesParts {
   readonly config: Config;

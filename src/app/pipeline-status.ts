@@ -9,7 +9,7 @@ import type { Snapshot } from '../table/table.ts';
 import type { Components } from './components.ts';
 import type { FeedRole, FeedStandby } from './feed-role.ts';
 import type { IngestRole } from './ingest-role.ts';
-import { productVersion } from './product-version.ts';
+import { productVersion } from './package.ts';
 
 export interface StatusSources {
   readonly components: Components;

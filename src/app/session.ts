@@ -16,7 +16,7 @@ import { RetryingObjectStore } from '../storage/retrying-object-store.ts';
 import type { AuditSettings } from '../table/table.ts';
 import { LazyEngine } from './lazy-engine.ts';
 import { openStreamKafka } from './open-stream-kafka.ts';
-import { productVersion } from './product-version.ts';
+import { productVersion } from './package.ts';
 import { absolutePath, closeCatalogs, openCatalogs, sessionCatalog, storageProperties } from './session-catalogs.ts';
 
 const defaultMemoryLimitBytes = 1024 ** 3;

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { productVersion } from '../app/product-version.ts';
+import { productVersion } from '../app/package.ts';
 import { describeError } from '../base/errors.ts';
 import { exitCodes } from './exit-code.ts';
 import { runCli } from './run-cli.ts';

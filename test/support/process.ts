@@ -205,7 +205,7 @@ export async function eventually<T>(
 }
 
 function mainScript(): string {
-  const main = process.env['TIDEWATER_MAIN'] ?? join(root, 'dist', 'cli', 'main.js');
+  const main = process.env['TIDEWATER_MAIN'] ?? join(root, 'dist', 'main.js');
   if (!existsSync(main)) throw new Error(`${main} does not exist: node scripts/bootstrap.mjs builds it`);
   return main;
 }

@@ -12,7 +12,7 @@ import { RetryingObjectStore } from '../../storage/retrying-object-store.ts';
 import type { QueryableTable } from '../../table/table.ts';
 import type { NameInCatalog, TableRequest } from '../app-commands.ts';
 import { LazyEngine } from '../lazy-engine.ts';
-import { productVersion } from '../product-version.ts';
+import { productVersion } from '../package.ts';
 import { createSession } from '../session.ts';
 
 const memoryLimitBytes = 1024 ** 3;

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { isJsonObject, parseJson } from '../../base/bigint-json.ts';
 import { ServiceError } from '../../base/errors.ts';
+import { packageRoot } from '../package.ts';
 
 /** One record to replay. */
 export interface ReplayRecord {
@@ -15,7 +16,7 @@ const maxUnpackedBytes = 256 * 1024 * 1024;
 const lineFeed = 0x0a;
 
 /** The month of flights that comes with the project (examples/data/README.md), from the sources and from the build alike. */
-export const sampleFlights: string = fileURLToPath(new URL('../../../examples/data/flights-2013-01.ndjson.br', import.meta.url));
+export const sampleFlights: string = join(packageRoot, 'examples', 'data', 'flights-2013-01.ndjson.br');
 
 /**
  * Reads newline-delimited JSON, packed with brotli (`.br`) or gzip (`.gz`) or not at all, in the order of the file. The key is the text
