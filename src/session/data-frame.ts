@@ -16,7 +16,7 @@ import {
 import { describedColumns, describePlan } from './describe-frame.ts';
 import { GroupedData } from './grouped-data.ts';
 import { joinKind } from './plan/join-names.ts';
-import type { Plan, SetOperation } from './plan/plan.ts';
+import type { Plan, SetOperation, Subtotals } from './plan/plan.ts';
 import { rowsOfBatch } from './rows/read-rows.ts';
 import type { Row } from './rows/row.ts';
 import {
@@ -34,7 +34,7 @@ import type { SessionRuntime } from './run/session-runtime.ts';
 import { parseSelectItem } from './select-item.ts';
 import { explanationText } from './show/explanation-text.ts';
 import { DataStreamWriter } from './streaming/data-stream-writer.ts';
-import { newViewKey, viewKey } from './temp-view-names.ts';
+import { givenViewKey, requireNoView } from './temp-view-names.ts';
 import { sortKeyOf } from './window.ts';
 import { DataFrameWriter } from './write/data-frame-writer.ts';
 import { DataFrameWriterV2 } from './write/data-frame-writer-v2.ts';
@@ -150,8 +150,26 @@ export class DataFrame {
   }
 
   groupBy(...columns: readonly ColumnOrName[]): GroupedData<DataFrame> {
-    const groups = columns.map(expressionOfColumn);
-    return new GroupedData({ groups, input: this.#plan, frameOf: (plan) => this.#with(plan) });
+    return this.#grouped(columns);
+  }
+
+  /** Groups, and their subtotals: also by all columns but the last one, and so on to all rows. Keys that a row is not grouped by are null. */
+  rollup(...columns: readonly ColumnOrName[]): GroupedData<DataFrame> {
+    return this.#grouped(columns, { kind: 'rollup' });
+  }
+
+  /** Groups by each choice among the columns. Keys that a row is not grouped by are null. */
+  cube(...columns: readonly ColumnOrName[]): GroupedData<DataFrame> {
+    return this.#grouped(columns, { kind: 'cube' });
+  }
+
+  /**
+   * Groups by each of the sets, which are made of the columns: `groupingSets([['a', 'b'], ['a'], []], 'a', 'b')`.
+   *
+   * @throws AnalysisException `MISSING_AGGREGATION` when a set has a column beside them.
+   */
+  groupingSets(sets: readonly (readonly ColumnOrName[])[], ...columns: readonly ColumnOrName[]): GroupedData<DataFrame> {
+    return this.#grouped(columns, { kind: 'grouping-sets', sets: sets.map((set) => set.map(expressionOfColumn)) });
   }
 
   /** Aggregates over all rows. */
@@ -366,13 +384,22 @@ export class DataFrame {
 
   /** Names the query for `session.table` and SQL of this session; replaces a view of that name. */
   createOrReplaceTempView(name: string): void {
-    this.#runtime.views.set(viewKey(name), this.#plan);
+    this.#runtime.views.set(givenViewKey(name), this.#plan);
   }
 
   /** @throws AnalysisException `TEMP_TABLE_OR_VIEW_ALREADY_EXISTS`. */
   createTempView(name: string): void {
-    const { views } = this.#runtime;
-    views.set(newViewKey(name, views), this.#plan);
+    this.#addView(givenViewKey(name), 'use createOrReplaceTempView');
+  }
+
+  /** As `createOrReplaceTempView`, under `global_temp.name`. */
+  createOrReplaceGlobalTempView(name: string): void {
+    this.#runtime.views.set(givenViewKey(name, { global: true }), this.#plan);
+  }
+
+  /** As `createTempView`, under `global_temp.name`. @throws AnalysisException `TEMP_TABLE_OR_VIEW_ALREADY_EXISTS`. */
+  createGlobalTempView(name: string): void {
+    this.#addView(givenViewKey(name, { global: true }), 'use createOrReplaceGlobalTempView');
   }
 
   /** Writes the rows to a path or a table. */
@@ -406,6 +433,17 @@ export class DataFrame {
       keepsNulls: true,
       input: this.#plan,
     });
+  }
+
+  #grouped(columns: readonly ColumnOrName[], subtotals?: Subtotals): GroupedData<DataFrame> {
+    const groups = columns.map(expressionOfColumn);
+    return new GroupedData({ groups, subtotals, input: this.#plan, frameOf: (plan) => this.#with(plan) });
+  }
+
+  #addView(key: string, cure: string): void {
+    const { views } = this.#runtime;
+    requireNoView(key, views, cure);
+    views.set(key, this.#plan);
   }
 
   #with(plan: Plan): DataFrame {

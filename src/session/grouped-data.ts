@@ -3,11 +3,12 @@ import type { Expression } from '../expr/expression.ts';
 import { Column, type ColumnOrName } from './column.ts';
 import { expressionOfColumn, type PlainValue } from './data-frame-arguments.ts';
 import { avg, count, max, min, sum } from './functions.ts';
-import type { Plan } from './plan/plan.ts';
+import type { Plan, Subtotals } from './plan/plan.ts';
 import { invalidArgument, unsupported } from './session-errors.ts';
 
 interface GroupedDataParts<Frame> {
   readonly groups: readonly Expression[];
+  readonly subtotals?: Subtotals | undefined;
   readonly input: Plan;
   readonly frameOf: (plan: Plan) => Frame;
   readonly pivot?: { readonly on: Expression; readonly values: readonly Expression[] } | undefined;
@@ -68,17 +69,18 @@ export class GroupedData<Frame> {
   /**
    * A column for each of the values of a column, and for each aggregate that follows: `groupBy('year').pivot('quarter', [1, 2]).sum('amount')`.
    *
-   * @throws AnalysisException `UNSUPPORTED_FEATURE` without values: what columns there are must not depend on rows.
+   * @throws AnalysisException `UNSUPPORTED_FEATURE` without values: what columns there are must not depend on rows; and beside subtotals.
    */
   pivot(column: ColumnOrName, values?: readonly (PlainValue | null)[]): GroupedData<Frame> {
+    if (this.#parts.subtotals !== undefined) throw unsupported('pivot() of rollup(), cube() and groupingSets()', 'use groupBy()');
     if (values === undefined || values.length === 0)
       throw unsupported('pivot() without values', "give them: pivot('quarter', [1, 2, 3, 4])");
     return new GroupedData({ ...this.#parts, pivot: { on: expressionOfColumn(column), values: values.map((value) => literalOf(value)) } });
   }
 
   #aggregated(aggregates: readonly Expression[]): Frame {
-    const { groups, input, frameOf, pivot } = this.#parts;
-    if (pivot === undefined) return frameOf({ kind: 'aggregate', groups, aggregates, input });
+    const { groups, subtotals, input, frameOf, pivot } = this.#parts;
+    if (pivot === undefined) return frameOf({ kind: 'aggregate', groups, subtotals, aggregates, input });
     const values = pivot.values.map((value) => ({ values: [value] }));
     return frameOf({ kind: 'pivot', groups, aggregates, on: [pivot.on], values, input });
   }

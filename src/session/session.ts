@@ -13,6 +13,7 @@ import { inferSchema } from './rows/infer-schema.ts';
 import type { RowInput } from './rows/row.ts';
 import type { SessionRuntime } from './run/session-runtime.ts';
 import { DataStreamReader } from './streaming/data-stream-reader.ts';
+import { globalKey } from './temp-view-names.ts';
 import { toldOfSession } from './told-of-session.ts';
 
 export interface SessionParts {
@@ -118,6 +119,11 @@ export class Session {
   /** Removes a temporary view. False: there was none. */
   dropTempView(name: string): boolean {
     return this.#runtime.views.delete(name.toLowerCase());
+  }
+
+  /** Removes a global temporary view, given without `global_temp`. False: there was none. */
+  dropGlobalTempView(name: string): boolean {
+    return this.#runtime.views.delete(globalKey(name));
   }
 
   /** Lets go of cached rows and the engine. Everything of the session is unusable afterwards. Safe to call twice. */

@@ -15,6 +15,8 @@ export interface Token {
   readonly kind: TokenKind;
   /** The meaning: decoded text, the word, the operator. */
   readonly value: string;
+  /** Of several literals that were joined. */
+  readonly parts?: readonly string[] | undefined;
   readonly position: TextPosition;
   /** Offset after the token; the text of the token is `[position.offset, end)`. */
   readonly end: number;
@@ -142,7 +144,8 @@ class Tokenizer {
       return;
     }
     this.#tokens.pop();
-    this.#tokens.push({ ...before, value: before.value + part.value, end: part.end });
+    const { value, parts = [value] } = before;
+    this.#tokens.push({ ...before, value: value + part.value, parts: [...parts, part.value], end: part.end });
     this.#offset = part.end;
   }
 

@@ -2,6 +2,7 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { Analyzed, NamedQuery } from '../plan/analyzed.ts';
 import type { ChangeRange, Plan, TableSource } from '../plan/plan.ts';
 import { tableAt } from '../read/path-version.ts';
+import { viewKeyOf } from '../temp-view-names.ts';
 import { type Analysis, emptyScope } from './analysis.ts';
 import { analyzeFiles, analyzeTable } from './analyze-source.ts';
 import { newAttribute } from './outputs.ts';
@@ -11,7 +12,7 @@ import { travelPoint } from './travel.ts';
 export async function analyzeNamed(analysis: Analysis, plan: Plan & { readonly kind: 'named' }): Promise<Analyzed> {
   const { parts, travel } = plan;
   const { execution, scope } = analysis;
-  const name = parts.length === 1 && travel === undefined ? parts[0]?.toLowerCase() : undefined;
+  const name = travel === undefined ? viewKeyOf(parts) : undefined;
   const query = name === undefined ? undefined : scope.named.get(name);
   if (query !== undefined) return mentioned(analysis, query);
   const view = name === undefined ? undefined : scope.views.get(name);

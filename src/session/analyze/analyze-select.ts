@@ -8,10 +8,12 @@ import { columnPathSql, expressionSql } from '../../expr/sql/engine-sql.ts';
 import { type Analyzed, attributeColumn, type Nameable } from '../plan/analyzed.ts';
 import { exactColumn } from '../plan/exact-column.ts';
 import type { GroupElement, Plan, Select, StarItem } from '../plan/plan.ts';
+import { unsupported } from '../session-errors.ts';
 import type { Analysis } from './analysis.ts';
 import { withGenerators } from './analyze-generators.ts';
 import { shownBy } from './bind.ts';
 import { type BoundOutput, boundOutputs, typedOutputs, type WantedOutput } from './outputs.ts';
+import { requireGrouped } from './require-grouped.ts';
 
 /** A select list and what may use its names. What a clause computes beyond the list is a column that is not shown. */
 export async function analyzeSelect(analysis: Analysis, select: Select, input: Analyzed): Promise<Analyzed> {
@@ -28,6 +30,10 @@ export async function analyzeSelect(analysis: Analysis, select: Select, input: A
   const sort = await clauses.sortKeys(keysGiven, select.distinct === true);
   const extras = [...(qualify === undefined ? [] : [qualify]), ...sort.flatMap(({ value }) => value ?? [])];
   const all = [...bound, ...extras.map((value): BoundOutput => ({ name: 'value', value, exact: false }))];
+  requireGrouped(
+    all.map(({ value }) => value),
+    { groups, having, input: generated.input },
+  );
   const outputs = await typedOutputs(analysis, generated.input, { bound: all, groups });
   const attributes = outputs.slice(0, bound.length).map(({ attribute }) => attribute);
   const node = { outputs, input: generated.input, attributes };
@@ -62,16 +68,53 @@ export async function analyzeAggregate(
   plan: Plan & { readonly kind: 'aggregate' },
   input: Analyzed,
 ): Promise<Analyzed> {
+  const given = plan.byPlace === true ? plan.groups.map((key) => placedColumn(key, input)) : plan.groups;
+  const keys = await groupKeys(analysis, given, input);
+  const groups = await groupElements(analysis, plan, { keys, input });
+  const wanted = [...given, ...plan.aggregates].map((value) => ({ value }));
+  const bound = await boundOutputs(analysis, input, wanted, { lateral: true });
+  requireGrouped(
+    bound.map(({ value }) => value),
+    { groups, input },
+  );
+  const outputs = await typedOutputs(analysis, input, { bound, groups });
+  return { kind: 'aggregate', groups, outputs, input, attributes: outputs.map(({ attribute }) => attribute) };
+}
+
+function placedColumn(key: Expression, { attributes }: Analyzed): Expression {
+  const attribute = attributes[positionOf(key, attributes.length, 'GROUP BY') ?? -1];
+  return attribute === undefined ? key : exactColumn(attribute);
+}
+
+async function groupKeys(analysis: Analysis, groups: readonly Expression[], input: Analyzed): Promise<readonly Expression[]> {
   const keys: Expression[] = [];
-  for (const group of plan.groups) {
+  for (const group of groups) {
     const key = await analysis.bind(group.kind === 'alias' ? group.operand : group, input);
     requireGroupKey(key);
     keys.push(key);
   }
-  const groups = keys.map((key): GroupElement => ({ kind: 'key', sets: [[key]] }));
-  const wanted = [...plan.groups, ...plan.aggregates].map((value) => ({ value }));
-  const outputs = await typedOutputs(analysis, input, { bound: await boundOutputs(analysis, input, wanted, { lateral: true }), groups });
-  return { kind: 'aggregate', groups, outputs, input, attributes: outputs.map(({ attribute }) => attribute) };
+  return keys;
+}
+
+/** @throws AnalysisException `MISSING_AGGREGATION` for a set with more than keys, `UNSUPPORTED_FEATURE` for a key that is in no set. */
+async function groupElements(
+  analysis: Analysis,
+  { subtotals }: Plan & { readonly kind: 'aggregate' },
+  { keys, input }: { readonly keys: readonly Expression[]; readonly input: Analyzed },
+): Promise<readonly GroupElement[]> {
+  const single = keys.map((key) => [key]);
+  if (subtotals === undefined) return single.map((set) => ({ kind: 'key', sets: [set] }));
+  if (subtotals.kind !== 'grouping-sets') return keys.length === 0 ? [] : [{ kind: subtotals.kind, sets: single }];
+  const sets: (readonly Expression[])[] = [];
+  for (const given of subtotals.sets) {
+    const set = await groupKeys(analysis, given, input);
+    requireGrouped(set, { groups: single.map((key) => ({ kind: 'key', sets: [key] })), input });
+    sets.push(set);
+  }
+  const used = new Set(sets.flat().map(textOf));
+  if (keys.some((key) => !used.has(textOf(key))))
+    throw unsupported('groupingSets() with a column that is in none of the sets', 'leave it out');
+  return [{ kind: 'grouping-sets', sets }];
 }
 
 /** A key of an order: a column of the list by its place, or a value beside it. */

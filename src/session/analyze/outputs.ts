@@ -1,7 +1,7 @@
 import { shownInZone } from '../../expr/bind-parameters.ts';
 import { untypedOf } from '../../expr/common-type.ts';
 import type { Expression } from '../../expr/expression.ts';
-import { isDeterministic, mapExpression } from '../../expr/expression-tree.ts';
+import { hasAggregate, isDeterministic, mapExpression } from '../../expr/expression-tree.ts';
 import { expressionType } from '../../expr/expression-type.ts';
 import { outputName } from '../../expr/output-name.ts';
 import type { ZoneRule } from '../../expr/time-zone.ts';
@@ -82,6 +82,8 @@ export async function typedOutputs(analysis: Analysis, input: Nameable, { bound,
   const asked = bound.filter((_, index) => known[index] === undefined);
   const described = asked.length === 0 ? [] : await describedOutputs(analysis, input, { bound: asked, groups });
   const types = new Map(asked.map((output, index) => [output, described[index]]));
+  // Where rows are not grouped by a key it is null.
+  const subtotals = groups.some(({ kind }) => kind !== 'key');
   // A column that is taken twice is itself once; a name may be given to it exactly, before or after.
   const used = new Set<string>(
     bound.flatMap(({ taken, exact, name }) => (taken !== undefined && !exact && isCalled(taken, name) ? [taken.id] : [])),
@@ -93,7 +95,7 @@ export async function typedOutputs(analysis: Analysis, input: Nameable, { bound,
     const field: Field = {
       name,
       type: known[index] ?? types.get(output) ?? { kind: 'string' },
-      nullable: taken?.field.nullable ?? isNullable(value),
+      nullable: (subtotals && !hasAggregate(value)) || (taken?.field.nullable ?? isNullable(value)),
     };
     const attribute =
       free && isCalled(taken, name) ? { ...taken, field } : newAttribute(execution, name, field, exact ? taken?.qualifier : undefined);

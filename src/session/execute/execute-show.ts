@@ -5,36 +5,42 @@ import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { Field } from '../../schema/types.ts';
 import type { TableDetail } from '../../table/definition-changes.ts';
 import { traitsOf } from '../../table/formats.ts';
+import type { TableIdent } from '../../table/table-formats.ts';
 import { type CommandResult, resultSchema } from '../commands/command-result.ts';
 import { locationText } from '../commands/optimize-command.ts';
+import type { SessionTables } from '../names/session-tables.ts';
 import type { Plan } from '../plan/plan.ts';
 import { unsupported } from '../session-errors.ts';
 import type { ObjectName, Statement } from '../statements/statement.ts';
+import { isGlobalNamespace, shownViews } from '../temp-view-names.ts';
 import { likePattern } from './like-pattern.ts';
 import { type StatementContext, targetOf } from './statement-context.ts';
 
 type Kind<K extends Statement['kind']> = Extract<Statement, { readonly kind: K }>;
 
 export async function showTables({ runtime, signal }: StatementContext, statement: Kind<'show-tables'>): Promise<CommandResult> {
-  const { tables } = runtime;
-  const place =
-    statement.in === undefined
-      ? { catalog: tables.currentCatalog, namespace: tables.currentNamespace }
-      : tables.namespace(statement.in.parts);
   const matches = likePattern(statement.like);
-  const named = (await place.catalog.tables(place.namespace, signal)).filter(({ name }) => matches(name));
-  const views = [...runtime.views.keys()].filter(matches).toSorted();
+  const named = (await namedTables(runtime.tables, statement.in?.parts, signal)).filter(({ name }) => matches(name));
+  const views = shownViews(runtime.views, statement.in?.parts).filter(({ name }) => matches(name));
   const rows = [
     ...named.map(({ namespace, name }) => ({ namespace: namespace.join('.'), tableName: name, isTemporary: false })),
-    ...views.map((name) => ({ namespace: '', tableName: name, isTemporary: true })),
+    ...views.map(({ namespace, name }) => ({ namespace, tableName: name, isTemporary: true })),
   ];
   return { schema: resultSchema({ namespace: 'string', tableName: 'string', isTemporary: 'boolean' }), rows };
 }
 
+function namedTables(tables: SessionTables, place: readonly string[] | undefined, signal?: AbortSignal): Promise<readonly TableIdent[]> {
+  if (place === undefined) return tables.currentCatalog.tables(tables.currentNamespace, signal);
+  if (isGlobalNamespace(place)) return Promise.resolve([]);
+  const { catalog, namespace } = tables.namespace(place);
+  return catalog.tables(namespace, signal);
+}
+
 /** Temporary views; a catalog has none. */
 export function showViews({ runtime }: StatementContext, statement: Kind<'show-views'>): CommandResult {
-  const names = [...runtime.views.keys()].filter(likePattern(statement.like)).toSorted();
-  const rows = names.map((viewName) => ({ namespace: '', viewName, isTemporary: true }));
+  const matches = likePattern(statement.like);
+  const views = shownViews(runtime.views, statement.in?.parts).filter(({ name }) => matches(name));
+  const rows = views.map(({ namespace, name }) => ({ namespace, viewName: name, isTemporary: true }));
   return { schema: resultSchema({ namespace: 'string', viewName: 'string', isTemporary: 'boolean' }), rows };
 }
 

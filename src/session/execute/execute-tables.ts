@@ -12,6 +12,7 @@ import { withRelation } from '../run/actions.ts';
 import { withExecution } from '../run/execution.ts';
 import { pathExists, unsupported } from '../session-errors.ts';
 import type { CloneTableStatement, CreateTableStatement, Statement } from '../statements/statement.ts';
+import { viewKeyOf } from '../temp-view-names.ts';
 import { formatOf, tableFormatOf } from '../write/table-format-of.ts';
 import { partitioningOf } from './partitioning.ts';
 import { queryPlan, type StatementContext, targetOf } from './statement-context.ts';
@@ -125,8 +126,8 @@ export async function cloneTable(context: StatementContext, statement: CloneTabl
 
 /** DROP TABLE: forgets the name; files go with it where the catalog chose their place. A temporary view of the name goes first, as in Spark. */
 export async function dropTable({ runtime, signal }: StatementContext, statement: Kind<'drop-table'>): Promise<CommandResult> {
-  const [name = '', ...more] = statement.name.parts;
-  if (more.length === 0 && runtime.views.delete(name.toLowerCase())) return noResult;
+  const key = viewKeyOf(statement.name.parts);
+  if (key !== undefined && runtime.views.delete(key)) return noResult;
   const reference = runtime.tables.referenceOf(statement.name.parts);
   if (reference.kind === 'path') throw unsupported('DROP TABLE of a path', 'delete the directory');
   const { catalog, ident } = runtime.tables.resolve(reference.parts);

@@ -8,7 +8,7 @@ import type { SessionRuntime } from '../run/session-runtime.ts';
 import { parseStatement } from '../statements/parse-statement.ts';
 import type { Statement } from '../statements/statement.ts';
 import { alterTable } from './execute-alter.ts';
-
+import { cacheTable } from './execute-cache.ts';
 import { callProcedure } from './execute-call.ts';
 import { describeDetail, describeHistory, describeQuery, describeTable } from './execute-describe.ts';
 import { explain } from './execute-explain.ts';
@@ -70,6 +70,8 @@ function execute(context: StatementContext, statement: Command): Answer {
       return dropTable(context, statement);
     case 'truncate-table':
       return truncateTable(context, statement);
+    case 'cache':
+      return cacheTable(context, statement);
     case 'refresh-table':
       return refreshTable(context, statement);
     case 'alter-table':

@@ -6,7 +6,7 @@ import type { Plan } from '../plan/plan.ts';
 import { schemaOfPlan } from '../run/actions.ts';
 import { unsupported } from '../session-errors.ts';
 import type { ObjectName, Statement } from '../statements/statement.ts';
-import { viewExists } from '../temp-view-names.ts';
+import { globalKey, requireNoView, viewKeyOf } from '../temp-view-names.ts';
 import { queryPlan, type StatementContext, shownName } from './statement-context.ts';
 
 type Kind<K extends Statement['kind']> = Extract<Statement, { readonly kind: K }>;
@@ -14,17 +14,15 @@ type Kind<K extends Statement['kind']> = Extract<Statement, { readonly kind: K }
 /** CREATE [OR REPLACE] TEMPORARY VIEW: checked at once, computed whenever it is used. */
 export async function createView(context: StatementContext, statement: Kind<'create-view'>): Promise<CommandResult> {
   const { views } = context.runtime;
-  const name = viewName(statement.name);
-  if (views.has(name) && !statement.replace) {
-    throw viewExists(shownName(statement.name), 'write CREATE OR REPLACE TEMPORARY VIEW');
-  }
+  const key = newViewKey(statement);
+  if (!statement.replace) requireNoView(key, views, 'write CREATE OR REPLACE TEMPORARY VIEW');
   const input = queryPlan(context, statement.query);
   const { fields } = await schemaOfPlan(context.runtime, input, context.signal);
   const { columns } = statement;
   if (columns !== undefined && columns.length !== fields.length) throw otherNumber(statement.name, columns.length, fields.length);
   const fixed = fixedColumns(input, fields);
   const plan: Plan = columns === undefined ? fixed : { kind: 'to-names', names: columns, input: fixed };
-  views.set(name, plan);
+  views.set(key, plan);
   return noResult;
 }
 
@@ -36,7 +34,9 @@ function fixedColumns(input: Plan, fields: readonly Field[]): Plan {
 }
 
 export function dropView({ runtime }: StatementContext, statement: Kind<'drop-view'>): CommandResult {
-  const dropped = runtime.views.delete(viewName(statement.name));
+  const key = viewKeyOf(statement.name.parts);
+  if (key === undefined) throw inCatalog();
+  const dropped = runtime.views.delete(key);
   if (!dropped && !statement.ifExists) throw tableNotFound(statement.name.parts);
   return noResult;
 }
@@ -50,8 +50,12 @@ function otherNumber(name: ObjectName, given: number, found: number): AnalysisEx
   });
 }
 
-function viewName({ parts }: ObjectName): string {
+function newViewKey({ name: { parts }, global }: Kind<'create-view'>): string {
   const [name = '', ...more] = parts;
-  if (more.length > 0) throw unsupported('a view in a catalog', 'temporary views have names of one part');
-  return name.toLowerCase();
+  if (more.length > 0) throw inCatalog();
+  return global === true ? globalKey(name) : name.toLowerCase();
+}
+
+function inCatalog(): AnalysisException {
+  return unsupported('a view in a catalog', 'temporary views have names of one part, global ones are in global_temp');
 }

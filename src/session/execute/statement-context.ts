@@ -6,6 +6,7 @@ import type { Plan, TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../run/session-runtime.ts';
 import { expectTable, notATable } from '../session-errors.ts';
 import type { ObjectName, QueryText } from '../statements/statement.ts';
+import { viewKeyOf } from '../temp-view-names.ts';
 
 /** What the execution of one statement needs. */
 export interface StatementContext {
@@ -21,8 +22,8 @@ export function queryPlan({ runtime, parameters }: StatementContext, query: Quer
 
 /** The temporary view that a name means where views are looked for too. */
 export function viewNamed({ runtime }: StatementContext, { parts }: ObjectName): Plan | undefined {
-  const [name = '', ...more] = parts;
-  return more.length === 0 ? runtime.views.get(name.toLowerCase()) : undefined;
+  const key = viewKeyOf(parts);
+  return key === undefined ? undefined : runtime.views.get(key);
 }
 
 /**

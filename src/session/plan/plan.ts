@@ -103,6 +103,11 @@ export interface Select {
   readonly orderBy?: readonly SortKey[] | undefined;
 }
 
+export type Subtotals =
+  | { readonly kind: 'rollup' | 'cube' }
+  /** Each: some of the keys, written again. */
+  | { readonly kind: 'grouping-sets'; readonly sets: readonly (readonly Expression[])[] };
+
 /** Constants, one for each column that is turned into columns. */
 export interface PivotValue {
   readonly values: readonly Expression[];
@@ -234,6 +239,10 @@ export type Plan =
   | {
       readonly kind: 'aggregate';
       readonly groups: readonly Expression[];
+      /** A whole number among the keys is the place of a column of the input. */
+      readonly byPlace?: boolean | undefined;
+      /** Also groups of fewer keys. Default: each row is in one group. */
+      readonly subtotals?: Subtotals | undefined;
       readonly aggregates: readonly Expression[];
       readonly input: Plan;
     }

@@ -7,6 +7,7 @@ import { DataFrame } from '../data-frame.ts';
 import type { Plan, TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../run/session-runtime.ts';
 import { invalidArgument, unsupported } from '../session-errors.ts';
+import { viewKeyOf } from '../temp-view-names.ts';
 import { tableAt } from './path-version.ts';
 import { appendedAfterOf, canonicalOptions, changeRangeOf, openOptionsOf, readPointOf } from './read-options.ts';
 
@@ -73,8 +74,9 @@ export class DataFrameReader {
   /** Rows of a table or a temporary view by name. Time travel and the change feed go by options. */
   table(name: string): DataFrame {
     const parts = namePath(name);
-    const view = parts.length === 1 ? this.#runtime.views.get((parts[0] ?? '').toLowerCase()) : undefined;
-    if (view !== undefined) return this.#frame({ kind: 'alias', name: parts[0] ?? '', input: view });
+    const key = viewKeyOf(parts);
+    const view = key === undefined ? undefined : this.#runtime.views.get(key);
+    if (view !== undefined) return this.#frame({ kind: 'alias', name: parts.at(-1) ?? '', input: view });
     const options = canonicalOptions('table', this.#settings.options);
     return this.#read(this.#runtime.tables.referenceOf(parts), options);
   }

@@ -100,7 +100,7 @@ function readAggregate(reader: PipeReader, input: Plan): Plan {
   const aggregates = stream.atWords('GROUP', 'BY') ? [] : stream.list(() => readNamed(reader));
   for (const aggregate of aggregates) requireAggregate(aggregate);
   const groups = stream.takeWords('GROUP', 'BY') ? stream.list(() => readKey(reader)) : [];
-  return { kind: 'aggregate', groups, aggregates, input };
+  return { kind: 'aggregate', groups, byPlace: true, aggregates, input };
 }
 
 function readKey(reader: PipeReader): Expression {
@@ -116,9 +116,6 @@ function readKey(reader: PipeReader): Expression {
       parameters: { case: form },
     });
   }
-  // The place of a column of what stands before, which is not known here.
-  const token = stream.peek();
-  if (token.kind === 'number') throw stream.unexpectedAt(token, 'a column or an expression (places are not supported in AGGREGATE)');
   return readNamed(reader);
 }
 

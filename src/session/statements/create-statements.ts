@@ -5,6 +5,7 @@ import type {
   CheckConstraint,
   CloneTableStatement,
   CreateTableStatement,
+  CreateViewStatement,
   ObjectName,
   PartitionItem,
   QueryText,
@@ -16,12 +17,13 @@ import type { StatementReader } from './statement-reader.ts';
 export function readCreate(reader: StatementReader): Statement {
   const { stream } = reader;
   const replace = stream.takeWords('OR', 'REPLACE');
+  const global = stream.takeWords('GLOBAL');
   if (stream.takeOneOf('TEMPORARY', 'TEMP') !== undefined) {
     stream.expectWords('VIEW');
-    return readView(reader, replace);
+    return { ...readView(reader, replace), ...(global ? { global } : {}) };
   }
-  if (stream.atWords('VIEW') || stream.atWords('GLOBAL'))
-    throw reader.unsupported(stream.peek(), 'a view in a catalog', 'use CREATE TEMPORARY VIEW');
+  if (global) throw stream.unexpected('TEMPORARY');
+  if (stream.atWords('VIEW')) throw reader.unsupported(stream.peek(), 'a view in a catalog', 'use CREATE TEMPORARY VIEW');
   if (!replace && stream.takeOneOf('DATABASE', 'SCHEMA', 'NAMESPACE') !== undefined) return readNamespace(reader);
   stream.takeWords('EXTERNAL');
   if (!stream.takeWords('TABLE')) throw stream.unexpected('TABLE', 'TEMPORARY', ...(replace ? [] : ['DATABASE', 'SCHEMA', 'NAMESPACE']));
@@ -46,7 +48,7 @@ export function readDrop(reader: StatementReader): Statement {
   return { kind: 'drop-namespace', name, ifExists, cascade: stream.takeOneOf('CASCADE', 'RESTRICT') === 'CASCADE' };
 }
 
-function readView(reader: StatementReader, replace: boolean): Statement {
+function readView(reader: StatementReader, replace: boolean): CreateViewStatement {
   const name = reader.objectName('a view');
   if (reader.stream.atWords('USING'))
     throw reader.unsupported(reader.stream.peek(), 'CREATE TEMPORARY VIEW … USING', 'use session.read and createOrReplaceTempView');

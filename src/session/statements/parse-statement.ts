@@ -1,6 +1,7 @@
 import type { ParameterValues } from '../../expr/bind-parameters.ts';
 import { readTokens } from '../../expr/parse/parse-expression.ts';
 import { readAlter, readCommentOn } from './alter-statement.ts';
+import { readCache, readClear, readUncache } from './cache-statements.ts';
 import { readCall, readReset, readSet, readUse } from './configuration-statements.ts';
 import { readCreate, readDrop, readReplace } from './create-statements.ts';
 import { readDescribe } from './describe-statements.ts';
@@ -38,9 +39,9 @@ export function parseStatement(text: string, parameters?: ParameterValues): Stat
 const statements: Readonly<Record<string, (reader: StatementReader) => Statement>> = {
   ALTER: readAlter,
   ANALYZE: refuseAnalyze,
-  CACHE: refuseCache,
+  CACHE: readCache,
   CALL: readCall,
-  CLEAR: refuseCache,
+  CLEAR: readClear,
   COMMENT: readCommentOn,
   CONVERT: readConvert,
   CREATE: readCreate,
@@ -61,7 +62,7 @@ const statements: Readonly<Record<string, (reader: StatementReader) => Statement
   SET: readSet,
   SHOW: readShow,
   TRUNCATE: readTruncate,
-  UNCACHE: refuseCache,
+  UNCACHE: readUncache,
   UPDATE: readUpdate,
   USE: readUse,
   VACUUM: readVacuum,
@@ -82,11 +83,6 @@ function readStatement(reader: StatementReader): Statement {
 function refuseAnalyze(reader: StatementReader): never {
   const hint = 'tables keep statistics of their files with every write; DESCRIBE DETAIL shows their size';
   throw reader.unsupported(reader.stream.peek(-1), 'ANALYZE TABLE', hint);
-}
-
-function refuseCache(reader: StatementReader): never {
-  const hint = 'DataFrame.persist() keeps the rows of a query; tables are read from their files';
-  throw reader.unsupported(reader.stream.peek(-1), 'CACHE TABLE, UNCACHE TABLE and CLEAR CACHE', hint);
 }
 
 /** COST and FORMATTED say what the plan says anyway: what is read of each table, one node a line. */

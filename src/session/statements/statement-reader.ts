@@ -138,6 +138,12 @@ export class StatementReader {
   /** `(key = value, …)`: keys are dotted names or strings; numbers and truth values become text. */
   properties(): Readonly<Record<string, string>> {
     const entries = this.stream.parenthesised((): readonly [string, string] => {
+      const [first, second, ...more] = this.stream.peek().parts ?? [];
+      if (first !== undefined && second !== undefined && more.length === 0) {
+        // `'key' 'value'`, which is one text anywhere else.
+        this.stream.next();
+        return [first, second];
+      }
       const key = this.propertyKey();
       this.stream.takeOperator('=');
       return [key, this.#propertyValue()];

@@ -147,6 +147,18 @@ export interface MergeStatement {
   readonly asks?: string | undefined;
 }
 
+/** CREATE [OR REPLACE] [GLOBAL] TEMPORARY VIEW. */
+export interface CreateViewStatement {
+  readonly kind: 'create-view';
+  readonly name: ObjectName;
+  /** In the namespace `global_temp`. */
+  readonly global?: boolean | undefined;
+  /** Of the view's columns. Default: those of the query. */
+  readonly columns?: readonly string[] | undefined;
+  readonly replace: boolean;
+  readonly query: QueryText;
+}
+
 /** A procedure's argument, by name or by place. */
 export interface CallArgument {
   readonly name?: string | undefined;
@@ -202,18 +214,18 @@ export type Statement =
       readonly location?: string | undefined;
       readonly properties: Readonly<Record<string, string>>;
     }
-  | {
-      readonly kind: 'create-view';
-      readonly name: ObjectName;
-      /** Of the view's columns. Default: those of the query. */
-      readonly columns?: readonly string[] | undefined;
-      readonly replace: boolean;
-      readonly query: QueryText;
-    }
+  | CreateViewStatement
   | { readonly kind: 'drop-view'; readonly name: ObjectName; readonly ifExists: boolean }
   | { readonly kind: 'drop-table'; readonly name: ObjectName; readonly ifExists: boolean; readonly purge: boolean }
   | { readonly kind: 'truncate-table'; readonly name: ObjectName }
   | { readonly kind: 'refresh-table'; readonly name: ObjectName }
+  /** CACHE TABLE, UNCACHE TABLE, CLEAR CACHE (without name). */
+  | {
+      readonly kind: 'cache';
+      readonly name?: ObjectName | undefined;
+      readonly optional: boolean;
+      readonly view?: CreateViewStatement | undefined;
+    }
   | { readonly kind: 'alter-table'; readonly name: ObjectName; readonly actions: readonly AlterAction[] }
   | InsertStatement
   | {

@@ -47,12 +47,56 @@ describe('statements beside the everyday ones', () => {
     await expect(session.sql('ALTER TABLE none RENAME TO x')).rejects.toMatchObject({ errorClass: 'TABLE_OR_VIEW_NOT_FOUND' });
   });
 
-  it.each(['CACHE TABLE t', 'CACHE LAZY TABLE t', 'UNCACHE TABLE t', 'CLEAR CACHE'])('%s is refused by name', async (text) => {
+  it.each([
+    'CACHE TABLE t',
+    "CACHE LAZY TABLE t OPTIONS ('storageLevel' 'DISK_ONLY')",
+    'UNCACHE TABLE t',
+    'UNCACHE TABLE IF EXISTS none',
+    'CLEAR CACHE',
+  ])('%s keeps nothing, and says so', async (text) => {
     await using made = await temporarySession();
-    await expect(made.session.sql(text)).rejects.toMatchObject({
-      errorClass: 'UNSUPPORTED_STATEMENT',
-      hint: expect.stringMatching(/persist\(\)/u) as string,
-    });
+    const { session } = made;
+    await session.sql('CREATE TABLE t (id INT) USING delta');
+    const [row] = await (await session.sql(text)).collect();
+    expect(row?.['result']).toMatch(/^nothing is cached/u);
+  });
+
+  it('CACHE TABLE with a query makes a temporary view, which follows its table', async () => {
+    await using made = await temporarySession();
+    const { session } = made;
+    await session.sql('CREATE TABLE t (id INT) USING delta');
+    await session.sql('CACHE TABLE v AS SELECT id + 1 AS next FROM t');
+    await session.sql('INSERT INTO t VALUES (1)');
+    expect(await (await session.sql('SELECT * FROM v')).collect()).toEqual([{ next: 2 }]);
+    await expect(session.sql('CACHE TABLE v SELECT 1')).rejects.toMatchObject({ errorClass: 'TEMP_TABLE_OR_VIEW_ALREADY_EXISTS' });
+    await expect(session.sql('CACHE TABLE none')).rejects.toMatchObject({ errorClass: 'TABLE_OR_VIEW_NOT_FOUND' });
+    await expect(session.sql('UNCACHE TABLE none')).rejects.toMatchObject({ errorClass: 'TABLE_OR_VIEW_NOT_FOUND' });
+  });
+
+  it('global temporary views have a namespace of their own', async () => {
+    await using made = await temporarySession();
+    const { session } = made;
+    await session.sql('CREATE GLOBAL TEMPORARY VIEW v AS SELECT 1 AS one');
+    await session.sql('CREATE TEMPORARY VIEW v AS SELECT 2 AS two');
+    session.range(3).createGlobalTempView('w');
+    expect(await (await session.sql('SELECT * FROM GLOBAL_TEMP.v, v')).collect()).toEqual([{ one: 1, two: 2 }]);
+    expect(await session.table('global_temp.w').count()).toBe(3);
+    expect(await (await session.sql('SHOW VIEWS IN global_temp')).collect()).toEqual([
+      { namespace: 'global_temp', viewName: 'v', isTemporary: true },
+      { namespace: '', viewName: 'v', isTemporary: true },
+      { namespace: 'global_temp', viewName: 'w', isTemporary: true },
+    ]);
+    expect(await (await session.sql("SHOW TABLES IN global_temp LIKE 'w'")).collect()).toEqual([
+      { namespace: 'global_temp', tableName: 'w', isTemporary: true },
+    ]);
+    expect(await (await session.sql('SHOW VIEWS')).collect()).toEqual([{ namespace: '', viewName: 'v', isTemporary: true }]);
+    const again = session.sql('CREATE GLOBAL TEMP VIEW V AS SELECT 1');
+    await expect(again).rejects.toMatchObject({ errorClass: 'TEMP_TABLE_OR_VIEW_ALREADY_EXISTS' });
+    expect(() => session.range(1).createGlobalTempView('w')).toThrow(/global_temp/u);
+    await session.sql('CREATE OR REPLACE GLOBAL TEMPORARY VIEW v AS SELECT 3 AS three');
+    await session.sql('DROP VIEW global_temp.v');
+    await expect(session.sql('SELECT * FROM global_temp.v')).rejects.toMatchObject({ errorClass: 'TABLE_OR_VIEW_NOT_FOUND' });
+    expect([session.dropGlobalTempView('W'), session.dropGlobalTempView('w')]).toEqual([true, false]);
   });
 
   it('SHOW PARTITIONS shows those that have the values given', async () => {

@@ -336,7 +336,7 @@ describe('what is refused', () => {
     ['SELECT explode(id) FROM people', 'DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE', /explode/u],
     ['SELECT DISTINCT name FROM people ORDER BY pay', 'UNRESOLVED_COLUMN.WITH_SUGGESTION', /`pay` cannot be resolved/u],
     ['WITH c(x) AS (SELECT id, name FROM people) SELECT x FROM c', 'ASSIGNMENT_ARITY_MISMATCH', /1 does not match .*: 2/u],
-    ['SELECT id FROM people HAVING id > 1', 'MISSING_AGGREGATION', /column id must/u],
+    ['SELECT id FROM people HAVING id > 1', 'MISSING_GROUP_BY', /column "id"/u],
     ['SELECT * FROM VALUES (1), (1, 2)', 'INVALID_INLINE_TABLE.NUM_COLUMNS_MISMATCH', /expected 1/u],
     ['SELECT sum(id) OVER w FROM people', 'MISSING_WINDOW_SPECIFICATION', /w is not defined/u],
     [
