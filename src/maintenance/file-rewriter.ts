@@ -5,11 +5,11 @@ import { readParquet } from '../codec/parquet/read-parquet.ts';
 import { columnStatistics } from '../codec/statistics.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import { concatBatches } from '../schema/concat.ts';
+import { mergeStatistics, type PartialStatistics } from '../schema/merge-statistics.ts';
 import type { StructType } from '../schema/types.ts';
 import type { ObjectStore, OpenObjectStore } from '../storage/object-store.ts';
 import type { FileRewriter, FileToRewrite, RewriteTask } from '../table/operations.ts';
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
-import { mergeStatistics, type PartialStatistics } from './merge-statistics.ts';
 
 /** A group with more bytes than this is refused: the output is held in memory until it is stored. */
 export const maxRewriteBytes: number = 1 << 30;

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJsonWithLongNumbersAsText } from '../../base/bigint-json.ts';
 import { isServiceError } from '../../base/errors.ts';
 import { parseDateText, parseTimestampText } from '../../expr/parse/temporal-text.ts';
+import { mergeStatistics, type PartialStatistics } from '../../schema/merge-statistics.ts';
 import type { BoundValue, ColumnStatistics } from '../../schema/statistics.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
 import { exactUnscaled } from '../scan/bound-value.ts';
@@ -25,28 +26,28 @@ export interface MergedFiles {
  */
 export function mergeStatsTexts(files: MergedFiles): string | undefined {
   const { storedSchema, partitionColumns, rule } = files;
-  const parsed: ParsedStatistics[] = [];
+  const leaves = leavesOf(storedSchema, []).filter(
+    ({ path }) => !partitionColumns.includes(path[0] ?? '') && rule.indexed?.(path) !== false,
+  );
+  const parts: { readonly rowCount: number; readonly columns: readonly (ColumnStatistics | undefined)[] }[] = [];
   for (const [index, text] of files.texts.entries()) {
     const statistics = parsedStatistics(text);
     const rowCount = files.rowCounts[index] ?? 0;
     if (statistics === undefined || statistics['numRecords'] !== rowCount) return undefined;
     if (rule.tightBounds === true && statistics['tightBounds'] === false) return undefined;
-    parsed.push({ statistics, rowCount });
+    parts.push({ rowCount, columns: leaves.map((leaf) => columnOf(statistics, rowCount, leaf)) });
   }
-  const columns: ColumnStatistics[] = [];
-  for (const { path, type } of leavesOf(storedSchema, [])) {
-    if (partitionColumns.includes(path[0] ?? '') || rule.indexed?.(path) === false) continue;
-    const column = mergedColumn(parsed, path, type);
-    if (column !== undefined) columns.push(column);
-    else if (type.kind !== 'list' && type.kind !== 'map') return undefined;
-  }
-  const rowCount = files.rowCounts.reduce((sum, count) => sum + count, 0);
-  return statsText({ rowCount, statistics: columns }, storedSchema, partitionColumns, { ...rule, textIsCut: true });
-}
-
-interface ParsedStatistics {
-  readonly statistics: JsonObject;
-  readonly rowCount: number;
+  const isTold = leaves.map((_, index) => parts.every(({ columns }) => columns[index] !== undefined));
+  if (leaves.some(({ type }, index) => isTold[index] === false && type.kind !== 'list' && type.kind !== 'map')) return undefined;
+  const whole = parts
+    .map(
+      ({ rowCount, columns }): PartialStatistics => ({
+        rowCount,
+        columns: columns.flatMap((column, index) => (isTold[index] === true ? (column ?? []) : [])),
+      }),
+    )
+    .reduce(mergeStatistics, { rowCount: 0, columns: [] });
+  return statsText({ rowCount: whole.rowCount, statistics: whole.columns }, storedSchema, partitionColumns, { ...rule, textIsCut: true });
 }
 
 interface Leaf {
@@ -73,23 +74,12 @@ function leavesOf(struct: StructType, above: readonly string[]): readonly Leaf[]
   });
 }
 
-function mergedColumn(files: readonly ParsedStatistics[], path: readonly string[], type: DataType): ColumnStatistics | undefined {
-  let nullCount = 0;
-  const minima: (BoundValue | undefined)[] = [];
-  const maxima: (BoundValue | undefined)[] = [];
-  for (const { statistics, rowCount } of files) {
-    const nulls = memberAt(statistics['nullCount'], path);
-    if (typeof nulls !== 'number' || !Number.isSafeInteger(nulls) || nulls < 0 || nulls > rowCount) return undefined;
-    nullCount += nulls;
-    if (nulls === rowCount) continue;
-    minima.push(exactBound(memberAt(statistics['minValues'], path), type));
-    maxima.push(exactBound(memberAt(statistics['maxValues'], path), type));
-  }
-  const isBounded = ![...minima, ...maxima].includes(undefined);
-  if (!isBounded && mustHaveBounds(type)) return undefined;
-  const min = isBounded ? extreme(minima, -1) : undefined;
-  const max = isBounded ? extreme(maxima, 1) : undefined;
-  return { path, nullCount, min, max };
+function columnOf(statistics: JsonObject, rowCount: number, { path, type }: Leaf): ColumnStatistics | undefined {
+  const nullCount = memberAt(statistics['nullCount'], path);
+  if (typeof nullCount !== 'number' || !Number.isSafeInteger(nullCount) || nullCount < 0 || nullCount > rowCount) return undefined;
+  if (nullCount === rowCount) return { path, nullCount };
+  const [min, max] = [exactBound(memberAt(statistics['minValues'], path), type), exactBound(memberAt(statistics['maxValues'], path), type)];
+  return (min === undefined || max === undefined) && mustHaveBounds(type) ? undefined : { path, nullCount, min, max };
 }
 
 /** Types whose bounds are written whatever the values. */
@@ -108,21 +98,6 @@ function mustHaveBounds(type: DataType): boolean {
     default:
       return false;
   }
-}
-
-function extreme(bounds: readonly (BoundValue | undefined)[], direction: -1 | 1): BoundValue | undefined {
-  let found: BoundValue | undefined;
-  for (const bound of bounds) {
-    if (bound === undefined) return undefined;
-    if (found === undefined || Math.sign(compareBounds(bound, found)) === direction) found = bound;
-  }
-  return found;
-}
-
-/** Text by its UTF-8 bytes, numbers by value. */
-function compareBounds(a: BoundValue, b: BoundValue): number {
-  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b));
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** A bound exactly as written, neither widened nor narrowed. */

@@ -27,17 +27,21 @@ describe('column types', () => {
   });
 
   it.each([
-    ['', 'at character 1: a type is expected'],
-    ['lng', 'at character 1: "lng" is no type'],
-    ['decimal(39,2)', 'at character 9: a precision from 1 to 38 is expected'],
-    ['decimal(4,5)', 'at character 9: the scale 5 exceeds the precision 4'],
-    ['array<long', 'at character 11: ">" is expected'],
-    ['map<string>', 'at character 11: "," is expected'],
-    ['struct<>', 'at character 8: a field name is expected'],
-    ['struct<a:long,A:long>', 'at character 15: a second field "A"'],
-    ['long long', 'at character 6: nothing more is expected'],
-    [`${'array<'.repeat(40)}long`, 'is nested deeper than 32'],
-  ])('%j is refused at the character that does not fit', (text, problem) => {
+    ['', 'column 1): expected a type'],
+    ['lng', 'Unsupported data type "LNG" (line 1, column 1)'],
+    ['decimal(39,2)', 'exceeds max precision 38'],
+    ['decimal(4,5)', 'column 12): expected a scale of at most 4'],
+    ['array<long', "column 11): expected '>'"],
+    ['map<string>', "column 11): expected ','"],
+    ['struct<>', 'a struct has at least one field'],
+    ['struct<a:long,A:long>', 'there is a second field "A"'],
+    ['long long', 'column 6): expected the end'],
+    ['variant', '"variant" is no type of a record'],
+    ['varchar(10)', 'the length of text is not kept'],
+    ["struct<a:int comment 'x'>", '"a" has a comment'],
+    ['char', 'requires a length parameter'],
+    [`${'array<'.repeat(40)}long${'>'.repeat(40)}`, 'is nested deeper than 32'],
+  ])('%j is refused with what does not fit', (text, problem) => {
     expect(() => parseColumnType(text)).toThrow(problem);
   });
 

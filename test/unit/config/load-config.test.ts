@@ -198,7 +198,7 @@ describe('what is refused', () => {
     ['maintenance: { enabled: maybe }', 'expected true or false'],
     ['redis: { url: "http://x" }', 'must start with redis:// or rediss://'],
     ['tables: [{ name: t, columns: [] }]', 'must have at least one column'],
-    ['tables: [{ name: t, columns: [{ name: a, type: lng }] }]', 'at character 1: "lng" is no type'],
+    ['tables: [{ name: t, columns: [{ name: a, type: lng }] }]', 'Unsupported data type "LNG" (line 1, column 1)'],
     ['tables: [{ name: t, columns: [{ name: a, type: long }, { name: A, type: long }] }]', '"A" repeats the column "a"'],
     ['tables: [{ name: t, columns: [{ name: a, type: long, from: topic }] }]', 'a column from the topic has type string, not long'],
     ['tables: [{ name: t, columns: [{ name: a, type: string, from: topic, member: x }] }]', 'a column from the topic has no member'],

@@ -1,5 +1,5 @@
 import { assert } from '../base/assert.ts';
-import type { BoundValue, ColumnStatistics } from '../schema/statistics.ts';
+import type { BoundValue, ColumnStatistics } from './statistics.ts';
 
 /** Statistics of some of a file's rows. */
 export interface PartialStatistics {

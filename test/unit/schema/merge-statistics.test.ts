@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildBatch, type InputRow } from '../../../src/codec/build-columns.ts';
 import { columnStatistics } from '../../../src/codec/statistics.ts';
-import { mergeStatistics, type PartialStatistics } from '../../../src/maintenance/merge-statistics.ts';
+import { mergeStatistics, type PartialStatistics } from '../../../src/schema/merge-statistics.ts';
 import type { StructType } from '../../../src/schema/types.ts';
 
 const schema: StructType = {
