@@ -52,11 +52,6 @@ export class TokenStream {
     return this.#nextParameter++;
   }
 
-  /** How many `?` were read. */
-  get parameterCount(): number {
-    return this.#nextParameter;
-  }
-
   /** Whether the words, in capitals, come next in this order. */
   atWords(...words: readonly string[]): boolean {
     return words.every((word, ahead) => isWord(this.peek(ahead), word));

@@ -5,6 +5,7 @@ import { type CommandResult, resultSchema } from '../commands/command-result.ts'
 import type { Plan } from '../plan/plan.ts';
 import { explainPlan } from '../run/actions.ts';
 import { explanationText } from '../show/explanation-text.ts';
+import { joinedText } from '../statements/query-text.ts';
 import type { AskedRows, ExplainStatement, MergeStatement, ObjectName, RowStatement } from '../statements/statement.ts';
 import { insertedPlan } from './execute-insert.ts';
 import { sourcePlan } from './execute-rows.ts';
@@ -71,11 +72,11 @@ function isDefault(value: Expression): boolean {
 }
 
 function askedRows(context: StatementContext, { name, alias, asks }: Chosen & { readonly asks: AskedRows }): Plan {
-  const columns = ['*', ...asks.values.map(({ text }) => `(${text})`)];
-  const where = asks.condition === undefined ? '' : ` WHERE ${asks.condition.text}`;
+  const columns = asks.values.flatMap((value) => [', (', value, ')']);
+  const where = asks.condition === undefined ? [] : [' WHERE ', asks.condition];
   const shown = quotedName([alias ?? name.parts.at(-1) ?? '']);
-  const text = `${asks.named ?? ''} SELECT ${columns.join(', ')} FROM ${quotedName(name.parts)} AS ${shown}${where}`;
-  return queryPlan(context, { text, at: name.at, firstParameter: 0 });
+  const from = ` FROM ${quotedName(name.parts)} AS ${shown}`;
+  return queryPlan(context, joinedText(name.at, asks.named, ' SELECT *', ...columns, from, ...where));
 }
 
 async function mergedRows(context: StatementContext, statement: MergeStatement): Promise<Plan> {

@@ -5,6 +5,7 @@ import type { CommandResult } from '../commands/command-result.ts';
 import { type CommandTarget, deleteCommand, mergeCommand, updateCommand } from '../commands/row-commands.ts';
 import type { Plan } from '../plan/plan.ts';
 import { tableAt } from '../read/path-version.ts';
+import { joinedText } from '../statements/query-text.ts';
 import type { AskedRows, MergeStatement, ObjectName, Statement } from '../statements/statement.ts';
 import { asksQueries, ownExpression, valuesAnswered } from './scalar-values.ts';
 import { queryPlan, type StatementContext, targetOf, viewNamed } from './statement-context.ts';
@@ -87,17 +88,17 @@ function placesPlan(
   context: StatementContext,
   chosen: { readonly name: ObjectName; readonly alias: string | undefined; readonly asks: AskedRows },
 ): (snapshotId: bigint | undefined) => Plan {
-  const { condition, values, named = '' } = chosen.asks;
+  const { condition, values, named } = chosen.asks;
   const { parts, at } = chosen.name;
   const alias = quotedName([chosen.alias ?? '']);
-  const columns = [`${alias}._file`, `${alias}._pos`, ...values.map(({ text }, index) => `(${text}) AS v${index}`)];
-  const where = condition === undefined ? '' : ` WHERE ${condition.text}`;
+  const columns = values.flatMap((value, index) => [', (', value, `) AS v${index}`]);
+  const where = condition === undefined ? [] : [' WHERE ', condition];
   // A name that says which branch it means says it instead of a version.
   const selects = /^branch_/i.test(parts.at(-1) ?? '');
   return (snapshotId) => {
     const version = snapshotId === undefined || selects ? '' : ` VERSION AS OF ${snapshotId}`;
-    const text = `${named} SELECT ${columns.join(', ')} FROM ${quotedName(parts)}${version} AS ${alias}${where}`;
-    return queryPlan(context, { text, at, firstParameter: 0 });
+    const from = ` FROM ${quotedName(parts)}${version} AS ${alias}`;
+    return queryPlan(context, joinedText(at, named, ` SELECT ${alias}._file, ${alias}._pos`, ...columns, from, ...where));
   };
 }
 

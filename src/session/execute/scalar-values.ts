@@ -10,14 +10,15 @@ import { type SubqueryForm, subqueryOf } from '../plan/subquery-name.ts';
 import { schemaOfPlan } from '../run/actions.ts';
 import { unsupported } from '../session-errors.ts';
 import { splitSubqueries } from '../sql/split-subqueries.ts';
-import type { AskedRows } from '../statements/statement.ts';
+import { joinedText } from '../statements/query-text.ts';
+import type { AskedRows, QueryText } from '../statements/statement.ts';
 import { queryPlan, type StatementContext } from './statement-context.ts';
 
 /** Where the queries stand, and what they cannot know of. */
 interface Asking {
   readonly context: StatementContext;
   /** `WITH …` before the statement. */
-  readonly named: string;
+  readonly named: QueryText | undefined;
   /** Columns of the rows that the values are for: queries are asked once, for all of them. */
   readonly schema: StructType;
 }
@@ -29,7 +30,7 @@ interface Asking {
  * row, and what queries throw.
  */
 export async function valuesAnswered(context: StatementContext, asks: AskedRows, schema: StructType): Promise<readonly Expression[]> {
-  const asking: Asking = { context, named: asks.named ?? '', schema };
+  const asking: Asking = { context, named: asks.named, schema };
   const answered: Expression[] = [];
   for (const { text } of asks.values) answered.push(await valueAnswered(asking, text));
   return answered;
@@ -85,7 +86,7 @@ async function answer(asking: Asking, query: string): Promise<Expression> {
 }
 
 function planOf({ context, named }: Asking, value: string): Plan {
-  return queryPlan(context, { text: `${named} SELECT ${value} AS v`, at: { offset: 0, line: 1, column: 1 }, firstParameter: 0 });
+  return queryPlan(context, joinedText({ offset: 0, line: 1, column: 1 }, named, ` SELECT ${value} AS v`));
 }
 
 /** A name that the query does not know may be one of the rows that are updated. */

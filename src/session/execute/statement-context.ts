@@ -5,6 +5,7 @@ import type { CommandTarget } from '../commands/row-commands.ts';
 import type { Plan, TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../run/session-runtime.ts';
 import { expectTable, notATable } from '../session-errors.ts';
+import { parametersOf } from '../statements/query-text.ts';
 import type { ObjectName, QueryText } from '../statements/statement.ts';
 import { viewKeyOf } from '../temp-view-names.ts';
 
@@ -17,7 +18,7 @@ export interface StatementContext {
 
 /** The plan of a query inside a statement. Views are those that exist as the statement is executed. */
 export function queryPlan({ runtime, parameters }: StatementContext, query: QueryText): Plan & { readonly kind: 'query' } {
-  return { kind: 'query', text: query.text, parameters, views: new Map(runtime.views), at: query.at };
+  return { kind: 'query', text: query.text, parameters: parametersOf(query, parameters), views: new Map(runtime.views), at: query.at };
 }
 
 /** The temporary view that a name means where views are looked for too. */

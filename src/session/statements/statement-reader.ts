@@ -3,7 +3,7 @@ import type { Expression } from '../../expr/expression.ts';
 import { ExpressionParser } from '../../expr/parse/parse-expression.ts';
 import { syntaxError } from '../../expr/parse/syntax-error.ts';
 import { TokenStream } from '../../expr/parse/token-stream.ts';
-import type { Token } from '../../expr/parse/tokens.ts';
+import { type Token, tokenize } from '../../expr/parse/tokens.ts';
 import type { ObjectName, QueryText, TableSource, TimeTravel } from './statement.ts';
 
 /** Words a query begins with, besides a parenthesis. */
@@ -27,6 +27,8 @@ const reservedProperties: Readonly<Record<string, string | undefined>> = {
 export class StatementReader {
   readonly stream: TokenStream;
   readonly expressions: ExpressionParser;
+  /** Where each `?` stands. */
+  #parameterOffsets: readonly number[] | undefined;
 
   constructor(text: string, tokens: readonly Token[], parameters: ParameterValues | undefined) {
     this.stream = new TokenStream(text, tokens);
@@ -223,7 +225,6 @@ export class StatementReader {
   #queryText(atEnd: () => boolean): QueryText {
     const { stream } = this;
     const at = stream.position;
-    const firstParameter = stream.parameterCount;
     let depth = 0;
     let end = at.offset;
     while (!(depth === 0 && atEnd())) {
@@ -235,7 +236,13 @@ export class StatementReader {
       if (token.kind === 'parameter' && token.value === '?') stream.takeParameterNumber();
       end = stream.next().end;
     }
-    return { text: stream.text.slice(at.offset, end), at, firstParameter };
+    return { text: stream.text.slice(at.offset, end), at, parameters: this.#parametersWithin(at.offset, end) };
+  }
+
+  /** A clause `IDENTIFIER(?)` is a name by now, and again what it was when the query is read: places are those of the text. */
+  #parametersWithin(from: number, end: number): readonly number[] {
+    this.#parameterOffsets ??= parameterOffsets(this.stream.text);
+    return this.#parameterOffsets.flatMap((offset, number) => (offset >= from && offset < end ? [number] : []));
   }
 
   #shortVersion(): TimeTravel | undefined {
@@ -265,4 +272,9 @@ export class StatementReader {
     if (word === undefined) throw stream.unexpected('a value in quotes', 'a number', 'TRUE', 'FALSE');
     return word.toLowerCase();
   }
+}
+
+function parameterOffsets(text: string): readonly number[] {
+  if (!text.includes('?')) return [];
+  return tokenize(text).flatMap(({ kind, value, position }) => (kind === 'parameter' && value === '?' ? [position.offset] : []));
 }

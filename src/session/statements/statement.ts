@@ -25,8 +25,8 @@ export interface QueryText {
   readonly text: string;
   /** Where it begins in the statement's text. */
   readonly at: TextPosition;
-  /** The 0-based number of its first `?` among those of the statement. */
-  readonly firstParameter: number;
+  /** The 0-based number of each of its `?` among those of the statement. */
+  readonly parameters: readonly number[];
 }
 
 /** What chooses rows in place of a condition where queries are asked, with the new values in the order of the assignments. */
@@ -34,7 +34,7 @@ export interface AskedRows {
   readonly condition: QueryText | undefined;
   readonly values: readonly QueryText[];
   /** `WITH …` of the statement: queries that these may name. */
-  readonly named?: string | undefined;
+  readonly named?: QueryText | undefined;
 }
 
 /** One item of PARTITIONED BY. */

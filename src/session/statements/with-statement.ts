@@ -1,3 +1,5 @@
+import { quotedName } from '../../table/table-names.ts';
+import { joinedText } from './query-text.ts';
 import type { AskedRows, MergeStatement, QueryText, Statement } from './statement.ts';
 import type { StatementReader } from './statement-reader.ts';
 
@@ -57,14 +59,14 @@ function mergeSource({ source, sourceAlias }: MergeStatement, named: NamedQuerie
   if (source.kind === 'query') return { source: { kind: 'query', query: knowing(source.query, named) }, sourceAlias };
   const [name = '', ...more] = source.table.parts;
   if (more.length > 0 || !named.names.has(name.toLowerCase())) return { source, sourceAlias };
-  const query = { ...named.text, text: `${named.text.text} SELECT * FROM \`${name.replaceAll('`', '``')}\`` };
+  const query = joinedText(named.text.at, named.text, ` SELECT * FROM ${quotedName([name])}`);
   return { source: { kind: 'query', query }, sourceAlias: sourceAlias ?? name };
 }
 
 function knowing(query: QueryText, { text }: NamedQueries): QueryText {
-  return { ...text, text: `${text.text} SELECT * FROM (${query.text})` };
+  return joinedText(text.at, text, ' SELECT * FROM (', query, ')');
 }
 
 function asking(asks: AskedRows, { text }: NamedQueries): AskedRows {
-  return { ...asks, named: text.text };
+  return { ...asks, named: text };
 }

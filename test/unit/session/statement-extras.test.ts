@@ -47,6 +47,38 @@ describe('statements beside the everyday ones', () => {
     await expect(session.sql('ALTER TABLE none RENAME TO x')).rejects.toMatchObject({ errorClass: 'TABLE_OR_VIEW_NOT_FOUND' });
   });
 
+  it('each ? is the one it is in the statement, also in queries inside of it', async () => {
+    await using made = await temporarySession();
+    const { session } = made;
+    await session.sql('CREATE TABLE u (id INT, g INT) USING iceberg');
+    await session.sql('INSERT INTO u VALUES (1, 7), (2, 8), (3, 9)');
+    await session.sql('CREATE TABLE p (id INT, g INT) USING delta PARTITIONED BY (g)');
+    await session.sql('INSERT INTO p PARTITION (g = ?) SELECT id FROM u WHERE g = ?', [5, 9]);
+    expect(await session.table('p').collect()).toEqual([{ id: 3, g: 5 }]);
+    await session.sql('INSERT INTO IDENTIFIER(?) REPLACE WHERE g = ? SELECT id, ? AS g FROM IDENTIFIER(?) WHERE g = ?', [
+      'p',
+      5,
+      5,
+      'u',
+      8,
+    ]);
+    expect(await session.table('p').collect()).toEqual([{ id: 2, g: 5 }]);
+    await session.sql(
+      'UPDATE u SET g = ?, id = (SELECT max(id) FROM p WHERE g < ?) + ? WHERE g = ? AND id IN (SELECT id FROM u WHERE g = ?)',
+      [1, 6, 10, 7, 7],
+    );
+    await session.sql(
+      'WITH c AS (SELECT * FROM u WHERE g = ?) DELETE FROM u WHERE id = ? AND g IN (SELECT g FROM c WHERE g > ?)',
+      [9, 3, 8],
+    );
+    expect(await session.table('u').orderBy('id').collect()).toEqual([
+      { id: 2, g: 8 },
+      { id: 12, g: 1 },
+    ]);
+    const lacking = session.sql('INSERT INTO p PARTITION (g = ?) SELECT id FROM u WHERE g = ?', [5]);
+    await expect(lacking).rejects.toMatchObject({ errorClass: 'UNBOUND_SQL_PARAMETER' });
+  });
+
   it.each([
     'CACHE TABLE t',
     "CACHE LAZY TABLE t OPTIONS ('storageLevel' 'DISK_ONLY')",

@@ -25,7 +25,7 @@ function readable(value: unknown): unknown {
   }
   // A name is shown as it is written.
   if ('parts' in record && Object.keys(record).length === 2) return (record['parts'] as readonly string[]).join('|');
-  if ('firstParameter' in record) return record['text'];
+  if ('text' in record && 'parameters' in record) return record['text'];
   return Object.fromEntries(
     Object.entries(record).flatMap(([key, member]) => (key === 'at' || member === undefined ? [] : [[key, readable(member)]])),
   );
@@ -54,7 +54,7 @@ describe('queries', () => {
 
   it('a query knows its place and the number of its first parameter', () => {
     const statement = parseStatement("INSERT OVERWRITE t PARTITION (p = ?, q = ?)\n SELECT ? /* ? */ , '?'");
-    expect(statement).toMatchObject({ kind: 'insert', query: { at: { line: 2, column: 2 }, firstParameter: 2 } });
+    expect(statement).toMatchObject({ kind: 'insert', query: { at: { line: 2, column: 2 }, parameters: [2] } });
   });
 
   it('parameters after a query count those in it', () => {
