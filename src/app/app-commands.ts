@@ -160,9 +160,20 @@ export interface MaintainReport {
 }
 
 /** What the command line asks of the application; implemented in `src/app`. All throw `ServiceError`. */
+/** Which topic is looked at, and for what table. */
+export interface InitRequest {
+  readonly topic: string;
+  readonly table: string;
+  readonly format: 'delta' | 'iceberg';
+  /** Records to look at, of all partitions together. */
+  readonly records: number;
+}
+
 export interface AppCommands {
   /** Runs until the signal fires and everything is drained. Resolves with the exit code. */
   serve(context: CommandContext, options: ServeOptions): Promise<number>;
+  /** The configuration of a pipeline for a topic, as YAML. */
+  init(context: CommandContext, request: InitRequest): Promise<string>;
   listTables(context: CommandContext): Promise<readonly TableSummary[]>;
   describeTable(context: CommandContext, table: string): Promise<TableDescription>;
   /** Newest first. */

@@ -4,6 +4,7 @@ import { openObjectStore } from '../storage/open-object-store.ts';
 import { nextVersion, toVersion } from '../table/version.ts';
 import type { AppCommands, ChangeRow, CommandContext, TailOptions } from './app-commands.ts';
 import { audit } from './commands/audit-command.ts';
+import { initPipeline } from './commands/init-command.ts';
 import { maintainTable } from './commands/maintain-command.ts';
 import { listOffsets } from './commands/pipeline-commands.ts';
 import { readTable } from './commands/read-command.ts';
@@ -17,6 +18,7 @@ import { createSession } from './session.ts';
 export function createAppCommands(): AppCommands {
   return {
     serve,
+    init: (context, request) => withTables(context, (components) => initPipeline(components, request, context.signal)),
     listTables: (context) => withTables(context, (components) => listTables(components)),
     describeTable: (context, table) => withTables(context, (components) => describeTable(components, table)),
     history: (context, { table, limit }) => withTables(context, (components) => tableHistory(components, table, limit)),

@@ -67,6 +67,11 @@ export class CommandSession {
     return { loaded: this.loadConfig(), signal: this.environment.signal };
   }
 
+  /** As `context`, of the files that the user names, if any, with settings on top. */
+  contextWith(overrides: readonly string[]): CommandContext {
+    return { loaded: this.#loadFiles(this.#namedFiles ?? [], overrides), signal: this.environment.signal };
+  }
+
   app(): Promise<AppCommands> {
     return this.environment.loadApp();
   }
@@ -75,9 +80,9 @@ export class CommandSession {
     return this.#options.config ?? this.environment.env['TIDEWATER_CONFIG']?.split(',').filter((file) => file !== '');
   }
 
-  #loadFiles(files: readonly string[]): LoadedConfig {
+  #loadFiles(files: readonly string[], more: readonly string[] = []): LoadedConfig {
     const { env, workingDir, readText } = this.environment;
-    return loadConfig({ files, env, overrides: this.#options.set ?? [], workingDir, readText });
+    return loadConfig({ files, env, overrides: [...(this.#options.set ?? []), ...more], workingDir, readText });
   }
 }
 

@@ -4,6 +4,7 @@ import type { AddCommand, RunCommand } from './commands/add-command.ts';
 import { addAuditCommand } from './commands/audit-command.ts';
 import { addChangesCommand } from './commands/changes-command.ts';
 import { addConfigCommand } from './commands/config-command.ts';
+import { addInitCommand } from './commands/init-command.ts';
 import { addMaintainCommand } from './commands/maintain-command.ts';
 import { addServeCommand } from './commands/serve-command.ts';
 import { addSqlCommand } from './commands/sql-command.ts';
@@ -76,6 +77,7 @@ function buildProgram(args: readonly string[], environment: CliEnvironment, done
     });
   };
   addServeCommand(program, add);
+  addInitCommand(program, add);
   addTableCommands(program, add);
   addChangesCommand(program, add);
   addSqlCommand(program, add);

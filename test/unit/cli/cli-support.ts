@@ -27,6 +27,7 @@ function notAsked(): Promise<never> {
 
 export const emptyApp: AppCommands = {
   serve: notAsked,
+  init: notAsked,
   listTables: notAsked,
   describeTable: notAsked,
   history: notAsked,

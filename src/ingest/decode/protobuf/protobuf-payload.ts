@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../base/errors.ts';
-import type { PayloadEncoding, RegisteredSchema, SchemaKey } from '../../../protocol/payload-encoding.ts';
+import type { PayloadEncoding, SchemaKey } from '../../../protocol/payload-encoding.ts';
 import type { DecodeSpec } from '../../../protocol/sealed-batch.ts';
 import { type RecordPart, type Reference, referenceInHeader, referenceInPrefix } from '../avro/schema-reference.ts';
 import type { KnownSchemas } from '../known-schemas.ts';
@@ -7,9 +7,9 @@ import type { PayloadDecoder, PayloadMember } from '../payload-decoder.ts';
 import type { Rejection } from '../rejection.ts';
 import type { SourceRecord } from '../source-record.ts';
 import { ValueRefused } from '../value-refused.ts';
-import { messageAt } from './declared-messages.ts';
 import { MessageReader } from './message-reader.ts';
 import { type ProtoSchema, readProtoSchema } from './proto-schema.ts';
+import { messageOfSchema, readIndexes, registeredSchema } from './registered-message.ts';
 import { WireCursor, WireFault } from './wire-cursor.ts';
 
 export interface ProtobufPayloadOptions {
@@ -22,7 +22,6 @@ export interface ProtobufPayloadOptions {
 /** More schemas, and messages of them, than a topic has at a time; what is dropped is made again. */
 const maxSchemas = 256;
 const given = 'given';
-const maxIndexes = 32;
 
 /** What is made of one schema. */
 interface Prepared {
@@ -107,42 +106,17 @@ export class ProtobufPayload implements PayloadDecoder {
     if (found === undefined) return `the schema ${key} is not known yet`;
     if (found.schema === undefined) return `the registry has no schema ${key}`;
     if (this.#prepared.size >= maxSchemas) this.#prepared.clear();
-    const prepared = prepare(key, found.schema);
+    const schema = registeredSchema(key, found.schema);
+    const prepared = typeof schema === 'string' ? schema : { schema, readers: new Map<string, MessageReader | string>() };
     this.#prepared.set(key, prepared);
     return prepared;
   }
 
   #make(schema: ProtoSchema, indexes: readonly number[], key: SchemaKey): MessageReader | string {
     const { encoding, unknownMembers } = this.#options;
-    const at = encoding.message === undefined ? messageAt(schema.messages, indexes) : { name: encoding.message };
-    if ('fault' in at) return `the schema ${key} of the registry: ${at.fault}`;
-    const message = schema.message(schema.package === '' ? at.name : `${schema.package}.${at.name}`) ?? schema.message(at.name);
-    return message === undefined
-      ? `the schema ${key} of the registry has no message "${at.name}"`
-      : new MessageReader(message, this.#members, unknownMembers);
+    const message = messageOfSchema(schema, { indexes, name: encoding.message, key });
+    return typeof message === 'string' ? message : new MessageReader(message, this.#members, unknownMembers);
   }
-}
-
-function prepare(key: SchemaKey, schema: NonNullable<RegisteredSchema['schema']>): Prepared | string {
-  if (schema.type !== 'PROTOBUF') return `the schema ${key} of the registry is ${schema.type}, not Protobuf`;
-  try {
-    return { schema: readProtoSchema(schema.text, schema.references), readers: new Map() };
-  } catch (error) {
-    return `the schema ${key} of the registry cannot be used: ${error instanceof Error ? error.message : String(error)}`;
-  }
-}
-
-/** Confluent's serializers write which message of the schema follows: how many numbers, then the numbers, as zigzag varints; a single 0 is [0]. */
-function readIndexes(cursor: WireCursor): readonly number[] {
-  const count = zigzag(cursor);
-  if (count === 0) return [0];
-  if (count < 0 || count > maxIndexes) throw new WireFault(`names a message by ${count} numbers`);
-  return Array.from({ length: count }, () => zigzag(cursor));
-}
-
-function zigzag(cursor: WireCursor): number {
-  cursor.varint();
-  return (cursor.low >>> 1) ^ -(cursor.low & 1);
 }
 
 function schemaInvalid(message: string, cause?: unknown): ServiceError {

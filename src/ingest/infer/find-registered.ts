@@ -1,0 +1,140 @@
+import { parseJson } from '../../base/bigint-json.ts';
+import { isServiceError } from '../../base/errors.ts';
+import { type AvroType, parseAvroType, withoutNull } from '../../codec/avro/avro-type.ts';
+import type { SchemaKey, SchemaText } from '../../protocol/payload-encoding.ts';
+import { referenceInHeader, referenceInPrefix } from '../decode/avro/schema-reference.ts';
+import { messageOfSchema, readIndexes, registeredSchema } from '../decode/protobuf/registered-message.ts';
+import { WireCursor, WireFault } from '../decode/protobuf/wire-cursor.ts';
+import {
+  emptyRow,
+  envelope,
+  type FindPayloadOptions,
+  type FoundPayload,
+  isMost,
+  objectsOf,
+  type Sample,
+  type Settings,
+  withEventColumns,
+} from './found-payload.ts';
+import type { ColumnLimits } from './found-row.ts';
+import { mergeRows } from './merge-rows.ts';
+import { rowOfAvro } from './row-of-avro.ts';
+import { rowOfJson } from './row-of-json.ts';
+import { rowOfProtobuf } from './row-of-protobuf.ts';
+
+const prefixBytes = 5;
+/** Schemas that are asked for; records of older ones are few. */
+const maxSchemas = 16;
+
+/** Payloads that name schemas of a registry. */
+export interface Registered {
+  readonly idIn: 'prefix' | 'header';
+  /** Each schema with the newest payload of it, behind its id; the newest first. */
+  readonly payloads: ReadonlyMap<SchemaKey, Uint8Array>;
+}
+
+/** `undefined`: records name no schemas. */
+export function registeredIn(samples: readonly Sample[]): Registered | undefined {
+  for (const idIn of ['header', 'prefix'] as const) {
+    const payloads = new Map<SchemaKey, Uint8Array>();
+    let count = 0;
+    for (const { value, headers } of samples.toReversed()) {
+      const record = { ...unplaced, data: value, headers: () => headers };
+      const found = idIn === 'prefix' ? referenceInPrefix(record, 0, value.length) : referenceInHeader(record, 'value', 0);
+      if (typeof found === 'string') continue;
+      count += 1;
+      if (!payloads.has(found.key)) payloads.set(found.key, value.subarray(found.from));
+    }
+    if (isMost(count, samples.length)) return { idIn, payloads };
+  }
+  return undefined;
+}
+
+const unplaced = { keyStart: -1, keyEnd: -1, valueStart: 0, valueEnd: 0, timestampMs: 0, offset: () => 0n };
+
+/** Columns for the fields of the schemas. @throws ServiceError of the registry, that does not answer. */
+export async function findRegistered(
+  samples: readonly Sample[],
+  { idIn, payloads }: Registered,
+  { limits, schemaOf }: FindPayloadOptions,
+): Promise<FoundPayload> {
+  const schemaId: Settings = idIn === 'header' ? [['schemaId', idIn]] : [];
+  const shown = [...payloads.keys()].slice(0, 5).join(', ');
+  if (schemaOf === undefined) {
+    const notes = [`Values name schemas of a registry (${shown}): give --registry, or schemaRegistry.url of a configuration.`];
+    return { value: [['format', 'avro'], ...schemaId], row: emptyRow, notes };
+  }
+  const found: FoundPayload[] = [];
+  for (const [key, payload] of [...payloads].slice(0, maxSchemas)) {
+    const { schema } = await schemaOf(key);
+    if (schema?.type === 'JSON') return findSchemaJson(samples, idIn, limits);
+    if (schema === undefined)
+      found.push({ value: [['format', 'avro'], ...schemaId], row: emptyRow, notes: [`The registry has no schema ${key}.`] });
+    else found.push((schema.type === 'AVRO' ? findAvro : findProtobuf)(schema, payload, { key, limits, schemaId }));
+  }
+  const [newest] = found;
+  if (newest === undefined) return { value: [], row: emptyRow, notes: [] };
+  const alike = found.filter(({ value }) => String(value) === String(newest.value));
+  const notes = [`Columns are those of the schemas that the records name (${shown}).`, ...new Set(found.flatMap((each) => each.notes))];
+  return { ...newest, row: mergeRows([newest.row, ...alike.slice(1).map(({ row }) => row)]), notes };
+}
+
+/** Schemas of JSON say less than the values do. */
+function findSchemaJson(samples: readonly Sample[], idIn: Registered['idIn'], limits: ColumnLimits): FoundPayload {
+  const objects = objectsOf(samples.map(({ value }) => value.subarray(idIn === 'prefix' ? prefixBytes : 0)));
+  const prefix: Settings = idIn === 'prefix' ? [['schemaId', 'prefix']] : [];
+  return { value: [['format', 'json'], ...prefix], row: rowOfJson(objects, limits), notes: ['Columns are those that the values have.'] };
+}
+
+interface SchemaFacts {
+  readonly key: SchemaKey;
+  readonly limits: ColumnLimits;
+  readonly schemaId: Settings;
+}
+
+function findProtobuf(schema: SchemaText, payload: Uint8Array, { key, limits, schemaId }: SchemaFacts): FoundPayload {
+  const value: Settings = [['format', 'protobuf'], ...schemaId];
+  const read = registeredSchema(key, schema);
+  if (typeof read === 'string') return { value, row: emptyRow, notes: [`${read}.`] };
+  const message = messageOfSchema(read, { indexes: indexesOf(payload) ?? [0], key });
+  if (typeof message === 'string') return { value, row: emptyRow, notes: [`${message}.`] };
+  return { value, row: rowOfProtobuf(message, limits), notes: [`Records are the message ${message.name}.`] };
+}
+
+function indexesOf(payload: Uint8Array): readonly number[] | undefined {
+  const cursor = new WireCursor();
+  cursor.load(payload, 0, payload.length);
+  try {
+    return readIndexes(cursor);
+  } catch (error) {
+    if (!(error instanceof WireFault)) throw error;
+    return undefined;
+  }
+}
+
+function findAvro(schema: SchemaText, _payload: Uint8Array, { key, limits, schemaId }: SchemaFacts): FoundPayload {
+  const format: Settings = [['format', 'avro'], ...schemaId];
+  const type = avroType(schema, key);
+  if (typeof type === 'string') return { value: format, row: emptyRow, notes: [type] };
+  if (type.kind !== 'record') {
+    return { value: format, row: emptyRow, notes: [`The schema ${key} is of type ${type.kind}: give the one column that takes it.`] };
+  }
+  const field = (name: string): AvroType | undefined => {
+    const found = type.fields.find((each) => each.name === name);
+    return found === undefined ? undefined : withoutNull(found.type).type;
+  };
+  const after = field('after');
+  if (field('op') === undefined || field('source') === undefined || after?.kind !== 'record')
+    return { value: format, row: rowOfAvro(type, limits), notes: [] };
+  return { value: [...format, ...envelope], row: withEventColumns(rowOfAvro(after, limits)), notes: [] };
+}
+
+function avroType(schema: SchemaText, key: SchemaKey): AvroType | string {
+  try {
+    const references = schema.references.map(({ text: json, name }) => parseJson(json, name));
+    return parseAvroType(parseJson(schema.text, key), key, references);
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    return `The schema ${key} cannot be used: ${error.message}.`;
+  }
+}
