@@ -2,8 +2,8 @@ import { parseJson } from '../../base/bigint-json.ts';
 import { isServiceError } from '../../base/errors.ts';
 import { type AvroType, parseAvroType, withoutNull } from '../../codec/avro/avro-type.ts';
 import type { SchemaKey, SchemaText } from '../../protocol/payload-encoding.ts';
-import { referenceInHeader, referenceInPrefix } from '../decode/avro/schema-reference.ts';
-import { messageOfSchema, readIndexes, registeredSchema } from '../decode/protobuf/registered-message.ts';
+import { type MessageInHeader, referenceOf } from '../decode/avro/schema-reference.ts';
+import { messageOfSchema, readMessage, registeredSchema } from '../decode/protobuf/registered-message.ts';
 import { WireCursor, WireFault } from '../decode/protobuf/wire-cursor.ts';
 import {
   emptyRow,
@@ -26,24 +26,30 @@ const prefixBytes = 5;
 /** Schemas that are asked for; records of older ones are few. */
 const maxSchemas = 16;
 
+interface RegisteredPayload {
+  readonly bytes: Uint8Array;
+  readonly message: MessageInHeader | undefined;
+}
+
 /** Payloads that name schemas of a registry. */
 export interface Registered {
   readonly idIn: 'prefix' | 'header';
   /** Each schema with the newest payload of it, behind its id; the newest first. */
-  readonly payloads: ReadonlyMap<SchemaKey, Uint8Array>;
+  readonly payloads: ReadonlyMap<SchemaKey, RegisteredPayload>;
 }
 
 /** `undefined`: records name no schemas. */
 export function registeredIn(samples: readonly Sample[]): Registered | undefined {
   for (const idIn of ['header', 'prefix'] as const) {
-    const payloads = new Map<SchemaKey, Uint8Array>();
+    const payloads = new Map<SchemaKey, RegisteredPayload>();
     let count = 0;
     for (const { value, headers } of samples.toReversed()) {
       const record = { ...unplaced, data: value, headers: () => headers };
-      const found = idIn === 'prefix' ? referenceInPrefix(record, 0, value.length) : referenceInHeader(record, 'value', 0);
-      if (typeof found === 'string') continue;
+      const found = referenceOf(record, { idIn, part: 'value' }, 0, value.length);
+      // Of a header alone: the rest of them would be of the other kind.
+      if (typeof found === 'string' || (idIn === 'header' && found.message === undefined)) continue;
       count += 1;
-      if (!payloads.has(found.key)) payloads.set(found.key, value.subarray(found.from));
+      if (!payloads.has(found.key)) payloads.set(found.key, { bytes: value.subarray(found.from), message: found.message });
     }
     if (isMost(count, samples.length)) return { idIn, payloads };
   }
@@ -92,27 +98,27 @@ interface SchemaFacts {
   readonly schemaId: Settings;
 }
 
-function findProtobuf(schema: SchemaText, payload: Uint8Array, { key, limits, schemaId }: SchemaFacts): FoundPayload {
+function findProtobuf(schema: SchemaText, payload: RegisteredPayload, { key, limits, schemaId }: SchemaFacts): FoundPayload {
   const value: Settings = [['format', 'protobuf'], ...schemaId];
   const read = registeredSchema(key, schema);
   if (typeof read === 'string') return { value, row: emptyRow, notes: [`${read}.`] };
-  const message = messageOfSchema(read, { indexes: indexesOf(payload) ?? [0], key });
+  const message = messageOfSchema(read, messageIn(payload), key);
   if (typeof message === 'string') return { value, row: emptyRow, notes: [`${message}.`] };
   return { value, row: rowOfProtobuf(message, limits), notes: [`Records are the message ${message.name}.`] };
 }
 
-function indexesOf(payload: Uint8Array): readonly number[] | undefined {
+function messageIn({ bytes, message }: RegisteredPayload): string {
   const cursor = new WireCursor();
-  cursor.load(payload, 0, payload.length);
+  cursor.load(bytes, 0, bytes.length);
   try {
-    return readIndexes(cursor);
+    return readMessage(message, cursor);
   } catch (error) {
     if (!(error instanceof WireFault)) throw error;
-    return undefined;
+    return '0';
   }
 }
 
-function findAvro(schema: SchemaText, _payload: Uint8Array, { key, limits, schemaId }: SchemaFacts): FoundPayload {
+function findAvro(schema: SchemaText, _payload: RegisteredPayload, { key, limits, schemaId }: SchemaFacts): FoundPayload {
   const format: Settings = [['format', 'avro'], ...schemaId];
   const type = avroType(schema, key);
   if (typeof type === 'string') return { value: format, row: emptyRow, notes: [type] };

@@ -12,7 +12,7 @@ import { ValueRefused } from '../value-refused.ts';
 import { eventReader } from './event-reader.ts';
 import { type GivenSchema, readGivenSchema } from './given-schema.ts';
 import { type RecordReader, recordReader, valueReader } from './payload-readers.ts';
-import { type RecordPart, type Reference, referenceInHeader, referenceInPrefix } from './schema-reference.ts';
+import { type RecordPart, type Reference, referenceOf } from './schema-reference.ts';
 
 type AvroEncoding = Extract<PayloadEncoding, { readonly kind: 'avro' }>;
 
@@ -65,8 +65,7 @@ export class AvroPayload implements PayloadDecoder {
 
   #referenceOf(record: SourceRecord, start: number, end: number): Reference {
     const { encoding, part } = this.#options;
-    if (encoding.schemas === 'registry')
-      return encoding.idIn === 'prefix' ? referenceInPrefix(record, start, end) : referenceInHeader(record, part, start);
+    if (encoding.schemas === 'registry') return referenceOf(record, { idIn: encoding.idIn, part }, start, end);
     if (!encoding.framed) return { key: given, from: start };
     return this.#given !== undefined && isSingleObject(record.data, start, end, this.#given.fingerprint)
       ? { key: given, from: start + singleObjectBytes }

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../base/errors.ts';
 import type { PayloadEncoding, SchemaKey } from '../../../protocol/payload-encoding.ts';
 import type { DecodeSpec } from '../../../protocol/sealed-batch.ts';
-import { type RecordPart, type Reference, referenceInHeader, referenceInPrefix } from '../avro/schema-reference.ts';
+import { type RecordPart, type Reference, referenceOf, type SchemaReference } from '../avro/schema-reference.ts';
 import type { KnownSchemas } from '../known-schemas.ts';
 import type { PayloadDecoder, PayloadMember } from '../payload-decoder.ts';
 import type { Rejection } from '../rejection.ts';
@@ -9,7 +9,7 @@ import type { SourceRecord } from '../source-record.ts';
 import { ValueRefused } from '../value-refused.ts';
 import { MessageReader } from './message-reader.ts';
 import { type ProtoSchema, readProtoSchema } from './proto-schema.ts';
-import { messageOfSchema, readIndexes, registeredSchema } from './registered-message.ts';
+import { messageOfSchema, readMessage, registeredSchema } from './registered-message.ts';
 import { WireCursor, WireFault } from './wire-cursor.ts';
 
 export interface ProtobufPayloadOptions {
@@ -26,7 +26,7 @@ const given = 'given';
 /** What is made of one schema. */
 interface Prepared {
   readonly schema: ProtoSchema;
-  /** By the numbers that payloads have; a text says why payloads of that message cannot be read. */
+  /** By the message as payloads tell it; a text says why payloads of that message cannot be read. */
   readonly readers: Map<string, MessageReader | string>;
 }
 
@@ -51,7 +51,7 @@ export class ProtobufPayload implements PayloadDecoder {
     const cursor = this.#cursor;
     cursor.load(record.data, reference.from, end);
     try {
-      const reader = this.#given ?? this.#readerFor(reference.key, cursor);
+      const reader = this.#given ?? this.#readerFor(reference, cursor);
       if (typeof reader === 'string') return { reason: 'unknown-schema', message: reader };
       reader.begin();
       reader.scan(cursor);
@@ -68,7 +68,7 @@ export class ProtobufPayload implements PayloadDecoder {
   #referenceOf(record: SourceRecord, start: number, end: number): Reference {
     const { encoding, part } = this.#options;
     if (encoding.schemas === 'given') return { key: given, from: start };
-    return encoding.idIn === 'prefix' ? referenceInPrefix(record, start, end) : referenceInHeader(record, part, start);
+    return referenceOf(record, { idIn: encoding.idIn, part }, start, end);
   }
 
   #readerOfGiven({ schema: text, message }: { readonly schema: string; readonly message: string }): MessageReader {
@@ -87,14 +87,13 @@ export class ProtobufPayload implements PayloadDecoder {
   }
 
   /** Reads which message the payload is; the cursor goes behind that. A text says why it cannot be read. */
-  #readerFor(key: SchemaKey, cursor: WireCursor): MessageReader | string {
-    const indexes = readIndexes(cursor);
+  #readerFor({ key, message }: SchemaReference, cursor: WireCursor): MessageReader | string {
+    const which = readMessage(message, cursor);
     const prepared = this.#prepared.get(key) ?? this.#prepare(key);
     if (typeof prepared === 'string') return prepared;
-    const which = indexes.join(',');
     const known = prepared.readers.get(which);
     if (known !== undefined) return known;
-    const made = this.#make(prepared.schema, indexes, key);
+    const made = this.#make(prepared.schema, which, key);
     if (prepared.readers.size >= maxSchemas) prepared.readers.clear();
     prepared.readers.set(which, made);
     return made;
@@ -112,9 +111,9 @@ export class ProtobufPayload implements PayloadDecoder {
     return prepared;
   }
 
-  #make(schema: ProtoSchema, indexes: readonly number[], key: SchemaKey): MessageReader | string {
+  #make(schema: ProtoSchema, which: string, key: SchemaKey): MessageReader | string {
     const { encoding, unknownMembers } = this.#options;
-    const message = messageOfSchema(schema, { indexes, name: encoding.message, key });
+    const message = messageOfSchema(schema, encoding.message ?? which, key);
     return typeof message === 'string' ? message : new MessageReader(message, this.#members, unknownMembers);
   }
 }

@@ -25,8 +25,8 @@ function decoderOf(
 }
 
 /** The row, or why there is none. */
-function read(decoder: RecordDecoder, payload: Uint8Array): Value {
-  const refusal = decoder.decode(recordOf(payload));
+function read(decoder: RecordDecoder, payload: Uint8Array, headers: Headers = []): Value {
+  const refusal = decoder.decode(recordOf(payload, { headers: () => headers }));
   const [row = null] = rowsOf(decoder.finish());
   if (refusal !== undefined) expect(row).toBeNull();
   return refusal?.message ?? row;
@@ -283,13 +283,18 @@ describe('a message of Protobuf', () => {
   });
 });
 
+type Headers = readonly (readonly [string, Uint8Array])[];
+
+const guid = '00112233-4455-6677-8899-aabbccddeeff';
+const guidBytes = Buffer.from(guid.replaceAll('-', ''), 'hex');
+
 describe('the message of a payload behind an id', () => {
   const schema =
     'syntax = "proto3"; message A { int32 x = 1; message N { int32 z = 1; } map<string, int32> m = 2; message L { int32 q = 1; } message P { int32 p = 1; } } message B { int32 x = 1; }';
-  const decoderFor = (column: string, message?: string): RecordDecoder => {
+  const decoderFor = (column: string, message?: string, idIn: 'prefix' | 'header' = 'prefix'): RecordDecoder => {
     const schemas = new KnownSchemas();
-    schemas.add([{ key: 'ids/7', schema: { type: 'PROTOBUF', text: schema, references: [] } }]);
-    const value: ValueEncoding = { kind: 'protobuf', schemas: 'registry', idIn: 'prefix', message };
+    schemas.add(['ids/7', `guids/${guid}`].map((key) => ({ key, schema: { type: 'PROTOBUF', text: schema, references: [] } })));
+    const value: ValueEncoding = { kind: 'protobuf', schemas: 'registry', idIn, message };
     const fields = [{ name: column, type: { kind: 'integer' }, nullable: true }] as const;
     return new RecordDecoder(
       { kind: 'struct', fields },
@@ -317,7 +322,36 @@ describe('the message of a payload behind an id', () => {
     expect(read(decoderFor(column), payload(...indexes))).toEqual(expected);
   });
 
+  const inConfluents = (...indexes: readonly number[]): Headers => [['__value_schema_id', Buffer.from([1, ...guidBytes, ...indexes])]];
+  const inApicurios = (name: string): Headers => [
+    ['apicurio.value.contentId', Buffer.from([0, 0, 0, 0, 0, 0, 0, 7])],
+    ...(name === '' ? [] : ([['apicurio.protobuf.type', Buffer.from(name)]] as const)),
+  ];
+  const unnamed = (key: string): string =>
+    `its header names the schema ${key} of the registry, and no message of it: set the message of the route`;
+
+  it.each<[string, Headers, readonly number[], string, unknown]>([
+    ['numbers behind a GUID', inConfluents(0), [8, 5], 'x', { x: 5 }],
+    ['of a message inside of another', inConfluents(4, 0, 0), [8, 5], 'z', { z: 5 }],
+    ['behind an id', [['__value_schema_id', Buffer.from([0, 0, 0, 0, 7, 2, 2])]], [8, 5], 'x', { x: 5 }],
+    ['none behind it', inConfluents(), [8, 5], 'x', unnamed(`guids/${guid}`)],
+    ['a name', inApicurios('B'), [8, 5], 'x', { x: 5 }],
+    ['a name that also stands before the payload', inApicurios('B'), [3, 10, 1, 0x42, 8, 5], 'x', { x: 5 }],
+    ['no name', inApicurios(''), [8, 5], 'x', unnamed('ids/7')],
+    ['no header: as before there were any', [], [0, 0, 0, 0, 7, 0, 8, 5], 'x', { x: 5 }],
+    [
+      'nothing',
+      [],
+      [8, 5],
+      'x',
+      'the value has no header with the id of its schema (__value_schema_id, apicurio.value.contentId or apicurio.value.globalId)',
+    ],
+  ])('in headers: %s', (_, headers, bytes, column, expected) => {
+    expect(read(decoderFor(column, undefined, 'header'), Uint8Array.from(bytes), headers)).toEqual(expected);
+  });
+
   it('is that of the route where it names one', () => {
+    expect(read(decoderFor('x', 'B', 'header'), Uint8Array.of(8, 5), inConfluents())).toEqual({ x: 5 });
     expect(read(decoderFor('q', 'A.L'), payload(4, 0, 4))).toEqual({ q: 5 });
     expect(read(decoderFor('q', 'Z'), payload(0))).toBe('the schema ids/7 of the registry has no message "Z"');
   });
