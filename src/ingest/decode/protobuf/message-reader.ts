@@ -6,7 +6,7 @@ import type { DataType } from '../../../schema/types.ts';
 import type { PayloadMember } from '../payload-decoder.ts';
 import { ValueRefused } from '../value-refused.ts';
 import { knownMessageReader } from './known-messages.ts';
-import { Occurrences } from './occurrences.ts';
+import { Occurrences, type WantedField } from './occurrences.ts';
 import type { ProtoField, ProtoMessage, ProtoScalar, ProtoType } from './proto-schema.ts';
 import { enumReader, scalarReader } from './scalar-readers.ts';
 import type { ValueReader } from './value-reader.ts';
@@ -17,10 +17,7 @@ type Unknown = DecodeSpec['unknownMembers'];
 /** Puts what a message has of one field into its column. */
 type FieldStep = (found: Occurrences, index: number, cursor: WireCursor) => void;
 
-interface ReadField {
-  readonly number: number;
-  readonly wireType: number;
-  readonly packable: boolean;
+interface ReadField extends Omit<WantedField, 'oneof'> {
   readonly step: FieldStep;
 }
 
@@ -42,7 +39,7 @@ export class MessageReader {
         : [readField(field, member, unknownMembers, where === '' ? member.label : `${where}.${member.label}`)];
     });
     this.#absent = members.filter(({ name }) => !declared.has(name));
-    this.#found = new Occurrences(this.#fields);
+    this.#found = occurrencesOf(message, members, this.#fields);
     this.#where = where;
     this.#unknownMembers = unknownMembers;
   }
@@ -66,6 +63,23 @@ export class MessageReader {
     for (const member of this.#absent)
       appendNothing(member.column, member.nullable, this.#where === '' ? member.label : `${this.#where}.${member.label}`);
   }
+}
+
+/** Where the fields stand, and others that put them out because they are of the same oneof. */
+function occurrencesOf(message: ProtoMessage, members: readonly PayloadMember[], fields: readonly ReadField[]): Occurrences {
+  const names = new Set(members.map(({ name }) => name));
+  const declared = message.fields();
+  const oneofs = [...new Set(declared.filter(({ name }) => names.has(name)).flatMap(({ oneof }) => oneof ?? []))];
+  const oneofOf = (field: ProtoField | undefined): number | undefined =>
+    field?.oneof === undefined ? undefined : oneofs.indexOf(field.oneof);
+  const read = fields.map((field) => ({ ...field, oneof: oneofOf(declared.find(({ number }) => number === field.number)) }));
+  const others = declared
+    .filter(({ name, oneof }) => oneof !== undefined && oneofs.includes(oneof) && !names.has(name))
+    .map((field): WantedField => {
+      const wireType = field.group ? wire.startGroup : wireTypeOf(field.type);
+      return { number: field.number, wireType, packable: false, oneof: oneofOf(field) };
+    });
+  return new Occurrences([...read, ...others], others.length);
 }
 
 function appendNothing(column: ColumnBuilder, nullable: boolean, where: string): void {
@@ -249,7 +263,7 @@ function map(
     packable: false,
     step: (found, index, cursor) => {
       const first = found.first[index] ?? -1;
-      const lastOfKey = first === found.last[index] ? undefined : lastEntries(found, first, keyOnly, cursor);
+      const lastOfKey = first === found.last[index] ? undefined : lastEntries(found, first, { keyOnly, keyType }, cursor);
       for (let at = first; at >= 0; at = found.next[at] ?? -1) {
         if (lastOfKey?.has(at) === false) continue;
         toOccurrence(found, at, cursor);
@@ -263,24 +277,35 @@ function map(
 }
 
 /** Of entries with the same key the last. */
-function lastEntries(found: Occurrences, first: number, keyOnly: Occurrences, cursor: WireCursor): ReadonlySet<number> {
+function lastEntries(
+  found: Occurrences,
+  first: number,
+  { keyOnly, keyType }: { readonly keyOnly: Occurrences; readonly keyType: ProtoScalar },
+  cursor: WireCursor,
+): ReadonlySet<number> {
   const byKey = new Map<string, number>();
   for (let at = first; at >= 0; at = found.next[at] ?? -1) {
     toOccurrence(found, at, cursor);
     keyOnly.clear();
     keyOnly.scan(cursor);
-    const last = keyOnly.last[0] ?? -1;
-    const bytes =
-      last < 0
-        ? ''
-        : Buffer.from(
-            cursor.bytes.buffer,
-            cursor.bytes.byteOffset + (keyOnly.starts[last] ?? 0),
-            (keyOnly.ends[last] ?? 0) - (keyOnly.starts[last] ?? 0),
-          ).toString('latin1');
-    byKey.set(bytes, at);
+    byKey.set(keyText(keyOnly, keyType, cursor), at);
   }
   return new Set(byKey.values());
+}
+
+/** The same for all spellings of one key: a varint may have more bits than its type takes, and zeros may be left out. */
+function keyText(found: Occurrences, type: ProtoScalar, cursor: WireCursor): string {
+  const last = found.last[0] ?? -1;
+  if (last < 0) return '';
+  toOccurrence(found, last, cursor);
+  if (found.wireTypes[last] === wire.varint) {
+    cursor.varint();
+    const high = type.endsWith('32') ? 0 : cursor.high;
+    if (cursor.low === 0 && high === 0) return '';
+    return type === 'bool' ? 'true' : `${high},${cursor.low}`;
+  }
+  const text = Buffer.from(cursor.bytes.subarray(cursor.at, cursor.end)).toString('latin1');
+  return found.wireTypes[last] === wire.bytes || /[^\0]/u.test(text) ? text : '';
 }
 
 function refusing({ type, shape }: ProtoField, { column, nullable, type: wanted }: PayloadMember, where: string): FieldStep {

@@ -5,6 +5,8 @@ export interface WantedField {
   readonly wireType: number;
   /** Whether several values may stand behind one tag. */
   readonly packable: boolean;
+  /** Number of the set of which only the member that comes last is there. */
+  readonly oneof?: number | undefined;
 }
 
 /**
@@ -26,9 +28,15 @@ export class Occurrences {
   unknown = 0;
 
   readonly #wanted: readonly WantedField[];
+  readonly #unread: number;
+  /** Of each oneof the member that is there, by its place among the wanted; -1: none. */
+  readonly #members: Int32Array;
 
-  constructor(wanted: readonly WantedField[]) {
+  /** `unread`: how many of the wanted, at the end, are not wanted for themselves: they put out others of their oneof. */
+  constructor(wanted: readonly WantedField[], unread: number = 0) {
     this.#wanted = wanted;
+    this.#unread = wanted.length - unread;
+    this.#members = new Int32Array(wanted.reduce((count, { oneof = -1 }) => Math.max(count, oneof + 1), 0)).fill(-1);
     this.#indexOf = new Map(wanted.map(({ number }, index) => [number, index]));
     this.first = new Int32Array(wanted.length).fill(-1);
     this.last = new Int32Array(wanted.length).fill(-1);
@@ -38,6 +46,7 @@ export class Occurrences {
   clear(): void {
     this.first.fill(-1);
     this.last.fill(-1);
+    this.#members.fill(-1);
     this.#count = 0;
     this.unknown = 0;
   }
@@ -61,8 +70,18 @@ export class Occurrences {
         start = cursor.at;
         cursor.at += size;
       } else cursor.skip();
-      this.#add(index, start, cursor.at, wireType);
+      if (wanted.oneof !== undefined) this.#choose(wanted.oneof, index);
+      if (index >= this.#unread) this.unknown += 1;
+      else this.#add(index, start, cursor.at, wireType);
     }
+  }
+
+  #choose(oneof: number, index: number): void {
+    const before = this.#members[oneof] ?? -1;
+    this.#members[oneof] = index;
+    if (before < 0 || before === index) return;
+    this.first[before] = -1;
+    this.last[before] = -1;
   }
 
   #add(index: number, start: number, end: number, wireType: number): void {

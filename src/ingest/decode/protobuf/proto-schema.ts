@@ -49,6 +49,8 @@ export interface ProtoField {
   readonly declaredDefault: Uint8Array | undefined;
   /** A group: between tags of its own. */
   readonly group: boolean;
+  /** The set of fields of which the last in the payload alone counts. */
+  readonly oneof: string | undefined;
 }
 
 /** A file and what it imports. */
@@ -196,6 +198,7 @@ function fieldOf(field: protobuf.Field, made: Made): ProtoField {
     required,
     declaredDefault: shape === 'one' ? declaredDefaultOf(field) : undefined,
     group: field.delimited,
+    oneof: field.partOf?.name,
   };
 }
 

@@ -164,6 +164,42 @@ describe('a message of Protobuf', () => {
     });
   });
 
+  it('has of a oneof the member that comes last, whichever of them columns take', () => {
+    const left = [7, 'bytes', text('x')] as const;
+    const right = [8, 'bytes', [8, 1]] as const;
+    const more = [8, 'bytes', [16, 2]] as const;
+    const both = { left: 'string', right: inner };
+    expect(read(decoderOf(schema, both), wire(left, right))).toEqual({ left: null, right: { x: 1, y: 0 } });
+    expect(read(decoderOf(schema, both), wire(right, left))).toEqual({ left: 'x', right: null });
+    expect(read(decoderOf(schema, both), wire(right, more))).toEqual({ left: null, right: { x: 1, y: 2 } });
+    expect(read(decoderOf(schema, both), wire(right, left, more))).toEqual({ left: null, right: { x: 0, y: 2 } });
+    expect(read(decoderOf(schema, { left: 'string' }), wire(left, right))).toEqual({ left: null });
+    expect(read(decoderOf(schema, { right: inner }), wire(right, left))).toEqual({ right: null });
+    // What is written as another type is a field of somebody else, and puts nothing out.
+    expect(read(decoderOf(schema, { left: 'string' }), wire(left, [8, 'varint', [1]]))).toEqual({ left: 'x' });
+  });
+
+  it('has a key of a map once, however it is spelled', () => {
+    const numbers = `${header} message M { map<int32, int32> map = 1; map<bool, int32> flags = 2; }`;
+    const entry = (number: number, key: readonly number[], value: number) => [number, 'bytes', [...key, 16, value]] as const;
+    const payload = wire(
+      entry(1, [], 1),
+      entry(1, [8, 0], 2),
+      entry(1, [8, 0x85, 0], 3),
+      // 2^40 + 5: 32 bits of it count.
+      entry(1, [8, 0x85, 0x80, 0x80, 0x80, 0x80, 0x20], 4),
+      entry(2, [8, 1], 5),
+      entry(2, [8, 2], 6),
+    );
+    expect(read(decoderOf(numbers, { map: 'map<integer,integer>', flags: 'map<boolean,integer>' }), payload)).toEqual({
+      map: [
+        [0, 2],
+        [5, 4],
+      ],
+      flags: [[true, 6]],
+    });
+  });
+
   it('has lists packed and unpacked, in parts', () => {
     const decoder = decoderOf(schema, { list: 'array<integer>', many: `array<${inner}>`, names: 'array<string>' });
     const payload = wire(
