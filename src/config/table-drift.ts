@@ -1,9 +1,9 @@
+import { printColumnType } from '../expr/parse/column-type.ts';
 import type { DataType, Field } from '../schema/types.ts';
 import type { TableDetail } from '../table/definition-changes.ts';
 import { traitsOf } from '../table/formats.ts';
 import { printTransform, type Transform } from '../table/partitioning/transform.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
-import { printColumnType } from './column-type.ts';
 import type { TableSettings } from './table-settings.ts';
 
 /** One way in which a table is not what the configuration declares. Comments and the order of columns are none. */

@@ -14,12 +14,13 @@ import type { Relation } from '../table/relation.ts';
 import type { FileScan } from '../table/scan.ts';
 import { Connections } from './connections.ts';
 import { type DuckdbModules, loadDuckdb } from './duckdb-modules.ts';
-import type { Engine, HeldRelation, ParquetTarget, ScanOptions, WrittenFile } from './engine.ts';
+import type { Engine, HeldRelation, ParquetTarget, PreparedRows, ScanOptions, WrittenFile } from './engine.ts';
 import { engineError } from './engine-errors.ts';
 import { registerGeneratedSizeFunction } from './generated-size-function.ts';
 import { registerHashFunctions } from './hash-functions.ts';
 import { treeOf, treeText } from './parse-select.ts';
 import { heldSchema, RelationNames } from './relation-names.ts';
+import { RowQuery } from './row-query.ts';
 import { holdRows } from './rows/hold-rows.ts';
 import { readRows, schemaOf } from './rows/read-rows.ts';
 import { localCopies } from './scan/local-copies.ts';
@@ -238,6 +239,11 @@ export class DuckdbEngine implements Engine {
       signal,
       relation.sql,
     );
+  }
+
+  prepare(given: StructType, query: (source: string) => Relation): Promise<PreparedRows> {
+    const name = this.#names.next('given').slice(heldSchema.length + 1);
+    return RowQuery.prepare({ modules: this.#modules, connections: this.#connections, name }, given, query);
   }
 
   async explain(relation: Relation, signal?: AbortSignal): Promise<string> {

@@ -108,6 +108,11 @@ export interface Engine {
   /** Runs a query whose few rows are plain values: bigint for 64-bit numbers, text for decimals. For plans and counts. */
   rows(sql: string, signal?: AbortSignal): Promise<readonly (readonly unknown[])[]>;
   /**
+   * A query over rows that are handed in batch by batch, prepared once. `query` gets SQL of a relation: the number of the row in its batch from 0 on as
+   * `n`, and its columns as `c0`, `c1` and so on.
+   */
+  prepare(given: StructType, query: (source: string) => Relation): Promise<PreparedRows>;
+  /**
    * Writes the rows as Parquet files; no file for a partition without rows. On failure the written files are deleted (nothing refers to them).
    * A sorted relation keeps its order in a single file; with partitions or a target size its row groups may change places.
    */
@@ -118,6 +123,12 @@ export interface Engine {
   parse(sql: string): Promise<unknown>;
   print(tree: unknown): Promise<string>;
   close(): Promise<void>;
+}
+
+/** A query that waits for rows. One batch at a time; the caller closes it. */
+export interface PreparedRows {
+  run(rows: ColumnBatch): AsyncIterable<ColumnBatch>;
+  close(): void;
 }
 
 /** Opens the engine when it is first needed. */

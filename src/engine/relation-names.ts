@@ -6,7 +6,7 @@ export class RelationNames {
   #count = 0;
 
   /** A name to be used unquoted: `held.rows_7`. */
-  next(noun: 'rows' | 'scan' | 'files' | 'facts' | 'deleted' | 'only'): string {
+  next(noun: 'rows' | 'scan' | 'files' | 'facts' | 'deleted' | 'only' | 'given'): string {
     this.#count += 1;
     return `${heldSchema}.${noun}_${this.#count}`;
   }

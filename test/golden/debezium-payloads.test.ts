@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
-import { parseColumnType } from '../../src/config/column-type.ts';
+import { parseColumnType } from '../../src/expr/parse/column-type.ts';
 import { KnownSchemas } from '../../src/ingest/decode/known-schemas.ts';
 import { RecordDecoder } from '../../src/ingest/decode/record-decoder.ts';
 import type { ValueEncoding } from '../../src/protocol/payload-encoding.ts';

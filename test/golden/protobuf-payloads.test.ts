@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseColumnType } from '../../src/config/column-type.ts';
+import { parseColumnType } from '../../src/expr/parse/column-type.ts';
 import { KnownSchemas } from '../../src/ingest/decode/known-schemas.ts';
 import { RecordDecoder } from '../../src/ingest/decode/record-decoder.ts';
 import type { ValueEncoding } from '../../src/protocol/payload-encoding.ts';

@@ -11,6 +11,7 @@ export function watchedEngine(
     materialize: (...args) => engine.materialize(...args),
     hold: (...args) => engine.hold(...args),
     read: (...args) => engine.read(...args),
+    prepare: (...args) => engine.prepare(...args),
     describe: (...args) => engine.describe(...args),
     rows: (...args) => engine.rows(...args),
     explain: (...args) => engine.explain(...args),

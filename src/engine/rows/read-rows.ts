@@ -61,13 +61,17 @@ async function startStream(modules: DuckdbModules, { connection }: Lease, relati
       message: `a relation of ${fields.length} columns has a query of ${statement.columnCount}`,
     });
   }
-  const asDeclared = fields.every((field, index) => {
+  if (isAsDeclared(modules, statement, relation)) return statement.stream();
+  statement.destroySync();
+  return connection.stream(castSql(relation));
+}
+
+/** Whether a prepared query gives the columns that the relation declares, without casts. */
+export function isAsDeclared(modules: DuckdbModules, statement: DuckDBPreparedStatement, { schema }: Relation): boolean {
+  return schema.fields.every((field, index) => {
     const actual = resultTypeOf(modules.api, statement.columnType(index), field.name);
     return !actual.castNeeded && sameShape(actual.type, field.type);
   });
-  if (asDeclared) return statement.stream();
-  statement.destroySync();
-  return connection.stream(castSql(relation));
 }
 
 /** The relation with every column cast to its declared type. */

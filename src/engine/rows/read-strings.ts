@@ -1,10 +1,8 @@
 import { ServiceError } from '../../base/errors.ts';
 import { copyBytes } from '../../schema/bitmap.ts';
 import type { Bindings, RawVector } from '../duckdb-modules.ts';
+import { entryBytes, inlineBytes } from './string-entry.ts';
 
-// The engine holds a string in 16 bytes: its length, and either up to 12 bytes of it, or 4 bytes and a pointer to all of them.
-const entryBytes = 16;
-const inlineBytes = 12;
 // Strings this near to each other are fetched in one call. The gap must stay below a memory page: then each byte of it lies on a page
 // of one of its neighbours, and can be read.
 const maxGapBytes = 64;

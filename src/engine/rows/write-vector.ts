@@ -1,8 +1,8 @@
 import { assertNever } from '../../base/assert.ts';
 import type { Column, ColumnBatch, DecimalColumn } from '../../schema/columns.ts';
-import { isValid } from '../../schema/columns.ts';
 import { sliceColumn } from '../../schema/slice.ts';
 import type { Bindings, RawVector } from '../duckdb-modules.ts';
+import { writeStrings } from './write-strings.ts';
 
 /** Copies a whole column into a fresh vector of the same type, which has room for it. */
 export function writeVector(bindings: Bindings, vector: RawVector, column: Column): void {
@@ -19,10 +19,7 @@ export function writeVector(bindings: Bindings, vector: RawVector, column: Colum
       copyInto(bindings, vector, decimalBytes(column));
       return;
     case 'bytes':
-      for (let row = 0; row < column.length; row++) {
-        if (!isValid(column, row)) continue;
-        bindings.vector_assign_string_element_len(vector, row, column.data.subarray(column.offsets[row], column.offsets[row + 1]));
-      }
+      writeStrings(bindings, vector, column);
       return;
     case 'struct':
       for (const [index, child] of column.children.entries()) {

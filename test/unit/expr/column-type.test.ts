@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseColumnType, printColumnType } from '../../../src/config/column-type.ts';
+import { parseColumnType, printColumnType } from '../../../src/expr/parse/column-type.ts';
 import type { DataType } from '../../../src/schema/types.ts';
 
 describe('column types', () => {
