@@ -1,9 +1,12 @@
 import { ServiceError } from '../base/errors.ts';
 import { type Drift, definitionDrift, driftText, layoutDrift } from '../config/table-drift.ts';
 import type { TableSettings } from '../config/table-settings.ts';
-import type { RouteSettings } from '../ingest/settings.ts';
+import { schemaOfColumns } from '../ingest/column-settings.ts';
+import type { RowSettings } from '../ingest/settings.ts';
+import { requireTransform } from '../ingest/transform/compile-transform.ts';
+import { isTransform } from '../ingest/transform/transform-settings.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { DecodeSpec } from '../protocol/sealed-batch.ts';
+import type { DecodeSpec, StageTask } from '../protocol/sealed-batch.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { Table } from '../table/table.ts';
 
@@ -13,16 +16,16 @@ import type { Table } from '../table/table.ts';
  */
 export class DriftWatch {
   readonly #settings: TableSettings;
-  readonly #encodings: Pick<RouteSettings, 'value' | 'key'>;
+  readonly #route: RowSettings;
   readonly #logger: Logger;
   readonly #named = new Set<string>();
   #definition: readonly Drift[] = [];
   #layout: readonly Drift[] = [];
 
-  /** `encodings`: of the records that fill the table. */
-  constructor(settings: TableSettings, encodings: Pick<RouteSettings, 'value' | 'key'>, logger: Logger) {
+  /** `route`: of the records that fill the table. */
+  constructor(settings: TableSettings, route: RowSettings, logger: Logger) {
     this.#settings = settings;
-    this.#encodings = encodings;
+    this.#route = route;
     this.#logger = logger;
   }
 
@@ -31,21 +34,25 @@ export class DriftWatch {
     return [...this.#layout, ...this.#definition].map(driftText);
   }
 
-  /** @throws ServiceError `TABLE_DRIFT` (kind invalid) naming all differences that are not accepted. */
-  async start(table: Table, signal?: AbortSignal): Promise<void> {
+  /**
+   * What its batches are staged by as the table is now.
+   *
+   * @throws ServiceError `TABLE_DRIFT` (kind invalid) naming all differences that are not accepted, `TRANSFORM_INVALID` as `requireTransform`.
+   */
+  async start(table: Table, signal?: AbortSignal): Promise<Pick<StageTask, 'write' | 'decode'>> {
     const detail = await table.detail(signal);
     const write = table.writeSpec(await table.refresh(signal));
     this.#definition = definitionDrift(this.#settings, detail);
     this.#layout = layoutDrift(this.#settings, write);
     this.#judge([...this.#layout, ...this.#definition]);
+    return { write, decode: decodeSpecOf(this.#settings, this.#route, write) };
   }
 
   /** How payloads fill the table as it is now. @throws as `start`. */
   decodeSpec(write: WriteSpec): DecodeSpec {
     this.#layout = layoutDrift(this.#settings, write);
     this.#judge(this.#layout);
-    const { value, key } = this.#encodings;
-    return { ...decodeSpecOf(this.#settings, write), value, key };
+    return decodeSpecOf(this.#settings, this.#route, write);
   }
 
   #judge(drifts: readonly Drift[]): void {
@@ -64,11 +71,17 @@ export class DriftWatch {
 
 /**
  * How payloads fill the table as it is: its columns in its order, each from where the configuration says; a column that the
- * configuration does not name takes the payload's member of the same name.
+ * configuration does not name takes the payload's member of the same name. With a transform records are decoded to the columns of the route, or of the
+ * table where it has none.
  */
-export function decodeSpecOf(settings: TableSettings, write: WriteSpec): DecodeSpec {
-  const sources = write.schema.fields.map((field) => settings.sources.get(field.name) ?? ({ kind: 'value', name: field.name } as const));
-  return { sources, unknownMembers: settings.unknownMembers };
+export function decodeSpecOf(settings: TableSettings, route: RowSettings, write: WriteSpec): DecodeSpec {
+  const { unknownMembers } = settings;
+  const { value, key, columns } = route;
+  const ofTable = write.schema.fields.map((field) => settings.sources.get(field.name) ?? ({ kind: 'value', name: field.name } as const));
+  if (!isTransform(route)) return { sources: ofTable, unknownMembers, value, key };
+  const record = columns === undefined ? write.schema : schemaOfColumns(columns);
+  const transform = requireTransform(settings.name, route, { record, table: write.schema });
+  return { sources: columns?.map(({ source }) => source) ?? ofTable, unknownMembers, value, key, transform };
 }
 
 function drifted(table: string, drifts: readonly Drift[]): ServiceError {

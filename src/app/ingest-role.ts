@@ -1,3 +1,6 @@
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describeFailure } from '../base/errors.ts';
 import { CommitQueue } from '../commit/commit-queue.ts';
 import { TableCommitter } from '../commit/table-committer.ts';
@@ -47,6 +50,8 @@ export class IngestRole {
   readonly #awaitedTopics = new Set<string>();
   readonly #drifts = new Map<string, DriftWatch>();
   readonly #deadLetterTopics: DeadLetterIncarnations;
+  /** What the threads' engines spill; they are ended without a chance to tidy up. */
+  readonly #spillDirectory: string;
 
   constructor(components: Components) {
     this.#components = components;
@@ -60,9 +65,10 @@ export class IngestRole {
     const onStuck = (task: string): void => {
       components.logger.warn('worker thread made no progress and was ended', { task, afterMs: stuckAfterMs });
     };
+    this.#spillDirectory = join(tmpdir(), `tidewater-transforms-${components.ids.uuid()}`);
     this.#pool = new WorkerPool({
       size: workers,
-      workerData: { maxNestingDepth, maxUnpackedBytes },
+      workerData: { maxNestingDepth, maxUnpackedBytes, temporaryDirectory: this.#spillDirectory },
       idleMs: undefined,
       maxTasksPerThread,
       stuckAfterMs,
@@ -93,6 +99,7 @@ export class IngestRole {
       await Promise.all(this.#routedTables().map((routed) => this.#superviseTable(routed, signal)));
     } finally {
       await this.#pool.close();
+      await rm(this.#spillDirectory, { recursive: true, force: true });
     }
   }
 
@@ -137,7 +144,8 @@ export class IngestRole {
     await this.#warnOfOtherPipelines(table, topics, signal);
     const drift = this.#drifts.get(settings.name) ?? new DriftWatch(settings, route, logger);
     this.#drifts.set(settings.name, drift);
-    await drift.start(table, signal);
+    const start = await drift.start(table, signal);
+    if (start.decode.transform !== undefined) await this.#pool.run('prepare', start, { signal });
     const identities = new TopicIdentities({ admin: kafka.admin, pipeline });
     const observer = observeCommits(settings.name, metrics, logger, standstill);
     const deadLetters = this.#deadLetters(settings.name);

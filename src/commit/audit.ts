@@ -174,9 +174,9 @@ export class LedgerAudit {
 
 function checkBalance({ version, addedRows }: HistoryEntry, accounting: CommitAccounting): AuditFinding[] {
   const findings: AuditFinding[] = [];
-  const { records, rows, deadLettered, filtered } = accounting;
-  if (records !== rows + deadLettered + filtered) {
-    const text = `${records} records were read, but ${rows} rows + ${deadLettered} dead letters + ${filtered} filtered were written`;
+  const { records, rows, recordsWithRows = rows, deadLettered, filtered } = accounting;
+  if (records !== recordsWithRows + deadLettered + filtered) {
+    const text = `${records} records were read, but ${recordsWithRows === rows ? `${rows} rows` : `${recordsWithRows} records with rows`} + ${deadLettered} dead letters + ${filtered} filtered were written`;
     findings.push({ level: 'error', version, rule: 'balance', text });
   }
   if (addedRows !== undefined && addedRows !== rows) {

@@ -141,6 +141,7 @@ export class CommitQueue implements BatchSink {
       accounting: {
         records: countRead(result),
         rows: result.rowCount,
+        ...(result.recordsWithRows === result.rowCount ? {} : { recordsWithRows: result.recordsWithRows }),
         deadLettered: rejected.deadLettered,
         filtered: rejected.filtered + countPassedOver(result.passedOver),
       },

@@ -1,7 +1,13 @@
-import { isServiceError, type ServiceError } from '../base/errors.ts';
+import { present } from '../base/assert.ts';
+import { isServiceError, ServiceError } from '../base/errors.ts';
 import { formatRules } from '../catalog/formats.ts';
 import { checkCatalogSettings } from '../catalog/open-iceberg-catalog.ts';
+import { schemaOfColumns } from '../ingest/column-settings.ts';
 import { RecordDecoder } from '../ingest/decode/record-decoder.ts';
+import { compileTransform } from '../ingest/transform/compile-transform.ts';
+import { isTransform } from '../ingest/transform/transform-settings.ts';
+import { duplicateColumn } from '../schema/duplicate-column.ts';
+import type { StructType } from '../schema/types.ts';
 import { checkLocation } from '../storage/open-object-store.ts';
 import type { TableFormat } from '../table/formats.ts';
 import type { TableDefinition } from '../table/table.ts';
@@ -42,9 +48,9 @@ function catalogChecks(catalog: Config['catalogs'][number], index: number): read
 
 function tableChecks(table: TableSettings, index: number, config: Config): readonly ConfigIssue[] {
   const path = ['tables', index];
-  const { location, inCatalog, name, format, sources, unknownMembers } = table;
+  const { location, inCatalog, name, format } = table;
   const definition = createdWith(format, table.definition, config);
-  const { schema, partitionColumns } = definition;
+  const { schema } = definition;
   const place =
     inCatalog === undefined
       ? refusals([...path, 'path'], () => {
@@ -56,12 +62,27 @@ function tableChecks(table: TableSettings, index: number, config: Config): reado
   });
   const route = config.ingest.routes.find((candidate) => candidate.table === name);
   if (route === undefined) return [...place, ...created];
-  const decoded = refusals([...path, 'columns'], () => {
-    const spec = { sources: [...sources.values()], unknownMembers, value: route.value, key: route.key };
+  return [...place, ...created, ...routeChecks(table, schema, config, config.ingest.routes.indexOf(route))];
+}
+
+/** What becomes of the records of a table's route. */
+function routeChecks({ definition, sources, unknownMembers }: TableSettings, schema: StructType, config: Config, index: number): readonly ConfigIssue[] {
+  const route = present(config.ingest.routes[index], 'the route of the table is there');
+  const path = ['ingest', 'routes', index];
+  const { columns, value, key } = route;
+  const record = columns === undefined ? schema : schemaOfColumns(columns);
+  const spec = { sources: columns?.map(({ source }) => source) ?? [...sources.values()], unknownMembers, value, key };
+  const partitionColumns = isTransform(route) ? [] : definition.partitionColumns;
+  const columnsPath = columns === undefined ? ['tables', config.tables.findIndex(({ name }) => name === route.table), 'columns'] : [...path, 'columns'];
+  const decoded = refusals(columnsPath, () => {
+    const twice = columns === undefined ? undefined : duplicateColumn(record);
+    if (twice !== undefined) throw new ServiceError({ code: 'CONFIG_INVALID', kind: 'invalid', message: `a second column is called "${twice}"` });
     // Refuses what it cannot decode to when it is made.
-    return new RecordDecoder(schema, spec, { maxDepth: config.ingest.maxNestingDepth, partitionColumns });
+    return new RecordDecoder(record, spec, { maxDepth: config.ingest.maxNestingDepth, partitionColumns });
   });
-  return [...place, ...created, ...decoded];
+  if (!isTransform(route) || decoded.length > 0) return decoded;
+  const { problems } = compileTransform(route, { record, table: schema });
+  return problems.map((problem) => ({ code: 'CONFIG_INVALID', path: [...path, ...problem.path], message: problem.message }));
 }
 
 function refusals(path: ConfigPath, check: () => unknown): readonly ConfigIssue[] {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isServiceError } from '../base/errors.ts';
 import { choiceField, textField, textListField, textMapField } from '../base/setting-fields.ts';
-import { type ColumnSettings, columnSettings, maxColumns } from '../ingest/column-settings.ts';
+import { type ColumnSettings, columnSettings, maxColumns, schemaOfColumns } from '../ingest/column-settings.ts';
 import type { ColumnSource } from '../protocol/sealed-batch.ts';
 import { defaultTableFormat, type TableFormat, tableFormatNames, traitsOf } from '../table/formats.ts';
 import type { PartitionFieldDefinition } from '../table/partitioning/transform.ts';
@@ -123,7 +123,7 @@ const table: z.ZodType<TableSettings> = z
       location: catalog === undefined ? (raw.path ?? `tables/${raw.name}`) : [catalog, ...parts].join('.'),
       inCatalog: catalog === undefined ? undefined : { catalog, namespace: parts.slice(0, -1), table },
       definition: {
-        schema: { kind: 'struct', fields: raw.columns.map(({ name, type, nullable }) => ({ name, type, nullable })) },
+        schema: schemaOfColumns(raw.columns),
         partitionColumns: raw.partitionBy,
         properties: raw.properties,
         ...(raw.partitioning.length === 0 ? {} : { partitioning: raw.partitioning }),

@@ -14,7 +14,15 @@ import type { Relation } from '../table/relation.ts';
 import type { FileScan } from '../table/scan.ts';
 import { Connections } from './connections.ts';
 import { type DuckdbModules, loadDuckdb } from './duckdb-modules.ts';
-import type { Engine, HeldRelation, ParquetTarget, PreparedRows, ScanOptions, WrittenFile } from './engine.ts';
+import {
+  type Engine,
+  type HeldRelation,
+  type ParquetTarget,
+  type PreparedRows,
+  raiseFunction,
+  type ScanOptions,
+  type WrittenFile,
+} from './engine.ts';
 import { engineError } from './engine-errors.ts';
 import { registerGeneratedSizeFunction } from './generated-size-function.ts';
 import { registerHashFunctions } from './hash-functions.ts';
@@ -271,6 +279,7 @@ export class DuckdbEngine implements Engine {
       await connection.run("SET GLOBAL TimeZone = 'UTC'");
       await connection.run(`SET GLOBAL partitioned_write_max_open_files = ${maxOpenPartitions}`);
       await connection.run(`CREATE SCHEMA ${heldSchema}`);
+      await connection.run(`CREATE MACRO ${raiseFunction}(place, message) AS CASE WHEN CAST(concat('row ', place) AS INTEGER) IS NULL THEN NULL END`);
       registerHashFunctions(this.#modules, connection);
       registerVariantFunctions(this.#modules, connection);
       registerGeneratedSizeFunction(this.#modules, connection);

@@ -7,6 +7,9 @@ import type { FileScan } from '../table/scan.ts';
 
 export type { HeldRelation } from '../table/relation.ts';
 
+/** `raise_of(row, message)`: an error of the value, as `error(message)` is, that TRY takes. `row`: something that is no constant. */
+export const raiseFunction = 'raise_of';
+
 /** Columns a scan adds behind the table's own when asked for: which file, which row of it (physical position from 0). */
 export const scanColumns = {
   /** BIGINT: index into `FileScan.files`. */

@@ -3,7 +3,7 @@ import { isServiceError } from '../base/errors.ts';
 import { booleanField, choiceField, textField } from '../base/setting-fields.ts';
 import { parseColumnType, printColumnType } from '../expr/parse/column-type.ts';
 import type { ColumnSource } from '../protocol/sealed-batch.ts';
-import type { DataType } from '../schema/types.ts';
+import type { DataType, StructType } from '../schema/types.ts';
 
 export const maxColumns = 2_000;
 
@@ -92,4 +92,8 @@ function memberName(text: string): string | undefined {
 function pathRefused(text: string): string {
   const outer = /[^$./[\]]+/.exec(text)?.[0] ?? text;
   return `"${text}" is written like a path, and only members of the record's own object are read; take "${outer}" as a struct column, or write \`${text}\` in backticks when that is the member's whole name`;
+}
+
+export function schemaOfColumns(columns: readonly ColumnSettings[]): StructType {
+  return { kind: 'struct', fields: columns.map(({ name, type, nullable }) => ({ name, type, nullable })) };
 }

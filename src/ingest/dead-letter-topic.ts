@@ -54,6 +54,8 @@ export class DeadLetterTopic implements DeadLetterSink {
   async write(batch: Pick<SealedBatch, 'ranges'>, rejects: readonly RejectedRecord[], signal?: AbortSignal): Promise<RejectAccounting> {
     const [first] = rejects;
     if (first === undefined) return { deadLettered: 0, filtered: 0 };
+    const standsAt = rejects.find(({ suspends }) => suspends === true);
+    if (standsAt !== undefined) throw suspended(this.#options.table, standsAt);
     switch (this.#options.policy) {
       case 'skip':
         return { deadLettered: 0, filtered: countRejected(rejects) };
@@ -181,7 +183,10 @@ function suspended(table: string, reject: RejectedRecord): ServiceError {
     code: 'INGEST_SUSPENDED',
     kind: 'invalid',
     message: `table "${table}": topic "${topic}" partition ${partition} ${offsets}: ${reject.message}`,
-    hint: 'correct the table definition, or set ingest.deadLetters.onReject to dead-letter or skip; reading stands at this record',
+    hint:
+      reject.suspends === true
+        ? 'correct the expectation, or set its onFailure to reject or count; reading stands at this record'
+        : 'correct the table definition, or set ingest.deadLetters.onReject to dead-letter or skip; reading stands at this record',
     context: { table, topic, partition, offset, until: unopened?.until, reason: reject.reason },
   });
 }

@@ -3,6 +3,7 @@ import { byteSizeField, choiceField, durationField, integerField, textField, tex
 import { sourceTopicHint, topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
 import type { PayloadEncoding, ValueEncoding } from '../protocol/payload-encoding.ts';
 import { defaultMaxDepth, highestMaxDepth } from './decode/nesting-depth.ts';
+import { type TransformSettings, transformShape } from './transform/transform-settings.ts';
 import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
 
 const maxRoutes = 256;
@@ -15,13 +16,16 @@ export type RejectPolicy = 'dead-letter' | 'suspend' | 'skip';
 export type OversizePolicy = 'truncate' | 'suspend';
 
 /** The topics whose records become rows of one table. */
-export interface RouteSettings {
+export interface RouteSettings extends TransformSettings {
   readonly topics: readonly string[];
   readonly table: string;
   readonly value: ValueEncoding;
   /** Of keys whose members fill columns, or that are one value in an encoding. */
   readonly key: PayloadEncoding | undefined;
 }
+
+/** How the records of a route become rows. */
+export type RowSettings = Pick<RouteSettings, 'value' | 'key' | keyof TransformSettings>;
 
 export interface DeadLetterSettings {
   readonly topic: string;
@@ -204,6 +208,7 @@ const route: z.ZodType<RouteSettings> = z.strictObject({
     .optional()
     .transform((encoding) => encoding)
     .meta({ description: 'How the keys are encoded, for columns `from: key`. Without it a key is taken as it is.' }),
+  ...transformShape,
 });
 
 const deadLetters: z.ZodType<DeadLetterEntry> = z

@@ -17,9 +17,11 @@ export interface IngestMetrics {
   readonly deadLetterTopicsReplaced: Count<'topic'>;
   /**
    * Taken from the topic and, by this reading, neither a row nor a dead letter. `reason`: `skipped-by-policy` (does not fit and the policy
-   * says skip), `tombstone`, `truncate`, `message`, `heartbeat`, `transaction` (no row is in it), `already-committed` (below the table's offset), `discarded` (its batch was given up before the commit; it is read again).
+   * says skip), `tombstone`, `truncate`, `message`, `heartbeat`, `transaction` (no row is in it), `filtered` (by the route’s where), `no-elements` (nothing to make rows of), `already-committed` (below the table's offset), `discarded` (its batch was given up before the commit; it is read again).
    */
   readonly recordsFiltered: Count<'table' | 'reason'>;
+  /** Of committed batches, whatever became of the records. */
+  readonly expectationsUnmet: Count<'table' | 'expectation'>;
   readonly recordsInFlight: Level<'table'>;
   readonly bytes: Count<'table' | 'topic'>;
   readonly batchesSealed: Count<'table' | 'reason'>;
@@ -36,7 +38,7 @@ export interface IngestMetrics {
 
 /** Batches to table versions. */
 export interface CommitMetrics {
-  /** `phase`: decode, encode, put, commit, resolve. */
+  /** `phase`: decode, transform, encode, put, commit, resolve. */
   readonly durationSeconds: Distribution<'table' | 'phase'>;
   /** `result`: committed, already-committed, conflicted, unknown, unavailable. */
   readonly commits: Count<'table' | 'by' | 'result'>;
@@ -111,8 +113,13 @@ export function createIngestMetrics(make: InstrumentMaker): IngestMetrics {
     }),
     recordsFiltered: make.count({
       name: 'ingest_records_filtered_total',
-      help: 'Records counted and left out: skipped-by-policy, tombstone, truncate, message, heartbeat, transaction (no row in it), already-committed, discarded (to be read again).',
+      help: 'Records counted and left out: skipped-by-policy, tombstone, truncate, message, heartbeat, transaction (no row in it), filtered (by the route’s where), no-elements (nothing to make rows of), already-committed, discarded (to be read again).',
       labels: byReason,
+    }),
+    expectationsUnmet: make.count({
+      name: 'ingest_expectations_unmet_total',
+      help: 'Records of committed batches that did not meet an expectation of their route, by its name, whatever became of them.',
+      labels: ['table', 'expectation'],
     }),
     recordsInFlight: make.level({ name: 'ingest_records_in_flight', help: 'Records consumed whose fate is not settled.', labels: table }),
     bytes: make.count({ name: 'ingest_bytes_total', help: 'Bytes taken from Kafka, compressed as stored there.', labels: byTopic }),
@@ -157,7 +164,7 @@ export function createCommitMetrics(make: InstrumentMaker): CommitMetrics {
     durationSeconds: make.distribution(
       {
         name: 'commit_duration_seconds',
-        help: 'Time of each phase of a batch: decode, encode, put, commit, resolve.',
+        help: 'Time of each phase of a batch: decode, transform, encode, put, commit, resolve.',
         labels: ['table', 'phase'],
       },
       secondsBuckets,

@@ -13,7 +13,7 @@ export interface AccountedRange extends SourceRange {
 
 /**
  * What a commit says about itself in the table's history, so that an audit needs nothing but the table:
- * `records = rows + deadLettered + filtered`, and the ranges of a partition follow each other without gap or overlap.
+ * `records = recordsWithRows + deadLettered + filtered`, and the ranges of a partition follow each other without gap or overlap.
  */
 export interface CommitAccounting {
   readonly pipeline: string;
@@ -21,6 +21,8 @@ export interface CommitAccounting {
   /** Records read from the source. */
   readonly records: number;
   readonly rows: number;
+  /** Records that the rows are of. Absent: as many as rows. */
+  readonly recordsWithRows?: number | undefined;
   readonly deadLettered: number;
   readonly filtered: number;
 }
@@ -52,11 +54,13 @@ export function parseAccounting(userMetadata: string | undefined): CommitAccount
   if (!isJsonObject(body)) return undefined;
   const ranges = Array.isArray(body['ranges']) ? body['ranges'].map(parseRange) : [];
   if (ranges.includes(undefined) || typeof body['pipeline'] !== 'string') return undefined;
+  const { recordsWithRows } = body;
   return {
     pipeline: body['pipeline'],
     ranges: ranges.filter((range) => range !== undefined),
     records: count(body['records']),
     rows: count(body['rows']),
+    ...(typeof recordsWithRows === 'number' ? { recordsWithRows } : {}),
     deadLettered: count(body['deadLettered']),
     filtered: count(body['filtered']),
   };

@@ -1,6 +1,7 @@
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
 import type { PayloadEncoding, RegisteredSchema, ValueEncoding } from './payload-encoding.ts';
 import type { SourceRange } from './source-offsets.ts';
+import type { TransformSpec } from './transform-spec.ts';
 
 /** One record batch inside a sealed batch's `bytes`. */
 export interface PackedRecordBatch {
@@ -25,7 +26,10 @@ export type ColumnSource =
   | { readonly kind: 'offset' }
   | { readonly kind: 'timestamp' };
 
-/** How payloads of a table are decoded: plain data, sent to worker threads. `sources[i]` feeds `schema.fields[i]`. */
+/**
+ * How payloads of a table are decoded: plain data, sent to worker threads. `sources[i]` feeds `schema.fields[i]` of the table, or with a transform
+ * `transform.record.fields[i]`.
+ */
 export interface DecodeSpec {
   readonly sources: readonly ColumnSource[];
   /** A member of the payload that no column takes: `ignore` it, or `reject` the record. */
@@ -36,6 +40,8 @@ export interface DecodeSpec {
   readonly key?: PayloadEncoding | undefined;
   /** Schemas that payloads refer to, beside those that the thread was given before. */
   readonly schemas?: readonly RegisteredSchema[] | undefined;
+  /** What rows are made of decoded records by. Absent: they are the rows. */
+  readonly transform?: TransformSpec | undefined;
 }
 
 /** What a batch covers of one partition. */
@@ -85,6 +91,8 @@ export interface RejectedRecord {
   readonly unopened?: UnopenedRecords | undefined;
   /** The parts that are not whole here. Absent: all are. */
   readonly cut?: readonly CutPart[] | undefined;
+  /** The table is to stand still at it, whatever is done with others. */
+  readonly suspends?: boolean | undefined;
   readonly topic: string;
   readonly partition: number;
   readonly offset: bigint;
@@ -114,6 +122,8 @@ export type RejectReason =
   | 'invalid-utf8'
   | 'too-deep'
   | 'too-large'
+  | 'not-computed'
+  | 'expectation-failed'
   | 'corrupt-payload'
   | 'corrupt-batch';
 
@@ -126,8 +136,8 @@ export interface StageTask {
   readonly fileNameStem: string;
 }
 
-/** Why a record is no row although nothing is wrong with it. */
-export type PassReason = 'tombstone' | 'truncate' | 'message' | 'heartbeat' | 'transaction';
+/** Why a record is no row although nothing is wrong with it. `filtered`: by `where`; `no-elements`: the list whose elements become rows has none. */
+export type PassReason = 'tombstone' | 'truncate' | 'message' | 'heartbeat' | 'transaction' | 'filtered' | 'no-elements';
 
 /** How many records of the source the rejects stand for. */
 export function countRejected(rejects: readonly RejectedRecord[]): number {
@@ -135,8 +145,8 @@ export function countRejected(rejects: readonly RejectedRecord[]): number {
 }
 
 /** How many records were read. */
-export function countRead({ rowCount, rejects, passedOver }: StageResult): number {
-  return rowCount + countRejected(rejects) + countPassedOver(passedOver);
+export function countRead({ recordsWithRows, rejects, passedOver }: StageResult): number {
+  return recordsWithRows + countRejected(rejects) + countPassedOver(passedOver);
 }
 
 export function countPassedOver(passedOver: StageResult['passedOver']): number {
@@ -147,12 +157,16 @@ export function countPassedOver(passedOver: StageResult['passedOver']): number {
 export interface StageResult {
   readonly files: readonly StagedFile[];
   readonly rowCount: number;
+  /** Records that the rows are of: as many, unless a transform makes several rows of a record. */
+  readonly recordsWithRows: number;
   readonly rejects: readonly RejectedRecord[];
   /** Records that are no rows, by why. */
   readonly passedOver: Readonly<Partial<Record<PassReason, number>>>;
+  /** Records that did not meet an expectation, by its name. */
+  readonly unmet: Readonly<Record<string, number>>;
   /** Records read, whatever came of them, by topic. */
   readonly recordsByTopic: Readonly<Record<string, number>>;
-  readonly timings: { readonly decodeMs: number; readonly encodeMs: number; readonly storeMs: number };
+  readonly timings: { readonly decodeMs: number; readonly transformMs: number; readonly encodeMs: number; readonly storeMs: number };
 }
 
 /** Turns sealed batches into staged files, off the main thread. */

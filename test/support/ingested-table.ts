@@ -106,13 +106,14 @@ tables:
     const { clock, random, ids, config } = this.#components;
     const [settings] = config.tables;
     if (settings === undefined) throw new Error('the configuration has a table');
+    const [route = { value: { kind: 'json', framed: false } as const, key: undefined }] = config.ingest.routes;
     const table = await this.table();
     const commits = new CommitQueue({
       table,
       committer: new TableCommitter({ table, clock, random, observer: silentCommitObserver, settings: config.commit }),
       stager: new InThreadBatchStager({ openStore: openObjectStore, clock, failpoint: inertFailpoint, maxNestingDepth: 8 }),
       deadLetters: { write: (_, rejects) => Promise.resolve({ deadLettered: rejects.length, filtered: 0 }) },
-      decodeSpecFor: (write) => decodeSpecOf(settings, write),
+      decodeSpecFor: (write) => decodeSpecOf(settings, route, write),
       pipeline: this.pipeline,
       ids,
       clock,

@@ -69,7 +69,7 @@ export function observeCommits(
     committed: ({ version, staged, deadLettered, filtered, commitMs }) => {
       standstill.succeeded();
       settle(countRead(staged));
-      ingest.recordsCommitted.add(staged.rowCount, labels);
+      ingest.recordsCommitted.add(staged.recordsWithRows, labels);
       if (deadLettered > 0) {
         for (const reject of staged.rejects) ingest.recordsDeadLettered.add(countRejected([reject]), { table, reason: reject.reason });
       }
@@ -82,8 +82,10 @@ export function observeCommits(
       }
       if (filtered > 0) ingest.recordsFiltered.add(filtered, { table, reason: 'skipped-by-policy' });
       for (const [reason, count] of Object.entries(staged.passedOver)) ingest.recordsFiltered.add(count, { table, reason });
-      const { decodeMs, encodeMs, storeMs } = staged.timings;
-      for (const [phase, durationMs] of Object.entries({ decode: decodeMs, encode: encodeMs, put: storeMs, commit: commitMs })) {
+      for (const [expectation, count] of Object.entries(staged.unmet)) ingest.expectationsUnmet.add(count, { table, expectation });
+      const { decodeMs, transformMs, encodeMs, storeMs } = staged.timings;
+      const transform = transformMs === 0 ? {} : { transform: transformMs };
+      for (const [phase, durationMs] of Object.entries({ decode: decodeMs, ...transform, encode: encodeMs, put: storeMs, commit: commitMs })) {
         commit.durationSeconds.observe(durationMs / 1000, { table, phase });
       }
       commit.rows.observe(staged.rowCount, labels);

@@ -1,19 +1,29 @@
+import { present } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Failpoint } from '../../base/failpoint.ts';
+import { columnBytes } from '../../schema/column-bytes.ts';
+import type { OpenEngine } from '../../engine/engine.ts';
 import { type WrittenDataFiles, writeDataFiles } from '../../commit/file-writer.ts';
 import { KnownSchemas } from '../../ingest/decode/known-schemas.ts';
 import { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
+import { RowTransform } from '../../ingest/transform/row-transform.ts';
+import type { TransformedRows } from '../../ingest/transform/transformed-rows.ts';
 import type { BatchStager, PassReason, RejectedRecord, StageResult, StageTask } from '../../protocol/sealed-batch.ts';
+import type { ColumnBatch } from '../../schema/columns.ts';
+import { concatBatches } from '../../schema/concat.ts';
 import { describeFields } from '../../schema/describe-type.ts';
 import type { OpenStoreWith } from '../../storage/object-store.ts';
 import type { StagedFile } from '../../table/staged-file.ts';
-import { type DecodedRecordBatch, decodeRecordBatch } from './decode-batch.ts';
+import { type DecodedRecordBatch, decodeRecordBatch, rejectedRows } from './decode-batch.ts';
+import { RowPlaces } from './row-places.ts';
 import { schemasNeeded } from './with-schemas.ts';
 
 export interface BatchStagerOptions {
   readonly openStore: OpenStoreWith;
   readonly clock: Clock;
   readonly failpoint: Failpoint;
+  /** What computes transforms; started by the first of them. Needed by tasks that have one. */
+  readonly openEngine?: OpenEngine | undefined;
   readonly maxNestingDepth: number;
   /** What one record batch may unpack to; a larger one is rejected as a whole. Default: that of `RecordCursor`. */
   readonly maxUnpackedBytes?: number | undefined;
@@ -23,14 +33,14 @@ export interface BatchStagerOptions {
   readonly onStep?: ((index: number) => void) | undefined;
 }
 
-const maxDecoders = 16;
+const maxLayouts = 16;
 const defaultMaxDecodedBytes = 256 * 1024 * 1024;
 
 /** The whole way of a sealed batch in one thread: decompress, decode, encode, store. One task at a time. */
 export class InThreadBatchStager implements BatchStager {
   readonly #options: BatchStagerOptions;
-  /** Decoders by table layout: a warmed-up decoder is several times faster than a fresh one. */
-  readonly #decoders = new Map<string, RecordDecoder>();
+  /** By table layout: a warmed-up decoder is several times faster than a fresh one, and a transform is compiled once. */
+  readonly #layouts = new Map<string, Layout>();
   readonly #schemas = new KnownSchemas();
 
   constructor(options: BatchStagerOptions) {
@@ -41,94 +51,210 @@ export class InThreadBatchStager implements BatchStager {
     const { maxUnpackedBytes, maxDecodedBytes = defaultMaxDecodedBytes, onStep, clock } = this.#options;
     this.#schemas.forgetUnknown();
     this.#schemas.add(task.decode.schemas ?? []);
-    const decoder = this.#decoderFor(task);
+    const { decoder, transform } = await this.#layoutFor(task);
+    const places = transform === undefined ? undefined : new RowPlaces();
     const bytes = new Uint8Array(task.batch.bytes);
     const staged = new Staged();
     let decodedBytes = 0;
     let startedMs = clock.monotonicMs();
     for (const [index, packed] of task.batch.recordBatches.entries()) {
       onStep?.(index);
-      const decoded = decodeRecordBatch(bytes.subarray(packed.start, packed.end), packed, decoder, maxUnpackedBytes);
-      staged.add(packed.topic, decoded);
+      places?.startBatch(index);
+      const options = { maxUnpackedBytes, onRow: places?.add };
+      const decoded = decodeRecordBatch(bytes.subarray(packed.start, packed.end), packed, decoder, options);
+      places?.truncate(decoder.rowCount);
+      staged.add(index, packed.topic, decoded);
       decodedBytes += decoded.unpackedBytes;
       if (decodedBytes < maxDecodedBytes) continue;
       staged.decodeMs += clock.monotonicMs() - startedMs;
-      await this.#write(task, decoder, staged, signal);
+      await this.#write(task, { decoder, transform, places }, staged, signal);
+      places?.clear();
+      places?.startBatch(index);
       decodedBytes = 0;
       startedMs = clock.monotonicMs();
     }
     staged.decodeMs += clock.monotonicMs() - startedMs;
-    await this.#write(task, decoder, staged, signal);
+    await this.#write(task, { decoder, transform, places }, staged, signal);
     return staged.result();
   }
 
-  /** Writes the rows that are in the decoder, in files of their own. */
-  async #write(task: StageTask, decoder: RecordDecoder, staged: Staged, signal: AbortSignal | undefined): Promise<void> {
-    const { clock, openStore, failpoint } = this.#options;
+  /** Refuses what cannot be decoded or computed, before there is a record. @throws as `RecordDecoder` and `RowTransform` do. */
+  async prepare(task: Pick<StageTask, 'write' | 'decode'>): Promise<void> {
+    await this.#layoutFor(task);
+  }
+
+  /** Writes the rows that are in the decoder, or are made of them, in files of their own. */
+  async #write(task: StageTask, { decoder, transform, places }: Filled, staged: Staged, signal: AbortSignal | undefined): Promise<void> {
     const missing = this.#schemas.takeMissing();
     if (missing.length > 0) throw schemasNeeded(missing);
     const batch = decoder.finish();
-    if (batch.rowCount === 0) return;
-    const { location, storage } = task.write;
-    const fileNameStem = staged.parts === 0 ? task.fileNameStem : `${task.fileNameStem}-part${staged.parts}`;
-    const store = openStore(location, storage);
-    staged.wrote(batch.rowCount, await writeDataFiles({ batch, spec: task.write, store, fileNameStem, clock, failpoint, signal }));
+    if (transform === undefined || places === undefined) {
+      await this.#writeRows(task, [batch], batch.rowCount, staged, signal);
+      return;
+    }
+    const { maxDecodedBytes = defaultMaxDecodedBytes, clock } = this.#options;
+    const held = { rows: [] as ColumnBatch[], records: 0, bytes: 0 };
+    let startedMs = clock.monotonicMs();
+    for await (const made of transform.apply(batch)) {
+      staged.rejectRows(this.#rejected(task, places, made));
+      staged.addTransformed(made);
+      held.rows.push(made.rows);
+      held.records += made.records;
+      held.bytes += made.rows.columns.reduce((sum, column) => sum + columnBytes(column), 0);
+      if (held.bytes < maxDecodedBytes) continue;
+      staged.transformMs += clock.monotonicMs() - startedMs;
+      await this.#writeRows(task, held.rows.splice(0), held.records, staged, signal);
+      [held.records, held.bytes] = [0, 0];
+      startedMs = clock.monotonicMs();
+    }
+    staged.transformMs += clock.monotonicMs() - startedMs;
+    await this.#writeRows(task, held.rows, held.records, staged, signal);
   }
 
-  #decoderFor(task: StageTask): RecordDecoder {
+  #rejected({ batch }: StageTask, places: RowPlaces, { failed }: TransformedRows): readonly PlacedReject[] {
+    if (failed.length === 0) return [];
+    const bytes = new Uint8Array(batch.bytes);
+    return [...places.byBatch(failed)].flatMap(([index, failures]) => {
+      const packed = present(batch.recordBatches[index], 'a row is of a record batch of its task');
+      const rejects = rejectedRows(bytes.subarray(packed.start, packed.end), packed, failures, this.#options.maxUnpackedBytes);
+      return rejects.map((reject) => ({ index, reject }));
+    });
+  }
+
+  async #writeRows(
+    task: StageTask,
+    batches: readonly ColumnBatch[],
+    records: number,
+    staged: Staged,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { clock, openStore, failpoint } = this.#options;
+    const { location, storage, schema } = task.write;
+    const batch = concatBatches(schema, batches);
+    if (batch.rowCount === 0) return;
+    const fileNameStem = staged.parts === 0 ? task.fileNameStem : `${task.fileNameStem}-part${staged.parts}`;
+    const store = openStore(location, storage);
+    const written = await writeDataFiles({ batch, spec: task.write, store, fileNameStem, clock, failpoint, signal });
+    staged.wrote(batch.rowCount, records, written);
+  }
+
+  async #layoutFor(task: Pick<StageTask, 'write' | 'decode'>): Promise<Layout> {
     const { schema, partitionColumns } = task.write;
-    const { sources, unknownMembers, value, key } = task.decode;
-    const layout = JSON.stringify([describeFields(schema.fields), unknownMembers, partitionColumns, sources, value, key]);
-    const known = this.#decoders.get(layout);
+    const { sources, unknownMembers, value, key, transform } = task.decode;
+    const name = JSON.stringify([describeFields(schema.fields), unknownMembers, partitionColumns, sources, value, key, transform]);
+    const known = this.#layouts.get(name);
     if (known !== undefined) {
       // A task that failed half-way may have left rows behind.
-      known.reset();
+      known.decoder.reset();
       return known;
     }
-    if (this.#decoders.size >= maxDecoders) this.#decoders.clear();
-    const { maxNestingDepth: maxDepth, maxUnpackedBytes } = this.#options;
-    const options = { maxDepth, maxUnpackedBytes, partitionColumns, schemas: this.#schemas };
-    const decoder = new RecordDecoder(schema, task.decode, options);
-    this.#decoders.set(layout, decoder);
-    return decoder;
+    if (this.#layouts.size >= maxLayouts) this.#forgetLayouts();
+    const { maxNestingDepth: maxDepth, maxUnpackedBytes, openEngine } = this.#options;
+    const options = { maxDepth, maxUnpackedBytes, schemas: this.#schemas };
+    // What partitions the table is made by the transform.
+    const layout: Layout =
+      transform === undefined
+        ? { decoder: new RecordDecoder(schema, task.decode, { ...options, partitionColumns }), transform: undefined }
+        : {
+            decoder: new RecordDecoder(transform.record, task.decode, options),
+            transform: await RowTransform.prepare(
+              transform,
+              { schema, partitionColumns },
+              present(openEngine, 'a stager of transforms has an engine'),
+            ),
+          };
+    this.#layouts.set(name, layout);
+    return layout;
   }
+
+  #forgetLayouts(): void {
+    for (const { transform } of this.#layouts.values()) transform?.close();
+    this.#layouts.clear();
+  }
+}
+
+/** How a table's records become rows. */
+interface Layout {
+  readonly decoder: RecordDecoder;
+  readonly transform: RowTransform | undefined;
+}
+
+/** A decoder with rows in it, and where they are from if that may be asked. */
+interface Filled extends Layout {
+  readonly places: RowPlaces | undefined;
+}
+
+interface PlacedReject {
+  /** Of its record batch. */
+  readonly index: number;
+  readonly reject: RejectedRecord;
 }
 
 /** What came of the record batches so far. */
 class Staged {
   decodeMs = 0;
+  transformMs = 0;
   /** How often rows were written. */
   parts = 0;
-  readonly #rejects: RejectedRecord[] = [];
+  readonly #rejects: PlacedReject[] = [];
+  #inOrder = true;
   readonly #passedOver = new Map<PassReason, number>();
   readonly #recordsByTopic = new Map<string, number>();
+  readonly #unmet = new Map<string, number>();
   readonly #files: StagedFile[] = [];
   #rowCount = 0;
+  #recordsWithRows = 0;
   #encodeMs = 0;
   #storeMs = 0;
 
-  add(topic: string, { rejects, passedOver, read }: DecodedRecordBatch): void {
-    for (const reject of rejects) this.#rejects.push(reject);
-    for (const reason of passedOver) this.#passedOver.set(reason, (this.#passedOver.get(reason) ?? 0) + 1);
+  /** `index`: of the record batch. */
+  add(index: number, topic: string, { rejects, passedOver, read }: DecodedRecordBatch): void {
+    for (const reject of rejects) this.#rejects.push({ index, reject });
+    for (const reason of passedOver) this.#passOver(reason, 1);
     this.#recordsByTopic.set(topic, (this.#recordsByTopic.get(topic) ?? 0) + read);
   }
 
-  wrote(rowCount: number, { files, encodeMs, storeMs }: WrittenDataFiles): void {
+  addTransformed({ filtered, empty, unmet }: TransformedRows): void {
+    this.#passOver('filtered', filtered);
+    this.#passOver('no-elements', empty);
+    for (const [name, count] of unmet) this.#unmet.set(name, (this.#unmet.get(name) ?? 0) + count);
+  }
+
+  rejectRows(rejects: readonly PlacedReject[]): void {
+    for (const reject of rejects) this.#rejects.push(reject);
+    if (rejects.length > 0) this.#inOrder = false;
+  }
+
+  #passOver(reason: PassReason, count: number): void {
+    if (count > 0) this.#passedOver.set(reason, (this.#passedOver.get(reason) ?? 0) + count);
+  }
+
+  wrote(rowCount: number, records: number, { files, encodeMs, storeMs }: WrittenDataFiles): void {
     this.parts += 1;
     this.#rowCount += rowCount;
+    this.#recordsWithRows += records;
     this.#files.push(...files);
     this.#encodeMs += encodeMs;
     this.#storeMs += storeMs;
   }
 
   result(): StageResult {
+    const rejects = this.#inOrder ? this.#rejects : this.#rejects.toSorted(inSourceOrder);
     return {
       files: this.#files,
       rowCount: this.#rowCount,
-      rejects: this.#rejects,
+      recordsWithRows: this.#recordsWithRows,
+      rejects: rejects.map(({ reject }) => reject),
       passedOver: Object.fromEntries(this.#passedOver),
+      unmet: Object.fromEntries(this.#unmet),
       recordsByTopic: Object.fromEntries(this.#recordsByTopic),
-      timings: { decodeMs: this.decodeMs, encodeMs: this.#encodeMs, storeMs: this.#storeMs },
+      timings: { decodeMs: this.decodeMs, transformMs: this.transformMs, encodeMs: this.#encodeMs, storeMs: this.#storeMs },
     };
   }
+}
+
+/** As decoding would have found them. */
+function inSourceOrder(left: PlacedReject, right: PlacedReject): number {
+  if (left.index !== right.index) return left.index - right.index;
+  return left.reject.offset < right.reject.offset ? -1 : 1;
 }

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert, assertNever } from '../../base/assert.ts';
 import { isServiceError } from '../../base/errors.ts';
+import { RandomIdSource } from '../../base/ids.ts';
 import type { StorageSettings } from '../../base/storage-settings.ts';
 import { SystemClock } from '../../base/system-clock.ts';
 import { SystemRandom } from '../../base/system-random.ts';
@@ -11,18 +12,23 @@ import type { ObjectStore } from '../../storage/object-store.ts';
 import { openObjectStore } from '../../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../../storage/retrying-object-store.ts';
 import { failpointFromEnv } from '../failpoint-from-env.ts';
+import { LazyEngine } from '../lazy-engine.ts';
 import { InThreadBatchStager } from './batch-stager.ts';
 import { ProgressTeller } from './thread-progress.ts';
 import { type TaskKind, toPlainError, type WorkerRequest, type WorkerSetup, type WorkerTasks } from './worker-messages.ts';
 
 // The entry of a worker thread: joins ingest's decoder, commit's file writer, the feed's encoder and maintenance's rewriter.
-const { maxNestingDepth, maxUnpackedBytes, progress } = workerData as WorkerSetup;
+const { maxNestingDepth, maxUnpackedBytes, temporaryDirectory, progress } = workerData as WorkerSetup;
 const clock = new SystemClock();
 const random = new SystemRandom();
 const failpoint = failpointFromEnv(process.env['FAILPOINT']);
 const openStore = (location: string, settings?: StorageSettings): ObjectStore =>
   new RetryingObjectStore(openObjectStore(location, settings), { clock, random });
+/** What transforms hold of a batch at a time; beyond it the engine spills. */
+const transformMemoryBytes = 256 * 2 ** 20;
+const engine = new LazyEngine({ memoryLimitBytes: transformMemoryBytes, threads: 1, temporaryDirectory, ids: new RandomIdSource(random) });
 const stager = new InThreadBatchStager({
+  openEngine: () => engine.open(),
   openStore,
   clock,
   failpoint,
@@ -37,6 +43,9 @@ async function perform(kind: TaskKind, task: unknown): Promise<unknown> {
   switch (kind) {
     case 'stage':
       return stager.stage(task as WorkerTasks['stage']['task']);
+    case 'prepare':
+      await stager.prepare(task as WorkerTasks['prepare']['task']);
+      return undefined;
     case 'encode':
       return encoder.encode(task as WorkerTasks['encode']['task']);
     case 'rewrite':

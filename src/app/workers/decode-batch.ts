@@ -21,18 +21,19 @@ const unopenable: ReadonlySet<string> = new Set(['KAFKA_BATCH_CORRUPT', 'KAFKA_B
 
 /**
  * Appends the rows of a record batch to the decoder. One that cannot be opened, or not to its end, is one reject for all its offsets, and none of
- * its records becomes a row.
+ * its records becomes a row. `onRow`: told of each record that is a row, by its offset in the batch.
  */
 export function decodeRecordBatch(
   bytes: Uint8Array,
   packed: PackedRecordBatch,
   decoder: RecordDecoder,
-  maxUnpackedBytes?: number,
+  options: { readonly maxUnpackedBytes?: number | undefined; readonly onRow?: ((offsetDelta: number) => void) | undefined } = {},
 ): DecodedRecordBatch {
+  const { maxUnpackedBytes, onRow } = options;
   const rowsBefore = decoder.rowCount;
   decoder.startPartition(packed.topic, packed.partition);
   try {
-    return decodeRecords(new RecordCursor(bytes, { maxUnpackedBytes }), packed, decoder);
+    return decodeRecords(new RecordCursor(bytes, { maxUnpackedBytes }), packed, decoder, onRow);
   } catch (error) {
     if (!isServiceError(error) || !unopenable.has(error.code)) throw error;
     decoder.reset(rowsBefore);
@@ -41,7 +42,12 @@ export function decodeRecordBatch(
   }
 }
 
-function decodeRecords(cursor: RecordCursor, packed: PackedRecordBatch, decoder: RecordDecoder): DecodedRecordBatch {
+function decodeRecords(
+  cursor: RecordCursor,
+  packed: PackedRecordBatch,
+  decoder: RecordDecoder,
+  onRow: ((offsetDelta: number) => void) | undefined,
+): DecodedRecordBatch {
   const firstDelta = cursor.deltaOf(packed.fromOffset);
   const rejects: RejectedRecord[] = [];
   const passedOver: PassReason[] = [];
@@ -50,28 +56,43 @@ function decodeRecords(cursor: RecordCursor, packed: PackedRecordBatch, decoder:
     if (cursor.offsetDelta < firstDelta) continue;
     read += 1;
     const refusal = decoder.decode(cursor);
-    if (refusal === undefined) continue;
+    if (refusal === undefined) {
+      onRow?.(cursor.offsetDelta);
+      continue;
+    }
     if (refusal.noRow !== undefined) {
       passedOver.push(refusal.noRow);
       continue;
     }
-    rejects.push(
-      owned(
-        cutIfHuge({
-          topic: packed.topic,
-          partition: packed.partition,
-          offset: cursor.offset(),
-          timestampMs: cursor.timestampMs,
-          key: cursor.key(),
-          value: cursor.value(),
-          headers: cursor.headers(),
-          reason: refusal.reason,
-          message: refusal.message,
-        }),
-      ),
-    );
+    rejects.push(rejectOf(cursor, packed, refusal));
   }
   return { rejects, passedOver, read, unpackedBytes: cursor.data.length + decoder.unpackedBytes };
+}
+
+/** The records at these offsets of a record batch that has been decoded, rejected after all. */
+export function rejectedRows(
+  bytes: Uint8Array,
+  packed: PackedRecordBatch,
+  failures: ReadonlyMap<number, Pick<RejectedRecord, 'reason' | 'message' | 'suspends'>>,
+  maxUnpackedBytes: number | undefined,
+): readonly RejectedRecord[] {
+  const cursor = new RecordCursor(bytes, { maxUnpackedBytes });
+  const rejects: RejectedRecord[] = [];
+  while (rejects.length < failures.size && cursor.next()) {
+    const failure = failures.get(cursor.offsetDelta);
+    if (failure !== undefined) rejects.push(rejectOf(cursor, packed, failure));
+  }
+  return rejects;
+}
+
+function rejectOf(
+  cursor: RecordCursor,
+  { topic, partition }: PackedRecordBatch,
+  { reason, message, suspends }: Pick<RejectedRecord, 'reason' | 'message' | 'suspends'>,
+): RejectedRecord {
+  const record = { topic, partition, offset: cursor.offset(), timestampMs: cursor.timestampMs };
+  const parts = { key: cursor.key(), value: cursor.value(), headers: cursor.headers() };
+  return owned(cutIfHuge({ ...record, ...parts, reason, message, ...(suspends === true ? { suspends } : {}) }));
 }
 
 /** The reject with bytes of its own instead of views. */

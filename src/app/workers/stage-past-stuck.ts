@@ -32,18 +32,22 @@ function givenUp({ batch }: StageTask, cause: ServiceError): StageResult {
   const bytes = new Uint8Array(batch.bytes);
   const rejects = batch.recordBatches.map((packed) => unopened(bytes.subarray(packed.start, packed.end), packed, cause));
   const recordsByTopic = Object.fromEntries(batch.recordBatches.map(({ topic }) => [topic, countRejected(rejects)]));
-  return { files: [], rowCount: 0, rejects, passedOver: {}, recordsByTopic, timings: { decodeMs: 0, encodeMs: 0, storeMs: 0 } };
+  const timings = { decodeMs: 0, transformMs: 0, encodeMs: 0, storeMs: 0 };
+  return { files: [], rowCount: 0, recordsWithRows: 0, rejects, passedOver: {}, unmet: {}, recordsByTopic, timings };
 }
 
 function joined(left: StageResult, right: StageResult): StageResult {
   return {
     files: [...left.files, ...right.files],
     rowCount: left.rowCount + right.rowCount,
+    recordsWithRows: left.recordsWithRows + right.recordsWithRows,
     rejects: [...left.rejects, ...right.rejects],
     passedOver: added(left.passedOver, right.passedOver),
+    unmet: added(left.unmet, right.unmet),
     recordsByTopic: added(left.recordsByTopic, right.recordsByTopic),
     timings: {
       decodeMs: left.timings.decodeMs + right.timings.decodeMs,
+      transformMs: left.timings.transformMs + right.timings.transformMs,
       encodeMs: left.timings.encodeMs + right.timings.encodeMs,
       storeMs: left.timings.storeMs + right.timings.storeMs,
     },

@@ -7,6 +7,8 @@ import type { StagedFile } from '../../table/staged-file.ts';
 /** What a worker thread can be asked for, and what it answers. */
 export interface WorkerTasks {
   readonly stage: { readonly task: StageTask; readonly result: StageResult };
+  /** Refuses what batches of a table could not be staged by. */
+  readonly prepare: { readonly task: Pick<StageTask, 'write' | 'decode'>; readonly result: undefined };
   readonly encode: { readonly task: EncodeTask; readonly result: EncodedChanges };
   readonly rewrite: { readonly task: RewriteTask; readonly result: StagedFile };
   /** Loads what the first task would otherwise wait for. */
@@ -20,6 +22,8 @@ export interface WorkerSetup {
   readonly maxNestingDepth: number;
   /** Of threads that stage batches: what one record batch may unpack to. */
   readonly maxUnpackedBytes?: number | undefined;
+  /** Of threads that stage batches: where the engine of transforms spills. */
+  readonly temporaryDirectory?: string | undefined;
   /** Where it says that it goes on (`thread-progress.ts`). */
   readonly progress: SharedArrayBuffer;
 }

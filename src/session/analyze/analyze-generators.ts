@@ -3,7 +3,7 @@ import type { Expression } from '../../expr/expression.ts';
 import { expressionType } from '../../expr/expression-type.ts';
 import type { Analyzed, Nameable } from '../plan/analyzed.ts';
 import { exactColumn } from '../plan/exact-column.ts';
-import { callName, generate, generatorArgument, isGenerator, refuseNestedGenerator } from '../plan/generators.ts';
+import { callName, generate, generatorArgument, isGenerator, refuseNestedGenerator } from '../../expr/generators.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Analysis } from './analysis.ts';
 import { newAttribute, outputsOf, type WantedOutput } from './outputs.ts';

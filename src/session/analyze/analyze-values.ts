@@ -5,7 +5,7 @@ import { expressionType } from '../../expr/expression-type.ts';
 import { printExpression } from '../../expr/print-expression.ts';
 import type { DataType, Field } from '../../schema/types.ts';
 import type { Analyzed } from '../plan/analyzed.ts';
-import { isGeneratorName } from '../plan/generators.ts';
+import { isGeneratorName } from '../../expr/generators.ts';
 import { subqueryOf } from '../plan/subquery-name.ts';
 import type { Analysis } from './analysis.ts';
 import { rowsInTimes } from './common-times.ts';

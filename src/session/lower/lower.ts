@@ -6,7 +6,7 @@ import { expressionSql, quoteName, sortKeySql, sqlText, typeSql } from '../../ex
 import type { StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import { type Analyzed, type Attribute, attributeColumn, type Output, schemaOf } from '../plan/analyzed.ts';
-import { generate } from '../plan/generators.ts';
+import { generate } from '../../expr/generators.ts';
 import { needsCast, setWords } from '../plan/set-columns.ts';
 import { subqueryQualifier } from '../plan/subquery-name.ts';
 import { batchesOf } from '../rows/build-rows.ts';

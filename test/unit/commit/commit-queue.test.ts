@@ -61,8 +61,9 @@ class HeldStager implements BatchStager {
     await this.#held.get(range.from)?.promise;
     const rowCount = Number(range.until - range.from) - this.rejects.length;
     const file = { path: `${task.fileNameStem}.parquet`, partitionValues: {}, sizeBytes: 10, rowCount, modifiedMs: 1, statistics: [] };
-    const timings = { decodeMs: 0, encodeMs: 0, storeMs: 0 };
-    return { files: [file], rowCount, rejects: this.rejects, passedOver: {}, recordsByTopic: {}, timings };
+    const timings = { decodeMs: 0, transformMs: 0, encodeMs: 0, storeMs: 0 };
+    const rows = { files: [file], rowCount, recordsWithRows: rowCount };
+    return { ...rows, rejects: this.rejects, passedOver: {}, unmet: {}, recordsByTopic: {}, timings };
   }
 }
 

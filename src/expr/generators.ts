@@ -1,11 +1,11 @@
-import { AnalysisException } from '../../base/analysis-exception.ts';
-import type { Expression } from '../../expr/expression.ts';
-import { someNode } from '../../expr/expression-tree.ts';
-import { expressionType } from '../../expr/expression-type.ts';
-import { printExpression } from '../../expr/print-expression.ts';
-import { sqlText } from '../../expr/sql/engine-sql.ts';
-import { describeType } from '../../schema/describe-type.ts';
-import type { DataType, Field } from '../../schema/types.ts';
+import { AnalysisException } from '../base/analysis-exception.ts';
+import type { Expression } from './expression.ts';
+import { someNode } from './expression-tree.ts';
+import { expressionType } from './expression-type.ts';
+import { printExpression } from './print-expression.ts';
+import { sqlText } from './sql/engine-sql.ts';
+import { describeType } from '../schema/describe-type.ts';
+import type { DataType, Field } from '../schema/types.ts';
 
 /** What a generator makes of each row: columns, and for each the engine's text, to stand side by side in one select list. */
 export interface Generated {
@@ -58,14 +58,20 @@ export function generate(name: string, argument: Expression, { sql, outer }: { r
   const lower = name.toLowerCase();
   const kept = outer || lower.endsWith('_outer');
   const type = expressionType(argument);
-  const rows = (list: string): string => `unnest(${kept ? `CASE WHEN len(${sql}) > 0 THEN ${list} ELSE [NULL] END` : list})`;
+  const count = elementCountSql(sql, type);
+  const rows = (list: string): string => `unnest(${kept ? `CASE WHEN ${count} > 0 THEN ${list} ELSE [NULL] END` : list})`;
   const columns = lower.startsWith('inline') ? inlined(type, rows(sql)) : exploded(type, sql, rows);
   if (columns === undefined) throw wrongInput(name, type);
   const places: Columns = lower.startsWith('pos')
-    ? [[field('pos', { kind: 'integer' }), `CAST(${rows(`range(len(${sql}))`)} AS INTEGER)`]]
+    ? [[field('pos', { kind: 'integer' }), `CAST(${rows(`range(${count})`)} AS INTEGER)`]]
     : [];
   const all = [...places, ...columns];
   return { fields: all.map(([made]) => made), values: all.map(([, text]) => text) };
+}
+
+/** The engine's text of how many elements a list or a map has. */
+export function elementCountSql(sql: string, type: DataType | undefined): string {
+  return type?.kind === 'map' ? `CAST(cardinality(${sql}) AS BIGINT)` : `len(${sql})`;
 }
 
 type Columns = readonly (readonly [Field, string])[];
