@@ -66,17 +66,24 @@ function tableChecks(table: TableSettings, index: number, config: Config): reado
 }
 
 /** What becomes of the records of a table's route. */
-function routeChecks({ definition, sources, unknownMembers }: TableSettings, schema: StructType, config: Config, index: number): readonly ConfigIssue[] {
+function routeChecks(
+  { definition, sources, unknownMembers }: TableSettings,
+  schema: StructType,
+  config: Config,
+  index: number,
+): readonly ConfigIssue[] {
   const route = present(config.ingest.routes[index], 'the route of the table is there');
   const path = ['ingest', 'routes', index];
   const { columns, value, key } = route;
   const record = columns === undefined ? schema : schemaOfColumns(columns);
   const spec = { sources: columns?.map(({ source }) => source) ?? [...sources.values()], unknownMembers, value, key };
   const partitionColumns = isTransform(route) ? [] : definition.partitionColumns;
-  const columnsPath = columns === undefined ? ['tables', config.tables.findIndex(({ name }) => name === route.table), 'columns'] : [...path, 'columns'];
+  const columnsPath =
+    columns === undefined ? ['tables', config.tables.findIndex(({ name }) => name === route.table), 'columns'] : [...path, 'columns'];
   const decoded = refusals(columnsPath, () => {
     const twice = columns === undefined ? undefined : duplicateColumn(record);
-    if (twice !== undefined) throw new ServiceError({ code: 'CONFIG_INVALID', kind: 'invalid', message: `a second column is called "${twice}"` });
+    if (twice !== undefined)
+      throw new ServiceError({ code: 'CONFIG_INVALID', kind: 'invalid', message: `a second column is called "${twice}"` });
     // Refuses what it cannot decode to when it is made.
     return new RecordDecoder(record, spec, { maxDepth: config.ingest.maxNestingDepth, partitionColumns });
   });

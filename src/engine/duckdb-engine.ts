@@ -279,7 +279,9 @@ export class DuckdbEngine implements Engine {
       await connection.run("SET GLOBAL TimeZone = 'UTC'");
       await connection.run(`SET GLOBAL partitioned_write_max_open_files = ${maxOpenPartitions}`);
       await connection.run(`CREATE SCHEMA ${heldSchema}`);
-      await connection.run(`CREATE MACRO ${raiseFunction}(place, message) AS CASE WHEN CAST(concat('row ', place) AS INTEGER) IS NULL THEN NULL END`);
+      await connection.run(
+        `CREATE MACRO ${raiseFunction}(place, message) AS CASE WHEN CAST(concat('row ', place) AS INTEGER) IS NULL THEN NULL END`,
+      );
       registerHashFunctions(this.#modules, connection);
       registerVariantFunctions(this.#modules, connection);
       registerGeneratedSizeFunction(this.#modules, connection);

@@ -1,11 +1,11 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
+import { describeType } from '../schema/describe-type.ts';
+import type { DataType, Field } from '../schema/types.ts';
 import type { Expression } from './expression.ts';
 import { someNode } from './expression-tree.ts';
 import { expressionType } from './expression-type.ts';
 import { printExpression } from './print-expression.ts';
 import { sqlText } from './sql/engine-sql.ts';
-import { describeType } from '../schema/describe-type.ts';
-import type { DataType, Field } from '../schema/types.ts';
 
 /** What a generator makes of each row: columns, and for each the engine's text, to stand side by side in one select list. */
 export interface Generated {

@@ -3,8 +3,8 @@ import { byteSizeField, choiceField, durationField, integerField, textField, tex
 import { sourceTopicHint, topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
 import type { PayloadEncoding, ValueEncoding } from '../protocol/payload-encoding.ts';
 import { defaultMaxDepth, highestMaxDepth } from './decode/nesting-depth.ts';
-import { type TransformSettings, transformShape } from './transform/transform-settings.ts';
 import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
+import { type TransformSettings, transformShape } from './transform/transform-settings.ts';
 
 const maxRoutes = 256;
 const maxTopicsPerRoute = 256;

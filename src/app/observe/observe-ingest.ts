@@ -85,7 +85,13 @@ export function observeCommits(
       for (const [expectation, count] of Object.entries(staged.unmet)) ingest.expectationsUnmet.add(count, { table, expectation });
       const { decodeMs, transformMs, encodeMs, storeMs } = staged.timings;
       const transform = transformMs === 0 ? {} : { transform: transformMs };
-      for (const [phase, durationMs] of Object.entries({ decode: decodeMs, ...transform, encode: encodeMs, put: storeMs, commit: commitMs })) {
+      for (const [phase, durationMs] of Object.entries({
+        decode: decodeMs,
+        ...transform,
+        encode: encodeMs,
+        put: storeMs,
+        commit: commitMs,
+      })) {
         commit.durationSeconds.observe(durationMs / 1000, { table, phase });
       }
       commit.rows.observe(staged.rowCount, labels);

@@ -1,14 +1,14 @@
 import { present } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Failpoint } from '../../base/failpoint.ts';
-import { columnBytes } from '../../schema/column-bytes.ts';
-import type { OpenEngine } from '../../engine/engine.ts';
 import { type WrittenDataFiles, writeDataFiles } from '../../commit/file-writer.ts';
+import type { OpenEngine } from '../../engine/engine.ts';
 import { KnownSchemas } from '../../ingest/decode/known-schemas.ts';
 import { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
 import { RowTransform } from '../../ingest/transform/row-transform.ts';
 import type { TransformedRows } from '../../ingest/transform/transformed-rows.ts';
 import type { BatchStager, PassReason, RejectedRecord, StageResult, StageTask } from '../../protocol/sealed-batch.ts';
+import { columnBytes } from '../../schema/column-bytes.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import { concatBatches } from '../../schema/concat.ts';
 import { describeFields } from '../../schema/describe-type.ts';

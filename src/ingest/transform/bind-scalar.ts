@@ -7,8 +7,8 @@ import { childrenOf, columnsOf } from '../../expr/expression-tree.ts';
 import { checkCall } from '../../expr/functions.ts';
 import { isGeneratorName } from '../../expr/generators.ts';
 import { expressionSql, sqlText } from '../../expr/sql/engine-sql.ts';
-import type { StructType } from '../../schema/types.ts';
 import type { TransformExpression } from '../../protocol/transform-spec.ts';
+import type { StructType } from '../../schema/types.ts';
 
 /** An expression over the columns of one row. */
 export interface Scalar {

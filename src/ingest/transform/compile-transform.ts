@@ -7,7 +7,13 @@ import { callName, elementCountSql, generate, generatorArgument, isGenerator } f
 import { outputName } from '../../expr/output-name.ts';
 import { parseExpression } from '../../expr/parse/parse-expression.ts';
 import { typeSql } from '../../expr/sql/engine-sql.ts';
-import type { Expectation, TransformExpression, TransformGenerator, TransformOutput, TransformSpec } from '../../protocol/transform-spec.ts';
+import type {
+  Expectation,
+  TransformExpression,
+  TransformGenerator,
+  TransformOutput,
+  TransformSpec,
+} from '../../protocol/transform-spec.ts';
 import { convertValue } from '../../rows/values/convert-value.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
@@ -113,7 +119,7 @@ class Compiler {
     const { record } = this.#columns;
     const place = `select "${text}"`;
     if (value === undefined || (value.kind === 'column' && value.path.length === 1 && value.qualifier === undefined)) {
-      const asked = value?.kind === 'column' ? value.path[0] ?? '' : text;
+      const asked = value?.kind === 'column' ? (value.path[0] ?? '') : text;
       const index = record.fields.findIndex(({ name }) => (value === undefined ? name === asked : sameName(name, asked)));
       const field = record.fields[index];
       if (field !== undefined) {
@@ -188,8 +194,13 @@ class Compiler {
 
   #requireFilled({ name, nullable }: Field, selected: boolean): void {
     if (this.#outputs.has(name) || this.#problems.length > 0) return;
-    if (!selected) this.#problems.push({ path: ['columns'], message: `has no column "${name}", which the table has; name one, or say in select what fills it` });
-    else if (!nullable) this.#problems.push({ path: ['select'], message: `nothing fills column "${name}" of the table, which is required` });
+    if (!selected)
+      this.#problems.push({
+        path: ['columns'],
+        message: `has no column "${name}", which the table has; name one, or say in select what fills it`,
+      });
+    else if (!nullable)
+      this.#problems.push({ path: ['select'], message: `nothing fills column "${name}" of the table, which is required` });
   }
 
   /** The columns of the record that columns of the table are made of. */
@@ -211,13 +222,16 @@ function stored(sql: string, from: DataType, target: Field): string {
   const converted = convertValue(sql, { from, to: target.type }, { rule: 'store', path: [target.name] });
   if (from.kind === 'void') return `CAST(NULL AS ${typeSql(target.type)})`;
   if (converted.faults.some(({ kind }) => kind === 'mismatch'))
-    throw refused(`a value of type ${sqlTypeName(from)} does not become one of column "${target.name}", which has type ${sqlTypeName(target.type)}`);
+    throw refused(
+      `a value of type ${sqlTypeName(from)} does not become one of column "${target.name}", which has type ${sqlTypeName(target.type)}`,
+    );
   return converted.sql;
 }
 
 /** What is computed may be null at any depth. */
 function requireOpen({ name, type }: Field): void {
-  if (hasRequired(type)) throw refused(`column "${name}" has required members, which are filled by a column of the record of the same type only`);
+  if (hasRequired(type))
+    throw refused(`column "${name}" has required members, which are filled by a column of the record of the same type only`);
 }
 
 function hasRequired(type: DataType): boolean {

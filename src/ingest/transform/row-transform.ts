@@ -9,8 +9,8 @@ import { sliceRows } from '../../schema/slice.ts';
 import { takeRows } from '../../schema/take.ts';
 import type { StructType } from '../../schema/types.ts';
 import { settledRows } from './settled-rows.ts';
-import { type FailedRecord, type TransformedRows, type TransformTarget } from './transformed-rows.ts';
 import { type TransformQuery, transformQuery } from './transform-sql.ts';
+import { type FailedRecord, type TransformedRows, type TransformTarget } from './transformed-rows.ts';
 import { valuesRead } from './values-read.ts';
 
 /** Records that go through the engine at a time where each may become many rows. */
@@ -45,7 +45,10 @@ export class RowTransform {
     const query = transformQuery(spec, target.schema);
     if (query === undefined) return new RowTransform(spec, target);
     const engine = await openEngine();
-    const given: StructType = { kind: 'struct', fields: query.reads.map((index) => present(spec.record.fields[index], 'read columns are there')) };
+    const given: StructType = {
+      kind: 'struct',
+      fields: query.reads.map((index) => present(spec.record.fields[index], 'read columns are there')),
+    };
     const run = await engine.prepare(given, query.relation);
     const blame = await preparedBlame(engine, given, query);
     return new RowTransform(spec, target, { query, run, blame });
@@ -61,7 +64,10 @@ export class RowTransform {
     const size = this.#spec.generator === undefined ? Math.max(1, batch.rowCount) : sliceOfMany;
     for (let from = 0; from < batch.rowCount; from += size) {
       const until = Math.min(batch.rowCount, from + size);
-      yield* this.#slice(batch, Int32Array.from({ length: until - from }, (_, index) => from + index));
+      yield* this.#slice(
+        batch,
+        Int32Array.from({ length: until - from }, (_, index) => from + index),
+      );
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Expression } from '../../expr/expression.ts';
 import { ExpressionParser, readTokens } from '../../expr/parse/parse-expression.ts';
 import { TokenStream } from '../../expr/parse/token-stream.ts';
+import { tokenize } from '../../expr/parse/tokens.ts';
 
 /** One entry of a select list. */
 export type SelectItem =
@@ -24,4 +25,20 @@ function readItem(stream: TokenStream): SelectItem {
   return item.kind === 'alias'
     ? { kind: 'value', value: item.operand, names: [item.name, ...(item.otherNames ?? [])].filter((name) => name !== '') }
     : { kind: 'value', value: item, names: [] };
+}
+
+/** The entries of a select list, as written. @throws ParseException. */
+export function splitSelectList(text: string): readonly string[] {
+  const items: string[] = [];
+  let from = 0;
+  let depth = 0;
+  for (const { kind, value, position } of tokenize(text)) {
+    if (kind !== 'operator') continue;
+    if ('([{'.includes(value)) depth += 1;
+    if (')]}'.includes(value)) depth -= 1;
+    if (value !== ',' || depth > 0) continue;
+    items.push(text.slice(from, position.offset).trim());
+    from = position.offset + 1;
+  }
+  return [...items, text.slice(from).trim()];
 }

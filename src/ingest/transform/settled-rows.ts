@@ -88,7 +88,11 @@ function candidatesOf(spec: TransformSpec, table: StructType, { records, compute
   };
 }
 
-function sourcesOf(numbers: Column | undefined, count: number, records: number): { readonly sources: Int32Array; readonly inOrder: boolean } {
+function sourcesOf(
+  numbers: Column | undefined,
+  count: number,
+  records: number,
+): { readonly sources: Int32Array; readonly inOrder: boolean } {
   const sources = new Int32Array(count);
   let inOrder = count === records;
   for (let row = 0; row < count; row++) {
@@ -125,7 +129,10 @@ function missingFailure(
   { index, records, record }: AtRecord & { readonly index: number },
 ): Omit<FailedRecord, 'row'> {
   const output = outputs[index];
-  const given = output?.kind === 'computed' ? `${output.expression.place} gives none${valuesRead(output.expression, records, record)}` : 'there is none';
+  const given =
+    output?.kind === 'computed'
+      ? `${output.expression.place} gives none${valuesRead(output.expression, records, record)}`
+      : 'there is none';
   return { reason: 'missing-required', message: `column "${name}": a value is required, and ${given}`, suspends: false };
 }
 

@@ -1,8 +1,8 @@
 import { raiseFunction } from '../../engine/engine.ts';
 import { typeSql } from '../../expr/sql/engine-sql.ts';
+import type { TransformExpression, TransformSpec } from '../../protocol/transform-spec.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
-import type { TransformExpression, TransformSpec } from '../../protocol/transform-spec.ts';
 
 /** What the engine is asked for: `n` (the number of the record), columns of the table, and whether the row meets each expectation. */
 export interface TransformQuery {
@@ -28,7 +28,8 @@ export function transformQuery(spec: TransformSpec, table: StructType): Transfor
   const named = [...new Set([...computes, ...expectations.flatMap(({ about }) => about)])].toSorted((left, right) => left - right);
   const steps = stepsOf(spec, named);
   const reads = [...new Set([...steps.flatMap((step) => step.reads), ...passed(spec, named)])].toSorted((left, right) => left - right);
-  const from = (source: string): string => `SELECT ${['n', ...reads.map((column, index) => `c${index} AS r${column}`)].join(', ')} FROM (${source})`;
+  const from = (source: string): string =>
+    `SELECT ${['n', ...reads.map((column, index) => `c${index} AS r${column}`)].join(', ')} FROM (${source})`;
   const made = generator === undefined ? [] : ['made'];
   const checks = expectations.map(({ expression }, index) => `coalesce(${expression.sql}, true) AS x${index}`);
   const schema: StructType = {
@@ -151,7 +152,9 @@ function blameSql(
   const known = `SELECT *, ${bad.length === 0 ? 'NULL' : `CASE ${bad.join(' ')} END`} AS early FROM (SELECT *${attempts.length === 0 ? '' : `, ${attempts.join(', ')}`} FROM (${source})) WHERE ${kept}`;
   const place = generator === undefined ? undefined : places.get(generator.argument);
   const tried =
-    generator === undefined ? spec : { ...spec, generator: { ...generator, argument: { ...generator.argument, sql: `t${place ?? 0}[1]` } } };
+    generator === undefined
+      ? spec
+      : { ...spec, generator: { ...generator, argument: { ...generator.argument, sql: `t${place ?? 0}[1]` } } };
   const rows = generated(tried, known, { values, named, carried: ['early'] });
   const late = expectations.map(({ expression }, index) => `WHEN TRY([${expression.sql}]) IS NULL THEN ${first.length + index}`);
   const found = `coalesce(early, ${late.length === 0 ? 'NULL' : `CASE ${late.join(' ')} END`})`;

@@ -1,6 +1,6 @@
+import { printJson } from '../../base/bigint-json.ts';
 import { printable } from '../../base/printable.ts';
 import { jsonRows } from '../../codec/json-rows.ts';
-import { printJson } from '../../base/bigint-json.ts';
 import type { TransformExpression } from '../../protocol/transform-spec.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import { sliceRows } from '../../schema/slice.ts';

@@ -1,9 +1,9 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { nearestName } from '../../base/nearest-name.ts';
 import type { Expression } from '../../expr/expression.ts';
+import { isGenerator } from '../../expr/generators.ts';
 import { TokenStream } from '../../expr/parse/token-stream.ts';
 import type { Analyzed } from '../plan/analyzed.ts';
-import { isGenerator } from '../../expr/generators.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Analysis } from './analysis.ts';
 import { generated } from './analyze-generators.ts';

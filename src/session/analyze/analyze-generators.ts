@@ -1,9 +1,9 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { expressionType } from '../../expr/expression-type.ts';
+import { callName, generate, generatorArgument, isGenerator, refuseNestedGenerator } from '../../expr/generators.ts';
 import type { Analyzed, Nameable } from '../plan/analyzed.ts';
 import { exactColumn } from '../plan/exact-column.ts';
-import { callName, generate, generatorArgument, isGenerator, refuseNestedGenerator } from '../../expr/generators.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Analysis } from './analysis.ts';
 import { newAttribute, outputsOf, type WantedOutput } from './outputs.ts';

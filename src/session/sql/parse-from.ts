@@ -1,7 +1,7 @@
 import type { Expression } from '../../expr/expression.ts';
+import { isGeneratorName } from '../../expr/generators.ts';
 import { isWord, type TokenStream } from '../../expr/parse/token-stream.ts';
 import type { Token } from '../../expr/parse/tokens.ts';
-import { isGeneratorName } from '../../expr/generators.ts';
 import type { JoinKind, Plan, TravelClause } from '../plan/plan.ts';
 import { subqueryOf } from '../plan/subquery-name.ts';
 import { requireShortChain } from './chain-limit.ts';

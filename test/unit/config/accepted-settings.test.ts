@@ -136,6 +136,11 @@ const samples: Readonly<Record<string, unknown>> = {
   'ingest.routes[].key.delimiter': ';',
   'ingest.routes[].key.format': 'avro',
   'ingest.routes[].key.schema': 'int',
+  'ingest.routes[].columns[].type': 'integer',
+  'ingest.routes[].columns[].from': 'offset',
+  'ingest.routes[].select': 'abs(-2) AS id, at',
+  'ingest.routes[].where': 'at IS NOT NULL',
+  'ingest.routes[].expect[].condition': 'id > 1',
   'schemaRegistry.url': 'https://registry.example.com/apis/ccompat/v7',
   'feeds[].table': 'orders',
   'feeds[].keyColumns': 'at',
@@ -143,6 +148,10 @@ const samples: Readonly<Record<string, unknown>> = {
   'feedDefaults.topicConfig': 'compact',
   'server.host': '127.0.0.2',
 };
+/** Settings of the first route's records, and a route that has them. */
+const ofTransforms = /^ingest\.routes\[\]\.(columns|select|where|expect)/;
+const transform =
+  ', columns: [{ name: order, type: long }, { name: at, type: timestamp, from: timestamp }], select: ["1 AS id", at], where: "true", expect: [{ name: e, condition: id > 0 }]';
 /** Settings of the second table of `base`. */
 const onlyIceberg = /^tables\[\]\.(catalog|identifier|partitioning|identifierColumns)$/;
 /** Settings of routes that only one format has, and a route of it. */
@@ -202,7 +211,8 @@ describe('every setting can be set by an override, an environment variable and a
     // One of the two ways to give a password, or to log in.
     const without = path.endsWith('passwordFile') ? ', password: p' : path === 'schemaRegistry.token' ? ', username: u, password: p' : '';
     const encoding = ofFormats.find(([of]) => of.test(path))?.[1];
-    const encoded = encoding === undefined ? base : base.replace(encodings, `, value: ${encoding}, key: ${encoding}`);
+    const transformed = ofTransforms.test(path) ? base.replace(encodings, encodings + transform) : base;
+    const encoded = encoding === undefined ? transformed : base.replace(encodings, `, value: ${encoding}, key: ${encoding}`);
     const from = without === '' ? encoded : encoded.replace(new RegExp(`(?<=${path.split('.')[0] ?? ''}: .*)${without}`), '');
     const written = load({ yaml: changed(parts, value, from) }).config;
     expect(load({ yaml: changed(parts, '${X}', from), env: { X: String(value) } }).config).toEqual(written);

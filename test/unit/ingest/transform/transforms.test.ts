@@ -47,18 +47,30 @@ describe('select and where of a route', () => {
       { id: 1n, name: 'ANN', day: 20_455, cents: 125n },
       { id: 4n, name: null, day: 20_457, cents: -1n },
     ]);
-    expect([rejects, passedOver, rowCount, countRead({ rejects, passedOver, rowCount, ...rest, files: [] })]).toEqual([[], { filtered: 2 }, 2, 4]);
+    expect([rejects, passedOver, rowCount, countRead({ rejects, passedOver, rowCount, ...rest, files: [] })]).toEqual([
+      [],
+      { filtered: 2 },
+      2,
+      4,
+    ]);
   });
 
   test('a record that an expression fails is a dead letter that names it, the others are rows', async () => {
     const { rows, rejects, passedOver } = await run(
       orders,
       values({ id: 1, name: 'a', placed: '2026-01-02', kind: 'a' }, { id: 2, placed: 'yesterday', amount: '7', kind: 'a' }),
-      values({ id: 'x' }, { id: 3, placed: '2026-01-02', kind: 'a' }, { id: 4, placed: 'no', kind: 'test' }, { id: 5, placed: '', kind: 'a' }),
+      values(
+        { id: 'x' },
+        { id: 3, placed: '2026-01-02', kind: 'a' },
+        { id: 4, placed: 'no', kind: 'test' },
+        { id: 5, placed: '', kind: 'a' },
+      ),
     );
     expect(rows.map(({ id }) => id)).toEqual([1n, 3n]);
     expect(passedOver).toEqual({ filtered: 1 });
-    expect(rejects.map(({ offset, reason, message, value }) => [offset, reason, message, JSON.parse(Buffer.from(value ?? []).toString()).id])).toEqual([
+    expect(
+      rejects.map(({ offset, reason, message, value }) => [offset, reason, message, JSON.parse(Buffer.from(value ?? []).toString()).id]),
+    ).toEqual([
       [1n, 'not-computed', 'select "CAST(placed AS date) AS day" cannot be computed from placed = "yesterday"', 2],
       [2n, 'wrong-type', 'column "id": "x" is not a long', 'x'],
       [5n, 'not-computed', 'select "CAST(placed AS date) AS day" cannot be computed from placed = ""', 5],
@@ -80,17 +92,26 @@ describe('select and where of a route', () => {
 
   test('what a required column of the table gets no value for is a dead letter', async () => {
     const { rows, rejects } = await run(
-      { columns: ['name: id, type: long', 'name: n, type: string, nullable: false'], route: 'columns: [{ name: id, type: long }, { name: a, type: string }]\nselect: [id, "nullif(a, \'\') AS n"]' },
+      {
+        columns: ['name: id, type: long', 'name: n, type: string, nullable: false'],
+        route: 'columns: [{ name: id, type: long }, { name: a, type: string }]\nselect: [id, "nullif(a, \'\') AS n"]',
+      },
       values({ id: 1, a: 'x' }, { id: 2, a: '' }),
     );
     expect(rows).toEqual([{ id: 1n, n: 'x' }]);
     expect(rejects).toMatchObject([
-      { offset: 1n, reason: 'missing-required', message: `column "n": a value is required, and select "nullif(a, '') AS n" gives none from a = ""` },
+      {
+        offset: 1n,
+        reason: 'missing-required',
+        message: `column "n": a value is required, and select "nullif(a, '') AS n" gives none from a = ""`,
+      },
     ]);
   });
 
   test('rows are written in several files when they are many, each record once', async () => {
-    const all = values(...Array.from({ length: 3_000 }, (_, id) => ({ id, name: `n${id}`, placed: id % 100 === 5 ? '?' : '2026-01-02', kind: 'a' })));
+    const all = values(
+      ...Array.from({ length: 3_000 }, (_, id) => ({ id, name: `n${id}`, placed: id % 100 === 5 ? '?' : '2026-01-02', kind: 'a' })),
+    );
     const batches = [0, 1_000, 2_000].map((from) => all.slice(from, from + 1_000));
     const result = await transformed(orders, batches, () => Promise.resolve(opened.engine), { maxDecodedBytes: 1_000 });
     expect(result.files.length).toBe(3);
@@ -100,7 +121,10 @@ describe('select and where of a route', () => {
 
   test('a transform that computes nothing needs no engine', async () => {
     const { rows } = await transformed(
-      { columns: ['name: b, type: long', 'name: a, type: string'], route: 'columns: [{ name: a, type: string }, { name: x, type: long }]\nselect: ["x AS b", a]' },
+      {
+        columns: ['name: b, type: long', 'name: a, type: string'],
+        route: 'columns: [{ name: a, type: string }, { name: x, type: long }]\nselect: ["x AS b", a]',
+      },
       [values({ a: 'q', x: 7 })],
       () => Promise.reject(new Error('the engine was started')),
     );
@@ -164,13 +188,17 @@ expect: [{ name: named, condition: "item <> ''" }]`,
   });
 
   test('a list that is too long is a dead letter', async () => {
-    const { rows, rejects } = await run(bench, values({ id: 1, items: Array.from({ length: 10_001 }, () => 'x') }, { id: 2, items: ['y'] }));
+    const { rows, rejects } = await run(
+      bench,
+      values({ id: 1, items: Array.from({ length: 10_001 }, () => 'x') }, { id: 2, items: ['y'] }),
+    );
     expect(rows).toEqual([{ id: 2n, item: 'y', place: 0 }]);
     expect(rejects).toMatchObject([{ offset: 0n, reason: 'not-computed' }]);
   });
 
   test('explode_outer keeps records without elements', async () => {
-    const route = 'columns: [{ name: id, type: long }, { name: m, type: "map<string,int>" }]\nselect: [id, "explode_outer(m) AS (item, place)"]';
+    const route =
+      'columns: [{ name: id, type: long }, { name: m, type: "map<string,int>" }]\nselect: [id, "explode_outer(m) AS (item, place)"]';
     const { rows, recordsWithRows } = await run({ ...bench, route }, values({ id: 1, m: { k: 7 } }, { id: 2 }));
     expect(rows).toEqual([
       { id: 1n, item: 'k', place: 7 },
