@@ -53,6 +53,13 @@ describe('killed at a failpoint, the product loses nothing of an Iceberg table a
   });
 
   it.each([
+    ['after-dead-letters', 2],
+    ['commit-applied', 2],
+  ])('with a transform between records and rows, at %s, passed for the %i. time', async (point, nth) => {
+    await expectSound(await killAndRecover({ workload, dir, point, nth, iceberg: { kind: 'files' }, transform: true }));
+  });
+
+  it.each([
     ['before-swap', 2],
     ['commit-applied', 2],
   ])('in an SQL catalog, at %s, passed for the %i. time', async (point, nth) => {

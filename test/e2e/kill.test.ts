@@ -58,6 +58,14 @@ describe('killed at a failpoint, the product loses nothing and doubles nothing',
   });
 
   it.each([
+    ['before-data-file', 3],
+    ['after-dead-letters', 2],
+    ['commit-applied', 2],
+  ])('with a transform between records and rows, at %s, passed for the %i. time', async (point, nth) => {
+    await expectSound(await killAndRecover({ workload, dir, point, nth, transform: true }));
+  });
+
+  it.each([
     ['within-data-files', 3],
     ['before-commit', 2],
   ])('at %s, passed for the %i. time, leaving files that vacuum takes away', async (point, nth) => {

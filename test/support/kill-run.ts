@@ -21,6 +21,7 @@ export interface KillOptions {
   readonly nth: number;
   readonly maintenance?: string | undefined;
   readonly iceberg?: IcebergKind | undefined;
+  readonly transform?: boolean | undefined;
   /** Old files that nothing refers to, put into the table before the first start: vacuum finds something. */
   readonly strays?: number | undefined;
   /** What must be true of the table before the second process is stopped. */
@@ -40,7 +41,11 @@ export interface KillResult extends Verdict {
  */
 export async function killAndRecover(options: KillOptions): Promise<KillResult> {
   const { workload, dir, point, nth } = options;
-  const pipeline = pipelineCase(dir, `kill-${point.toLowerCase()}`, { maintenance: options.maintenance, iceberg: options.iceberg });
+  const pipeline = pipelineCase(dir, `kill-${point.toLowerCase()}`, {
+    maintenance: options.maintenance,
+    iceberg: options.iceberg,
+    transform: options.transform,
+  });
   const produced = new Produced();
   await workload.createTopic(pipeline);
   plantStrays(pipeline.tableDir, options.strays ?? 0);

@@ -30,6 +30,8 @@ export interface PipelineOptions {
   readonly location?: string | undefined;
   /** An Iceberg table in the catalog of the kind; default: a Delta table. */
   readonly iceberg?: IcebergKind | undefined;
+  /** Rows are computed from other columns of the records; they are the same as without. */
+  readonly transform?: boolean | undefined;
 }
 
 /** Kinds of Iceberg catalogs, with what a REST server of the test has. */
@@ -131,7 +133,7 @@ ingest:
   maxBatchRows: 500
   maxFetchWait: 50ms
   sessionTimeout: ${options.sessionTimeout ?? '6s'}
-${(options.ingest ?? []).map((line) => `  ${line}\n`).join('')}  routes: [{ topics: [${topic}], table: events }]
+${(options.ingest ?? []).map((line) => `  ${line}\n`).join('')}  routes: [{ topics: [${topic}], table: events${options.transform === true ? transformText : ''} }]
   deadLetters: { topic: ${deadLetterTopic} }
 feeds:
   - { table: events, topic: ${feedTopic}, keyColumns: [id], start: earliest, partitions: 3, pollInterval: 100ms, maxTransactionRows: 700${options.feed === undefined ? '' : `, ${options.feed}`} }
@@ -141,6 +143,14 @@ server: { port: 0 }
 logging: { format: json, level: info }
 `;
 }
+
+/** Whatever it takes apart it puts together again, and a record that lacks a member is missed by the transform in place of the decoder. */
+const transformText = `,
+    columns: [{ name: id, type: long }, { name: kind, type: string }, { name: name, type: string }, { name: cost, type: "decimal(12,2)", member: amount },
+      { name: price, type: double }, { name: at, type: timestamp }, { name: p, type: integer, from: partition }, { name: o, type: long, from: offset }],
+    select: ["CAST(CAST(id AS string) AS bigint) AS id", "reverse(reverse(kind)) AS kind", name, "(cost * 2) / 2 AS amount", "price + 0 AS price",
+      "timestamp_micros(unix_micros(at)) AS at", "p AS kafka_partition", "CAST(o AS bigint) AS kafka_offset"],
+    where: "o >= 0 OR kind IS NULL", expect: [{ name: placed, condition: kafka_offset >= 0, onFailure: suspend }]`;
 
 /** Produces the records of cases and remembers what must become of each. */
 export class Workload {

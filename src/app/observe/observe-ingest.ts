@@ -4,7 +4,7 @@ import type { IngestObserver } from '../../ingest/ingest-observer.ts';
 import type { CommitMetrics, IngestMetrics } from '../../observability/area-metrics.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Standstill } from '../../observability/standstill.ts';
-import { countRead, countRejected } from '../../protocol/sealed-batch.ts';
+import { countRead, countRejected, type StageResult } from '../../protocol/sealed-batch.ts';
 
 /** What one table's ingest does, as metrics and log lines. */
 export function observeIngest(table: string, metrics: IngestMetrics, logger: Logger): IngestObserver {
@@ -83,15 +83,7 @@ export function observeCommits(
       if (filtered > 0) ingest.recordsFiltered.add(filtered, { table, reason: 'skipped-by-policy' });
       for (const [reason, count] of Object.entries(staged.passedOver)) ingest.recordsFiltered.add(count, { table, reason });
       for (const [expectation, count] of Object.entries(staged.unmet)) ingest.expectationsUnmet.add(count, { table, expectation });
-      const { decodeMs, transformMs, encodeMs, storeMs } = staged.timings;
-      const transform = transformMs === 0 ? {} : { transform: transformMs };
-      for (const [phase, durationMs] of Object.entries({
-        decode: decodeMs,
-        ...transform,
-        encode: encodeMs,
-        put: storeMs,
-        commit: commitMs,
-      })) {
+      for (const [phase, durationMs] of Object.entries(phasesOf(staged, commitMs))) {
         commit.durationSeconds.observe(durationMs / 1000, { table, phase });
       }
       commit.rows.observe(staged.rowCount, labels);
@@ -122,4 +114,10 @@ export function observeCommits(
       logger.info('unknown commit outcome resolved', { table, as });
     },
   };
+}
+
+function phasesOf({ timings }: StageResult, commitMs: number): Readonly<Record<string, number>> {
+  const { decodeMs, transformMs, encodeMs, storeMs } = timings;
+  const transform = transformMs === 0 ? {} : { transform: transformMs };
+  return { decode: decodeMs, ...transform, encode: encodeMs, put: storeMs, commit: commitMs };
 }

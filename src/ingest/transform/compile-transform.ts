@@ -73,8 +73,12 @@ class Compiler {
 
   compile({ select, where, expect = [] }: TransformSettings): CompiledTransform {
     const { record, table } = this.#columns;
-    if (select === undefined) for (const { name } of table.fields) this.#select(name, undefined, []);
-    else for (const [index, text] of select.entries()) this.#try(['select', index], () => this.#item(text, ['select', index]));
+    if (select === undefined) this.#takeAll(table.fields.flatMap(({ name }) => record.fields.find((field) => field.name === name) ?? []));
+    else
+      for (const [index, text] of select.entries())
+        this.#try(['select', index], () => {
+          this.#item(text);
+        });
     for (const field of table.fields) this.#requireFilled(field, select !== undefined);
     const condition = where === undefined ? undefined : this.#try(['where'], () => this.#condition(`where "${where}"`, where, record, 'r'));
     const expectations = expect.flatMap((each, index): readonly Expectation[] => {
@@ -100,41 +104,50 @@ class Compiler {
     }
   }
 
-  #item(text: string, path: readonly (string | number)[]): void {
+  #item(text: string): void {
     const item = parseSelectItem(text);
     const { record } = this.#columns;
     if (item.kind === 'star') {
       const unknown = item.except.find((name) => !record.fields.some((field) => sameName(field.name, name)));
       if (unknown !== undefined) throw refused(`EXCEPT names "${unknown}", which is no column of the record`);
       const chosen = record.fields.filter(({ name }) => !item.except.some((left) => sameName(left, name)));
-      for (const { name } of chosen) this.#try(path, () => this.#select(name, undefined, [name]));
+      this.#takeAll(chosen);
       return;
     }
     if (isGenerator(item.value)) this.#generate(text, item.value, item.names);
     else this.#select(text, item.value, item.names);
   }
 
-  /** `value` absent: the column of the record called as the text. */
-  #select(text: string, value: Expression | undefined, names: readonly string[]): void {
-    const { record } = this.#columns;
-    const place = `select "${text}"`;
-    if (value === undefined || (value.kind === 'column' && value.path.length === 1 && value.qualifier === undefined)) {
-      const asked = value?.kind === 'column' ? (value.path[0] ?? '') : text;
-      const index = record.fields.findIndex(({ name }) => (value === undefined ? name === asked : sameName(name, asked)));
-      const field = record.fields[index];
-      if (field !== undefined) {
-        const target = this.#target(names[0] ?? field.name);
-        if (describeType(field.type) === describeType(target.type)) return this.#set(target, { kind: 'record', column: index });
-        const column: Expression = { kind: 'column', path: [field.name] };
-        return this.#set(target, { kind: 'computed', expression: this.#computed(place, column, target) });
+  #takeAll(fields: readonly Field[]): void {
+    for (const field of fields) {
+      this.#try(['select'], () => {
+        this.#take(field.name, field, this.#target(field.name));
+      });
+    }
+  }
+
+  #select(text: string, value: Expression, names: readonly string[]): void {
+    if (value.kind === 'column' && value.path.length === 1 && value.qualifier === undefined) {
+      const [asked = ''] = value.path;
+      const found = this.#columns.record.fields.find(({ name }) => sameName(name, asked));
+      if (found !== undefined) {
+        this.#take(text, found, this.#target(names[0] ?? found.name));
+        return;
       }
-      // Without a select list such a column is filled by nothing, which is told of the column.
-      if (value === undefined) return;
     }
     if (names.length > 1) throw refused('several names are for a generator such as posexplode');
-    const bare = value ?? { kind: 'column', path: [text] };
-    const target = this.#target(names[0] ?? outputName(bare));
-    this.#set(target, { kind: 'computed', expression: this.#computed(place, bare, target) });
+    const target = this.#target(names[0] ?? outputName(value));
+    this.#set(target, { kind: 'computed', expression: this.#computed(`select "${text}"`, value, target) });
+  }
+
+  /** A column of the record as it is, or as the column of the table takes it. */
+  #take(text: string, field: Field, target: Field): void {
+    if (describeType(field.type) === describeType(target.type)) {
+      this.#set(target, { kind: 'record', column: this.#columns.record.fields.indexOf(field) });
+      return;
+    }
+    const value: Expression = { kind: 'column', path: [field.name] };
+    this.#set(target, { kind: 'computed', expression: this.#computed(`select "${text}"`, value, target) });
   }
 
   #computed(place: string, value: Expression, target: Field): TransformExpression {

@@ -68,12 +68,14 @@ describe('select and where of a route', () => {
     );
     expect(rows.map(({ id }) => id)).toEqual([1n, 3n]);
     expect(passedOver).toEqual({ filtered: 1 });
-    expect(
-      rejects.map(({ offset, reason, message, value }) => [offset, reason, message, JSON.parse(Buffer.from(value ?? []).toString()).id]),
-    ).toEqual([
-      [1n, 'not-computed', 'select "CAST(placed AS date) AS day" cannot be computed from placed = "yesterday"', 2],
-      [2n, 'wrong-type', 'column "id": "x" is not a long', 'x'],
-      [5n, 'not-computed', 'select "CAST(placed AS date) AS day" cannot be computed from placed = ""', 5],
+    const begins = (value: Uint8Array | undefined): string =>
+      Buffer.from(value ?? [])
+        .toString()
+        .slice(0, 8);
+    expect(rejects.map(({ offset, reason, message, value }) => [offset, reason, message, begins(value)])).toEqual([
+      [1n, 'not-computed', 'select "CAST(placed AS date) AS day" cannot be computed from placed = "yesterday"', '{"id":2,'],
+      [2n, 'wrong-type', 'column "id": "x" is not a long', '{"id":"x'],
+      [5n, 'not-computed', 'select "CAST(placed AS date) AS day" cannot be computed from placed = ""', '{"id":5,'],
     ]);
   });
 
