@@ -125,21 +125,22 @@ function readDecimals(source: Source, nulls: Nulls, precision: number): BigInt64
   }
   const { length } = source;
   const words = new BigInt64Array(2 * length);
+  const halves = new Int32Array(words.buffer);
   if (precision > 9) {
-    const longs = readFixed(source, nulls, BigInt64Array);
+    const low = new Int32Array(readFixed(source, nulls, BigInt64Array).buffer);
     for (let row = 0; row < length; row++) {
-      const value = longs[row] ?? 0n;
-      words[2 * row] = value;
-      words[2 * row + 1] = value < 0n ? -1n : 0n;
+      const high = low[2 * row + 1] ?? 0;
+      halves[4 * row] = low[2 * row] ?? 0;
+      halves[4 * row + 1] = high;
+      halves[4 * row + 2] = halves[4 * row + 3] = high >> 31;
     }
     return words;
   }
-  const halves = new Int32Array(words.buffer);
   const narrow = precision > 4 ? readFixed(source, nulls, Int32Array) : readFixed(source, nulls, Int16Array);
   for (let row = 0; row < length; row++) {
     const value = narrow[row] ?? 0;
     halves[4 * row] = value;
-    halves.fill(value < 0 ? -1 : 0, 4 * row + 1, 4 * row + 4);
+    halves[4 * row + 1] = halves[4 * row + 2] = halves[4 * row + 3] = value >> 31;
   }
   return words;
 }

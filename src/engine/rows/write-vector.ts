@@ -101,9 +101,19 @@ function decimalBytes(column: DecimalColumn): Uint8Array {
   const { length, words, type } = column;
   const precision = type.kind === 'decimal' ? type.precision : 38;
   if (precision > 18) return bytesOf(words.subarray(0, 2 * length));
-  if (precision > 9) return bytesOf(BigInt64Array.from({ length }, (_, row) => words[2 * row] ?? 0n));
   const halves = new Int32Array(words.buffer, words.byteOffset, words.length * 2);
+  if (precision > 9) return bytesOf(lowWords(halves, length));
   const low = { length };
   const value = (_: unknown, row: number): number => halves[4 * row] ?? 0;
   return bytesOf(precision > 4 ? Int32Array.from(low, value) : Int16Array.from(low, value));
+}
+
+/** The lower 64 bits of each value, as halves of 32: whole words would be an object each. */
+function lowWords(halves: Int32Array, length: number): Int32Array {
+  const low = new Int32Array(2 * length);
+  for (let row = 0; row < length; row++) {
+    low[2 * row] = halves[4 * row] ?? 0;
+    low[2 * row + 1] = halves[4 * row + 1] ?? 0;
+  }
+  return low;
 }

@@ -94,9 +94,12 @@ function sourcesOf(
   records: number,
 ): { readonly sources: Int32Array; readonly inOrder: boolean } {
   const sources = new Int32Array(count);
+  // The numbers of records are small: of each 64-bit word the lower half.
+  const values = numbers?.layout === 'fixed' ? numbers.values : undefined;
+  const halves = values === undefined ? undefined : new Int32Array(values.buffer, values.byteOffset, 2 * count);
   let inOrder = count === records;
   for (let row = 0; row < count; row++) {
-    const source = numbers?.layout === 'fixed' ? Number(numbers.values[row]) : row;
+    const source = halves?.[2 * row] ?? row;
     sources[row] = source;
     inOrder &&= source === row;
   }
