@@ -54,8 +54,9 @@ const maxTold = 100;
  * Why the rows of a table cannot be told by source offset; `undefined`: they can. A column that is missing must not matter: one topic, one
  * partition.
  */
-export function rowsProblem(columns: SourceColumns | undefined, { ranges }: AuditReport): string | undefined {
+export function rowsProblem(columns: SourceColumns | undefined, { ranges, rows, recordsWithRows }: AuditReport): string | undefined {
   if (columns === undefined) return 'no column of the table is known to hold source offsets';
+  if (recordsWithRows !== rows) return 'its route makes several rows of a record, which share their offset';
   const [topics, partitions] = [new Set(ranges.map(({ topic }) => topic)), new Set(ranges.map(({ partition }) => partition))];
   if (columns.topic === undefined && topics.size > 1) return `its rows are of ${topics.size} topics, and no column holds the topic`;
   if (columns.partition === undefined && partitions.size > 1)

@@ -41,6 +41,8 @@ export interface AuditReport {
   readonly rows: number;
   readonly deadLettered: number;
   readonly filtered: number;
+  /** Records that the rows are of: fewer, where a route makes several rows of a record. */
+  readonly recordsWithRows: number;
   /** The ledger's end for each partition: `topic:partition` -> next offset. */
   readonly offsets: ReadonlyMap<string, bigint>;
   readonly ranges: readonly LedgerRange[];
@@ -79,7 +81,7 @@ export class LedgerAudit {
   readonly #ledgers = new Map<string, { range: LedgerRange }>();
   /** The incarnation each partition was read from last. */
   readonly #incarnations = new Map<string, string>();
-  readonly #totals = { versions: 0, commits: 0, records: 0, rows: 0, deadLettered: 0, filtered: 0 };
+  readonly #totals = { versions: 0, commits: 0, records: 0, rows: 0, recordsWithRows: 0, deadLettered: 0, filtered: 0 };
   readonly #foreign: ForeignChange[] = [];
   #foreignCount = 0;
 
@@ -97,6 +99,7 @@ export class LedgerAudit {
     }
     this.#totals.commits += 1;
     for (const key of ['records', 'rows', 'deadLettered', 'filtered'] as const) this.#totals[key] += accounting[key];
+    this.#totals.recordsWithRows += accounting.recordsWithRows ?? accounting.rows;
     this.#findings.add(...checkBalance(entry, accounting), ...checkMarks(entry, accounting));
     const { rows, pipeline } = accounting;
     const marks = marksOf(entry, pipeline);

@@ -54,7 +54,7 @@ export class DeadLetterTopic implements DeadLetterSink {
   async write(batch: Pick<SealedBatch, 'ranges'>, rejects: readonly RejectedRecord[], signal?: AbortSignal): Promise<RejectAccounting> {
     const [first] = rejects;
     if (first === undefined) return { deadLettered: 0, filtered: 0 };
-    const standsAt = rejects.find(({ suspends }) => suspends === true);
+    const standsAt = this.#options.policy === 'suspend' ? undefined : rejects.find(({ suspends }) => suspends === true);
     if (standsAt !== undefined) throw suspended(this.#options.table, standsAt);
     switch (this.#options.policy) {
       case 'skip':

@@ -1,7 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AuditReport, AuditRequest } from '../../app/app-commands.ts';
 import type { JsonValue } from '../../base/bigint-json.ts';
+import { sourcesInTable } from '../../config/sources-in-table.ts';
 import type { TableSettings } from '../../config/table-settings.ts';
+import type { TransformSettings } from '../../ingest/transform/transform-settings.ts';
 import type { CommandSession } from '../command-session.ts';
 import { countText, timeText } from '../display-text.ts';
 import { exitCodes } from '../exit-code.ts';
@@ -46,7 +48,8 @@ async function audit(session: CommandSession, flags: AuditFlags, table: string |
   const { terminal, environment } = session;
   // A path, or a name in a catalog that flags describe, needs no configuration.
   const isKnown = table === undefined || (flags.conf === undefined && !isPath(table));
-  const configured = isKnown ? session.loadConfig().config.tables : [];
+  const config = isKnown ? session.loadConfig().config : undefined;
+  const configured = config?.tables ?? [];
   const names = table === undefined ? configured.map(({ name }) => name) : [table];
   const reports: AuditReport[] = [];
   for (const name of names) {
@@ -56,7 +59,12 @@ async function audit(session: CommandSession, flags: AuditFlags, table: string |
         ...namedTable(session, name, flags.conf),
         ...absolutePlaces(session, flags),
         level: flags.rows === true ? 'rows' : flags.files === true ? 'files' : 'log',
-        columns: flags.sourceColumns ?? sourceColumnsOf(settings),
+        columns:
+          flags.sourceColumns ??
+          sourceColumnsOf(
+            settings,
+            config?.ingest.routes.find(({ table: routed }) => routed === name),
+          ),
         signal: environment.signal,
       }),
     );
@@ -66,9 +74,9 @@ async function audit(session: CommandSession, flags: AuditFlags, table: string |
   return reports.some(({ verdict }) => verdict === 'broken') ? exitCodes.dataProblem : exitCodes.ok;
 }
 
-/** The columns that the configuration fills with the source of a record. */
-function sourceColumnsOf(settings: TableSettings | undefined): AuditRequest['columns'] {
-  const sources = [...(settings?.sources ?? [])];
+/** The columns that the configuration fills with the source of a record; what a route computes is not known to be one. */
+function sourceColumnsOf(settings: TableSettings | undefined, route: TransformSettings = {}): AuditRequest['columns'] {
+  const sources = settings === undefined ? [] : sourcesInTable(settings, route);
   const filledBy = (kind: string): string | undefined => sources.find(([, source]) => source.kind === kind)?.[0];
   const offset = filledBy('offset');
   return offset === undefined ? undefined : { offset, partition: filledBy('partition'), topic: filledBy('topic') };

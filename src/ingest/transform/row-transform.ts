@@ -64,10 +64,7 @@ export class RowTransform {
     const size = this.#spec.generator === undefined ? Math.max(1, batch.rowCount) : sliceOfMany;
     for (let from = 0; from < batch.rowCount; from += size) {
       const until = Math.min(batch.rowCount, from + size);
-      yield* this.#slice(
-        batch,
-        Int32Array.from({ length: until - from }, (_, index) => from + index),
-      );
+      yield* this.#slice(batch, ascending(from, until));
     }
   }
 
@@ -156,6 +153,12 @@ function read({ reads }: TransformQuery, records: ColumnBatch): ColumnBatch {
   const fields = reads.map((index) => present(records.schema.fields[index], 'read columns are there'));
   const columns = reads.map((index) => present(records.columns[index], 'read columns are there'));
   return { schema: { kind: 'struct', fields }, rowCount: records.rowCount, columns };
+}
+
+function ascending(from: number, until: number): Int32Array {
+  const numbers = new Int32Array(until - from);
+  for (let index = 0; index < numbers.length; index++) numbers[index] = from + index;
+  return numbers;
 }
 
 /** The records at ascending places; those that lie together share the buffers of the batch. */

@@ -149,6 +149,7 @@ function keptRows(
   failures: Failures,
   records: number,
 ): { readonly columns: readonly Column[]; readonly rowCount: number; readonly withRows: number; readonly seen: number } {
+  if (made === undefined && failures.size === 0) return { columns, rowCount: count, withRows: count, seen: count };
   const [seen, kept] = [new Uint8Array(records), new Uint8Array(records)];
   const rows = new Int32Array(count);
   let rowCount = 0;

@@ -12,6 +12,7 @@ describe('audit', () => {
     commits: 2,
     records: 10,
     rows: 9,
+    recordsWithRows: 9,
     deadLettered: 1,
     filtered: 0,
     proven: { from: toVersion(0), until: toVersion(2), complete: true },

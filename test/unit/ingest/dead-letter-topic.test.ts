@@ -190,6 +190,19 @@ describe('the dead-letter topic', () => {
   });
 });
 
+describe('a record that the table is to stand still at', () => {
+  it.each(['dead-letter', 'skip', 'suspend'] as const)('stops it before anything is written, with the policy %s', async (policy) => {
+    const bench = new Bench();
+    const sink = await bench.sink({ policy });
+    const stands = { ...reject(0, 2n), reason: 'expectation-failed', suspends: true } as const;
+    await expect(sink.write(batchFrom(0n), [reject(0, 1n), stands])).rejects.toMatchObject({
+      code: 'INGEST_SUSPENDED',
+      context: { offset: policy === 'suspend' ? 1n : 2n },
+    });
+    expect(await bench.stored()).toEqual([]);
+  });
+});
+
 describe('dead letters of a batch that is read again', () => {
   const two = [reject(0, 12n), reject(1, 15n)];
 
