@@ -81,10 +81,9 @@ async function selected(session: Session, { select, where }: Input, given: Given
   session.createDataFrame([{ ...given }], schema).createOrReplaceTempView('records');
   const list = select.map((value, index) => `CAST(${value} AS string) AS v${index}`).join(', ');
   try {
-    const rows = await (await session.sql(`SELECT id, ${list} FROM records WHERE ${where}`)).collect();
-    return rows.map((row) =>
-      JSON.stringify(['id', ...select.map((_, index) => `v${index}`)].map((name) => JSON.stringify(row[name] ?? 'null'))),
-    );
+    const rows = await (await session.sql(`SELECT CAST(id AS string) AS id, ${list} FROM records WHERE ${where}`)).collect();
+    const names = ['id', ...select.map((_, index) => `v${index}`)];
+    return rows.map((row) => JSON.stringify(names.map((name) => (typeof row[name] === 'string' ? row[name] : 'null'))));
   } catch (error) {
     if (isServiceError(error, 'invalid')) return undefined;
     throw error;

@@ -81,7 +81,10 @@ export async function transformed(
     partitionPathStyle: 'hive-delta',
     statisticsColumns: 32,
   } as const;
-  const result = await stager.stage({ batch: sealed(batches), write, decode: decodeSpecOf(settings, route, write), fileNameStem: 'stem' });
+  const task = { batch: sealed(batches), write, decode: decodeSpecOf(settings, route, write), fileNameStem: 'stem' };
+  const result = await stager.stage(task).finally(() => {
+    stager.close();
+  });
   const rows: PlainRow[] = [];
   for (const { path } of result.files) {
     const bytes = await store.read(path);

@@ -148,7 +148,7 @@ export class InThreadBatchStager implements BatchStager {
       known.decoder.reset();
       return known;
     }
-    if (this.#layouts.size >= maxLayouts) this.#forgetLayouts();
+    if (this.#layouts.size >= maxLayouts) this.close();
     const { maxNestingDepth: maxDepth, maxUnpackedBytes, openEngine } = this.#options;
     const options = { maxDepth, maxUnpackedBytes, schemas: this.#schemas };
     // What partitions the table is made by the transform.
@@ -167,7 +167,8 @@ export class InThreadBatchStager implements BatchStager {
     return layout;
   }
 
-  #forgetLayouts(): void {
+  /** Gives back what transforms hold of the engine. The next task makes it anew. */
+  close(): void {
     for (const { transform } of this.#layouts.values()) transform?.close();
     this.#layouts.clear();
   }

@@ -1,7 +1,7 @@
 import { isServiceError, ServiceError } from '../../base/errors.ts';
 import { nearestName } from '../../base/nearest-name.ts';
 import { requireCondition } from '../../expr/clause-rules.ts';
-import type { Expression } from '../../expr/expression.ts';
+import { conjuncts, type Expression } from '../../expr/expression.ts';
 import { expressionType } from '../../expr/expression-type.ts';
 import { callName, elementCountSql, generate, generatorArgument, isGenerator } from '../../expr/generators.ts';
 import { outputName } from '../../expr/output-name.ts';
@@ -80,13 +80,18 @@ class Compiler {
           this.#item(text);
         });
     for (const field of table.fields) this.#requireFilled(field, select !== undefined);
-    const condition = where === undefined ? undefined : this.#try(['where'], () => this.#condition(`where "${where}"`, where, record, 'r'));
+    const condition =
+      where === undefined
+        ? undefined
+        : this.#try(['where'], () => this.#condition(`where "${where}"`, where, { schema: record, letter: 'r', unknown: false }));
     const expectations = expect.flatMap((each, index): readonly Expectation[] => {
       const path = ['expect', index, 'condition'];
       const { name, onFailure, condition: text } = each;
       if (expect.findIndex((other) => other.name === name) < index)
         this.#problems.push({ path: ['expect', index, 'name'], message: `a second expectation is called "${name}"` });
-      const made = this.#try(path, () => this.#condition(`expectation "${name}" "${text}"`, text, table, 'o'));
+      const made = this.#try(path, () =>
+        this.#condition(`expectation "${name}" "${text}"`, text, { schema: table, letter: 'o', unknown: true }),
+      );
       if (made === undefined) return [];
       return [{ name, onFailure, expression: { ...made, reads: this.#readBy(made.reads) }, about: made.reads }];
     });
@@ -182,10 +187,19 @@ class Compiler {
     this.#generator = { argument, count: elementCountSql('ga', type), values, outer: name.toLowerCase().endsWith('_outer') };
   }
 
-  #condition(place: string, text: string, schema: StructType, letter: 'r' | 'o'): TransformExpression {
-    const scalar = bindScalar(parseExpression(text), schema, letter);
-    requireCondition('WHERE', scalar.bound);
-    return compiled(place, scalar);
+  /**
+   * Parts that AND joins are asked from left to right, each only of rows of which the ones before are not false: the engine would choose the order,
+   * and another one the next time. `unknown`: what a null counts as.
+   */
+  #condition(
+    place: string,
+    text: string,
+    over: { readonly schema: StructType; readonly letter: 'r' | 'o'; readonly unknown: boolean },
+  ): TransformExpression {
+    const parts = conjuncts(parseExpression(text)).map((part) => bindScalar(part, over.schema, over.letter));
+    for (const { bound } of parts) requireCondition('WHERE', bound);
+    const fails = parts.map(({ sql }) => `WHEN NOT coalesce(${sql}, ${String(over.unknown)}) THEN false`);
+    return compiled(place, { sql: `CASE ${fails.join(' ')} ELSE true END`, reads: [...new Set(parts.flatMap(({ reads }) => reads))] });
   }
 
   /** The column of the table of that name. */

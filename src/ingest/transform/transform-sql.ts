@@ -31,7 +31,7 @@ export function transformQuery(spec: TransformSpec, table: StructType): Transfor
   const from = (source: string): string =>
     `SELECT ${['n', ...reads.map((column, index) => `c${index} AS r${column}`)].join(', ')} FROM (${source})`;
   const made = generator === undefined ? [] : ['made'];
-  const checks = expectations.map(({ expression }, index) => `coalesce(${expression.sql}, true) AS x${index}`);
+  const checks = expectations.map(({ expression }, index) => `${expression.sql} AS x${index}`);
   const schema: StructType = {
     kind: 'struct',
     fields: [

@@ -92,6 +92,26 @@ describe('select and where of a route', () => {
     expect(rejects[1]?.message).toBe('select "id / d AS r" cannot be computed from id = 2, d = 0');
   });
 
+  test.each([
+    ['10 / n > 1 AND n <> 0', 2],
+    ['n <> 0 AND 10 / n > 1', 1],
+  ])('%s is asked from left to right, of each record alone', async (where, letters) => {
+    const bench: BenchTable = {
+      columns: ['name: n, type: long', 'name: t, type: integer'],
+      route: `columns: [{ name: n, type: long }, { name: s, type: string }]\nselect: [n, "CAST(s AS int) AS t"]\nwhere: ${where}`,
+    };
+    const zero = { n: 0, s: '1' };
+    const alone = await run(bench, values(zero));
+    // Another record of the batch fails, and all are looked at one by one.
+    const beside = await run(bench, values({ n: 3, s: 'x' }, zero));
+    expect(beside.rejects.filter(({ message }) => message.includes('n = 0'))).toEqual(
+      alone.rejects.map((reject) => ({ ...reject, offset: 1n, timestampMs: reject.timestampMs + 1 })),
+    );
+    expect([beside.rows.length, alone.rows.length]).toEqual([0, 0]);
+    expect((await run(bench, values({ n: 5, s: '1' }))).rows.map(({ n }) => Number(n))).toEqual([5]);
+    expect(beside.rejects.length).toBe(letters);
+  });
+
   test('what a required column of the table gets no value for is a dead letter', async () => {
     const { rows, rejects } = await run(
       {
