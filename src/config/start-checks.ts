@@ -88,7 +88,7 @@ function routeChecks(
     return new RecordDecoder(record, spec, { maxDepth: config.ingest.maxNestingDepth, partitionColumns });
   });
   if (!isTransform(route) || decoded.length > 0) return decoded;
-  const { problems } = compileTransform(route, { record, table: schema });
+  const { problems } = compileTransform(route, { record, table: schema, declared: true });
   return problems.map((problem) => ({ code: 'CONFIG_INVALID', path: [...path, ...problem.path], message: problem.message }));
 }
 

@@ -37,6 +37,8 @@ export interface TransformColumns {
   /** Those that records are decoded to. */
   readonly record: StructType;
   readonly table: StructType;
+  /** The table's columns are those that are declared. One that exists may have got others since, which are null. */
+  readonly declared?: boolean | undefined;
 }
 
 /** A generator whose list is longer than this fails its record. */
@@ -221,12 +223,12 @@ class Compiler {
 
   #requireFilled({ name, nullable }: Field, selected: boolean): void {
     if (this.#outputs.has(name) || this.#problems.length > 0) return;
-    if (!selected)
+    if (!selected && (this.#columns.declared === true || !nullable))
       this.#problems.push({
         path: ['columns'],
         message: `has no column "${name}", which the table has; name one, or say in select what fills it`,
       });
-    else if (!nullable)
+    else if (selected && !nullable)
       this.#problems.push({ path: ['select'], message: `nothing fills column "${name}" of the table, which is required` });
   }
 

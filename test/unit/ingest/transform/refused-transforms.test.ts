@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { requireTransform } from '../../../../src/ingest/transform/compile-transform.ts';
+import type { Field, StructType } from '../../../../src/schema/types.ts';
 import { benchYaml } from '../../../support/transform-bench.ts';
 import { loadError } from '../../config/config-support.ts';
 
@@ -73,6 +75,17 @@ describe('what a transform is refused for at the start, with its place in the fi
     expect(refusal('select: [name]', ['name: id, type: long, nullable: false', 'name: name, type: string'])).toContain(
       'select: nothing fills column "id" of the table, which is required',
     );
+  });
+
+  test('a column that the table has got since its declaration is null', () => {
+    const column = (name: string): Field => ({ name, type: { kind: 'long' }, nullable: true });
+    const table: StructType = { kind: 'struct', fields: [column('id'), column('added')] };
+    const record: StructType = { kind: 'struct', fields: [column('id')] };
+    expect(requireTransform('t', { where: 'id > 1' }, { record, table }).outputs).toEqual([
+      { kind: 'record', column: 0 },
+      { kind: 'absent' },
+    ]);
+    expect(() => requireTransform('t', { where: 'x > 1' }, { record, table })).toThrow('table "t": where: at character 1: ');
   });
 
   test('all that is wrong is told at once', () => {
