@@ -1,7 +1,7 @@
 import { printJson } from '../base/bigint-json.ts';
+import { printColumnType } from '../expr/parse/column-type.ts';
 import type { FoundPayload } from '../ingest/infer/found-payload.ts';
 import { type FoundColumn, refusedInNames } from '../ingest/infer/found-row.ts';
-import { printColumnType } from './column-type.ts';
 
 /** A pipeline of one topic to one table, to be written down. */
 export interface NewPipeline {

@@ -1,7 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { ServiceError } from '../../base/errors.ts';
-import { parseDeclaredType } from './parse-type.ts';
 import type { DataType, Field } from '../../schema/types.ts';
+import { parseDeclaredType } from './parse-type.ts';
 
 const maxDepth = 32;
 const kinds = 'boolean, byte, short, integer, long, float, double, string, binary, date, timestamp, timestamp_ntz, time';

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { printColumnType } from '../../../src/config/column-type.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
 import { newPipelineYaml } from '../../../src/config/new-pipeline.ts';
+import { printColumnType } from '../../../src/expr/parse/column-type.ts';
 import { findPayload } from '../../../src/ingest/infer/find-payload.ts';
 import type { FoundPayload, SampledRecord } from '../../../src/ingest/infer/found-payload.ts';
 
