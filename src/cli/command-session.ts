@@ -12,6 +12,8 @@ export interface CliEnvironment {
   readonly readText: (path: string) => string;
   readonly signal: AbortSignal;
   readonly out: (text: string) => Promise<void>;
+  /** What is no text, to standard output. */
+  readonly outBytes: (bytes: Uint8Array) => Promise<void>;
   readonly err: (text: string) => Promise<void>;
   readonly outIsTerminal: boolean;
   readonly errIsTerminal: boolean;

@@ -36,6 +36,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   readText: (path) => readFileSync(path, 'utf8'),
   signal: stop.signal,
   out: (text) => writeTo(process.stdout, text),
+  outBytes: (bytes) => writeTo(process.stdout, bytes),
   err: (text) => writeTo(process.stderr, text),
   outIsTerminal: process.stdout.isTTY,
   errIsTerminal: process.stderr.isTTY,
@@ -48,7 +49,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
 await Promise.all([writeTo(process.stdout, ''), writeTo(process.stderr, '')]);
 process.exit();
 
-function writeTo(stream: NodeJS.WriteStream, text: string): Promise<void> {
+function writeTo(stream: NodeJS.WriteStream, text: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {
       if (error) reject(error);

@@ -8,7 +8,7 @@ import { contentBytes, cutToRoom } from './cut-record.ts';
 import type { OversizePolicy } from './settings.ts';
 
 /** Says which record of which source a dead letter is. Always added, as the last header of its name. */
-const idHeader = 'tidewater.dlq.id';
+export const idHeader = 'tidewater.dlq.id';
 /** Of several letters together, before they are packed. */
 const maxBatchBytes = 512 * 1024;
 const headerBytes = 1024;

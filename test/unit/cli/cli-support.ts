@@ -39,6 +39,8 @@ export const emptyApp: AppCommands = {
     throw new ServiceError({ code: 'TEST_NOT_ASKED', kind: 'internal', message: 'this command was not expected' });
   },
   audit: notAsked,
+  listLetters: notAsked,
+  showLetter: notAsked,
 };
 
 /** Runs a command line over `tidewater.yaml` in `/work`. */
@@ -57,6 +59,10 @@ export async function cli(commandLine: string | readonly string[], setup: CliSet
     signal: setup.signal ?? new AbortController().signal,
     out: (text) => {
       out += text;
+      return Promise.resolve();
+    },
+    outBytes: (bytes) => {
+      out += Buffer.from(bytes).toString('latin1');
       return Promise.resolve();
     },
     err: (text) => {

@@ -45,6 +45,7 @@ async function talk(...typed: readonly string[]): Promise<{ readonly code: numbe
       err += text;
       return Promise.resolve();
     },
+    outBytes: () => Promise.resolve(),
     outIsTerminal: true,
     errIsTerminal: true,
     input: { stream, isTerminal: true, echo },

@@ -1,0 +1,88 @@
+import type { KafkaRecord } from '../../kafka/client.ts';
+import { deadLetterNameOf, idHeader } from '../dead-letter-record.ts';
+
+type Header = KafkaRecord['headers'][number];
+
+/** Where the record of a letter came from. Members that a letter of another program does not tell are `undefined`. */
+export interface LetterSource {
+  readonly topic: string | undefined;
+  readonly partition: number | undefined;
+  readonly offset: bigint | undefined;
+}
+
+/** A dead letter as it lies in its topic: what it tells, and the record that it is about. */
+export interface StoredLetter {
+  readonly place: { readonly topic: string; readonly partition: number; readonly offset: bigint };
+  readonly table: string | undefined;
+  readonly pipeline: string | undefined;
+  readonly reason: string | undefined;
+  readonly stage: string | undefined;
+  readonly message: string | undefined;
+  readonly rejectedAt: string | undefined;
+  readonly source: LetterSource;
+  /** Offset behind the last record of a batch that could not be opened. */
+  readonly untilOffset: bigint | undefined;
+  /** The parts that the letter holds only the beginning of. */
+  readonly cut: readonly { readonly part: string; readonly bytes: string | undefined; readonly sha256: string | undefined }[];
+  readonly timestampMs: number;
+  readonly key: Uint8Array | undefined;
+  readonly value: Uint8Array | undefined;
+  /** Of the record, without what the letter added. */
+  readonly headers: readonly Header[];
+}
+
+const addedNames = /^(?:__connect\.errors|tidewater\.dlq)\./;
+
+/** What a record of a dead-letter topic says. */
+export function storedLetterOf(record: KafkaRecord): StoredLetter {
+  const added = record.headers.slice(originalCount(record.headers));
+  // A header that the record had already is not added anew: it says what it said when the record was a letter before.
+  const text = (name: string): string | undefined =>
+    textOf(added.findLast(([each]) => each === name) ?? record.headers.findLast(([each]) => each === name));
+  const named = deadLetterNameOf(record);
+  const [pipeline, topic, partition] = named?.source.split(':') ?? [];
+  return {
+    place: { topic: record.topic, partition: record.partition, offset: record.offset },
+    table: named?.table ?? text('tidewater.dlq.table'),
+    pipeline: pipeline ?? text('__connect.errors.connector.name'),
+    reason: text('tidewater.dlq.reason') ?? text('__connect.errors.exception.class.name'),
+    stage: text('__connect.errors.stage'),
+    message: text('__connect.errors.exception.message'),
+    rejectedAt: text('tidewater.dlq.rejected_at'),
+    source: {
+      topic: topic ?? text('__connect.errors.topic'),
+      partition: numberOf(partition ?? text('__connect.errors.partition')),
+      offset: named?.offset ?? offsetOf(text('__connect.errors.offset')),
+    },
+    untilOffset: offsetOf(textOf(added.find(([name]) => name === 'tidewater.dlq.until_offset'))),
+    cut: (textOf(added.find(([name]) => name === 'tidewater.dlq.cut'))?.split(',') ?? []).map((part) => ({
+      part,
+      bytes: text(`tidewater.dlq.${part}.bytes`),
+      sha256: text(`tidewater.dlq.${part}.sha256`),
+    })),
+    timestampMs: record.timestampMs,
+    key: record.key,
+    value: record.value,
+    headers: record.headers.slice(0, record.headers.length - added.length),
+  };
+}
+
+/** How many headers the record had: a letter adds its own at the end, and the id of an earlier letter is the end of that one's. */
+function originalCount(headers: readonly Header[]): number {
+  let count = headers.length;
+  while (count > 0 && addedNames.test(headers[count - 1]?.[0] ?? '') && (count === headers.length || headers[count - 1]?.[0] !== idHeader))
+    count -= 1;
+  return count;
+}
+
+function textOf(header: Header | undefined): string | undefined {
+  return header === undefined ? undefined : Buffer.from(header[1]).toString('utf8');
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : undefined;
+}
+
+function offsetOf(text: string | undefined): bigint | undefined {
+  return text !== undefined && /^\d{1,19}$/.test(text) ? BigInt(text) : undefined;
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import type { AppCommands } from '../../../src/app/app-commands.ts';
+import type { StoredLetter } from '../../../src/ingest/letters/stored-letter.ts';
+import { cli } from './cli-support.ts';
+
+const letter: StoredLetter = {
+  place: { topic: 'demo.dlq', partition: 0, offset: 12n },
+  table: 'orders',
+  pipeline: 'demo',
+  reason: 'wrong-type',
+  stage: 'VALUE_CONVERTER',
+  message: 'column "amount": "abc" is not a decimal(12,2)',
+  rejectedAt: '2026-01-02T03:04:05.678Z',
+  source: { topic: 'orders', partition: 3, offset: 55n },
+  untilOffset: undefined,
+  cut: [],
+  timestampMs: 0,
+  key: undefined,
+  value: Buffer.from('{"amount":"abc"}\u001b[31m'),
+  headers: [
+    ['trace', Buffer.from('t1')],
+    ['authorization', Buffer.from('Bearer abc')],
+    ['bits', Uint8Array.of(0xff, 0x00)],
+  ],
+};
+
+type ListOptions = Parameters<AppCommands['listLetters']>[1];
+
+function answering(letters: readonly StoredLetter[]): { readonly app: Partial<AppCommands>; readonly asked: ListOptions[] } {
+  const asked: ListOptions[] = [];
+  const listLetters: AppCommands['listLetters'] = async (_, options, onLetter) => {
+    asked.push(options);
+    for (const each of letters) await onLetter(each);
+  };
+  return { app: { listLetters, showLetter: () => Promise.resolve(letters[0] ?? letter) }, asked };
+}
+
+describe('dlq list', () => {
+  it('prints a line for each letter, and asks for those that are meant', async () => {
+    const { app, asked } = answering([letter]);
+    const flags = '--table orders --topic o --reason wrong-type --since 2026-01-31T12:00:00Z --until 2026-02-01 --limit 5';
+    const { code, out } = await cli(`dlq list ${flags}`, { app });
+    expect(code).toBe(0);
+    expect(out.split('\n')[1]).toMatch(/^0:12 +2026-01-02 03:04:05Z +orders +wrong-type +orders:3:55 +column "amount"/);
+    const filter = { table: 'orders', topic: 'o', reason: 'wrong-type', sinceMs: Date.UTC(2026, 0, 31, 12), untilMs: Date.UTC(2026, 1, 1) };
+    expect(asked).toEqual([{ filter, limit: 5 }]);
+  });
+
+  it('prints objects without payloads for programs, and says when there is nothing', async () => {
+    const { app } = answering([letter]);
+    const line: unknown = JSON.parse((await cli('dlq list --json', { app })).out);
+    expect(line).toMatchObject({ partition: 0, offset: 12, reason: 'wrong-type', source: { topic: 'orders', partition: 3, offset: 55 } });
+    expect(line).not.toHaveProperty('value');
+    expect((await cli('dlq list', { app: answering([]).app })).out).toBe('no such letters\n');
+  });
+
+  it('refuses what is no time', async () => {
+    for (const text of ['yesterday', '2026-13-45']) {
+      const { code, err } = await cli(`dlq list --since ${text}`);
+      expect([code, err]).toEqual([2, expect.stringContaining('expected a time')]);
+    }
+  });
+});
+
+describe('dlq show', () => {
+  it('prints a letter whole with its cure; secrets are masked and nothing commands the terminal', async () => {
+    const { code, out } = await cli('dlq show 0:12', { app: answering([letter]).app, terminal: true });
+    expect(code).toBe(0);
+    expect(out).toContain('cure       correct the producer, or give the column the type that it sends\n');
+    expect(out).toContain('source     orders:3:55\n');
+    expect(out).toContain('header     trace = t1\nheader     authorization = ***\nheader     bits = 0xff00\n');
+    expect(out).toContain('key        null\nvalue      21 bytes:\n{"amount":"abc"}\\u001b[31m\n');
+  });
+
+  it('writes bytes as they are, or as base64 in JSON', async () => {
+    const value = Uint8Array.of(0, 0xff, 10);
+    const { app } = answering([{ ...letter, value }]);
+    expect(Buffer.from((await cli('dlq show 0:12 --raw value', { app })).out, 'latin1')).toEqual(Buffer.from(value));
+    expect(JSON.parse((await cli('dlq show 0:12 --json', { app })).out)).toMatchObject({ value: { base64: 'AP8K' }, key: null });
+    expect((await cli('dlq show 0:12', { app })).out).toContain('3 bytes, no text, in hexadecimal digits:\n00ff0a\n');
+  });
+
+  it('cuts a long value, and says how much is left', async () => {
+    const { app } = answering([{ ...letter, value: Buffer.alloc(80 * 1024, 'é') }]);
+    expect((await cli('dlq show 0:12', { app })).out).toContain('… 16.0 KiB more, with --raw value\n');
+  });
+
+  it('refuses what is no place', async () => {
+    const { code, err } = await cli('dlq show 12');
+    expect([code, err]).toEqual([2, expect.stringContaining('expected <partition>:<offset>')]);
+  });
+});
