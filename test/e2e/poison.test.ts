@@ -83,6 +83,19 @@ describe('records that no dead letter holds whole', () => {
         createHash('sha256').update(incompressible).digest('hex'),
       );
       expect(whole?.value?.length).toBe(2 * MiB);
+      const listed = await runProduct({ config: pipeline.config, args: ['dlq', 'list', '--json'] });
+      const told = listed.stdout
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line): unknown => JSON.parse(line));
+      expect(told, listed.stderr).toMatchObject([
+        { table: 'events', reason: 'invalid-json', source: { topic: pipeline.topic, offset: 1 }, cut: [{ part: 'value' }] },
+        { table: 'events', reason: 'invalid-json', source: { topic: pipeline.topic, offset: 3 }, cut: [] },
+        { table: 'events', reason: 'corrupt-batch', source: { topic: pipeline.topic, offset: 5, untilOffset: 6 } },
+      ]);
+      const place = `${whole?.partition}:${whole?.offset}`;
+      const raw = await runProduct({ config: pipeline.config, args: ['dlq', 'show', place, '--raw', 'value'] });
+      expect(raw.stdout.length, raw.stderr).toBe(2 * MiB);
       expect((await one.terminate()).code, one.log).toBe(0);
       expect(await auditOf(pipeline)).toMatchObject({ records: 7, rows: 4, deadLettered: 3, sound: true });
     },
