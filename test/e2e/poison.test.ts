@@ -88,14 +88,14 @@ describe('records that no dead letter holds whole', () => {
         .split('\n')
         .filter((line) => line !== '')
         .map((line): unknown => JSON.parse(line));
-      expect(told, listed.stderr).toMatchObject([
+      expect(told, listed.log).toMatchObject([
         { table: 'events', reason: 'invalid-json', source: { topic: pipeline.topic, offset: 1 }, cut: [{ part: 'value' }] },
         { table: 'events', reason: 'invalid-json', source: { topic: pipeline.topic, offset: 3 }, cut: [] },
         { table: 'events', reason: 'corrupt-batch', source: { topic: pipeline.topic, offset: 5, untilOffset: 6 } },
       ]);
       const place = `${whole?.partition}:${whole?.offset}`;
       const raw = await runProduct({ config: pipeline.config, args: ['dlq', 'show', place, '--raw', 'value'] });
-      expect(raw.stdout.length, raw.stderr).toBe(2 * MiB);
+      expect(raw.stdout.length, raw.log).toBe(2 * MiB);
       expect((await one.terminate()).code, one.log).toBe(0);
       expect(await auditOf(pipeline)).toMatchObject({ records: 7, rows: 4, deadLettered: 3, sound: true });
     },
