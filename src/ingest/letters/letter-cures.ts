@@ -20,6 +20,9 @@ export const letterCures: Readonly<Record<RejectReason, string>> = {
   'too-deep': 'raise ingest.maxNestingDepth, or let the producer nest less',
   'too-large': 'raise ingest.maxUnpackedBytes, or let the producer compress less into one value or batch',
   'corrupt-payload': 'compare value.compression of the route with what the producer compresses with',
+  'not-computed':
+    'the message names the expression: write it so that it takes such values (try_cast, nullif, coalesce), or correct the producer',
+  'expectation-failed': 'the message names the expectation: correct the producer, or set its onFailure to count',
   'corrupt-batch':
     'raise ingest.maxUnpackedBytes if the message says that it is too large; else look at the producer and its brokers: the batch is damaged',
 };
