@@ -35,7 +35,7 @@ export function newPipelineYaml(pipeline: NewPipeline): string {
     '',
     'tables:',
     `  - name: ${scalar(table)}`,
-    ...(format === 'delta' ? [] : [`    format: ${format}`]),
+    `    format: ${format}`,
     `    path: ${scalar(`tables/${table}`)}`,
     ...(columns.length === 0 ? ['    columns: [] # write them: - { name: …, type: … }'] : ['    columns:', ...columns.map(columnLine)]),
     ...left.map(({ name, why }) => `      # ${oneLine(name)}: left out, ${oneLine(why)}`),

@@ -2,6 +2,7 @@ import { literalOf } from '../expr/bind-parameters.ts';
 import { requireCount } from '../expr/clause-rules.ts';
 import type { Expression } from '../expr/expression.ts';
 import { type ColumnOrName, namedColumn } from './column.ts';
+import type { Plan } from './plan/plan.ts';
 import { invalidArgument } from './session-errors.ts';
 
 export type PlainValue = string | number | bigint | boolean;
@@ -43,4 +44,22 @@ export function countOf(value: number, clause: 'LIMIT' | 'OFFSET'): Expression {
 export function fractionOf(value: number): number {
   if (value >= 0 && value <= 1) return value;
   throw invalidArgument(`fraction ${value} is not between 0 and 1`);
+}
+
+interface Unpivoting {
+  readonly ids: readonly ColumnOrName[];
+  readonly values: readonly ColumnOrName[] | undefined;
+  readonly nameColumn: string;
+  readonly valueColumn: string;
+}
+
+/** Values that are null come out too. */
+export function unpivoted(input: Plan, { ids, values, nameColumn, valueColumn }: Unpivoting): Plan {
+  const columns = values?.map((value) => ({ columns: [expressionOfColumn(value)] }));
+  return { kind: 'unpivot', ids: ids.map(expressionOfColumn), columns, nameColumn, valueColumns: [valueColumn], keepsNulls: true, input };
+}
+
+/** A text is the name of one column, dots and all. */
+export function droppedColumn(column: ColumnOrName): Expression {
+  return typeof column === 'string' ? { kind: 'column', path: [column] } : column.expression;
 }

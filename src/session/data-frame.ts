@@ -7,10 +7,12 @@ import { Column, type ColumnOrName, columnOf, expressionFrom, namePath } from '.
 import {
   countOf,
   type DropNullOptions,
+  droppedColumn,
   expressionOfColumn,
   fillLiteral,
   fractionOf,
   type PlainValue,
+  unpivoted,
   wholeNumber,
 } from './data-frame-arguments.ts';
 import { describedColumns, describePlan } from './describe-frame.ts';
@@ -34,7 +36,7 @@ import type { SessionRuntime } from './run/session-runtime.ts';
 import { parseSelectItem } from './select-item.ts';
 import { explanationText } from './show/explanation-text.ts';
 import { DataStreamWriter } from './streaming/data-stream-writer.ts';
-import { givenViewKey, requireNoView } from './temp-view-names.ts';
+import { keepView } from './temp-view-names.ts';
 import { sortKeyOf } from './window.ts';
 import { DataFrameWriter } from './write/data-frame-writer.ts';
 import { DataFrameWriterV2 } from './write/data-frame-writer-v2.ts';
@@ -116,10 +118,7 @@ export class DataFrame {
   }
 
   drop(...columns: readonly ColumnOrName[]): DataFrame {
-    const dropped = columns.map((column) =>
-      typeof column === 'string' ? ({ kind: 'column', path: [column] } as const) : column.expression,
-    );
-    return this.#with({ kind: 'drop', columns: dropped, input: this.#plan });
+    return this.#with({ kind: 'drop', columns: columns.map(droppedColumn), input: this.#plan });
   }
 
   /** All columns by new names, in order. */
@@ -384,22 +383,22 @@ export class DataFrame {
 
   /** Names the query for `session.table` and SQL of this session; replaces a view of that name. */
   createOrReplaceTempView(name: string): void {
-    this.#runtime.views.set(givenViewKey(name), this.#plan);
+    keepView(this.#runtime.views, name, this.#plan, { replace: true });
   }
 
   /** @throws AnalysisException `TEMP_TABLE_OR_VIEW_ALREADY_EXISTS`. */
   createTempView(name: string): void {
-    this.#addView(givenViewKey(name), 'use createOrReplaceTempView');
+    keepView(this.#runtime.views, name, this.#plan);
   }
 
   /** As `createOrReplaceTempView`, under `global_temp.name`. */
   createOrReplaceGlobalTempView(name: string): void {
-    this.#runtime.views.set(givenViewKey(name, { global: true }), this.#plan);
+    keepView(this.#runtime.views, name, this.#plan, { global: true, replace: true });
   }
 
   /** As `createTempView`, under `global_temp.name`. @throws AnalysisException `TEMP_TABLE_OR_VIEW_ALREADY_EXISTS`. */
   createGlobalTempView(name: string): void {
-    this.#addView(givenViewKey(name, { global: true }), 'use createOrReplaceGlobalTempView');
+    keepView(this.#runtime.views, name, this.#plan, { global: true });
   }
 
   /** Writes the rows to a path or a table. */
@@ -418,32 +417,16 @@ export class DataFrame {
   }
 
   /**
-   * A row for each of the value columns, its name and value beside the ids; values that are null come out too.
-   *
-   * @param values default: all columns that are no ids.
+   * A row for each of the value columns (default: all that are no ids), its name and value beside the ids; nulls come out too.
    * @throws AnalysisException `UNPIVOT_VALUE_DATA_TYPE_MISMATCH` for values without a common type.
    */
   unpivot(ids: readonly ColumnOrName[], values: readonly ColumnOrName[] | undefined, nameColumn: string, valueColumn: string): DataFrame {
-    return this.#with({
-      kind: 'unpivot',
-      ids: ids.map(expressionOfColumn),
-      columns: values?.map((value) => ({ columns: [expressionOfColumn(value)] })),
-      nameColumn,
-      valueColumns: [valueColumn],
-      keepsNulls: true,
-      input: this.#plan,
-    });
+    return this.#with(unpivoted(this.#plan, { ids, values, nameColumn, valueColumn }));
   }
 
   #grouped(columns: readonly ColumnOrName[], subtotals?: Subtotals): GroupedData<DataFrame> {
     const groups = columns.map(expressionOfColumn);
     return new GroupedData({ groups, subtotals, input: this.#plan, frameOf: (plan) => this.#with(plan) });
-  }
-
-  #addView(key: string, cure: string): void {
-    const { views } = this.#runtime;
-    requireNoView(key, views, cure);
-    views.set(key, this.#plan);
   }
 
   #with(plan: Plan): DataFrame {

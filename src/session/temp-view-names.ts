@@ -21,12 +21,23 @@ export function globalKey(name: string): string {
   return `${globalNamespace}${separator}${name.toLowerCase()}`;
 }
 
-/** As `viewKeyOf`, for a new view of calls. @throws AnalysisException `INVALID_ARGUMENT` for a name that would need quotes. */
-export function givenViewKey(name: string, options: { readonly global?: boolean } = {}): string {
+/**
+ * Keeps a view that a call names.
+ *
+ * @throws AnalysisException `INVALID_ARGUMENT` for a name that would need quotes, `TEMP_TABLE_OR_VIEW_ALREADY_EXISTS`.
+ */
+export function keepView<View>(
+  views: Map<string, View>,
+  name: string,
+  view: View,
+  { global = false, replace = false }: { readonly global?: boolean; readonly replace?: boolean } = {},
+): void {
   if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name)) {
     throw invalidArgument(`"${name}" is not a name for a temporary view`, 'use letters, digits and underscores');
   }
-  return options.global === true ? globalKey(name) : name.toLowerCase();
+  const key = global ? globalKey(name) : name.toLowerCase();
+  if (!replace) requireNoView(key, views, global ? 'use createOrReplaceGlobalTempView' : 'use createOrReplaceTempView');
+  views.set(key, view);
 }
 
 /** @throws AnalysisException `TEMP_TABLE_OR_VIEW_ALREADY_EXISTS`. */

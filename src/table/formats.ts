@@ -16,6 +16,10 @@ interface FormatTraits {
   readonly partitionsInFiles: boolean;
   /** Integers of 8 and 16 bits; without them a column declared so has 32. */
   readonly smallIntegers: boolean;
+  /** A type of times of day. */
+  readonly timesOfDay: boolean;
+  /** Columns may be called anything; else blanks, commas and the like need a setting of the table. */
+  readonly anyNames: boolean;
   readonly columnIds: boolean;
   /** Descriptions show the name with its catalog, the location as the metadata has it, and the comment in one place only. */
   readonly describedByCatalog: boolean;
@@ -40,6 +44,8 @@ export const traitsOf: Readonly<Record<TableFormat, FormatTraits>> = {
     partitionTransforms: false,
     partitionsInFiles: false,
     smallIntegers: true,
+    timesOfDay: false,
+    anyNames: false,
     columnIds: false,
     describedByCatalog: false,
     changedThroughViews: true,
@@ -56,6 +62,8 @@ export const traitsOf: Readonly<Record<TableFormat, FormatTraits>> = {
     partitionTransforms: true,
     partitionsInFiles: true,
     smallIntegers: false,
+    timesOfDay: true,
+    anyNames: true,
     columnIds: true,
     describedByCatalog: true,
     changedThroughViews: false,

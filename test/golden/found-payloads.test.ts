@@ -6,6 +6,7 @@ import { RecordDecoder } from '../../src/ingest/decode/record-decoder.ts';
 import { findPayload } from '../../src/ingest/infer/find-payload.ts';
 import type { FoundPayload, SampledRecord } from '../../src/ingest/infer/found-payload.ts';
 import type { RegisteredSchema, SchemaText } from '../../src/protocol/payload-encoding.ts';
+import { type TableFormat, traitsOf } from '../../src/table/formats.ts';
 import { bytesOf, goldenEvents } from '../support/golden-events.ts';
 import { goldenPayloads } from '../support/golden-payloads.ts';
 import { recordOf } from '../unit/ingest/decode/decoding.ts';
@@ -32,14 +33,14 @@ function registered(type: 'AVRO' | 'PROTOBUF', encoding: 'avro' | 'protobuf'): S
   );
 }
 
-async function foundBy(records: readonly SampledRecord[], schemas: Schemas, timeOfDay: boolean): Promise<FoundPayload> {
+async function foundBy(records: readonly SampledRecord[], schemas: Schemas, format: TableFormat): Promise<FoundPayload> {
   const schemaOf = (key: string): Promise<RegisteredSchema> => Promise.resolve({ key, schema: schemas.get(key) });
-  return findPayload(records, { limits: { timeOfDay, anyNames: timeOfDay }, schemaOf });
+  return findPayload(records, { limits: traitsOf[format], schemaOf });
 }
 
 /** Why records are rejected by what was found for them. */
 async function refusalsOf(records: readonly SampledRecord[], schemas: Schemas, format: 'delta' | 'iceberg'): Promise<readonly string[]> {
-  const payload = await foundBy(records, schemas, format === 'iceberg');
+  const payload = await foundBy(records, schemas, format);
   expect(payload.row.columns.length, payload.notes.join(' ')).toBeGreaterThan(0);
   const yaml = newPipelineYaml({
     topic: 't',
@@ -85,7 +86,7 @@ function topicsOf(encoding: 'avro' | 'protobuf'): readonly (readonly [topic: str
 describe('what is found for a topic takes its records', () => {
   it.each(topicsOf('avro'))('Avro, %s', async (topic, records) => {
     const schemas = registered('AVRO', 'avro');
-    if (topic === 'enc.avro.tree') expect((await foundBy(records, schemas, false)).notes.join()).toContain('contains itself');
+    if (topic === 'enc.avro.tree') expect((await foundBy(records, schemas, 'delta')).notes.join()).toContain('contains itself');
     else expect(await refusalsOf(records, schemas, 'delta')).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { findPayload } from '../../ingest/infer/find-payload.ts';
 import type { SampledRecord } from '../../ingest/infer/found-payload.ts';
 import type { KafkaClient } from '../../kafka/client.ts';
 import { SchemaRegistry } from '../../registry/schema-registry.ts';
+import { traitsOf } from '../../table/formats.ts';
 import type { InitRequest } from '../app-commands.ts';
 import type { Components } from '../components.ts';
 
@@ -20,7 +21,7 @@ export async function initPipeline({ kafka, config }: Components, request: InitR
   const { schemaRegistry } = config;
   const registry = schemaRegistry === undefined ? undefined : new SchemaRegistry({ ...schemaRegistry, onUnknownSchema: 'dead-letter' });
   const payload = await findPayload(records, {
-    limits: { timeOfDay: format === 'iceberg', anyNames: format === 'iceberg' },
+    limits: traitsOf[format],
     schemaOf: registry === undefined ? undefined : (key) => registry.schema(key, signal),
   });
   return newPipelineYaml({

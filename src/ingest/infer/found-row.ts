@@ -26,7 +26,7 @@ export type FoundType = { readonly type: DataType; readonly note?: string | unde
 /** What the columns of the table to come may be, which its format says. */
 export interface ColumnLimits {
   /** Whether there is a type of times of day. */
-  readonly timeOfDay: boolean;
+  readonly timesOfDay: boolean;
   /** Whether names may hold blanks, commas and the like; a column is called otherwise then, and a member of a struct cannot be. */
   readonly anyNames: boolean;
 }

@@ -65,7 +65,7 @@ function typeOf(type: ProtoType, limits: ColumnLimits, within: Within): FoundTyp
   const meaning = known[type.name];
   if (meaning !== undefined) return { type: meaning };
   if (type.name === 'confluent.type.Decimal') return wideDecimal(undefined);
-  if (type.name === 'google.type.TimeOfDay' && limits.timeOfDay) return { type: { kind: 'time' } };
+  if (type.name === 'google.type.TimeOfDay' && limits.timesOfDay) return { type: { kind: 'time' } };
   if (within.includes(type.name)) return { why: `${type.name} holds itself: write a struct as deep as you want it` };
   return structOf(membersOf(type, limits, [...within, type.name]), limits);
 }

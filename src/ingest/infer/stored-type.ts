@@ -10,7 +10,7 @@ export function timeColumn(name: string | undefined, limits: ColumnLimits): Foun
   const time = timeNamed(name);
   if (time === undefined) return undefined;
   if (time.unitNanos < nanosOfMicros) return { type: { kind: 'long' }, note: `${name ?? ''}: nanoseconds as they are stored` };
-  if (time.meaning === 'time' && !limits.timeOfDay)
+  if (time.meaning === 'time' && !limits.timesOfDay)
     return { type: { kind: 'long' }, note: `${name ?? ''} as it is stored: the format has no times of day` };
   const kinds = { time: 'time', instant: 'timestamp', local: 'timestamp_ntz' } as const;
   return { type: { kind: kinds[time.meaning] } };

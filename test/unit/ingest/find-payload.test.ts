@@ -11,7 +11,7 @@ function samples(...values: readonly (string | Uint8Array | undefined)[]): reado
 }
 
 const find = (...values: readonly (string | Uint8Array | undefined)[]): Promise<FoundPayload> =>
-  findPayload(samples(...values), { limits: { timeOfDay: false, anyNames: false }, schemaOf: undefined });
+  findPayload(samples(...values), { limits: { timesOfDay: false, anyNames: false }, schemaOf: undefined });
 
 const columnsOf = ({ row }: FoundPayload): Readonly<Record<string, string>> =>
   Object.fromEntries(row.columns.map(({ name, type }) => [name, printColumnType(type)]));

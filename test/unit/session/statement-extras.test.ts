@@ -124,7 +124,9 @@ describe('statements beside the everyday ones', () => {
     expect(await (await session.sql('SHOW VIEWS')).collect()).toEqual([{ namespace: '', viewName: 'v', isTemporary: true }]);
     const again = session.sql('CREATE GLOBAL TEMP VIEW V AS SELECT 1');
     await expect(again).rejects.toMatchObject({ errorClass: 'TEMP_TABLE_OR_VIEW_ALREADY_EXISTS' });
-    expect(() => session.range(1).createGlobalTempView('w')).toThrow(/global_temp/u);
+    expect(() => {
+      session.range(1).createGlobalTempView('w');
+    }).toThrow(/global_temp/u);
     await session.sql('CREATE OR REPLACE GLOBAL TEMPORARY VIEW v AS SELECT 3 AS three');
     await session.sql('DROP VIEW global_temp.v');
     await expect(session.sql('SELECT * FROM global_temp.v')).rejects.toMatchObject({ errorClass: 'TABLE_OR_VIEW_NOT_FOUND' });
