@@ -3,7 +3,7 @@ import { toEpochMs } from '../base/clock.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { EncodedRecordBatch, KafkaRecord, OutgoingRecord } from '../kafka/client.ts';
 import { encodeRecordBatch } from '../kafka/records/record-batch.ts';
-import type { RejectedRecord } from '../protocol/sealed-batch.ts';
+import type { RejectedRecord, RejectReason } from '../protocol/sealed-batch.ts';
 import { contentBytes, cutToRoom } from './cut-record.ts';
 import type { OversizePolicy } from './settings.ts';
 
@@ -15,6 +15,15 @@ const headerBytes = 1024;
 /** A transaction ends at this size: a flood is not held encoded all at once, and none takes long. */
 const parcelBytes = 16 * 1024 * 1024;
 const utf8 = new TextEncoder();
+
+const converters = { key: 'KEY_CONVERTER', value: 'VALUE_CONVERTER', headers: 'HEADER_CONVERTER' } as const;
+const transformation = 'TRANSFORMATION';
+/** Where records of a reason fail, in Kafka Connect's words; others are told by their key or value. */
+const stages: ReadonlyMap<RejectReason, string> = new Map([
+  ['corrupt-batch', 'KAFKA_CONSUME'],
+  ['not-computed', transformation],
+  ['expectation-failed', transformation],
+]);
 
 /** A rejected record with its name among all dead letters. */
 export interface DeadLetter {
@@ -143,14 +152,15 @@ function* runsOf(letters: readonly DeadLetter[], maxBytes: number): Generator<re
  * DeadLetterQueueReporter) and our own reason beside them.
  */
 function recordOf({ id, reject }: DeadLetter, { pipeline, table, clock }: DeadLetterContext): OutgoingRecord {
+  const stage = stages.get(reject.reason) ?? converters[reject.part ?? 'value'];
   const context: readonly (readonly [string, string])[] = [
     ['__connect.errors.topic', reject.topic],
     ['__connect.errors.partition', String(reject.partition)],
     ['__connect.errors.offset', String(reject.offset)],
     ['__connect.errors.connector.name', pipeline],
     ['__connect.errors.task.id', table],
-    ['__connect.errors.stage', 'VALUE_CONVERTER'],
-    ['__connect.errors.class.name', 'tidewater.ingest.decode'],
+    ['__connect.errors.stage', stage],
+    ['__connect.errors.class.name', `tidewater.ingest.${stage === transformation ? 'transform' : 'decode'}`],
     ['__connect.errors.exception.class.name', reject.reason],
     ['__connect.errors.exception.message', reject.message],
     ['tidewater.dlq.reason', reject.reason],

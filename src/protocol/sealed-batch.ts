@@ -101,9 +101,13 @@ export interface RejectedRecord {
   readonly value: Uint8Array | undefined;
   readonly headers: readonly (readonly [name: string, value: Uint8Array])[];
   readonly reason: RejectReason;
+  /** What is at fault besides the value. */
+  readonly part?: RejectedPart | undefined;
   /** What, where and with which value, lower case: `column "amount": "abc" is not a decimal(12,2)`. */
   readonly message: string;
 }
+
+export type RejectedPart = 'key' | 'headers';
 
 export type RejectReason =
   | 'invalid-json'

@@ -88,11 +88,20 @@ export function rejectedRows(
 function rejectOf(
   cursor: RecordCursor,
   { topic, partition }: PackedRecordBatch,
-  { reason, message, suspends }: Pick<RejectedRecord, 'reason' | 'message' | 'suspends'>,
+  { reason, part, message, suspends }: Pick<RejectedRecord, 'reason' | 'part' | 'message' | 'suspends'>,
 ): RejectedRecord {
   const record = { topic, partition, offset: cursor.offset(), timestampMs: cursor.timestampMs };
   const parts = { key: cursor.key(), value: cursor.value(), headers: cursor.headers() };
-  return owned(cutIfHuge({ ...record, ...parts, reason, message, ...(suspends === true ? { suspends } : {}) }));
+  return owned(
+    cutIfHuge({
+      ...record,
+      ...parts,
+      reason,
+      message,
+      ...(part === undefined ? {} : { part }),
+      ...(suspends === true ? { suspends } : {}),
+    }),
+  );
 }
 
 /** The reject with bytes of its own instead of views. */

@@ -4,7 +4,7 @@ import { ServiceError } from '../../base/errors.ts';
 import { BytesBuilder } from '../../codec/columns/bytes-builder.ts';
 import type { ColumnBuilder } from '../../codec/columns/column-builder.ts';
 import { createBuilder } from '../../codec/columns/create-builder.ts';
-import type { ColumnSource, DecodeSpec } from '../../protocol/sealed-batch.ts';
+import type { ColumnSource, DecodeSpec, RejectedPart } from '../../protocol/sealed-batch.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { StructType } from '../../schema/types.ts';
 import { wholeValue } from './avro/avro-payload.ts';
@@ -36,6 +36,11 @@ interface FilledColumn {
   readonly column: BytesBuilder;
 }
 
+interface MetadataOfPart {
+  readonly metadata: MetadataColumn;
+  readonly part: RejectedPart | undefined;
+}
+
 /**
  * Turns records into columns, strictly: a value either is in the column exactly or the record is rejected whole
  * (docs/spec/json-decoding.md). A rejected record leaves no trace in any column.
@@ -45,7 +50,7 @@ interface FilledColumn {
 export class RecordDecoder {
   readonly #schema: StructType;
   readonly #columns: readonly ColumnBuilder[];
-  readonly #metadata: readonly MetadataColumn[];
+  readonly #metadata: readonly MetadataOfPart[];
   readonly #filled: readonly FilledColumn[];
   /** `undefined` when no column reads the value: it may then be anything. */
   readonly #value: PayloadDecoder | undefined;
@@ -68,7 +73,7 @@ export class RecordDecoder {
       throw invalidSpec(`${spec.sources.length} sources for ${schema.fields.length} columns`);
     }
     const columns: ColumnBuilder[] = [];
-    const metadata: MetadataColumn[] = [];
+    const metadata: MetadataOfPart[] = [];
     const values: PayloadMember[] = [];
     const keys: PayloadMember[] = [];
     const filled: FilledColumn[] = [];
@@ -87,7 +92,7 @@ export class RecordDecoder {
         assert(source.kind !== 'value', 'a column from the value takes a member of it');
         const made = createMetadataColumn(source, field);
         ({ column } = made);
-        metadata.push(made);
+        metadata.push({ metadata: made, part: source.kind === 'key' || source.kind === 'headers' ? source.kind : undefined });
       }
       columns.push(column);
       if (column instanceof BytesBuilder && refusesEmptyText(field, options.partitionColumns ?? []))
@@ -172,18 +177,25 @@ export class RecordDecoder {
 
   #decodeKey(decoder: PayloadDecoder, record: SourceRecord): Refusal | undefined {
     const { keyStart, keyEnd } = record;
-    if (keyStart >= 0) return decoder.decode(record, keyStart, keyEnd);
+    if (keyStart >= 0) {
+      const refusal = decoder.decode(record, keyStart, keyEnd);
+      return refusal?.reason === undefined ? refusal : { ...refusal, part: 'key' };
+    }
     const required = this.#keyMembers.find(({ nullable }) => !nullable);
     if (required !== undefined)
-      return { reason: 'missing-required', message: `column "${required.label}": the record has no key and the column is required` };
+      return {
+        reason: 'missing-required',
+        part: 'key',
+        message: `column "${required.label}": the record has no key and the column is required`,
+      };
     for (const { column } of this.#keyMembers) column.appendNull();
     return undefined;
   }
 
   #appendMetadata(record: SourceRecord): Rejection | undefined {
-    for (const column of this.#metadata) {
-      const rejection = column.append(record, this.#origin);
-      if (rejection !== undefined) return rejection;
+    for (const { metadata, part } of this.#metadata) {
+      const rejection = metadata.append(record, this.#origin);
+      if (rejection !== undefined) return part === undefined ? rejection : { ...rejection, part };
     }
     return undefined;
   }

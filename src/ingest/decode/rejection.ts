@@ -1,8 +1,10 @@
-import type { PassReason, RejectReason } from '../../protocol/sealed-batch.ts';
+import type { PassReason, RejectedPart, RejectReason } from '../../protocol/sealed-batch.ts';
 
 /** Why a record does not fit the table. */
 export interface Rejection {
   readonly noRow?: undefined;
+  /** What is at fault besides the value. */
+  readonly part?: RejectedPart | undefined;
   readonly reason: RejectReason;
   /** What, where and with which value, lower case: `column "amount": "abc" is not a decimal(12,2)`. */
   readonly message: string;

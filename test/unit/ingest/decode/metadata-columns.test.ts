@@ -60,6 +60,7 @@ describe('metadata columns', () => {
   it('refuse a record without the key or timestamp a column requires', () => {
     expect(single('key', string, false).decode(recordOf('{}'))).toEqual({
       reason: 'missing-required',
+      part: 'key',
       message: 'column "v": the record has no key and the column is required',
     });
     expect(single('timestamp', { kind: 'timestamp' }, false).decode(recordOf('{}'))).toMatchObject({ reason: 'missing-required' });

@@ -80,6 +80,18 @@ describe('letters that are read back', () => {
     expect(await readLetter(bench.client, { topic: 'dead', partition: 1, offset: 0n })).toEqual(letter);
   });
 
+  it.each([
+    [{ reason: 'wrong-type' }, 'VALUE_CONVERTER'],
+    [{ reason: 'wrong-type', part: 'key' }, 'KEY_CONVERTER'],
+    [{ reason: 'duplicate-member', part: 'headers' }, 'HEADER_CONVERTER'],
+    [{ reason: 'expectation-failed' }, 'TRANSFORMATION'],
+    [{ reason: 'corrupt-batch' }, 'KAFKA_CONSUME'],
+  ] as const)('tell at which stage %j failed', async (rest, stage) => {
+    const bench = new Bench();
+    await bench.write('a', rest);
+    expect((await bench.list()).map((letter) => letter.stage)).toEqual([stage]);
+  });
+
   it('are chosen by table, topic, reason and the time they were written', async () => {
     const bench = new Bench();
     await bench.write('one', { offset: 1n });
