@@ -19,9 +19,10 @@ import { recordOf } from '../unit/ingest/decode/decoding.ts';
 /** What schemas do not tell: times finer than tables have, the 24th hour, more than 38 digits. */
 const finer = /whole microseconds|86400000000 does not fit a time|has more than 38 digits/u;
 
+type Encoding = 'avro' | 'json-schema' | 'protobuf';
 type Schemas = ReadonlyMap<string, SchemaText>;
 
-function registered(type: 'AVRO' | 'PROTOBUF', encoding: 'avro' | 'protobuf'): Schemas {
+function registered(type: SchemaText['type'], encoding: Encoding): Schemas {
   const { schemas } = goldenPayloads(encoding);
   const textOf = (subject: string, version: number): string =>
     schemas.find(({ subjects }) => subjects.some(([name, number]) => name === subject && number === version))?.schema ?? '';
@@ -74,7 +75,7 @@ async function refusalsOf(records: readonly SampledRecord[], schemas: Schemas, f
 
 const decoded = (text: string | null): Uint8Array | undefined => (text === null ? undefined : Buffer.from(text, 'base64'));
 
-function topicsOf(encoding: 'avro' | 'protobuf'): readonly (readonly [topic: string, records: readonly SampledRecord[]])[] {
+function topicsOf(encoding: Encoding): readonly (readonly [topic: string, records: readonly SampledRecord[]])[] {
   const { records } = goldenPayloads(encoding);
   const topics = [...new Set(records.map(({ record }) => record.topic))];
   return topics.map((topic) => [
@@ -92,6 +93,10 @@ describe('what is found for a topic takes its records', () => {
 
   it.each(topicsOf('protobuf'))('Protobuf, %s', async (_, records) => {
     expect(await refusalsOf(records, registered('PROTOBUF', 'protobuf'), 'iceberg')).toEqual([]);
+  });
+
+  it.each(topicsOf('json-schema'))('JSON with schemas, %s', async (_, records) => {
+    expect(await refusalsOf(records, registered('JSON', 'json-schema'), 'delta')).toEqual([]);
   });
 
   const { schemas, events } = goldenEvents();

@@ -32,7 +32,7 @@ export interface GoldenPayloads {
 const rowMark = '"row": ';
 
 /** The capture of test/golden/payloads (see CATALOGUE.md there). */
-export function goldenPayloads(encoding: 'avro' | 'protobuf' = 'avro'): GoldenPayloads {
+export function goldenPayloads(encoding: 'avro' | 'json-schema' | 'protobuf' = 'avro'): GoldenPayloads {
   const text = gunzipSync(readFileSync(new URL(`../golden/payloads/${encoding}.jsonl.gz`, import.meta.url))).toString('utf8');
   const schemas: CapturedSchema[] = [];
   const records: CapturedRecord[] = [];
