@@ -20,6 +20,8 @@ export interface IngestMetrics {
    * says skip), `tombstone`, `truncate`, `message`, `heartbeat`, `transaction` (no row is in it), `filtered` (by the route’s where), `no-elements` (nothing to make rows of), `already-committed` (below the table's offset), `discarded` (its batch was given up before the commit; it is read again).
    */
   readonly recordsFiltered: Count<'table' | 'reason'>;
+  /** Of committed batches. */
+  readonly membersUnread: Count<'table'>;
   /** Of committed batches, whatever became of the records. */
   readonly expectationsUnmet: Count<'table' | 'expectation'>;
   readonly recordsInFlight: Level<'table'>;
@@ -116,6 +118,7 @@ export function createIngestMetrics(make: InstrumentMaker): IngestMetrics {
       help: 'Records counted and left out: skipped-by-policy, tombstone, truncate, message, heartbeat, transaction (no row in it), filtered (by the route’s where), no-elements (nothing to make rows of), already-committed, discarded (to be read again).',
       labels: byReason,
     }),
+    membersUnread: make.count({ name: 'ingest_members_unread_total', help: 'Members of payloads that no column takes.', labels: table }),
     expectationsUnmet: make.count({
       name: 'ingest_expectations_unmet_total',
       help: 'Records of committed batches that did not meet an expectation of their route, by its name, whatever became of them.',

@@ -166,6 +166,8 @@ export interface StageResult {
   readonly rejects: readonly RejectedRecord[];
   /** Records that are no rows, by why. */
   readonly passedOver: Readonly<Partial<Record<PassReason, number>>>;
+  /** Members of payloads that no column took. */
+  readonly unreadMembers: number;
   /** Records that did not meet an expectation, by its name. */
   readonly unmet: Readonly<Record<string, number>>;
   /** Records read, whatever came of them, by topic. */

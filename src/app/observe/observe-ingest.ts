@@ -82,6 +82,7 @@ export function observeCommits(
       }
       if (filtered > 0) ingest.recordsFiltered.add(filtered, { table, reason: 'skipped-by-policy' });
       for (const [reason, count] of Object.entries(staged.passedOver)) ingest.recordsFiltered.add(count, { table, reason });
+      if (staged.unreadMembers > 0) ingest.membersUnread.add(staged.unreadMembers, { table });
       for (const [expectation, count] of Object.entries(staged.unmet)) ingest.expectationsUnmet.add(count, { table, expectation });
       for (const [phase, durationMs] of Object.entries(phasesOf(staged, commitMs))) {
         commit.durationSeconds.observe(durationMs / 1000, { table, phase });

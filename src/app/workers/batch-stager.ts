@@ -205,11 +205,13 @@ class Staged {
   readonly #files: StagedFile[] = [];
   #rowCount = 0;
   #recordsWithRows = 0;
+  #unreadMembers = 0;
   #encodeMs = 0;
   #storeMs = 0;
 
   /** `index`: of the record batch. */
-  add(index: number, topic: string, { rejects, passedOver, read }: DecodedRecordBatch): void {
+  add(index: number, topic: string, { rejects, passedOver, unread, read }: DecodedRecordBatch): void {
+    this.#unreadMembers += unread;
     for (const reject of rejects) this.#rejects.push({ index, reject });
     for (const reason of passedOver) this.#passOver(reason, 1);
     this.#recordsByTopic.set(topic, (this.#recordsByTopic.get(topic) ?? 0) + read);
@@ -247,6 +249,7 @@ class Staged {
       recordsWithRows: this.#recordsWithRows,
       rejects: rejects.map(({ reject }) => reject),
       passedOver: Object.fromEntries(this.#passedOver),
+      unreadMembers: this.#unreadMembers,
       unmet: Object.fromEntries(this.#unmet),
       recordsByTopic: Object.fromEntries(this.#recordsByTopic),
       timings: { decodeMs: this.decodeMs, transformMs: this.transformMs, encodeMs: this.#encodeMs, storeMs: this.#storeMs },

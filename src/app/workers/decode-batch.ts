@@ -10,6 +10,8 @@ export interface DecodedRecordBatch {
   readonly rejects: readonly RejectedRecord[];
   /** Of the records that are no rows, why. */
   readonly passedOver: readonly PassReason[];
+  /** Members that no column took. */
+  readonly unread: number;
   /** Records read, whatever came of them. */
   readonly read: number;
   /** What its records take unpacked. */
@@ -38,7 +40,7 @@ export function decodeRecordBatch(
     if (!isServiceError(error) || !unopenable.has(error.code)) throw error;
     decoder.reset(rowsBefore);
     const reject = unopened(bytes, packed, error);
-    return { rejects: [reject], passedOver: [], read: reject.unopened?.records ?? 0, unpackedBytes: bytes.length };
+    return { rejects: [reject], passedOver: [], unread: 0, read: reject.unopened?.records ?? 0, unpackedBytes: bytes.length };
   }
 }
 
@@ -51,6 +53,7 @@ function decodeRecords(
   const firstDelta = cursor.deltaOf(packed.fromOffset);
   const rejects: RejectedRecord[] = [];
   const passedOver: PassReason[] = [];
+  const unreadBefore = decoder.unreadMembers;
   let read = 0;
   while (cursor.next()) {
     if (cursor.offsetDelta < firstDelta) continue;
@@ -66,7 +69,8 @@ function decodeRecords(
     }
     rejects.push(rejectOf(cursor, packed, refusal));
   }
-  return { rejects, passedOver, read, unpackedBytes: cursor.data.length + decoder.unpackedBytes };
+  const unread = decoder.unreadMembers - unreadBefore;
+  return { rejects, passedOver, unread, read, unpackedBytes: cursor.data.length + decoder.unpackedBytes };
 }
 
 /** The records at these offsets of a record batch that has been decoded, rejected after all. */

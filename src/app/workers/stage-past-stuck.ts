@@ -33,7 +33,7 @@ function givenUp({ batch }: StageTask, cause: ServiceError): StageResult {
   const rejects = batch.recordBatches.map((packed) => unopened(bytes.subarray(packed.start, packed.end), packed, cause));
   const recordsByTopic = Object.fromEntries(batch.recordBatches.map(({ topic }) => [topic, countRejected(rejects)]));
   const timings = { decodeMs: 0, transformMs: 0, encodeMs: 0, storeMs: 0 };
-  return { files: [], rowCount: 0, recordsWithRows: 0, rejects, passedOver: {}, unmet: {}, recordsByTopic, timings };
+  return { files: [], rowCount: 0, recordsWithRows: 0, rejects, passedOver: {}, unreadMembers: 0, unmet: {}, recordsByTopic, timings };
 }
 
 function joined(left: StageResult, right: StageResult): StageResult {
@@ -43,6 +43,7 @@ function joined(left: StageResult, right: StageResult): StageResult {
     recordsWithRows: left.recordsWithRows + right.recordsWithRows,
     rejects: [...left.rejects, ...right.rejects],
     passedOver: added(left.passedOver, right.passedOver),
+    unreadMembers: left.unreadMembers + right.unreadMembers,
     unmet: added(left.unmet, right.unmet),
     recordsByTopic: added(left.recordsByTopic, right.recordsByTopic),
     timings: {

@@ -16,7 +16,7 @@ import { FramedPayload } from './framed-payload.ts';
 import { JsonPayload, type JsonRoot } from './json/json-payload.ts';
 import { type Member, ObjectReader } from './json/object-reader.ts';
 import type { KnownSchemas } from './known-schemas.ts';
-import type { PayloadDecoder, PayloadMember } from './payload-decoder.ts';
+import type { PayloadDecoder, PayloadMember, UnreadMembers } from './payload-decoder.ts';
 import { ProtobufPayload } from './protobuf/protobuf-payload.ts';
 import { WholePayload } from './whole-payload.ts';
 
@@ -27,6 +27,7 @@ export interface PayloadDecoderOptions {
   readonly maxDepth: number;
   readonly schemas: KnownSchemas;
   readonly budget: UnpackBudget;
+  readonly unread: UnreadMembers;
 }
 
 /**
@@ -40,7 +41,7 @@ export function createPayloadDecoder(encoding: ValueEncoding, options: PayloadDe
 }
 
 function unpackedDecoder(encoding: ValueEncoding, options: PayloadDecoderOptions): PayloadDecoder {
-  const { members, part, unknownMembers, maxDepth, schemas } = options;
+  const { members, part, unknownMembers, maxDepth, schemas, unread } = options;
   if (encoding.envelope !== undefined) deletedColumn(eventMembers(members).deleted);
   switch (encoding.kind) {
     case 'json': {
@@ -53,11 +54,11 @@ function unpackedDecoder(encoding: ValueEncoding, options: PayloadDecoderOptions
       return new JsonPayload(new ConnectJson((schema) => jsonRoot(schema, encoding, options)), maxDepth);
     }
     case 'avro':
-      return new AvroPayload(members, { encoding, part, envelope: encoding.envelope, unknownMembers, schemas });
+      return new AvroPayload(members, { encoding, part, envelope: encoding.envelope, unknownMembers, schemas, unread });
     case 'protobuf':
-      return new ProtobufPayload(members, { encoding, part, unknownMembers, schemas });
+      return new ProtobufPayload(members, { encoding, part, unknownMembers, schemas, unread });
     case 'csv':
-      return new CsvPayload(members, encoding);
+      return new CsvPayload(members, { ...encoding, unread });
     case 'string':
     case 'bytes': {
       const [only, ...more] = members;
@@ -73,13 +74,13 @@ function unpackedDecoder(encoding: ValueEncoding, options: PayloadDecoderOptions
 function jsonRoot(
   schema: ConnectSchema | undefined,
   encoding: ValueEncoding,
-  { members, unknownMembers }: PayloadDecoderOptions,
+  { members, unknownMembers, unread }: PayloadDecoderOptions,
 ): JsonRoot {
   const readable = (part: ConnectSchema | undefined, all: readonly PayloadMember[]): readonly Member[] =>
     all.map(({ name, label, nullable, column }) => {
       return { name, label, nullable, reader: connectReader(part?.fields.get(name), column, unknownMembers) };
     });
-  if (encoding.envelope === undefined) return new ObjectReader(readable(schema, members), unknownMembers);
+  if (encoding.envelope === undefined) return new ObjectReader(readable(schema, members), unknownMembers, unread);
   const { row, event, source, transaction, deleted } = eventMembers(members);
   const part = (name: string): ConnectSchema | undefined => schema?.fields.get(name);
   const read = {
@@ -90,7 +91,7 @@ function jsonRoot(
     transaction: readable(part('transaction'), transaction),
     deleted: deletedColumn(deleted),
   };
-  return new DebeziumJson(read, unknownMembers);
+  return new DebeziumJson(read, unknownMembers, unread);
 }
 
 function notOneColumn(kind: string, members: readonly PayloadMember[]): ServiceError {

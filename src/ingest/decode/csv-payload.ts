@@ -10,7 +10,7 @@ import { describeType } from '../../schema/describe-type.ts';
 import { createJsonReader } from './json/create-reader.ts';
 import { BACKSLASH, MINUS, QUOTE } from './json/json-bytes.ts';
 import { JsonCursor } from './json/json-cursor.ts';
-import type { PayloadDecoder, PayloadMember } from './payload-decoder.ts';
+import type { PayloadDecoder, PayloadMember, UnreadMembers } from './payload-decoder.ts';
 import { type Rejection, shown } from './rejection.ts';
 import type { SourceRecord } from './source-record.ts';
 import { isUtf8 } from './utf8.ts';
@@ -20,6 +20,7 @@ export interface CsvOptions {
   readonly fields: readonly string[];
   /** One character of ASCII. */
   readonly delimiter: string;
+  readonly unread: UnreadMembers;
 }
 
 /** A column and how the text of a field becomes its value. */
@@ -75,7 +76,10 @@ export class CsvPayload implements PayloadDecoder {
   }
 
   #append(column: CsvColumn | undefined, data: Uint8Array, start: number, end: number, quoted: boolean): Rejection | undefined {
-    if (column === undefined) return undefined;
+    if (column === undefined) {
+      this.#options.unread.count += 1;
+      return undefined;
+    }
     const { member, append } = column;
     if (start === end) {
       if (!member.nullable) return { reason: 'missing-required', message: `column "${member.label}": a required column has no value` };

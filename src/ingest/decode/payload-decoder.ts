@@ -13,6 +13,11 @@ export interface PayloadMember {
   readonly column: ColumnBuilder;
 }
 
+/** How many members of payloads no column took, of the row's own and not of those inside of them. */
+export interface UnreadMembers {
+  count: number;
+}
+
 /** Turns one part of records (the value, or the key) in one encoding into the columns that take its members. */
 export interface PayloadDecoder {
   /**

@@ -15,7 +15,7 @@ import { emptyTextRejection, refusesEmptyText } from './filled-text.ts';
 import { KnownSchemas } from './known-schemas.ts';
 import { createMetadataColumn, type MetadataColumn, type RecordOrigin } from './metadata-columns.ts';
 import { defaultMaxDepth, highestMaxDepth } from './nesting-depth.ts';
-import type { PayloadDecoder, PayloadMember } from './payload-decoder.ts';
+import type { PayloadDecoder, PayloadMember, UnreadMembers } from './payload-decoder.ts';
 import type { Refusal, Rejection } from './rejection.ts';
 import type { SourceRecord } from './source-record.ts';
 
@@ -57,6 +57,7 @@ export class RecordDecoder {
   readonly #key: PayloadDecoder | undefined;
   readonly #keyMembers: readonly PayloadMember[];
   readonly #skipsTombstones: boolean;
+  readonly #unread: UnreadMembers = { count: 0 };
   readonly #budget: UnpackBudget;
   #origin: RecordOrigin = { topic: new Uint8Array(0), partition: 0 };
   #rowCount = 0;
@@ -113,7 +114,15 @@ export class RecordDecoder {
     ): PayloadDecoder | undefined =>
       members.length === 0
         ? undefined
-        : createPayloadDecoder(spec[part] ?? plainJson, { part, members, unknownMembers: unknown, maxDepth, schemas, budget });
+        : createPayloadDecoder(spec[part] ?? plainJson, {
+            part,
+            members,
+            unknownMembers: unknown,
+            maxDepth,
+            schemas,
+            budget,
+            unread: part === 'value' ? this.#unread : { count: 0 },
+          });
     this.#value = decoderOf('value', values, unknownMembers);
     // A key has what tells rows apart, of which columns take what they like.
     this.#key = decoderOf('key', keys, 'ignore');
@@ -124,6 +133,11 @@ export class RecordDecoder {
   /** Rows in the columns. */
   get rowCount(): number {
     return this.#rowCount;
+  }
+
+  /** Members of values that no column took, since the decoder was made. */
+  get unreadMembers(): number {
+    return this.#unread.count;
   }
 
   /** What compressed payloads have unpacked to since `startPartition`. */

@@ -63,7 +63,7 @@ class HeldStager implements BatchStager {
     const file = { path: `${task.fileNameStem}.parquet`, partitionValues: {}, sizeBytes: 10, rowCount, modifiedMs: 1, statistics: [] };
     const timings = { decodeMs: 0, transformMs: 0, encodeMs: 0, storeMs: 0 };
     const rows = { files: [file], rowCount, recordsWithRows: rowCount };
-    return { ...rows, rejects: this.rejects, passedOver: {}, unmet: {}, recordsByTopic: {}, timings };
+    return { ...rows, rejects: this.rejects, passedOver: {}, unreadMembers: 0, unmet: {}, recordsByTopic: {}, timings };
   }
 }
 

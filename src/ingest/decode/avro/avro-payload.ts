@@ -5,13 +5,13 @@ import { ByteCursor } from '../../../codec/avro/byte-cursor.ts';
 import type { PayloadEncoding, SchemaKey, ValueEncoding } from '../../../protocol/payload-encoding.ts';
 import type { DecodeSpec, PassReason } from '../../../protocol/sealed-batch.ts';
 import type { KnownSchemas } from '../known-schemas.ts';
-import type { PayloadDecoder, PayloadMember } from '../payload-decoder.ts';
+import type { PayloadDecoder, PayloadMember, UnreadMembers } from '../payload-decoder.ts';
 import type { Refusal, Rejection } from '../rejection.ts';
 import type { SourceRecord } from '../source-record.ts';
 import { ValueRefused } from '../value-refused.ts';
-import { eventReader } from './event-reader.ts';
+import { eventReader, unreadInEvent } from './event-reader.ts';
 import { type GivenSchema, readGivenSchema } from './given-schema.ts';
-import { type RecordReader, recordReader, valueReader } from './payload-readers.ts';
+import { type RecordReader, recordReader, unreadFields, valueReader } from './payload-readers.ts';
 import { type RecordPart, type Reference, referenceOf } from './schema-reference.ts';
 
 type AvroEncoding = Extract<PayloadEncoding, { readonly kind: 'avro' }>;
@@ -22,6 +22,13 @@ export interface AvroPayloadOptions {
   readonly envelope: ValueEncoding['envelope'];
   readonly unknownMembers: DecodeSpec['unknownMembers'];
   readonly schemas: KnownSchemas;
+  readonly unread: UnreadMembers;
+}
+
+interface PayloadReader {
+  readonly read: RecordReader;
+  /** Fields of each payload that no column takes. */
+  readonly unread: number;
 }
 
 /** More writers' schemas than a topic has at a time; what is dropped is made again. */
@@ -34,7 +41,7 @@ export class AvroPayload implements PayloadDecoder {
   readonly #given: GivenSchema | undefined;
   readonly #cursor = new ByteCursor(new Uint8Array(0), 'the payload');
   /** By schema; a text says why payloads of that one cannot be read. */
-  readonly #readers = new Map<SchemaKey, RecordReader | string>();
+  readonly #readers = new Map<SchemaKey, PayloadReader | string>();
 
   /** @throws ServiceError as `readGivenSchema`. */
   constructor(members: readonly PayloadMember[], options: AvroPayloadOptions) {
@@ -52,11 +59,15 @@ export class AvroPayload implements PayloadDecoder {
     cursor.load(record.data, reference.from, end);
     let noRow: PassReason | undefined;
     try {
-      noRow = reader(cursor);
+      noRow = reader.read(cursor);
     } catch (error) {
       return rejectionOf(error, start);
     }
-    if (cursor.remaining === 0) return noRow === undefined ? undefined : { noRow };
+    if (cursor.remaining === 0) {
+      if (noRow !== undefined) return { noRow };
+      this.#options.unread.count += reader.unread;
+      return undefined;
+    }
     return {
       reason: 'invalid-avro',
       message: `not valid Avro: ${cursor.remaining} bytes follow the value of its schema (${reference.key})`,
@@ -72,7 +83,7 @@ export class AvroPayload implements PayloadDecoder {
       : 'does not begin with the mark of single-object encoding (C3 01) and the fingerprint of the schema of the route';
   }
 
-  #make(key: SchemaKey): RecordReader | string {
+  #make(key: SchemaKey): PayloadReader | string {
     const { schemas, unknownMembers } = this.#options;
     const found = this.#given === undefined ? schemas.find(key) : undefined;
     // Not kept: the thread is given the schema and asked again.
@@ -85,11 +96,13 @@ export class AvroPayload implements PayloadDecoder {
     return reader;
   }
 
-  #readerOf(type: AvroType, unknownMembers: DecodeSpec['unknownMembers']): RecordReader | string {
+  #readerOf(type: AvroType, unknownMembers: DecodeSpec['unknownMembers']): PayloadReader | string {
     const [only, ...more] = this.#members;
     if (type.kind === 'record' && only?.name !== wholeValue)
-      return (this.#options.envelope === undefined ? recordReader : eventReader)(type, this.#members, unknownMembers);
-    if (only !== undefined && more.length === 0) return valueReader(type, only, unknownMembers);
+      return this.#options.envelope === undefined
+        ? { read: recordReader(type, this.#members, unknownMembers), unread: unreadFields(type, this.#members) }
+        : { read: eventReader(type, this.#members, unknownMembers), unread: unreadInEvent(type, this.#members) };
+    if (only !== undefined && more.length === 0) return { read: valueReader(type, only, unknownMembers), unread: 0 };
     return `the ${this.#options.part} is of Avro type ${type.kind}, not a record with a field for each of ${this.#members.length} columns`;
   }
 }

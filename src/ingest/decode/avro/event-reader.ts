@@ -1,4 +1,4 @@
-import type { AvroRecord, AvroType } from '../../../codec/avro/avro-type.ts';
+import { type AvroRecord, type AvroType, withoutNull } from '../../../codec/avro/avro-type.ts';
 import type { ByteCursor } from '../../../codec/avro/byte-cursor.ts';
 import { valueSkipper } from '../../../codec/avro/decode-values.ts';
 import type { DecodeSpec } from '../../../protocol/sealed-batch.ts';
@@ -7,7 +7,7 @@ import { type EventMembers, eventMembers } from '../debezium/event-members.ts';
 import { outcomeOf } from '../debezium/event-outcome.ts';
 import type { PayloadMember } from '../payload-decoder.ts';
 import { ValueRefused } from '../value-refused.ts';
-import { appendAbsent, type RecordReader, recordReader, valueReader } from './payload-readers.ts';
+import { appendAbsent, type RecordReader, recordReader, unreadFields, valueReader } from './payload-readers.ts';
 
 /** What one event has said so far. */
 interface EventState {
@@ -57,6 +57,13 @@ export function eventReader(
     for (const member of absent) appendAbsent(member);
     return undefined;
   };
+}
+
+/** Fields of the row that no column takes. */
+export function unreadInEvent(stored: AvroRecord, members: readonly PayloadMember[]): number {
+  const after = stored.fields.find(({ name }) => name === 'after')?.type;
+  const row = after === undefined ? undefined : withoutNull(after).type;
+  return row?.kind === 'record' ? unreadFields(row, eventMembers(members).row) : 0;
 }
 
 function stepOf(name: string, type: AvroType, parts: EventMembers, unknownMembers: DecodeSpec['unknownMembers']): Step {

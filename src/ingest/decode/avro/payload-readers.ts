@@ -35,6 +35,12 @@ export function recordReader(stored: AvroRecord, members: readonly PayloadMember
   };
 }
 
+/** Fields that no column takes. */
+export function unreadFields(stored: AvroRecord, members: readonly PayloadMember[]): number {
+  const names = new Set(members.map(({ name }) => name));
+  return stored.fields.filter(({ name }) => !names.has(name)).length;
+}
+
 /** The reader of payloads that are one value, for the one column that takes it. */
 export function valueReader(stored: AvroType, { label, nullable, column, type }: PayloadMember, unknownMembers: Unknown): RecordReader {
   const reader = readerOf(stored, { column, type, nullable, where: label }, unknownMembers);

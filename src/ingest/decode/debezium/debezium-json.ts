@@ -4,6 +4,7 @@ import type { JsonCursor } from '../json/json-cursor.ts';
 import type { JsonRoot } from '../json/json-payload.ts';
 import { MemberNames } from '../json/member-names.ts';
 import { type Member, ObjectReader } from '../json/object-reader.ts';
+import type { UnreadMembers } from '../payload-decoder.ts';
 import { outcomeOf, type SeenOfEvent } from './event-outcome.ts';
 
 /** The members of an event that columns take, with what reads them. */
@@ -40,11 +41,11 @@ export class DebeziumJson implements JsonRoot, SeenOfEvent {
   /** Where the row before the change stands; -1: nowhere. */
   #beforeAt = -1;
 
-  constructor(members: JsonEventMembers, unknownMembers: 'ignore' | 'reject') {
+  constructor(members: JsonEventMembers, unknownMembers: 'ignore' | 'reject', unread: UnreadMembers) {
     this.#members = members;
     this.#event = new Map(members.event.map((member) => [member.name, member]));
-    this.#row = new ObjectReader(members.row, unknownMembers);
-    this.#before = new ObjectReader(members.before, unknownMembers);
+    this.#row = new ObjectReader(members.row, unknownMembers, unread);
+    this.#before = new ObjectReader(members.before, unknownMembers, unread);
     this.#source = new ObjectReader(members.source, 'ignore');
     this.#transaction = new ObjectReader(members.transaction, 'ignore');
   }

@@ -1,4 +1,5 @@
 import { byteAt } from '../bytes.ts';
+import type { UnreadMembers } from '../payload-decoder.ts';
 import { CLOSE_BRACE, COMMA, LETTER_N } from './json-bytes.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import type { JsonReader } from './json-reader.ts';
@@ -23,9 +24,12 @@ export class ObjectReader {
   readonly #stamps: Int32Array;
   /** `#successors[i + 1]`: the member that followed member `i` last time; `[0]`: the first one. */
   readonly #successors: Int32Array;
+  readonly #unread: UnreadMembers | undefined;
   #stamp = 0;
 
-  constructor(members: readonly Member[], unknownMembers: 'ignore' | 'reject') {
+  /** `unread`: counts members that no column takes. */
+  constructor(members: readonly Member[], unknownMembers: 'ignore' | 'reject', unread?: UnreadMembers) {
+    this.#unread = unread;
     this.#members = members;
     this.#readers = members.map((member) => member.reader);
     this.#names = new MemberNames(members.map((member) => member.name));
@@ -113,6 +117,7 @@ export class ObjectReader {
   #skipUnknown(cursor: JsonCursor, nameStart: number): boolean {
     if (this.#rejectUnknown)
       return cursor.fail('unknown-member', 'is a member that no column takes', nameStart, afterName(cursor, nameStart));
+    if (this.#unread !== undefined) this.#unread.count += 1;
     return cursor.skipValue();
   }
 

@@ -48,6 +48,11 @@ export class MessageReader {
     this.#found.clear();
   }
 
+  /** Fields of the message scanned that no column takes. */
+  get unread(): number {
+    return this.#found.unknown;
+  }
+
   /** Takes in what is in the cursor's range; several ranges are one message, as if they stood behind each other. */
   scan(cursor: WireCursor): void {
     this.#found.scan(cursor);

@@ -3,7 +3,7 @@ import type { PayloadEncoding, SchemaKey } from '../../../protocol/payload-encod
 import type { DecodeSpec } from '../../../protocol/sealed-batch.ts';
 import { type RecordPart, type Reference, referenceOf, type SchemaReference } from '../avro/schema-reference.ts';
 import type { KnownSchemas } from '../known-schemas.ts';
-import type { PayloadDecoder, PayloadMember } from '../payload-decoder.ts';
+import type { PayloadDecoder, PayloadMember, UnreadMembers } from '../payload-decoder.ts';
 import type { Rejection } from '../rejection.ts';
 import type { SourceRecord } from '../source-record.ts';
 import { ValueRefused } from '../value-refused.ts';
@@ -17,6 +17,7 @@ export interface ProtobufPayloadOptions {
   readonly part: RecordPart;
   readonly unknownMembers: DecodeSpec['unknownMembers'];
   readonly schemas: KnownSchemas;
+  readonly unread: UnreadMembers;
 }
 
 /** More schemas, and messages of them, than a topic has at a time; what is dropped is made again. */
@@ -56,6 +57,7 @@ export class ProtobufPayload implements PayloadDecoder {
       reader.begin();
       reader.scan(cursor);
       reader.append(cursor);
+      this.#options.unread.count += reader.unread;
       return undefined;
     } catch (error) {
       if (error instanceof WireFault) return { reason: 'invalid-protobuf', message: `not valid Protobuf: ${error.message}` };

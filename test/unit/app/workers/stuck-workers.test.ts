@@ -24,7 +24,7 @@ parentPort.on('message', ({ id, task }) => {
   const files = [{ path: task.fileNameStem }];
   const timings = { decodeMs: 0, encodeMs: 0, storeMs: 0 };
   const rowCount = recordBatches.length;
-  parentPort.postMessage({ id, ok: true, result: { files, rowCount, recordsWithRows: rowCount, rejects: [], passedOver: {}, unmet: {}, recordsByTopic: { orders: rowCount }, timings } });
+  parentPort.postMessage({ id, ok: true, result: { files, rowCount, recordsWithRows: rowCount, rejects: [], passedOver: {}, unreadMembers: 0, unmet: {}, recordsByTopic: { orders: rowCount }, timings } });
 });`;
 
 function taskOf(partitions: readonly number[]): StageTask {
