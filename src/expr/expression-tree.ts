@@ -87,7 +87,12 @@ export function isDeterministic(expression: Expression): boolean {
 
 /** Whether an aggregate function takes part that is not a window function. */
 export function hasAggregate(expression: Expression): boolean {
-  return someNode(expression, (node) => node.kind === 'call' && node.over === undefined && findFunction(node.name)?.kind === 'aggregate');
+  return someNode(expression, isAggregate);
+}
+
+/** Whether the node itself is the call of an aggregate function that is not a window function. */
+export function isAggregate(node: Expression): node is Extract<Expression, { readonly kind: 'call' }> {
+  return node.kind === 'call' && node.over === undefined && findFunction(node.name)?.kind === 'aggregate';
 }
 
 function optional(part: Expression | undefined): readonly Expression[] {

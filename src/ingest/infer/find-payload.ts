@@ -42,7 +42,7 @@ export async function findPayload(records: readonly SampledRecord[], options: Fi
 
 function findUnpacked(samples: readonly Sample[], options: FindPayloadOptions): Promise<FoundPayload> | FoundPayload {
   const registered = registeredIn(samples);
-  if (registered !== undefined) return findRegistered(samples, registered, options);
+  if (registered !== undefined) return findRegistered(registered, options);
   if (most(samples, ({ value }) => startsWith(value, singleObjectMark))) {
     const notes = ['Values are Avro in its single-object encoding: give the schema that wrote them, and columns for its fields.'];
     return {
@@ -100,15 +100,20 @@ function isConnect(value: JsonObject): boolean {
   return 'schema' in value && 'payload' in value && Object.keys(value).length === 2;
 }
 
+/** The newest, as far as they unpack to what may be held all together. */
 function unpacked(samples: readonly Sample[], codec: 'gzip' | 'zstd'): readonly Sample[] {
-  return samples.flatMap(({ value, headers }) => {
+  let left = maxUnpackedBytes;
+  const newestFirst = samples.toReversed().flatMap(({ value: packed, headers }): readonly Sample[] => {
     try {
-      return [{ value: decompress(codec, value, { maxBytes: maxUnpackedBytes }), headers }];
+      const value = decompress(codec, packed, { maxBytes: left });
+      left -= value.length;
+      return [{ value, headers }];
     } catch (error) {
       if (!isServiceError(error)) throw error;
       return [];
     }
   });
+  return newestFirst.toReversed();
 }
 
 function startsWith(value: Uint8Array, bytes: readonly number[]): boolean {

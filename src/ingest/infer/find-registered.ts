@@ -1,7 +1,6 @@
-import { parseJson } from '../../base/bigint-json.ts';
-import { isServiceError } from '../../base/errors.ts';
-import { type AvroType, parseAvroType, withoutNull } from '../../codec/avro/avro-type.ts';
+import { type AvroType, withoutNull } from '../../codec/avro/avro-type.ts';
 import type { SchemaKey, SchemaText } from '../../protocol/payload-encoding.ts';
+import { registeredAvro } from '../decode/avro/registered-avro.ts';
 import { type MessageInHeader, referenceOf } from '../decode/avro/schema-reference.ts';
 import { messageOfSchema, readMessage, registeredSchema } from '../decode/protobuf/registered-message.ts';
 import { WireCursor, WireFault } from '../decode/protobuf/wire-cursor.ts';
@@ -22,7 +21,6 @@ import { rowOfAvro } from './row-of-avro.ts';
 import { rowOfJson } from './row-of-json.ts';
 import { rowOfProtobuf } from './row-of-protobuf.ts';
 
-const prefixBytes = 5;
 /** Schemas that are asked for; records of older ones are few. */
 const maxSchemas = 16;
 
@@ -36,22 +34,25 @@ export interface Registered {
   readonly idIn: 'prefix' | 'header';
   /** Each schema with the newest payload of it, behind its id; the newest first. */
   readonly payloads: ReadonlyMap<SchemaKey, RegisteredPayload>;
+  /** All payloads, behind their ids. */
+  readonly bodies: readonly Uint8Array[];
 }
 
 /** `undefined`: records name no schemas. */
 export function registeredIn(samples: readonly Sample[]): Registered | undefined {
   for (const idIn of ['header', 'prefix'] as const) {
     const payloads = new Map<SchemaKey, RegisteredPayload>();
-    let count = 0;
+    const bodies: Uint8Array[] = [];
     for (const { value, headers } of samples.toReversed()) {
       const record = { ...unplaced, data: value, headers: () => headers };
       const found = referenceOf(record, { idIn, part: 'value' }, 0, value.length);
       // Of a header alone: the rest of them would be of the other kind.
       if (typeof found === 'string' || (idIn === 'header' && found.message === undefined)) continue;
-      count += 1;
-      if (!payloads.has(found.key)) payloads.set(found.key, { bytes: value.subarray(found.from), message: found.message });
+      const bytes = value.subarray(found.from);
+      bodies.push(bytes);
+      if (!payloads.has(found.key)) payloads.set(found.key, { bytes, message: found.message });
     }
-    if (isMost(count, samples.length)) return { idIn, payloads };
+    if (isMost(bodies.length, samples.length)) return { idIn, payloads, bodies };
   }
   return undefined;
 }
@@ -60,8 +61,7 @@ const unplaced = { keyStart: -1, keyEnd: -1, valueStart: 0, valueEnd: 0, timesta
 
 /** Columns for the fields of the schemas. @throws ServiceError of the registry, that does not answer. */
 export async function findRegistered(
-  samples: readonly Sample[],
-  { idIn, payloads }: Registered,
+  { idIn, payloads, bodies }: Registered,
   { limits, schemaOf }: FindPayloadOptions,
 ): Promise<FoundPayload> {
   const schemaId: Settings = idIn === 'header' ? [['schemaId', idIn]] : [];
@@ -73,7 +73,7 @@ export async function findRegistered(
   const found: FoundPayload[] = [];
   for (const [key, payload] of [...payloads].slice(0, maxSchemas)) {
     const { schema } = await schemaOf(key);
-    if (schema?.type === 'JSON') return findSchemaJson(samples, idIn, limits);
+    if (schema?.type === 'JSON') return findSchemaJson(bodies, idIn, limits);
     if (schema === undefined)
       found.push({ value: [['format', 'avro'], ...schemaId], row: emptyRow, notes: [`The registry has no schema ${key}.`] });
     else found.push((schema.type === 'AVRO' ? findAvro : findProtobuf)(schema, payload, { key, limits, schemaId }));
@@ -86,8 +86,8 @@ export async function findRegistered(
 }
 
 /** Schemas of JSON say less than the values do. */
-function findSchemaJson(samples: readonly Sample[], idIn: Registered['idIn'], limits: ColumnLimits): FoundPayload {
-  const objects = objectsOf(samples.map(({ value }) => value.subarray(idIn === 'prefix' ? prefixBytes : 0)));
+function findSchemaJson(bodies: readonly Uint8Array[], idIn: Registered['idIn'], limits: ColumnLimits): FoundPayload {
+  const objects = objectsOf(bodies);
   const prefix: Settings = idIn === 'prefix' ? [['schemaId', 'prefix']] : [];
   return { value: [['format', 'json'], ...prefix], row: rowOfJson(objects, limits), notes: ['Columns are those that the values have.'] };
 }
@@ -120,8 +120,8 @@ function messageIn({ bytes, message }: RegisteredPayload): string {
 
 function findAvro(schema: SchemaText, _payload: RegisteredPayload, { key, limits, schemaId }: SchemaFacts): FoundPayload {
   const format: Settings = [['format', 'avro'], ...schemaId];
-  const type = avroType(schema, key);
-  if (typeof type === 'string') return { value: format, row: emptyRow, notes: [type] };
+  const type = registeredAvro(key, schema);
+  if (typeof type === 'string') return { value: format, row: emptyRow, notes: [`${type}.`] };
   if (type.kind !== 'record') {
     return { value: format, row: emptyRow, notes: [`The schema ${key} is of type ${type.kind}: give the one column that takes it.`] };
   }
@@ -133,14 +133,4 @@ function findAvro(schema: SchemaText, _payload: RegisteredPayload, { key, limits
   if (field('op') === undefined || field('source') === undefined || after?.kind !== 'record')
     return { value: format, row: rowOfAvro(type, limits), notes: [] };
   return { value: [...format, ...envelope], row: withEventColumns(rowOfAvro(after, limits)), notes: [] };
-}
-
-function avroType(schema: SchemaText, key: SchemaKey): AvroType | string {
-  try {
-    const references = schema.references.map(({ text: json, name }) => parseJson(json, name));
-    return parseAvroType(parseJson(schema.text, key), key, references);
-  } catch (error) {
-    if (!isServiceError(error)) throw error;
-    return `The schema ${key} cannot be used: ${error.message}.`;
-  }
 }

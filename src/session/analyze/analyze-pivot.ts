@@ -1,9 +1,8 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { commonType } from '../../expr/common-type.ts';
 import { conjunction, type Expression } from '../../expr/expression.ts';
-import { columnsOf, hasAggregate, mapExpression } from '../../expr/expression-tree.ts';
+import { columnsOf, hasAggregate, isAggregate, mapExpression } from '../../expr/expression-tree.ts';
 import { expressionType } from '../../expr/expression-type.ts';
-import { findFunction } from '../../expr/functions.ts';
 import { outputName } from '../../expr/output-name.ts';
 import { expressionSql } from '../../expr/sql/engine-sql.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
@@ -73,7 +72,7 @@ function ofValue(plan: Plan & { readonly kind: 'pivot' }, aggregate: Expression,
     plan.on.map((left, index): Expression => ({ kind: 'binary', operator: '<=>', left, right: value.values[index] ?? left })),
   );
   const over = mapExpression(operand, (node) =>
-    node.kind === 'call' && node.over === undefined && findFunction(node.name)?.kind === 'aggregate'
+    isAggregate(node)
       ? { ...node, filter: conjunction([...(node.filter === undefined ? [] : [node.filter]), ...(has === undefined ? [] : [has])]) }
       : node,
   );

@@ -1,7 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { Expression } from '../../expr/expression.ts';
-import { childrenOf, hasAggregate } from '../../expr/expression-tree.ts';
-import { findFunction } from '../../expr/functions.ts';
+import { childrenOf, hasAggregate, isAggregate } from '../../expr/expression-tree.ts';
 import { columnPathSql, expressionSql } from '../../expr/sql/engine-sql.ts';
 import { type Nameable, nameable } from '../plan/analyzed.ts';
 import type { GroupElement } from '../plan/plan.ts';
@@ -31,10 +30,6 @@ export function requireGrouped(values: readonly Expression[], { groups, having, 
     else if (!isMemberOfKey(node.path, keyTexts)) throw groups === undefined ? missingGroupBy(name) : missingAggregation(name);
   };
   computed.forEach(visit);
-}
-
-function isAggregate(node: Expression): boolean {
-  return node.kind === 'call' && node.over === undefined && findFunction(node.name)?.kind === 'aggregate';
 }
 
 function isMemberOfKey(path: readonly string[], keyTexts: ReadonlySet<string>): boolean {

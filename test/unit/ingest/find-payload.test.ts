@@ -96,6 +96,11 @@ describe('how values are encoded', () => {
     expect([settingsOf(found), columnsOf(found)]).toEqual([settings, columns]);
   });
 
+  it('of compressed values the newest are unpacked, as far as memory is given to all of them', async () => {
+    const packed = (name: string): Uint8Array => gzipSync(`{"${name}":1,"pad":"${' '.repeat(40 * 1024 * 1024)}"}`);
+    expect(columnsOf(await find(packed('older'), packed('newer')))).toEqual({ newer: 'long', pad: 'string' });
+  });
+
   it('what one record in ten is does not count, and is told', async () => {
     const found = await find(...Array.from({ length: 9 }, () => '{"a":1}'), 'not json');
     expect(columnsOf(found)).toEqual({ a: 'long' });

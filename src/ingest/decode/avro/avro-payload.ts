@@ -1,6 +1,5 @@
-import { parseJson } from '../../../base/bigint-json.ts';
 import { isServiceError } from '../../../base/errors.ts';
-import { type AvroType, parseAvroType } from '../../../codec/avro/avro-type.ts';
+import type { AvroType } from '../../../codec/avro/avro-type.ts';
 import { ByteCursor } from '../../../codec/avro/byte-cursor.ts';
 import type { PayloadEncoding, SchemaKey, ValueEncoding } from '../../../protocol/payload-encoding.ts';
 import type { DecodeSpec, PassReason } from '../../../protocol/sealed-batch.ts';
@@ -12,6 +11,7 @@ import { ValueRefused } from '../value-refused.ts';
 import { eventReader, unreadInEvent } from './event-reader.ts';
 import { type GivenSchema, readGivenSchema } from './given-schema.ts';
 import { type RecordReader, recordReader, unreadFields, valueReader } from './payload-readers.ts';
+import { registeredAvro } from './registered-avro.ts';
 import { type RecordPart, type Reference, referenceOf } from './schema-reference.ts';
 
 type AvroEncoding = Extract<PayloadEncoding, { readonly kind: 'avro' }>;
@@ -90,7 +90,7 @@ export class AvroPayload implements PayloadDecoder {
     if (this.#given === undefined && found === undefined) return `the schema ${key} is not known yet`;
     if (this.#given === undefined && found?.schema === undefined) return `the registry has no schema ${key}`;
     if (this.#readers.size >= maxReaders) this.#readers.clear();
-    const made = this.#given === undefined ? typeOf(key, found?.schema) : this.#given.type;
+    const made = this.#given === undefined ? registeredAvro(key, found?.schema) : this.#given.type;
     const reader = typeof made === 'string' ? made : this.#readerOf(made, unknownMembers);
     this.#readers.set(key, reader);
     return reader;
@@ -116,18 +116,6 @@ const singleObjectBytes = 10;
 function isSingleObject(data: Uint8Array, start: number, end: number, fingerprint: Uint8Array): boolean {
   if (end - start < singleObjectBytes || data[start] !== 0xc3 || data[start + 1] !== 0x01) return false;
   return fingerprint.every((byte, index) => data[start + 2 + index] === byte);
-}
-
-function typeOf(key: SchemaKey, schema: Parameters<KnownSchemas['add']>[0][number]['schema']): AvroType | string {
-  if (schema === undefined) return `the registry has no schema ${key}`;
-  if (schema.type !== 'AVRO') return `the schema ${key} of the registry is ${schema.type}, not Avro`;
-  try {
-    const references = schema.references.map(({ text, name }) => parseJson(text, name));
-    return parseAvroType(parseJson(schema.text, key), key, references);
-  } catch (error) {
-    if (!isServiceError(error)) throw error;
-    return `the schema ${key} of the registry cannot be used: ${error.message}`;
-  }
 }
 
 function rejectionOf(error: unknown, start: number): Rejection {
