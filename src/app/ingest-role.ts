@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { describeFailure } from '../base/errors.ts';
 import { CommitQueue } from '../commit/commit-queue.ts';
 import { TableCommitter } from '../commit/table-committer.ts';
+import { TableEvolution } from '../commit/table-evolution.ts';
 import type { TableSettings } from '../config/table-settings.ts';
 import { DeadLetterIncarnations } from '../ingest/dead-letter-incarnations.ts';
 import { DeadLetterTopic } from '../ingest/dead-letter-topic.ts';
+import { declaredNeeds } from '../ingest/evolve/row-needs.ts';
 import { otherPipelines } from '../ingest/other-pipelines.ts';
 import type { RouteSettings } from '../ingest/settings.ts';
 import { type IngestStatus, TableIngest } from '../ingest/table-ingest.ts';
@@ -144,10 +146,12 @@ export class IngestRole {
     await this.#warnOfOtherPipelines(table, topics, signal);
     const drift = this.#drifts.get(settings.name) ?? new DriftWatch(settings, route, logger);
     this.#drifts.set(settings.name, drift);
+    const observer = observeCommits(settings.name, metrics, logger, standstill);
+    const evolution = settings.evolve === undefined ? undefined : new TableEvolution(table, settings.evolve, observer);
+    if (evolution !== undefined) await takeDeclared(settings, table, evolution, signal);
     const start = await drift.start(table, signal);
     if (start.decode.transform !== undefined) await this.#pool.run('prepare', start, { signal });
     const identities = new TopicIdentities({ admin: kafka.admin, pipeline });
-    const observer = observeCommits(settings.name, metrics, logger, standstill);
     const deadLetters = this.#deadLetters(settings.name);
     const committer = new TableCommitter({ table, clock, random, observer, settings: commit });
     const sink = new CommitQueue({
@@ -155,7 +159,8 @@ export class IngestRole {
       committer,
       stager: pooledStager(this.#pool, this.#registry),
       deadLetters,
-      decodeSpecFor: (write) => drift.decodeSpec(write),
+      decodeSpecFor: (write) => ({ ...drift.decodeSpec(write), ...(evolution === undefined ? {} : { evolve: evolution.spec }) }),
+      evolution,
       pipeline,
       ids,
       clock,
@@ -223,6 +228,13 @@ export class IngestRole {
       incarnations: this.#deadLetterTopics,
     });
   }
+}
+
+/** Columns that were declared since the table was made. */
+async function takeDeclared(settings: TableSettings, table: Table, evolution: TableEvolution, signal: AbortSignal): Promise<void> {
+  const { schema } = await table.refresh(signal);
+  const needs = declaredNeeds(settings.definition.schema, schema, evolution.spec);
+  if (needs.length > 0) await evolution.apply(needs, schema, signal);
 }
 
 function healthOf(state: IngestStatus['state']): 'starting' | 'running' | 'failed' {

@@ -55,8 +55,8 @@ export function openTables(parts: OpenTablesParts): { readonly catalog: TableCat
   });
   const catalog = new FileSystemCatalog(
     config.tables.map((table) => {
-      const { name, format, location, definition } = table;
-      return { name, format, location, definition: createdWith(format, definition, config), opener: catalogs.openerOf(table) };
+      const { name, format, location } = table;
+      return { name, format, location, definition: createdWith(table, config), opener: catalogs.openerOf(table) };
     }),
     drivers,
   );

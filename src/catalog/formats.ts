@@ -2,6 +2,7 @@ import { DeltaTables, type DeltaTablesParts } from '../delta/delta-tables.ts';
 import { firstActions } from '../delta/table-definition.ts';
 import { creatingUpdates } from '../iceberg/definition/planned-table.ts';
 import { IcebergTables, type IcebergTablesParts } from '../iceberg/iceberg-tables.ts';
+import type { EvolutionPolicy } from '../protocol/table-needs.ts';
 import { type TableFormat, tableFormatNames } from '../table/formats.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { QueryableTable, TableDefinition } from '../table/table.ts';
@@ -10,7 +11,7 @@ import type { OpenTableOptions, TableFormatDriver } from '../table/table-formats
 /** What is asked of a format whose tables a pipeline makes. A further format has a row in `formatRules` and a driver in `formatDrivers`. */
 interface FormatRules {
   /** Properties of a table that is made, unless its definition sets them. */
-  defaults(compression: WriteSpec['compression']): Readonly<Record<string, string>>;
+  defaults(compression: WriteSpec['compression'], evolve: EvolutionPolicy | undefined): Readonly<Record<string, string>>;
   /** @throws what creating the table would refuse. */
   check(name: string, location: string, definition: TableDefinition): void;
 }
@@ -19,8 +20,11 @@ const unborn = '00000000-0000-4000-8000-000000000000';
 
 export const formatRules: Readonly<Record<TableFormat, FormatRules>> = {
   delta: {
-    // The table can be fed from its first version on.
-    defaults: () => ({ 'delta.enableChangeDataFeed': 'true' }),
+    defaults: (_compression, evolve) => ({
+      // The table can be fed from its first version on.
+      'delta.enableChangeDataFeed': 'true',
+      ...(evolve?.widenTypes === true ? { 'delta.enableTypeWidening': 'true' } : {}),
+    }),
     check: (name, _location, definition) => firstActions(name, definition, { tableId: unborn, nowMs: 0, ids: { uuid: () => unborn } }),
   },
   iceberg: {

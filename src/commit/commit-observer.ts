@@ -1,6 +1,7 @@
 import type { DiscardReason } from '../protocol/batch-sink.ts';
 import type { StageResult } from '../protocol/sealed-batch.ts';
 import type { Version } from '../table/version.ts';
+import type { EvolutionObserver } from './table-evolution.ts';
 
 /** One batch in the table. */
 export interface CommittedBatch {
@@ -12,7 +13,7 @@ export interface CommittedBatch {
 }
 
 /** What the commit service tells about its work; every method has a counterpart among the metrics. */
-export interface CommitObserver {
+export interface CommitObserver extends EvolutionObserver {
   /** Records left the topic for good or were given back: exactly one of `committed` and `discarded` follows for each `staged`. */
   staged(result: StageResult): void;
   committed(commit: CommittedBatch): void;

@@ -1,5 +1,6 @@
+import { present } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
-import { isServiceError } from '../base/errors.ts';
+import { isServiceError, ServiceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { BatchOutcome, BatchSink, DiscardReason } from '../protocol/batch-sink.ts';
@@ -20,7 +21,8 @@ import { toCommitId } from '../table/commit.ts';
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
 import type { AppendableTable } from '../table/table.ts';
 import type { CommitObserver } from './commit-observer.ts';
-import type { CommitResult, TableCommitter } from './table-committer.ts';
+import { type CommitResult, sameLayout, type TableCommitter } from './table-committer.ts';
+import type { TableEvolution } from './table-evolution.ts';
 
 export interface CommitQueueDependencies {
   readonly table: AppendableTable;
@@ -35,6 +37,8 @@ export interface CommitQueueDependencies {
   readonly failpoint: Failpoint;
   readonly observer: CommitObserver;
   readonly events: TableEvents;
+  /** Changes the table as records call for. Absent: nothing calls for changes. */
+  readonly evolution?: Pick<TableEvolution, 'apply' | 'tell'> | undefined;
 }
 
 interface Staged {
@@ -91,7 +95,7 @@ export class CommitQueue implements BatchSink {
     const spec = table.writeSpec(await committer.base(revoked));
     const sinceMs = clock.monotonicMs();
     const result = await stager.stage({ batch, write: spec, decode: decodeSpecFor(spec), fileNameStem: ids.uuid() }, revoked);
-    observer.staged(result);
+    if (result.needs === undefined) observer.staged(result);
     return { result, spec, sinceMs };
   }
 
@@ -104,13 +108,33 @@ export class CommitQueue implements BatchSink {
     let staged: Staged;
     try {
       staged = await turn.staged;
+      if (turn.epoch !== this.#epoch) return this.#discard(staged.result, 'progress-moved');
+      staged = await this.#fit(turn.batch, staged, turn.revoked);
     } catch (error) {
       if (turn.revoked.aborted || isServiceError(error, 'aborted')) return { kind: 'discarded', reason: 'revoked' };
       throw error;
     }
-    if (turn.epoch !== this.#epoch) return this.#discard(staged.result, 'progress-moved');
     if (turn.revoked.aborted) return this.#discard(staged.result, 'revoked');
     return this.#commit(turn.batch, staged, turn.revoked);
+  }
+
+  /** The batch staged for the table as it is: what its records call for is changed first, and what was staged for another layout is staged again. */
+  async #fit(batch: SealedBatch, first: Staged, revoked: AbortSignal): Promise<Staged> {
+    const { table, committer, evolution, observer } = this.#dependencies;
+    let staged = first;
+    for (let staging = 1; !revoked.aborted; staging += 1) {
+      const { needs, left } = staged.result;
+      if (needs !== undefined) {
+        await present(evolution, 'who lets a batch call for changes makes them').apply(needs, staged.spec.schema, revoked);
+        await committer.refresh(revoked);
+      } else if (sameLayout(table.writeSpec(await committer.base(revoked)), staged.spec)) {
+        evolution?.tell(left ?? []);
+        return staged;
+      } else observer.discarded(staged.result, 'table-changed');
+      if (staging >= maxStagings) throw changesWithoutEnd(table.name);
+      staged = await this.#stage(batch, revoked);
+    }
+    return staged;
   }
 
   async #commit(batch: SealedBatch, staged: Staged, revoked: AbortSignal): Promise<BatchOutcome> {
@@ -176,9 +200,21 @@ export class CommitQueue implements BatchSink {
   }
 
   #discard(result: StageResult, reason: DiscardReason): BatchOutcome {
-    this.#dependencies.observer.discarded(result, reason);
+    if (result.needs === undefined) this.#dependencies.observer.discarded(result, reason);
     return { kind: 'discarded', reason };
   }
+}
+
+/** How often one batch is staged while its table changes. */
+const maxStagings = 20;
+
+function changesWithoutEnd(table: string): ServiceError {
+  return new ServiceError({
+    code: 'TABLE_KEEPS_CHANGING',
+    kind: 'conflict',
+    message: `table "${table}": a batch was staged ${maxStagings} times, and each time the table was another one`,
+    hint: 'the ingest starts again by itself; look for another process that changes the columns of the table all the time',
+  });
 }
 
 async function unlessAborted<T>(work: Promise<T>): Promise<T | undefined> {

@@ -85,6 +85,7 @@ export class TableCommitter {
    */
   async commit(intent: AppendIntent, spec: WriteSpec, signal?: AbortSignal): Promise<CommitResult> {
     const base = await this.base(signal);
+    if (!sameLayout(this.#table.writeSpec(base), spec)) return { kind: 'stale', reason: 'table-changed' };
     const run: CommitRun = {
       intent,
       spec,
@@ -256,7 +257,7 @@ function staleness(snapshot: Snapshot, run: CommitRun, table: AppendableTable): 
 }
 
 /** Whether files written under `written` may be appended to a table whose files are written under `current`. */
-function sameLayout(current: WriteSpec, written: WriteSpec): boolean {
+export function sameLayout(current: WriteSpec, written: WriteSpec): boolean {
   return (
     current.identity === written.identity &&
     current.location === written.location &&

@@ -51,7 +51,7 @@ function routeIssues({ ingest, tables, positionsTopic, schemaRegistry }: Config)
     }
     for (const part of ['value', 'key'] as const) {
       const encoding = route[part];
-      if (encoding?.kind === 'avro' && encoding.schemas === 'registry' && schemaRegistry === undefined)
+      if (encoding !== undefined && 'schemas' in encoding && encoding.schemas === 'registry' && schemaRegistry === undefined)
         found.push(issue([...path, part], 'needs the registry that has the schemas; set schemaRegistry.url, or give the schema here'));
     }
     if (new Set(route.topics).size < route.topics.length) found.push(issue([...path, 'topics'], 'names a topic twice'));

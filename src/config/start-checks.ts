@@ -4,12 +4,12 @@ import { formatRules } from '../catalog/formats.ts';
 import { checkCatalogSettings } from '../catalog/open-iceberg-catalog.ts';
 import { schemaOfColumns } from '../ingest/column-settings.ts';
 import { RecordDecoder } from '../ingest/decode/record-decoder.ts';
+import type { RouteSettings } from '../ingest/settings.ts';
 import { compileTransform } from '../ingest/transform/compile-transform.ts';
 import { isTransform } from '../ingest/transform/transform-settings.ts';
 import { duplicateColumn } from '../schema/duplicate-column.ts';
 import type { StructType } from '../schema/types.ts';
 import { checkLocation } from '../storage/open-object-store.ts';
-import type { TableFormat } from '../table/formats.ts';
 import type { TableDefinition } from '../table/table.ts';
 import { catalogProperties } from './catalog-settings.ts';
 import type { ConfigIssue } from './config-issues.ts';
@@ -26,8 +26,11 @@ export function startChecks(config: Config): readonly ConfigIssue[] {
 }
 
 /** What a table is created with. */
-export function createdWith(format: TableFormat, definition: TableDefinition, { commit }: Pick<Config, 'commit'>): TableDefinition {
-  return { ...definition, properties: { ...formatRules[format].defaults(commit.compression), ...definition.properties } };
+export function createdWith(
+  { format, definition, evolve }: Pick<TableSettings, 'format' | 'definition' | 'evolve'>,
+  { commit }: Pick<Config, 'commit'>,
+): TableDefinition {
+  return { ...definition, properties: { ...formatRules[format].defaults(commit.compression, evolve), ...definition.properties } };
 }
 
 function catalogChecks(catalog: Config['catalogs'][number], index: number): readonly ConfigIssue[] {
@@ -49,7 +52,7 @@ function catalogChecks(catalog: Config['catalogs'][number], index: number): read
 function tableChecks(table: TableSettings, index: number, config: Config): readonly ConfigIssue[] {
   const path = ['tables', index];
   const { location, inCatalog, name, format } = table;
-  const definition = createdWith(format, table.definition, config);
+  const definition = createdWith(table, config);
   const { schema } = definition;
   const place =
     inCatalog === undefined
@@ -62,7 +65,24 @@ function tableChecks(table: TableSettings, index: number, config: Config): reado
   });
   const route = config.ingest.routes.find((candidate) => candidate.table === name);
   if (route === undefined) return [...place, ...created];
-  return [...place, ...created, ...routeChecks(table, schema, config, config.ingest.routes.indexOf(route))];
+  return [
+    ...place,
+    ...created,
+    ...evolutionChecks(table, route, [...path, 'evolve']),
+    ...routeChecks(table, schema, config, config.ingest.routes.indexOf(route)),
+  ];
+}
+
+/** Records that cannot change their table. */
+function evolutionChecks({ evolve }: TableSettings, { value, select, columns }: RouteSettings, path: ConfigPath): readonly ConfigIssue[] {
+  if (evolve === undefined) return [];
+  const fixed = select === undefined ? (columns === undefined ? undefined : 'columns') : 'select';
+  if (fixed !== undefined)
+    return [
+      { code: 'CONFIG_INVALID', path, message: `the \`${fixed}\` of its route says what columns there are; leave one of the two out` },
+    ];
+  if (value.kind !== 'csv' && value.kind !== 'string' && value.kind !== 'bytes') return [];
+  return [{ code: 'CONFIG_INVALID', path, message: `payloads of format ${value.kind} have no members that could become columns` }];
 }
 
 /** What becomes of the records of a table's route. */

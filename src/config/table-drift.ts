@@ -1,4 +1,6 @@
 import { printColumnType } from '../expr/parse/column-type.ts';
+import type { EvolutionPolicy } from '../protocol/table-needs.ts';
+import { evolvesTo } from '../schema/evolves-to.ts';
 import type { DataType, Field } from '../schema/types.ts';
 import type { TableDetail } from '../table/definition-changes.ts';
 import { traitsOf } from '../table/formats.ts';
@@ -20,9 +22,16 @@ export interface Drift {
 
 type Nullable = Pick<Field, 'type' | 'nullable'>;
 
+/** What is no drift, or a harmless one: what the table's own records have made of it. */
+interface DriftRules {
+  readonly smallIntegers: boolean;
+  readonly evolve: EvolutionPolicy | undefined;
+}
+
 /** How the columns and the partitioning that rows are written by differ from the declared ones. */
-export function layoutDrift({ definition, format }: TableSettings, write: WriteSpec): readonly Drift[] {
-  const drifts = memberDrift(definition.schema.fields, write.schema.fields, '', traitsOf[format].smallIntegers);
+export function layoutDrift({ definition, format, evolve }: TableSettings, write: WriteSpec): readonly Drift[] {
+  const rules = { smallIntegers: traitsOf[format].smallIntegers, evolve };
+  const drifts = memberDrift(definition.schema.fields, write.schema.fields, '', rules);
   const configured = partitionTexts(definition.partitioning, definition.partitionColumns);
   const has = partitionTexts(write.partitioning, write.partitionColumns);
   if (configured === has) return drifts;
@@ -57,12 +66,12 @@ export function driftText({ kind, name, configured, has, cure }: Drift): string 
   return `${what}: configured ${configured}, the table has ${has} (${cure})`;
 }
 
-function memberDrift(configured: readonly Field[], has: readonly Field[], path: string, smallIntegers: boolean): readonly Drift[] {
+function memberDrift(configured: readonly Field[], has: readonly Field[], path: string, rules: DriftRules): readonly Drift[] {
   const [declared, present] = [byName(configured), byName(has)];
   const missing = configured.filter(({ name }) => !present.has(name)).map((field) => missingColumn(path + field.name, field, has));
   const shared = configured.flatMap((field) => {
     const other = present.get(field.name);
-    return other === undefined ? [] : columnDrift(field, other, path + field.name, smallIntegers);
+    return other === undefined ? [] : columnDrift(field, other, path + field.name, rules);
   });
   const added = has.filter(({ name }) => !declared.has(name)).map((field) => addedColumn(path + field.name, field));
   return [...missing, ...shared, ...added];
@@ -85,30 +94,32 @@ function addedColumn(name: string, field: Field): Drift {
   return { kind: 'added-column', name, configured: 'no such column', has: columnText(field), cure, harmless: field.nullable };
 }
 
-function columnDrift(configured: Nullable, has: Nullable, name: string, smallIntegers: boolean): readonly Drift[] {
-  const drifts = [...typeDrift(configured.type, has.type, name, smallIntegers)];
+function columnDrift(configured: Nullable, has: Nullable, name: string, rules: DriftRules): readonly Drift[] {
+  const drifts = [...typeDrift(configured.type, has.type, name, rules)];
   if (configured.nullable === has.nullable) return drifts;
   const cure = `set nullable: ${String(has.nullable)} in the configuration, or change the table’s column`;
-  return [...drifts, { kind: 'nullability', name, configured: nullText(configured), has: nullText(has), cure, harmless: false }];
+  const harmless = rules.evolve?.relaxRequired === true && has.nullable;
+  return [...drifts, { kind: 'nullability', name, configured: nullText(configured), has: nullText(has), cure, harmless }];
 }
 
-function typeDrift(configured: DataType, has: DataType, name: string, smallIntegers: boolean): readonly Drift[] {
-  if (configured.kind === 'struct' && has.kind === 'struct') return memberDrift(configured.fields, has.fields, `${name}.`, smallIntegers);
+function typeDrift(configured: DataType, has: DataType, name: string, rules: DriftRules): readonly Drift[] {
+  if (configured.kind === 'struct' && has.kind === 'struct') return memberDrift(configured.fields, has.fields, `${name}.`, rules);
   if (configured.kind === 'list' && has.kind === 'list') {
     const element = (type: typeof has): Nullable => ({ type: type.element, nullable: type.elementNullable });
-    return columnDrift(element(configured), element(has), `${name}.element`, smallIntegers);
+    return columnDrift(element(configured), element(has), `${name}.element`, rules);
   }
   if (configured.kind === 'map' && has.kind === 'map') {
     const value = (type: typeof has): Nullable => ({ type: type.value, nullable: type.valueNullable });
-    const keys = typeDrift(configured.key, has.key, `${name}.key`, smallIntegers);
-    return [...keys, ...columnDrift(value(configured), value(has), `${name}.value`, smallIntegers)];
+    const keys = typeDrift(configured.key, has.key, `${name}.key`, rules);
+    return [...keys, ...columnDrift(value(configured), value(has), `${name}.value`, rules)];
   }
   // A table that is created with them has them of 32 bits.
-  const isSmall = !smallIntegers && (configured.kind === 'byte' || configured.kind === 'short');
+  const isSmall = !rules.smallIntegers && (configured.kind === 'byte' || configured.kind === 'short');
   const [wanted, found] = [isSmall ? 'integer' : printColumnType(configured), printColumnType(has)];
   if (wanted === found) return [];
   const cure = `set the type to ${found} in the configuration, or change the table’s column: ALTER TABLE … ALTER COLUMN … TYPE`;
-  return [{ kind: 'type', name, configured: wanted, has: found, cure, harmless: false }];
+  const harmless = rules.evolve?.widenTypes === true && evolvesTo(configured, has);
+  return [{ kind: 'type', name, configured: wanted, has: found, cure, harmless }];
 }
 
 function columnText(field: Nullable): string {

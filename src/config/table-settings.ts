@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { isServiceError } from '../base/errors.ts';
-import { choiceField, textField, textListField, textMapField } from '../base/setting-fields.ts';
+import { booleanField, choiceField, integerField, textField, textListField, textMapField } from '../base/setting-fields.ts';
 import { type ColumnSettings, columnSettings, maxColumns, schemaOfColumns } from '../ingest/column-settings.ts';
 import type { ColumnSource } from '../protocol/sealed-batch.ts';
+import type { EvolutionPolicy } from '../protocol/table-needs.ts';
 import { defaultTableFormat, type TableFormat, tableFormatNames, traitsOf } from '../table/formats.ts';
 import type { PartitionFieldDefinition } from '../table/partitioning/transform.ts';
 import type { TableDefinition } from '../table/table.ts';
@@ -29,7 +30,32 @@ export interface TableSettings {
   readonly unknownMembers: 'ignore' | 'reject';
   /** What to do when the table is not what is declared here in a way that changes what becomes of records. */
   readonly onDrift: 'fail' | 'warn';
+  /** What of the table its records may change. `undefined`: nothing. */
+  readonly evolve: EvolutionPolicy | undefined;
 }
+
+const evolveSettings: z.ZodType<EvolutionPolicy> = z.strictObject({
+  addColumns: booleanField({
+    description:
+      'A member of the payload that no column takes becomes a column, and one of a struct a member of it: by the schema that wrote the record, or by its values.',
+    default: false,
+  }),
+  widenTypes: booleanField({
+    description:
+      'A column takes the wider type of its family that records have, as far as the format reads old files by it: integers, float to double, decimals.',
+    default: false,
+  }),
+  relaxRequired: booleanField({
+    description: 'A required column becomes nullable with the first record that has no value for it.',
+    default: false,
+  }),
+  maxColumns: integerField({
+    description: 'Columns, members of structs counted, that a table may come to have; further members stay without a place.',
+    default: 1_000,
+    min: 1,
+    max: maxColumns,
+  }),
+});
 
 const partitionItem: z.ZodType<PartitionFieldDefinition> = z
   .string({ error: 'expected a column or a transform such as day(ts)' })
@@ -107,6 +133,9 @@ const table: z.ZodType<TableSettings> = z
         'When the table is not what is declared here (a column is missing, required or of another type, other partitioning): `fail` stops its ingest, naming every difference; `warn` names them in log and status and takes the table as it is. Added nullable columns and other properties are always named and taken.',
       default: 'fail',
     }),
+    evolve: evolveSettings
+      .prefault({})
+      .meta({ description: 'What of the table its records may change. Every change is a version of the table.' }),
   })
   .transform((raw, context): TableSettings => {
     const report: Report = (path, message) => {
@@ -132,6 +161,7 @@ const table: z.ZodType<TableSettings> = z
       sources: new Map(raw.columns.map(({ name, source }) => [name, source])),
       unknownMembers: raw.unknownMembers,
       onDrift: raw.onDrift,
+      evolve: raw.evolve.addColumns || raw.evolve.widenTypes || raw.evolve.relaxRequired ? raw.evolve : undefined,
     };
   });
 

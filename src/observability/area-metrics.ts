@@ -40,6 +40,9 @@ export interface IngestMetrics {
 
 /** Batches to table versions. */
 export interface CommitMetrics {
+  /** `change`: add-column, widen, relax. */
+  readonly schemaChanges: Count<'table' | 'change'>;
+  readonly schemaChangesRefused: Count<'table'>;
   /** `phase`: decode, transform, encode, put, commit, resolve. */
   readonly durationSeconds: Distribution<'table' | 'phase'>;
   /** `result`: committed, already-committed, conflicted, unknown, unavailable. */
@@ -181,6 +184,16 @@ export function createCommitMetrics(make: InstrumentMaker): CommitMetrics {
       name: 'commit_ambiguous_total',
       help: 'Commits of unknown outcome, by what the log said later: own, absent.',
       labels: ['table', 'resolved'],
+    }),
+    schemaChanges: make.count({
+      name: 'schema_changes_total',
+      help: 'Changes of a table that its records called for.',
+      labels: [...table, 'change'],
+    }),
+    schemaChangesRefused: make.count({
+      name: 'schema_changes_refused_total',
+      help: 'Kinds of values without a place that no change of the table made room for.',
+      labels: table,
     }),
     rows: make.distribution({ name: 'commit_rows', help: 'Rows of one commit.', labels: table }, rowBuckets),
     files: make.distribution({ name: 'commit_files', help: 'Data files of one commit.', labels: table }, fileBuckets),

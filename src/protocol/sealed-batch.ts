@@ -1,6 +1,7 @@
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
 import type { PayloadEncoding, RegisteredSchema, ValueEncoding } from './payload-encoding.ts';
 import type { SourceRange } from './source-offsets.ts';
+import type { EvolutionSpec, TableNeed } from './table-needs.ts';
 import type { TransformSpec } from './transform-spec.ts';
 
 /** One record batch inside a sealed batch's `bytes`. */
@@ -42,6 +43,8 @@ export interface DecodeSpec {
   readonly schemas?: readonly RegisteredSchema[] | undefined;
   /** What rows are made of decoded records by. Absent: they are the rows. */
   readonly transform?: TransformSpec | undefined;
+  /** What of the table the records may change. Absent: nothing. */
+  readonly evolve?: EvolutionSpec | undefined;
 }
 
 /** What a batch covers of one partition. */
@@ -172,6 +175,10 @@ export interface StageResult {
   readonly unmet: Readonly<Record<string, number>>;
   /** Records read, whatever came of them, by topic. */
   readonly recordsByTopic: Readonly<Record<string, number>>;
+  /** What the table must change to before the batch can be staged; then nothing is, and nothing of it is counted. Absent: nothing. */
+  readonly needs?: readonly TableNeed[] | undefined;
+  /** What no change of the table would take, and why. Absent: nothing. */
+  readonly left?: readonly { readonly name: string; readonly why: string }[] | undefined;
   readonly timings: { readonly decodeMs: number; readonly transformMs: number; readonly encodeMs: number; readonly storeMs: number };
 }
 

@@ -175,6 +175,8 @@ export interface MaintainedTable extends OpenTable {
 export interface Table extends ReadableTable, AppendableTable, MaintainedTable {
   /** What the table is, beside its columns. */
   detail(signal?: AbortSignal): Promise<TableDetail>;
+  /** Changes of its columns and the like. */
+  readonly operations: DefinitionOperations;
 }
 
 /** Where writes wait until they are published. */

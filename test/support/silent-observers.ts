@@ -45,4 +45,6 @@ export const silentCommitObserver: CommitObserver = {
   attempt: () => undefined,
   failed: () => undefined,
   resolved: () => undefined,
+  evolved: () => undefined,
+  notEvolved: () => undefined,
 };

@@ -1,10 +1,12 @@
 import { describeError } from '../../base/errors.ts';
 import type { CommitObserver } from '../../commit/commit-observer.ts';
+import type { EvolutionObserver } from '../../commit/table-evolution.ts';
 import type { IngestObserver } from '../../ingest/ingest-observer.ts';
 import type { CommitMetrics, IngestMetrics } from '../../observability/area-metrics.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Standstill } from '../../observability/standstill.ts';
 import { countRead, countRejected, type StageResult } from '../../protocol/sealed-batch.ts';
+import { needText } from '../../protocol/table-needs.ts';
 
 /** What one table's ingest does, as metrics and log lines. */
 export function observeIngest(table: string, metrics: IngestMetrics, logger: Logger): IngestObserver {
@@ -62,6 +64,7 @@ export function observeCommits(
     ingest.recordsInFlight.set(inFlight, labels);
   };
   return {
+    ...observeEvolution(table, commit, logger),
     staged: (result) => {
       for (const [topic, records] of Object.entries(result.recordsByTopic)) ingest.recordsConsumed.add(records, { table, topic });
       settle(-countRead(result));
@@ -113,6 +116,19 @@ export function observeCommits(
     resolved: (as) => {
       commit.ambiguous.add(1, { table, resolved: as });
       logger.info('unknown commit outcome resolved', { table, as });
+    },
+  };
+}
+
+function observeEvolution(table: string, metrics: CommitMetrics, logger: Logger): EvolutionObserver {
+  return {
+    evolved: (need) => {
+      metrics.schemaChanges.add(1, { table, change: need.kind });
+      logger.info('table changed as its records call for', { table, change: needText(need) });
+    },
+    notEvolved: (what, why) => {
+      metrics.schemaChangesRefused.add(1, { table });
+      logger.warn('table has no place for what records have', { table, what, why });
     },
   };
 }

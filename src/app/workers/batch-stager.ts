@@ -5,9 +5,11 @@ import { type WrittenDataFiles, writeDataFiles } from '../../commit/file-writer.
 import type { OpenEngine } from '../../engine/engine.ts';
 import { KnownSchemas } from '../../ingest/decode/known-schemas.ts';
 import { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
+import { placeOf, type RowNeeds } from '../../ingest/evolve/row-needs.ts';
 import { RowTransform } from '../../ingest/transform/row-transform.ts';
 import type { TransformedRows } from '../../ingest/transform/transformed-rows.ts';
 import type { BatchStager, PassReason, RejectedRecord, StageResult, StageTask } from '../../protocol/sealed-batch.ts';
+import type { TableNeed } from '../../protocol/table-needs.ts';
 import { columnBytes } from '../../schema/column-bytes.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import { concatBatches } from '../../schema/concat.ts';
@@ -67,14 +69,15 @@ export class InThreadBatchStager implements BatchStager {
       decodedBytes += decoded.unpackedBytes;
       if (decodedBytes < maxDecodedBytes) continue;
       staged.decodeMs += clock.monotonicMs() - startedMs;
-      await this.#write(task, { decoder, transform, places }, staged, signal);
+      if (!staged.callsFor(decoder.takeNeeds())) await this.#write(task, { decoder, transform, places }, staged, signal);
+      else decoder.reset();
       places?.clear();
       places?.startBatch(index);
       decodedBytes = 0;
       startedMs = clock.monotonicMs();
     }
     staged.decodeMs += clock.monotonicMs() - startedMs;
-    await this.#write(task, { decoder, transform, places }, staged, signal);
+    if (!staged.callsFor(decoder.takeNeeds())) await this.#write(task, { decoder, transform, places }, staged, signal);
     return staged.result();
   }
 
@@ -140,8 +143,8 @@ export class InThreadBatchStager implements BatchStager {
 
   async #layoutFor(task: Pick<StageTask, 'write' | 'decode'>): Promise<Layout> {
     const { schema, partitionColumns } = task.write;
-    const { sources, unknownMembers, value, key, transform } = task.decode;
-    const name = JSON.stringify([describeFields(schema.fields), unknownMembers, partitionColumns, sources, value, key, transform]);
+    const { sources, unknownMembers, value, key, transform, evolve } = task.decode;
+    const name = JSON.stringify([describeFields(schema.fields), unknownMembers, partitionColumns, sources, value, key, transform, evolve]);
     const known = this.#layouts.get(name);
     if (known !== undefined) {
       // A task that failed half-way may have left rows behind.
@@ -203,6 +206,8 @@ class Staged {
   readonly #recordsByTopic = new Map<string, number>();
   readonly #unmet = new Map<string, number>();
   readonly #files: StagedFile[] = [];
+  readonly #needs = new Map<string, TableNeed>();
+  readonly #left = new Map<string, string>();
   #rowCount = 0;
   #recordsWithRows = 0;
   #unreadMembers = 0;
@@ -226,6 +231,13 @@ class Staged {
   rejectRows(rejects: readonly PlacedReject[]): void {
     for (const reject of rejects) this.#rejects.push(reject);
     if (rejects.length > 0) this.#inOrder = false;
+  }
+
+  /** Whether the table must change first, for these records or earlier ones: the batch is read to its end for what else it calls for, and not written. */
+  callsFor({ needs, left }: RowNeeds): boolean {
+    for (const need of needs) if (!this.#needs.has(placeOf(need))) this.#needs.set(placeOf(need), need);
+    for (const { name, why } of left) this.#left.set(name, why);
+    return this.#needs.size > 0;
   }
 
   #passOver(reason: PassReason, count: number): void {
@@ -252,6 +264,8 @@ class Staged {
       unreadMembers: this.#unreadMembers,
       unmet: Object.fromEntries(this.#unmet),
       recordsByTopic: Object.fromEntries(this.#recordsByTopic),
+      ...(this.#needs.size === 0 ? {} : { needs: [...this.#needs.values()] }),
+      ...(this.#left.size === 0 ? {} : { left: [...this.#left].map(([name, why]) => ({ name, why })) }),
       timings: { decodeMs: this.decodeMs, transformMs: this.transformMs, encodeMs: this.#encodeMs, storeMs: this.#storeMs },
     };
   }

@@ -52,6 +52,8 @@ function joined(left: StageResult, right: StageResult): StageResult {
       encodeMs: left.timings.encodeMs + right.timings.encodeMs,
       storeMs: left.timings.storeMs + right.timings.storeMs,
     },
+    ...(left.needs === undefined && right.needs === undefined ? {} : { needs: [...(left.needs ?? []), ...(right.needs ?? [])] }),
+    ...(left.left === undefined && right.left === undefined ? {} : { left: [...(left.left ?? []), ...(right.left ?? [])] }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { type ConversionRule, memberNamed, sameShape, widens } from '../../rows/values/convert-value.ts';
+import { evolvesTo } from '../../schema/evolves-to.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import { failedToMerge } from '../files/conversion-errors.ts';
 import type { StructRule } from './structs-by-place.ts';
@@ -114,12 +115,4 @@ class Merger {
     if (given.kind === 'integer') return table;
     throw failedToMerge(path);
   }
-}
-
-/** Whether rows may widen a column: within a family of types only, so that a stray value does not change what a column is. */
-function evolvesTo(table: DataType, given: DataType): boolean {
-  if (table.kind === 'date') return given.kind === 'timestamp_ntz';
-  if (table.kind === given.kind && table.kind !== 'decimal') return false;
-  const families: readonly (readonly DataType['kind'][])[] = [['byte', 'short', 'integer', 'long'], ['float', 'double'], ['decimal']];
-  return families.some((family) => family.includes(table.kind) && family.includes(given.kind)) && widens(table, given);
 }

@@ -2,6 +2,8 @@ import { assertNever } from '../../base/assert.ts';
 import { ServiceError } from '../../base/errors.ts';
 import type { ValueEncoding } from '../../protocol/payload-encoding.ts';
 import type { DecodeSpec } from '../../protocol/sealed-batch.ts';
+import type { NeedsOfRecords } from '../evolve/needs-of-records.ts';
+import { rowOfConnect } from '../infer/row-of-connect.ts';
 import { AvroPayload } from './avro/avro-payload.ts';
 import type { RecordPart } from './avro/schema-reference.ts';
 import { CompressedPayload, type UnpackBudget } from './compressed-payload.ts';
@@ -28,6 +30,8 @@ export interface PayloadDecoderOptions {
   readonly schemas: KnownSchemas;
   readonly budget: UnpackBudget;
   readonly unread: UnreadMembers;
+  /** What the table lacks for the records, where it may change. */
+  readonly needs?: NeedsOfRecords | undefined;
 }
 
 /**
@@ -41,22 +45,22 @@ export function createPayloadDecoder(encoding: ValueEncoding, options: PayloadDe
 }
 
 function unpackedDecoder(encoding: ValueEncoding, options: PayloadDecoderOptions): PayloadDecoder {
-  const { members, part, unknownMembers, maxDepth, schemas, unread } = options;
+  const { members, part, unknownMembers, maxDepth, schemas, unread, needs } = options;
   if (encoding.envelope !== undefined) deletedColumn(eventMembers(members).deleted);
   switch (encoding.kind) {
     case 'json': {
-      const json = new JsonPayload(jsonRoot(undefined, encoding, options), maxDepth);
+      const json = new JsonPayload(jsonRoot(undefined, encoding, options), maxDepth, needs);
       return encoding.framed ? new FramedPayload(json, part) : json;
     }
     case 'connect-json': {
       // Payloads of any schema must be readable into the columns at all: refused here, not at the first record.
       jsonRoot(undefined, encoding, options);
-      return new JsonPayload(new ConnectJson((schema) => jsonRoot(schema, encoding, options)), maxDepth);
+      return new JsonPayload(new ConnectJson((schema) => connectRoot(schema, encoding, options)), maxDepth);
     }
     case 'avro':
-      return new AvroPayload(members, { encoding, part, envelope: encoding.envelope, unknownMembers, schemas, unread });
+      return new AvroPayload(members, { encoding, part, envelope: encoding.envelope, unknownMembers, schemas, unread, needs });
     case 'protobuf':
-      return new ProtobufPayload(members, { encoding, part, unknownMembers, schemas, unread });
+      return new ProtobufPayload(members, { encoding, part, unknownMembers, schemas, unread, needs });
     case 'csv':
       return new CsvPayload(members, { ...encoding, unread });
     case 'string':
@@ -74,11 +78,15 @@ function unpackedDecoder(encoding: ValueEncoding, options: PayloadDecoderOptions
 function jsonRoot(
   schema: ConnectSchema | undefined,
   encoding: ValueEncoding,
-  { members, unknownMembers, unread }: PayloadDecoderOptions,
+  { members, unknownMembers, unread: counted, needs }: PayloadDecoderOptions,
 ): JsonRoot {
+  // Where a schema says what members there are, values are not looked at.
+  const noticed = schema === undefined ? needs : undefined;
+  const unread = noticed === undefined ? counted : noticed.noticing(counted);
+  const nested = noticed?.noticing({ count: 0 });
   const readable = (part: ConnectSchema | undefined, all: readonly PayloadMember[]): readonly Member[] =>
     all.map(({ name, label, nullable, column }) => {
-      return { name, label, nullable, reader: connectReader(part?.fields.get(name), column, unknownMembers) };
+      return { name, label, nullable, reader: connectReader(part?.fields.get(name), column, unknownMembers, nested) };
     });
   if (encoding.envelope === undefined) return new ObjectReader(readable(schema, members), unknownMembers, unread);
   const { row, event, source, transaction, deleted } = eventMembers(members);
@@ -92,6 +100,24 @@ function jsonRoot(
     deleted: deletedColumn(deleted),
   };
   return new DebeziumJson(read, unknownMembers, unread);
+}
+
+/** The same, and what the schema has for which the table has no place is told with each record. */
+function connectRoot(schema: ConnectSchema | undefined, encoding: ValueEncoding, options: PayloadDecoderOptions): JsonRoot {
+  const root = jsonRoot(schema, encoding, options);
+  const { needs } = options;
+  const stored = encoding.envelope === undefined ? schema : schema?.fields.get('after');
+  const row = stored === undefined ? undefined : needs?.relevant(rowOfConnect(stored, needs.spec));
+  if (row === undefined) return root;
+  return {
+    get noRow(): JsonRoot['noRow'] {
+      return root.noRow;
+    },
+    read: (cursor) => {
+      needs?.seeRow(row);
+      return root.read(cursor);
+    },
+  };
 }
 
 function notOneColumn(kind: string, members: readonly PayloadMember[]): ServiceError {

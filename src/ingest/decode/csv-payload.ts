@@ -82,7 +82,8 @@ export class CsvPayload implements PayloadDecoder {
     }
     const { member, append } = column;
     if (start === end) {
-      if (!member.nullable) return { reason: 'missing-required', message: `column "${member.label}": a required column has no value` };
+      if (!member.nullable)
+        return { reason: 'missing-required', message: `column "${member.label}": a required column has no value`, missing: member.label };
       member.column.appendNull();
       return undefined;
     }

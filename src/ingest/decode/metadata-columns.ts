@@ -155,7 +155,8 @@ function timestampColumn(field: Field): MetadataColumn {
 }
 
 function appendNull(column: ColumnBuilder, field: Field, absence: string): Rejection | undefined {
-  if (!field.nullable) return { reason: 'missing-required', message: `column "${field.name}": ${absence} and the column is required` };
+  if (!field.nullable)
+    return { reason: 'missing-required', message: `column "${field.name}": ${absence} and the column is required`, missing: field.name };
   column.appendNull();
   return undefined;
 }

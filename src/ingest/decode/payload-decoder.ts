@@ -1,5 +1,6 @@
 import type { ColumnBuilder } from '../../codec/columns/column-builder.ts';
 import type { DataType } from '../../schema/types.ts';
+import type { JsonCursor } from './json/json-cursor.ts';
 import type { Refusal } from './rejection.ts';
 import type { SourceRecord } from './source-record.ts';
 
@@ -16,6 +17,8 @@ export interface PayloadMember {
 /** How many members of payloads no column took, of the row's own and not of those inside of them. */
 export interface UnreadMembers {
   count: number;
+  /** Told of each such member of JSON, its name in the cursor's text and the cursor before its value. */
+  readonly notice?: ((cursor: JsonCursor) => void) | undefined;
 }
 
 /** Turns one part of records (the value, or the key) in one encoding into the columns that take its members. */

@@ -7,10 +7,13 @@ import { createBuilder } from '../../codec/columns/create-builder.ts';
 import type { ColumnSource, DecodeSpec, RejectedPart } from '../../protocol/sealed-batch.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { StructType } from '../../schema/types.ts';
+import { NeedsOfRecords } from '../evolve/needs-of-records.ts';
+import { type EvolvingRow, type RowNeeds } from '../evolve/row-needs.ts';
 import { wholeValue } from './avro/avro-payload.ts';
 import type { RecordPart } from './avro/schema-reference.ts';
 import type { UnpackBudget } from './compressed-payload.ts';
 import { createPayloadDecoder } from './create-payload-decoder.ts';
+import { eventMembers } from './debezium/event-members.ts';
 import { emptyTextRejection, refusesEmptyText } from './filled-text.ts';
 import { KnownSchemas } from './known-schemas.ts';
 import { createMetadataColumn, type MetadataColumn, type RecordOrigin } from './metadata-columns.ts';
@@ -58,6 +61,7 @@ export class RecordDecoder {
   readonly #keyMembers: readonly PayloadMember[];
   readonly #skipsTombstones: boolean;
   readonly #unread: UnreadMembers = { count: 0 };
+  readonly #needs: NeedsOfRecords | undefined;
   readonly #budget: UnpackBudget;
   #origin: RecordOrigin = { topic: new Uint8Array(0), partition: 0 };
   #rowCount = 0;
@@ -105,6 +109,7 @@ export class RecordDecoder {
     this.#filled = filled;
     const { unknownMembers } = spec;
     const { schemas = new KnownSchemas(), maxUnpackedBytes: maxBytes = defaultMaxUnpackedBytes } = options;
+    this.#needs = spec.evolve === undefined ? undefined : new NeedsOfRecords(evolvingRow(schema, values, spec), spec.evolve);
     const budget = { maxBytes, leftBytes: maxBytes };
     this.#budget = budget;
     const decoderOf = (
@@ -122,12 +127,18 @@ export class RecordDecoder {
             schemas,
             budget,
             unread: part === 'value' ? this.#unread : { count: 0 },
+            needs: part === 'value' ? this.#needs : undefined,
           });
     this.#value = decoderOf('value', values, unknownMembers);
     // A key has what tells rows apart, of which columns take what they like.
     this.#key = decoderOf('key', keys, 'ignore');
     this.#keyMembers = keys;
     this.#skipsTombstones = spec.value?.tombstones === 'skip';
+  }
+
+  /** What the records since the last time call for that the table has not, where it may change (`DecodeSpec.evolve`). */
+  takeNeeds(): RowNeeds {
+    return this.#needs?.take() ?? noNeeds;
   }
 
   /** Rows in the columns. */
@@ -162,8 +173,12 @@ export class RecordDecoder {
       (this.#key === undefined ? undefined : this.#decodeKey(this.#key, record)) ??
       (this.#metadata.length === 0 ? undefined : this.#appendMetadata(record)) ??
       (this.#filled.length === 0 ? undefined : this.#refuseEmptyText());
-    if (refusal === undefined) this.#rowCount += 1;
-    else this.#truncate(this.#rowCount);
+    if (refusal === undefined) {
+      this.#rowCount += 1;
+      return undefined;
+    }
+    this.#truncate(this.#rowCount);
+    if (refusal.missing !== undefined) this.#needs?.seeMissing(refusal.missing);
     return refusal;
   }
 
@@ -200,6 +215,7 @@ export class RecordDecoder {
       return {
         reason: 'missing-required',
         part: 'key',
+        missing: required.label,
         message: `column "${required.label}": the record has no key and the column is required`,
       };
     for (const { column } of this.#keyMembers) column.appendNull();
@@ -229,6 +245,13 @@ export class RecordDecoder {
 
 const defaultMaxUnpackedBytes = 64 * 1024 * 1024;
 const plainJson = { kind: 'json', framed: false } as const;
+
+const noNeeds: RowNeeds = { needs: [], left: [] };
+
+function evolvingRow(schema: StructType, values: readonly PayloadMember[], { value }: DecodeSpec): EvolvingRow {
+  const isEvent = value?.envelope !== undefined;
+  return { schema, members: isEvent ? eventMembers(values).row : values, isEvent };
+}
 
 /** The member that a column takes from the value or the key; `undefined`: it takes something else of the record. */
 function memberOf(source: ColumnSource, { key }: DecodeSpec): string | undefined {

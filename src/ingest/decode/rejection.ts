@@ -8,6 +8,8 @@ export interface Rejection {
   readonly reason: RejectReason;
   /** What, where and with which value, lower case: `column "amount": "abc" is not a decimal(12,2)`. */
   readonly message: string;
+  /** The required column, or the place in one, that has no value: as the message has it. */
+  readonly missing?: string | undefined;
 }
 
 /** A record that is no row of the table, with nothing wrong with it. */
@@ -15,6 +17,7 @@ export interface NoRow {
   readonly noRow: PassReason;
   readonly reason?: undefined;
   readonly message?: undefined;
+  readonly missing?: undefined;
 }
 
 /** Why a record did not become a row. */
@@ -39,7 +42,7 @@ export function inColumn(path: readonly string[]): string {
   return path.length === 0 ? '' : `column "${columnName(path)}": `;
 }
 
-function columnName(path: readonly string[]): string {
+export function columnName(path: readonly string[]): string {
   let name = '';
   for (const step of [...path].reverse().slice(0, maxShownLevels)) {
     name += name === '' || step.startsWith('[') || step === '{}' ? step : `.${step}`;

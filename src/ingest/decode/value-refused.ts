@@ -1,4 +1,5 @@
 import type { RejectReason } from '../../protocol/sealed-batch.ts';
+import type { Rejection } from './rejection.ts';
 
 /** Thrown by readers of payloads at a value that does not fit its column; the record is rejected. */
 export class ValueRefused extends Error {
@@ -13,6 +14,15 @@ export class ValueRefused extends Error {
     this.reason = reason;
     this.column = column;
   }
+}
+
+/** Why the record is rejected. */
+export function refusedValue({ column, reason, message }: ValueRefused): Rejection {
+  return {
+    reason,
+    message: column === '' ? message : `column "${column}": ${message}`,
+    ...(reason === 'missing-required' ? { missing: column } : {}),
+  };
 }
 
 export function valueOutOfRange(where: string, value: bigint | number | string, expected: string): ValueRefused {

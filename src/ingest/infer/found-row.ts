@@ -12,6 +12,8 @@ export interface FoundColumn {
 export interface LeftMember {
   readonly name: string;
   readonly why: string;
+  /** No record has a value in it. */
+  readonly isEmpty?: boolean | undefined;
 }
 
 /** What a topic's payloads hold, as columns. */
@@ -21,7 +23,7 @@ export interface FoundRow {
 }
 
 /** A type for a member, or why there is none. */
-export type FoundType = { readonly type: DataType; readonly note?: string | undefined } | { readonly why: string };
+export type FoundType = { readonly type: DataType; readonly note?: string | undefined } | Omit<LeftMember, 'name'>;
 
 /** What the columns of the table to come may be, which its format says. */
 export interface ColumnLimits {
@@ -42,7 +44,7 @@ export function rowOf(members: Iterable<readonly [name: string, found: FoundType
   const names = new Set<string>();
   for (const [name, found] of members) {
     const lower = name.toLowerCase();
-    if ('why' in found) left.push({ name, why: found.why });
+    if ('why' in found) left.push({ name, ...found });
     else if (names.has(lower)) left.push({ name, why: 'another member differs in case alone: name the column otherwise, with `member`' });
     else {
       names.add(lower);

@@ -14,6 +14,9 @@ interface Seen {
   nulls: number;
   fractions: number;
   huge: number;
+  /** The least and the greatest whole number. */
+  low: number;
+  high: number;
   dates: number;
   instants: number;
   readonly members: Map<string, Seen>;
@@ -29,13 +32,48 @@ const instantPattern = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?
  * docs/spec/json-decoding.md.
  */
 export function rowOfJson(samples: readonly JsonObject[], limits: ColumnLimits): FoundRow {
-  const root = unseen();
-  for (const sample of samples) see(root, sample, 0);
-  return rowOf(membersOf(root, limits));
+  const seen = new SeenObjects();
+  for (const sample of samples) seen.see(sample);
+  return seen.row(limits);
+}
+
+/** What whole numbers become: longs, or the least type that holds those that were seen. */
+type Integers = 'long' | 'least';
+type Rules = ColumnLimits & { readonly integers: Integers };
+
+/** The same of samples that come one at a time. */
+export class SeenObjects {
+  readonly #root = unseen();
+  #isEmpty = true;
+
+  get isEmpty(): boolean {
+    return this.#isEmpty;
+  }
+
+  see(sample: JsonObject): void {
+    this.#isEmpty = false;
+    see(this.#root, sample, 0);
+  }
+
+  row(limits: ColumnLimits, integers: Integers = 'long'): FoundRow {
+    const { timesOfDay, anyNames } = limits;
+    return rowOf(membersOf(this.#root, { timesOfDay, anyNames, integers }));
+  }
 }
 
 function unseen(): Seen {
-  return { shapes: new Map(), nulls: 0, fractions: 0, huge: 0, dates: 0, instants: 0, members: new Map(), element: undefined };
+  return {
+    shapes: new Map(),
+    nulls: 0,
+    fractions: 0,
+    huge: 0,
+    low: 0,
+    high: 0,
+    dates: 0,
+    instants: 0,
+    members: new Map(),
+    element: undefined,
+  };
 }
 
 function see(seen: Seen, value: JsonValue, depth: number): void {
@@ -47,6 +85,10 @@ function see(seen: Seen, value: JsonValue, depth: number): void {
   seen.shapes.set(shape, (seen.shapes.get(shape) ?? 0) + 1);
   if (depth >= maxDepth) return;
   if (typeof value === 'number' && !Number.isInteger(value)) seen.fractions += 1;
+  if (shape === 'number') {
+    seen.low = Math.min(seen.low, Number(value));
+    seen.high = Math.max(seen.high, Number(value));
+  }
   if (typeof value === 'bigint' && (value >= maxLong || value < -maxLong)) seen.huge += 1;
   if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) > Number.MAX_SAFE_INTEGER) seen.huge += 1;
   if (typeof value === 'string') {
@@ -72,13 +114,13 @@ function shapeOf(value: Exclude<JsonValue, null>): Shape {
   return Array.isArray(value) ? 'list' : 'object';
 }
 
-function membersOf({ members }: Seen, limits: ColumnLimits): readonly (readonly [string, FoundType])[] {
+function membersOf({ members }: Seen, limits: Rules): readonly (readonly [string, FoundType])[] {
   return [...members].map(([name, member]) => [name, typeOf(member, limits)]);
 }
 
-function typeOf(seen: Seen, limits: ColumnLimits): FoundType {
+function typeOf(seen: Seen, limits: Rules): FoundType {
   const [first, ...others] = seen.shapes;
-  if (first === undefined) return { why: `null in all ${seen.nulls} records that have it` };
+  if (first === undefined) return { why: `null in all ${seen.nulls} records that have it`, isEmpty: true };
   if (others.length > 0)
     return {
       why: [...seen.shapes]
@@ -94,21 +136,26 @@ function typeOf(seen: Seen, limits: ColumnLimits): FoundType {
       if (seen.fractions > 0) return { type: { kind: 'double' }, note: 'write decimal(p,s) for amounts of money' };
       return seen.huge > 0
         ? { type: { kind: 'decimal', precision: 38, scale: 0 }, note: 'numbers beyond 64 bits' }
-        : { type: { kind: 'long' } };
+        : { type: { kind: limits.integers === 'long' ? 'long' : leastInteger(seen) } };
     case 'text':
       if (seen.dates === count) return { type: { kind: 'date' } };
       return { type: { kind: seen.instants === count ? 'timestamp' : 'string' } };
     case 'list':
       return seen.element === undefined
-        ? { why: `an empty list in all ${count} records that have it` }
+        ? { why: `an empty list in all ${count} records that have it`, isEmpty: true }
         : listOf(typeOf(seen.element, limits));
     case 'object':
       return seen.members.size > maxMembers ? manyMembers(seen, limits) : structOf(membersOf(seen, limits), limits);
   }
 }
 
+function leastInteger({ low, high }: Seen): 'byte' | 'short' | 'integer' | 'long' {
+  const bits = ([8, 16, 32] as const).find((width) => low >= -(2 ** (width - 1)) && high < 2 ** (width - 1));
+  return bits === undefined ? 'long' : ({ 8: 'byte', 16: 'short', 32: 'integer' } as const)[bits];
+}
+
 /** Names that go on and on are data. */
-function manyMembers(seen: Seen, limits: ColumnLimits): FoundType {
+function manyMembers(seen: Seen, limits: Rules): FoundType {
   const all = unseen();
   for (const member of seen.members.values()) add(all, member);
   const found = mapOf(typeOf(all, limits));
@@ -120,6 +167,8 @@ function manyMembers(seen: Seen, limits: ColumnLimits): FoundType {
 function add(to: Seen, from: Seen): void {
   for (const [shape, count] of from.shapes) to.shapes.set(shape, (to.shapes.get(shape) ?? 0) + count);
   for (const key of ['nulls', 'fractions', 'huge', 'dates', 'instants'] as const) to[key] += from[key];
+  to.low = Math.min(to.low, from.low);
+  to.high = Math.max(to.high, from.high);
   for (const [name, member] of from.members) add(memberOf(to, name), member);
   if (from.element !== undefined) add((to.element ??= unseen()), from.element);
 }

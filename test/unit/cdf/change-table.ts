@@ -133,6 +133,7 @@ export class ChangeTable implements Table {
   afterCommit: () => never = unused;
   health: () => never = unused;
   detail: () => never = unused;
+  readonly operations: { readonly alter: () => never } = { alter: unused };
   planCompaction: () => never = unused;
   compact: () => never = unused;
   vacuum: () => never = unused;

@@ -40,6 +40,7 @@ const place = (path: string): readonly (string | number)[] =>
 
 describe('what cannot act is refused by its name, with the cure', () => {
   it.each([
+    ['tables[1].evolve', { addColumn: true }, 'did you mean "addColumns"'],
     ['ingest.routes[0].topics', ['orders.*'], 'list every topic by its name'],
     ['ingest.routes[0].topics', ['/orders-\\d+/'], 'list every topic by its name'],
     ['ingest.routes[0].topics', 'orders, payments*', 'list every topic by its name'],

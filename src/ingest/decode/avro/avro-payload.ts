@@ -3,12 +3,15 @@ import type { AvroType } from '../../../codec/avro/avro-type.ts';
 import { ByteCursor } from '../../../codec/avro/byte-cursor.ts';
 import type { PayloadEncoding, SchemaKey, ValueEncoding } from '../../../protocol/payload-encoding.ts';
 import type { DecodeSpec, PassReason } from '../../../protocol/sealed-batch.ts';
+import type { NeedsOfRecords } from '../../evolve/needs-of-records.ts';
+import type { FoundRow } from '../../infer/found-row.ts';
+import { rowOfAvro } from '../../infer/row-of-avro.ts';
 import type { KnownSchemas } from '../known-schemas.ts';
 import type { PayloadDecoder, PayloadMember, UnreadMembers } from '../payload-decoder.ts';
 import type { Refusal, Rejection } from '../rejection.ts';
 import type { SourceRecord } from '../source-record.ts';
-import { ValueRefused } from '../value-refused.ts';
-import { eventReader, unreadInEvent } from './event-reader.ts';
+import { refusedValue, ValueRefused } from '../value-refused.ts';
+import { eventReader, rowOfEvent, unreadInEvent } from './event-reader.ts';
 import { type GivenSchema, readGivenSchema } from './given-schema.ts';
 import { type RecordReader, recordReader, unreadFields, valueReader } from './payload-readers.ts';
 import { registeredAvro } from './registered-avro.ts';
@@ -23,10 +26,13 @@ export interface AvroPayloadOptions {
   readonly unknownMembers: DecodeSpec['unknownMembers'];
   readonly schemas: KnownSchemas;
   readonly unread: UnreadMembers;
+  readonly needs?: NeedsOfRecords | undefined;
 }
 
 interface PayloadReader {
   readonly read: RecordReader;
+  /** What its schema has, where the table has no place for all of it. */
+  readonly row?: FoundRow | undefined;
   /** Fields of each payload that no column takes. */
   readonly unread: number;
 }
@@ -55,6 +61,7 @@ export class AvroPayload implements PayloadDecoder {
     if (typeof reference === 'string') return { reason: 'invalid-avro', message: `the ${this.#options.part} ${reference}` };
     const reader = this.#readers.get(reference.key) ?? this.#make(reference.key);
     if (typeof reader === 'string') return { reason: 'unknown-schema', message: reader };
+    if (reader.row !== undefined) this.#options.needs?.seeRow(reader.row);
     const cursor = this.#cursor;
     cursor.load(record.data, reference.from, end);
     let noRow: PassReason | undefined;
@@ -98,10 +105,14 @@ export class AvroPayload implements PayloadDecoder {
 
   #readerOf(type: AvroType, unknownMembers: DecodeSpec['unknownMembers']): PayloadReader | string {
     const [only, ...more] = this.#members;
-    if (type.kind === 'record' && only?.name !== wholeValue)
-      return this.#options.envelope === undefined
-        ? { read: recordReader(type, this.#members, unknownMembers), unread: unreadFields(type, this.#members) }
-        : { read: eventReader(type, this.#members, unknownMembers), unread: unreadInEvent(type, this.#members) };
+    const { needs, envelope } = this.#options;
+    if (type.kind === 'record' && only?.name !== wholeValue) {
+      const stored = envelope === undefined ? type : rowOfEvent(type);
+      const row = stored === undefined ? undefined : needs?.relevant(rowOfAvro(stored, needs.spec));
+      return envelope === undefined
+        ? { row, read: recordReader(type, this.#members, unknownMembers), unread: unreadFields(type, this.#members) }
+        : { row, read: eventReader(type, this.#members, unknownMembers), unread: unreadInEvent(type, this.#members) };
+    }
     if (only !== undefined && more.length === 0) return { read: valueReader(type, only, unknownMembers), unread: 0 };
     return `the ${this.#options.part} is of Avro type ${type.kind}, not a record with a field for each of ${this.#members.length} columns`;
   }
@@ -119,10 +130,7 @@ function isSingleObject(data: Uint8Array, start: number, end: number, fingerprin
 }
 
 function rejectionOf(error: unknown, start: number): Rejection {
-  if (error instanceof ValueRefused) {
-    const { column, reason, message } = error;
-    return { reason, message: column === '' ? message : `column "${column}": ${message}` };
-  }
+  if (error instanceof ValueRefused) return refusedValue(error);
   if (!isServiceError(error) || error.code !== 'AVRO_FILE_CORRUPT') throw error;
   // Places are counted in the bytes of the whole batch.
   const message = error.message

@@ -61,9 +61,15 @@ export function eventReader(
 
 /** Fields of the row that no column takes. */
 export function unreadInEvent(stored: AvroRecord, members: readonly PayloadMember[]): number {
+  const row = rowOfEvent(stored);
+  return row === undefined ? 0 : unreadFields(row, eventMembers(members).row);
+}
+
+/** The row that events have, after a change. */
+export function rowOfEvent(stored: AvroRecord): AvroRecord | undefined {
   const after = stored.fields.find(({ name }) => name === 'after')?.type;
   const row = after === undefined ? undefined : withoutNull(after).type;
-  return row?.kind === 'record' ? unreadFields(row, eventMembers(members).row) : 0;
+  return row?.kind === 'record' ? row : undefined;
 }
 
 function stepOf(name: string, type: AvroType, parts: EventMembers, unknownMembers: DecodeSpec['unknownMembers']): Step {

@@ -14,6 +14,7 @@ import type { JsonCursor } from '../json/json-cursor.ts';
 import type { JsonReader } from '../json/json-reader.ts';
 import { ListReader, MapReader, StructReader } from '../json/nested-readers.ts';
 import { ObjectReader } from '../json/object-reader.ts';
+import type { UnreadMembers } from '../payload-decoder.ts';
 import { appendScaled, connectDecimal, storedInteger, variableScaleDecimal } from '../stored-decimals.ts';
 import { inDates, isDateNamed, TimesOfColumn, timeNamed } from '../stored-times.ts';
 import { ValueRefused } from '../value-refused.ts';
@@ -21,9 +22,14 @@ import type { ConnectSchema } from './connect-schema.ts';
 
 type Unknown = DecodeSpec['unknownMembers'];
 
-/** The reader of JSON values that were written with `schema`; without one, of JSON as it stands. */
-export function connectReader(schema: ConnectSchema | undefined, column: ColumnBuilder, unknownMembers: Unknown): JsonReader {
-  return (schema === undefined ? undefined : readerBy(schema, column, unknownMembers)) ?? createJsonReader(column, unknownMembers);
+/** The reader of JSON values that were written with `schema`; without one, of JSON as it stands, which tells `nested` of members of structs that have no place. */
+export function connectReader(
+  schema: ConnectSchema | undefined,
+  column: ColumnBuilder,
+  unknownMembers: Unknown,
+  nested?: UnreadMembers,
+): JsonReader {
+  return (schema === undefined ? undefined : readerBy(schema, column, unknownMembers)) ?? createJsonReader(column, unknownMembers, nested);
 }
 
 function readerBy(schema: ConnectSchema, column: ColumnBuilder, unknownMembers: Unknown): JsonReader | undefined {

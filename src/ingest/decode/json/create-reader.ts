@@ -10,6 +10,7 @@ import { Int64Builder, type Int64Type } from '../../../codec/columns/int64-build
 import { ListBuilder, MapBuilder, StructBuilder } from '../../../codec/columns/nested-builders.ts';
 import type { DecodeSpec } from '../../../protocol/sealed-batch.ts';
 import type { DataType } from '../../../schema/types.ts';
+import type { UnreadMembers } from '../payload-decoder.ts';
 import { BooleanReader } from './boolean-reader.ts';
 import { DateReader, TimestampReader } from './date-time-readers.ts';
 import { DecimalReader } from './decimal-reader.ts';
@@ -27,9 +28,10 @@ type Unknown = DecodeSpec['unknownMembers'];
 /**
  * The reader of JSON values into a column.
  *
+ * @param nested told of members that no member of a struct takes.
  * @throws ServiceError `DECODE_TYPE_UNSUPPORTED` (kind unsupported) for a map whose keys are not strings: JSON has no other.
  */
-export function createJsonReader(column: ColumnBuilder, unknownMembers: Unknown): JsonReader {
+export function createJsonReader(column: ColumnBuilder, unknownMembers: Unknown, nested?: UnreadMembers): JsonReader {
   if (column instanceof BytesBuilder) return column.type.kind === 'binary' ? new BinaryReader(column) : new StringReader(column);
   if (column instanceof Int64Builder) return int64Reader(column);
   if (column instanceof Int32Builder)
@@ -37,11 +39,11 @@ export function createJsonReader(column: ColumnBuilder, unknownMembers: Unknown)
   if (column instanceof FloatingBuilder) return new FloatingReader(column);
   if (column instanceof DecimalBuilder) return new DecimalReader(column);
   if (column instanceof BooleanBuilder) return new BooleanReader(column);
-  if (column instanceof StructBuilder) return structReader(column, unknownMembers);
-  if (column instanceof ListBuilder) return new ListReader(column, createJsonReader(column.element, unknownMembers));
+  if (column instanceof StructBuilder) return structReader(column, unknownMembers, nested);
+  if (column instanceof ListBuilder) return new ListReader(column, createJsonReader(column.element, unknownMembers, nested));
   assert(column instanceof MapBuilder, 'a column is one of these');
   if (!(column.keys instanceof BytesBuilder) || column.keys.type.kind !== 'string') throw keysUnsupported(column.type.key);
-  return new MapReader(column, column.keys, createJsonReader(column.values, unknownMembers));
+  return new MapReader(column, column.keys, createJsonReader(column.values, unknownMembers, nested));
 }
 
 const int64Readers: Readonly<Record<Int64Type['kind'], new (column: Int64Builder) => JsonReader>> = {
@@ -57,12 +59,12 @@ function int64Reader(column: Int64Builder): JsonReader {
   return new int64Readers[column.type.kind](column);
 }
 
-function structReader(column: StructBuilder, unknownMembers: Unknown): StructReader {
+function structReader(column: StructBuilder, unknownMembers: Unknown, nested: UnreadMembers | undefined): StructReader {
   const members = column.type.fields.flatMap(({ name, nullable }, index) => {
     const child = column.children[index];
-    return child === undefined ? [] : [{ name, label: name, nullable, reader: createJsonReader(child, unknownMembers) }];
+    return child === undefined ? [] : [{ name, label: name, nullable, reader: createJsonReader(child, unknownMembers, nested) }];
   });
-  return new StructReader(column, new ObjectReader(members, unknownMembers));
+  return new StructReader(column, new ObjectReader(members, unknownMembers, nested));
 }
 
 function keysUnsupported(type: DataType): ServiceError {

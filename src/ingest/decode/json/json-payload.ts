@@ -1,4 +1,5 @@
 import type { PassReason } from '../../../protocol/sealed-batch.ts';
+import type { NeedsOfRecords } from '../../evolve/needs-of-records.ts';
 import type { PayloadDecoder } from '../payload-decoder.ts';
 import type { Refusal } from '../rejection.ts';
 import type { SourceRecord } from '../source-record.ts';
@@ -18,13 +19,22 @@ export interface JsonRoot {
 export class JsonPayload implements PayloadDecoder {
   readonly #root: JsonRoot;
   readonly #cursor: JsonCursor;
+  readonly #needs: NeedsOfRecords | undefined;
 
-  constructor(root: JsonRoot, maxDepth: number) {
+  /** `needs`: looks at payloads again that their table has no place for. */
+  constructor(root: JsonRoot, maxDepth: number, needs?: NeedsOfRecords) {
     this.#root = root;
     this.#cursor = new JsonCursor(maxDepth);
+    this.#needs = needs;
   }
 
   decode(record: SourceRecord, start: number, end: number): Refusal | undefined {
+    const refusal = this.#decode(record, start, end);
+    if (this.#needs?.isWorthALook(refusal) === true) this.#needs.look(record.data.subarray(start, end));
+    return refusal;
+  }
+
+  #decode(record: SourceRecord, start: number, end: number): Refusal | undefined {
     const cursor = this.#cursor;
     cursor.load(record.data, start, end);
     const read = cursor.peek() === OPEN_BRACE ? this.#root.read(cursor) : refuseOther(cursor);

@@ -1,5 +1,5 @@
 import { assert } from '../../../base/assert.ts';
-import { inColumn, type Rejection, shown } from '../rejection.ts';
+import { columnName, inColumn, type Rejection, shown } from '../rejection.ts';
 import type { JsonCursor } from './json-cursor.ts';
 
 /** Writes up the failure a reader left on the cursor; `start` is where the payload begins. */
@@ -19,7 +19,9 @@ export function jsonRejection(cursor: JsonCursor, start: number): Rejection {
     case 'unknown-member':
     case 'duplicate-member':
       return { reason: failure.reason, message: `${place}member ${value} ${failure.detail}` };
-    default:
-      return { reason: failure.reason, message: `${place}${value === '' ? '' : `${value} `}${failure.detail}` };
+    default: {
+      const message = `${place}${value === '' ? '' : `${value} `}${failure.detail}`;
+      return { reason: failure.reason, message, ...(failure.reason === 'missing-required' ? { missing: columnName(cursor.path) } : {}) };
+    }
   }
 }

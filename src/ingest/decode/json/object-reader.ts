@@ -117,7 +117,10 @@ export class ObjectReader {
   #skipUnknown(cursor: JsonCursor, nameStart: number): boolean {
     if (this.#rejectUnknown)
       return cursor.fail('unknown-member', 'is a member that no column takes', nameStart, afterName(cursor, nameStart));
-    if (this.#unread !== undefined) this.#unread.count += 1;
+    if (this.#unread !== undefined) {
+      this.#unread.count += 1;
+      this.#unread.notice?.(cursor);
+    }
     return cursor.skipValue();
   }
 

@@ -1,14 +1,17 @@
 import { ServiceError } from '../../../base/errors.ts';
 import type { PayloadEncoding, SchemaKey } from '../../../protocol/payload-encoding.ts';
 import type { DecodeSpec } from '../../../protocol/sealed-batch.ts';
+import type { NeedsOfRecords } from '../../evolve/needs-of-records.ts';
+import type { FoundRow } from '../../infer/found-row.ts';
+import { rowOfProtobuf } from '../../infer/row-of-protobuf.ts';
 import { type RecordPart, type Reference, referenceOf, type SchemaReference } from '../avro/schema-reference.ts';
 import type { KnownSchemas } from '../known-schemas.ts';
 import type { PayloadDecoder, PayloadMember, UnreadMembers } from '../payload-decoder.ts';
 import type { Rejection } from '../rejection.ts';
 import type { SourceRecord } from '../source-record.ts';
-import { ValueRefused } from '../value-refused.ts';
+import { refusedValue, ValueRefused } from '../value-refused.ts';
 import { MessageReader } from './message-reader.ts';
-import { type ProtoSchema, readProtoSchema } from './proto-schema.ts';
+import { type ProtoMessage, type ProtoSchema, readProtoSchema } from './proto-schema.ts';
 import { messageOfSchema, readMessage, registeredSchema } from './registered-message.ts';
 import { WireCursor, WireFault } from './wire-cursor.ts';
 
@@ -18,6 +21,7 @@ export interface ProtobufPayloadOptions {
   readonly unknownMembers: DecodeSpec['unknownMembers'];
   readonly schemas: KnownSchemas;
   readonly unread: UnreadMembers;
+  readonly needs?: NeedsOfRecords | undefined;
 }
 
 /** More schemas, and messages of them, than a topic has at a time; what is dropped is made again. */
@@ -28,7 +32,13 @@ const given = 'given';
 interface Prepared {
   readonly schema: ProtoSchema;
   /** By the message as payloads tell it; a text says why payloads of that message cannot be read. */
-  readonly readers: Map<string, MessageReader | string>;
+  readonly readers: Map<string, PreparedReader | string>;
+}
+
+interface PreparedReader {
+  readonly reader: MessageReader;
+  /** What the message has, where the table has no place for all of it. */
+  readonly row: FoundRow | undefined;
 }
 
 /** Protobuf (docs/spec/protobuf-decoding.md): each payload by the schema that its record names, whose fields fill the columns of their names. */
@@ -37,7 +47,7 @@ export class ProtobufPayload implements PayloadDecoder {
   readonly #options: ProtobufPayloadOptions;
   readonly #cursor = new WireCursor();
   readonly #prepared = new Map<SchemaKey, Prepared | string>();
-  readonly #given: MessageReader | undefined;
+  readonly #given: PreparedReader | undefined;
 
   /** @throws ServiceError `PROTOBUF_SCHEMA_INVALID` (kind invalid) when the schema of the route cannot be read, or has not the message. */
   constructor(members: readonly PayloadMember[], options: ProtobufPayloadOptions) {
@@ -52,8 +62,10 @@ export class ProtobufPayload implements PayloadDecoder {
     const cursor = this.#cursor;
     cursor.load(record.data, reference.from, end);
     try {
-      const reader = this.#given ?? this.#readerFor(reference, cursor);
-      if (typeof reader === 'string') return { reason: 'unknown-schema', message: reader };
+      const prepared = this.#given ?? this.#readerFor(reference, cursor);
+      if (typeof prepared === 'string') return { reason: 'unknown-schema', message: prepared };
+      const { reader, row } = prepared;
+      if (row !== undefined) this.#options.needs?.seeRow(row);
       reader.begin();
       reader.scan(cursor);
       reader.append(cursor);
@@ -62,8 +74,7 @@ export class ProtobufPayload implements PayloadDecoder {
     } catch (error) {
       if (error instanceof WireFault) return { reason: 'invalid-protobuf', message: `not valid Protobuf: ${error.message}` };
       if (!(error instanceof ValueRefused)) throw error;
-      const { column, reason, message } = error;
-      return { reason, message: column === '' ? message : `column "${column}": ${message}` };
+      return refusedValue(error);
     }
   }
 
@@ -73,7 +84,7 @@ export class ProtobufPayload implements PayloadDecoder {
     return referenceOf(record, { idIn: encoding.idIn, part }, start, end);
   }
 
-  #readerOfGiven({ schema: text, message }: { readonly schema: string; readonly message: string }): MessageReader {
+  #readerOfGiven({ schema: text, message }: { readonly schema: string; readonly message: string }): PreparedReader {
     let schema: ProtoSchema;
     try {
       schema = readProtoSchema(text, []);
@@ -85,11 +96,11 @@ export class ProtobufPayload implements PayloadDecoder {
     }
     const found = schema.message(message) ?? schema.message(`${schema.package}.${message}`);
     if (found === undefined) throw schemaInvalid(`the Protobuf schema of a route has no message "${message}"`);
-    return new MessageReader(found, this.#members, this.#options.unknownMembers);
+    return this.#readerOf(found);
   }
 
   /** Reads which message the payload is; the cursor goes behind that. A text says why it cannot be read. */
-  #readerFor({ key, message }: SchemaReference, cursor: WireCursor): MessageReader | string {
+  #readerFor({ key, message }: SchemaReference, cursor: WireCursor): PreparedReader | string {
     const which = readMessage(message, cursor);
     const prepared = this.#prepared.get(key) ?? this.#prepare(key);
     if (typeof prepared === 'string') return prepared;
@@ -108,15 +119,20 @@ export class ProtobufPayload implements PayloadDecoder {
     if (found.schema === undefined) return `the registry has no schema ${key}`;
     if (this.#prepared.size >= maxSchemas) this.#prepared.clear();
     const schema = registeredSchema(key, found.schema);
-    const prepared = typeof schema === 'string' ? schema : { schema, readers: new Map<string, MessageReader | string>() };
+    const prepared = typeof schema === 'string' ? schema : { schema, readers: new Map<string, PreparedReader | string>() };
     this.#prepared.set(key, prepared);
     return prepared;
   }
 
-  #make(schema: ProtoSchema, which: string, key: SchemaKey): MessageReader | string {
-    const { encoding, unknownMembers } = this.#options;
-    const message = messageOfSchema(schema, encoding.message ?? which, key);
-    return typeof message === 'string' ? message : new MessageReader(message, this.#members, unknownMembers);
+  #make(schema: ProtoSchema, which: string, key: SchemaKey): PreparedReader | string {
+    const message = messageOfSchema(schema, this.#options.encoding.message ?? which, key);
+    return typeof message === 'string' ? message : this.#readerOf(message);
+  }
+
+  #readerOf(message: ProtoMessage): PreparedReader {
+    const { needs, unknownMembers } = this.#options;
+    const row = needs?.relevant(rowOfProtobuf(message, needs.spec));
+    return { reader: new MessageReader(message, this.#members, unknownMembers), row };
   }
 }
 

@@ -62,6 +62,7 @@ describe('metadata columns', () => {
       reason: 'missing-required',
       part: 'key',
       message: 'column "v": the record has no key and the column is required',
+      missing: 'v',
     });
     expect(single('timestamp', { kind: 'timestamp' }, false).decode(recordOf('{}'))).toMatchObject({ reason: 'missing-required' });
   });

@@ -82,11 +82,11 @@ describe('objects', () => {
       fields: [field('s', struct({ city: string }, { required: ['city'] })), field('l', list(long, false)), field('m', map(long, false))],
     };
     const reject = (payload: string): unknown => decode(required, payload).rejection;
-    const message = (text: string): unknown => ({ reason: 'missing-required', message: text });
-    expect(reject('{"s":{}}')).toEqual(message('column "s.city": a required column has no value'));
-    expect(reject('{"s":{"city":null}}')).toEqual(message('column "s.city": null is not allowed in a required column'));
-    expect(reject('{"l":[1,null]}')).toEqual(message('column "l[1]": null is not allowed here'));
-    expect(reject('{"m":{"k":null}}')).toEqual(message('column "m{}": null is not allowed here'));
+    const message = (text: string, missing: string): unknown => ({ reason: 'missing-required', message: text, missing });
+    expect(reject('{"s":{}}')).toEqual(message('column "s.city": a required column has no value', 's.city'));
+    expect(reject('{"s":{"city":null}}')).toEqual(message('column "s.city": null is not allowed in a required column', 's.city'));
+    expect(reject('{"l":[1,null]}')).toEqual(message('column "l[1]": null is not allowed here', 'l[1]'));
+    expect(reject('{"m":{"k":null}}')).toEqual(message('column "m{}": null is not allowed here', 'm{}'));
     expect(reject('{"s":null}')).toBeUndefined();
   });
 });
