@@ -23,6 +23,7 @@ const metadataTypes: Readonly<Record<Exclude<ColumnSource['kind'], 'value'>, rea
   partition: ['integer'],
   offset: ['long'],
   timestamp: ['timestamp'],
+  rescue: ['string'],
 };
 
 const columnType: z.ZodType<DataType> = z
@@ -47,9 +48,9 @@ export const columnSettings: z.ZodType<ColumnSettings> = z
     name: textField({ description: 'Column name.', maxLength: 255 }),
     type: columnType,
     nullable: booleanField({ description: 'False: a record without the value is a dead letter.', default: true }),
-    from: choiceField(['value', 'key', 'headers', 'topic', 'partition', 'offset', 'timestamp'], {
+    from: choiceField(['value', 'key', 'headers', 'topic', 'partition', 'offset', 'timestamp', 'rescue'], {
       description:
-        'What of the record fills the column: a member of its value, or the record’s key (or a `member` of it), headers, topic, partition, offset or timestamp.',
+        'What of the record fills the column: a member of its value, or the record’s key (or a `member` of it), headers, topic, partition, offset or timestamp; `rescue`: members of a JSON value that no column takes, and values that do not fit their nullable column, as one JSON object.',
       default: 'value',
     }),
     member: textField({
@@ -79,6 +80,12 @@ export const columnSettings: z.ZodType<ColumnSettings> = z
         message: `a column from the ${from} has type ${allowed.join(' or ')}, not ${actual}`,
       });
     }
+    if (from === 'rescue' && !nullable)
+      context.addIssue({
+        code: 'custom',
+        path: ['nullable'],
+        message: 'a column from the rescue is null where there is nothing to rescue',
+      });
     return { name, type, nullable, source: { kind: from } };
   });
 

@@ -25,7 +25,9 @@ export type ColumnSource =
   | { readonly kind: 'topic' }
   | { readonly kind: 'partition' }
   | { readonly kind: 'offset' }
-  | { readonly kind: 'timestamp' };
+  | { readonly kind: 'timestamp' }
+  /** What of the value has no place in the other columns, as JSON text. */
+  | { readonly kind: 'rescue' };
 
 /**
  * How payloads of a table are decoded: plain data, sent to worker threads. `sources[i]` feeds `schema.fields[i]` of the table, or with a transform

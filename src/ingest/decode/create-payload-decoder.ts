@@ -20,6 +20,7 @@ import { type Member, ObjectReader } from './json/object-reader.ts';
 import type { KnownSchemas } from './known-schemas.ts';
 import type { PayloadDecoder, PayloadMember, UnreadMembers } from './payload-decoder.ts';
 import { ProtobufPayload } from './protobuf/protobuf-payload.ts';
+import type { RescuedMembers } from './rescued-members.ts';
 import { WholePayload } from './whole-payload.ts';
 
 export interface PayloadDecoderOptions {
@@ -32,6 +33,8 @@ export interface PayloadDecoderOptions {
   readonly unread: UnreadMembers;
   /** What the table lacks for the records, where it may change. */
   readonly needs?: NeedsOfRecords | undefined;
+  /** Takes what has no place. */
+  readonly rescued?: RescuedMembers | undefined;
 }
 
 /**
@@ -45,7 +48,8 @@ export function createPayloadDecoder(encoding: ValueEncoding, options: PayloadDe
 }
 
 function unpackedDecoder(encoding: ValueEncoding, options: PayloadDecoderOptions): PayloadDecoder {
-  const { members, part, unknownMembers, maxDepth, schemas, unread, needs } = options;
+  const { members, part, unknownMembers, maxDepth, schemas, unread, needs, rescued } = options;
+  if (rescued !== undefined && encoding.kind !== 'json' && encoding.kind !== 'connect-json') throw nothingToRescue(encoding.kind);
   if (encoding.envelope !== undefined) deletedColumn(eventMembers(members).deleted);
   switch (encoding.kind) {
     case 'json': {
@@ -78,17 +82,17 @@ function unpackedDecoder(encoding: ValueEncoding, options: PayloadDecoderOptions
 function jsonRoot(
   schema: ConnectSchema | undefined,
   encoding: ValueEncoding,
-  { members, unknownMembers, unread: counted, needs }: PayloadDecoderOptions,
+  { members, unknownMembers, unread: counted, needs, rescued }: PayloadDecoderOptions,
 ): JsonRoot {
   // Where a schema says what members there are, values are not looked at.
   const noticed = schema === undefined ? needs : undefined;
   const unread = noticed === undefined ? counted : noticed.noticing(counted);
-  const nested = noticed?.noticing({ count: 0 });
+  const nested = withinMembers(noticed, rescued);
   const readable = (part: ConnectSchema | undefined, all: readonly PayloadMember[]): readonly Member[] =>
     all.map(({ name, label, nullable, column }) => {
-      return { name, label, nullable, reader: connectReader(part?.fields.get(name), column, unknownMembers, nested) };
+      return { name, label, nullable, reader: connectReader(part?.fields.get(name), column, rescued === undefined ? unknownMembers : 'ignore', nested) };
     });
-  if (encoding.envelope === undefined) return new ObjectReader(readable(schema, members), unknownMembers, unread);
+  if (encoding.envelope === undefined) return new ObjectReader(readable(schema, members), unknownMembers, unread, rescued);
   const { row, event, source, transaction, deleted } = eventMembers(members);
   const part = (name: string): ConnectSchema | undefined => schema?.fields.get(name);
   const read = {
@@ -99,7 +103,20 @@ function jsonRoot(
     transaction: readable(part('transaction'), transaction),
     deleted: deletedColumn(deleted),
   };
-  return new DebeziumJson(read, unknownMembers, unread);
+  return new DebeziumJson(read, unknownMembers, unread, rescued);
+}
+
+/** What is told of members of structs that have no place. */
+function withinMembers(needs: NeedsOfRecords | undefined, rescued: RescuedMembers | undefined): UnreadMembers | undefined {
+  const noticed = needs?.noticing({ count: 0 });
+  if (rescued === undefined) return noticed;
+  return {
+    count: 0,
+    notice: (cursor) => {
+      rescued.isPartial = true;
+      noticed?.notice?.(cursor);
+    },
+  };
 }
 
 /** The same, and what the schema has for which the table has no place is told with each record. */
@@ -118,6 +135,15 @@ function connectRoot(schema: ConnectSchema | undefined, encoding: ValueEncoding,
       return root.read(cursor);
     },
   };
+}
+
+function nothingToRescue(kind: string): ServiceError {
+  return new ServiceError({
+    code: 'DECODE_SPEC_INVALID',
+    kind: 'invalid',
+    message: `payloads of format ${kind} have nothing for a column from the rescue: only members of JSON are kept as text`,
+    hint: 'leave the column out; fields that a schema adds can become columns: tables[].evolve.addColumns',
+  });
 }
 
 function notOneColumn(kind: string, members: readonly PayloadMember[]): ServiceError {

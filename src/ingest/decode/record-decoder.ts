@@ -6,7 +6,7 @@ import type { ColumnBuilder } from '../../codec/columns/column-builder.ts';
 import { createBuilder } from '../../codec/columns/create-builder.ts';
 import type { ColumnSource, DecodeSpec, RejectedPart } from '../../protocol/sealed-batch.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
-import type { StructType } from '../../schema/types.ts';
+import type { Field, StructType } from '../../schema/types.ts';
 import { NeedsOfRecords } from '../evolve/needs-of-records.ts';
 import { type EvolvingRow, type RowNeeds } from '../evolve/row-needs.ts';
 import { wholeValue } from './avro/avro-payload.ts';
@@ -20,6 +20,7 @@ import { createMetadataColumn, type MetadataColumn, type RecordOrigin } from './
 import { defaultMaxDepth, highestMaxDepth } from './nesting-depth.ts';
 import type { PayloadDecoder, PayloadMember, UnreadMembers } from './payload-decoder.ts';
 import type { Refusal, Rejection } from './rejection.ts';
+import { RescuedMembers } from './rescued-members.ts';
 import type { SourceRecord } from './source-record.ts';
 
 export interface RecordDecoderOptions {
@@ -62,6 +63,7 @@ export class RecordDecoder {
   readonly #skipsTombstones: boolean;
   readonly #unread: UnreadMembers = { count: 0 };
   readonly #needs: NeedsOfRecords | undefined;
+  #rescued: RescuedMembers | undefined;
   readonly #budget: UnpackBudget;
   #origin: RecordOrigin = { topic: new Uint8Array(0), partition: 0 };
   #rowCount = 0;
@@ -95,7 +97,7 @@ export class RecordDecoder {
         members.push({ name, label: field.name, nullable: field.nullable, type: field.type, column });
       } else {
         assert(source.kind !== 'value', 'a column from the value takes a member of it');
-        const made = createMetadataColumn(source, field);
+        const made = source.kind === 'rescue' ? this.#rescue(field) : createMetadataColumn(source, field);
         ({ column } = made);
         metadata.push({ metadata: made, part: source.kind === 'key' || source.kind === 'headers' ? source.kind : undefined });
       }
@@ -117,7 +119,7 @@ export class RecordDecoder {
       members: readonly PayloadMember[],
       unknown: DecodeSpec['unknownMembers'],
     ): PayloadDecoder | undefined =>
-      members.length === 0
+      members.length === 0 && (part === 'key' || this.#rescued === undefined)
         ? undefined
         : createPayloadDecoder(spec[part] ?? plainJson, {
             part,
@@ -128,6 +130,7 @@ export class RecordDecoder {
             budget,
             unread: part === 'value' ? this.#unread : { count: 0 },
             needs: part === 'value' ? this.#needs : undefined,
+            rescued: part === 'value' ? this.#rescued : undefined,
           });
     this.#value = decoderOf('value', values, unknownMembers);
     // A key has what tells rows apart, of which columns take what they like.
@@ -168,6 +171,7 @@ export class RecordDecoder {
    * @throws ServiceError `DECODE_BATCH_TOO_LARGE` (kind invalid) when a column passes 2 GiB: the batch is lost, call `reset`.
    */
   decode(record: SourceRecord): Refusal | undefined {
+    this.#rescued?.begin();
     const refusal =
       (this.#value === undefined ? undefined : this.#decodeValue(this.#value, record)) ??
       (this.#key === undefined ? undefined : this.#decodeKey(this.#key, record)) ??
@@ -193,6 +197,13 @@ export class RecordDecoder {
   reset(rowCount = 0): void {
     this.#truncate(rowCount);
     this.#rowCount = rowCount;
+  }
+
+  #rescue({ name, type }: Field): RescuedMembers {
+    if (this.#rescued !== undefined) throw invalidSpec(`column "${name}" is a second one from the rescue`);
+    if (type.kind !== 'string') throw invalidSpec(`column "${name}" from the rescue has type ${type.kind}, not string`);
+    this.#rescued = new RescuedMembers((reason) => this.#needs?.noticeMisfit(reason));
+    return this.#rescued;
   }
 
   #decodeValue(decoder: PayloadDecoder, record: SourceRecord): Refusal | undefined {

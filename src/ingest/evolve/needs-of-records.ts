@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, parseJson } from '../../base/bigint-json.ts';
 import { isServiceError } from '../../base/errors.ts';
+import type { RejectReason } from '../../protocol/sealed-batch.ts';
 import { type EvolutionSpec, needText, type TableNeed } from '../../protocol/table-needs.ts';
 import { LETTER_N } from '../decode/json/json-bytes.ts';
 import type { JsonCursor } from '../decode/json/json-cursor.ts';
@@ -67,6 +68,11 @@ export class NeedsOfRecords {
     return refusal?.reason === undefined ? isPending : refusal.reason === 'out-of-range' || refusal.reason === 'unknown-member';
   }
 
+  /** Of a value that does not fit its column and was kept elsewhere. */
+  noticeMisfit(reason: RejectReason): void {
+    if (reason === 'out-of-range') this.#noticeKind(reason);
+  }
+
   look(payload: Uint8Array): void {
     const object = payload.length > maxLookedAtBytes ? undefined : objectOf(payload);
     const row = object === undefined || !this.#row.isEvent ? object : rowOfEvent(object);
@@ -112,9 +118,13 @@ export class NeedsOfRecords {
     if (byte === LETTER_N) return;
     const shape = byte === 0x22 || byte === 0x5b || byte === 0x7b ? byte : 0;
     const member = `${shape} ${Buffer.from(text.buffer, text.byteOffset + textStart, textEnd - textStart).toString('latin1')}`;
-    const looks = this.#looks.get(member) ?? 0;
+    this.#noticeKind(member);
+  }
+
+  #noticeKind(kind: string): void {
+    const looks = this.#looks.get(kind) ?? 0;
     if (looks >= looksPerMember) return;
-    this.#looks.set(member, looks + 1);
+    this.#looks.set(kind, looks + 1);
     this.#isPending = true;
   }
 }

@@ -134,4 +134,22 @@ describe.each(tableFormatNames)('a %s table that its records may change', (forma
       'member "name": another member differs in case alone: name the column otherwise, with `member`',
     ]);
   });
+
+  it('keeps in a column from the rescue what has no place, and makes room for what can have one', async () => {
+    const rescue = '{ name: _rescued, type: string, from: rescue }';
+    const kept = open({ format, columns: [...idOnly, '{ name: n, type: integer }', rescue], evolve: '{ relaxRequired: true }' });
+    await kept.commit('{"id":1,"n":1}', '{"id":2,"n":"x","new":{"a":1}}');
+    expect(await kept.rows()).toEqual(['{"id":1,"n":1}', '{"id":2,"_rescued":"{\\"n\\":\\"x\\",\\"new\\":{\\"a\\":1}}"}']);
+    expect(kept.rejects).toEqual([]);
+  });
+
+  it('makes room for what it would rescue otherwise', async () => {
+    const rescue = '{ name: _rescued, type: string, from: rescue }';
+    const table = open({ format, columns: [...idOnly, '{ name: n, type: integer }', rescue], evolve: everything });
+    await table.commit('{"id":1,"n":5000000000,"new":1}');
+    await table.commit('{"id":2,"n":"x","new":"y"}');
+    await table.commit('{"id":3,"new":2}', '{"id":4,"new":"y"}');
+    expect(await table.columns()).toBe('id:long, n:long, _rescued:string, new:long');
+    expect(await table.rows("concat_ws(' ', n, new, _rescued)")).toEqual(['5000000000 1', '{"n":"x","new":"y"}', '2', '{"new":"y"}']);
+  });
 });

@@ -29,10 +29,15 @@ export function connectReader(
   unknownMembers: Unknown,
   nested?: UnreadMembers,
 ): JsonReader {
-  return (schema === undefined ? undefined : readerBy(schema, column, unknownMembers)) ?? createJsonReader(column, unknownMembers, nested);
+  return (schema === undefined ? undefined : readerBy(schema, column, unknownMembers, nested)) ?? createJsonReader(column, unknownMembers, nested);
 }
 
-function readerBy(schema: ConnectSchema, column: ColumnBuilder, unknownMembers: Unknown): JsonReader | undefined {
+function readerBy(
+  schema: ConnectSchema,
+  column: ColumnBuilder,
+  unknownMembers: Unknown,
+  nested: UnreadMembers | undefined,
+): JsonReader | undefined {
   const { type, name, scale = 0 } = schema;
   if (column instanceof DecimalBuilder) {
     if (name === connectDecimal) return new DecimalOfBytes(column, scale);
@@ -50,13 +55,13 @@ function readerBy(schema: ConnectSchema, column: ColumnBuilder, unknownMembers: 
     const members = column.type.fields.flatMap((field, index) => {
       const child = column.children[index];
       if (child === undefined) return [];
-      return [{ ...field, label: field.name, reader: connectReader(schema.fields.get(field.name), child, unknownMembers) }];
+      return [{ ...field, label: field.name, reader: connectReader(schema.fields.get(field.name), child, unknownMembers, nested) }];
     });
-    return new StructReader(column, new ObjectReader(members, unknownMembers));
+    return new StructReader(column, new ObjectReader(members, unknownMembers, nested));
   }
-  if (column instanceof ListBuilder) return new ListReader(column, connectReader(schema.items, column.element, unknownMembers));
+  if (column instanceof ListBuilder) return new ListReader(column, connectReader(schema.items, column.element, unknownMembers, nested));
   if (column instanceof MapBuilder && column.keys instanceof BytesBuilder && column.keys.type.kind === 'string')
-    return new MapReader(column, column.keys, connectReader(schema.values, column.values, unknownMembers));
+    return new MapReader(column, column.keys, connectReader(schema.values, column.values, unknownMembers, nested));
   return undefined;
 }
 

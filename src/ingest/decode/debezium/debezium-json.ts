@@ -5,6 +5,7 @@ import type { JsonRoot } from '../json/json-payload.ts';
 import { MemberNames } from '../json/member-names.ts';
 import { type Member, ObjectReader } from '../json/object-reader.ts';
 import type { UnreadMembers } from '../payload-decoder.ts';
+import type { RescuedMembers } from '../rescued-members.ts';
 import { outcomeOf, type SeenOfEvent } from './event-outcome.ts';
 
 /** The members of an event that columns take, with what reads them. */
@@ -41,11 +42,11 @@ export class DebeziumJson implements JsonRoot, SeenOfEvent {
   /** Where the row before the change stands; -1: nowhere. */
   #beforeAt = -1;
 
-  constructor(members: JsonEventMembers, unknownMembers: 'ignore' | 'reject', unread: UnreadMembers) {
+  constructor(members: JsonEventMembers, unknownMembers: 'ignore' | 'reject', unread: UnreadMembers, rescued?: RescuedMembers) {
     this.#members = members;
     this.#event = new Map(members.event.map((member) => [member.name, member]));
-    this.#row = new ObjectReader(members.row, unknownMembers, unread);
-    this.#before = new ObjectReader(members.before, unknownMembers, unread);
+    this.#row = new ObjectReader(members.row, unknownMembers, unread, rescued);
+    this.#before = new ObjectReader(members.before, unknownMembers, unread, rescued);
     this.#source = new ObjectReader(members.source, 'ignore');
     this.#transaction = new ObjectReader(members.transaction, 'ignore');
   }

@@ -85,6 +85,18 @@ export class JsonCursor {
     return -1;
   }
 
+  get depth(): number {
+    return this.#depth;
+  }
+
+  /** Goes back to where it was before a value that was refused. */
+  rewind(pos: number, depth: number): void {
+    this.pos = pos;
+    this.#depth = depth;
+    this.failure = undefined;
+    this.path.length = 0;
+  }
+
   /** Steps into an object or array. */
   enter(): boolean {
     this.#depth += 1;

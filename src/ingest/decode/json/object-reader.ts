@@ -1,5 +1,8 @@
+import { present } from '../../../base/assert.ts';
+import type { RejectReason } from '../../../protocol/sealed-batch.ts';
 import { byteAt } from '../bytes.ts';
 import type { UnreadMembers } from '../payload-decoder.ts';
+import type { RescuedMembers } from '../rescued-members.ts';
 import { CLOSE_BRACE, COMMA, LETTER_N } from './json-bytes.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import type { JsonReader } from './json-reader.ts';
@@ -25,15 +28,17 @@ export class ObjectReader {
   /** `#successors[i + 1]`: the member that followed member `i` last time; `[0]`: the first one. */
   readonly #successors: Int32Array;
   readonly #unread: UnreadMembers | undefined;
+  readonly #rescued: RescuedMembers | undefined;
   #stamp = 0;
 
-  /** `unread`: counts members that no column takes. */
-  constructor(members: readonly Member[], unknownMembers: 'ignore' | 'reject', unread?: UnreadMembers) {
+  /** `unread`: counts members that no column takes. `rescued`: takes them, and values that do not fit. */
+  constructor(members: readonly Member[], unknownMembers: 'ignore' | 'reject', unread?: UnreadMembers, rescued?: RescuedMembers) {
     this.#unread = unread;
+    this.#rescued = rescued;
     this.#members = members;
     this.#readers = members.map((member) => member.reader);
     this.#names = new MemberNames(members.map((member) => member.name));
-    this.#rejectUnknown = unknownMembers === 'reject';
+    this.#rejectUnknown = unknownMembers === 'reject' && rescued === undefined;
     this.#stamps = new Int32Array(members.length);
     this.#successors = Int32Array.from({ length: members.length + 1 }, (_, index) => (index < members.length ? index : 0));
   }
@@ -84,9 +89,35 @@ export class ObjectReader {
     this.#stamps[index] = this.#stamp;
     const byte = cursor.peek();
     if (byte === LETTER_N) return this.#readNull(cursor, index);
+    if (this.#rescued !== undefined) return this.#readOrRescue(cursor, index, { nameStart, rescued: this.#rescued });
     if (this.#readers[index]?.read(cursor) === true) return true;
     cursor.path.push(this.#members[index]?.label ?? '');
     return false;
+  }
+
+  #readOrRescue(
+    cursor: JsonCursor,
+    index: number,
+    { nameStart, rescued }: { readonly nameStart: number; readonly rescued: RescuedMembers },
+  ): boolean {
+    const { reader, nullable, label } = present(this.#members[index], 'an index is of a member');
+    const { column } = reader;
+    const [{ length }, { pos, depth }] = [column, cursor];
+    if (reader.read(cursor)) {
+      if (rescued.isPartial) rescued.add(cursor.bytes, nameStart, cursor.pos);
+      return true;
+    }
+    const reason = cursor.failure?.reason;
+    if (!nullable || reason === undefined || !rescuable.has(reason)) {
+      cursor.path.push(label);
+      return false;
+    }
+    cursor.rewind(pos, depth);
+    column.truncate(length);
+    if (!cursor.skipValue()) return false;
+    column.appendNull();
+    rescued.addMisfit(reason, cursor.bytes, nameStart, cursor.pos);
+    return true;
   }
 
   #readNull(cursor: JsonCursor, index: number): boolean {
@@ -117,11 +148,14 @@ export class ObjectReader {
   #skipUnknown(cursor: JsonCursor, nameStart: number): boolean {
     if (this.#rejectUnknown)
       return cursor.fail('unknown-member', 'is a member that no column takes', nameStart, afterName(cursor, nameStart));
-    if (this.#unread !== undefined) {
-      this.#unread.count += 1;
-      this.#unread.notice?.(cursor);
+    this.#unread?.notice?.(cursor);
+    if (this.#rescued === undefined) {
+      if (this.#unread !== undefined) this.#unread.count += 1;
+      return cursor.skipValue();
     }
-    return cursor.skipValue();
+    if (!cursor.skipValue()) return false;
+    this.#rescued.add(cursor.bytes, nameStart, cursor.pos);
+    return true;
   }
 
   #duplicate(cursor: JsonCursor, index: number, nameStart: number): false {
@@ -130,6 +164,8 @@ export class ObjectReader {
   }
 }
 
+/** What is wrong with a value that is JSON all the same. */
+const rescuable: ReadonlySet<RejectReason> = new Set(['wrong-type', 'out-of-range', 'missing-required', 'unknown-member']);
 const unknown = -1;
 const failed = -2;
 
