@@ -43,18 +43,17 @@ export function checkReadable(protocol: ProtocolAction, metadata: MetadataAction
 }
 
 /**
- * Whether files hold the columns as the schema names and types them, so that they can be read without translation. What is not: column
- * mapping, widened types, variants.
+ * Whether files hold the columns as the schema names them, so that they can be read without the engine; narrower types that a column had before are
+ * widened as they are read. What is not: column mapping, shredded variants.
  *
  * @throws AnalysisException `DELTA_UNSUPPORTED_FEATURES_FOR_READ` naming what is in the way, and what `checkReadable` throws.
  */
-export function checkPlainlyReadable(protocol: ProtocolAction, metadata: MetadataAction, schema: StructType, table: string): void {
+export function checkPlainlyReadable(protocol: ProtocolAction, metadata: MetadataAction, table: string): void {
   checkReadable(protocol, metadata, table);
   // Shredded variants are put together again by the engine only.
   const active = (protocol.readerFeatures ?? []).filter((feature) => feature.startsWith('variantShredding'));
   const mode = mappingModeOf(protocol, metadata);
   if (mode !== 'none') active.push(`columnMapping (mode ${mode})`);
-  active.push(...fieldsWith(schema, [['typeWidening', 'delta.typeChanges']]));
   if (active.length > 0) throw unsupported('read', table, active);
 }
 

@@ -7,6 +7,8 @@ import { InThreadBatchStager } from '../../src/app/workers/batch-stager.ts';
 import { withSchemas } from '../../src/app/workers/with-schemas.ts';
 import { toEpochMs } from '../../src/base/clock.ts';
 import { inertFailpoint } from '../../src/base/failpoint.ts';
+import { readParquet } from '../../src/codec/parquet/read-parquet.ts';
+import { rowsOf } from '../../src/codec/rows.ts';
 import { CommitQueue } from '../../src/commit/commit-queue.ts';
 import { TableCommitter } from '../../src/commit/table-committer.ts';
 import { TableEvolution } from '../../src/commit/table-evolution.ts';
@@ -120,12 +122,28 @@ ${route.map((line) => `      ${line}\n`).join('')}
 
   /** Columns with their types, as the table has them, without ids. */
   async columns(): Promise<string> {
-    return describeFields((await (await this.table()).refresh()).schema.fields).replace(/#\d+/g, '').replaceAll(',', ', ');
+    return describeFields((await (await this.table()).refresh()).schema.fields)
+      .replace(/#\d+/g, '')
+      .replaceAll(',', ', ');
   }
 
   /** Rows as JSON text, in the order of `id`. */
   async rows(select = 'to_json(struct(*))'): Promise<readonly string[]> {
     return (await this.sql(`SELECT ${select} AS r FROM $events ORDER BY id`)).map((row) => String(row));
+  }
+
+  /** `id` and `n` of all rows as a feed reads them from their files. */
+  async storedRows(): Promise<readonly string[]> {
+    const table = await this.table();
+    const { version, schema } = await table.refresh();
+    const changes = await table.rowsAt(version);
+    const found: string[] = [];
+    for (const file of changes.files) {
+      const store = openObjectStore(file.location ?? table.location);
+      const { batches } = await readParquet(await store.read(file.path), { schema });
+      for (const row of rowsOf(batches)) found.push(`${String(row['id'])} ${String(row['n'])}`);
+    }
+    return found.sort();
   }
 
   /** The first column of what a statement over `$events` gives. */

@@ -171,6 +171,7 @@ function microsOf(data: arrow.Data, unit: arrow.TimeUnit): BigInt64Array {
 
 function decimalWords(data: arrow.Data, type: DataType & { kind: 'decimal' }, where: string): BigInt64Array {
   const stored = data.type;
+  if (arrow.DataType.isInt(stored) && stored.isSigned) return decimalsOfIntegers(data, stored.bitWidth, type, where);
   if (!arrow.DataType.isDecimal(stored) || stored.bitWidth > 128) throw mismatch(stored, type, where);
   const shift = type.scale - stored.scale;
   if (shift < 0 || type.precision - type.scale < stored.precision - stored.scale) throw mismatch(stored, type, where);
@@ -178,6 +179,21 @@ function decimalWords(data: arrow.Data, type: DataType & { kind: 'decimal' }, wh
     stored.bitWidth === 128 ? pairs(data.values as Uint32Array) : signExtended(data.values as Uint32Array, stored.bitWidth, data.length);
   return shift === 0 ? words : rescaled(words, 10n ** BigInt(shift));
 }
+
+function decimalsOfIntegers(data: arrow.Data, bitWidth: number, type: DataType & { kind: 'decimal' }, where: string): BigInt64Array {
+  if (type.precision - type.scale < (digitsOfIntegers[bitWidth] ?? Number.POSITIVE_INFINITY)) throw mismatch(data.type, type, where);
+  const values = data.values as ArrayLike<number | bigint>;
+  const words = new BigInt64Array(2 * data.length);
+  for (let index = 0; index < data.length; index++) {
+    const value = BigInt(values[index] ?? 0);
+    words[2 * index] = value;
+    words[2 * index + 1] = value >> 63n;
+  }
+  return type.scale === 0 ? words : rescaled(words, 10n ** BigInt(type.scale));
+}
+
+/** That all integers of so many bits have at most. */
+const digitsOfIntegers: Readonly<Record<number, number>> = { 8: 3, 16: 5, 32: 10, 64: 19 };
 
 function pairs(values: Uint32Array): BigInt64Array {
   if (values.byteOffset % 8 === 0) return new BigInt64Array(values.buffer, values.byteOffset, values.byteLength >> 3);

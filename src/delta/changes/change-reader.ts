@@ -43,7 +43,7 @@ export class ChangeReader {
     const previous = last?.id === link.previous ? last?.snapshot : undefined;
     const snapshot = last?.id === link.id ? last.snapshot : await this.#snapshotAt(commit, previous, signal);
     const { name } = this.#context;
-    checkPlainlyReadable(snapshot.protocol, snapshot.metadata, snapshot.schema, name);
+    checkPlainlyReadable(snapshot.protocol, snapshot.metadata, name);
     if (!snapshot.settings.changeDataFeed) throw notEnabled(name, version);
     const source = { ...this.#source, version, signal };
     const files = await this.#gapWhenGone(version, () =>
@@ -62,7 +62,7 @@ export class ChangeReader {
   async rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows> {
     const snapshot = await this.#replayed(version, signal);
     const { name } = this.#context;
-    checkPlainlyReadable(snapshot.protocol, snapshot.metadata, snapshot.schema, name);
+    checkPlainlyReadable(snapshot.protocol, snapshot.metadata, name);
     const source = { ...this.#source, version, signal };
     const files = await this.#gapWhenGone(version, async () => {
       const live: ChangeFile[] = [];

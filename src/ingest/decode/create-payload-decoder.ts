@@ -90,7 +90,12 @@ function jsonRoot(
   const nested = withinMembers(noticed, rescued);
   const readable = (part: ConnectSchema | undefined, all: readonly PayloadMember[]): readonly Member[] =>
     all.map(({ name, label, nullable, column }) => {
-      return { name, label, nullable, reader: connectReader(part?.fields.get(name), column, rescued === undefined ? unknownMembers : 'ignore', nested) };
+      return {
+        name,
+        label,
+        nullable,
+        reader: connectReader(part?.fields.get(name), column, rescued === undefined ? unknownMembers : 'ignore', nested),
+      };
     });
   if (encoding.envelope === undefined) return new ObjectReader(readable(schema, members), unknownMembers, unread, rescued);
   const { row, event, source, transaction, deleted } = eventMembers(members);

@@ -152,4 +152,11 @@ describe.each(tableFormatNames)('a %s table that its records may change', (forma
     expect(await table.columns()).toBe('id:long, n:long, _rescued:string, new:long');
     expect(await table.rows("concat_ws(' ', n, new, _rescued)")).toEqual(['5000000000 1', '{"n":"x","new":"y"}', '2', '{"new":"y"}']);
   });
+
+  it('tells the changes of rows that were written before a type was widened', async () => {
+    const table = open({ format, columns: [...idOnly, '{ name: n, type: integer }'], evolve: everything });
+    await table.commit('{"id":1,"n":1}', '{"id":2,"n":2}');
+    await table.commit('{"id":3,"n":5000000000}');
+    expect(await table.storedRows()).toEqual(['1 1', '2 2', '3 5000000000']);
+  });
 });

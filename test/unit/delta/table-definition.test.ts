@@ -180,11 +180,8 @@ describe('table features', () => {
       checkWritable(mapped, byName, struct, 't');
     }).toThrow(/columnMapping \(mode name\)/);
     expect(() => {
-      checkPlainlyReadable(mapped, byName, struct, 't');
+      checkPlainlyReadable(mapped, byName, 't');
     }).toThrow(/columnMapping \(mode name\)/);
-    expect(() => {
-      checkPlainlyReadable(legacy, metadataOf(), nested('delta.typeChanges'), 't');
-    }).toThrow(/typeWidening \(column "s.b"\)/);
     checkRowsWritable(mapped, byName, 't');
     checkWritable(legacy, byName, struct, 't');
   });

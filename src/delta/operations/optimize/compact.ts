@@ -68,7 +68,7 @@ function rewriterFor(
 ): RewriteBin {
   if (engine === undefined) {
     checkWritable(base.protocol, base.metadata, base.schema, context.name);
-    checkPlainlyReadable(base.protocol, base.metadata, base.schema, context.name);
+    checkPlainlyReadable(base.protocol, base.metadata, context.name);
     return storeRewriter(context, base, rewriter);
   }
   checkRowsWritable(base.protocol, base.metadata, context.name);

@@ -29,7 +29,10 @@ export function connectReader(
   unknownMembers: Unknown,
   nested?: UnreadMembers,
 ): JsonReader {
-  return (schema === undefined ? undefined : readerBy(schema, column, unknownMembers, nested)) ?? createJsonReader(column, unknownMembers, nested);
+  return (
+    (schema === undefined ? undefined : readerBy(schema, column, unknownMembers, nested)) ??
+    createJsonReader(column, unknownMembers, nested)
+  );
 }
 
 function readerBy(

@@ -4,6 +4,7 @@ import { buildBatch } from '../../../../src/codec/build-columns.ts';
 import { readParquet } from '../../../../src/codec/parquet/read-parquet.ts';
 import { writeParquet } from '../../../../src/codec/parquet/write-parquet.ts';
 import { rowsOf } from '../../../../src/codec/rows.ts';
+import type { StructType } from '../../../../src/schema/types.ts';
 import { triesOf } from '../../../support/property/property-runs.ts';
 import { schemaAndRows } from '../../../support/random-batches.ts';
 
@@ -120,6 +121,24 @@ describe('projection while reading', () => {
     expect([...rowsOf(read.batches)]).toEqual([
       { d: '-12.500', new: null, s: { y: null, x: 0.5 }, a: -7n },
       { d: null, new: null, s: null, a: null },
+    ]);
+  });
+
+  it('takes integers for decimals that hold them all', async () => {
+    const decimal = (precision: number, scale: number): StructType => ({
+      kind: 'struct',
+      fields: [{ name: 'a', type: { kind: 'decimal', precision, scale }, nullable: true }],
+    });
+    const read = await readParquet(await file(), { schema: decimal(12, 2) });
+    expect([...rowsOf(read.batches)]).toEqual([{ a: '-7.00' }, { a: null }]);
+    await expect(readParquet(await file(), { schema: decimal(11, 2) })).rejects.toMatchObject({ code: 'PARQUET_TYPE_MISMATCH' });
+    const long = { kind: 'struct', fields: [{ name: 'n', type: { kind: 'long' }, nullable: true }] } as const;
+    const numbers = [{ n: 9_223_372_036_854_775_807n }, { n: -9_223_372_036_854_775_808n }];
+    const longs = await writeParquet([buildBatch(long, numbers)], { compression: 'zstd' });
+    const wide = { kind: 'struct', fields: [{ name: 'n', type: { kind: 'decimal', precision: 22, scale: 2 }, nullable: true }] } as const;
+    expect([...rowsOf((await readParquet(longs, { schema: wide })).batches)]).toEqual([
+      { n: '9223372036854775807.00' },
+      { n: '-9223372036854775808.00' },
     ]);
   });
 
