@@ -70,9 +70,9 @@ logging: { format: json, level: info }
 
   it.each(
     bothFormats.flatMap(([name, kind]) =>
-      ['commit-applied:kill:3', 'before-commit:kill:4'].map((failpoint) => [name, kind, failpoint] as const),
+      ['commit-applied:kill:3', 'before-commit:kill:4'].map((failpoint) => [name, failpoint, kind] as const),
     ),
-  )('has every member of every record of %s once, though %s is killed at %s', async (_, { label, iceberg }, failpoint) => {
+  )('has every member of every record of %s once, though one of its processes is killed (%s)', async (_, failpoint, { label, iceberg }) => {
     const pipeline = caseOf(label, iceberg !== undefined);
     await workload.admin.createTopics({ topics: [{ topic: pipeline.topic, numPartitions: 2 }] });
     const producer = workload.kafka.producer({ idempotent: true, maxInFlightRequests: 1 });
@@ -100,29 +100,9 @@ logging: { format: json, level: info }
     const audit = await runProduct({ config: pipeline.config, args: ['audit', '--json'] });
     expect(JSON.parse(audit.stdout), audit.stdout).toMatchObject({ rows: expected.length, sound: true });
     // The feed goes on over all changes of the table.
-    await eventually(
-      'all changes are published',
-      async () => {
-        const published = await Promise.all([steady, third].map(async (one) => (await one.metrics()).sum('tidewater_cdf_records_total')));
-        return published.reduce((sum, count) => sum + count, 0) > 0 && (await lagOf(steady, third)) === 0;
-      },
-      15_000,
-    ).catch(async (e) => {
-      console.error(
-        JSON.stringify([(await steady.status()).feeds, (await third.status()).feeds]),
-        steady.log
-          .split('\n')
-          .filter((l) => /feed|cdf/i.test(l))
-          .slice(-8)
-          .join('\n'),
-        (await third.status()).tables,
-        third.log
-          .split('\n')
-          .filter((l) => /feed|cdf/i.test(l))
-          .slice(-8)
-          .join('\n'),
-      );
-      throw e;
+    await eventually('all changes are published', async () => {
+      const published = await Promise.all([steady, third].map(async (one) => (await one.metrics()).sum('tidewater_cdf_records_total')));
+      return published.some((count) => count > 0) && (await lagOf(steady, third)) === 0;
     });
     for (const one of [steady, third]) expect((await one.terminate()).code, one.log).toBe(0);
   });
