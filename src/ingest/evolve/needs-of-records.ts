@@ -12,8 +12,10 @@ import { type EvolvingRow, placeOf, type RowNeeds, requiredPaths, rowNeeds } fro
 
 /** Values of one shape of a member that no column takes are looked at so often; those behind them are of the same kind. */
 const looksPerMember = 64;
-/** A larger payload is not looked at: its members are counted as unread. */
-const maxLookedAtBytes = 8 * 1024 * 1024;
+/** Of payloads of a batch all together; what is not looked at counts as unread, or is rescued, until a later batch has it. */
+const maxLookedAtBytes = 4 * 1024 * 1024;
+/** Names that go on and on are data. */
+const maxNames = 10_000;
 const maxLeft = 20;
 
 /**
@@ -29,6 +31,7 @@ export class NeedsOfRecords {
   #objects = new SeenObjects();
   #looks = new Map<string, number>();
   #isPending = false;
+  #leftBytes = maxLookedAtBytes;
 
   constructor(row: EvolvingRow, spec: EvolutionSpec) {
     this.spec = spec;
@@ -74,7 +77,9 @@ export class NeedsOfRecords {
   }
 
   look(payload: Uint8Array): void {
-    const object = payload.length > maxLookedAtBytes ? undefined : objectOf(payload);
+    if (payload.length > this.#leftBytes) return;
+    this.#leftBytes -= payload.length;
+    const object = objectOf(payload);
     const row = object === undefined || !this.#row.isEvent ? object : rowOfEvent(object);
     if (row !== undefined) this.#objects.see(row);
   }
@@ -102,6 +107,7 @@ export class NeedsOfRecords {
     this.#rows.clear();
     this.#missing.clear();
     this.#looks = new Map();
+    this.#leftBytes = maxLookedAtBytes;
     this.#objects = new SeenObjects();
     return { needs: [...needs.values()], left: [...left].map(([name, why]) => ({ name, why })) };
   }
@@ -123,7 +129,7 @@ export class NeedsOfRecords {
 
   #noticeKind(kind: string): void {
     const looks = this.#looks.get(kind) ?? 0;
-    if (looks >= looksPerMember) return;
+    if (looks >= looksPerMember || this.#looks.size >= maxNames) return;
     this.#looks.set(kind, looks + 1);
     this.#isPending = true;
   }

@@ -107,7 +107,7 @@ class Planner {
       this.left.push({ name: [...parent, name].join('.'), why });
     };
     const added = countFields([{ name, type, nullable: true }]);
-    if (name === '') refuse('a column needs a name');
+    if (name === '' || name.length > maxNameLength) refuse(`a column has a name of 1 to ${maxNameLength} characters`);
     else if (!this.#spec.anyNames && refusedInNames.test(name)) refuse('a name with characters that no column has');
     else if (this.#columnCount + added > this.#spec.maxColumns) refuse(`the table has its ${this.#spec.maxColumns} columns`);
     else if (this.#need({ kind: 'add-column', parent, field: { name, type: this.#stored(type), nullable: true } }))
@@ -142,6 +142,7 @@ class Planner {
   }
 }
 
+const maxNameLength = 255;
 const integers: ReadonlySet<DataType['kind']> = new Set(['byte', 'short', 'integer']);
 
 /** Needs of one place exclude each other. */
