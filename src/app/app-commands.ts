@@ -3,10 +3,11 @@ import type { EpochMs } from '../base/clock.ts';
 import type { SourceColumns } from '../commit/audit-rows.ts';
 import type { AuditLevel, TableAudit } from '../commit/audit-table.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
+import type { ReplayOutcome, ReplayReport, ReplayRequest } from '../ingest/letters/replay-letters.ts';
 import type { StoredLetter } from '../ingest/letters/stored-letter.ts';
 import type { Session } from '../session/session.ts';
 import type { MaintenanceKind } from '../table/table.ts';
-import type { ListLettersOptions } from './commands/letter-commands.ts';
+import type { FoundLetter, ListLettersOptions } from './commands/letter-commands.ts';
 import type { ReadRequest } from './read-lines.ts';
 
 /** What a process runs. `all`: everything in one. */
@@ -190,7 +191,13 @@ export interface AppCommands {
   openSession(config: Readonly<Record<string, string>>): Session;
   audit(request: AuditRequest): Promise<AuditReport>;
   /** Calls `onLetter` in order and waits for it. */
-  listLetters(context: CommandContext, options: ListLettersOptions, onLetter: (letter: StoredLetter) => Promise<void>): Promise<void>;
+  listLetters(context: CommandContext, options: ListLettersOptions, onLetter: (found: FoundLetter) => Promise<void>): Promise<void>;
   /** The letter at a place of the dead-letter topic. */
-  showLetter(context: CommandContext, at: { readonly partition: number; readonly offset: bigint }): Promise<StoredLetter>;
+  showLetter(context: CommandContext, at: { readonly partition: number; readonly offset: bigint }): Promise<FoundLetter>;
+  /** Replays letters into their tables. Calls `onOutcome` in order and waits for it. */
+  replayLetters(
+    context: CommandContext,
+    request: ReplayRequest,
+    onOutcome: (letter: StoredLetter, outcome: ReplayOutcome) => Promise<void>,
+  ): Promise<ReplayReport>;
 }

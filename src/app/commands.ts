@@ -5,7 +5,7 @@ import { nextVersion, toVersion } from '../table/version.ts';
 import type { AppCommands, ChangeRow, CommandContext, TailOptions } from './app-commands.ts';
 import { audit } from './commands/audit-command.ts';
 import { initPipeline } from './commands/init-command.ts';
-import { listLetters, showLetter } from './commands/letter-commands.ts';
+import { listLetters, replayDeadLetters, showLetter } from './commands/letter-commands.ts';
 import { maintainTable } from './commands/maintain-command.ts';
 import { listOffsets } from './commands/pipeline-commands.ts';
 import { readTable } from './commands/read-command.ts';
@@ -29,6 +29,8 @@ export function createAppCommands(): AppCommands {
     listLetters: (context, options, onLetter) =>
       withBroker(context, (components) => listLetters(components, options, onLetter, context.signal)),
     showLetter: (context, at) => withBroker(context, (components) => showLetter(components, at, context.signal)),
+    replayLetters: (context, request, onOutcome) =>
+      withBroker(context, (components) => replayDeadLetters(components, request, onOutcome, context.signal)),
     tailChanges: (context, options, onRow) => withTables(context, (components) => tailChanges(components, { context, options, onRow })),
     offsets: (context) => withBroker(context, (components) => listOffsets(components)),
     maintain: (context, verb, options) => withBroker(context, (components) => maintainTable(components, verb, options)),

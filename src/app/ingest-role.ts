@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeFailure } from '../base/errors.ts';
+import { describeFailure, isServiceError } from '../base/errors.ts';
 import { CommitQueue } from '../commit/commit-queue.ts';
 import { TableCommitter } from '../commit/table-committer.ts';
 import { TableEvolution } from '../commit/table-evolution.ts';
@@ -142,6 +142,9 @@ export class IngestRole {
     const { config, kafka, clock, random, ids, failpoint, events, logger, metrics, catalog } = this.#components;
     const { ingest, commit, pipeline } = config;
     const table = await catalog.loadOrCreate(settings.name, signal);
+    const { tableId } = await table.refresh(signal);
+    const replayTopic = await this.#readableReplayTopic();
+    const replays = replayTopic === undefined ? undefined : { topic: replayTopic, pipeline, table: settings.name, tableId };
     this.#warnOfSecondWriters(table);
     await this.#warnOfOtherPipelines(table, topics, signal);
     const drift = this.#drifts.get(settings.name) ?? new DriftWatch(settings, route, logger);
@@ -159,7 +162,7 @@ export class IngestRole {
       committer,
       stager: pooledStager(this.#pool, this.#registry),
       deadLetters,
-      decodeSpecFor: (write) => ({ ...drift.decodeSpec(write), ...(evolution === undefined ? {} : { evolve: evolution.spec }) }),
+      decodeSpecFor: (write) => ({ ...drift.decodeSpec(write), replays, evolve: evolution?.spec }),
       evolution,
       pipeline,
       ids,
@@ -170,7 +173,7 @@ export class IngestRole {
     });
     const ingestObserver = observeIngest(settings.name, metrics.ingest, logger);
     const tableIngest = new TableIngest({
-      settings: { ...ingest, pipeline, table: settings.name, topics, groupId: `${ingest.groupId}-${settings.name}` },
+      settings: { ...ingest, pipeline, table: settings.name, topics, replayTopic, groupId: `${ingest.groupId}-${settings.name}` },
       kafka,
       sink,
       identities,
@@ -190,6 +193,20 @@ export class IngestRole {
       await tableIngest.run(signal);
     } finally {
       await deadLetters.close();
+    }
+  }
+
+  /** A pipeline may do without the right to read its replay topic; then nothing is replayed into its tables. */
+  async #readableReplayTopic(): Promise<string | undefined> {
+    const { config, kafka, logger } = this.#components;
+    const { replayTopic } = config.ingest.deadLetters;
+    try {
+      await kafka.admin.partitionCount(replayTopic);
+      return replayTopic;
+    } catch (error) {
+      if (!isServiceError(error, 'invalid')) throw error;
+      logger.warn('replayed dead letters are not read, the topic is not to be seen', { topic: replayTopic, err: error });
+      return undefined;
     }
   }
 
@@ -213,12 +230,14 @@ export class IngestRole {
 
   #deadLetters(table: string): DeadLetterTopic {
     const { config, kafka, clock, logger } = this.#components;
-    const { onReject: policy, ...topic } = config.ingest.deadLetters;
+    const { onReject: policy, topic, partitions, oversize } = config.ingest.deadLetters;
     const onFound = (count: number): void => {
       logger.info('dead letters of an earlier try found, not written again', { table, count });
     };
     return new DeadLetterTopic({
-      ...topic,
+      topic,
+      partitions,
+      oversize,
       policy,
       pipeline: config.pipeline,
       table,

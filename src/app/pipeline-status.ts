@@ -86,7 +86,7 @@ async function newestSnapshot(
   }
 }
 
-/** Every partition of the topics routed to the table: what the table holds of it, and where it ends. */
+/** Every partition of the topics routed to the table, and of the replay topic behind them: what the table holds of it, and where it ends. */
 export async function partitionStatuses(
   components: Components,
   table: string,
@@ -94,10 +94,11 @@ export async function partitionStatuses(
   ingest: IngestStatus | undefined,
 ): Promise<readonly PartitionStatus[]> {
   const { config, kafka } = components;
-  const topics = [...new Set(config.ingest.routes.filter((route) => route.table === table).flatMap((route) => route.topics))];
+  const routed = config.ingest.routes.filter((route) => route.table === table).flatMap((route) => route.topics);
+  const topics = new Set(routed.length === 0 ? [] : [...routed, config.ingest.deadLetters.replayTopic]);
   const marks = snapshot?.progressStartingWith(`${config.pipeline}:`) ?? new Map<string, bigint>();
   const perTopic = await Promise.all(
-    topics.map(async (topic) => {
+    [...topics].map(async (topic) => {
       const held = await offsetsOrNone(components, topic);
       const topicId = await kafka.admin.topicId(topic).catch(() => undefined);
       return held.map(({ partition, latest }): PartitionStatus => {

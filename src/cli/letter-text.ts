@@ -3,22 +3,30 @@ import { printable, printableLine } from '../base/printable.ts';
 import { isSecretName, mask, shownValue, withoutSecrets } from '../base/redaction.ts';
 import { cureOf } from '../ingest/letters/letter-cures.ts';
 import type { StoredLetter } from '../ingest/letters/stored-letter.ts';
+
+/** A letter, and when it was replayed. */
+interface Found {
+  readonly letter: StoredLetter;
+  readonly replayedAt: string | undefined;
+}
+
+import type { ReplayHistory } from '../protocol/replayed-record.ts';
 import { bytesText, orAbsent, timeText } from './display-text.ts';
 
 /** Of a key, a header or a value so much is shown; `--raw` writes all of it. */
 const maxShownBytes = 64 * 1024;
 
-const widths = [12, 20, 20, 18, 28] as const;
+const widths = [12, 20, 20, 20, 18, 28] as const;
 
-export const letterHead: string = cellsText(['PLACE', 'REJECTED', 'TABLE', 'REASON', 'SOURCE', 'MESSAGE']);
+export const letterHead: string = cellsText(['PLACE', 'REJECTED', 'REPLAYED', 'TABLE', 'REASON', 'SOURCE', 'MESSAGE']);
 
 /** One letter in one line, which is all that a list holds of it. */
-export function letterLine(letter: StoredLetter): string {
+export function letterLine({ letter, replayedAt }: Found): string {
   const { place, rejectedAt, table, reason, message } = letter;
-  const rejectedMs = Date.parse(rejectedAt ?? '');
   return cellsText([
     `${place.partition}:${place.offset}`,
-    timeText(Number.isNaN(rejectedMs) ? undefined : rejectedMs),
+    instantText(rejectedAt),
+    instantText(replayedAt),
     orAbsent(table),
     orAbsent(reason),
     sourceText(letter),
@@ -27,7 +35,8 @@ export function letterLine(letter: StoredLetter): string {
 }
 
 /** One letter for a person, with what to do about it. */
-export function letterText(letter: StoredLetter): string {
+export function letterText({ letter, replayedAt }: Found): string {
+  const { history } = letter;
   const { place, table, pipeline, reason, stage, message, rejectedAt, timestampMs, cut, key, value, headers, untilOffset } = letter;
   const cure = cureOf(reason);
   const lines: readonly (readonly [string, string])[] = [
@@ -38,6 +47,8 @@ export function letterText(letter: StoredLetter): string {
     ['message', withoutSecrets(orAbsent(message))],
     ...(cure === undefined ? [] : [['cure', cure] as const]),
     ['rejected', orAbsent(rejectedAt)],
+    ...(replayedAt === undefined ? [] : [['replayed', `at ${replayedAt}`] as const]),
+    ...(history === undefined ? [] : [['before', historyText(history)] as const]),
     ['source', `${sourceText(letter)}${untilOffset === undefined ? '' : ` to ${untilOffset - 1n}, a batch that could not be opened`}`],
     ['timestamp', timeText(timestampMs)],
     ...cut.map(
@@ -50,7 +61,8 @@ export function letterText(letter: StoredLetter): string {
 }
 
 /** One letter for programs: `brief` is without key, value and headers; in a whole one bytes that are no text are base64. */
-export function letterJson(letter: StoredLetter, extent: 'brief' | 'whole'): JsonObject {
+export function letterJson({ letter, replayedAt }: Found, extent: 'brief' | 'whole'): JsonObject {
+  const { history } = letter;
   const { place, table, pipeline, reason, stage, message, rejectedAt, source, untilOffset, timestampMs, cut, key, value, headers } = letter;
   const brief = {
     topic: place.topic,
@@ -63,6 +75,10 @@ export function letterJson(letter: StoredLetter, extent: 'brief' | 'whole'): Jso
     message: message === undefined ? null : withoutSecrets(message),
     cure: cureOf(reason) ?? null,
     rejectedAt: rejectedAt ?? null,
+    replayedAt: replayedAt ?? null,
+    timesReplayed: history?.times ?? 0,
+    firstReason: history?.firstReason ?? reason ?? null,
+    firstRejectedAt: history?.firstRejectedAt ?? rejectedAt ?? null,
     source: {
       topic: source.topic ?? null,
       partition: source.partition ?? null,
@@ -79,6 +95,15 @@ export function letterJson(letter: StoredLetter, extent: 'brief' | 'whole'): Jso
     value: payloadJson(value),
     headers: headers.map(([name, bytes]) => ({ name, ...(isSecretName(name) ? { text: mask } : payloadJson(bytes)) })),
   };
+}
+
+function historyText({ times, firstReason, firstRejectedAt }: ReplayHistory): string {
+  return `replayed ${times} times, at first rejected at ${orAbsent(firstRejectedAt)}: ${orAbsent(firstReason)}`;
+}
+
+function instantText(instant: string | undefined): string {
+  const timeMs = Date.parse(instant ?? '');
+  return timeText(Number.isNaN(timeMs) ? undefined : timeMs);
 }
 
 function cellsText(cells: readonly string[]): string {

@@ -72,7 +72,7 @@ function buildProgram(args: readonly string[], environment: CliEnvironment, done
           new CommandSession(command, environment),
           // An option that a command shares with the one it is a subcommand of is found at either.
           command.optsWithGlobals<Flags>(),
-          command.processedArgs.filter((arg) => typeof arg === 'string'),
+          command.processedArgs.flat().filter((arg) => typeof arg === 'string'),
         ),
       );
     });

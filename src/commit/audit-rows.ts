@@ -14,7 +14,7 @@ export interface SourceColumns {
   readonly offset: string;
 }
 
-/** Ranges of commits as rows: one for each range, `expected` rows being those of the whole commit. */
+/** Ranges of commits as rows: one for each range, `expected` rows being those of the whole commit, of which `replayed` may lie in others. */
 export const rangeSchema: StructType = {
   kind: 'struct',
   fields: [
@@ -24,6 +24,7 @@ export const rangeSchema: StructType = {
     { name: 'lo', type: { kind: 'long' }, nullable: false },
     { name: 'hi', type: { kind: 'long' }, nullable: false },
     { name: 'expected', type: { kind: 'long' }, nullable: false },
+    { name: 'replayed', type: { kind: 'long' }, nullable: false },
     { name: 'incarnation', type: { kind: 'string' }, nullable: false },
     { name: 'pipeline', type: { kind: 'string' }, nullable: false },
   ],
@@ -54,9 +55,10 @@ const maxTold = 100;
  * Why the rows of a table cannot be told by source offset; `undefined`: they can. A column that is missing must not matter: one topic, one
  * partition.
  */
-export function rowsProblem(columns: SourceColumns | undefined, { ranges, rows, recordsWithRows }: AuditReport): string | undefined {
+export function rowsProblem(columns: SourceColumns | undefined, { ranges: all, rows, recordsWithRows }: AuditReport): string | undefined {
   if (columns === undefined) return 'no column of the table is known to hold source offsets';
   if (recordsWithRows !== rows) return 'its route makes several rows of a record, which share their offset';
+  const ranges = all.filter(({ replay }) => replay !== true);
   const [topics, partitions] = [new Set(ranges.map(({ topic }) => topic)), new Set(ranges.map(({ partition }) => partition))];
   if (columns.topic === undefined && topics.size > 1) return `its rows are of ${topics.size} topics, and no column holds the topic`;
   if (columns.partition === undefined && partitions.size > 1)
@@ -129,7 +131,7 @@ function segmentsSql({ ranges }: RowsRequest): string {
 /** Rows by commit and partition; each offset once before, so that what is sorted and joined are offsets. */
 function sumsSql(request: RowsRequest): string {
   const { rows, columns, ledger } = request;
-  const [first] = ledger.ranges;
+  const first = ledger.ranges.find(({ replay }) => replay !== true);
   const topic = columns.topic === undefined ? sqlText(first?.topic ?? '') : quoteName(columns.topic);
   const part = columns.partition === undefined ? String(first?.partition ?? 0) : quoteName(columns.partition);
   return `WITH ${segmentsSql(request)},
@@ -143,7 +145,7 @@ function sumsSql(request: RowsRequest): string {
     FROM placed GROUP BY 1, topic, part, inside`;
 }
 
-/** Every commit's ranges hold the rows it wrote. */
+/** Every commit's ranges hold the rows it wrote, and those of replayed letters, which other commits wrote. */
 async function compareCommits(
   request: RowsRequest,
   sums: HeldRelation,
@@ -152,13 +154,15 @@ async function compareCommits(
 ): Promise<void> {
   const { engine, ledger } = request;
   const sql = `WITH ${segmentsSql(request)},
-    expected AS (SELECT CASE WHEN version IN (SELECT version FROM tangled) THEN NULL ELSE version END AS version, sum(expected) AS expected
-      FROM (SELECT DISTINCT version, expected FROM (${request.ranges.sql})) GROUP BY 1),
+    expected AS (SELECT CASE WHEN version IN (SELECT version FROM tangled) THEN NULL ELSE version END AS version, sum(expected) AS expected, sum(replayed) AS replayed
+      FROM (SELECT DISTINCT version, expected, replayed FROM (${request.ranges.sql})) GROUP BY 1),
     found AS (SELECT version, sum(n) AS n FROM (${sums.sql}) WHERE inside GROUP BY 1),
-    compared AS (SELECT expected.version, CAST(expected AS BIGINT) AS expected, CAST(coalesce(n, 0) AS BIGINT) AS n
-      FROM expected LEFT JOIN found ON expected.version IS NOT DISTINCT FROM found.version)
-    SELECT *, sum(greatest(expected - n, 0)) OVER () AS missing, count(*) OVER () AS commits
-    FROM compared WHERE expected <> n ORDER BY version LIMIT ${maxTold}`;
+    compared AS (SELECT expected.version, CAST(expected AS BIGINT) AS expected, CAST(coalesce(n, 0) AS BIGINT) AS n,
+        CAST(greatest(expected - replayed - coalesce(n, 0), 0) AS BIGINT) AS missing, CAST(greatest(coalesce(n, 0) - expected, 0) AS BIGINT) AS excess
+      FROM expected LEFT JOIN found ON expected.version IS NOT DISTINCT FROM found.version),
+    judged AS (SELECT *, sum(excess) OVER () > ${ledger.replayed} AS unexplained FROM compared)
+    SELECT version, expected, n, sum(missing) OVER () AS missing, count(*) OVER () AS commits
+    FROM judged WHERE missing > 0 OR (excess > 0 AND unexplained) ORDER BY version LIMIT ${maxTold}`;
   const rows = await engine.rows(sql, signal);
   const missing = numberOf(rows[0]?.[3]);
   const level = explains(ledger.foreign, missing) ? 'warning' : 'error';

@@ -171,14 +171,17 @@ class RunningAudit {
   }
 }
 
-function rangeRows({ version, rows, pipeline, ranges }: LedgerCommit): readonly InputRow[] {
-  return ranges.map(({ topic, partition, from, until, incarnation }) => ({
+/** What is read of the replay topic has offsets of other ranges. */
+function rangeRows({ version, rows, replayed, pipeline, ranges }: LedgerCommit): readonly InputRow[] {
+  const ofRows = ranges.filter(({ replay }) => replay !== true);
+  return ofRows.map(({ topic, partition, from, until, incarnation }) => ({
     version: BigInt(version),
     topic,
     part: BigInt(partition),
     lo: from,
     hi: until,
     expected: BigInt(rows),
+    replayed: BigInt(replayed),
     incarnation,
     pipeline,
   }));

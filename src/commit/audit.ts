@@ -23,12 +23,16 @@ export interface LedgerRange {
   readonly partition: number;
   readonly from: bigint;
   readonly until: bigint;
+  /** Of the replay topic: no row has an offset of it. */
+  readonly replay?: boolean | undefined;
 }
 
 /** A commit of a pipeline. */
 export interface LedgerCommit {
   readonly version: Version;
   readonly rows: number;
+  /** How many of them may be of replayed dead letters, which have the offsets of other commits. */
+  readonly replayed: number;
   readonly pipeline: string;
   /** With the incarnation of the topic, by cluster and id, that each is of. */
   readonly ranges: readonly (AccountedRange & { readonly incarnation: string })[];
@@ -43,6 +47,8 @@ export interface AuditReport {
   readonly filtered: number;
   /** Records that the rows are of: fewer, where a route makes several rows of a record. */
   readonly recordsWithRows: number;
+  /** Dead letters that were replayed and may be among the rows. */
+  readonly replayed: number;
   /** The ledger's end for each partition: `topic:partition` -> next offset. */
   readonly offsets: ReadonlyMap<string, bigint>;
   readonly ranges: readonly LedgerRange[];
@@ -81,7 +87,7 @@ export class LedgerAudit {
   readonly #ledgers = new Map<string, { range: LedgerRange }>();
   /** The incarnation each partition was read from last. */
   readonly #incarnations = new Map<string, string>();
-  readonly #totals = { versions: 0, commits: 0, records: 0, rows: 0, recordsWithRows: 0, deadLettered: 0, filtered: 0 };
+  readonly #totals = { versions: 0, commits: 0, records: 0, rows: 0, recordsWithRows: 0, replayed: 0, deadLettered: 0, filtered: 0 };
   readonly #foreign: ForeignChange[] = [];
   #foreignCount = 0;
 
@@ -100,15 +106,16 @@ export class LedgerAudit {
     this.#totals.commits += 1;
     for (const key of ['records', 'rows', 'deadLettered', 'filtered'] as const) this.#totals[key] += accounting[key];
     this.#totals.recordsWithRows += accounting.recordsWithRows ?? accounting.rows;
+    this.#totals.replayed += accounting.replayed ?? 0;
     this.#findings.add(...checkBalance(entry, accounting), ...checkMarks(entry, accounting));
-    const { rows, pipeline } = accounting;
+    const { rows, replayed = 0, pipeline } = accounting;
     const marks = marksOf(entry, pipeline);
     const ranges = accounting.ranges.map((range) => {
       const incarnation = marks.get(placeOf(range))?.incarnation ?? '';
       this.#follow(entry, pipeline, range, marks);
       return { ...range, incarnation };
     });
-    return { version: entry.version, rows, pipeline, ranges };
+    return { version: entry.version, rows, replayed, pipeline, ranges };
   }
 
   report(): AuditReport {
@@ -125,7 +132,7 @@ export class LedgerAudit {
 
   /** Ledgers go by writer id: offsets of a topic that was created again follow nothing. */
   #follow(entry: HistoryEntry, pipeline: string, range: AccountedRange, marks: MovedMarks): void {
-    const { topic, partition, from, until } = range;
+    const { topic, partition, from, until, replay } = range;
     const name = placeOf(range);
     const mark = marks.get(name);
     const key = mark?.writerId ?? `${pipeline}:${name}`;
@@ -134,7 +141,7 @@ export class LedgerAudit {
     if (before === undefined) {
       if (incarnation !== undefined && incarnation !== key) this.#findings.add(newIncarnation(entry, name, range));
       if (mark !== undefined) this.#findings.add(...this.#otherReaders(entry, pipeline, range, mark.incarnation));
-      this.#ledgers.set(key, { range: { pipeline, topic, partition, from, until } });
+      this.#ledgers.set(key, { range: { pipeline, topic, partition, from, until, ...(replay === true ? { replay } : {}) } });
     } else {
       if (from !== before.until) this.#findings.add(discontinuity(entry, name, range, before.until));
       this.#ledgers.set(key, { range: { ...before, until } });

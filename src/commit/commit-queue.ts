@@ -44,6 +44,7 @@ export interface CommitQueueDependencies {
 interface Staged {
   readonly result: StageResult;
   readonly spec: WriteSpec;
+  readonly replayTopic: string | undefined;
   /** When it began. */
   readonly sinceMs: number;
 }
@@ -94,9 +95,10 @@ export class CommitQueue implements BatchSink {
     const { table, committer, stager, decodeSpecFor, ids, clock, observer } = this.#dependencies;
     const spec = table.writeSpec(await committer.base(revoked));
     const sinceMs = clock.monotonicMs();
-    const result = await stager.stage({ batch, write: spec, decode: decodeSpecFor(spec), fileNameStem: ids.uuid() }, revoked);
+    const decode = decodeSpecFor(spec);
+    const result = await stager.stage({ batch, write: spec, decode, fileNameStem: ids.uuid() }, revoked);
     if (result.needs === undefined) observer.staged(result);
-    return { result, spec, sinceMs };
+    return { result, spec, replayTopic: decode.replays?.topic, sinceMs };
   }
 
   async #finish(turn: {
@@ -158,13 +160,15 @@ export class CommitQueue implements BatchSink {
   }
 
   #commitOnce(batch: SealedBatch, staged: Staged, rejected: RejectAccounting): Promise<CommitResult> {
-    const { result, spec, sinceMs } = staged;
+    const { result, spec, replayTopic, sinceMs } = staged;
     return this.#advance(batch.ranges, spec, {
       files: result.files,
       stagedSinceMs: sinceMs,
+      replayTopic,
       accounting: {
         records: countRead(result),
         rows: result.rowCount,
+        ...((result.replayed ?? 0) === 0 ? {} : { replayed: result.replayed }),
         ...(result.recordsWithRows === result.rowCount ? {} : { recordsWithRows: result.recordsWithRows }),
         deadLettered: rejected.deadLettered,
         filtered: rejected.filtered + countPassedOver(result.passedOver),
@@ -189,12 +193,17 @@ export class CommitQueue implements BatchSink {
     what: {
       readonly files: readonly StagedFile[];
       readonly stagedSinceMs?: number | undefined;
+      readonly replayTopic?: string | undefined;
       readonly accounting: Omit<CommitAccounting, 'pipeline' | 'ranges'>;
     },
   ): Promise<CommitResult> {
     const { committer, ids, pipeline } = this.#dependencies;
     const progress = ranges.map(({ writerId, expectedMark, until }) => ({ writerId, from: expectedMark, until }));
-    const userMetadata = printAccounting({ pipeline, ranges: ranges.map(accountedRange), ...what.accounting });
+    const userMetadata = printAccounting({
+      pipeline,
+      ranges: ranges.map((range) => accountedRange(range, what.replayTopic)),
+      ...what.accounting,
+    });
     const { files, stagedSinceMs } = what;
     return committer.commit({ commitId: toCommitId(ids.uuid()), files, stagedSinceMs, progress, userMetadata }, spec);
   }

@@ -57,6 +57,7 @@ function routeIssues({ ingest, tables, positionsTopic, schemaRegistry }: Config)
     if (new Set(route.topics).size < route.topics.length) found.push(issue([...path, 'topics'], 'names a topic twice'));
     for (const topic of route.topics) {
       if (topic === deadLetters.topic) found.push(issue([...path, 'topics'], `"${topic}" is the dead-letter topic`));
+      if (topic === deadLetters.replayTopic) found.push(issue([...path, 'topics'], `"${topic}" is the topic of replayed dead letters`));
       if (topic === positionsTopic) found.push(issue([...path, 'topics'], `"${topic}" is the topic of the feeds’ positions`));
     }
     return found;
@@ -64,7 +65,8 @@ function routeIssues({ ingest, tables, positionsTopic, schemaRegistry }: Config)
 }
 
 function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly ConfigIssue[] {
-  const ingested = new Set([...ingest.routes.flatMap(({ topics }) => topics), ingest.deadLetters.topic, positionsTopic]);
+  const { topic: deadLetters, replayTopic } = ingest.deadLetters;
+  const ingested = new Set([...ingest.routes.flatMap(({ topics }) => topics), deadLetters, replayTopic, positionsTopic]);
   return feeds.flatMap((feed, index) => {
     const path = ['feeds', index];
     const found: ConfigIssue[] = [];
@@ -88,10 +90,15 @@ function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly
 function topicIssues({ feeds, positionsTopic, ingest }: Config): readonly ConfigIssue[] {
   const made = [
     [['ingest', 'deadLetters', 'topic'], ingest.deadLetters.topic],
+    [['ingest', 'deadLetters', 'replayTopic'], ingest.deadLetters.replayTopic],
     [['feedDefaults', 'topicPrefix'], positionsTopic],
     ...feeds.map(({ topic }, index) => [['feeds', index, 'topic'], topic] as const),
   ] as const;
-  return made.flatMap(([path, topic]) => (topicNamePattern.test(topic) ? [] : [issue(path, `"${topic}" ${topicNameHint}`)]));
+  const names = made.flatMap(([path, topic]) => (topicNamePattern.test(topic) ? [] : [issue(path, `"${topic}" ${topicNameHint}`)]));
+  const { topic, replayTopic } = ingest.deadLetters;
+  if (replayTopic !== topic && replayTopic !== positionsTopic) return names;
+  const taken = replayTopic === topic ? 'the dead-letter topic' : 'the topic of the feeds’ positions';
+  return [...names, issue(['ingest', 'deadLetters', 'replayTopic'], `"${replayTopic}" is ${taken}`)];
 }
 
 function limitIssues({ ingest, commit }: Config): readonly ConfigIssue[] {

@@ -3,12 +3,16 @@ import { toEpochMs } from '../base/clock.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { EncodedRecordBatch, KafkaRecord, OutgoingRecord } from '../kafka/client.ts';
 import { encodeRecordBatch } from '../kafka/records/record-batch.ts';
+import { printHistory } from '../protocol/replayed-record.ts';
 import type { RejectedRecord, RejectReason } from '../protocol/sealed-batch.ts';
 import { contentBytes, cutToRoom } from './cut-record.ts';
 import type { OversizePolicy } from './settings.ts';
+import { runsOf } from './size-runs.ts';
 
 /** Says which record of which source a dead letter is. Always added, as the last header of its name. */
 export const idHeader = 'tidewater.dlq.id';
+/** Says where the record of a letter came from at first when it was a letter before and was replayed. */
+export const replayedHeader = 'tidewater.dlq.replayed';
 /** Of several letters together, before they are packed. */
 const maxBatchBytes = 512 * 1024;
 const headerBytes = 1024;
@@ -75,11 +79,6 @@ export interface DeadLetterParcel {
   readonly batches: readonly EncodedRecordBatch[];
 }
 
-/** What a broker takes when nothing else is known: the default of `max.message.bytes`. */
-export const defaultMaxMessageBytes = 1_048_588;
-/** No topic takes less: a letter's own headers need room. */
-export const leastMaxMessageBytes: number = 16 * 1024;
-
 /** Where dead letters go, and how large a batch may be there. */
 export interface DeadLetterDestination {
   readonly topic: string;
@@ -101,7 +100,7 @@ export function* deadLetterParcels(
   let held: DeadLetter[] = [];
   let batches: EncodedRecordBatch[] = [];
   let bytes = 0;
-  for (const run of runsOf(letters, Math.min(maxBatchBytes, at.maxMessageBytes / 2))) {
+  for (const run of runsOf(letters, sizeOf, Math.min(maxBatchBytes, at.maxMessageBytes / 2))) {
     const encoded = encodeRun(at, run, context);
     batches.push(encoded);
     for (const letter of run) held.push(letter);
@@ -129,23 +128,10 @@ function encodeRun(at: DeadLetterDestination, run: readonly DeadLetter[], contex
   return encode([{ ...only, reject: cutToRoom(only.reject, room) }]);
 }
 
+const sizeOf = ({ reject }: DeadLetter): number => contentBytes(reject) + headerBytes;
+
 /** The header of a batch and of its record, what gzip adds to bytes it cannot pack, and the headers that tell of a cut. */
 const envelopeBytes = 2 * 1024;
-
-function* runsOf(letters: readonly DeadLetter[], maxBytes: number): Generator<readonly DeadLetter[], void, undefined> {
-  let run: DeadLetter[] = [];
-  let bytes = 0;
-  for (const letter of letters) {
-    const size = contentBytes(letter.reject) + headerBytes;
-    if (run.length > 0 && bytes + size > maxBytes) {
-      yield run;
-      [run, bytes] = [[], 0];
-    }
-    run.push(letter);
-    bytes += size;
-  }
-  if (run.length > 0) yield run;
-}
 
 /**
  * The record, unchanged in key, value, headers and timestamp, with Kafka Connect's `__connect.errors.*` headers (Connect:
@@ -153,10 +139,12 @@ function* runsOf(letters: readonly DeadLetter[], maxBytes: number): Generator<re
  */
 function recordOf({ id, reject }: DeadLetter, { pipeline, table, clock }: DeadLetterContext): OutgoingRecord {
   const stage = stages.get(reject.reason) ?? converters[reject.part ?? 'value'];
+  // A record that was replayed is told by where it came from at first; the id says where it was read this time.
+  const { topic, partition, offset } = reject.replayed ?? reject;
   const context: readonly (readonly [string, string])[] = [
-    ['__connect.errors.topic', reject.topic],
-    ['__connect.errors.partition', String(reject.partition)],
-    ['__connect.errors.offset', String(reject.offset)],
+    ['__connect.errors.topic', topic],
+    ['__connect.errors.partition', String(partition)],
+    ['__connect.errors.offset', String(offset)],
     ['__connect.errors.connector.name', pipeline],
     ['__connect.errors.task.id', table],
     ['__connect.errors.stage', stage],
@@ -173,6 +161,7 @@ function recordOf({ id, reject }: DeadLetter, { pipeline, table, clock }: DeadLe
     ...context.filter(([name]) => !present.has(name)),
     ...rangeHeaders(reject),
     ...cutHeaders(reject),
+    ...(reject.replayed === undefined ? [] : [[replayedHeader, printHistory(reject.replayed)] as const]),
     [idHeader, id] as const,
   ];
   return {

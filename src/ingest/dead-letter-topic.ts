@@ -7,8 +7,9 @@ import { kafkaTopicNotFound } from '../kafka/errors.ts';
 import type { DeadLetterSink, RejectAccounting } from '../protocol/dead-letters.ts';
 import { type BatchRange, countRejected, type RejectedRecord, type SealedBatch } from '../protocol/sealed-batch.ts';
 import type { DeadLetterIncarnations } from './dead-letter-incarnations.ts';
-import { type DeadLetter, deadLetterIdOf, deadLetterParcels, defaultMaxMessageBytes, leastMaxMessageBytes } from './dead-letter-record.ts';
+import { type DeadLetter, deadLetterIdOf, deadLetterParcels } from './dead-letter-record.ts';
 import { type DeadLetterWriter, DeadLetterWriters, maxOpenWriters, type SourceLetters } from './dead-letter-writers.ts';
+import { defaultMaxMessageBytes, leastMaxMessageBytes, maxMessageBytesOf } from './max-message-bytes.ts';
 import type { OversizePolicy, RejectPolicy } from './settings.ts';
 
 export interface DeadLetterOptions {
@@ -162,17 +163,6 @@ export class DeadLetterTopic implements DeadLetterSink {
       this.#maxMessageBytes = await maxMessageBytesOf(kafka, topic);
     }
     return this.#partitionCount;
-  }
-}
-
-/** What the topic's configuration says; a principal that may not read it finds out by what is refused. */
-async function maxMessageBytesOf({ admin }: KafkaClient, topic: string): Promise<number | undefined> {
-  try {
-    const said = Number((await admin.topicConfig(topic)).get('max.message.bytes'));
-    return Number.isInteger(said) ? Math.max(leastMaxMessageBytes, said) : undefined;
-  } catch (error) {
-    if (isServiceError(error, 'invalid', 'unsupported')) return undefined;
-    throw error;
   }
 }
 

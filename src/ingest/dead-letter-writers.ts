@@ -1,16 +1,13 @@
 import type { Clock } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
 import { mapBounded } from '../base/map-bounded.ts';
-import type { KafkaClient, OffsetSpan, TransactionalProducer } from '../kafka/client.ts';
-
+import type { KafkaClient, TransactionalProducer } from '../kafka/client.ts';
 import { type DeadLetter, deadLetterNameOf } from './dead-letter-record.ts';
+import { untilVisible } from './visible-end.ts';
 
 /** Producers open at once, each with connections of its own; the one not used for longest makes room. */
 export const maxOpenWriters = 64;
 // A worker that was killed leaves its transaction open for so long, unless another one takes its partition over.
 const transactionTimeoutMs = 20_000;
-const maxHiddenMs = 60_000;
-const hiddenPollMs = 25;
 const openedAtOnce = 16;
 /**
  * How far a producer's clock may be ahead where the topic stamps dead letters itself (`message.timestamp.type=LogAppendTime`). By default a dead letter
@@ -124,7 +121,7 @@ export class DeadLetterWriters {
     const { topic, table } = this.#at;
     const sinceMs = Math.min(...[...writers.values()].map((writer) => writer.sinceMs));
     const spans = await this.#kafka.admin.recordsSince(topic, sinceMs);
-    await this.#untilVisible(spans, signal);
+    await untilVisible({ admin: this.#kafka.admin, clock: this.#clock }, topic, spans, signal);
     for (const { partition, from, until } of spans) {
       if (from >= until) continue;
       for await (const record of this.#kafka.readPartition({ topic, partition, from, until, readCommitted: true, signal })) {
@@ -133,18 +130,6 @@ export class DeadLetterWriters {
         const writer = writers.get(letter.source);
         if (writer !== undefined && letter.offset >= writer.from) writer.published.set(letter.offset, letter.timestampMs);
       }
-    }
-  }
-
-  /** Other producers share the topic, and an open transaction of one of them hides what was committed after it began. */
-  async #untilVisible(spans: readonly OffsetSpan[], signal: AbortSignal | undefined): Promise<void> {
-    const { topic } = this.#at;
-    const deadlineMs = this.#clock.monotonicMs() + maxHiddenMs;
-    for (;;) {
-      const stable = new Map((await this.#kafka.admin.offsets(topic)).map(({ partition, latest }) => [partition, latest]));
-      if (spans.every(({ partition, from, until }) => from >= until || (stable.get(partition) ?? until) >= until)) return;
-      if (this.#clock.monotonicMs() > deadlineMs) throw unreadable(topic);
-      await this.#clock.sleep(hiddenPollMs, signal);
     }
   }
 }
@@ -157,13 +142,4 @@ function knows(writer: DeadLetterWriter, { from, letters }: SourceLetters): bool
 
 function oldestOf(letters: readonly DeadLetter[]): number {
   return letters.reduce((oldest, { reject }) => Math.min(oldest, reject.timestampMs), Number.POSITIVE_INFINITY);
-}
-
-function unreadable(topic: string): ServiceError {
-  return new ServiceError({
-    code: 'DEAD_LETTERS_UNREADABLE',
-    kind: 'unavailable',
-    message: `topic "${topic}": an open transaction hides which dead letters are there`,
-    hint: 'look for a transaction that hangs (kafka-transactions.sh find-hanging) and abort it',
-  });
 }

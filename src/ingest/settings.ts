@@ -29,6 +29,9 @@ export type RowSettings = Pick<RouteSettings, 'value' | 'key' | keyof TransformS
 
 export interface DeadLetterSettings {
   readonly topic: string;
+  /** Where letters are replayed to, and read again from. */
+  readonly replayTopic: string;
+  /** Of both topics, when they have to be created. */
   readonly partitions: number;
   readonly onReject: RejectPolicy;
   readonly oversize: OversizePolicy;
@@ -60,8 +63,9 @@ export interface IngestEntry extends Omit<IngestSettings, 'groupId' | 'deadLette
   readonly deadLetters: DeadLetterEntry;
 }
 
-interface DeadLetterEntry extends Omit<DeadLetterSettings, 'topic'> {
+interface DeadLetterEntry extends Omit<DeadLetterSettings, 'topic' | 'replayTopic'> {
   readonly topic: string | undefined;
+  readonly replayTopic: string | undefined;
 }
 
 /** Names that the file leaves out are made from the pipeline's. */
@@ -69,7 +73,11 @@ export function completeIngest(entry: IngestEntry, pipeline: string): IngestSett
   return {
     ...entry,
     groupId: entry.groupId ?? `tidewater-${pipeline}`,
-    deadLetters: { ...entry.deadLetters, topic: entry.deadLetters.topic ?? `${pipeline}.dlq` },
+    deadLetters: {
+      ...entry.deadLetters,
+      topic: entry.deadLetters.topic ?? `${pipeline}.dlq`,
+      replayTopic: entry.deadLetters.replayTopic ?? `${pipeline}.dlq.replay`,
+    },
   };
 }
 
@@ -214,7 +222,10 @@ const route: z.ZodType<RouteSettings> = z.strictObject({
 const deadLetters: z.ZodType<DeadLetterEntry> = z
   .strictObject({
     topic: topicName('Topic for records that do not fit their table. Default: `<pipeline>.dlq`.').optional(),
-    partitions: integerField({ description: 'Partitions of the topic when it has to be created.', default: 1, min: 1, max: 10_000 }),
+    replayTopic: topicName(
+      'Topic that `tidewater dlq replay` writes letters to, and that the tables read them from; of this pipeline alone. Default: `<pipeline>.dlq.replay`.',
+    ).optional(),
+    partitions: integerField({ description: 'Partitions of either topic when it has to be created.', default: 1, min: 1, max: 10_000 }),
     onReject: choiceField(['dead-letter', 'suspend', 'skip'], {
       description:
         'What happens to a record that does not fit: `dead-letter` writes it with its reason to the topic before the commit that covers it, `suspend` stops the table there, `skip` counts and drops it.',
@@ -226,7 +237,7 @@ const deadLetters: z.ZodType<DeadLetterEntry> = z
       default: 'truncate',
     }),
   })
-  .transform(({ topic, partitions, onReject, oversize }) => ({ topic, partitions, onReject, oversize }));
+  .transform(({ topic, replayTopic, partitions, onReject, oversize }) => ({ topic, replayTopic, partitions, onReject, oversize }));
 
 export const ingestSettings: z.ZodType<IngestEntry> = z
   .strictObject({

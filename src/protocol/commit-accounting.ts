@@ -9,6 +9,8 @@ export interface AccountedRange extends SourceRange {
    * or is read again knowingly. Absent: the range begins at the mark, or is the partition's first.
    */
   readonly after?: bigint | undefined;
+  /** It is of the replay topic: its rows have the offsets that their records had at first. */
+  readonly replay?: boolean | undefined;
 }
 
 /**
@@ -25,14 +27,17 @@ export interface CommitAccounting {
   readonly recordsWithRows?: number | undefined;
   readonly deadLettered: number;
   readonly filtered: number;
+  /** Records of replay ranges that may be among the rows. Absent: none. */
+  readonly replayed?: number | undefined;
 }
 
 const accountingKey = 'tidewater';
 
 /** A batch's range as its commit accounts for it. */
-export function accountedRange({ topic, partition, from, until, expectedMark }: BatchRange): AccountedRange {
+export function accountedRange({ topic, partition, from, until, expectedMark }: BatchRange, replayTopic?: string): AccountedRange {
   const decided = expectedMark !== undefined && expectedMark !== from;
-  return decided ? { topic, partition, from, until, after: expectedMark } : { topic, partition, from, until };
+  const range = topic === replayTopic ? { topic, partition, from, until, replay: true } : { topic, partition, from, until };
+  return decided ? { ...range, after: expectedMark } : range;
 }
 
 export function printAccounting(accounting: CommitAccounting): string {
@@ -42,6 +47,7 @@ export function printAccounting(accounting: CommitAccounting): string {
     from: range.from.toString(),
     until: range.until.toString(),
     ...(range.after === undefined ? {} : { after: range.after.toString() }),
+    ...(range.replay === true ? { replay: true } : {}),
   }));
   return printJson({ [accountingKey]: { ...accounting, ranges } });
 }
@@ -54,13 +60,14 @@ export function parseAccounting(userMetadata: string | undefined): CommitAccount
   if (!isJsonObject(body)) return undefined;
   const ranges = Array.isArray(body['ranges']) ? body['ranges'].map(parseRange) : [];
   if (ranges.includes(undefined) || typeof body['pipeline'] !== 'string') return undefined;
-  const { recordsWithRows } = body;
+  const { recordsWithRows, replayed } = body;
   return {
     pipeline: body['pipeline'],
     ranges: ranges.filter((range) => range !== undefined),
     records: count(body['records']),
     rows: count(body['rows']),
     ...(typeof recordsWithRows === 'number' ? { recordsWithRows } : {}),
+    ...(typeof replayed === 'number' ? { replayed } : {}),
     deadLettered: count(body['deadLettered']),
     filtered: count(body['filtered']),
   };
@@ -70,7 +77,8 @@ function parseRange(value: JsonValue): AccountedRange | undefined {
   if (!isJsonObject(value)) return undefined;
   const { topic, partition, from, until, after } = value;
   if (typeof topic !== 'string' || typeof partition !== 'number' || typeof from !== 'string' || typeof until !== 'string') return undefined;
-  const range = { topic, partition, from: BigInt(from), until: BigInt(until) };
+  const isReplay = value['replay'] === true;
+  const range = { topic, partition, from: BigInt(from), until: BigInt(until), ...(isReplay ? { replay: true } : {}) };
   return typeof after === 'string' ? { ...range, after: BigInt(after) } : range;
 }
 

@@ -1,5 +1,6 @@
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
 import type { PayloadEncoding, RegisteredSchema, ValueEncoding } from './payload-encoding.ts';
+import type { ReplayHistory, ReplayTarget } from './replayed-record.ts';
 import type { SourceRange } from './source-offsets.ts';
 import type { EvolutionSpec, TableNeed } from './table-needs.ts';
 import type { TransformSpec } from './transform-spec.ts';
@@ -43,6 +44,8 @@ export interface DecodeSpec {
   readonly key?: PayloadEncoding | undefined;
   /** Schemas that payloads refer to, beside those that the thread was given before. */
   readonly schemas?: readonly RegisteredSchema[] | undefined;
+  /** Records of the replay topic are decoded as what they were in their own. Absent: no topic is one. */
+  readonly replays?: ReplayTarget | undefined;
   /** What rows are made of decoded records by. Absent: they are the rows. */
   readonly transform?: TransformSpec | undefined;
   /** What of the table the records may change. Absent: nothing. */
@@ -96,6 +99,8 @@ export interface RejectedRecord {
   readonly unopened?: UnopenedRecords | undefined;
   /** The parts that are not whole here. Absent: all are. */
   readonly cut?: readonly CutPart[] | undefined;
+  /** It is a dead letter that was replayed: where it came from at first. Topic, partition and offset are those of the replay topic. */
+  readonly replayed?: ReplayHistory | undefined;
   /** The table is to stand still at it, whatever is done with others. */
   readonly suspends?: boolean | undefined;
   readonly topic: string;
@@ -145,8 +150,11 @@ export interface StageTask {
   readonly fileNameStem: string;
 }
 
-/** Why a record is no row although nothing is wrong with it. `filtered`: by `where`; `no-elements`: the list whose elements become rows has none. */
-export type PassReason = 'tombstone' | 'truncate' | 'message' | 'heartbeat' | 'transaction' | 'filtered' | 'no-elements';
+/**
+ * Why a record is no row although nothing is wrong with it. `filtered`: by `where`; `no-elements`: the list whose elements become rows has none;
+ * `not-for-table`: a record of the replay topic that another table rejected.
+ */
+export type PassReason = 'tombstone' | 'truncate' | 'message' | 'heartbeat' | 'transaction' | 'filtered' | 'no-elements' | 'not-for-table';
 
 /** How many records of the source the rejects stand for. */
 export function countRejected(rejects: readonly RejectedRecord[]): number {
@@ -169,6 +177,8 @@ export interface StageResult {
   /** Records that the rows are of: as many, unless a transform makes several rows of a record. */
   readonly recordsWithRows: number;
   readonly rejects: readonly RejectedRecord[];
+  /** Dead letters that were replayed and decoded, whose rows have the offsets they had at first. Absent: none. */
+  readonly replayed?: number | undefined;
   /** Records that are no rows, by why. */
   readonly passedOver: Readonly<Partial<Record<PassReason, number>>>;
   /** Members of payloads that no column took. */

@@ -62,7 +62,7 @@ export class InThreadBatchStager implements BatchStager {
     for (const [index, packed] of task.batch.recordBatches.entries()) {
       onStep?.(index);
       places?.startBatch(index);
-      const options = { maxUnpackedBytes, onRow: places?.add };
+      const options = { maxUnpackedBytes, onRow: places?.add, replays: task.decode.replays };
       const decoded = decodeRecordBatch(bytes.subarray(packed.start, packed.end), packed, decoder, options);
       places?.truncate(decoder.rowCount);
       staged.add(index, packed.topic, decoded);
@@ -114,12 +114,15 @@ export class InThreadBatchStager implements BatchStager {
     await this.#writeRows(task, held.rows, held.records, staged, signal);
   }
 
-  #rejected({ batch }: StageTask, places: RowPlaces, { failed }: TransformedRows): readonly PlacedReject[] {
+  #rejected({ batch, decode }: StageTask, places: RowPlaces, { failed }: TransformedRows): readonly PlacedReject[] {
     if (failed.length === 0) return [];
     const bytes = new Uint8Array(batch.bytes);
     return [...places.byBatch(failed)].flatMap(([index, failures]) => {
       const packed = present(batch.recordBatches[index], 'a row is of a record batch of its task');
-      const rejects = rejectedRows(bytes.subarray(packed.start, packed.end), packed, failures, this.#options.maxUnpackedBytes);
+      const rejects = rejectedRows(bytes.subarray(packed.start, packed.end), packed, failures, {
+        maxUnpackedBytes: this.#options.maxUnpackedBytes,
+        replays: decode.replays,
+      });
       return rejects.map((reject) => ({ index, reject }));
     });
   }
@@ -211,12 +214,14 @@ class Staged {
   #rowCount = 0;
   #recordsWithRows = 0;
   #unreadMembers = 0;
+  #replayed = 0;
   #encodeMs = 0;
   #storeMs = 0;
 
   /** `index`: of the record batch. */
-  add(index: number, topic: string, { rejects, passedOver, unread, read }: DecodedRecordBatch): void {
+  add(index: number, topic: string, { rejects, passedOver, unread, replayed, read }: DecodedRecordBatch): void {
     this.#unreadMembers += unread;
+    this.#replayed += replayed;
     for (const reject of rejects) this.#rejects.push({ index, reject });
     for (const reason of passedOver) this.#passOver(reason, 1);
     this.#recordsByTopic.set(topic, (this.#recordsByTopic.get(topic) ?? 0) + read);
@@ -260,6 +265,7 @@ class Staged {
       rowCount: this.#rowCount,
       recordsWithRows: this.#recordsWithRows,
       rejects: rejects.map(({ reject }) => reject),
+      ...(this.#replayed === 0 ? {} : { replayed: this.#replayed }),
       passedOver: Object.fromEntries(this.#passedOver),
       unreadMembers: this.#unreadMembers,
       unmet: Object.fromEntries(this.#unmet),

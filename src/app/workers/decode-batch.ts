@@ -1,9 +1,12 @@
 import { isServiceError, type ServiceError } from '../../base/errors.ts';
 import { cutIfHuge } from '../../ingest/cut-record.ts';
 import type { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
+import type { Refusal } from '../../ingest/decode/rejection.ts';
 import { readBatchHeader } from '../../kafka/records/batch-header.ts';
 import { RecordCursor } from '../../kafka/records/record-cursor.ts';
+import type { ReplayTarget } from '../../protocol/replayed-record.ts';
 import type { PackedRecordBatch, PassReason, RejectedRecord } from '../../protocol/sealed-batch.ts';
+import { replayedSource } from './replayed-source.ts';
 
 /** What a record batch brought beside the rows that are in the decoder. */
 export interface DecodedRecordBatch {
@@ -12,6 +15,8 @@ export interface DecodedRecordBatch {
   readonly passedOver: readonly PassReason[];
   /** Members that no column took. */
   readonly unread: number;
+  /** Rows of replayed dead letters. */
+  readonly replayed: number;
   /** Records read, whatever came of them. */
   readonly read: number;
   /** What its records take unpacked. */
@@ -21,26 +26,34 @@ export interface DecodedRecordBatch {
 /** Errors of a record batch that every reader of the same bytes would have. */
 const unopenable: ReadonlySet<string> = new Set(['KAFKA_BATCH_CORRUPT', 'KAFKA_BATCH_TOO_LARGE', 'KAFKA_BATCH_UNSUPPORTED']);
 
+export interface DecodeBatchOptions {
+  readonly maxUnpackedBytes?: number | undefined;
+  /** Told of each record that is a row, by its offset in the batch. */
+  readonly onRow?: ((offsetDelta: number) => void) | undefined;
+  /** What of its replay topic a table takes. */
+  readonly replays?: ReplayTarget | undefined;
+}
+
 /**
  * Appends the rows of a record batch to the decoder. One that cannot be opened, or not to its end, is one reject for all its offsets, and none of
- * its records becomes a row. `onRow`: told of each record that is a row, by its offset in the batch.
+ * its records becomes a row.
  */
 export function decodeRecordBatch(
   bytes: Uint8Array,
   packed: PackedRecordBatch,
   decoder: RecordDecoder,
-  options: { readonly maxUnpackedBytes?: number | undefined; readonly onRow?: ((offsetDelta: number) => void) | undefined } = {},
+  options: DecodeBatchOptions = {},
 ): DecodedRecordBatch {
-  const { maxUnpackedBytes, onRow } = options;
+  const { maxUnpackedBytes } = options;
   const rowsBefore = decoder.rowCount;
   decoder.startPartition(packed.topic, packed.partition);
   try {
-    return decodeRecords(new RecordCursor(bytes, { maxUnpackedBytes }), packed, decoder, onRow);
+    return decodeRecords(new RecordCursor(bytes, { maxUnpackedBytes }), packed, decoder, options);
   } catch (error) {
     if (!isServiceError(error) || !unopenable.has(error.code)) throw error;
     decoder.reset(rowsBefore);
     const reject = unopened(bytes, packed, error);
-    return { rejects: [reject], passedOver: [], unread: 0, read: reject.unopened?.records ?? 0, unpackedBytes: bytes.length };
+    return { rejects: [reject], passedOver: [], unread: 0, replayed: 0, read: reject.unopened?.records ?? 0, unpackedBytes: bytes.length };
   }
 }
 
@@ -48,17 +61,19 @@ function decodeRecords(
   cursor: RecordCursor,
   packed: PackedRecordBatch,
   decoder: RecordDecoder,
-  onRow: ((offsetDelta: number) => void) | undefined,
+  { onRow, replays }: DecodeBatchOptions,
 ): DecodedRecordBatch {
+  const target = targetOf(packed, replays);
   const firstDelta = cursor.deltaOf(packed.fromOffset);
   const rejects: RejectedRecord[] = [];
   const passedOver: PassReason[] = [];
   const unreadBefore = decoder.unreadMembers;
+  const rowsBefore = decoder.rowCount;
   let read = 0;
   while (cursor.next()) {
     if (cursor.offsetDelta < firstDelta) continue;
     read += 1;
-    const refusal = decoder.decode(cursor);
+    const refusal = target === undefined ? decoder.decode(cursor) : decodeReplayed(cursor, decoder, target);
     if (refusal === undefined) {
       onRow?.(cursor.offsetDelta);
       continue;
@@ -67,10 +82,23 @@ function decodeRecords(
       passedOver.push(refusal.noRow);
       continue;
     }
-    rejects.push(rejectOf(cursor, packed, refusal));
+    rejects.push(rejectOf(cursor, packed, refusal, target));
   }
   const unread = decoder.unreadMembers - unreadBefore;
-  return { rejects, passedOver, unread, read, unpackedBytes: cursor.data.length + decoder.unpackedBytes };
+  const replayed = target === undefined ? 0 : decoder.rowCount - rowsBefore;
+  return { rejects, passedOver, unread, replayed, read, unpackedBytes: cursor.data.length + decoder.unpackedBytes };
+}
+
+/** As the record that it was in its own topic. */
+function decodeReplayed(cursor: RecordCursor, decoder: RecordDecoder, target: ReplayTarget): Refusal | undefined {
+  const source = replayedSource(cursor, target);
+  if (source === undefined) return { noRow: 'not-for-table' };
+  decoder.setOrigin(source.replayed.topic, source.replayed.partition);
+  return decoder.decode(source.record);
+}
+
+function targetOf({ topic }: PackedRecordBatch, replays: ReplayTarget | undefined): ReplayTarget | undefined {
+  return replays?.topic === topic ? replays : undefined;
 }
 
 /** The records at these offsets of a record batch that has been decoded, rejected after all. */
@@ -78,13 +106,14 @@ export function rejectedRows(
   bytes: Uint8Array,
   packed: PackedRecordBatch,
   failures: ReadonlyMap<number, Pick<RejectedRecord, 'reason' | 'message' | 'suspends'>>,
-  maxUnpackedBytes: number | undefined,
+  { maxUnpackedBytes, replays }: Pick<DecodeBatchOptions, 'maxUnpackedBytes' | 'replays'>,
 ): readonly RejectedRecord[] {
+  const target = targetOf(packed, replays);
   const cursor = new RecordCursor(bytes, { maxUnpackedBytes });
   const rejects: RejectedRecord[] = [];
   while (rejects.length < failures.size && cursor.next()) {
     const failure = failures.get(cursor.offsetDelta);
-    if (failure !== undefined) rejects.push(rejectOf(cursor, packed, failure));
+    if (failure !== undefined) rejects.push(rejectOf(cursor, packed, failure, target));
   }
   return rejects;
 }
@@ -93,9 +122,11 @@ function rejectOf(
   cursor: RecordCursor,
   { topic, partition }: PackedRecordBatch,
   { reason, part, message, suspends }: Pick<RejectedRecord, 'reason' | 'part' | 'message' | 'suspends'>,
+  target: ReplayTarget | undefined,
 ): RejectedRecord {
+  const source = target === undefined ? undefined : replayedSource(cursor, target);
   const record = { topic, partition, offset: cursor.offset(), timestampMs: cursor.timestampMs };
-  const parts = { key: cursor.key(), value: cursor.value(), headers: cursor.headers() };
+  const parts = { key: cursor.key(), value: cursor.value(), headers: (source?.record ?? cursor).headers() };
   return owned(
     cutIfHuge({
       ...record,
@@ -104,6 +135,7 @@ function rejectOf(
       message,
       ...(part === undefined ? {} : { part }),
       ...(suspends === true ? { suspends } : {}),
+      ...(source === undefined ? {} : { replayed: source.replayed }),
     }),
   );
 }

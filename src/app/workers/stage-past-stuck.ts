@@ -42,6 +42,7 @@ function joined(left: StageResult, right: StageResult): StageResult {
     rowCount: left.rowCount + right.rowCount,
     recordsWithRows: left.recordsWithRows + right.recordsWithRows,
     rejects: [...left.rejects, ...right.rejects],
+    replayed: (left.replayed ?? 0) + (right.replayed ?? 0),
     passedOver: added(left.passedOver, right.passedOver),
     unreadMembers: left.unreadMembers + right.unreadMembers,
     unmet: added(left.unmet, right.unmet),

@@ -103,6 +103,7 @@ function jsonOf(report: AuditReport): JsonValue {
     records: report.records,
     rows: report.rows,
     deadLettered: report.deadLettered,
+    replayed: report.replayed,
     filtered: report.filtered,
     proven: {
       fromVersion: proven.from ?? null,

@@ -161,8 +161,13 @@ export class RecordDecoder {
 
   /** Says where the records of the next `decode` calls come from; call it once per record batch. */
   startPartition(topic: string, partition: number): void {
-    this.#origin = { topic: new TextEncoder().encode(topic), partition };
+    this.setOrigin(topic, partition);
     this.#budget.leftBytes = this.#budget.maxBytes;
+  }
+
+  /** Says where the record of the next `decode` comes from, when a record batch holds records of several partitions. */
+  setOrigin(topic: string, partition: number): void {
+    this.#origin = { topic: new TextEncoder().encode(topic), partition };
   }
 
   /**

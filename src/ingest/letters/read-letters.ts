@@ -8,23 +8,35 @@ export interface LetterFilter {
   /** Topic that the record came from. */
   readonly topic?: string | undefined;
   readonly reason?: string | undefined;
+  /** Such as `VALUE_CONVERTER`. */
+  readonly stage?: string | undefined;
   /** When the record was rejected: from this time on, up to but not at that one. */
   readonly sinceMs?: number | undefined;
   readonly untilMs?: number | undefined;
 }
 
-type Reader = Pick<KafkaClient, 'readPartition'> & { readonly admin: Pick<KafkaClient['admin'], 'offsets' | 'partitionCount'> };
+/** What letters are read with. */
+export type LetterReader = Pick<KafkaClient, 'readPartition'> & {
+  readonly admin: Pick<KafkaClient['admin'], 'offsets' | 'partitionCount'>;
+};
 
 /** The letters of committed transactions, partition by partition, each in order; holds one at a time. A topic that is not there has none. */
 export async function* readLetters(
-  kafka: Reader,
-  from: { readonly topic: string; readonly filter: LetterFilter; readonly signal?: AbortSignal | undefined },
+  kafka: LetterReader,
+  from: {
+    readonly topic: string;
+    /** The incarnation that is meant. Default: the one that is found. */
+    readonly topicId?: string | undefined;
+    readonly filter: LetterFilter;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): AsyncGenerator<StoredLetter, void, undefined> {
-  const { topic, filter, signal } = from;
+  const { topic, topicId, filter, signal } = from;
   if ((await kafka.admin.partitionCount(topic)) === undefined) return;
   for (const { partition, earliest, latest } of await kafka.admin.offsets(topic)) {
     if (earliest >= latest) continue;
-    for await (const record of kafka.readPartition({ topic, partition, from: earliest, until: latest, readCommitted: true, signal })) {
+    const range = { topic, topicId, partition, from: earliest, until: latest, readCommitted: true, signal };
+    for await (const record of kafka.readPartition(range)) {
       const letter = storedLetterOf(record);
       if (isMeant(letter, filter)) yield letter;
     }
@@ -33,7 +45,7 @@ export async function* readLetters(
 
 /** @throws ServiceError `DEAD_LETTER_NOT_FOUND` (not-found). */
 export async function readLetter(
-  kafka: Reader,
+  kafka: LetterReader,
   at: { readonly topic: string; readonly partition: number; readonly offset: bigint; readonly signal?: AbortSignal | undefined },
 ): Promise<StoredLetter> {
   const { topic, partition, offset, signal } = at;
@@ -53,11 +65,17 @@ export async function readLetter(
   });
 }
 
-function isMeant(letter: StoredLetter, filter: LetterFilter): boolean {
-  const { table, topic, reason, sinceMs, untilMs } = filter;
+/** What of a letter a filter looks at. */
+export type LetterFacts = Pick<StoredLetter, 'table' | 'reason' | 'stage' | 'rejectedAt'> & {
+  readonly source: Pick<StoredLetter['source'], 'topic'>;
+};
+
+export function isMeant(letter: LetterFacts, filter: LetterFilter): boolean {
+  const { table, topic, reason, stage, sinceMs, untilMs } = filter;
   if (table !== undefined && letter.table !== table) return false;
   if (topic !== undefined && letter.source.topic !== topic) return false;
   if (reason !== undefined && letter.reason !== reason) return false;
+  if (stage !== undefined && letter.stage !== stage) return false;
   if (sinceMs === undefined && untilMs === undefined) return true;
   const rejectedMs = Date.parse(letter.rejectedAt ?? '');
   // A letter that does not say when it was written is in no span of time.

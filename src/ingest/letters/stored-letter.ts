@@ -1,5 +1,6 @@
 import type { KafkaRecord } from '../../kafka/client.ts';
-import { deadLetterNameOf, idHeader } from '../dead-letter-record.ts';
+import { parseHistory, type ReplayHistory } from '../../protocol/replayed-record.ts';
+import { type DeadLetterName, deadLetterNameOf, idHeader, replayedHeader } from '../dead-letter-record.ts';
 
 type Header = KafkaRecord['headers'][number];
 
@@ -19,7 +20,12 @@ export interface StoredLetter {
   readonly stage: string | undefined;
   readonly message: string | undefined;
   readonly rejectedAt: string | undefined;
+  /** Of a record that was replayed and failed again: where it came from at first. */
   readonly source: LetterSource;
+  /** Which record was rejected, by where it was read; `undefined` in letters without an id. */
+  readonly name: DeadLetterName | undefined;
+  /** How often the record was replayed before it became this letter, and why it was rejected at first. */
+  readonly history: ReplayHistory | undefined;
   /** Offset behind the last record of a batch that could not be opened. */
   readonly untilOffset: bigint | undefined;
   /** The parts that the letter holds only the beginning of. */
@@ -41,6 +47,8 @@ export function storedLetterOf(record: KafkaRecord): StoredLetter {
     textOf(added.findLast(([each]) => each === name) ?? record.headers.findLast(([each]) => each === name));
   const named = deadLetterNameOf(record);
   const [pipeline, topic, partition] = named?.source.split(':') ?? [];
+  const replayed = added.findLast(([name]) => name === replayedHeader);
+  const history = replayed === undefined ? undefined : parseHistory(replayed[1]);
   return {
     place: { topic: record.topic, partition: record.partition, offset: record.offset },
     table: named?.table ?? text('tidewater.dlq.table'),
@@ -50,17 +58,19 @@ export function storedLetterOf(record: KafkaRecord): StoredLetter {
     message: text('__connect.errors.exception.message'),
     rejectedAt: text('tidewater.dlq.rejected_at'),
     source: {
-      topic: topic ?? text('__connect.errors.topic'),
-      partition: numberOf(partition ?? text('__connect.errors.partition')),
-      offset: named?.offset ?? offsetOf(text('__connect.errors.offset')),
+      topic: history?.topic ?? topic ?? text('__connect.errors.topic'),
+      partition: history?.partition ?? numberOf(partition ?? text('__connect.errors.partition')),
+      offset: history?.offset ?? named?.offset ?? offsetOf(text('__connect.errors.offset')),
     },
+    name: named,
+    history,
     untilOffset: offsetOf(textOf(added.find(([name]) => name === 'tidewater.dlq.until_offset'))),
     cut: (textOf(added.find(([name]) => name === 'tidewater.dlq.cut'))?.split(',') ?? []).map((part) => ({
       part,
       bytes: text(`tidewater.dlq.${part}.bytes`),
       sha256: text(`tidewater.dlq.${part}.sha256`),
     })),
-    timestampMs: record.timestampMs,
+    timestampMs: history?.timestampMs ?? record.timestampMs,
     key: record.key,
     value: record.value,
     headers: record.headers.slice(0, record.headers.length - added.length),

@@ -41,6 +41,7 @@ export const emptyApp: AppCommands = {
   audit: notAsked,
   listLetters: notAsked,
   showLetter: notAsked,
+  replayLetters: notAsked,
 };
 
 /** Runs a command line over `tidewater.yaml` in `/work`. */

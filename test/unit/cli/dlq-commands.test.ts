@@ -12,6 +12,8 @@ const letter: StoredLetter = {
   message: 'column "amount": "abc" is not a decimal(12,2)',
   rejectedAt: '2026-01-02T03:04:05.678Z',
   source: { topic: 'orders', partition: 3, offset: 55n },
+  name: undefined,
+  history: undefined,
   untilOffset: undefined,
   cut: [],
   timestampMs: 0,
@@ -26,23 +28,34 @@ const letter: StoredLetter = {
 
 type ListOptions = Parameters<AppCommands['listLetters']>[1];
 
-function answering(letters: readonly StoredLetter[]): { readonly app: Partial<AppCommands>; readonly asked: ListOptions[] } {
+function answering(
+  letters: readonly StoredLetter[],
+  replayedAt?: string,
+): { readonly app: Partial<AppCommands>; readonly asked: ListOptions[] } {
   const asked: ListOptions[] = [];
   const listLetters: AppCommands['listLetters'] = async (_, options, onLetter) => {
     asked.push(options);
-    for (const each of letters) await onLetter(each);
+    for (const each of letters) await onLetter({ letter: each, replayedAt });
   };
-  return { app: { listLetters, showLetter: () => Promise.resolve(letters[0] ?? letter) }, asked };
+  return { app: { listLetters, showLetter: () => Promise.resolve({ letter: letters[0] ?? letter, replayedAt }) }, asked };
 }
 
 describe('dlq list', () => {
   it('prints a line for each letter, and asks for those that are meant', async () => {
     const { app, asked } = answering([letter]);
-    const flags = '--table orders --topic o --reason wrong-type --since 2026-01-31T12:00:00Z --until 2026-02-01 --limit 5';
+    const flags =
+      '--table orders --topic o --reason wrong-type --stage KEY_CONVERTER --since 2026-01-31T12:00:00Z --until 2026-02-01 --limit 5';
     const { code, out } = await cli(`dlq list ${flags}`, { app });
     expect(code).toBe(0);
-    expect(out.split('\n')[1]).toMatch(/^0:12 +2026-01-02 03:04:05Z +orders +wrong-type +orders:3:55 +column "amount"/);
-    const filter = { table: 'orders', topic: 'o', reason: 'wrong-type', sinceMs: Date.UTC(2026, 0, 31, 12), untilMs: Date.UTC(2026, 1, 1) };
+    expect(out.split('\n')[1]).toMatch(/^0:12 +2026-01-02 03:04:05Z +- +orders +wrong-type +orders:3:55 +column "amount"/);
+    const filter = {
+      table: 'orders',
+      topic: 'o',
+      reason: 'wrong-type',
+      stage: 'KEY_CONVERTER',
+      sinceMs: Date.UTC(2026, 0, 31, 12),
+      untilMs: Date.UTC(2026, 1, 1),
+    };
     expect(asked).toEqual([{ filter, limit: 5 }]);
   });
 
@@ -88,5 +101,87 @@ describe('dlq show', () => {
   it('refuses what is no place', async () => {
     const { code, err } = await cli('dlq show 12');
     expect([code, err]).toEqual([2, expect.stringContaining('expected <partition>:<offset>')]);
+  });
+});
+
+describe('letters that were replayed', () => {
+  const history = {
+    ...{ topic: 'orders', partition: 3, offset: 55n, timestampMs: 0, times: 2 },
+    ...{ firstReason: 'invalid-json', firstRejectedAt: '2026-01-01T00:00:00.000Z' },
+  };
+  const { app } = answering([{ ...letter, history }], '2026-02-03T00:00:00.000Z');
+
+  it('are told by list and show, with why they were letters at first', async () => {
+    expect((await cli('dlq list', { app })).out.split('\n')[1]).toMatch(/^0:12 +2026-01-02 03:04:05Z +2026-02-03 00:00:00Z +orders/);
+    const { out } = await cli('dlq show 0:12', { app });
+    expect(out).toContain('replayed   at 2026-02-03T00:00:00.000Z\n');
+    expect(out).toContain('before     replayed 2 times, at first rejected at 2026-01-01T00:00:00.000Z: invalid-json\n');
+    expect(JSON.parse((await cli('dlq show 0:12 --json', { app })).out)).toMatchObject({
+      replayedAt: '2026-02-03T00:00:00.000Z',
+      timesReplayed: 2,
+      firstReason: 'invalid-json',
+    });
+  });
+});
+
+describe('dlq replay', () => {
+  type ReplayRequest = Parameters<AppCommands['replayLetters']>[1];
+  const outcomes = [
+    { kind: 'replayed' },
+    { kind: 'replayed-before', at: '2026-02-03T00:00:00.000Z' },
+    { kind: 'refused', why: 'not-whole' },
+  ] as const;
+
+  function replaying(refused: number): { readonly app: Partial<AppCommands>; readonly asked: ReplayRequest[] } {
+    const asked: ReplayRequest[] = [];
+    const replayLetters: AppCommands['replayLetters'] = async (_, request, onOutcome) => {
+      asked.push(request);
+      for (const outcome of outcomes.slice(0, refused > 0 ? 3 : 2)) await onOutcome(letter, outcome);
+      return { replayed: 1, replayedBefore: 1, otherPipelines: 2, refused };
+    };
+    return { app: { replayLetters }, asked };
+  }
+
+  it('says what was replayed and what was not, and fails when a letter cannot be', async () => {
+    const { app, asked } = replaying(1);
+    const { code, out } = await cli('dlq replay --table orders --limit 3 --again', { app });
+    expect(code).toBe(1);
+    expect(out.split('\n')).toEqual([
+      'replayed  0:12  orders  orders:3:55',
+      expect.stringMatching(/^not replayed {2}0:12 {2}orders {2}orders:3:55 {2}not-whole: the letter holds only the beginning/),
+      '1 letter replayed, 1 were replayed before, 2 of other pipelines left alone, 1 cannot be replayed',
+      '',
+    ]);
+    expect(asked).toMatchObject([{ filter: { table: 'orders' }, places: undefined, limit: 3, dryRun: false, again: true }]);
+  });
+
+  it('takes places, and prints objects for programs', async () => {
+    const { app, asked } = replaying(0);
+    const { code, out } = await cli('dlq replay 0:12 1:5 --dry-run --json', { app });
+    expect(code).toBe(0);
+    const lines = out
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { partition: 0, offset: 12, outcome: 'would-be-replayed', cure: null },
+      { outcome: 'replayed-before', replayedAt: '2026-02-03T00:00:00.000Z' },
+      { replayed: 1, refused: 0, dryRun: true },
+    ]);
+    const places = [
+      { partition: 0, offset: 12n },
+      { partition: 1, offset: 5n },
+    ];
+    expect(asked).toMatchObject([{ places, dryRun: true }]);
+  });
+
+  it('refuses places beside flags that choose, and what is no place', async () => {
+    for (const [line, problem] of [
+      ['dlq replay 0:12 --table t', 'named and chosen by flags'],
+      ['dlq replay 12', 'expected <partition>:<offset>'],
+    ] as const) {
+      const { code, err } = await cli(line);
+      expect([code, err]).toEqual([2, expect.stringContaining(problem)]);
+    }
   });
 });

@@ -27,7 +27,7 @@ describe('what is loaded', () => {
       maxBatchAgeMs: 1_000,
       routes: [],
     });
-    expect(config.ingest.deadLetters).toEqual({ topic: 'demo.dlq', partitions: 1, onReject: 'dead-letter', oversize: 'truncate' });
+    expect(config.ingest.deadLetters).toEqual({ topic: 'demo.dlq', replayTopic: 'demo.dlq.replay', partitions: 1, onReject: 'dead-letter', oversize: 'truncate' });
     expect(config.maintenance).toMatchObject({ enabled: true, queuePrefix: 'tidewater:demo', sweepIntervalMs: 60_000 });
     expect(config.server).toMatchObject({ host: '127.0.0.1', port: 9464, allowRemote: false });
   });
