@@ -53,6 +53,7 @@ class Case {
     this.names = {
       'each source topic': this.source,
       'the dead-letter topic': this.deadLetters,
+      'the replay topic': `${label}.dlq.replay`,
       'each feed’s topic': this.feed,
       'the positions topic': `${label}._positions`,
       'prefix `tidewater-`': `tidewater-${label}`,

@@ -103,8 +103,11 @@ describe('dead letters that are replayed', () => {
     const perPartition = (badCount + goodCount) / partitions;
     const all = Array.from({ length: partitions }, (_, p) => Array.from({ length: perPartition }, (_each, o) => `${p}:${o}`)).flat();
     expect(await sources(pipeline)).toEqual(all.toSorted());
-    const audited = await runProduct({ config: pipeline.config, args: ['audit', '--json'] });
-    expect(JSON.parse(audited.stdout), audited.log).toMatchObject({ rows: badCount + goodCount, deadLettered: badCount, sound: true });
+    const audited = await runProduct({ config: pipeline.config, args: ['audit', '--rows', '--json'] });
+    const held = { rows: badCount + goodCount, replayed: badCount, deadLettered: badCount, sound: true };
+    const report: unknown = JSON.parse(audited.stdout);
+    expect(report, audited.log).toMatchObject(held);
+    expect(report).toMatchObject({ checked: expect.arrayContaining([expect.stringContaining(`${badCount + goodCount} rows`)]) as unknown });
   }
 
   it.each(
@@ -131,7 +134,7 @@ describe('dead letters that are replayed', () => {
         refused: 0,
         dryRun: false,
       });
-      const staging = start(pipeline, ['serve'], 'before-commit:kill:2');
+      const staging = start(pipeline, ['serve'], 'before-commit:kill:1');
       expect(await staging.exited(), staging.log).toMatchObject({ signal: 'SIGKILL' });
       const last = start(pipeline, ['serve']);
       await untilRows(last, badCount + goodCount);
