@@ -10,7 +10,7 @@ import { DeadLetterIncarnations } from '../ingest/dead-letter-incarnations.ts';
 import { DeadLetterTopic } from '../ingest/dead-letter-topic.ts';
 import { declaredNeeds } from '../ingest/evolve/row-needs.ts';
 import { otherPipelines } from '../ingest/other-pipelines.ts';
-import type { RouteSettings } from '../ingest/settings.ts';
+import { isLetterRoute, type RouteSettings } from '../ingest/settings.ts';
 import { type IngestStatus, TableIngest } from '../ingest/table-ingest.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
@@ -143,8 +143,11 @@ export class IngestRole {
     const { ingest, commit, pipeline } = config;
     const table = await catalog.loadOrCreate(settings.name, signal);
     const { tableId } = await table.refresh(signal);
-    const replayTopic = await this.#readableReplayTopic();
+    // Letters of letters would come back to where they failed.
+    const ofLetters = isLetterRoute(route);
+    const replayTopic = ofLetters ? undefined : await this.#readableReplayTopic();
     const replays = replayTopic === undefined ? undefined : { topic: replayTopic, pipeline, table: settings.name, tableId };
+    const quietTopics = ofLetters ? topics : replayTopic === undefined ? [] : [replayTopic];
     this.#warnOfSecondWriters(table);
     await this.#warnOfOtherPipelines(table, topics, signal);
     const drift = this.#drifts.get(settings.name) ?? new DriftWatch(settings, route, logger);
@@ -155,7 +158,7 @@ export class IngestRole {
     const start = await drift.start(table, signal);
     if (start.decode.transform !== undefined) await this.#pool.run('prepare', start, { signal });
     const identities = new TopicIdentities({ admin: kafka.admin, pipeline });
-    const deadLetters = this.#deadLetters(settings.name);
+    const deadLetters = this.#deadLetters(settings.name, ofLetters);
     const committer = new TableCommitter({ table, clock, random, observer, settings: commit });
     const sink = new CommitQueue({
       table,
@@ -173,7 +176,14 @@ export class IngestRole {
     });
     const ingestObserver = observeIngest(settings.name, metrics.ingest, logger);
     const tableIngest = new TableIngest({
-      settings: { ...ingest, pipeline, table: settings.name, topics, replayTopic, groupId: `${ingest.groupId}-${settings.name}` },
+      settings: {
+        ...ingest,
+        pipeline,
+        table: settings.name,
+        topics: ofLetters ? [] : topics,
+        quietTopics,
+        groupId: `${ingest.groupId}-${settings.name}`,
+      },
       kafka,
       sink,
       identities,
@@ -228,7 +238,8 @@ export class IngestRole {
       logger.warn('table has rows of the same topic by another pipeline', { table: table.name, ...other });
   }
 
-  #deadLetters(table: string): DeadLetterTopic {
+  /** `ofLetters`: what does not fit the table of the letters is counted and named in the log, and no letter of it is written. */
+  #deadLetters(table: string, ofLetters: boolean): DeadLetterTopic {
     const { config, kafka, clock, logger } = this.#components;
     const { onReject: policy, topic, partitions, oversize } = config.ingest.deadLetters;
     const onFound = (count: number): void => {
@@ -238,7 +249,7 @@ export class IngestRole {
       topic,
       partitions,
       oversize,
-      policy,
+      policy: ofLetters ? 'skip' : policy,
       pipeline: config.pipeline,
       table,
       kafka,

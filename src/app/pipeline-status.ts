@@ -2,6 +2,7 @@ import type { FeedStatus, PartitionStatus, PipelineStatus, QueueStatus, TableSta
 import { describeFailure, isServiceError } from '../base/errors.ts';
 import type { FeedStatus as RunningFeedStatus } from '../cdf/feed-parts.ts';
 import type { TableSettings } from '../config/table-settings.ts';
+import { isLetterRoute } from '../ingest/settings.ts';
 import type { IngestStatus } from '../ingest/table-ingest.ts';
 import type { PartitionOffsets } from '../kafka/client.ts';
 import { parseWriterId } from '../protocol/source-offsets.ts';
@@ -94,8 +95,9 @@ export async function partitionStatuses(
   ingest: IngestStatus | undefined,
 ): Promise<readonly PartitionStatus[]> {
   const { config, kafka } = components;
-  const routed = config.ingest.routes.filter((route) => route.table === table).flatMap((route) => route.topics);
-  const topics = new Set(routed.length === 0 ? [] : [...routed, config.ingest.deadLetters.replayTopic]);
+  const route = config.ingest.routes.find((candidate) => candidate.table === table);
+  const replays = route === undefined || isLetterRoute(route) ? [] : [config.ingest.deadLetters.replayTopic];
+  const topics = new Set([...(route?.topics ?? []), ...replays]);
   const marks = snapshot?.progressStartingWith(`${config.pipeline}:`) ?? new Map<string, bigint>();
   const perTopic = await Promise.all(
     [...topics].map(async (topic) => {

@@ -1,3 +1,4 @@
+import { isLetterRoute } from '../ingest/settings.ts';
 import { topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
 import type { ConfigIssue } from './config-issues.ts';
 import type { ConfigPath } from './config-node.ts';
@@ -9,6 +10,7 @@ export function crossChecks(config: Config): readonly ConfigIssue[] {
     ...catalogIssues(config),
     ...duplicateTables(config),
     ...routeIssues(config),
+    ...letterTableIssues(config),
     ...feedIssues(config),
     ...topicIssues(config),
     ...limitIssues(config),
@@ -43,6 +45,7 @@ function duplicateTables({ tables }: Config): readonly ConfigIssue[] {
 function routeIssues({ ingest, tables, positionsTopic, schemaRegistry }: Config): readonly ConfigIssue[] {
   const { routes, deadLetters } = ingest;
   return routes.flatMap((route, index) => {
+    if (isLetterRoute(route)) return [];
     const path = ['ingest', 'routes', index];
     const found: ConfigIssue[] = [];
     if (!tables.some(({ name }) => name === route.table)) found.push(issue([...path, 'table'], `no table is called "${route.table}"`));
@@ -62,6 +65,24 @@ function routeIssues({ ingest, tables, positionsTopic, schemaRegistry }: Config)
     }
     return found;
   });
+}
+
+/** The route of the dead-letter table is made from its name. */
+function letterTableIssues({ ingest, tables }: Config): readonly ConfigIssue[] {
+  const { table } = ingest.deadLetters;
+  const path = ['ingest', 'deadLetters', 'table'];
+  const bare = tables.flatMap(({ name, ofLetters }, index) =>
+    ofLetters && name !== table
+      ? [{ code: 'CONFIG_MISSING_KEY', path: ['tables', index, 'columns'], message: 'is required' } as const]
+      : [],
+  );
+  if (table === undefined) return bare;
+  const isRouted = ingest.routes.some((route) => route.table === table && !isLetterRoute(route));
+  return [
+    ...bare,
+    ...(tables.some(({ name }) => name === table) ? [] : [issue(path, `no table is called "${table}"`)]),
+    ...(isRouted ? [issue(path, `table "${table}" has a route, and letters are no records of it; name a table of their own`)] : []),
+  ];
 }
 
 function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly ConfigIssue[] {

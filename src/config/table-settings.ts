@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isServiceError } from '../base/errors.ts';
 import { booleanField, choiceField, integerField, textField, textListField, textMapField } from '../base/setting-fields.ts';
 import { type ColumnSettings, columnSettings, maxColumns, schemaOfColumns } from '../ingest/column-settings.ts';
+import { letterColumns } from '../ingest/letters/letter-members.ts';
 import type { ColumnSource } from '../protocol/sealed-batch.ts';
 import type { EvolutionPolicy } from '../protocol/table-needs.ts';
 import { defaultTableFormat, type TableFormat, tableFormatNames, traitsOf } from '../table/formats.ts';
@@ -28,6 +29,8 @@ export interface TableSettings {
   /** Where each column's values come from, by column name. */
   readonly sources: ReadonlyMap<string, ColumnSource>;
   readonly unknownMembers: 'ignore' | 'reject';
+  /** The file leaves the columns out: they are those of dead letters. */
+  readonly ofLetters: boolean;
   /** What to do when the table is not what is declared here in a way that changes what becomes of records. */
   readonly onDrift: 'fail' | 'warn';
   /** What of the table its records may change. `undefined`: nothing. */
@@ -98,11 +101,10 @@ const table: z.ZodType<TableSettings> = z
       pattern: /^[^.]+(\.[^.]+)*$/,
       patternHint: 'is no name of a table',
     }).optional(),
-    columns: z
-      .array(columnSettings)
-      .min(1, { error: 'must have at least one column' })
-      .max(maxColumns)
-      .meta({ description: 'Columns in order. The table is created with them when it does not exist.' }),
+    columns: z.array(columnSettings).min(1, { error: 'must have at least one column' }).max(maxColumns).optional().meta({
+      description:
+        'Columns in order. The table is created with them when it does not exist. Only the table of `ingest.deadLetters.table` may leave them out.',
+    }),
     partitionBy: textListField({ description: 'Columns the table is partitioned by.', default: [], maxItems: maxPartitionColumns }),
     partitioning: z
       .preprocess(partitionItems, z.array(partitionItem))
@@ -141,8 +143,9 @@ const table: z.ZodType<TableSettings> = z
     const report: Report = (path, message) => {
       context.addIssue({ code: 'custom', path: [...path], message });
     };
-    checkColumns(raw.columns, raw.partitionBy, { inFiles: traitsOf[raw.format].partitionsInFiles, report });
-    checkFormatSettings(raw, report);
+    const columns = raw.columns ?? letterColumns;
+    checkColumns(columns, raw.partitionBy, { inFiles: traitsOf[raw.format].partitionsInFiles, report });
+    checkFormatSettings({ ...raw, columns }, report);
     const parts = (raw.identifier ?? `default.${raw.name}`).split('.');
     const table = parts.at(-1) ?? raw.name;
     const { catalog } = raw;
@@ -152,14 +155,15 @@ const table: z.ZodType<TableSettings> = z
       location: catalog === undefined ? (raw.path ?? `tables/${raw.name}`) : [catalog, ...parts].join('.'),
       inCatalog: catalog === undefined ? undefined : { catalog, namespace: parts.slice(0, -1), table },
       definition: {
-        schema: schemaOfColumns(raw.columns),
+        schema: schemaOfColumns(columns),
         partitionColumns: raw.partitionBy,
         properties: raw.properties,
         ...(raw.partitioning.length === 0 ? {} : { partitioning: raw.partitioning }),
         ...(raw.identifierColumns.length === 0 ? {} : { identifierColumns: raw.identifierColumns }),
       },
-      sources: new Map(raw.columns.map(({ name, source }) => [name, source])),
+      sources: new Map(columns.map(({ name, source }) => [name, source])),
       unknownMembers: raw.unknownMembers,
+      ofLetters: raw.columns === undefined,
       onDrift: raw.onDrift,
       evolve: raw.evolve.addColumns || raw.evolve.widenTypes || raw.evolve.relaxRequired ? raw.evolve : undefined,
     };

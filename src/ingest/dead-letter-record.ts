@@ -54,7 +54,7 @@ export interface DeadLetterName {
 }
 
 /** The name of a stored dead letter; `undefined` for a record without one. */
-export function deadLetterNameOf(record: KafkaRecord): DeadLetterName | undefined {
+export function deadLetterNameOf(record: Pick<KafkaRecord, 'headers'>): DeadLetterName | undefined {
   const [, bytes] = record.headers.findLast(([name]) => name === idHeader) ?? [];
   if (bytes === undefined) return undefined;
   const id = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');

@@ -31,6 +31,8 @@ export interface DeadLetterSettings {
   readonly topic: string;
   /** Where letters are replayed to, and read again from. */
   readonly replayTopic: string;
+  /** The table that has a row of each letter; `undefined`: none. */
+  readonly table: string | undefined;
   /** Of both topics, when they have to be created. */
   readonly partitions: number;
   readonly onReject: RejectPolicy;
@@ -68,17 +70,27 @@ interface DeadLetterEntry extends Omit<DeadLetterSettings, 'topic' | 'replayTopi
   readonly replayTopic: string | undefined;
 }
 
-/** Names that the file leaves out are made from the pipeline's. */
+/** Names that the file leaves out are made from the pipeline's, and the table of the letters gets its route. */
 export function completeIngest(entry: IngestEntry, pipeline: string): IngestSettings {
+  const topic = entry.deadLetters.topic ?? `${pipeline}.dlq`;
+  const { table } = entry.deadLetters;
+  const letters: readonly RouteSettings[] =
+    table === undefined ? [] : [{ topics: [topic], table, value: { kind: 'letter' }, key: undefined }];
   return {
     ...entry,
+    routes: [...entry.routes, ...letters],
     groupId: entry.groupId ?? `tidewater-${pipeline}`,
     deadLetters: {
       ...entry.deadLetters,
-      topic: entry.deadLetters.topic ?? `${pipeline}.dlq`,
+      topic,
       replayTopic: entry.deadLetters.replayTopic ?? `${pipeline}.dlq.replay`,
     },
   };
+}
+
+/** The route of the dead-letter table, which no configuration file has. */
+export function isLetterRoute({ value }: Pick<RouteSettings, 'value'>): boolean {
+  return value.kind === 'letter';
 }
 
 const topicName = (description: string): z.ZodType<string> =>
@@ -225,6 +237,11 @@ const deadLetters: z.ZodType<DeadLetterEntry> = z
     replayTopic: topicName(
       'Topic that `tidewater dlq replay` writes letters to, and that the tables read them from; of this pipeline alone. Default: `<pipeline>.dlq.replay`.',
     ).optional(),
+    table: textField({
+      description:
+        'Table that gets a row of each letter in the topic; a name from `tables`, where its `columns` may be left out. Default: none.',
+      maxLength: 255,
+    }).optional(),
     partitions: integerField({ description: 'Partitions of either topic when it has to be created.', default: 1, min: 1, max: 10_000 }),
     onReject: choiceField(['dead-letter', 'suspend', 'skip'], {
       description:
@@ -237,7 +254,14 @@ const deadLetters: z.ZodType<DeadLetterEntry> = z
       default: 'truncate',
     }),
   })
-  .transform(({ topic, replayTopic, partitions, onReject, oversize }) => ({ topic, replayTopic, partitions, onReject, oversize }));
+  .transform(({ topic, replayTopic, table, partitions, onReject, oversize }) => ({
+    topic,
+    replayTopic,
+    table,
+    partitions,
+    onReject,
+    oversize,
+  }));
 
 export const ingestSettings: z.ZodType<IngestEntry> = z
   .strictObject({

@@ -35,8 +35,8 @@ export interface StartPlanOptions {
   readonly identityOf: (topic: string) => Promise<SourceIdentity | undefined>;
   readonly policy: DiscontinuityPolicy;
   readonly startFrom: StartFrom;
-  /** Read from its beginning whatever `startFrom` says: what is in it was put there for the tables. */
-  readonly replayTopic?: string | undefined;
+  /** Read from their beginning whatever `startFrom` says: what is in them was put there for the tables. */
+  readonly quietTopics?: readonly string[] | undefined;
   /** Topics that this process has seen missing. */
   readonly awaited: ReadonlySet<string>;
 }
@@ -83,7 +83,7 @@ function planPartition(
   const mark = markOf(marks, partition);
   // Where a topic begins is decided for all its partitions at once, whoever reads them: a partition without a mark was added since.
   if (!isAssigned && typeof mark === 'bigint') return;
-  const startFrom = topic === options.replayTopic ? 'earliest' : options.startFrom;
+  const startFrom = options.quietTopics?.includes(topic) === true ? 'earliest' : options.startFrom;
   const decision = decideStart({ mark, earliest, latest, policy: options.policy, startFrom });
   if (decision.kind === 'discontinuity') {
     if (isAssigned) plan.discontinuities.push({ topic, partition, detail: decision.detail });

@@ -22,8 +22,8 @@ export interface TableIngestSettings {
   readonly pipeline: string;
   readonly table: string;
   readonly topics: readonly string[];
-  /** Read beside the topics where it exists; nothing waits for it. */
-  readonly replayTopic?: string | undefined;
+  /** Read beside the topics where they exist, each from its beginning; nothing waits for them. */
+  readonly quietTopics?: readonly string[] | undefined;
   readonly groupId: string;
   readonly maxBatchRows: number;
   readonly maxBatchBytes: number;
@@ -100,7 +100,7 @@ export class TableIngest implements ConsumerHandler {
     this.#builder = new BatchBuilder(settings.table);
     this.#consumer = kafka.consumer({
       groupId: settings.groupId,
-      topics: settings.replayTopic === undefined ? settings.topics : [...settings.topics, settings.replayTopic],
+      topics: [...settings.topics, ...(settings.quietTopics ?? [])],
       handler: this,
       maxFetchBytes: settings.maxFetchBytes,
       maxWaitMs: settings.maxFetchWaitMs,
@@ -170,8 +170,8 @@ export class TableIngest implements ConsumerHandler {
 
   /** What was fetched of a topic that is gone cannot be fetched again: it is committed before the generation ends. */
   async onTopicsChanged({ missing: absent, replaced }: TopicsChange): Promise<void> {
-    const { replayTopic } = this.#dependencies.settings;
-    const missing = absent.filter((topic) => topic !== replayTopic);
+    const { quietTopics = [] } = this.#dependencies.settings;
+    const missing = absent.filter((topic) => !quietTopics.includes(topic));
     for (const topic of replaced) this.#dependencies.observer.warning('topic was deleted and created again', { topic });
     for (const topic of missing) this.#dependencies.awaitedTopics.add(topic);
     if (replaced.length > 0 || this.#missingTopics.some((topic) => !missing.includes(topic))) this.#isPlaced = false;
@@ -314,7 +314,7 @@ export class TableIngest implements ConsumerHandler {
         identityOf: (topic) => identities.identityOf(topic),
         policy: settings.onOffsetDiscontinuity,
         startFrom: settings.startFrom,
-        replayTopic: settings.replayTopic,
+        quietTopics: settings.quietTopics,
         awaited: awaitedTopics,
       });
       if (plan.settleFirst.length === 0) return plan;

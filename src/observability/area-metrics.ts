@@ -17,7 +17,7 @@ export interface IngestMetrics {
   readonly deadLetterTopicsReplaced: Count<'topic'>;
   /**
    * Taken from the topic and, by this reading, neither a row nor a dead letter. `reason`: `skipped-by-policy` (does not fit and the policy
-   * says skip), `tombstone`, `truncate`, `message`, `heartbeat`, `transaction` (no row is in it), `filtered` (by the route’s where), `no-elements` (nothing to make rows of), `already-committed` (below the table's offset), `discarded` (its batch was given up before the commit; it is read again).
+   * says skip), `tombstone`, `truncate`, `message`, `heartbeat`, `transaction` (no row is in it), `filtered` (by the route’s where), `no-elements` (nothing to make rows of), `not-for-table` (a replayed letter that another table rejected), `already-committed` (below the table's offset), `discarded` (its batch was given up before the commit; it is read again).
    */
   readonly recordsFiltered: Count<'table' | 'reason'>;
   /** Of committed batches. */
@@ -118,7 +118,7 @@ export function createIngestMetrics(make: InstrumentMaker): IngestMetrics {
     }),
     recordsFiltered: make.count({
       name: 'ingest_records_filtered_total',
-      help: 'Records counted and left out: skipped-by-policy, tombstone, truncate, message, heartbeat, transaction (no row in it), filtered (by the route’s where), no-elements (nothing to make rows of), already-committed, discarded (to be read again).',
+      help: 'Records counted and left out: skipped-by-policy, tombstone, truncate, message, heartbeat, transaction (no row in it), filtered (by the route’s where), no-elements (nothing to make rows of), not-for-table (a replayed letter that another table rejected), already-committed, discarded (to be read again).',
       labels: byReason,
     }),
     membersUnread: make.count({ name: 'ingest_members_unread_total', help: 'Members of payloads that no column takes.', labels: table }),

@@ -18,8 +18,13 @@ export type PayloadEncoding =
   | { readonly kind: 'string' }
   | { readonly kind: 'bytes' };
 
+/** Records of a dead-letter topic: what they tell of themselves, and the record in them. Not only the value is read. */
+export interface LetterEncoding {
+  readonly kind: 'letter';
+}
+
 /** How values are encoded, and what they hold. */
-export type ValueEncoding = PayloadEncoding & {
+export type ValueEncoding = (PayloadEncoding | LetterEncoding) & {
   /** `debezium`: change events, whose rows are taken out of them. Absent: rows. */
   readonly envelope?: 'debezium' | undefined;
   /** What producers have compressed values with; `header`: the header `content-encoding` says. Absent: nothing. */

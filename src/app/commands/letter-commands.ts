@@ -4,6 +4,7 @@ import { type LetterFilter, readLetter, readLetters } from '../../ingest/letters
 import { type ReplayOutcome, type ReplayReport, type ReplayRequest, replayLetters } from '../../ingest/letters/replay-letters.ts';
 import { type ReplayedLetters, readReplayed } from '../../ingest/letters/replayed-letters.ts';
 import type { StoredLetter } from '../../ingest/letters/stored-letter.ts';
+import { isLetterRoute } from '../../ingest/settings.ts';
 import type { Components } from '../components.ts';
 
 export interface ListLettersOptions {
@@ -63,7 +64,9 @@ export async function replayDeadLetters(
 /** The routed tables that are there, as they are. */
 async function replayTables({ catalog, config }: Components, signal: AbortSignal): Promise<ReadonlyMap<string, ReplayTable>> {
   const found = new Map<string, ReplayTable>();
-  for (const { table } of config.ingest.routes) {
+  for (const route of config.ingest.routes) {
+    const { table } = route;
+    if (isLetterRoute(route)) continue;
     try {
       const snapshot = await (await catalog.load(table, signal)).refresh(signal);
       found.set(table, { tableId: snapshot.tableId, marks: snapshot.progressStartingWith(`${config.pipeline}:`) });

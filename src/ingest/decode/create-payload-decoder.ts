@@ -18,6 +18,7 @@ import { FramedPayload } from './framed-payload.ts';
 import { JsonPayload, type JsonRoot } from './json/json-payload.ts';
 import { type Member, ObjectReader } from './json/object-reader.ts';
 import type { KnownSchemas } from './known-schemas.ts';
+import { LetterPayload } from './letter-payload.ts';
 import type { PayloadDecoder, PayloadMember, UnreadMembers } from './payload-decoder.ts';
 import { ProtobufPayload } from './protobuf/protobuf-payload.ts';
 import type { RescuedMembers } from './rescued-members.ts';
@@ -67,6 +68,8 @@ function unpackedDecoder(encoding: ValueEncoding, options: PayloadDecoderOptions
       return new ProtobufPayload(members, { encoding, part, unknownMembers, schemas, unread, needs });
     case 'csv':
       return new CsvPayload(members, { ...encoding, unread });
+    case 'letter':
+      return new LetterPayload(members);
     case 'string':
     case 'bytes': {
       const [only, ...more] = members;

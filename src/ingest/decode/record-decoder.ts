@@ -61,6 +61,8 @@ export class RecordDecoder {
   readonly #key: PayloadDecoder | undefined;
   readonly #keyMembers: readonly PayloadMember[];
   readonly #skipsTombstones: boolean;
+  /** A letter of a tombstone is a letter. */
+  readonly #readsLetters: boolean;
   readonly #unread: UnreadMembers = { count: 0 };
   readonly #needs: NeedsOfRecords | undefined;
   #rescued: RescuedMembers | undefined;
@@ -137,6 +139,7 @@ export class RecordDecoder {
     this.#key = decoderOf('key', keys, 'ignore');
     this.#keyMembers = keys;
     this.#skipsTombstones = spec.value?.tombstones === 'skip';
+    this.#readsLetters = spec.value?.kind === 'letter';
   }
 
   /** What the records since the last time call for that the table has not, where it may change (`DecodeSpec.evolve`). */
@@ -214,7 +217,7 @@ export class RecordDecoder {
   #decodeValue(decoder: PayloadDecoder, record: SourceRecord): Refusal | undefined {
     const { valueStart, valueEnd } = record;
     const refusal =
-      valueStart < 0
+      valueStart < 0 && !this.#readsLetters
         ? ({ reason: 'null-value', message: 'the record has no value' } as const)
         : decoder.decode(record, valueStart, valueEnd);
     return refusal?.reason === 'null-value' && this.#skipsTombstones ? { noRow: 'tombstone' } : refusal;

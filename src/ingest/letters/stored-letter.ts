@@ -41,6 +41,14 @@ const addedNames = /^(?:__connect\.errors|tidewater\.dlq)\./;
 
 /** What a record of a dead-letter topic says. */
 export function storedLetterOf(record: KafkaRecord): StoredLetter {
+  const { topic, partition, offset } = record;
+  return { place: { topic, partition, offset }, ...letterContentOf(record) };
+}
+
+/** The same wherever it lies. */
+export function letterContentOf(
+  record: Pick<KafkaRecord, 'key' | 'value' | 'headers'> & { readonly timestampMs: number },
+): Omit<StoredLetter, 'place'> {
   const added = record.headers.slice(originalCount(record.headers));
   // A header that the record had already is not added anew: it says what it said when the record was a letter before.
   const text = (name: string): string | undefined =>
@@ -50,7 +58,6 @@ export function storedLetterOf(record: KafkaRecord): StoredLetter {
   const replayed = added.findLast(([name]) => name === replayedHeader);
   const history = replayed === undefined ? undefined : parseHistory(replayed[1]);
   return {
-    place: { topic: record.topic, partition: record.partition, offset: record.offset },
     table: named?.table ?? text('tidewater.dlq.table'),
     pipeline: pipeline ?? text('__connect.errors.connector.name'),
     reason: text('tidewater.dlq.reason') ?? text('__connect.errors.exception.class.name'),

@@ -13,7 +13,7 @@ describe('audit', () => {
     records: 10,
     rows: 9,
     recordsWithRows: 9,
-  replayed: 0,
+    replayed: 0,
     deadLettered: 1,
     filtered: 0,
     proven: { from: toVersion(0), until: toVersion(2), complete: true },

@@ -24,6 +24,7 @@ tables:
     columns: [{ name: id, type: long, nullable: false }, { name: at, type: timestamp }]
     partitioning: ["bucket(4, id)", day(at)]
     identifierColumns: [id]
+  - { name: letters, columns: [{ name: reason, type: string }, { name: key, type: binary, from: key }] }
 ingest: { routes: [{ topics: [orders], table: orders${encodings} }, { topics: [stock], table: stock }] }
 feeds:
   - { table: orders, keyColumns: [id] }
@@ -127,6 +128,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'tables[].partitionBy': 'at',
   'tables[].properties': 'true',
   'ingest.maxBufferBytes': '256MiB',
+  'ingest.deadLetters.table': 'letters',
   'commit.backoff.max': '6s',
   'ingest.routes[].table': 'orders',
   'ingest.routes[].value.format': 'avro',

@@ -27,7 +27,13 @@ describe('what is loaded', () => {
       maxBatchAgeMs: 1_000,
       routes: [],
     });
-    expect(config.ingest.deadLetters).toEqual({ topic: 'demo.dlq', replayTopic: 'demo.dlq.replay', partitions: 1, onReject: 'dead-letter', oversize: 'truncate' });
+    expect(config.ingest.deadLetters).toEqual({
+      topic: 'demo.dlq',
+      replayTopic: 'demo.dlq.replay',
+      partitions: 1,
+      onReject: 'dead-letter',
+      oversize: 'truncate',
+    });
     expect(config.maintenance).toMatchObject({ enabled: true, queuePrefix: 'tidewater:demo', sweepIntervalMs: 60_000 });
     expect(config.server).toMatchObject({ host: '127.0.0.1', port: 9464, allowRemote: false });
   });
@@ -162,9 +168,19 @@ describe('what is refused', () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
+  it('only a table of dead letters may leave its columns out, and has a route of its own', () => {
+    const { config } = load({ yaml: 'pipeline: demo\ntables: [{ name: letters }]\ningest: { deadLetters: { table: letters } }' });
+    expect(config.tables[0]?.definition.schema.fields.map(({ name }) => name)).toContain('source_offset');
+    expect(config.ingest.routes).toEqual([{ topics: ['demo.dlq'], table: 'letters', value: { kind: 'letter' }, key: undefined }]);
+  });
+
   it('a missing required key', () => {
     const error = loadError({ yaml: '{}' });
     expect([error.code, error.message]).toEqual(['CONFIG_MISSING_KEY', 'a.yaml:1:1: pipeline: is required']);
+    const bare = loadError({ yaml: 'pipeline: demo\ntables: [{ name: t }]\ningest: { deadLetters: { table: u } }' });
+    expect(bare.code).toBe('CONFIG_MISSING_KEY');
+    expect(bare.message).toContain('tables[0].columns: is required');
+    expect(bare.message).toContain('ingest.deadLetters.table: no table is called "u"');
   });
 
   it('all problems at once, each with its place', () => {
@@ -198,6 +214,15 @@ describe('what is refused', () => {
     ['maintenance: { enabled: maybe }', 'expected true or false'],
     ['redis: { url: "http://x" }', 'must start with redis:// or rediss://'],
     ['tables: [{ name: t, columns: [] }]', 'must have at least one column'],
+    [
+      'tables: [{ name: t, columns: [{ name: a, type: long }] }]\ningest: { deadLetters: { table: t }, routes: [{ topics: [o], table: t }] }',
+      'table "t" has a route, and letters are no records of it',
+    ],
+    [
+      'tables: [{ name: t, columns: [{ name: reason, type: long }] }]\ningest: { deadLetters: { table: t } }',
+      'column "reason" of type long cannot hold "reason" of a dead letter',
+    ],
+    ['ingest: { deadLetters: { replayTopic: demo.dlq } }', '"demo.dlq" is the dead-letter topic'],
     ['tables: [{ name: t, columns: [{ name: a, type: lng }] }]', 'Unsupported data type "LNG" (line 1, column 1)'],
     ['tables: [{ name: t, columns: [{ name: a, type: long }, { name: A, type: long }] }]', '"A" repeats the column "a"'],
     ['tables: [{ name: t, columns: [{ name: a, type: long, from: topic }] }]', 'a column from the topic has type string, not long'],

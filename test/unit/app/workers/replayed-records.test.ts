@@ -55,7 +55,11 @@ describe('records of the replay topic', () => {
     const none = { ...replayOf('{"id":5}'), headers: [['trace', utf8('t1')] as const] };
     const broken = { ...replayOf('{"id":5}'), headers: [[replayHeader, utf8('{"letter":')] as const] };
     const covered = { ...replayOf('{"id":5}'), headers: [...(replayOf('{}').headers ?? []), ['after', utf8('it')] as const] };
-    const others = [replayOf('{"id":1}', { table: 'u' }), replayOf('{"id":2}', { pipeline: 'q' }), replayOf('{"id":3}', { tableId: 'id-u' })];
+    const others = [
+      replayOf('{"id":1}', { table: 'u' }),
+      replayOf('{"id":2}', { pipeline: 'q' }),
+      replayOf('{"id":3}', { tableId: 'id-u' }),
+    ];
     const { rows, passedOver, rejects, read } = decoded([...others, none, broken, covered, replayOf('{"id":9}')]);
     expect(rows).toMatchObject([{ id: 9n }]);
     expect(passedOver).toEqual(Array.from({ length: 6 }, () => 'not-for-table'));
