@@ -13,6 +13,8 @@ import { runsOf } from './size-runs.ts';
 export const idHeader = 'tidewater.dlq.id';
 /** Says where the record of a letter came from at first when it was a letter before and was replayed. */
 export const replayedHeader = 'tidewater.dlq.replayed';
+/** How many headers the record has, which come before those of the letter. Stands before the id. */
+export const headerCountHeader = 'tidewater.dlq.headers';
 /** Of several letters together, before they are packed. */
 const maxBatchBytes = 512 * 1024;
 const headerBytes = 1024;
@@ -162,6 +164,7 @@ function recordOf({ id, reject }: DeadLetter, { pipeline, table, clock }: DeadLe
     ...rangeHeaders(reject),
     ...cutHeaders(reject),
     ...(reject.replayed === undefined ? [] : [[replayedHeader, printHistory(reject.replayed)] as const]),
+    [headerCountHeader, String(reject.headers.length)] as const,
     [idHeader, id] as const,
   ];
   return {

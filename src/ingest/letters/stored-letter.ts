@@ -1,6 +1,6 @@
 import type { KafkaRecord } from '../../kafka/client.ts';
 import { parseHistory, type ReplayHistory } from '../../protocol/replayed-record.ts';
-import { type DeadLetterName, deadLetterNameOf, idHeader, replayedHeader } from '../dead-letter-record.ts';
+import { type DeadLetterName, deadLetterNameOf, headerCountHeader, idHeader, replayedHeader } from '../dead-letter-record.ts';
 
 type Header = KafkaRecord['headers'][number];
 
@@ -84,8 +84,14 @@ export function letterContentOf(
   };
 }
 
-/** How many headers the record had: a letter adds its own at the end, and the id of an earlier letter is the end of that one's. */
+/**
+ * How many headers the record had, as the letter says. In a letter of an older version those of letters at the end are not the record's, and the id of
+ * an earlier letter is the end of that one's.
+ */
 function originalCount(headers: readonly Header[]): number {
+  const said = headers.at(-2);
+  const told = said?.[0] === headerCountHeader && headers.at(-1)?.[0] === idHeader ? numberOf(textOf(said)) : undefined;
+  if (told !== undefined && told <= headers.length - 2) return told;
   let count = headers.length;
   while (count > 0 && addedNames.test(headers[count - 1]?.[0] ?? '') && (count === headers.length || headers[count - 1]?.[0] !== idHeader))
     count -= 1;

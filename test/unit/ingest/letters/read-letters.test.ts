@@ -124,6 +124,19 @@ describe('letters that are read back', () => {
     expect(again?.headers).toEqual(before);
   });
 
+  it('give back headers of the record that are named like those of a letter', async () => {
+    const bench = new Bench();
+    const own = [
+      ['a', utf8('1')],
+      ['__connect.errors.topic', utf8('theirs')],
+      ['tidewater.dlq.reason', utf8('theirs')],
+    ] as const;
+    await bench.write('t', { headers: own });
+    const [letter] = await bench.list();
+    expect(letter?.headers.map(([name, value]) => [name, textOf(value)])).toEqual(own.map(([name, value]) => [name, textOf(value)]));
+    expect(letter?.source).toEqual({ topic: 'orders', partition: 0, offset: 7n });
+  });
+
   it('say what was cut, and which offsets a batch had that could not be opened', async () => {
     const bench = new Bench();
     await bench.write('t', {
