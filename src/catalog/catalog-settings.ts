@@ -36,6 +36,7 @@ const keysOfKinds: Readonly<Record<CatalogKind, readonly string[]>> = {
     'token-exchange-enabled',
     'rest-metrics-reporting-enabled',
     'snapshot-loading-mode',
+    'view-endpoints-supported',
   ],
 };
 /** Families of keys whose members are not ours to know. */

@@ -1,5 +1,8 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
+import type { Clock } from '../base/clock.ts';
+import type { IdSource } from '../base/ids.ts';
 import type { TablePointer } from '../iceberg/pointer/table-pointer.ts';
+import type { CatalogViews } from '../table/catalog-views.ts';
 import type { TableFormat } from '../table/formats.ts';
 import { refreshUnlessGone } from '../table/refresh-unless-gone.ts';
 import type { QueryableTable } from '../table/table.ts';
@@ -13,6 +16,7 @@ import type {
 } from '../table/table-formats.ts';
 import { quotedName, tableExists, tableNotFound } from '../table/table-names.ts';
 import type { IcebergNames } from './iceberg-names.ts';
+import { IcebergViews } from './iceberg-views.ts';
 import { schemaExists, schemaNotEmpty, schemaNotFound } from './namespace-errors.ts';
 
 /** Tables that are opened before the ones used longest ago are forgotten. */
@@ -37,6 +41,8 @@ export interface IcebergCatalogParts {
   readonly name: string;
   readonly names: IcebergNames;
   readonly tables: PointerTables;
+  readonly clock: Clock;
+  readonly ids: IdSource;
   /** Properties of tables that are made, unless they have their own. */
   readonly tableDefaults: Readonly<Record<string, string>>;
   /** Properties of tables that are made, whatever they have. */
@@ -47,12 +53,17 @@ export interface IcebergCatalogParts {
 export class IcebergCatalog implements SessionCatalog {
   readonly name: string;
   readonly defaultFormat = 'iceberg';
+  readonly views: CatalogViews | undefined;
   readonly #parts: IcebergCatalogParts;
   readonly #open = new Map<string, OpenedTable>();
 
   constructor(parts: IcebergCatalogParts) {
     this.name = parts.name;
     this.#parts = parts;
+    const { views } = parts.names;
+    const hasTable = async (ident: TableIdent, signal?: AbortSignal): Promise<boolean> => (await this.load(ident, signal)) !== undefined;
+    const { name: catalog, clock, ids } = parts;
+    this.views = views === undefined ? undefined : new IcebergViews({ catalog, names: views, hasTable, clock, ids });
   }
 
   async namespaces(signal?: AbortSignal, within: readonly string[] = []): Promise<readonly (readonly string[])[]> {
@@ -100,6 +111,7 @@ export class IcebergCatalog implements SessionCatalog {
     if (format !== 'iceberg') throw this.#onlyIceberg(format);
     const { signal, mode } = rest;
     const existing = await this.load(ident, signal);
+    if (existing === undefined && (await this.#parts.names.views?.load(ident, signal)) !== undefined) throw tableExists(partsOf(ident));
     if (existing !== undefined && mode === 'create') throw tableExists(partsOf(ident));
     if (existing === undefined && mode === 'replace') {
       throw tableNotFound(partsOf(ident), 'use CREATE OR REPLACE TABLE to create it when it is absent');
@@ -182,6 +194,7 @@ export class IcebergCatalog implements SessionCatalog {
 
   async #empty(namespace: readonly string[], depth: number, signal: AbortSignal | undefined): Promise<void> {
     const { names } = this.#parts;
+    for (const name of (await names.views?.views(namespace, signal)) ?? []) await names.views?.drop({ namespace, name }, signal);
     for (const name of (await names.tables(namespace, signal)) ?? []) await this.drop({ namespace, name }, { purge: false }, signal);
     if (depth === 0) return;
     for (const below of (await names.namespaces(namespace, signal)) ?? []) {

@@ -1,5 +1,6 @@
 import type { TablePointer } from '../iceberg/pointer/table-pointer.ts';
 import type { TableIdent } from '../table/table-formats.ts';
+import type { IcebergViewNames } from './iceberg-view-names.ts';
 
 /** How a change of names ended; `absent`: what it is about is not there, `exists`: the name is taken. */
 export type NameChange = 'done' | 'absent' | 'exists';
@@ -31,5 +32,7 @@ export interface IcebergNames {
   drop(ident: TableIdent, options: { readonly purge: boolean }, signal?: AbortSignal): Promise<boolean>;
   /** A name for a table whose metadata file is there. Without it the catalog takes tables from nowhere. `absent`: no such file. */
   register?(ident: TableIdent, metadataLocation: string, signal?: AbortSignal): Promise<NameChange>;
+  /** Without it the catalog keeps no views. */
+  readonly views?: IcebergViewNames | undefined;
   close(): Promise<void>;
 }

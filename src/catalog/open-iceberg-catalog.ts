@@ -48,6 +48,8 @@ export function openIcebergCatalog(
     name,
     names: openNames(name, properties, { ...dependencies, nameOf }),
     tables: dependencies.tables,
+    clock: dependencies.clock,
+    ids: dependencies.ids,
     tableDefaults: settingsBelow(properties, 'table-default.'),
     tableOverrides: settingsBelow(properties, 'table-override.'),
   });

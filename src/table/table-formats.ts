@@ -1,3 +1,4 @@
+import type { CatalogViews } from './catalog-views.ts';
 import type { TableFormat } from './formats.ts';
 import type { Relation } from './relation.ts';
 import type { CommitOptions, WriteResult } from './row-operations.ts';
@@ -98,6 +99,8 @@ export interface SessionCatalog {
   readonly name: string;
   /** Format of tables that are created without naming one. Default: the session's. */
   readonly defaultFormat?: TableFormat | undefined;
+  /** Default: it keeps no views. */
+  readonly views?: CatalogViews | undefined;
   /** Those of the top level, or directly in a namespace, by all their levels. @throws AnalysisException `SCHEMA_NOT_FOUND`. */
   namespaces(signal?: AbortSignal, within?: readonly string[]): Promise<readonly (readonly string[])[]>;
   hasNamespace(namespace: readonly string[], signal?: AbortSignal): Promise<boolean>;

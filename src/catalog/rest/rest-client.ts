@@ -36,8 +36,8 @@ export interface RestRequest {
   readonly method: HttpRequest['method'];
   /** As the specification has it, to be compared with the server's list: `/v1/{prefix}/namespaces`. */
   readonly endpoint: string;
-  /** What stands for `{namespace}` and `{table}`. */
-  readonly names?: { readonly namespace?: readonly string[]; readonly table?: string } | undefined;
+  /** What stands for `{namespace}`, `{table}` and `{view}`. */
+  readonly names?: { readonly namespace?: readonly string[]; readonly table?: string; readonly view?: string } | undefined;
   readonly query?: Readonly<Record<string, string | undefined>> | undefined;
   readonly body?: JsonObject | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -49,6 +49,7 @@ export interface RestRequest {
 const firstClientError = 400;
 const unauthorized: readonly number[] = [401, 419];
 const maxPages = 10_000;
+const viewsKey = 'view-endpoints-supported';
 /** U+001F, the unit separator. */
 const defaultSeparator = '%1F';
 
@@ -92,6 +93,13 @@ export class RestClient {
   /** Whether the server has an endpoint; true when it does not tell. */
   async has(method: HttpRequest['method'], endpoint: string): Promise<boolean> {
     return (await this.config()).endpoints?.has(`${method} ${endpoint}`) ?? true;
+  }
+
+  /** As `has`, for views: a server that does not tell has them where it, or the user, says so (`view-endpoints-supported`). */
+  async hasViews(method: HttpRequest['method'], endpoint: string): Promise<boolean> {
+    const { endpoints, overrides, defaults } = await this.config();
+    if (endpoints !== undefined) return endpoints.has(`${method} ${endpoint}`);
+    return (overrides[viewsKey] ?? this.#parts.settings.viewEndpoints ?? defaults[viewsKey]) === 'true';
   }
 
   async request(request: RestRequest, signal?: AbortSignal): Promise<HttpAnswer> {
@@ -188,7 +196,8 @@ function pathOf(request: RestRequest, config: RestConfig): string {
   return request.endpoint
     .replace('{prefix}/', () => config.prefix)
     .replace('{namespace}', () => namespace)
-    .replace('{table}', () => encodeURIComponent(request.names?.table ?? ''));
+    .replace('{table}', () => encodeURIComponent(request.names?.table ?? ''))
+    .replace('{view}', () => encodeURIComponent(request.names?.view ?? ''));
 }
 
 const timeDigits = 12;

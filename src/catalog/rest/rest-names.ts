@@ -10,7 +10,9 @@ import { schemaNotFound } from '../namespace-errors.ts';
 import { fileSettingsIn } from './file-settings.ts';
 import type { RestClient } from './rest-client.ts';
 import { failureIn, invalidAnswer, restError } from './rest-errors.ts';
+import { identJson, nameIn } from './rest-identifiers.ts';
 import { commitBody, RestTablePointer, type StagedTable } from './rest-table-pointer.ts';
+import { RestViews } from './rest-views.ts';
 import { tableEndpoint } from './table-endpoint.ts';
 
 const namespacesEndpoint = '/v1/{prefix}/namespaces';
@@ -25,6 +27,7 @@ const firstFailure = 400;
 
 /** The names of a REST catalog. Files are the server's business: it chooses locations and deletes what is purged. */
 export class RestNames implements IcebergNames {
+  readonly views: RestViews;
   readonly #client: RestClient;
   readonly #nameOf: (ident: TableIdent) => string;
   /** What the server has handed out for tables that are about to be made. */
@@ -33,6 +36,7 @@ export class RestNames implements IcebergNames {
   constructor(parts: { readonly client: RestClient; readonly nameOf: (ident: TableIdent) => string }) {
     this.#client = parts.client;
     this.#nameOf = parts.nameOf;
+    this.views = new RestViews(parts.client);
   }
 
   async namespaces(within: readonly string[], signal?: AbortSignal): Promise<readonly (readonly string[])[] | undefined> {
@@ -73,11 +77,7 @@ export class RestNames implements IcebergNames {
   async tables(namespace: readonly string[], signal?: AbortSignal): Promise<readonly string[] | undefined> {
     const request = { endpoint: tablesEndpoint, names: { namespace }, expected: [statusNotFound] };
     const found = await this.#client.list(request, 'identifiers', signal);
-    return found?.map((entry) => {
-      const name = isJsonObject(entry) ? entry['name'] : undefined;
-      if (typeof name !== 'string') throw invalidAnswer(`GET ${tablesEndpoint}`, 'has an identifier without a name');
-      return name;
-    });
+    return found?.map((entry) => nameIn(entry, tablesEndpoint));
   }
 
   pointer(ident: TableIdent): TablePointer {
@@ -176,10 +176,6 @@ export class RestNames implements IcebergNames {
 
 function keyOf(ident: TableIdent): string {
   return [...ident.namespace, ident.name].join('\u0000');
-}
-
-function identJson(ident: TableIdent): { readonly namespace: readonly string[]; readonly name: string } {
-  return { namespace: ident.namespace, name: ident.name };
 }
 
 function levelsOf(value: JsonValue): readonly string[] {

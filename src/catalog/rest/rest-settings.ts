@@ -13,6 +13,8 @@ export interface RestSettings {
   readonly renewsCredentials: boolean;
   /** Names asked for at once; default: as the server likes. */
   readonly pageSize: number | undefined;
+  /** `true`: a server that does not list its endpoints has those of views. */
+  readonly viewEndpoints?: string | undefined;
 }
 
 export type RestAuthSettings =
@@ -60,6 +62,7 @@ export function restSettings(catalog: string, properties: ReadonlyMap<string, st
     headers,
     renewsCredentials: properties.get('client.refresh-credentials-enabled') !== 'false',
     pageSize: pageSize === undefined ? undefined : Number(pageSize),
+    viewEndpoints: properties.get('view-endpoints-supported'),
   };
 }
 

@@ -14,6 +14,7 @@ import type { SqlConnection } from './sql-connection.ts';
 import type { SqlLayoutOptions } from './sql-layout.ts';
 import { SqlTablePointer } from './sql-table-pointer.ts';
 import { SqlTableRows } from './sql-table-rows.ts';
+import { SqlViews } from './sql-views.ts';
 
 export interface SqlNamesParts {
   /** Under which the catalog's rows are kept: what the programs that share it call it. */
@@ -40,10 +41,20 @@ const locationProperty = 'location';
 export class SqlNames implements IcebergNames {
   readonly #parts: SqlNamesParts;
   readonly #rows: SqlTableRows;
+  readonly views: SqlViews;
 
   constructor(parts: SqlNamesParts) {
     this.#parts = parts;
     this.#rows = new SqlTableRows(parts.connection, parts.catalog, parts.layout);
+    this.views = new SqlViews({
+      ...parts,
+      rows: new SqlTableRows(parts.connection, parts.catalog, parts.layout, 'VIEW'),
+      hasNamespace: async (namespace, signal) => await this.hasNamespace(namespace, signal),
+      homeOf: async (ident, signal) => {
+        checkIdent(ident);
+        return await this.#homeOf(ident, signal);
+      },
+    });
   }
 
   async namespaces(within: readonly string[], signal?: AbortSignal): Promise<readonly (readonly string[])[] | undefined> {
@@ -65,7 +76,8 @@ export class SqlNames implements IcebergNames {
   async dropNamespace(namespace: readonly string[], signal?: AbortSignal): Promise<'dropped' | 'absent' | 'not-empty'> {
     if (!(await this.hasNamespace(namespace, signal))) return 'absent';
     const below = await this.namespaces(namespace, signal);
-    if ((await this.#rows.tables(namespace, signal)).length > 0 || (below ?? []).length > 0) return 'not-empty';
+    const views = (await this.views.views(namespace, signal)) ?? [];
+    if ((await this.#rows.tables(namespace, signal)).length + views.length + (below ?? []).length > 0) return 'not-empty';
     await this.#rows.removeNamespace(namespace, signal);
     return 'dropped';
   }

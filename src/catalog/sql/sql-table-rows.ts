@@ -1,4 +1,5 @@
 import { throwIfAborted } from '../../base/abort.ts';
+import { AnalysisException } from '../../base/analysis-exception.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { TableIdent } from '../../table/table-formats.ts';
 import type { SqlConnection, SqlValue } from './sql-connection.ts';
@@ -6,26 +7,42 @@ import { type LayoutVersion, prepareLayout, type SqlLayoutOptions } from './sql-
 
 const levelSeparator = '.';
 const oneTable = 'catalog_name = ? AND table_namespace = ? AND table_name = ?';
-const onlyTables = " AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL)";
+const onlyOfKind: Readonly<Record<RowKind, string>> = {
+  TABLE: " AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL)",
+  VIEW: " AND iceberg_type = 'VIEW'",
+};
 /** That a namespace without other properties is there. */
 const existsProperty = 'exists';
+
+/** What a row is of, in the column `iceberg_type`. */
+export type RowKind = 'TABLE' | 'VIEW';
 
 export interface TableRow {
   readonly metadataLocation: string | undefined;
   readonly previousMetadataLocation: string | undefined;
 }
 
-/** The rows of one catalog in the tables that several programs share (https://iceberg.apache.org/docs/latest/jdbc/). Errors as `SqlConnection`. */
+/**
+ * The rows of one catalog in the tables that several programs share (https://iceberg.apache.org/docs/latest/jdbc/): those of its tables, or of
+ * its views. Errors as `SqlConnection`; `UNSUPPORTED_FEATURE` for views where the layout cannot tell them from tables.
+ */
 export class SqlTableRows {
   readonly #connection: SqlConnection;
   readonly #catalog: string;
   readonly #layoutOptions: SqlLayoutOptions;
+  readonly #kind: RowKind;
   #layout: Promise<LayoutVersion> | undefined;
 
-  constructor(connection: SqlConnection, catalog: string, layoutOptions: SqlLayoutOptions) {
+  constructor(connection: SqlConnection, catalog: string, layoutOptions: SqlLayoutOptions, kind: RowKind = 'TABLE') {
     this.#connection = connection;
+    this.#kind = kind;
     this.#catalog = catalog;
     this.#layoutOptions = layoutOptions;
+  }
+
+  /** Whether the layout tells tables from views. */
+  async keepsViews(signal?: AbortSignal): Promise<boolean> {
+    return (await this.#version(signal)) === 'V1';
   }
 
   async find(ident: TableIdent, signal?: AbortSignal): Promise<TableRow | undefined> {
@@ -38,10 +55,10 @@ export class SqlTableRows {
 
   /** False: there is a table (or a view) of that name. */
   async insert(ident: TableIdent, metadataLocation: string, signal?: AbortSignal): Promise<boolean> {
-    const typed = (await this.#version(signal)) === 'V1';
+    const typed = (await this.#typeFilter(signal)) !== '';
     const columns = 'catalog_name, table_namespace, table_name, metadata_location, previous_metadata_location';
     const statement = typed
-      ? `INSERT INTO iceberg_tables (${columns}, iceberg_type) VALUES (?, ?, ?, ?, NULL, 'TABLE')`
+      ? `INSERT INTO iceberg_tables (${columns}, iceberg_type) VALUES (?, ?, ?, ?, NULL, '${this.#kind}')`
       : `INSERT INTO iceberg_tables (${columns}) VALUES (?, ?, ?, ?, NULL)`;
     return await this.#unlessThere(statement, [...this.#key(ident), metadataLocation], signal);
   }
@@ -141,7 +158,9 @@ export class SqlTableRows {
   }
 
   async #typeFilter(signal: AbortSignal | undefined): Promise<string> {
-    return (await this.#version(signal)) === 'V1' ? onlyTables : '';
+    if ((await this.#version(signal)) === 'V1') return onlyOfKind[this.#kind];
+    if (this.#kind === 'VIEW') throw withoutViews(this.#connection.shown);
+    return '';
   }
 
   /** Looked at once; a failure is not remembered. */
@@ -160,6 +179,16 @@ export class SqlTableRows {
   #key(ident: TableIdent): readonly SqlValue[] {
     return [this.#catalog, joined(ident.namespace), ident.name];
   }
+}
+
+function withoutViews(shown: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'UNSUPPORTED_FEATURE',
+    sqlState: '0A000',
+    kind: 'unsupported',
+    message: `views in catalog database ${shown}, whose layout is V0, are not supported`,
+    hint: 'jdbc.schema-version = V1 in the catalog settings adds the column iceberg_type, which tells them from tables',
+  });
 }
 
 function joined(namespace: readonly string[]): string {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject, type JsonValue, parseJson } from '../../base/bigint-json.ts';
-import { decompress } from '../../codec/compression.ts';
+import { isJsonObject, type JsonValue } from '../../base/bigint-json.ts';
 import { checkTableMetadata } from './check-table-metadata.ts';
 import { JsonMembers } from './json-members.ts';
+import { metadataJson } from './metadata-json.ts';
 import { firstPartitionFieldId, partitionFieldsFromJson, partitionSpecFromJson } from './partition-spec-json.ts';
 import { schemaFromJson } from './schema-json.ts';
 import { refFromJson, snapshotFromJson } from './snapshot-json.ts';
@@ -19,9 +19,6 @@ import type {
   TableMetadata,
 } from './table-metadata.ts';
 
-/** What a packed metadata file may unpack to. */
-const maxMetadataBytes = 1024 * 1024 * 1024;
-
 /**
  * The metadata in a file (https://iceberg.apache.org/spec/#table-metadata), packed with gzip or plain, whatever its name says. `location`
  * names the file in errors.
@@ -30,10 +27,7 @@ const maxMetadataBytes = 1024 * 1024 * 1024;
  *   `ICEBERG_TYPE_UNSUPPORTED` (kind unsupported).
  */
 export function readTableMetadata(bytes: Uint8Array, location: string): TableMetadata {
-  const packed = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  const plain = packed ? decompress('gzip', bytes, { maxBytes: maxMetadataBytes }) : bytes;
-  const text = Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength).toString('utf8');
-  return tableMetadataFromJson(parseJson(text, location), location);
+  return tableMetadataFromJson(metadataJson(bytes, location), location);
 }
 
 /** As `readTableMetadata`, of JSON that was parsed already. `where` names its origin in errors. */

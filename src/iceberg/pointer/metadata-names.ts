@@ -41,23 +41,30 @@ export function versionNames(version: number): readonly string[] {
 
 export type MetadataCodec = 'none' | 'gzip';
 
-/** How a table's metadata files are to be written: `write.metadata.compression-codec`. */
-export function metadataCodec(properties: Readonly<Record<string, string>>): MetadataCodec {
-  return properties[codecProperty]?.toLowerCase() === 'gzip' ? 'gzip' : 'none';
+/** How metadata files are to be written: `write.metadata.compression-codec`. */
+export function metadataCodec(properties: Readonly<Record<string, string>>, otherwise: MetadataCodec = 'none'): MetadataCodec {
+  return (properties[codecProperty]?.toLowerCase() ?? otherwise) === 'gzip' ? 'gzip' : 'none';
 }
 
 export function versionName(version: number, codec: MetadataCodec): string {
   return `v${version}${extensionOf(codec)}`;
 }
 
-/** Where the metadata file after `baseLocation` goes, for tables whose pointer is in a catalog. */
-export function numberedLocation(metadata: TableMetadata, baseLocation: string | undefined, uuid: string): string {
+type Placed = Pick<TableMetadata, 'location' | 'properties'>;
+
+/** Where the metadata file after `baseLocation` goes, for tables and views whose pointer is in a catalog. */
+export function numberedLocation(
+  metadata: Placed,
+  baseLocation: string | undefined,
+  uuid: string,
+  codec: MetadataCodec = metadataCodec(metadata.properties),
+): string {
   const number = baseLocation === undefined ? 0 : (numberIn(fileNameOf(baseLocation)) ?? -1) + 1;
   const digits = String(number).padStart(numberDigits, '0');
-  return `${metadataFolder(metadata)}/${digits}-${uuid}${extensionOf(metadataCodec(metadata.properties))}`;
+  return `${metadataFolder(metadata)}/${digits}-${uuid}${extensionOf(codec)}`;
 }
 
-function metadataFolder(metadata: TableMetadata): string {
+function metadataFolder(metadata: Placed): string {
   return withoutTrailingSlash(metadata.properties[metadataPathProperty] ?? `${withoutTrailingSlash(metadata.location)}/metadata`);
 }
 

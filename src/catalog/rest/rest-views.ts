@@ -1,0 +1,105 @@
+import { isJsonObject } from '../../base/bigint-json.ts';
+import { schemaToJson } from '../../iceberg/metadata/schema-json.ts';
+import { versionToJson, viewFromJson } from '../../iceberg/view/view-json.ts';
+import { currentSchemaOf, currentVersionOf, type ViewMetadata } from '../../iceberg/view/view-metadata.ts';
+import { type ViewUpdate, viewUpdatesToJson } from '../../iceberg/view/view-updates.ts';
+import type { TableIdent } from '../../table/table-formats.ts';
+import type { NameChange } from '../iceberg-names.ts';
+import type { IcebergViewNames, LoadedView } from '../iceberg-view-names.ts';
+import { schemaNotFound } from '../namespace-errors.ts';
+import type { RestClient } from './rest-client.ts';
+import { failureIn, invalidAnswer } from './rest-errors.ts';
+import { identJson, nameIn } from './rest-identifiers.ts';
+
+const viewsEndpoint = '/v1/{prefix}/namespaces/{namespace}/views';
+const viewEndpoint = '/v1/{prefix}/namespaces/{namespace}/views/{view}';
+const renameEndpoint = '/v1/{prefix}/views/rename';
+const statusNotFound = 404;
+const statusConflict = 409;
+
+/** The views of a REST catalog: the server applies changes and writes the metadata files. A server without the endpoints keeps none. */
+export class RestViews implements IcebergViewNames {
+  readonly #client: RestClient;
+
+  constructor(client: RestClient) {
+    this.#client = client;
+  }
+
+  async views(namespace: readonly string[], signal?: AbortSignal): Promise<readonly string[] | undefined> {
+    if (!(await this.#client.hasViews('GET', viewsEndpoint))) return [];
+    const request = { endpoint: viewsEndpoint, names: { namespace }, expected: [statusNotFound] };
+    const found = await this.#client.list(request, 'identifiers', signal);
+    return found?.map((entry) => nameIn(entry, viewsEndpoint));
+  }
+
+  async load(ident: TableIdent, signal?: AbortSignal): Promise<LoadedView | undefined> {
+    if (!(await this.#client.hasViews('GET', viewEndpoint))) return undefined;
+    const request = { method: 'GET', endpoint: viewEndpoint, names: namesOf(ident), expected: [statusNotFound] } as const;
+    const { status, body } = await this.#client.request(request, signal);
+    if (status === statusNotFound) return undefined;
+    const shown = `GET of view ${[...ident.namespace, ident.name].join('.')}`;
+    if (!isJsonObject(body)) throw invalidAnswer(shown, 'is no object');
+    const location = body['metadata-location'];
+    const metadataLocation = typeof location === 'string' ? location : undefined;
+    return { metadata: viewFromJson(body['metadata'], metadataLocation ?? shown), metadataLocation };
+  }
+
+  locationOf(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  async create(
+    ident: TableIdent,
+    view: ViewMetadata,
+    { placed }: { readonly placed: boolean },
+    signal?: AbortSignal,
+  ): Promise<'done' | 'exists'> {
+    const [schema, version] = [currentSchemaOf(view), currentVersionOf(view)];
+    const body = {
+      name: ident.name,
+      ...(placed ? { location: view.location } : {}),
+      schema: schema === undefined ? null : schemaToJson(schema),
+      'view-version': version === undefined ? null : versionToJson(version),
+      properties: view.properties,
+    };
+    const names = { namespace: ident.namespace };
+    const expected = [statusNotFound, statusConflict];
+    const request = { method: 'POST', endpoint: viewsEndpoint, names, body, writes: true, expected } as const;
+    const { status } = await this.#client.request(request, signal);
+    if (status === statusNotFound) throw schemaNotFound(ident.namespace);
+    return status === statusConflict ? 'exists' : 'done';
+  }
+
+  async change(ident: TableIdent, base: LoadedView, updates: readonly ViewUpdate[], signal?: AbortSignal): Promise<boolean> {
+    const body = {
+      identifier: identJson(ident),
+      requirements: [{ type: 'assert-view-uuid', uuid: base.metadata.viewUuid }],
+      updates: viewUpdatesToJson(updates),
+    };
+    const expected = [statusNotFound, statusConflict];
+    const request = { method: 'POST', endpoint: viewEndpoint, names: namesOf(ident), body, writes: true, expected } as const;
+    const { status } = await this.#client.request(request, signal);
+    return status !== statusNotFound && status !== statusConflict;
+  }
+
+  async rename(from: TableIdent, to: TableIdent, signal?: AbortSignal): Promise<NameChange> {
+    const body = { source: identJson(from), destination: identJson(to) };
+    const expected = [statusNotFound, statusConflict];
+    const request = { method: 'POST', endpoint: renameEndpoint, body, writes: true, expected } as const;
+    const answer = await this.#client.request(request, signal);
+    if (answer.status === statusConflict) return 'exists';
+    if (answer.status !== statusNotFound) return 'done';
+    if (failureIn(answer.status, answer.body).type === 'NoSuchNamespaceException') throw schemaNotFound(to.namespace);
+    return 'absent';
+  }
+
+  async drop(ident: TableIdent, signal?: AbortSignal): Promise<boolean> {
+    if (!(await this.#client.hasViews('DELETE', viewEndpoint))) return false;
+    const request = { method: 'DELETE', endpoint: viewEndpoint, names: namesOf(ident), writes: true, expected: [statusNotFound] } as const;
+    return (await this.#client.request(request, signal)).status !== statusNotFound;
+  }
+}
+
+function namesOf(ident: TableIdent): { readonly namespace: readonly string[]; readonly view: string } {
+  return { namespace: ident.namespace, view: ident.name };
+}
