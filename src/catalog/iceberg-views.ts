@@ -1,4 +1,3 @@
-import { AnalysisException } from '../base/analysis-exception.ts';
 import type { Clock } from '../base/clock.ts';
 import { isServiceError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
@@ -16,7 +15,7 @@ import { currentVersionOf, type ViewMetadata } from '../iceberg/view/view-metada
 import type { ViewUpdate } from '../iceberg/view/view-updates.ts';
 import type { CatalogView, CatalogViews, CreateViewMode, ViewDefinition } from '../table/catalog-views.ts';
 import type { TableIdent } from '../table/table-formats.ts';
-import { quotedName, tableExists } from '../table/table-names.ts';
+import { tableExists, viewExists, viewNotFound } from '../table/table-names.ts';
 import type { IcebergViewNames, LoadedView } from './iceberg-view-names.ts';
 import { schemaNotFound } from './namespace-errors.ts';
 
@@ -49,7 +48,7 @@ export class IcebergViews implements CatalogViews {
   async load(ident: TableIdent, signal?: AbortSignal): Promise<CatalogView | undefined> {
     const { catalog, names } = this.#parts;
     const loaded = await names.load(ident, signal);
-    return loaded === undefined ? undefined : shownView(loaded.metadata, { name: [catalog, ...partsOf(ident)].join('.'), catalog });
+    return loaded === undefined ? undefined : shownView(loaded.metadata, [catalog, ...partsOf(ident)]);
   }
 
   async create(ident: TableIdent, definition: ViewDefinition, mode: CreateViewMode, signal?: AbortSignal): Promise<void> {
@@ -62,10 +61,10 @@ export class IcebergViews implements CatalogViews {
         if (await this.#changed(ident, base, updates, signal)) return;
         continue;
       }
-      if (mode === 'replace') throw viewNotFound(ident);
+      if (mode === 'replace') throw viewNotFound(partsOf(ident));
       if ((await this.#made(ident, definition, signal)) || mode === 'create-if-absent') return;
       const isTable = await this.#parts.hasTable(ident, signal);
-      if (isTable || mode === 'create') throw isTable ? tableExists(partsOf(ident)) : viewExists(ident);
+      if (isTable || mode === 'create') throw isTable ? tableExists(partsOf(ident)) : viewExists(partsOf(ident));
     }
     throw changedMeanwhile(ident);
   }
@@ -85,8 +84,8 @@ export class IcebergViews implements CatalogViews {
 
   async rename(from: TableIdent, to: TableIdent, signal?: AbortSignal): Promise<void> {
     const outcome = await this.#parts.names.rename(from, to, signal);
-    if (outcome === 'absent') throw viewNotFound(from);
-    if (outcome === 'exists') throw viewExists(to);
+    if (outcome === 'absent') throw viewNotFound(partsOf(from));
+    if (outcome === 'exists') throw viewExists(partsOf(to));
   }
 
   async drop(ident: TableIdent, signal?: AbortSignal): Promise<boolean> {
@@ -96,7 +95,7 @@ export class IcebergViews implements CatalogViews {
   async #change(ident: TableIdent, plan: (base: ViewMetadata) => readonly ViewUpdate[], signal: AbortSignal | undefined): Promise<void> {
     for (let tries = 1; tries <= maxTries; tries += 1) {
       const base = await this.#parts.names.load(ident, signal);
-      if (base === undefined) throw viewNotFound(ident);
+      if (base === undefined) throw viewNotFound(partsOf(ident));
       const updates = plan(base.metadata);
       if (updates.length === 0 || (await this.#changed(ident, base, updates, signal))) return;
     }
@@ -132,30 +131,6 @@ export class IcebergViews implements CatalogViews {
     if (found !== undefined && isOurs(found.metadata)) return true;
     throw error;
   }
-}
-
-export function viewNotFound({ namespace, name }: TableIdent): AnalysisException {
-  const shown = quotedName([...namespace, name]);
-  return new AnalysisException({
-    errorClass: 'VIEW_NOT_FOUND',
-    sqlState: '42P01',
-    kind: 'not-found',
-    message: `The view ${shown} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
-    hint: 'SHOW VIEWS lists them; DROP VIEW IF EXISTS tolerates absence',
-    parameters: { relationName: shown },
-  });
-}
-
-function viewExists({ namespace, name }: TableIdent): AnalysisException {
-  const shown = [...namespace, name].join('.');
-  return new AnalysisException({
-    errorClass: 'VIEW_ALREADY_EXISTS',
-    alias: 'TABLE_OR_VIEW_ALREADY_EXISTS',
-    sqlState: '42P07',
-    message: `Cannot create view ${shown} because it already exists.`,
-    hint: 'choose a different name, drop or replace the existing object, or add IF NOT EXISTS',
-    parameters: { relationName: shown },
-  });
 }
 
 function changedMeanwhile(ident: TableIdent): CommitFailedException {

@@ -44,6 +44,57 @@ export function expectTable(viewName: string, operation: string): AnalysisExcept
   });
 }
 
+/** A statement about views that names a table, or the reverse. */
+export function wrongCommand(
+  operation: 'DROP VIEW' | 'DROP TABLE',
+  parts: readonly string[],
+  { isTable }: { readonly isTable: boolean },
+): AnalysisException {
+  const objectName = quotedName(parts);
+  const [requiredType, foundType, alternative] = isTable ? ['VIEW', 'TABLE', 'DROP TABLE'] : ['TABLE', 'VIEW', 'DROP VIEW'];
+  return new AnalysisException({
+    errorClass: 'WRONG_COMMAND_FOR_OBJECT_TYPE',
+    sqlState: '42809',
+    message: `The operation ${operation} requires a ${requiredType}. But ${objectName} is a ${foundType}. Use ${alternative} instead.`,
+    parameters: { operation, requiredType, objectName, foundType, alternative },
+    hint: `use ${alternative}`,
+  });
+}
+
+/** A table where a view must be named. */
+export function expectView(parts: readonly string[], operation: string): AnalysisException {
+  const tableName = quotedName(parts);
+  return new AnalysisException({
+    errorClass: 'EXPECT_VIEW_NOT_TABLE.USE_ALTER_TABLE',
+    sqlState: '42809',
+    message: `The table ${tableName} does not support ${operation}. Please use ALTER TABLE instead.`,
+    parameters: { tableName, operation },
+  });
+}
+
+/** A temporary view where one of a catalog must be named. */
+export function expectPermanent(viewName: string, operation: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'EXPECT_PERMANENT_VIEW_NOT_TEMP',
+    sqlState: '42809',
+    message: `'${operation}' expects a permanent view but ${viewName} is a temp view.`,
+    parameters: { operation, viewName },
+    hint: 'name the view of the catalog with its namespace',
+  });
+}
+
+/** A catalog that keeps no views. */
+export function withoutViews(catalogName: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'UNSUPPORTED_FEATURE.CATALOG_OPERATION',
+    sqlState: '0A000',
+    kind: 'unsupported',
+    message: `The feature is not supported: Catalog \`${catalogName}\` does not support views.`,
+    hint: 'use CREATE TEMPORARY VIEW, or make the view in an Iceberg catalog of type rest or jdbc, where it may read tables of all catalogs',
+    parameters: { catalogName, operation: 'views' },
+  });
+}
+
 export function pathExists(location: string): AnalysisException {
   const path = location.startsWith('/') ? `file:${location}` : location;
   return new AnalysisException({

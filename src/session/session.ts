@@ -17,7 +17,7 @@ import { globalKey } from './temp-view-names.ts';
 import { toldOfSession } from './told-of-session.ts';
 
 export interface SessionParts {
-  readonly runtime: Omit<SessionRuntime, 'assertRunning' | 'nextFrame' | 'now'>;
+  readonly runtime: Omit<SessionRuntime, 'assertRunning' | 'nextFrame' | 'now' | 'version'>;
   readonly version: string;
   /** Closes what the session was given: the engine first of all. */
   readonly close: () => Promise<void>;
@@ -39,6 +39,7 @@ export class Session {
     this.#close = parts.close;
     this.#runtime = {
       ...parts.runtime,
+      version: parts.version,
       now: () => ({
         ...statementTime({ clock: parts.runtime.clock, zone: parts.runtime.conf.zone }),
         told: toldOfSession(parts.runtime.tables, parts.version),

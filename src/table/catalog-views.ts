@@ -3,8 +3,8 @@ import type { TableIdent } from './table-formats.ts';
 
 /** A view that a catalog keeps. */
 export interface CatalogView {
-  /** With its catalog and namespace, dots between them. */
-  readonly name: string;
+  /** Its catalog, its namespace and its name. */
+  readonly parts: readonly string[];
   /** What it shows: its columns by place, whatever its query calls them. */
   readonly schema: StructType;
   /** A query in SQL. */

@@ -36,3 +36,26 @@ export function tableExists(parts: readonly string[]): AnalysisException {
     parameters: { relationName: name },
   });
 }
+
+export function viewNotFound(parts: readonly string[]): AnalysisException {
+  const name = quotedName(parts);
+  return new AnalysisException({
+    errorClass: 'VIEW_NOT_FOUND',
+    sqlState: '42P01',
+    kind: 'not-found',
+    message: `The view ${name} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
+    hint: 'SHOW VIEWS lists them; DROP VIEW IF EXISTS tolerates absence',
+    parameters: { relationName: name },
+  });
+}
+
+export function viewExists(parts: readonly string[]): AnalysisException {
+  const name = quotedName(parts);
+  return new AnalysisException({
+    errorClass: 'VIEW_ALREADY_EXISTS',
+    sqlState: '42P07',
+    message: `Cannot create view ${name} because it already exists.`,
+    hint: 'choose a different name, drop or replace the existing object, or add IF NOT EXISTS',
+    parameters: { relationName: name },
+  });
+}

@@ -8,7 +8,7 @@ import { parseExpression } from '../../expr/parse/parse-expression.ts';
 import { columnPathSql, expressionSql } from '../../expr/sql/engine-sql.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { DataType, Field } from '../../schema/types.ts';
-import { upCasts } from './up-casts.ts';
+import { upCasts } from '../../schema/up-casts.ts';
 
 /** The column of a default, and the command that gives it. */
 export interface DefaultOf {

@@ -6,8 +6,8 @@ import { expressionType } from '../../expr/expression-type.ts';
 import { columnPathSql, expressionSql } from '../../expr/sql/engine-sql.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { Field, StructType } from '../../schema/types.ts';
+import { isSameType, upCasts } from '../../schema/up-casts.ts';
 import { storedExpression } from '../files/stored-expression.ts';
-import { isSameType, upCasts } from './up-casts.ts';
 
 const generationKey = 'delta.generationExpression';
 const timesOfStatement: ReadonlySet<string> = new Set(['current_timestamp', 'now', 'localtimestamp', 'current_date', 'curdate']);

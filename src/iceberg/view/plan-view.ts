@@ -99,15 +99,16 @@ export function unsettingProperties(
 }
 
 /** A view as sessions see it. @throws AnalysisException `ICEBERG_VIEW_WITHOUT_SQL`. */
-export function shownView(view: ViewMetadata, { name, catalog }: { readonly name: string; readonly catalog: string }): CatalogView {
+export function shownView(view: ViewMetadata, parts: readonly [catalog: string, ...string[]]): CatalogView {
+  const [catalog] = parts;
   const version = currentVersionOf(view);
   const text = sqlOf(view);
   const schema = currentSchemaOf(view);
-  if (version === undefined || text === undefined || schema === undefined) throw withoutSql(name);
+  if (version === undefined || text === undefined || schema === undefined) throw withoutSql(parts.join('.'));
   const { properties } = view;
   const stored = Object.entries(properties).filter(([key]) => !unshownKeys.has(key));
   return {
-    name,
+    parts,
     schema: schema.struct,
     query: text.sql,
     catalog: version.defaultCatalog ?? catalog,

@@ -19,6 +19,12 @@ export interface QueryScope {
   /** Temporary views, by lower-case name. */
   readonly views: ReadonlyMap<string, Plan>;
   readonly parameters: ParameterValues;
+  /** Inside a catalog's view: where names are looked up. Default: where the session is. */
+  readonly home?: { readonly catalog: string; readonly namespace: readonly string[] } | undefined;
+  /** The catalogs' views around, the outermost first, by their whole names in quotes. */
+  readonly viewsAround?: readonly string[] | undefined;
+  /** The catalog's view that is being made (its whole name in quotes), which may not name anything temporary. */
+  readonly permanentView?: string | undefined;
 }
 
 export const emptyScope: QueryScope = { outer: [], named: new Map(), subqueries: new Map(), views: new Map(), parameters: {} };

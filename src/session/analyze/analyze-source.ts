@@ -11,16 +11,22 @@ import type { FileSource, TableSource } from '../plan/plan.ts';
 import { fileRelation } from '../read/file-relation.ts';
 import type { Execution } from '../run/execution.ts';
 import { unsupported } from '../session-errors.ts';
+import type { Analysis } from './analysis.ts';
+import { analyzeView } from './analyze-view.ts';
 import { sourceAttributes } from './outputs.ts';
 import { snapshotFor, versionsOf } from './read-point.ts';
 
 /** @throws AnalysisException `TABLE_OR_VIEW_NOT_FOUND`, `PATH_NOT_FOUND`, and what a read point or a range of changes may be refused with. */
-export async function analyzeTable(execution: Execution, source: TableSource): Promise<Analyzed> {
+export async function analyzeTable(analysis: Analysis, source: TableSource): Promise<Analyzed> {
+  const { execution } = analysis;
   const { whole, ...rest } = source;
   if (whole !== undefined && (await execution.runtime.tables.find(whole, execution.signal)) !== undefined) {
-    return analyzeTable(execution, { ...rest, reference: whole, at: undefined });
+    return analyzeTable(analysis, { ...rest, reference: whole, at: undefined });
   }
-  const { table, selector } = await selected(execution, source);
+  const found = await execution.runtime.tables.select(source.reference, execution.signal, source.open);
+  const view = found === undefined ? await execution.runtime.tables.findView(source.reference, execution.signal) : undefined;
+  if (view !== undefined) return analyzeView(analysis, view, source);
+  const { table, selector }: SelectedTable = found ?? { table: await execution.runtime.tables.load(source.reference, execution.signal) };
   const qualifier = source.reference.kind === 'name' ? source.reference.parts.join('.') : undefined;
   const at = source.at ?? selector?.at;
   if (selector?.metadataTable !== undefined) {
@@ -52,12 +58,6 @@ export async function analyzeTable(execution: Execution, source: TableSource): P
 function hiddenFields(table: QueryableTable, snapshot: Snapshot): readonly Field[] {
   const taken = new Set(snapshot.schema.fields.map(({ name }) => name.toLowerCase()));
   return table.hiddenColumns(snapshot).flatMap(({ field }) => (taken.has(field.name.toLowerCase()) ? [] : [field]));
-}
-
-async function selected(execution: Execution, source: TableSource): Promise<SelectedTable> {
-  const { tables } = execution.runtime;
-  const found = await tables.select(source.reference, execution.signal, source.open);
-  return found ?? { table: await tables.load(source.reference, execution.signal) };
 }
 
 function changelogOf(table: QueryableTable, request: ChangelogRequest, { signal }: Execution): Promise<HeldRelation> {

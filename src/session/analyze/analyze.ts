@@ -8,7 +8,7 @@ import { lowerForTypes } from '../lower/lower.ts';
 import { type Analyzed, attributeColumn } from '../plan/analyzed.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Execution } from '../run/execution.ts';
-import { Analysis, emptyScope } from './analysis.ts';
+import { Analysis, emptyScope, type QueryScope } from './analysis.ts';
 import { analyzeAlias, marked } from './analyze-alias.ts';
 import { analyzeFunction } from './analyze-function.ts';
 import { analyzeLateralView } from './analyze-generators.ts';
@@ -30,8 +30,8 @@ import { sourceAttributes } from './outputs.ts';
  *
  * @throws AnalysisException for what cannot be: unknown tables, columns, functions, types that do not go together.
  */
-export async function analyzePlan(execution: Execution, plan: Plan): Promise<Analyzed> {
-  const analyzed = await new Analysis(execution, emptyScope, analyzeNode).analyze(plan);
+export async function analyzePlan(execution: Execution, plan: Plan, scope: QueryScope = emptyScope): Promise<Analyzed> {
+  const analyzed = await new Analysis(execution, scope, analyzeNode).analyze(plan);
   await execution.engine.describe(await lowerForTypes(execution, analyzed), execution.signal);
   return analyzed;
 }
@@ -41,7 +41,7 @@ async function analyzeNode(analysis: Analysis, plan: Plan): Promise<Analyzed> {
   throwIfAborted(execution.signal);
   switch (plan.kind) {
     case 'table':
-      return analyzeTable(execution, plan.source);
+      return analyzeTable(analysis, plan.source);
     case 'files':
       return analyzeFiles(execution, plan.source);
     case 'query':

@@ -3,10 +3,10 @@ import type { DefinitionChange, WriteOrderKey } from '../../table/definition-cha
 import type { PartitionFieldDefinition } from '../../table/partitioning/transform.ts';
 import { type CommandResult, noResult } from '../commands/command-result.ts';
 import { commitOptionsOf } from '../commands/row-commands.ts';
-import { unsupported } from '../session-errors.ts';
+import { expectTable, unsupported } from '../session-errors.ts';
 import type { AlterAction, ObjectName, PartitionItem, Statement } from '../statements/statement.ts';
 import { partitionField, partitionOf } from './partitioning.ts';
-import { type StatementContext, targetOf } from './statement-context.ts';
+import { type StatementContext, shownName, targetOf } from './statement-context.ts';
 
 /** ALTER TABLE: each action is a version of the table. */
 export async function alterTable(
@@ -29,6 +29,8 @@ async function renameTable({ runtime, signal }: StatementContext, from: ObjectNa
   if (runtime.tables.referenceOf(from.parts).kind === 'path') throw unsupported('ALTER TABLE … RENAME TO of a path', 'paths have no names');
   const source = runtime.tables.resolve(from.parts);
   const target = runtime.tables.resolve(to.parts.length === 1 ? [...from.parts.slice(0, -1), ...to.parts] : to.parts);
+  if ((await source.catalog.views?.load(source.ident, signal)) !== undefined)
+    throw expectTable(shownName(from), 'ALTER TABLE ... RENAME TO');
   if (source.catalog !== target.catalog) throw unsupported('ALTER TABLE … RENAME TO another catalog');
   await source.catalog.rename(source.ident, target.ident, signal);
   return noResult;

@@ -6,7 +6,9 @@ import { detailRows, detailSchema, historyRows, historySchema } from '../command
 import { schemaOfPlan } from '../run/actions.ts';
 import { expectTable } from '../session-errors.ts';
 import type { Statement } from '../statements/statement.ts';
-import { describedProperties, quoted, shownLocation, shownParts } from './execute-show.ts';
+import { describedProperties, shownLocation, shownParts } from './execute-show.ts';
+import { catalogViewNamed, describedView } from './show-view.ts';
+import { quoted } from './sql-text.ts';
 import { queryPlan, referenceIn, type StatementContext, shownName, tableOf, targetOf, viewNamed } from './statement-context.ts';
 
 type Kind<K extends Statement['kind']> = Extract<Statement, { readonly kind: K }>;
@@ -24,6 +26,12 @@ interface DescribeRow {
 export async function describeTable(context: StatementContext, statement: Kind<'describe-table'>): Promise<CommandResult> {
   const view = viewNamed(context, statement.name);
   if (view !== undefined) return columnsResult(await schemaOfPlan(context.runtime, view, context.signal));
+  const kept = await catalogViewNamed(context, statement.name);
+  if (kept !== undefined) {
+    return statement.column === undefined
+      ? { schema: describeSchema, rows: describedView(kept, statement.extended) }
+      : describeColumn(kept.schema, statement.column);
+  }
   const { table } = await targetOf(context, statement.name);
   const { schema, partitionColumns } = await table.refresh(context.signal);
   if (statement.column !== undefined) return describeColumn(schema, statement.column);

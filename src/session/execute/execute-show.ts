@@ -14,6 +14,8 @@ import { unsupported } from '../session-errors.ts';
 import type { ObjectName, Statement } from '../statements/statement.ts';
 import { isGlobalNamespace, shownViews } from '../temp-view-names.ts';
 import { likePattern } from './like-pattern.ts';
+import { catalogViewNamed, createViewText, viewProperties } from './show-view.ts';
+import { quoted, textLiteral } from './sql-text.ts';
 import { type StatementContext, targetOf } from './statement-context.ts';
 
 type Kind<K extends Statement['kind']> = Extract<Statement, { readonly kind: K }>;
@@ -36,28 +38,48 @@ function namedTables(tables: SessionTables, place: readonly string[] | undefined
   return catalog.tables(namespace, signal);
 }
 
-/** Temporary views; a catalog has none. */
-export function showViews({ runtime }: StatementContext, statement: Kind<'show-views'>): CommandResult {
+/** The views of a catalog's namespace, and temporary ones. */
+export async function showViews({ runtime, signal }: StatementContext, statement: Kind<'show-views'>): Promise<CommandResult> {
   const matches = likePattern(statement.like);
+  const kept = (await namedViews(runtime.tables, statement.in?.parts, signal)).filter(({ name }) => matches(name));
   const views = shownViews(runtime.views, statement.in?.parts).filter(({ name }) => matches(name));
-  const rows = views.map(({ namespace, name }) => ({ namespace, viewName: name, isTemporary: true }));
+  const rows = [
+    ...kept.map(({ namespace, name }) => ({ namespace: namespace.join('.'), viewName: name, isTemporary: false })),
+    ...views.map(({ namespace, name }) => ({ namespace, viewName: name, isTemporary: true })),
+  ];
   return { schema: resultSchema({ namespace: 'string', viewName: 'string', isTemporary: 'boolean' }), rows };
 }
 
+/** A catalog is given a namespace to list: those of the top level have no views. */
+async function namedViews(
+  tables: SessionTables,
+  place: readonly string[] | undefined,
+  signal: AbortSignal | undefined,
+): Promise<readonly TableIdent[]> {
+  if (place !== undefined && isGlobalNamespace(place)) return [];
+  const { catalog, namespace } =
+    place === undefined ? { catalog: tables.currentCatalog, namespace: tables.currentNamespace } : tables.namespace(place);
+  return namespace.length === 0 || catalog.views === undefined ? [] : await catalog.views.list(namespace, signal);
+}
+
 export async function showTableProperties(context: StatementContext, statement: Kind<'show-table-properties'>): Promise<CommandResult> {
+  const view = await catalogViewNamed(context, statement.name);
+  if (view !== undefined) return propertyRows(viewProperties(view), statement.key, `View ${view.parts.join('.')}`);
   const { table } = await targetOf(context, statement.name);
-  const all = propertiesOf(await table.detail(context.signal));
-  const { key } = statement;
+  return propertyRows(propertiesOf(await table.detail(context.signal)), statement.key, `Table ${table.name}`);
+}
+
+function propertyRows(all: readonly (readonly [string, string])[], key: string | undefined, owner: string): CommandResult {
   const rows =
     key === undefined
       ? all.map(([name, value]) => ({ key: name, value }))
-      : [{ key, value: all.find(([name]) => name === key)?.[1] ?? `Table ${table.name} does not have property: ${key}` }];
+      : [{ key, value: all.find(([name]) => name === key)?.[1] ?? `${owner} does not have property: ${key}` }];
   return { schema: resultSchema({ key: 'string', value: 'string' }), rows };
 }
 
 export async function showColumns(context: StatementContext, statement: Kind<'show-columns'>): Promise<CommandResult> {
-  const { table } = await targetOf(context, statement.name);
-  const { schema } = await table.refresh(context.signal);
+  const view = await catalogViewNamed(context, statement.name);
+  const { schema } = view ?? (await (await targetOf(context, statement.name)).table.refresh(context.signal));
   return { schema: resultSchema({ col_name: 'string' }), rows: schema.fields.map((field) => ({ col_name: field.name })) };
 }
 
@@ -95,6 +117,8 @@ function noPartitionColumn(column: string): AnalysisException {
 }
 
 export async function showCreateTable(context: StatementContext, statement: Kind<'show-create-table'>): Promise<CommandResult> {
+  const view = await catalogViewNamed(context, statement.name);
+  if (view !== undefined) return createText(createViewText(view));
   const { table } = await targetOf(context, statement.name);
   const detail = await table.detail(context.signal);
   const { schema } = await table.refresh(context.signal);
@@ -112,7 +136,11 @@ export async function showCreateTable(context: StatementContext, statement: Kind
       .map(([key, value]) => `${textLiteral(key)} = ${textLiteral(value)}`)
       .join(',\n  ')})`,
   ];
-  return { schema: resultSchema({ createtab_stmt: 'string' }), rows: [{ createtab_stmt: `${clauses.join('\n')}\n` }] };
+  return createText(`${clauses.join('\n')}\n`);
+}
+
+function createText(text: string): CommandResult {
+  return { schema: resultSchema({ createtab_stmt: 'string' }), rows: [{ createtab_stmt: text }] };
 }
 
 /** Stored properties with the protocol's numbers and features, by key, as Delta shows them; what is secret among them masked. */
@@ -159,13 +187,4 @@ function columnText(field: Field): string {
     ...(typeof fallback === 'string' ? [`DEFAULT ${fallback}`] : []),
     ...(typeof comment === 'string' ? [`COMMENT ${textLiteral(comment)}`] : []),
   ].join(' ');
-}
-
-/** A name as SQL has it: in backticks where it needs them. */
-export function quoted(name: string): string {
-  return /^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replaceAll('`', '``')}\``;
-}
-
-function textLiteral(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
 }

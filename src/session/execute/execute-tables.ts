@@ -10,7 +10,7 @@ import { commitOptionsOf, rowCommitOptionsOf } from '../commands/row-commands.ts
 import { refuseDuplicateNames } from '../rows/duplicate-names.ts';
 import { withRelation } from '../run/actions.ts';
 import { withExecution } from '../run/execution.ts';
-import { pathExists, unsupported } from '../session-errors.ts';
+import { pathExists, unsupported, wrongCommand } from '../session-errors.ts';
 import type { CloneTableStatement, CreateTableStatement, Statement } from '../statements/statement.ts';
 import { viewKeyOf } from '../temp-view-names.ts';
 import { formatOf, tableFormatOf } from '../write/table-format-of.ts';
@@ -133,7 +133,10 @@ export async function dropTable({ runtime, signal }: StatementContext, statement
   const { catalog, ident } = runtime.tables.resolve(reference.parts);
   const table = await catalog.load(ident, signal);
   const dropped = await catalog.drop(ident, { purge: statement.purge }, signal);
-  if (!dropped && !statement.ifExists) throw tableNotFound(reference.parts);
+  if (!dropped && !statement.ifExists) {
+    const isView = (await catalog.views?.load(ident, signal)) !== undefined;
+    throw isView ? wrongCommand('DROP TABLE', reference.parts, { isTable: false }) : tableNotFound(reference.parts);
+  }
   if (table !== undefined) runtime.tables.forget(table.location);
   return noResult;
 }

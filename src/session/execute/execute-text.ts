@@ -8,8 +8,10 @@ import type { SessionRuntime } from '../run/session-runtime.ts';
 import { parseStatement } from '../statements/parse-statement.ts';
 import type { Statement } from '../statements/statement.ts';
 import { alterTable } from './execute-alter.ts';
+import { alterView } from './execute-alter-view.ts';
 import { cacheTable } from './execute-cache.ts';
 import { callProcedure } from './execute-call.ts';
+import { createCatalogView } from './execute-catalog-views.ts';
 import { describeDetail, describeHistory, describeQuery, describeTable } from './execute-describe.ts';
 import { explain } from './execute-explain.ts';
 import { insertRows } from './execute-insert.ts';
@@ -78,6 +80,10 @@ function execute(context: StatementContext, statement: Command): Answer {
       return alterTable(context, statement);
     case 'create-view':
       return createView(context, statement);
+    case 'create-catalog-view':
+      return createCatalogView(context, statement);
+    case 'alter-view':
+      return alterView(context, statement);
     case 'drop-view':
       return dropView(context, statement);
     case 'create-namespace':

@@ -1,11 +1,11 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { Field } from '../../schema/types.ts';
-import { tableNotFound } from '../../table/table-names.ts';
+import { quotedName, tableNotFound, viewNotFound } from '../../table/table-names.ts';
 import { type CommandResult, noResult } from '../commands/command-result.ts';
 import type { Plan } from '../plan/plan.ts';
 import { schemaOfPlan } from '../run/actions.ts';
-import { unsupported } from '../session-errors.ts';
-import type { ObjectName, Statement } from '../statements/statement.ts';
+import { wrongCommand } from '../session-errors.ts';
+import type { Statement } from '../statements/statement.ts';
 import { globalKey, requireNoView, viewKeyOf } from '../temp-view-names.ts';
 import { queryPlan, type StatementContext, shownName } from './statement-context.ts';
 
@@ -19,7 +19,13 @@ export async function createView(context: StatementContext, statement: Kind<'cre
   const input = queryPlan(context, statement.query);
   const { fields } = await schemaOfPlan(context.runtime, input, context.signal);
   const { columns } = statement;
-  if (columns !== undefined && columns.length !== fields.length) throw otherNumber(statement.name, columns.length, fields.length);
+  if (columns !== undefined) {
+    requireSameNumber(
+      shownName(statement.name),
+      columns,
+      fields.map(({ name }) => name),
+    );
+  }
   const fixed = fixedColumns(input, fields);
   const plan: Plan = columns === undefined ? fixed : { kind: 'to-names', names: columns, input: fixed };
   views.set(key, plan);
@@ -33,29 +39,44 @@ function fixedColumns(input: Plan, fields: readonly Field[]): Plan {
   return { kind: 'select', columns: fields.map(({ name }) => ({ kind: 'column', path: [name] })), input };
 }
 
-export function dropView({ runtime }: StatementContext, statement: Kind<'drop-view'>): CommandResult {
-  const key = viewKeyOf(statement.name.parts);
-  if (key === undefined) throw inCatalog();
-  const dropped = runtime.views.delete(key);
-  if (!dropped && !statement.ifExists) throw tableNotFound(statement.name.parts);
-  return noResult;
+/** DROP VIEW: a temporary view of the name, else one of a catalog. */
+export async function dropView({ runtime, signal }: StatementContext, statement: Kind<'drop-view'>): Promise<CommandResult> {
+  const { parts } = statement.name;
+  const key = viewKeyOf(parts);
+  if (key !== undefined && runtime.views.delete(key)) return noResult;
+  const { catalog, ident } = runtime.tables.resolve(parts);
+  if (catalog.views !== undefined && (await catalog.views.drop(ident, signal))) return noResult;
+  if (statement.ifExists) return noResult;
+  if ((await catalog.load(ident, signal)) !== undefined) throw wrongCommand('DROP VIEW', parts, { isTable: true });
+  throw catalog.views === undefined ? tableNotFound(parts) : viewNotFound([...ident.namespace, ident.name]);
 }
 
-function otherNumber(name: ObjectName, given: number, found: number): AnalysisException {
-  const what = given > found ? 'NOT_ENOUGH_DATA_COLUMNS' : 'TOO_MANY_DATA_COLUMNS';
-  return new AnalysisException({
-    errorClass: `CREATE_VIEW_COLUMN_ARITY_MISMATCH.${what}`,
+/** @throws AnalysisException `CREATE_VIEW_COLUMN_ARITY_MISMATCH.…` (21S01) */
+export function requireSameNumber(viewName: string, columns: readonly string[], data: readonly string[]): void {
+  if (columns.length === data.length) return;
+  const many = columns.length < data.length;
+  const parameters = { viewName, viewColumns: columns.join(', '), dataColumns: data.join(', ') };
+  throw new AnalysisException({
+    errorClass: `CREATE_VIEW_COLUMN_ARITY_MISMATCH.${many ? 'TOO_MANY_DATA_COLUMNS' : 'NOT_ENOUGH_DATA_COLUMNS'}`,
     sqlState: '21S01',
-    message: `Cannot create view ${shownName(name)}, the reason is ${given > found ? 'not enough' : 'too many'} data columns: the view has ${given}, the query ${found}.`,
+    message: `Cannot create view ${viewName}, the reason is ${many ? 'too many' : 'not enough'} data columns:\nView columns: ${parameters.viewColumns}.\nData columns: ${parameters.dataColumns}.`,
+    parameters,
   });
 }
 
 function newViewKey({ name: { parts }, global }: Kind<'create-view'>): string {
   const [name = '', ...more] = parts;
-  if (more.length > 0) throw inCatalog();
+  if (more.length > 0) throw severalParts(parts);
   return global === true ? globalKey(name) : name.toLowerCase();
 }
 
-function inCatalog(): AnalysisException {
-  return unsupported('a view in a catalog', 'temporary views have names of one part, global ones are in global_temp');
+function severalParts(parts: readonly string[]): AnalysisException {
+  const actualName = quotedName(parts);
+  return new AnalysisException({
+    errorClass: 'TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS',
+    sqlState: '428EK',
+    message: `CREATE TEMPORARY VIEW or the corresponding Dataset APIs only accept single-part view names, but got: ${actualName}.`,
+    hint: 'temporary views have names of one part, global ones are in global_temp; without TEMPORARY a catalog keeps the view',
+    parameters: { actualName },
+  });
 }

@@ -36,7 +36,7 @@ export function viewNamed({ runtime }: StatementContext, { parts }: ObjectName):
 export async function targetOf(context: StatementContext, name: ObjectName, operation?: string): Promise<CommandTarget> {
   const { runtime, signal } = context;
   if (operation !== undefined && viewNamed(context, name) !== undefined) throw expectTable(shownName(name), operation);
-  const table = await runtime.tables.load(runtime.tables.referenceOf(name.parts), signal);
+  const table = await runtime.tables.load(runtime.tables.referenceOf(name.parts), signal, operation);
   return { runtime, table, signal };
 }
 
@@ -46,6 +46,7 @@ export async function tableOf(context: StatementContext, name: ObjectName, opera
   const reference = referenceIn(context, name);
   const table = await runtime.tables.find(reference, signal);
   if (table !== undefined) return table;
+  if ((await runtime.tables.findView(reference, signal)) !== undefined) throw expectTable(shownName(name), operation);
   throw reference.kind === 'path' ? notATable(`\`${reference.path}\``, operation) : tableNotFound(reference.parts);
 }
 

@@ -1,12 +1,13 @@
 import { refuseElsewhere } from '../../storage/allowed-locations.ts';
+import type { CatalogView } from '../../table/catalog-views.ts';
 import { isTableFormat, traitsOf } from '../../table/formats.ts';
 import { refreshUnlessGone } from '../../table/refresh-unless-gone.ts';
 import type { AuditSettings, QueryableTable } from '../../table/table.ts';
 import type { OpenTableOptions, SessionCatalog, TableFormatDriver, TableIdent } from '../../table/table-formats.ts';
-import { tableNotFound } from '../../table/table-names.ts';
+import { quotedName, tableNotFound } from '../../table/table-names.ts';
 import { namePath } from '../column.ts';
 import type { TableReference } from '../plan/plan.ts';
-import { catalogNotFound, pathNotFound, schemaNotFound, unsupported } from '../session-errors.ts';
+import { catalogNotFound, expectTable, pathNotFound, schemaNotFound, unsupported } from '../session-errors.ts';
 import { selectorOf, type TableSelector, writableTable } from './select-table.ts';
 
 /** Tables opened by path that stay open, so that their logs are followed instead of read again. The least recently used one goes first. */
@@ -65,6 +66,10 @@ export class SessionTables {
 
   get formats(): readonly string[] {
     return this.#parts.drivers.map((driver) => driver.format);
+  }
+
+  hasCatalog(name: string): boolean {
+    return this.#catalogNamed(name) !== undefined;
   }
 
   /** @throws AnalysisException `CATALOG_NOT_FOUND`. */
@@ -195,11 +200,23 @@ export class SessionTables {
     return catalog.load(ident, signal);
   }
 
-  /** @throws AnalysisException `TABLE_OR_VIEW_NOT_FOUND`, `PATH_NOT_FOUND`. */
-  async load(reference: TableReference, signal?: AbortSignal): Promise<QueryableTable> {
+  /**
+   * @param operation what is to be done with it, for messages.
+   * @throws AnalysisException `TABLE_OR_VIEW_NOT_FOUND`, `PATH_NOT_FOUND`, `EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE`.
+   */
+  async load(reference: TableReference, signal?: AbortSignal, operation: string = 'this operation'): Promise<QueryableTable> {
     const found = await this.find(reference, signal);
     if (found !== undefined) return found;
+    const view = await this.findView(reference, signal);
+    if (view !== undefined) throw expectTable(quotedName(view.parts), operation);
     throw reference.kind === 'name' ? tableNotFound(reference.parts) : pathNotFound(reference.path);
+  }
+
+  /** The view of a catalog that a name stands for, where no table has the name. */
+  async findView(reference: TableReference, signal?: AbortSignal): Promise<CatalogView | undefined> {
+    if (reference.kind === 'path' || reference.parts.some((part) => part.includes('/'))) return undefined;
+    const { catalog, ident } = this.resolve(reference.parts);
+    return catalog.views?.load(ident, signal);
   }
 
   /** Forgets what is known about a path, after a table was made or deleted there. */

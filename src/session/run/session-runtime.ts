@@ -13,6 +13,8 @@ export interface SessionRuntime {
   readonly openEngine: OpenEngine;
   readonly openStore: OpenObjectStore;
   readonly clock: Clock;
+  /** Of this product: what views say that they were made by. */
+  readonly version: string;
   /** The present, and the zone of local times. */
   now(): StatementTime;
   readonly ids: IdSource;

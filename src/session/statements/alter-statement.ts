@@ -4,12 +4,14 @@ import { readConstraint } from './create-statements.ts';
 import { readPartitionItem } from './partition-item.ts';
 import type { AlterAction, Statement } from './statement.ts';
 import type { StatementReader } from './statement-reader.ts';
+import { readAlterView } from './view-statements.ts';
 
 /** After ALTER. */
 export function readAlter(reader: StatementReader): Statement {
   const { stream } = reader;
   const token = stream.peek();
-  if (stream.takeOneOf('VIEW', 'DATABASE', 'SCHEMA', 'NAMESPACE') !== undefined)
+  if (stream.takeWords('VIEW')) return readAlterView(reader);
+  if (stream.takeOneOf('DATABASE', 'SCHEMA', 'NAMESPACE') !== undefined)
     throw reader.unsupported(token, `ALTER ${token.value.toUpperCase()}`);
   stream.expectWords('TABLE');
   const name = reader.tableOrPath();

@@ -5,13 +5,13 @@ import type {
   CheckConstraint,
   CloneTableStatement,
   CreateTableStatement,
-  CreateViewStatement,
   ObjectName,
   PartitionItem,
   QueryText,
   Statement,
 } from './statement.ts';
 import type { StatementReader } from './statement-reader.ts';
+import { readTemporaryView, readView } from './view-statements.ts';
 
 /** After CREATE. */
 export function readCreate(reader: StatementReader): Statement {
@@ -20,13 +20,14 @@ export function readCreate(reader: StatementReader): Statement {
   const global = stream.takeWords('GLOBAL');
   if (stream.takeOneOf('TEMPORARY', 'TEMP') !== undefined) {
     stream.expectWords('VIEW');
-    return { ...readView(reader, replace), ...(global ? { global } : {}) };
+    return { ...readTemporaryView(reader, replace), ...(global ? { global } : {}) };
   }
   if (global) throw stream.unexpected('TEMPORARY');
-  if (stream.atWords('VIEW')) throw reader.unsupported(stream.peek(), 'a view in a catalog', 'use CREATE TEMPORARY VIEW');
+  if (stream.takeWords('VIEW')) return readView(reader, replace);
   if (!replace && stream.takeOneOf('DATABASE', 'SCHEMA', 'NAMESPACE') !== undefined) return readNamespace(reader);
   stream.takeWords('EXTERNAL');
-  if (!stream.takeWords('TABLE')) throw stream.unexpected('TABLE', 'TEMPORARY', ...(replace ? [] : ['DATABASE', 'SCHEMA', 'NAMESPACE']));
+  if (!stream.takeWords('TABLE'))
+    throw stream.unexpected('TABLE', 'VIEW', 'TEMPORARY', ...(replace ? [] : ['DATABASE', 'SCHEMA', 'NAMESPACE']));
   const ifNotExists = reader.ifNotExists();
   return readTable(reader, replace ? 'create-or-replace' : ifNotExists ? 'create-if-absent' : 'create');
 }
@@ -46,24 +47,6 @@ export function readDrop(reader: StatementReader): Statement {
   if (what === 'VIEW') return { kind: 'drop-view', name: reader.objectName('a view'), ifExists };
   const name = reader.objectName('a namespace');
   return { kind: 'drop-namespace', name, ifExists, cascade: stream.takeOneOf('CASCADE', 'RESTRICT') === 'CASCADE' };
-}
-
-function readView(reader: StatementReader, replace: boolean): CreateViewStatement {
-  const name = reader.objectName('a view');
-  if (reader.stream.atWords('USING'))
-    throw reader.unsupported(reader.stream.peek(), 'CREATE TEMPORARY VIEW … USING', 'use session.read and createOrReplaceTempView');
-  const { stream } = reader;
-  const columns = stream.atOperator('(') ? stream.parenthesised(() => readViewColumn(reader)) : undefined;
-  if (stream.takeWords('COMMENT')) stream.expectString();
-  stream.expectWords('AS');
-  return { kind: 'create-view', name, columns, replace, query: reader.query() };
-}
-
-/** What is said about a temporary view and its columns goes with the session: nothing shows it. */
-function readViewColumn({ stream }: StatementReader): string {
-  const name = stream.expectName('a column name');
-  if (stream.takeWords('COMMENT')) stream.expectString();
-  return name;
 }
 
 function readNamespace(reader: StatementReader): Statement {

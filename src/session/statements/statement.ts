@@ -159,6 +159,29 @@ export interface CreateViewStatement {
   readonly query: QueryText;
 }
 
+export interface ViewColumn {
+  readonly name: string;
+  readonly comment?: string | undefined;
+}
+
+/** CREATE [OR REPLACE] VIEW [IF NOT EXISTS]: kept by a catalog. */
+export interface CreateCatalogViewStatement {
+  readonly kind: 'create-catalog-view';
+  readonly name: ObjectName;
+  readonly mode: 'create' | 'create-if-absent' | 'create-or-replace';
+  /** Of the view. Default: those of the query. */
+  readonly columns?: readonly ViewColumn[] | undefined;
+  readonly comment?: string | undefined;
+  readonly properties: Readonly<Record<string, string>>;
+  readonly query: QueryText;
+}
+
+export type AlterViewAction =
+  | { readonly kind: 'query'; readonly query: QueryText }
+  | { readonly kind: 'set-properties'; readonly properties: Readonly<Record<string, string>> }
+  | { readonly kind: 'unset-properties'; readonly keys: readonly string[]; readonly ifExists: boolean }
+  | { readonly kind: 'rename'; readonly to: ObjectName };
+
 /** A procedure's argument, by name or by place. */
 export interface CallArgument {
   readonly name?: string | undefined;
@@ -215,6 +238,8 @@ export type Statement =
       readonly properties: Readonly<Record<string, string>>;
     }
   | CreateViewStatement
+  | CreateCatalogViewStatement
+  | { readonly kind: 'alter-view'; readonly name: ObjectName; readonly action: AlterViewAction }
   | { readonly kind: 'drop-view'; readonly name: ObjectName; readonly ifExists: boolean }
   | { readonly kind: 'drop-table'; readonly name: ObjectName; readonly ifExists: boolean; readonly purge: boolean }
   | { readonly kind: 'truncate-table'; readonly name: ObjectName }

@@ -28,10 +28,8 @@ describe('refusals name place, expectation and nearest word', () => {
 
   it.each([
     'ANALYZE TABLE t COMPUTE STATISTICS',
-    'CREATE VIEW v AS SELECT 1',
     'CREATE TABLE t (a INT, PRIMARY KEY (a))',
     'CREATE TABLE t (a INT) CLUSTERED BY (a) INTO 4 BUCKETS',
-    'ALTER VIEW v AS SELECT 1',
     'ALTER TABLE t REPLACE COLUMNS (a INT)',
     'ALTER TABLE t ADD PARTITION (p = 1)',
     'ALTER TABLE t DROP FEATURE x TRUNCATE HISTORY',

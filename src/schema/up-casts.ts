@@ -1,4 +1,4 @@
-import type { DataType } from '../../schema/types.ts';
+import type { DataType } from './types.ts';
 
 const numbers: readonly string[] = ['byte', 'short', 'integer', 'long', 'float', 'double'];
 const notText: ReadonlySet<string> = new Set(['struct', 'list', 'map', 'binary', 'variant']);
