@@ -51,6 +51,7 @@ export type PyIcebergOperation = Readonly<Record<string, unknown>> & {
   readonly table: string;
   readonly op:
     | 'create'
+    | 'view'
     | 'append'
     | 'append_copy'
     | 'overwrite'
@@ -208,9 +209,9 @@ export class Oracle {
     );
   }
 
-  /** Lets pyiceberg change a table. */
-  async pyiceberg(operation: PyIcebergOperation): Promise<void> {
-    await this.#ask({ cmd: 'pyiceberg', ...operation });
+  /** Lets pyiceberg change a table, or tell of a view. */
+  async pyiceberg(operation: PyIcebergOperation): Promise<readonly CanonicalRow[]> {
+    return await this.#ask({ cmd: 'pyiceberg', ...operation });
   }
 
   /** Writes rows with delta-rs. */

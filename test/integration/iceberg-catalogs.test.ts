@@ -16,6 +16,7 @@ import { SqlTablePointer } from '../../src/catalog/sql/sql-table-pointer.ts';
 import { SqlTableRows } from '../../src/catalog/sql/sql-table-rows.ts';
 import { objectStoreOpener } from '../../src/storage/open-object-store.ts';
 import { describeIcebergCatalog } from '../conformance/iceberg-catalog.ts';
+import { describeIcebergViews, viewOf, viewsOf } from '../conformance/iceberg-views.ts';
 import { describeTablePointer } from '../conformance/table-pointer.ts';
 import { appended, committed, creation, loaded } from '../support/iceberg-changes.ts';
 import { pointerTables } from '../support/iceberg-pointer-tables.ts';
@@ -101,6 +102,20 @@ describe.skipIf(postgres === undefined)('PostgreSQL', () => {
     });
   });
 
+  describeIcebergViews('a PostgreSQL database', () => {
+    const name = nextTable();
+    const { address, user, password } = postgres!.server;
+    const settings = {
+      type: 'jdbc',
+      uri: `jdbc:postgresql://${address}/postgres`,
+      'jdbc.user': user,
+      'jdbc.password': password,
+      'jdbc.catalog-name': name,
+      warehouse: join(directory, name),
+    };
+    return Promise.resolve({ open: () => openCatalog(settings) });
+  });
+
   it('is reached with the password in the URI, which no error shows', async () => {
     const { address, user, password } = postgres!.server;
     const uri = (secret: string): string => `postgresql://${user}:${encodeURIComponent(secret)}@${address}/postgres`;
@@ -158,6 +173,12 @@ describe.skipIf(rest === undefined)('the reference REST server', () => {
     const catalog = restCatalog();
     for (const namespace of await catalog.namespaces()) await catalog.dropNamespace(namespace, { cascade: true });
     return { open: restCatalog, elsewhere: join(rest?.server.warehouse ?? '', 'elsewhere', nextTable()) };
+  });
+
+  describeIcebergViews('a REST server', async () => {
+    const catalog = restCatalog();
+    for (const namespace of await catalog.namespaces()) await catalog.dropNamespace(namespace, { cascade: true });
+    return { open: restCatalog };
   });
 
   function client(properties: Readonly<Record<string, string>> = {}): RestClient {
@@ -273,5 +294,41 @@ describe.skipIf(rest === undefined || hadoopRest === undefined)('catalogs of Jav
     await java.drop(t, { purge: false });
     for (const catalog of [ours, java]) expect(await catalog.load(t)).toBeUndefined();
     expect(await java.load(u)).toBeUndefined();
+  });
+
+  it('have the same views, and change them in turns', async () => {
+    const [[, server, settings]] = places;
+    const java = openCatalog({ type: 'rest', uri: server().uri });
+    const ours = openCatalog(settings());
+    await ours.createNamespace(['views']);
+    const turns = [viewsOf(ours), viewsOf(java)] as const;
+    for (const [index, views] of turns.entries()) {
+      const [view, renamed] = [`v${index}`, `renamed${index}`].map((name) => ({ namespace: ['views'], name }));
+      if (view === undefined || renamed === undefined) return;
+      const [mine, theirs] = index === 0 ? turns : [turns[1], turns[0]];
+      await views.create(view, viewOf('SELECT 1L AS id', { properties: { a: '1' } }), 'create');
+      await theirs.create(view, viewOf('SELECT 2L AS id', { namespace: ['views'] }), 'replace');
+      await mine.setProperties(view, { b: '2' });
+      await theirs.unsetProperties(view, ['a'], { ifExists: false });
+      const shown = await mine.load(view);
+      expect(shown).toEqual(await theirs.load(view));
+      expect(shown).toMatchObject({ query: 'SELECT 2L AS id', properties: { b: '2' } });
+      await mine.rename(view, renamed);
+      expect(await theirs.list(['views'])).toEqual([renamed]);
+      expect(await theirs.drop(renamed)).toBe(true);
+      expect(await mine.load(renamed)).toBeUndefined();
+    }
+  });
+
+  it('of directories keep no views, and a server of them says so', async () => {
+    const java = openCatalog({ type: 'rest', uri: hadoopRest!.server.uri });
+    const views = viewsOf(java);
+    const view = { namespace: ['without'], name: 'v' };
+    await java.createNamespace(['without']);
+    expect(await views.list(['without'])).toEqual([]);
+    expect(await views.load(view)).toBeUndefined();
+    expect(await views.drop(view)).toBe(false);
+    await expect(views.create(view, viewOf('SELECT 1L AS id'), 'create')).rejects.toMatchObject({ code: 'REST_CATALOG_UNSUPPORTED' });
+    await java.dropNamespace(['without'], { cascade: true });
   });
 });

@@ -44,6 +44,8 @@ export interface RestRequest {
   readonly writes?: boolean | undefined;
   /** Statuses of failures that are answered, not thrown. */
   readonly expected?: readonly number[] | undefined;
+  /** Of a list: an answer without a body is an empty one. Default: it is none of the protocol's. */
+  readonly mayLackBody?: boolean | undefined;
 }
 
 const firstClientError = 400;
@@ -121,6 +123,7 @@ export class RestClient {
       const query = { ...request.query, pageToken, pageSize: pageSize?.toString() };
       const { status, body } = await this.request({ ...request, method: 'GET', query }, signal);
       if (status >= firstClientError) return undefined;
+      if (body === undefined && request.mayLackBody === true) return items;
       const found = isJsonObject(body) ? body[member] : undefined;
       const next = isJsonObject(body) ? body['next-page-token'] : undefined;
       if (!Array.isArray(found)) throw invalidAnswer(`GET ${request.endpoint}`, `has no ${member}`);

@@ -8,7 +8,7 @@ import type { NameChange } from '../iceberg-names.ts';
 import type { IcebergViewNames, LoadedView } from '../iceberg-view-names.ts';
 import { schemaNotFound } from '../namespace-errors.ts';
 import type { RestClient } from './rest-client.ts';
-import { failureIn, invalidAnswer } from './rest-errors.ts';
+import { failureIn, invalidAnswer, unsupportedRequest } from './rest-errors.ts';
 import { identJson, nameIn } from './rest-identifiers.ts';
 
 const viewsEndpoint = '/v1/{prefix}/namespaces/{namespace}/views';
@@ -17,7 +17,10 @@ const renameEndpoint = '/v1/{prefix}/views/rename';
 const statusNotFound = 404;
 const statusConflict = 409;
 
-/** The views of a REST catalog: the server applies changes and writes the metadata files. A server without the endpoints keeps none. */
+/**
+ * The views of a REST catalog: the server applies changes and writes the metadata files. A server without the endpoints keeps none, nor does one
+ * that answers without a body: Java's does when the catalog behind it has no views.
+ */
 export class RestViews implements IcebergViewNames {
   readonly #client: RestClient;
 
@@ -27,7 +30,7 @@ export class RestViews implements IcebergViewNames {
 
   async views(namespace: readonly string[], signal?: AbortSignal): Promise<readonly string[] | undefined> {
     if (!(await this.#client.hasViews('GET', viewsEndpoint))) return [];
-    const request = { endpoint: viewsEndpoint, names: { namespace }, expected: [statusNotFound] };
+    const request = { endpoint: viewsEndpoint, names: { namespace }, expected: [statusNotFound], mayLackBody: true };
     const found = await this.#client.list(request, 'identifiers', signal);
     return found?.map((entry) => nameIn(entry, viewsEndpoint));
   }
@@ -36,7 +39,7 @@ export class RestViews implements IcebergViewNames {
     if (!(await this.#client.hasViews('GET', viewEndpoint))) return undefined;
     const request = { method: 'GET', endpoint: viewEndpoint, names: namesOf(ident), expected: [statusNotFound] } as const;
     const { status, body } = await this.#client.request(request, signal);
-    if (status === statusNotFound) return undefined;
+    if (status === statusNotFound || body === undefined) return undefined;
     const shown = `GET of view ${[...ident.namespace, ident.name].join('.')}`;
     if (!isJsonObject(body)) throw invalidAnswer(shown, 'is no object');
     const location = body['metadata-location'];
@@ -65,9 +68,11 @@ export class RestViews implements IcebergViewNames {
     const names = { namespace: ident.namespace };
     const expected = [statusNotFound, statusConflict];
     const request = { method: 'POST', endpoint: viewsEndpoint, names, body, writes: true, expected } as const;
-    const { status } = await this.#client.request(request, signal);
-    if (status === statusNotFound) throw schemaNotFound(ident.namespace);
-    return status === statusConflict ? 'exists' : 'done';
+    const answer = await this.#client.request(request, signal);
+    if (answer.status === statusNotFound) throw schemaNotFound(ident.namespace);
+    if (answer.status === statusConflict) return 'exists';
+    if (answer.body === undefined) throw unsupportedRequest('views');
+    return 'done';
   }
 
   async change(ident: TableIdent, base: LoadedView, updates: readonly ViewUpdate[], signal?: AbortSignal): Promise<boolean> {
@@ -83,6 +88,7 @@ export class RestViews implements IcebergViewNames {
   }
 
   async rename(from: TableIdent, to: TableIdent, signal?: AbortSignal): Promise<NameChange> {
+    if ((await this.load(from, signal)) === undefined) return 'absent';
     const body = { source: identJson(from), destination: identJson(to) };
     const expected = [statusNotFound, statusConflict];
     const request = { method: 'POST', endpoint: renameEndpoint, body, writes: true, expected } as const;
@@ -94,7 +100,7 @@ export class RestViews implements IcebergViewNames {
   }
 
   async drop(ident: TableIdent, signal?: AbortSignal): Promise<boolean> {
-    if (!(await this.#client.hasViews('DELETE', viewEndpoint))) return false;
+    if ((await this.load(ident, signal)) === undefined) return false;
     const request = { method: 'DELETE', endpoint: viewEndpoint, names: namesOf(ident), writes: true, expected: [statusNotFound] } as const;
     return (await this.#client.request(request, signal)).status !== statusNotFound;
   }

@@ -80,6 +80,20 @@ def set_properties(table, a):
         transaction.set_properties(a["properties"])
 
 
+def view(a):
+    """What pyiceberg sees of a view, and of the views beside it."""
+    of = catalog(a)
+    found = of.load_view(a["table"])
+    version = found.current_version()
+    return {
+        "names": [name[-1] for name in of.list_views(a["table"].rsplit(".", 1)[0])],
+        "sql": [representation.root.sql for representation in version.representations],
+        "columns": [field.name for field in found.schema().fields],
+        "versions": len(found.metadata.versions),
+        "properties": found.metadata.properties,
+    }
+
+
 OPERATIONS = (append, append_copy, overwrite, dynamic_overwrite, delete, upsert, add_column, rename_column, add_partition, tag, expire, set_properties)
 BY_NAME = {operation.__name__: operation for operation in OPERATIONS}
 
@@ -88,6 +102,8 @@ def run(a):
     if a["op"] == "create":
         create(a)
         return [{}]
+    if a["op"] == "view":
+        return [view(a)]
     attempt = 0
     while True:
         try:

@@ -8,6 +8,7 @@ import type { IcebergCatalog } from '../../../src/catalog/iceberg-catalog.ts';
 import { openIcebergCatalog } from '../../../src/catalog/open-iceberg-catalog.ts';
 import { objectStoreOpener } from '../../../src/storage/open-object-store.ts';
 import { type CatalogCase, describeIcebergCatalog } from '../../conformance/iceberg-catalog.ts';
+import { describeIcebergViews } from '../../conformance/iceberg-views.ts';
 import { pointerTables } from '../../support/iceberg-pointer-tables.ts';
 import { removeDirectory, temporaryDirectory } from '../../support/servers.ts';
 
@@ -55,6 +56,9 @@ describeIcebergCatalog('a SQLite database', { placesByName: false, needsNamespac
 describeIcebergCatalog('a strict SQLite database', { placesByName: false, needsNamespaces: true }, () =>
   catalogCase((folder) => ({ ...sqlite(folder), 'jdbc.strict-mode': 'true' })),
 );
+
+describeIcebergViews('a SQLite database', () => catalogCase(sqlite));
+describeIcebergViews('a strict SQLite database', () => catalogCase((folder) => ({ ...sqlite(folder), 'jdbc.strict-mode': 'true' })));
 
 describe('catalogs of directories', () => {
   it('have the folders that others made for namespaces', async () => {
