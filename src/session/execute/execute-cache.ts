@@ -1,6 +1,7 @@
 import { type CommandResult, resultSchema } from '../commands/command-result.ts';
-import type { Statement } from '../statements/statement.ts';
+import type { ObjectName, Statement } from '../statements/statement.ts';
 import { createView } from './execute-views.ts';
+import { catalogViewNamed } from './show-view.ts';
 import { type StatementContext, targetOf, viewNamed } from './statement-context.ts';
 
 type Kind<K extends Statement['kind']> = Extract<Statement, { readonly kind: K }>;
@@ -13,6 +14,13 @@ const result: CommandResult = {
 /** CACHE TABLE, UNCACHE TABLE, CLEAR CACHE: nothing, and they say so; a query behind CACHE TABLE becomes a temporary view. */
 export async function cacheTable(context: StatementContext, { name, optional, view }: Kind<'cache'>): Promise<CommandResult> {
   if (view !== undefined) await createView(context, view);
-  else if (name !== undefined && !optional && viewNamed(context, name) === undefined) await targetOf(context, name);
+  else if (name !== undefined && !optional && viewNamed(context, name) === undefined) await requireThere(context, name);
   return result;
+}
+
+/** A view's query is not looked at. @throws AnalysisException `TABLE_OR_VIEW_NOT_FOUND`. */
+export async function requireThere(context: StatementContext, name: ObjectName): Promise<void> {
+  if ((await catalogViewNamed(context, name)) !== undefined) return;
+  const { table, signal } = await targetOf(context, name);
+  await table.refresh(signal);
 }

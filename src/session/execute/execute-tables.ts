@@ -14,6 +14,7 @@ import { pathExists, unsupported, wrongCommand } from '../session-errors.ts';
 import type { CloneTableStatement, CreateTableStatement, Statement } from '../statements/statement.ts';
 import { viewKeyOf } from '../temp-view-names.ts';
 import { formatOf, tableFormatOf } from '../write/table-format-of.ts';
+import { requireThere } from './execute-cache.ts';
 import { partitioningOf } from './partitioning.ts';
 import { queryPlan, type StatementContext, targetOf } from './statement-context.ts';
 import { readPointFor } from './time-travel.ts';
@@ -150,8 +151,7 @@ export async function truncateTable(context: StatementContext, statement: Kind<'
 
 /** REFRESH TABLE: looks whether the table is there; queries look for new versions anyway. */
 export async function refreshTable(context: StatementContext, statement: Kind<'refresh-table'>): Promise<CommandResult> {
-  const { table, signal } = await targetOf(context, statement.name);
-  await table.refresh(signal);
+  await requireThere(context, statement.name);
   return noResult;
 }
 

@@ -237,6 +237,16 @@ describe('a name is that of a table or of a view', () => {
     expect((await sql(`SELECT * FROM ${view}`)).length).toBe(10);
   });
 
+  it('and CACHE TABLE and REFRESH TABLE take both', async () => {
+    const view = named('cached');
+    await sql(`CREATE VIEW ${view} AS SELECT id FROM t`);
+    for (const name of [view, 't']) {
+      expect((await sql(`CACHE TABLE ${name}`)).length).toBe(1);
+      await sql(`REFRESH TABLE ${name}`);
+    }
+    expect(await refusal('REFRESH TABLE nothing')).toEqual(error('TABLE_OR_VIEW_NOT_FOUND', '`nothing`'));
+  });
+
   it('and a view may be what a MERGE reads', async () => {
     const view = named('source');
     await sql('CREATE TABLE merged (id INT)');
