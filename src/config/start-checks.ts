@@ -73,6 +73,9 @@ function tableChecks(table: TableSettings, index: number, config: Config): reado
   ];
 }
 
+/** What has no members that could become columns. */
+const fixedFormats: ReadonlySet<RouteSettings['value']['kind']> = new Set(['csv', 'string', 'bytes', 'letter']);
+
 /** Records that cannot change their table. */
 function evolutionChecks({ evolve }: TableSettings, { value, select, columns }: RouteSettings, path: ConfigPath): readonly ConfigIssue[] {
   if (evolve === undefined) return [];
@@ -81,7 +84,7 @@ function evolutionChecks({ evolve }: TableSettings, { value, select, columns }: 
     return [
       { code: 'CONFIG_INVALID', path, message: `the \`${fixed}\` of its route says what columns there are; leave one of the two out` },
     ];
-  if (value.kind !== 'csv' && value.kind !== 'string' && value.kind !== 'bytes') return [];
+  if (!fixedFormats.has(value.kind)) return [];
   return [{ code: 'CONFIG_INVALID', path, message: `payloads of format ${value.kind} have no members that could become columns` }];
 }
 
