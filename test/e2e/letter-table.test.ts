@@ -40,6 +40,18 @@ describe('the table of the dead letters', () => {
     return started;
   };
 
+  const untilRows = async (one: ProductProcess, produced: Produced): Promise<void> => {
+    const all = async (): Promise<boolean> => {
+      if (one.exit !== undefined) throw new Error(`ended with ${JSON.stringify(one.exit)}`);
+      return (await one.status()).tables.find(({ name }) => name === 'letters')?.rowCount === produced.poison.size;
+    };
+    try {
+      await eventually('all letters are rows', all, 90_000);
+    } catch (error) {
+      throw new Error(`${produced.poison.size} letters, ${JSON.stringify((await one.status()).tables)}\n${one.log}`, { cause: error });
+    }
+  };
+
   const rowsOf = async ({ config }: PipelineCase): Promise<readonly LetterRow[]> => {
     const { stdout, log } = await runProduct({ config, args: ['rows', 'letters'] });
     try {
@@ -72,15 +84,7 @@ describe('the table of the dead letters', () => {
       expect(await first.exited(), first.log).toMatchObject({ signal: 'SIGKILL' });
       await workload.produce(pipeline, produced, 60);
       const second = serve(pipeline);
-      await eventually(
-        'all letters are rows',
-        async () => {
-          if (second.exit !== undefined) throw new Error(second.log);
-          const tables = (await second.status()).tables;
-          return tables.find(({ name }) => name === 'letters')?.rowCount === produced.poison.size;
-        },
-        90_000,
-      );
+      await untilRows(second, produced);
       expect((await second.terminate()).code, second.log).toBe(0);
       const rows = await rowsOf(pipeline);
       const sources = rows.map((row) => `${row.source_partition}:${row.source_offset}`);

@@ -4,7 +4,8 @@ import type { ColumnBuilder } from '../../codec/columns/column-builder.ts';
 import { Int32Builder } from '../../codec/columns/int32-builder.ts';
 import { Int64Builder } from '../../codec/columns/int64-builder.ts';
 import { ListBuilder, StructBuilder } from '../../codec/columns/nested-builders.ts';
-import { describeType } from '../../schema/describe-type.ts';
+import { printColumnType } from '../../expr/parse/column-type.ts';
+import type { DataType } from '../../schema/types.ts';
 import { type LetterMember, type LetterValue, letterMembers } from '../letters/letter-members.ts';
 import { letterContentOf } from '../letters/stored-letter.ts';
 import type { PayloadDecoder, PayloadMember } from './payload-decoder.ts';
@@ -71,16 +72,21 @@ function appendBytes(column: BytesBuilder, bytes: Uint8Array): void {
   column.append(bytes, 0, bytes.length);
 }
 
+/** Whatever ids and required parts a table's own type has: a letter fills them all. */
+function typeText(type: DataType): string {
+  return printColumnType(type).replaceAll(' not null', '');
+}
+
 function memberOf({ name, label, type }: PayloadMember): LetterMember {
   const member = letterMembers.get(name);
-  if (member !== undefined && describeType(member.type) === describeType(type)) return member;
+  if (member !== undefined && typeText(member.type) === typeText(type)) return member;
   throw new ServiceError({
     code: 'DECODE_SPEC_INVALID',
     kind: 'invalid',
     message:
       member === undefined
         ? `column "${label}" takes "${name}" of a dead letter, which has no such member`
-        : `column "${label}" of type ${describeType(type)} cannot hold "${name}" of a dead letter, which is ${describeType(member.type)}`,
+        : `column "${label}" of type ${typeText(type)} cannot hold "${name}" of a dead letter, which is ${typeText(member.type)}`,
     hint: `leave the columns of the dead-letter table out, or take of ${[...letterMembers.keys()].join(', ')}; place and key of the letter itself are from: partition, offset, key`,
   });
 }

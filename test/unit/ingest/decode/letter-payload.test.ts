@@ -129,6 +129,16 @@ describe('dead letters as rows', () => {
     ]);
   });
 
+  it('fill columns whose nested fields have the ids of a table and are required', async () => {
+    const fields = [
+      { name: 'name', type: { kind: 'string' }, nullable: false, id: 22 },
+      { name: 'value', type: { kind: 'binary' }, nullable: true, id: 23 },
+    ] as const;
+    const type = { kind: 'list', element: { kind: 'struct', fields }, elementNullable: false } as const;
+    const { rows } = decoded(await lettersOf({}), [{ name: 'h', type, nullable: true, source: { kind: 'value', name: 'headers' } }]);
+    expect(rows).toMatchObject([{ h: [{ name: 'h', value: 'hex:31' }, { name: 'h' }] }]);
+  });
+
   it('are refused where a column is required that a letter does not tell, and columns that no letter fills', () => {
     const column = (name: string, type: 'string' | 'long', nullable = true) =>
       ({ name, type: { kind: type }, nullable, source: { kind: 'value', name } }) as const;
