@@ -142,11 +142,9 @@ export class IngestRole {
     const { config, kafka, clock, random, ids, failpoint, events, logger, metrics, catalog } = this.#components;
     const { ingest, commit, pipeline } = config;
     const table = await catalog.loadOrCreate(settings.name, signal);
-    const { tableId } = await table.refresh(signal);
     // Letters of letters would come back to where they failed.
     const ofLetters = isLetterRoute(route);
     const replayTopic = ofLetters ? undefined : await this.#readableReplayTopic();
-    const replays = replayTopic === undefined ? undefined : { topic: replayTopic, pipeline, table: settings.name, tableId };
     const quietTopics = ofLetters ? topics : replayTopic === undefined ? [] : [replayTopic];
     this.#warnOfSecondWriters(table);
     await this.#warnOfOtherPipelines(table, topics, signal);
@@ -165,7 +163,11 @@ export class IngestRole {
       committer,
       stager: pooledStager(this.#pool, this.#registry),
       deadLetters,
-      decodeSpecFor: (write) => ({ ...drift.decodeSpec(write), replays, evolve: evolution?.spec }),
+      decodeSpecFor: (write, tableId) => ({
+        ...drift.decodeSpec(write),
+        replays: replayTopic === undefined ? undefined : { topic: replayTopic, pipeline, table: settings.name, tableId },
+        evolve: evolution?.spec,
+      }),
       evolution,
       pipeline,
       ids,

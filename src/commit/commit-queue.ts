@@ -29,8 +29,8 @@ export interface CommitQueueDependencies {
   readonly committer: TableCommitter;
   readonly stager: BatchStager;
   readonly deadLetters: DeadLetterSink;
-  /** Decodes against the table's current schema; may throw when a declared column is missing from it. */
-  readonly decodeSpecFor: (write: WriteSpec) => DecodeSpec;
+  /** Decodes against the table's current schema; may throw when a declared column is missing from it. `tableId`: of the table as it is now. */
+  readonly decodeSpecFor: (write: WriteSpec, tableId: string) => DecodeSpec;
   readonly pipeline: string;
   readonly ids: IdSource;
   readonly clock: Clock;
@@ -93,9 +93,10 @@ export class CommitQueue implements BatchSink {
 
   async #stage(batch: SealedBatch, revoked: AbortSignal): Promise<Staged> {
     const { table, committer, stager, decodeSpecFor, ids, clock, observer } = this.#dependencies;
-    const spec = table.writeSpec(await committer.base(revoked));
+    const base = await committer.base(revoked);
+    const spec = table.writeSpec(base);
     const sinceMs = clock.monotonicMs();
-    const decode = decodeSpecFor(spec);
+    const decode = decodeSpecFor(spec, base.tableId);
     const result = await stager.stage({ batch, write: spec, decode, fileNameStem: ids.uuid() }, revoked);
     if (result.needs === undefined) observer.staged(result);
     return { result, spec, replayTopic: decode.replays?.topic, sinceMs };
