@@ -73,7 +73,7 @@ describe('dead letters that are replayed', () => {
       async () => {
         if (one.exit !== undefined) throw new Error(`ended with ${JSON.stringify(one.exit)}:\n${one.log}`);
         const [table] = (await one.status()).tables;
-        const isRead = table?.partitions.every(({ committedOffset, endOffset }) => Number(committedOffset ?? 0) + 1 >= Number(endOffset));
+        const isRead = table?.partitions.every(({ committedOffset, endOffset }) => (committedOffset ?? 0) + 1 >= Number(endOffset));
         return table?.rowCount === rows && isRead === true;
       },
       90_000,
