@@ -166,3 +166,38 @@ describe('a topic that does not exist', () => {
     await bench.stop();
   });
 });
+
+describe('a quiet topic', () => {
+  it('is not waited for, and is read from its beginning when it is there, wherever other topics start', async () => {
+    const bench = new Bench();
+    const ingest = await bench.start({ topics: [], quietTopics: ['orders'], startFrom: 'latest', maxBatchAgeMs: 100 });
+    await bench.pass(300);
+    expect(ingest.status.state).toBe('running');
+    await bench.topic(2);
+    await bench.produce(100);
+    await bench.pass(10_000);
+    expect(bench.sink.sealed).toEqual(['age 0:0-100 1:0-0']);
+    await bench.stop();
+    const second = new Bench(bench);
+    await second.produce(7, 1);
+    await second.start({ topics: [], quietTopics: ['orders'], startFrom: 'latest', maxBatchAgeMs: 100 });
+    await second.pass(300);
+    expect(Object.fromEntries(second.sink.marks)).toEqual({ 0: 100n, 1: 7n });
+    await second.stop();
+  });
+
+  it('that is there before the first start is read from its beginning too, and its discontinuity is as loud as that of others', async () => {
+    const bench = new Bench();
+    await bench.topic();
+    await bench.produce(5);
+    const settings = { topics: [], quietTopics: ['orders'], startFrom: 'latest', maxBatchAgeMs: 100 } as const;
+    const ingest = await bench.start(settings);
+    await bench.pass(300);
+    expect(Object.fromEntries(bench.sink.marks)).toEqual({ 0: 5n });
+    await bench.kafka.admin.deleteTopic('orders');
+    await bench.topic();
+    await bench.pass(10_000);
+    expect(ingest.status.state).toBe('discontinuity');
+    await bench.stop();
+  });
+});
