@@ -11,7 +11,7 @@ interface GroupedDataParts<Frame> {
   readonly subtotals?: Subtotals | undefined;
   readonly input: Plan;
   readonly frameOf: (plan: Plan) => Frame;
-  readonly pivot?: { readonly on: Expression; readonly values: readonly Expression[] } | undefined;
+  readonly pivot?: { readonly on: Expression; readonly values: readonly Expression[] | undefined } | undefined;
 }
 
 const byName: ReadonlyMap<string, (name: string) => Column> = new Map([
@@ -69,19 +69,21 @@ export class GroupedData<Frame> {
   /**
    * A column for each of the values of a column, and for each aggregate that follows: `groupBy('year').pivot('quarter', [1, 2]).sum('amount')`.
    *
-   * @throws AnalysisException `UNSUPPORTED_FEATURE` without values: what columns there are must not depend on rows; and beside subtotals.
+   * @param values default: those that the column has, in order, at most `spark.sql.pivotMaxValues` (10,000). They are looked up in the rows
+   * each time the DataFrame is used, its columns included.
+   * @throws AnalysisException `UNSUPPORTED_FEATURE` beside subtotals, `INVALID_ARGUMENT` for an empty list.
    */
   pivot(column: ColumnOrName, values?: readonly (PlainValue | null)[]): GroupedData<Frame> {
     if (this.#parts.subtotals !== undefined) throw unsupported('pivot() of rollup(), cube() and groupingSets()', 'use groupBy()');
-    if (values === undefined || values.length === 0)
-      throw unsupported('pivot() without values', "give them: pivot('quarter', [1, 2, 3, 4])");
-    return new GroupedData({ ...this.#parts, pivot: { on: expressionOfColumn(column), values: values.map((value) => literalOf(value)) } });
+    if (values?.length === 0)
+      throw invalidArgument('pivot() has an empty list of values', "give some, such as pivot('quarter', [1, 2]), or no list");
+    return new GroupedData({ ...this.#parts, pivot: { on: expressionOfColumn(column), values: values?.map((value) => literalOf(value)) } });
   }
 
   #aggregated(aggregates: readonly Expression[]): Frame {
     const { groups, subtotals, input, frameOf, pivot } = this.#parts;
     if (pivot === undefined) return frameOf({ kind: 'aggregate', groups, subtotals, aggregates, input });
-    const values = pivot.values.map((value) => ({ values: [value] }));
+    const values = pivot.values?.map((value) => ({ values: [value] }));
     return frameOf({ kind: 'pivot', groups, aggregates, on: [pivot.on], values, input });
   }
 }

@@ -16,6 +16,7 @@ import { generated } from './analyze-generators.ts';
 import { project } from './analyze-projection.ts';
 import { analyzeAggregate } from './analyze-select.ts';
 import { outputsOf, type WantedOutput } from './outputs.ts';
+import { pivotValues } from './pivot-values.ts';
 
 /** @throws AnalysisException `PIVOT_…`: what is aggregated does not aggregate, a value has more or fewer parts than there are columns. */
 export async function analyzePivot(analysis: Analysis, plan: Plan & { readonly kind: 'pivot' }, input: Analyzed): Promise<Analyzed> {
@@ -28,7 +29,9 @@ export async function analyzePivot(analysis: Analysis, plan: Plan & { readonly k
       );
   }
   const groups = plan.groups ?? (await unnamed(analysis, [...plan.on, ...plan.aggregates], input)).map(exactColumn);
-  for (const { values } of plan.values) {
+  const [first] = plan.on;
+  const pivoted = plan.values ?? (first === undefined ? [] : await pivotValues(analysis, first, plan.input));
+  for (const { values } of pivoted) {
     if (values.length !== plan.on.length)
       throw refused(
         'PIVOT_VALUE_DATA_TYPE_MISMATCH',
@@ -36,8 +39,8 @@ export async function analyzePivot(analysis: Analysis, plan: Plan & { readonly k
         `a value of the pivot has ${values.length} parts for ${plan.on.length} columns`,
       );
   }
-  const names = await namesOf(analysis, plan.values, input);
-  const aggregates = plan.values.flatMap((value, index) =>
+  const names = await namesOf(analysis, pivoted, input);
+  const aggregates = pivoted.flatMap((value, index) =>
     plan.aggregates.map((aggregate) => ofValue(plan, aggregate, { ...value, name: names[index] })),
   );
   return analyzeAggregate(analysis, { kind: 'aggregate', groups, aggregates, input: plan.input }, input);
@@ -51,6 +54,7 @@ async function namesOf(analysis: Analysis, values: readonly PivotValue[], input:
     const bound = await analysis.bind({ kind: 'cast', operand, type: { kind: 'string' }, safe: false }, { attributes: [] });
     texts.push(expressionSql(bound, columnSql));
   }
+  if (texts.length === 0) return [];
   const { engine, signal } = analysis.execution;
   const [row = []] = await engine.rows(`SELECT ${texts.join(', ')}`, signal);
   const shown = row.map((value) => (typeof value === 'string' ? value : 'null'));

@@ -2,7 +2,7 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { hasAggregate } from '../../expr/expression-tree.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { Field } from '../../schema/types.ts';
-import type { SessionConf } from '../conf/session-conf.ts';
+import { limitOf } from '../conf/limit-of.ts';
 import type { Analyzed, Attribute, NamedQuery } from '../plan/analyzed.ts';
 import type { Plan } from '../plan/plan.ts';
 import { setColumns } from '../plan/set-columns.ts';
@@ -44,19 +44,6 @@ export async function analyzeRecursion(analysis: Analysis, plan: Recursion): Pro
 
 const levelKey = 'spark.sql.cteRecursionLevelLimit';
 const rowKey = 'spark.sql.cteRecursionRowLimit';
-
-/** A setting; -1 is no limit. @throws AnalysisException `INVALID_CONF_VALUE.TYPE_MISMATCH`. */
-function limitOf(conf: SessionConf, key: string, byDefault: number): number {
-  const text = conf.find(key) ?? String(byDefault);
-  if (/^\d{1,9}$/u.test(text)) return Number(text);
-  if (text === '-1') return Number.MAX_SAFE_INTEGER;
-  throw new AnalysisException({
-    errorClass: 'INVALID_CONF_VALUE.TYPE_MISMATCH',
-    sqlState: '22022',
-    message: `The value '${text}' in the config "${key}" is invalid. It should be a whole number, or -1 for no limit.`,
-    parameters: { confName: key, confValue: text },
-  });
-}
 
 function knowing(analysis: Analysis, { name }: Recursion, query: NamedQuery): Analysis {
   return analysis.within({ named: new Map([...analysis.scope.named, [name.toLowerCase(), query]]) });

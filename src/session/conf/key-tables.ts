@@ -111,6 +111,7 @@ export const sparkKeys: readonly string[] = [
   'spark.sql.cteRecursionRowLimit',
   'spark.sql.defaultCatalog',
   'spark.sql.extensions',
+  'spark.sql.pivotMaxValues',
   'spark.sql.sources.default',
   'spark.sql.sources.partitionOverwriteMode',
   'spark.sql.streaming.checkpointLocation',

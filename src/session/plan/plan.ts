@@ -197,14 +197,14 @@ export type Plan =
   | (Select & { readonly kind: 'select'; readonly input: Plan })
   /**
    * Groups with a column for each value and aggregate, over the rows that have the value. `groups`: default the columns that are named nowhere
-   * else.
+   * else. `values`: default those that the one column has.
    */
   | {
       readonly kind: 'pivot';
       readonly groups?: readonly Expression[] | undefined;
       readonly aggregates: readonly Expression[];
       readonly on: readonly Expression[];
-      readonly values: readonly PivotValue[];
+      readonly values?: readonly PivotValue[] | undefined;
       readonly input: Plan;
     }
   /** A row for each of some columns, with its name and value beside all other columns. */
