@@ -152,6 +152,32 @@ describe.skipIf(postgres === undefined)('PostgreSQL', () => {
     expect((await loaded(straight)).metadataLocation).toBe(next.metadataLocation);
   });
 
+  it('knows of views whose answers were lost on the way that they are made and changed', async () => {
+    const name = nextTable();
+    const { user, password, address, port } = postgres!.server;
+    const open = (at: string): IcebergCatalog =>
+      openCatalog({
+        type: 'jdbc',
+        uri: `jdbc:postgresql://${at}/postgres`,
+        'jdbc.user': user,
+        'jdbc.password': password,
+        'jdbc.catalog-name': name,
+        warehouse: join(directory, name),
+      });
+    const straight = viewsOf(open(address));
+    await using proxy = await LossyProxy.start(port);
+    const lossy = viewsOf(open(`127.0.0.1:${proxy.port}`));
+    const view = { namespace: ['db'], name: 'v' };
+    expect(await lossy.load(view)).toBeUndefined();
+    proxy.loseAnswersTo('INSERT INTO iceberg_tables');
+    await lossy.create(view, viewOf('SELECT 1L AS id'), 'create');
+    expect(proxy.lost).toBe(1);
+    proxy.loseAnswersTo('UPDATE iceberg_tables');
+    await lossy.setProperties(view, { a: '1' });
+    expect(proxy.lost).toBe(2);
+    expect(await straight.load(view)).toMatchObject({ query: 'SELECT 1L AS id', properties: { a: '1' } });
+  });
+
   it('says that it does not know when it cannot ask either', async () => {
     const name = nextTable();
     const straight = pointerTo(name, connect());

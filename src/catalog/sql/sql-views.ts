@@ -90,7 +90,13 @@ export class SqlViews implements IcebergViewNames {
     const own = [tableDirectoryOf(from), await homeOf(ident, signal)];
     const moves = updates.some(movesMetadata);
     const location = await this.#written(ident, { view, base: from, own, moves }, signal);
-    return await this.#pointed(ident, location, () => rows.replace(ident, { from, to: location }, signal));
+    try {
+      return await this.#pointed(ident, location, () => rows.replace(ident, { from, to: location }, signal));
+    } catch (error) {
+      // The database undid it for another one's sake.
+      if (isServiceError(error, 'conflict')) return false;
+      throw error;
+    }
   }
 
   async rename(from: TableIdent, to: TableIdent, signal?: AbortSignal): Promise<NameChange> {
@@ -134,6 +140,7 @@ export class SqlViews implements IcebergViewNames {
     return location;
   }
 
+  /** The metadata file goes when it is certain that nothing refers to it. */
   async #pointed(ident: TableIdent, location: string, point: () => Promise<boolean>): Promise<boolean> {
     let stays = false;
     try {
@@ -141,7 +148,6 @@ export class SqlViews implements IcebergViewNames {
       return stays;
     } catch (error) {
       stays = !isServiceError(error, 'unavailable', 'invalid', 'aborted', 'conflict');
-      if (isServiceError(error, 'conflict')) return false;
       throw error;
     } finally {
       if (!stays) await leaveOnFailure(this.#files(ident, [parentLocation(location)]).discard(location));

@@ -115,17 +115,24 @@ describe('a session that is confined to a directory', () => {
     const before = await readdir(victim(), { recursive: true });
     try {
       await lake.sql('CREATE TABLE lake.db.t (id INT) USING iceberg');
+      await lake.sql('CREATE VIEW lake.db.v AS SELECT id FROM lake.db.t');
       for (const place of [join(victim(), 'm'), join(allowed(), 'link', 'm')]) {
         const properties = `TBLPROPERTIES ('write.metadata.path' = '${place}')`;
         for (const statement of [
           `ALTER TABLE lake.db.t SET ${properties}`,
           `CREATE TABLE lake.db.u (id INT) USING iceberg ${properties}`,
+          `ALTER VIEW lake.db.v SET ${properties}`,
+          `CREATE VIEW lake.db.w ${properties} AS SELECT id FROM lake.db.t`,
+          `CREATE VIEW lake.db.w TBLPROPERTIES ('location' = '${place}') AS SELECT id FROM lake.db.t`,
+          `CREATE VIEW lake.db.w AS SELECT * FROM csv.\`${place}\``,
         ]) {
           await expect((async () => lake.sql(statement))(), statement).rejects.toMatchObject({ code: 'FILE_OUTSIDE_TABLE' });
         }
       }
       await lake.sql(`ALTER TABLE lake.db.t SET TBLPROPERTIES ('write.metadata.path' = '${join(allowed(), 'm')}')`);
+      await lake.sql(`ALTER VIEW lake.db.v SET TBLPROPERTIES ('write.metadata.path' = '${join(allowed(), 'm')}')`);
       await lake.sql('INSERT INTO lake.db.t VALUES (1)');
+      expect(await lake.table('lake.db.v').count()).toBe(1);
       expect(await lake.table('lake.db.t').count()).toBe(1);
     } finally {
       await lake.stop();
