@@ -6,14 +6,8 @@ import type { CatalogViews } from '../table/catalog-views.ts';
 import type { TableFormat } from '../table/formats.ts';
 import { refreshUnlessGone } from '../table/refresh-unless-gone.ts';
 import type { QueryableTable } from '../table/table.ts';
-import type {
-  CatalogCreateRequest,
-  CloneRequest,
-  CreateRequest,
-  CreateResult,
-  SessionCatalog,
-  TableIdent,
-} from '../table/table-formats.ts';
+import type { CatalogCreateRequest, CloneRequest, CreateRequest, CreateResult, SessionCatalog } from '../table/table-formats.ts';
+import type { TableIdent } from '../table/table-ident.ts';
 import { quotedName, tableExists, tableNotFound } from '../table/table-names.ts';
 import type { IcebergNames } from './iceberg-names.ts';
 import { IcebergViews } from './iceberg-views.ts';

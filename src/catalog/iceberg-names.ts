@@ -1,9 +1,7 @@
 import type { TablePointer } from '../iceberg/pointer/table-pointer.ts';
-import type { TableIdent } from '../table/table-formats.ts';
+import type { TableIdent } from '../table/table-ident.ts';
 import type { IcebergViewNames } from './iceberg-view-names.ts';
-
-/** How a change of names ended; `absent`: what it is about is not there, `exists`: the name is taken. */
-export type NameChange = 'done' | 'absent' | 'exists';
+import type { NameChange } from './name-change.ts';
 
 /**
  * The names of one Iceberg catalog: where its kinds differ. Adapters: directories (`hadoop/`), rows of a database (`sql/`), a REST server

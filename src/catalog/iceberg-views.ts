@@ -14,7 +14,7 @@ import {
 import { currentVersionOf, type ViewMetadata } from '../iceberg/view/view-metadata.ts';
 import type { ViewUpdate } from '../iceberg/view/view-updates.ts';
 import type { CatalogView, CatalogViews, CreateViewMode, ViewDefinition } from '../table/catalog-views.ts';
-import type { TableIdent } from '../table/table-formats.ts';
+import type { TableIdent } from '../table/table-ident.ts';
 import { tableExists, viewExists, viewNotFound } from '../table/table-names.ts';
 import type { IcebergViewNames, LoadedView } from './iceberg-view-names.ts';
 import { schemaNotFound } from './namespace-errors.ts';

@@ -6,7 +6,7 @@ import { Secret } from '../base/secret.ts';
 import { SystemClock } from '../base/system-clock.ts';
 import { SystemRandom } from '../base/system-random.ts';
 import type { OpenObjectStore } from '../storage/object-store.ts';
-import type { TableIdent } from '../table/table-formats.ts';
+import type { TableIdent } from '../table/table-ident.ts';
 import { catalogKind, requiredSetting, settingsBelow, switchSetting } from './catalog-settings.ts';
 import { HadoopNames } from './hadoop/hadoop-names.ts';
 import { IcebergCatalog, type PointerTables } from './iceberg-catalog.ts';

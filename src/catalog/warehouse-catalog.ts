@@ -12,8 +12,8 @@ import type {
   CreateResult,
   SessionCatalog,
   TableFormatDriver,
-  TableIdent,
 } from '../table/table-formats.ts';
+import type { TableIdent } from '../table/table-ident.ts';
 import { quotedName, tableExists, tableNotFound } from '../table/table-names.ts';
 
 /** Entries read of one namespace at most. */

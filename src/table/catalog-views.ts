@@ -1,5 +1,5 @@
 import type { StructType } from '../schema/types.ts';
-import type { TableIdent } from './table-formats.ts';
+import type { TableIdent } from './table-ident.ts';
 
 /** A view that a catalog keeps. */
 export interface CatalogView {

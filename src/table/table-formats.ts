@@ -3,6 +3,7 @@ import type { TableFormat } from './formats.ts';
 import type { Relation } from './relation.ts';
 import type { CommitOptions, WriteResult } from './row-operations.ts';
 import type { QueryableTable, TableDefinition } from './table.ts';
+import type { TableIdent } from './table-ident.ts';
 import type { Version } from './version.ts';
 
 /** CREATE TABLE and its kin. */
@@ -79,12 +80,6 @@ export interface TableFormatDriver {
   /** A table that refers to the files of another (shallow). */
   clone(request: CloneRequest): Promise<QueryableTable>;
   convert(request: ConvertRequest): Promise<QueryableTable>;
-}
-
-/** `database.table`; the namespace may have several parts. */
-export interface TableIdent {
-  readonly namespace: readonly string[];
-  readonly name: string;
 }
 
 /** What a catalog makes a table of. */

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { IcebergCatalog } from '../../src/catalog/iceberg-catalog.ts';
 import type { StructType } from '../../src/schema/types.ts';
 import type { QueryableTable } from '../../src/table/table.ts';
-import type { CreateRequest, TableIdent } from '../../src/table/table-formats.ts';
+import type { CreateRequest } from '../../src/table/table-formats.ts';
+import type { TableIdent } from '../../src/table/table-ident.ts';
 
 export interface CatalogCase {
   /** The catalog as one process has it; again: as another has it. Properties are of the catalog, on top of what it needs. */

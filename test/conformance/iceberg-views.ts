@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { IcebergCatalog } from '../../src/catalog/iceberg-catalog.ts';
 import type { CatalogViews, ViewDefinition } from '../../src/table/catalog-views.ts';
-import type { TableIdent } from '../../src/table/table-formats.ts';
+import type { TableIdent } from '../../src/table/table-ident.ts';
 
 export interface ViewsCase {
   /** The catalog as one process has it; again: as another has it. Empty. */

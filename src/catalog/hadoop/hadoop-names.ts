@@ -9,7 +9,7 @@ import { findNewest } from '../../iceberg/pointer/newest-version.ts';
 import type { TablePointer } from '../../iceberg/pointer/table-pointer.ts';
 import type { TableFiles } from '../../iceberg/table-files.ts';
 import type { ObjectStore, OpenObjectStore } from '../../storage/object-store.ts';
-import type { TableIdent } from '../../table/table-formats.ts';
+import type { TableIdent } from '../../table/table-ident.ts';
 import { quotedName } from '../../table/table-names.ts';
 import type { IcebergNames } from '../iceberg-names.ts';
 import { invalidName } from '../namespace-errors.ts';

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../base/bigint-json.ts';
 import { isServiceError, ServiceError } from '../../base/errors.ts';
 import type { StorageProperties } from '../../base/storage-settings.ts';
 import { mergedProperties, withoutCredentials } from '../../storage/s3/s3-settings.ts';
-import type { TableIdent } from '../../table/table-formats.ts';
+import type { TableIdent } from '../../table/table-ident.ts';
 import { fileSettingsIn, vendedFor } from './file-settings.ts';
 import type { RestClient } from './rest-client.ts';
 import { invalidAnswer } from './rest-errors.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '../../base/bigint-json.ts';
-import type { TableIdent } from '../../table/table-formats.ts';
+import type { TableIdent } from '../../table/table-ident.ts';
 import { invalidAnswer } from './rest-errors.ts';
 
 /** A table's or view's name as the protocol has it. */

@@ -9,7 +9,7 @@ import type { LoadedMetadata, MetadataChange, SwapOutcome, TablePointer } from '
 import { namedPlaces } from '../../iceberg/table-roots.ts';
 import { credentialsEndMs, holdsCredentials } from '../../storage/s3/s3-settings.ts';
 import { VendedSettings } from '../../storage/vended-settings.ts';
-import type { TableIdent } from '../../table/table-formats.ts';
+import type { TableIdent } from '../../table/table-ident.ts';
 import { schemaNotFound } from '../namespace-errors.ts';
 import { askForSettings, settingsNotRenewed } from './ask-for-settings.ts';
 import { effectiveUpdates } from './effective-updates.ts';

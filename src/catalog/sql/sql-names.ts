@@ -7,8 +7,9 @@ import { deleteTableFiles, refuseForeignFiles } from '../../iceberg/pointer/dele
 import { readMetadataFile } from '../../iceberg/pointer/metadata-files.ts';
 import type { TablePointer } from '../../iceberg/pointer/table-pointer.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
-import type { TableIdent } from '../../table/table-formats.ts';
-import type { IcebergNames, NameChange } from '../iceberg-names.ts';
+import type { TableIdent } from '../../table/table-ident.ts';
+import type { IcebergNames } from '../iceberg-names.ts';
+import type { NameChange } from '../name-change.ts';
 import { invalidName, schemaNotFound } from '../namespace-errors.ts';
 import type { SqlConnection } from './sql-connection.ts';
 import type { SqlLayoutOptions } from './sql-layout.ts';

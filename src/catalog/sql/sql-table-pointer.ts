@@ -12,7 +12,7 @@ import type { LoadedMetadata, MetadataChange, SwapConflict, SwapOutcome, TablePo
 import type { TableFiles } from '../../iceberg/table-files.ts';
 import { beyond, refuseElsewhere } from '../../storage/allowed-locations.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
-import type { TableIdent } from '../../table/table-formats.ts';
+import type { TableIdent } from '../../table/table-ident.ts';
 import type { SqlTableRows } from './sql-table-rows.ts';
 
 export interface SqlTablePointerParts {

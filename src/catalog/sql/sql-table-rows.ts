@@ -1,7 +1,7 @@
 import { throwIfAborted } from '../../base/abort.ts';
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { isServiceError } from '../../base/errors.ts';
-import type { TableIdent } from '../../table/table-formats.ts';
+import type { TableIdent } from '../../table/table-ident.ts';
 import type { SqlConnection, SqlValue } from './sql-connection.ts';
 import { type LayoutVersion, prepareLayout, type SqlLayoutOptions } from './sql-layout.ts';
 

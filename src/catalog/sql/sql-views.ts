@@ -12,9 +12,9 @@ import type { ViewMetadata } from '../../iceberg/view/view-metadata.ts';
 import { applyViewUpdates, type ViewUpdate } from '../../iceberg/view/view-updates.ts';
 import { refuseElsewhere } from '../../storage/allowed-locations.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
-import type { TableIdent } from '../../table/table-formats.ts';
-import type { NameChange } from '../iceberg-names.ts';
+import type { TableIdent } from '../../table/table-ident.ts';
 import type { IcebergViewNames, LoadedView } from '../iceberg-view-names.ts';
+import type { NameChange } from '../name-change.ts';
 import { schemaNotFound } from '../namespace-errors.ts';
 import type { SqlTableRows } from './sql-table-rows.ts';
 

@@ -5,7 +5,7 @@ import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { Field } from '../../schema/types.ts';
 import type { TableDetail } from '../../table/definition-changes.ts';
 import { traitsOf } from '../../table/formats.ts';
-import type { TableIdent } from '../../table/table-formats.ts';
+import type { TableIdent } from '../../table/table-ident.ts';
 import { type CommandResult, resultSchema } from '../commands/command-result.ts';
 import { locationText } from '../commands/optimize-command.ts';
 import type { SessionTables } from '../names/session-tables.ts';

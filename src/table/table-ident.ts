@@ -1,0 +1,5 @@
+/** `database.table`; the namespace may have several parts. */
+export interface TableIdent {
+  readonly namespace: readonly string[];
+  readonly name: string;
+}
