@@ -19,6 +19,7 @@ import type { Table } from '../table/table.ts';
 import type { Components } from './components.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
+import { type RouteSources, routeSources } from './route-sources.ts';
 import { isRefusal, restartBackoff, supervise } from './supervise.ts';
 import { TopicIdentities } from './topic-identities.ts';
 import { pooledStager } from './workers/pooled.ts';
@@ -137,7 +138,6 @@ export class IngestRole {
   }
 
   async #runTable({ table: settings, route }: RoutedTable, say: TableHealthSay, signal: AbortSignal): Promise<void> {
-    const { topics } = route;
     const { reporter, standstill } = say;
     const { config, kafka, clock, random, ids, failpoint, events, logger, metrics, catalog } = this.#components;
     const { ingest, commit, pipeline } = config;
@@ -145,9 +145,9 @@ export class IngestRole {
     // Letters of letters would come back to where they failed.
     const ofLetters = isLetterRoute(route);
     const replayTopic = ofLetters ? undefined : await this.#readableReplayTopic();
-    const quietTopics = ofLetters ? topics : replayTopic === undefined ? [] : [replayTopic];
+    const sources = routeSources(config, route, replayTopic);
     this.#warnOfSecondWriters(table);
-    await this.#warnOfOtherPipelines(table, topics, signal);
+    await this.#warnOfOtherPipelines(table, sources, signal);
     const drift = this.#drifts.get(settings.name) ?? new DriftWatch(settings, route, logger);
     this.#drifts.set(settings.name, drift);
     const observer = observeCommits(settings.name, metrics, logger, standstill);
@@ -182,8 +182,7 @@ export class IngestRole {
         ...ingest,
         pipeline,
         table: settings.name,
-        topics: ofLetters ? [] : topics,
-        quietTopics,
+        ...sources,
         groupId: `${ingest.groupId}-${settings.name}`,
       },
       kafka,
@@ -231,12 +230,13 @@ export class IngestRole {
   }
 
   /** Once a table, too. */
-  async #warnOfOtherPipelines(table: Table, topics: readonly string[], signal: AbortSignal): Promise<void> {
+  async #warnOfOtherPipelines(table: Table, { topics, matching }: RouteSources, signal: AbortSignal): Promise<void> {
     const { config, logger } = this.#components;
     if (this.#warnedOfOthers.has(table.name)) return;
     const marks = (await table.refresh(signal)).progressStartingWith('');
     this.#warnedOfOthers.add(table.name);
-    for (const other of otherPipelines(marks, { pipeline: config.pipeline, topics }))
+    const reads = (topic: string): boolean => topics.includes(topic) || matching?.test(topic) === true;
+    for (const other of otherPipelines(marks, { pipeline: config.pipeline, reads }))
       logger.warn('table has rows of the same topic by another pipeline', { table: table.name, ...other });
   }
 

@@ -2,8 +2,9 @@ import type { FeedStatus, PartitionStatus, PipelineStatus, QueueStatus, TableSta
 import { describeFailure, isServiceError } from '../base/errors.ts';
 import type { FeedStatus as RunningFeedStatus } from '../cdf/feed-parts.ts';
 import type { TableSettings } from '../config/table-settings.ts';
-import { isLetterRoute } from '../ingest/settings.ts';
+import { isLetterRoute, type RouteSettings } from '../ingest/settings.ts';
 import type { IngestStatus } from '../ingest/table-ingest.ts';
+import { topicMatch } from '../ingest/topic-pattern.ts';
 import type { PartitionOffsets } from '../kafka/client.ts';
 import { parseWriterId } from '../protocol/source-offsets.ts';
 import type { Snapshot } from '../table/table.ts';
@@ -97,8 +98,8 @@ export async function partitionStatuses(
   const { config, kafka } = components;
   const route = config.ingest.routes.find((candidate) => candidate.table === table);
   const replays = route === undefined || isLetterRoute(route) ? [] : [config.ingest.deadLetters.replayTopic];
-  const topics = new Set([...(route?.topics ?? []), ...replays]);
   const marks = snapshot?.progressStartingWith(`${config.pipeline}:`) ?? new Map<string, bigint>();
+  const topics = new Set([...(route?.topics ?? []), ...matchedTopics(route, config.pipeline, marks, ingest), ...replays]);
   const perTopic = await Promise.all(
     [...topics].map(async (topic) => {
       const held = await offsetsOrNone(components, topic);
@@ -116,6 +117,19 @@ export async function partitionStatuses(
     }),
   );
   return perTopic.flat();
+}
+
+/** Topics that a route reads because they match: those it has marks of, and those that this process reads. */
+function matchedTopics(
+  route: RouteSettings | undefined,
+  pipeline: string,
+  marks: ReadonlyMap<string, bigint>,
+  ingest: IngestStatus | undefined,
+): readonly string[] {
+  if (route?.topicPattern === undefined) return [];
+  const { test } = topicMatch(route.topicPattern, new Set());
+  const marked = [...marks.keys()].flatMap((writerId) => parseWriterId(writerId, pipeline)?.topic ?? []);
+  return [...marked, ...(ingest?.partitions ?? []).map(({ topic }) => topic)].filter((topic) => test(topic));
 }
 
 async function offsetsOrNone(components: Components, topic: string): Promise<readonly PartitionOffsets[]> {

@@ -12,13 +12,13 @@ export interface OtherPipeline {
  */
 export function otherPipelines(
   marks: ReadonlyMap<string, bigint>,
-  own: { readonly pipeline: string; readonly topics: readonly string[] },
+  own: { readonly pipeline: string; readonly reads: (topic: string) => boolean },
 ): readonly OtherPipeline[] {
   const found = new Map<string, OtherPipeline>();
   for (const writerId of marks.keys()) {
     const pipeline = pipelineOf(writerId);
     const topic = parseWriterId(writerId, pipeline)?.topic;
-    if (topic === undefined || pipeline === own.pipeline || !own.topics.includes(topic)) continue;
+    if (topic === undefined || pipeline === own.pipeline || !own.reads(topic)) continue;
     found.set(`${topic}:${pipeline}`, { topic, pipeline });
   }
   return [...found.values()];

@@ -4,6 +4,7 @@ import { sourceTopicHint, topicNameHint, topicNamePattern } from '../kafka/topic
 import type { PayloadEncoding, ValueEncoding } from '../protocol/payload-encoding.ts';
 import { defaultMaxDepth, highestMaxDepth } from './decode/nesting-depth.ts';
 import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
+import { topicMatch } from './topic-pattern.ts';
 import { type TransformSettings, transformShape } from './transform/transform-settings.ts';
 
 const maxRoutes = 256;
@@ -18,6 +19,8 @@ export type OversizePolicy = 'truncate' | 'suspend';
 /** The topics whose records become rows of one table. */
 export interface RouteSettings extends TransformSettings {
   readonly topics: readonly string[];
+  /** Topics whose whole names match are read beside them, as they come. */
+  readonly topicPattern?: string | undefined;
   readonly table: string;
   readonly value: ValueEncoding;
   /** Of keys whose members fill columns, or that are one value in an encoding. */
@@ -215,21 +218,38 @@ function encodingOf(entry: PayloadEntry, report: Report): PayloadEncoding {
   return { kind: format, schemas: 'given', schema: schema ?? '', message: message ?? '' };
 }
 
-const route: z.ZodType<RouteSettings> = z.strictObject({
-  topics: textListField({
-    description: 'Topics to read, by name; patterns are refused.',
-    maxItems: maxTopicsPerRoute,
-    pattern: topicNamePattern,
-    patternHint: sourceTopicHint,
-  }).refine((topics) => topics.length > 0, { error: 'must name at least one topic' }),
-  table: textField({ description: 'Table that takes their records; a name from `tables`.', maxLength: 255 }),
-  value: valueSettings.prefault({}).meta({ description: 'How the values of their records are encoded, and what they hold.' }),
-  key: payloadSettings
-    .optional()
-    .transform((encoding) => encoding)
-    .meta({ description: 'How the keys are encoded, for columns `from: key`. Without it a key is taken as it is.' }),
-  ...transformShape,
-});
+const route: z.ZodType<RouteSettings> = z
+  .strictObject({
+    topics: textListField({
+      description: 'Topics to read, by name. At least one, or a `topicPattern`.',
+      default: [],
+      maxItems: maxTopicsPerRoute,
+      pattern: topicNamePattern,
+      patternHint: sourceTopicHint,
+    }),
+    topicPattern: textField({
+      description:
+        'Regular expression that the whole name of a topic matches, as `topics.regex` of Kafka Connect: such topics are read beside `topics`, new ones within half a minute and from their beginning. Topics of the pipeline itself, and names that begin with `__`, are left out.',
+      maxLength: 1_000,
+    }).optional(),
+    table: textField({ description: 'Table that takes their records; a name from `tables`.', maxLength: 255 }),
+    value: valueSettings.prefault({}).meta({ description: 'How the values of their records are encoded, and what they hold.' }),
+    key: payloadSettings
+      .optional()
+      .transform((encoding) => encoding)
+      .meta({ description: 'How the keys are encoded, for columns `from: key`. Without it a key is taken as it is.' }),
+    ...transformShape,
+  })
+  .superRefine(({ topics, topicPattern }, context) => {
+    if (topics.length === 0 && topicPattern === undefined)
+      context.addIssue({ code: 'custom', path: ['topics'], message: 'must name at least one topic; or set topicPattern' });
+    try {
+      if (topicPattern !== undefined) topicMatch(topicPattern, new Set());
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      context.addIssue({ code: 'custom', path: ['topicPattern'], message: `is no regular expression: ${why}` });
+    }
+  });
 
 const deadLetters: z.ZodType<DeadLetterEntry> = z
   .strictObject({

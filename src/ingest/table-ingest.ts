@@ -7,6 +7,7 @@ import type {
   KafkaClient,
   KafkaConsumer,
   StartPosition,
+  TopicMatch,
   TopicPartition,
   TopicsChange,
 } from '../kafka/client.ts';
@@ -24,6 +25,8 @@ export interface TableIngestSettings {
   readonly topics: readonly string[];
   /** Read beside the topics where they exist, each from its beginning; nothing waits for them. */
   readonly quietTopics?: readonly string[] | undefined;
+  /** Read as they come, beside the topics. */
+  readonly matching?: TopicMatch | undefined;
   readonly groupId: string;
   readonly maxBatchRows: number;
   readonly maxBatchBytes: number;
@@ -101,6 +104,7 @@ export class TableIngest implements ConsumerHandler {
     this.#consumer = kafka.consumer({
       groupId: settings.groupId,
       topics: [...settings.topics, ...(settings.quietTopics ?? [])],
+      matching: settings.matching,
       handler: this,
       maxFetchBytes: settings.maxFetchBytes,
       maxWaitMs: settings.maxFetchWaitMs,
@@ -169,11 +173,12 @@ export class TableIngest implements ConsumerHandler {
   }
 
   /** What was fetched of a topic that is gone cannot be fetched again: it is committed before the generation ends. */
-  async onTopicsChanged({ missing: absent, replaced }: TopicsChange): Promise<void> {
+  async onTopicsChanged({ missing: absent, replaced, appeared = [] }: TopicsChange): Promise<void> {
     const { quietTopics = [] } = this.#dependencies.settings;
     const missing = absent.filter((topic) => !quietTopics.includes(topic));
     for (const topic of replaced) this.#dependencies.observer.warning('topic was deleted and created again', { topic });
-    for (const topic of missing) this.#dependencies.awaitedTopics.add(topic);
+    for (const topic of [...missing, ...appeared]) this.#dependencies.awaitedTopics.add(topic);
+    if (appeared.length > 0) this.#dependencies.observer.warning('topics that match have appeared', { topics: appeared.join(', ') });
     if (replaced.length > 0 || this.#missingTopics.some((topic) => !missing.includes(topic))) this.#isPlaced = false;
     this.#missingTopics = missing;
     if (missing.length > 0) this.#sayMissing();

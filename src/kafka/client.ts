@@ -47,6 +47,17 @@ export interface TopicsChange {
   readonly missing: readonly string[];
   /** Those that were deleted and created again. */
   readonly replaced: readonly string[];
+  /** Those that match (`ConsumerOptions.matching`) and did not when the consumer began. Absent: none. */
+  readonly appeared?: readonly string[] | undefined;
+}
+
+/** Topics by their names, read as they come, and left when they go. */
+export interface TopicMatch {
+  test(topic: string): boolean;
+  /** More are refused: `KAFKA_TOPICS_TOO_MANY` (kind invalid). */
+  readonly maxTopics: number;
+  /** How often the topics of the cluster are listed. Default 30000. */
+  readonly everyMs?: number | undefined;
 }
 
 /**
@@ -82,6 +93,8 @@ export interface ConsumerOptions {
   readonly groupId: string;
   /** Read where they exist; those that do not are waited for. */
   readonly topics: readonly string[];
+  /** Read beside them. */
+  readonly matching?: TopicMatch | undefined;
   readonly handler: ConsumerHandler;
   /** Defaults to true: aborted and open transactions are not seen. */
   readonly readCommitted?: boolean | undefined;

@@ -5,4 +5,4 @@ export const topicNamePattern: RegExp = /^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$/;
 export const topicNameHint = 'is no topic name (1 to 249 letters, digits, dots, underscores and hyphens)';
 
 /** `topicNameHint` for topics that are read, where a pattern may have been meant. */
-export const sourceTopicHint: string = `${topicNameHint}; patterns are not supported: list every topic by its name`;
+export const sourceTopicHint: string = `${topicNameHint}; a pattern is given as topicPattern`;

@@ -158,6 +158,34 @@ export function describeTopicChanges(suite: Suite): void {
       await consumer.stop();
     });
 
+    it('reads topics that match as they come, names them, and leaves those that go', async () => {
+      const client = suite.client();
+      const prefix = suite.unique('family');
+      const [named, first, second, other] = [suite.unique('named'), `${prefix}.a`, `${prefix}.b`, suite.unique('other')];
+      await client.admin.ensureTopics([named, first, other].map((topic) => ({ topic, partitions: 1 })));
+      const producer = await client.producer();
+      await producer.send([named, first, other].map((topic) => batchOf({ topic, partition: 0 }, [topic])));
+      const handler = new RecordingHandler();
+      const matching = { test: (topic: string) => topic.startsWith(prefix), maxTopics: 2, everyMs: 200 };
+      const options = { groupId: suite.unique('group'), topics: [named], matching, handler, maxWaitMs: 50, topicCheckMs: 200 };
+      const consumer = client.consumer(options);
+      await consumer.start();
+      await until(() => handler.values().length === 2, 'what is there was read');
+      expect(handler.changes).toEqual([]);
+      await client.admin.ensureTopics([{ topic: second, partitions: 2 }]);
+      await (await suite.client().producer()).send([batchOf({ topic: second, partition: 1 }, [second])]);
+      await until(() => handler.values().includes(second), 'the topic that came was read');
+      expect([...new Set(handler.values())].toSorted()).toEqual([first, second, named].toSorted());
+      expect(handler.changes.flatMap(({ appeared = [] }) => appeared)).toEqual([second]);
+      expect(handler.changes.flatMap(({ missing }) => missing)).toEqual([]);
+      await goneTopic(client, second);
+      await until(() => handler.assigned.every(({ topic }) => topic !== second), 'the topic that went was left');
+      await client.admin.ensureTopics([`${prefix}.c`, `${prefix}.d`].map((topic) => ({ topic, partitions: 1 })));
+      await until(() => handler.failures.length > 0, 'it refused to read more than it may');
+      expect(handler.failures[0]).toMatchObject({ code: 'KAFKA_TOPICS_TOO_MANY', kind: 'invalid' });
+      await consumer.stop();
+    });
+
     it('reads partitions that are added', async () => {
       const client = suite.client();
       const topic = await topicOf(suite, client);

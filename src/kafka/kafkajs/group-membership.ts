@@ -5,6 +5,7 @@ import type { StartPosition, TopicPartition } from '../client.ts';
 import { GroupSession, type JoinedMember, type Seat, type Share } from './group-session.ts';
 import type { KafkaConnection } from './kafkajs-connection.ts';
 import { kafkaCode, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
+import type { Subscription } from './subscription.ts';
 
 /** The part of a generation that fell to this member. */
 export interface Membership extends Seat {
@@ -14,7 +15,7 @@ export interface Membership extends Seat {
 export interface GroupOptions {
   readonly connection: KafkaConnection;
   readonly groupId: string;
-  readonly topics: readonly string[];
+  readonly subscription: Subscription;
   readonly sessionTimeoutMs: number;
   readonly rebalanceTimeoutMs: number;
 }
@@ -77,8 +78,9 @@ export class GroupMembership {
   }
 
   async #metadata(): Promise<Buffer> {
-    const { connection, topics } = this.#options;
-    await connection.look(topics);
+    const { subscription } = this.#options;
+    await subscription.look();
+    const { topics } = subscription;
     return AssignerProtocol.MemberMetadata.encode({ version: protocolVersion, topics: [...topics], userData: Buffer.alloc(0) });
   }
 

@@ -74,6 +74,15 @@ export class KafkaConnection {
     return topics.filter((topic) => !this.#topics.has(topic));
   }
 
+  /** Of all topics that may be seen, but for Kafka's own. Rejects as `look`. */
+  async topicNames(): Promise<readonly string[]> {
+    const broker = await this.anyBroker();
+    const { topics } = await this.#guarded('list of topics', () => metadataFrom(broker, 'all'));
+    return topics.flatMap(({ topic, errorCode }) =>
+      topic.startsWith('__') || (errorCode !== kafkaCode.none && errorCode !== kafkaCode.leaderNotAvailable) ? [] : [topic],
+    );
+  }
+
   /** Remembers what a topic is like; the error when nothing can be known of it. */
   #note(metadata: TopicMetadata): ServiceError | undefined {
     const { topic, errorCode } = metadata;

@@ -6,6 +6,7 @@ import { GroupMembership, type Membership } from './group-membership.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { isPermanent, toServiceError } from './kafkajs-errors.ts';
 import { PartitionFetcher } from './partition-fetcher.ts';
+import { Subscription } from './subscription.ts';
 import { TopicWatch } from './topic-watch.ts';
 
 const defaultMaxFetchBytes = 16 * 1024 * 1024;
@@ -26,6 +27,7 @@ export class KafkajsConsumer implements KafkaConsumer {
   readonly #options: ConsumerOptions;
   readonly #heldOffsets: (at: TopicPartition) => Promise<PartitionOffsets>;
   readonly #byId: boolean;
+  readonly #subscription: Subscription;
   readonly #group: GroupMembership;
   readonly #stopping = new AbortController();
   /** Topics the handler was told are missing. */
@@ -50,10 +52,11 @@ export class KafkajsConsumer implements KafkaConsumer {
     this.#options = options;
     this.#heldOffsets = route.heldOffsets;
     this.#byId = route.byId;
+    this.#subscription = new Subscription(connection, options);
     this.#group = new GroupMembership({
       connection,
       groupId: options.groupId,
-      topics: options.topics,
+      subscription: this.#subscription,
       sessionTimeoutMs: this.#sessionTimeoutMs,
       rebalanceTimeoutMs,
     });
@@ -131,7 +134,7 @@ export class KafkajsConsumer implements KafkaConsumer {
   /** One generation, from its assignment to its end. Rejects with what ends the consumer. */
   async #serve(membership: Membership): Promise<void> {
     const { handler } = this.#options;
-    const watch = new TopicWatch(this.#connection, this.#options.topics);
+    const watch = new TopicWatch(this.#connection, this.#subscription);
     const fetcher = new PartitionFetcher(
       {
         connection: this.#connection,
@@ -160,7 +163,7 @@ export class KafkajsConsumer implements KafkaConsumer {
     });
     for (const each of [heartbeats, watching]) each.catch(() => undefined);
     try {
-      await this.#tellMissing(watch.missing);
+      await this.#tellTopics();
       fetcher.startAt(await handler.onAssigned(membership.partitions, membership.generation));
       await fetcher.run(signal);
       await Promise.all([heartbeats, watching]);
@@ -213,10 +216,13 @@ export class KafkajsConsumer implements KafkaConsumer {
     await this.#options.handler.onTopicsChanged(change);
   }
 
-  async #tellMissing(missing: readonly string[]): Promise<void> {
-    if (missing.join() === this.#missing.join()) return;
+  /** Before their positions are asked for: what is missing, and what has come since the consumer began. */
+  async #tellTopics(): Promise<void> {
+    const { missing } = this.#subscription;
+    const appeared = this.#subscription.takeAppeared();
+    if (missing.join() === this.#missing.join() && appeared.length === 0) return;
     this.#missing = missing;
-    await this.#options.handler.onTopicsChanged({ missing, replaced: [] });
+    await this.#options.handler.onTopicsChanged({ missing, replaced: [], ...(appeared.length === 0 ? {} : { appeared }) });
   }
 
   async #pauseQuietly(attempt: number): Promise<void> {

@@ -25,19 +25,21 @@ const withTopicIds = { apiKey: 3, apiName: 'Metadata', apiVersion: 10 } as const
 const withoutTopicIds = { ...withTopicIds, apiVersion: 5 } as const;
 const idBytes = 16;
 
-/** Asks which brokers there are and what is known of the topics; each has its own error code. Rejects with what kafkajs throws. */
-export function metadataFrom(broker: Broker, topics: readonly string[]): Promise<ClusterMetadata> {
+/** Asks which brokers there are and what is known of the topics (`all`: of all that may be seen); each has its own error code. Rejects with what kafkajs throws. */
+export function metadataFrom(broker: Broker, topics: readonly string[] | 'all'): Promise<ClusterMetadata> {
   const flexible = (broker.versions?.[withTopicIds.apiKey]?.maxVersion ?? 0) >= withTopicIds.apiVersion;
   return flexible
     ? sendTo(broker, { ...withTopicIds, body: flexibleBody(topics), parse: parseFlexible })
     : sendTo(broker, { ...withoutTopicIds, body: plainBody(topics), parse: parsePlain });
 }
 
-function flexibleBody(topics: readonly string[]): WireWriter {
+function flexibleBody(topics: readonly string[] | 'all'): WireWriter {
   const body = new WireWriter().tags(); // Of the request header, which the flexible encoding has and kafkajs does not write.
-  body.compactArray(topics, (topic) => {
-    body.raw(Buffer.alloc(idBytes)).compactString(topic).tags();
-  });
+  if (topics === 'all') body.int8(0);
+  else
+    body.compactArray(topics, (topic) => {
+      body.raw(Buffer.alloc(idBytes)).compactString(topic).tags();
+    });
   // allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations
   return body.int8(0).int8(0).int8(0).tags();
 }
@@ -76,11 +78,13 @@ function parseFlexible(reader: WireReader): ClusterMetadata {
   return { nodeIds, topics };
 }
 
-function plainBody(topics: readonly string[]): WireWriter {
+function plainBody(topics: readonly string[] | 'all'): WireWriter {
   const body = new WireWriter();
-  body.array(topics, (topic) => {
-    body.string(topic);
-  });
+  if (topics === 'all') body.int32(-1);
+  else
+    body.array(topics, (topic) => {
+      body.string(topic);
+    });
   return body.int8(0); // allow_auto_topic_creation
 }
 

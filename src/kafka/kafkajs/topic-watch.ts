@@ -1,23 +1,19 @@
 import type { TopicsChange } from '../client.ts';
 import type { KafkaConnection } from './kafkajs-connection.ts';
+import type { Subscription } from './subscription.ts';
 
 /** Compares topics with what they were when a generation began. */
 export class TopicWatch {
   readonly #connection: KafkaConnection;
-  readonly #topics: readonly string[];
+  readonly #subscription: Subscription;
   readonly #shape: string;
   #hurry = new AbortController();
 
   /** Takes the topics as the connection knows them now. */
-  constructor(connection: KafkaConnection, topics: readonly string[]) {
+  constructor(connection: KafkaConnection, subscription: Subscription) {
     this.#connection = connection;
-    this.#topics = topics;
+    this.#subscription = subscription;
     this.#shape = this.#presentShape();
-  }
-
-  /** Topics that did not exist when last looked for. */
-  get missing(): readonly string[] {
-    return this.#topics.filter((topic) => this.#connection.topic(topic) === undefined);
   }
 
   get isHurried(): boolean {
@@ -40,8 +36,9 @@ export class TopicWatch {
   /** Asks for the topics; `undefined` when they are what they were. `readIdOf` tells from which incarnation a topic is being read. */
   async look(readIdOf: (topic: string) => string | undefined): Promise<TopicsChange | undefined> {
     this.#hurry = new AbortController();
-    const missing = await this.#connection.look(this.#topics);
-    const replaced = this.#topics.filter((topic) => {
+    await this.#subscription.look();
+    const { missing, topics } = this.#subscription;
+    const replaced = topics.filter((topic) => {
       const present = this.#connection.topic(topic)?.topicId;
       const read = readIdOf(topic);
       return present !== undefined && read !== undefined && present !== read;
@@ -50,7 +47,7 @@ export class TopicWatch {
   }
 
   #presentShape(): string {
-    return this.#topics
+    return this.#subscription.topics
       .map((topic) => {
         const known = this.#connection.topic(topic);
         return `${topic} ${known?.topicId ?? ''} ${known?.partitions.length ?? 0}`;

@@ -134,6 +134,10 @@ export class MemoryCluster {
     return found === undefined ? undefined : { topic, topicId: found.id, partitions: found.logs.length };
   }
 
+  get topicNames(): readonly string[] {
+    return [...this.#topics.keys()];
+  }
+
   /** @throws ServiceError `KAFKA_TOPIC_NOT_FOUND`. */
   topicId(topic: string): string {
     return this.#topic(topic).id;

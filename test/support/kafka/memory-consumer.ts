@@ -1,5 +1,5 @@
 import { assert } from '../../../src/base/assert.ts';
-import { isServiceError } from '../../../src/base/errors.ts';
+import { isServiceError, ServiceError } from '../../../src/base/errors.ts';
 import type { ConsumerOptions, KafkaConsumer, StartPosition, TopicDescription, TopicPartition } from '../../../src/kafka/client.ts';
 import { kafkaOffsetOutOfRange } from '../../../src/kafka/errors.ts';
 import type { ClientLink } from './client-link.ts';
@@ -31,6 +31,8 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
   #shape = new Map<string, TopicDescription | undefined>();
   /** Topics the handler was told are missing. */
   #missing: readonly string[] = [];
+  /** All that ever matched; `undefined` before the first generation. */
+  #seen: Set<string> | undefined;
   #state: 'idle' | 'running' | 'stopped' = 'idle';
   /** Assignments and revocations, one after the other. */
   #calls: Promise<void> = Promise.resolve();
@@ -52,8 +54,14 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
     return this.#link.clientId;
   }
 
+  /** Those it names, and those that match. */
   get topics(): readonly string[] {
-    return this.#options.topics;
+    const { topics, matching } = this.#options;
+    if (matching === undefined) return topics;
+    const matched = this.#cluster.topicNames.filter((topic) => !topics.includes(topic) && matching.test(topic)).toSorted();
+    if (matched.length > matching.maxTopics)
+      throw new ServiceError({ code: 'KAFKA_TOPICS_TOO_MANY', kind: 'invalid', message: `${matched.length} topics match` });
+    return [...topics, ...matched];
   }
 
   async start(): Promise<void> {
@@ -117,12 +125,17 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
     this.#cursors = cursors;
     this.#shape = this.#presentShape();
     const missing = missingIn(this.#shape);
+    const matched = this.#options.matching === undefined ? [] : [...this.#shape.keys()];
+    const seen = this.#seen ?? new Set(matched);
+    this.#seen = seen;
+    const appeared = matched.filter((topic) => !seen.has(topic) && !missing.includes(topic) && !this.#options.topics.includes(topic));
+    for (const topic of appeared) seen.add(topic);
     this.#calls = this.#calls.then(() =>
       this.#guarded(async () => {
         if (this.#cursors !== cursors) return;
-        if (missing.join() !== this.#missing.join()) {
+        if (missing.join() !== this.#missing.join() || appeared.length > 0) {
           this.#missing = missing;
-          await this.#options.handler.onTopicsChanged({ missing, replaced: [] });
+          await this.#options.handler.onTopicsChanged({ missing, replaced: [], ...(appeared.length === 0 ? {} : { appeared }) });
         }
         if (this.#cursors !== cursors) return;
         const positions = await this.#options.handler.onAssigned(partitions, generation);
@@ -173,12 +186,13 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
 
   /** Ends the generation when the topics are not those any more with which it began. */
   async #watchTopics(): Promise<void> {
-    const shape = this.#presentShape();
+    const shape = this.#shapeOrFailure();
+    if (shape === undefined) return;
     const replaced = [...this.#cursors.values()].flatMap(({ topic, topicId }) => {
       const present = shape.get(topic)?.topicId;
       return topicId === undefined || present === undefined || present === topicId ? [] : [topic];
     });
-    const changed = [...shape].some(([topic, now]) => !isSame(now, this.#shape.get(topic)));
+    const changed = shape.size !== this.#shape.size || [...shape].some(([topic, now]) => !isSame(now, this.#shape.get(topic)));
     if ((!changed && replaced.length === 0) || this.#link.state !== 'up') return;
     this.#shape = shape;
     this.#missing = missingIn(shape);
@@ -189,8 +203,17 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
     if (this.#isRunning()) void this.#cluster.group(this.#options.groupId).rebalance();
   }
 
+  #shapeOrFailure(): Map<string, TopicDescription | undefined> | undefined {
+    try {
+      return this.#presentShape();
+    } catch (error) {
+      this.#fail(error);
+      return undefined;
+    }
+  }
+
   #presentShape(): Map<string, TopicDescription | undefined> {
-    return new Map(this.#options.topics.map((topic) => [topic, this.#cluster.describeTopic(topic)]));
+    return new Map(this.topics.map((topic) => [topic, this.#cluster.describeTopic(topic)]));
   }
 
   #incarnationOf({ topic, topicId }: StartPosition): string | undefined {

@@ -42,9 +42,10 @@ const place = (path: string): readonly (string | number)[] =>
 describe('what cannot act is refused by its name, with the cure', () => {
   it.each([
     ['tables[1].evolve', { addColumn: true }, 'did you mean "addColumns"'],
-    ['ingest.routes[0].topics', ['orders.*'], 'list every topic by its name'],
-    ['ingest.routes[0].topics', ['/orders-\\d+/'], 'list every topic by its name'],
-    ['ingest.routes[0].topics', 'orders, payments*', 'list every topic by its name'],
+    ['ingest.routes[0].topicPattern', 'orders-(', 'is no regular expression'],
+    ['ingest.routes[0].topics', ['orders.*'], 'a pattern is given as topicPattern'],
+    ['ingest.routes[0].topics', ['/orders-\\d+/'], 'a pattern is given as topicPattern'],
+    ['ingest.routes[0].topics', 'orders, payments*', 'a pattern is given as topicPattern'],
     ['tables[0].path', 'gs://bucket/orders', 's3://bucket/prefix'],
     ['tables[0].path', 'abfss://container@account.dfs.core.windows.net/orders', 's3://bucket/prefix'],
     ['tables[0].path', 'hdfs://name/orders', 's3://bucket/prefix'],

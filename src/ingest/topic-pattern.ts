@@ -1,0 +1,10 @@
+import type { TopicMatch } from '../kafka/client.ts';
+
+/** More topics behind one pattern are refused. */
+const maxMatchedTopics = 1_000;
+
+/** What a route's pattern matches: whole names, none of `own`, which the pipeline writes itself. @throws SyntaxError for what is no regular expression. */
+export function topicMatch(pattern: string, own: ReadonlySet<string>): TopicMatch {
+  const expression = new RegExp(`^(?:${pattern})$`);
+  return { test: (topic) => !own.has(topic) && !topic.startsWith('__') && expression.test(topic), maxTopics: maxMatchedTopics };
+}
