@@ -113,12 +113,16 @@ async function lagOf(...processes: readonly ProductProcess[]): Promise<number> {
   return lags.reduce((sum, lag) => sum + lag, 0);
 }
 
-/** The row as its record had it. */
-function withoutNulls(row: Row): Row {
-  return Object.fromEntries(
-    Object.entries(row)
-      .filter(([, value]) => value !== null && value !== undefined)
-      .map(([name, value]) => [name, typeof value === 'object' ? withoutNulls(value as Row) : value])
-      .toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
-  );
+/** The row as its record had it, as text. */
+function withoutNulls(row: Row): string {
+  const inOrder = (value: unknown): unknown =>
+    typeof value !== 'object' || value === null
+      ? value
+      : Object.fromEntries(
+          Object.entries(value)
+            .filter(([, member]) => member !== null && member !== undefined)
+            .map(([name, member]): [string, unknown] => [name, inOrder(member)])
+            .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+        );
+  return JSON.stringify(inOrder(row));
 }

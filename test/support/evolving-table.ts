@@ -141,7 +141,7 @@ ${route.map((line) => `      ${line}\n`).join('')}
     for (const file of changes.files) {
       const store = openObjectStore(file.location ?? table.location);
       const { batches } = await readParquet(await store.read(file.path), { schema });
-      for (const row of rowsOf(batches)) found.push(`${String(row['id'])} ${String(row['n'])}`);
+      for (const row of rowsOf(batches)) found.push([row['id'], row['n']].join(' '));
     }
     return found.sort();
   }

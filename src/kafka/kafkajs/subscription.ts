@@ -43,11 +43,12 @@ export class Subscription {
     await this.#connection.look(this.topics);
   }
 
-  async #list({ test, maxTopics, everyMs = defaultListEveryMs }: NonNullable<ConsumerOptions['matching']>): Promise<void> {
+  async #list(matching: NonNullable<ConsumerOptions['matching']>): Promise<void> {
+    const { maxTopics, everyMs = defaultListEveryMs } = matching;
     const nowMs = this.#connection.clock.monotonicMs();
     if (nowMs < this.#listAtMs) return;
     const named = new Set(this.#options.topics);
-    const matched = (await this.#connection.topicNames()).filter((topic) => !named.has(topic) && test(topic)).toSorted();
+    const matched = (await this.#connection.topicNames()).filter((topic) => !named.has(topic) && matching.test(topic)).toSorted();
     if (matched.length > maxTopics) throw tooMany(this.#options.groupId, matched.length, maxTopics);
     const seen = this.#seen ?? new Set(matched);
     this.#seen = seen;

@@ -15,6 +15,8 @@ it('names every other pipeline that has read a topic into the table, once, and n
     ['a-spark-query', 3n] as const,
     ['x:y', 3n] as const,
   ]);
-  expect(otherPipelines(marks, { pipeline: 'own', reads: (topic) => ['orders', 'visits'].includes(topic) })).toEqual([{ topic: 'orders', pipeline: 'old' }]);
+  expect(otherPipelines(marks, { pipeline: 'own', reads: (topic) => ['orders', 'visits'].includes(topic) })).toEqual([
+    { topic: 'orders', pipeline: 'old' },
+  ]);
   expect(otherPipelines(marks, { pipeline: 'old', reads: (topic) => topic === 'clicks' })).toEqual([]);
 });
