@@ -141,7 +141,7 @@ ${route.map((line) => `      ${line}\n`).join('')}
     for (const file of changes.files) {
       const store = openObjectStore(file.location ?? table.location);
       const { batches } = await readParquet(await store.read(file.path), { schema });
-      for (const row of rowsOf(batches)) found.push([row['id'], row['n']].join(' '));
+      for (const row of rowsOf(batches)) found.push(`${numberText(row['id'])} ${numberText(row['n'])}`);
     }
     return found.sort();
   }
@@ -203,4 +203,8 @@ ${route.map((line) => `      ${line}\n`).join('')}
     });
     return this.#queue;
   }
+}
+
+function numberText(value: unknown): string {
+  return typeof value === 'bigint' || typeof value === 'number' ? value.toString() : 'no number';
 }
