@@ -6,12 +6,16 @@ export function invalidMetadata(where: string, detail: string, cause?: unknown):
 }
 
 /** `ICEBERG_FORMAT_VERSION_UNSUPPORTED` (kind unsupported). */
-export function unsupportedFormatVersion(where: string, version: number): ServiceError {
+export function unsupportedFormatVersion(
+  where: string,
+  version: number,
+  hint: string = 'tables of format versions 1, 2 and 3 are read',
+): ServiceError {
   return new ServiceError({
     code: 'ICEBERG_FORMAT_VERSION_UNSUPPORTED',
     kind: 'unsupported',
     message: `${where}: cannot read unsupported version ${version}`,
-    hint: 'tables of format versions 1, 2 and 3 are read',
+    hint,
   });
 }
 

@@ -32,7 +32,7 @@ export function readViewMetadata(bytes: Uint8Array, location: string): ViewMetad
 export function viewFromJson(json: JsonValue | undefined, where: string): ViewMetadata {
   const members = new JsonMembers(json, where);
   const formatVersion = members.int('format-version');
-  if (formatVersion !== viewFormatVersion) throw unsupportedFormatVersion(`${where}: view`, formatVersion);
+  if (formatVersion !== viewFormatVersion) throw unsupportedFormatVersion(where, formatVersion, 'views of format version 1 are read');
   const view: ViewMetadata = {
     viewUuid: members.text('view-uuid'),
     location: members.text('location'),
