@@ -37,8 +37,8 @@ export interface StartPlanOptions {
   readonly startFrom: StartFrom;
   /** Read from their beginning whatever `startFrom` says: what is in them was put there for the tables. */
   readonly quietTopics?: readonly string[] | undefined;
-  /** Topics that this process has seen missing. */
-  readonly awaited: ReadonlySet<string>;
+  /** Topics that were not there when others were: this process has seen them missing, or the table has marks of others that match. */
+  readonly awaited: Pick<ReadonlySet<string>, 'has'>;
 }
 
 /** Decides for each assigned partition where reading starts, from the table's marks and what the topics hold. */

@@ -13,7 +13,7 @@ import type {
 } from '../kafka/client.ts';
 import type { BatchOutcome, BatchSink } from '../protocol/batch-sink.ts';
 import type { SealedBatch } from '../protocol/sealed-batch.ts';
-import type { SourceIdentities } from '../protocol/source-offsets.ts';
+import { parseWriterId, type SourceIdentities } from '../protocol/source-offsets.ts';
 import { BatchBuilder } from './batch-builder.ts';
 import type { IngestObserver, IngestState } from './ingest-observer.ts';
 import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
@@ -95,6 +95,8 @@ export class TableIngest implements ConsumerHandler {
   #state: IngestState = 'joining';
   #detail: string | undefined;
   #failure: Error | undefined;
+  /** When it began the table had marks of topics that match: those without have come since. */
+  #hadMatches = false;
   #repositioning: Promise<void> | undefined;
 
   constructor(dependencies: TableIngestDependencies) {
@@ -119,6 +121,7 @@ export class TableIngest implements ConsumerHandler {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, settings } = this.#dependencies;
     try {
+      this.#hadMatches = await this.#hasMatches();
       await this.#consumer.start();
       while (!signal.aborted && this.#failure === undefined) {
         await clock.sleep(Math.min(sealCheckMs, settings.maxBatchAgeMs), signal).catch(() => undefined);
@@ -312,6 +315,7 @@ export class TableIngest implements ConsumerHandler {
   async #settledPlan(): Promise<StartPlan> {
     const { settings, sink, kafka, identities, awaitedTopics } = this.#dependencies;
     for (let made = 0; made < maxPlans; made += 1) {
+      const awaited = { has: (topic: string) => awaitedTopics.has(topic) || (this.#hadMatches && settings.matching?.test(topic) === true) };
       const plan = await planStart({
         admin: kafka.admin,
         partitions: this.#assigned,
@@ -320,7 +324,7 @@ export class TableIngest implements ConsumerHandler {
         policy: settings.onOffsetDiscontinuity,
         startFrom: settings.startFrom,
         quietTopics: settings.quietTopics,
-        awaited: awaitedTopics,
+        awaited,
       });
       if (plan.settleFirst.length === 0) return plan;
       await sink.settle(plan.settleFirst);
@@ -330,6 +334,16 @@ export class TableIngest implements ConsumerHandler {
       kind: 'conflict',
       message: `table "${settings.table}": where to start was decided ${maxPlans} times, and each time the table or the topics had changed meanwhile`,
       hint: 'the ingest starts again by itself; look for another pipeline of the same name',
+    });
+  }
+
+  async #hasMatches(): Promise<boolean> {
+    const { matching, pipeline } = this.#dependencies.settings;
+    if (matching === undefined) return false;
+    const marks = await this.#dependencies.sink.progressStartingWith(`${pipeline}:`);
+    return [...marks.keys()].some((writerId) => {
+      const topic = parseWriterId(writerId, pipeline)?.topic;
+      return topic !== undefined && matching.test(topic);
     });
   }
 
