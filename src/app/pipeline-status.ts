@@ -127,9 +127,9 @@ function matchedTopics(
   ingest: IngestStatus | undefined,
 ): readonly string[] {
   if (route?.topicPattern === undefined) return [];
-  const { test } = topicMatch(route.topicPattern, new Set());
+  const match = topicMatch(route.topicPattern, new Set());
   const marked = [...marks.keys()].flatMap((writerId) => parseWriterId(writerId, pipeline)?.topic ?? []);
-  return [...marked, ...(ingest?.partitions ?? []).map(({ topic }) => topic)].filter((topic) => test(topic));
+  return [...marked, ...(ingest?.partitions ?? []).map(({ topic }) => topic)].filter((topic) => match.test(topic));
 }
 
 async function offsetsOrNone(components: Components, topic: string): Promise<readonly PartitionOffsets[]> {
