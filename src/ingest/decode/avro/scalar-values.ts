@@ -1,4 +1,3 @@
-import { printJson } from '../../../base/bigint-json.ts';
 import type { AvroReader } from '../../../codec/avro/avro-reader.ts';
 import type { AvroEnum, AvroType } from '../../../codec/avro/avro-type.ts';
 import type { ByteCursor } from '../../../codec/avro/byte-cursor.ts';
@@ -13,16 +12,14 @@ import { FloatingBuilder } from '../../../codec/columns/floating-builder.ts';
 import { Int32Builder } from '../../../codec/columns/int32-builder.ts';
 import { Int64Builder } from '../../../codec/columns/int64-builder.ts';
 import { UUID_BYTES, uuidText } from '../../../codec/uuid-text.ts';
-import { createJsonReader } from '../json/create-reader.ts';
-import { JsonCursor } from '../json/json-cursor.ts';
-import { shown } from '../rejection.ts';
 import { appendScaled, connectDecimal, storedInteger, variableScaleDecimal } from '../stored-decimals.ts';
 import { inDates, isDateNamed, TimesOfColumn, timeNamed } from '../stored-times.ts';
+import { TextInColumn } from '../text-in-column.ts';
 import { ValueRefused, valueOutOfRange } from '../value-refused.ts';
 
 /** The reader of a stored value into a column without members; `undefined` when the column does not take such values. */
 export function scalarReader(stored: AvroType, column: ColumnBuilder, where: string): AvroReader | undefined {
-  if (stored.kind === 'string' && !(column instanceof BytesBuilder)) return TextInColumn.of(column, where);
+  if (stored.kind === 'string' && !(column instanceof BytesBuilder)) return textReader(column, where);
   if (column instanceof BytesBuilder)
     return column.type.kind === 'string' ? stringReader(stored, column, where) : binaryReader(stored, column);
   if (column instanceof Int32Builder) return int32Reader(stored, column, where);
@@ -200,31 +197,13 @@ function variableDecimal(stored: AvroType & { readonly kind: 'record' }, column:
   };
 }
 
-/** Text in a column of another type, by the rules of strings in JSON (docs/spec/json-decoding.md). */
-class TextInColumn implements AvroReader {
-  readonly column: ColumnBuilder;
-  readonly #where: string;
-  readonly #reader: ReturnType<typeof createJsonReader>;
-  readonly #cursor = new JsonCursor(1);
-
-  static of(column: ColumnBuilder, where: string): TextInColumn | undefined {
-    const scalar = [Int32Builder, Int64Builder, FloatingBuilder, DecimalBuilder].some((builder) => column instanceof builder);
-    return scalar ? new TextInColumn(column, where) : undefined;
-  }
-
-  constructor(column: ColumnBuilder, where: string) {
-    this.column = column;
-    this.#where = where;
-    this.#reader = createJsonReader(column, 'ignore');
-  }
-
-  read(cursor: ByteCursor): void {
-    const text = Buffer.from(printJson(cursor.text()));
-    const json = this.#cursor;
-    json.load(text, 0, text.length);
-    if (this.#reader.read(json)) return;
-    const { reason = 'wrong-type', detail = 'does not fit' } = json.failure ?? {};
-    json.failure = undefined;
-    throw new ValueRefused(this.#where, reason, `${shown(text, 0, text.length)} ${detail}`);
-  }
+function textReader(column: ColumnBuilder, where: string): AvroReader | undefined {
+  const text = TextInColumn.of(column, where);
+  if (text === undefined) return undefined;
+  return {
+    column,
+    read(cursor): void {
+      text.append(cursor.text());
+    },
+  };
 }

@@ -7,6 +7,7 @@ import { Int32Builder } from '../../../codec/columns/int32-builder.ts';
 import { Int64Builder } from '../../../codec/columns/int64-builder.ts';
 import { shown } from '../rejection.ts';
 import { appendScaled } from '../stored-decimals.ts';
+import { TextInColumn } from '../text-in-column.ts';
 import { isUtf8 } from '../utf8.ts';
 import { ValueRefused, valueOutOfRange } from '../value-refused.ts';
 import type { ProtoEnum, ProtoScalar } from './proto-schema.ts';
@@ -105,7 +106,8 @@ export function scalarReader(scalar: ProtoScalar, column: ColumnBuilder, where: 
         ? floating(column, wire.fixed64, (cursor) => cursor.double())
         : undefined;
     case 'string':
-      return column instanceof BytesBuilder && column.type.kind === 'string' ? new TextReader(column, where) : undefined;
+      if (!(column instanceof BytesBuilder)) return textReader(column, where);
+      return column.type.kind === 'string' ? new TextReader(column, where) : undefined;
     case 'bytes':
       return column instanceof BytesBuilder && column.type.kind === 'binary' ? new BytesReader(column) : undefined;
     default:
@@ -168,6 +170,20 @@ class TextReader implements ValueReader {
     if (!isUtf8(bytes, at, end)) throw new ValueRefused(this.#where, 'invalid-utf8', `${shown(bytes, at, end)} is not valid UTF-8`);
     this.column.append(bytes, at, end);
   }
+}
+
+/** Text in a column of another type. */
+function textReader(column: ColumnBuilder, where: string): ValueReader | undefined {
+  const text = TextInColumn.of(column, where);
+  if (text === undefined) return undefined;
+  return {
+    column,
+    wireType: wire.bytes,
+    read({ bytes, at, end }): void {
+      if (!isUtf8(bytes, at, end)) throw new ValueRefused(where, 'invalid-utf8', `${shown(bytes, at, end)} is not valid UTF-8`);
+      text.append(Buffer.from(bytes.buffer, bytes.byteOffset + at, end - at).toString());
+    },
+  };
 }
 
 class BytesReader implements ValueReader {
