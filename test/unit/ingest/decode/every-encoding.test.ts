@@ -122,7 +122,7 @@ const faults: readonly (readonly [column: string, given: Given, reason: string])
   ['struct<a:long not null>', struct({ b: int(1n) }), 'missing-required'],
 ];
 
-const byEncoding = <Case extends readonly [string, Given, unknown]>(cases: readonly Case[]) =>
+const byEncoding = (cases: readonly (readonly [column: string, given: Given, expected: Value])[]) =>
   encodings.flatMap((encoding) =>
     cases
       .filter(([column, given]) => !kindsOf(given).some((kind) => encoding.lacks.includes(kind)) && !isRefused(encoding, column))
@@ -131,7 +131,7 @@ const byEncoding = <Case extends readonly [string, Given, unknown]>(cases: reado
         encoding,
         column,
         given,
-        expected: expected,
+        expected,
         shown: shown(given),
       })),
   );
