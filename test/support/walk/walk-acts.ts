@@ -12,7 +12,10 @@ export interface Act {
 }
 
 /** Every act comes with records that arrive meanwhile, unless the act is about the topic they go to. */
-export const acts: readonly Act[] = [
+export /** Deletes whatever is older than a second and nobody refers to. */
+const vacuum: readonly string[] = ['maintain', 'vacuum', 'events', '--yes', '--retain', '1s', '--allow-short-retention'];
+
+const acts: readonly Act[] = [
   { name: 'records come', weight: 4, perform: (world) => world.trickle(6) },
   {
     name: 'kill -9, start again',
@@ -165,7 +168,6 @@ export const acts: readonly Act[] = [
     name: 'a vacuum that keeps nothing',
     weight: 2,
     perform: async (world) => {
-      const vacuum = ['maintain', 'vacuum', 'events', '--yes', '--retain', '1s', '--allow-short-retention'];
       await world.settle();
       await Promise.all([world.trickle(4), world.command(...vacuum)]);
     },
@@ -180,8 +182,17 @@ export const acts: readonly Act[] = [
       await sleep(Math.floor(world.random.next() * 250));
       sleeper.signal('SIGSTOP');
       await sleep(1_500);
-      await world.command('maintain', 'vacuum', 'events', '--yes', '--retain', '1s', '--allow-short-retention');
-      sleeper.signal('SIGCONT');
+      let isLocked = false;
+      try {
+        await world.command(...vacuum);
+      } catch (error) {
+        // A worker that is stopped within a swap holds the lock of its catalog's file, which nobody else may break: the command says so.
+        if (!(error instanceof Error) || !error.message.includes('SQL_CATALOG_UNAVAILABLE')) throw error;
+        isLocked = true;
+      } finally {
+        sleeper.signal('SIGCONT');
+      }
+      if (isLocked) await world.command(...vacuum);
       await world.trickle(2);
     },
   },
