@@ -2,10 +2,9 @@ import type { Clock } from '../../base/clock.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { isBelow, outsideTable, parentLocation, plainLocation } from '../../iceberg/location.ts';
-import type { MetadataUpdate } from '../../iceberg/metadata/metadata-updates.ts';
 import { tableFiles } from '../../iceberg/open-table-files.ts';
 import { deleteDroppedMetadata, leaveOnFailure, metadataBytes, readMetadataFile } from '../../iceberg/pointer/metadata-files.ts';
-import { metadataCodec, metadataPathProperty, numberedLocation } from '../../iceberg/pointer/metadata-names.ts';
+import { metadataCodec, numberedLocation } from '../../iceberg/pointer/metadata-names.ts';
 import { tableDirectoryOf } from '../../iceberg/pointer/newest-version.ts';
 import { nextMetadata } from '../../iceberg/pointer/next-metadata.ts';
 import type { LoadedMetadata, MetadataChange, SwapConflict, SwapOutcome, TablePointer } from '../../iceberg/pointer/table-pointer.ts';
@@ -13,6 +12,7 @@ import type { TableFiles } from '../../iceberg/table-files.ts';
 import { beyond, refuseElsewhere } from '../../storage/allowed-locations.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
 import type { TableIdent } from '../../table/table-ident.ts';
+import { movesMetadata } from './moves-metadata.ts';
 import type { SqlTableRows } from './sql-table-rows.ts';
 
 export interface SqlTablePointerParts {
@@ -167,18 +167,5 @@ export class SqlTablePointer implements TablePointer {
       // Still not reachable.
     }
     return { kind: 'unknown', cause };
-  }
-}
-
-function movesMetadata(update: MetadataUpdate): boolean {
-  switch (update.action) {
-    case 'set-location':
-      return true;
-    case 'set-properties':
-      return Object.hasOwn(update.updates, metadataPathProperty);
-    case 'remove-properties':
-      return update.removals.includes(metadataPathProperty);
-    default:
-      return false;
   }
 }

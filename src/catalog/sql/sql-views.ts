@@ -4,7 +4,7 @@ import type { IdSource } from '../../base/ids.ts';
 import { isBelow, outsideTable, parentLocation, plainLocation } from '../../iceberg/location.ts';
 import { tableFiles } from '../../iceberg/open-table-files.ts';
 import { leaveOnFailure } from '../../iceberg/pointer/metadata-files.ts';
-import { metadataCodec, metadataPathProperty, numberedLocation } from '../../iceberg/pointer/metadata-names.ts';
+import { metadataCodec, numberedLocation } from '../../iceberg/pointer/metadata-names.ts';
 import { tableDirectoryOf } from '../../iceberg/pointer/newest-version.ts';
 import type { TableFiles } from '../../iceberg/table-files.ts';
 import { readViewMetadata, viewBytes } from '../../iceberg/view/view-json.ts';
@@ -16,6 +16,7 @@ import type { TableIdent } from '../../table/table-ident.ts';
 import type { IcebergViewNames, LoadedView } from '../iceberg-view-names.ts';
 import type { NameChange } from '../name-change.ts';
 import { schemaNotFound } from '../namespace-errors.ts';
+import { movesMetadata } from './moves-metadata.ts';
 import type { SqlTableRows } from './sql-table-rows.ts';
 
 export interface SqlViewsParts {
@@ -157,18 +158,5 @@ export class SqlViews implements IcebergViewNames {
   #files(ident: TableIdent, directories: readonly string[]): TableFiles {
     const { nameOf, openStore } = this.#parts;
     return tableFiles({ name: nameOf(ident), openStore, roots: () => directories });
-  }
-}
-
-function movesMetadata(update: ViewUpdate): boolean {
-  switch (update.action) {
-    case 'set-location':
-      return true;
-    case 'set-properties':
-      return Object.hasOwn(update.updates, metadataPathProperty);
-    case 'remove-properties':
-      return update.removals.includes(metadataPathProperty);
-    default:
-      return false;
   }
 }
