@@ -126,8 +126,15 @@ function agrees(payload: string): void {
     // The reference keeps the last of two equal members, and looks for half pairs only where a column reads.
     fc.pre(rejection?.reason !== 'duplicate-member' && rejection?.reason !== 'invalid-utf8');
     expect(rejection, payload).toBeUndefined();
-    expect(rows, payload).toEqual([wanted]);
+    expect(rows.map(mapsAsRead), payload).toEqual([mapsAsRead(wanted)]);
   }
+}
+
+// The reference parses into objects of JavaScript, which put keys that look like indexes first: with such a key no order is compared.
+function mapsAsRead(row: Value): Value {
+  const { m, ...rest } = row as { readonly m?: readonly (readonly [string, Value])[] | null };
+  if (m?.some(([key]) => /^\d+$/.test(key)) !== true) return row;
+  return { ...rest, m: m.toSorted(([a], [b]) => (a < b ? -1 : 1)) };
 }
 
 // fast-check prints the seed and the path of a failure, and takes them back as parameters.
@@ -142,6 +149,10 @@ describe('the decoder agrees with a slow lossless one', () => {
       { numRuns: triesOf(1500) },
     );
     expect(accepted).toBeGreaterThan(triesOf(700));
+  });
+
+  it('on keys of maps that JavaScript puts into another order', () => {
+    agrees('{"m":{"":[],"0":[],"10":["x"],"9":null},"must":"y"}');
   });
 
   it('on payloads of wrong types', () => {
