@@ -4,6 +4,7 @@ import { requireCondition, requireCount } from '../../expr/clause-rules.ts';
 import type { Expression, SortKey } from '../../expr/expression.ts';
 import { expressionType } from '../../expr/expression-type.ts';
 import { requireOrdered } from '../../expr/require-comparable.ts';
+import type { Relation } from '../../table/relation.ts';
 import { lowerForTypes } from '../lower/lower.ts';
 import { type Analyzed, attributeColumn } from '../plan/analyzed.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -62,13 +63,10 @@ async function analyzeNode(analysis: Analysis, plan: Plan): Promise<Analyzed> {
       return { kind: 'rows', schema: plan.schema, batches: plan.batches, attributes: sourceAttributes(execution, plan.schema.fields) };
     case 'made':
       return { kind: 'made', plan, attributes: sourceAttributes(execution, plan.schema.fields) };
-    case 'stream': {
-      const table = await execution.runtime.tables.load(plan.stream.reference, execution.signal);
-      const { schema } = await table.openStream(plan.stream.options, execution.signal);
-      return { kind: 'stream', attributes: sourceAttributes(execution, schema.fields) };
-    }
+    case 'stream':
+      return analyzeStream(execution, plan);
     case 'kept':
-      return { kind: 'relation', relation: plan.relation, attributes: sourceAttributes(execution, plan.relation.schema.fields) };
+      return analyzeRelation(execution, plan.relation);
     case 'join':
       return analyzeJoin(analysis, plan);
     case 'set': {
@@ -82,6 +80,18 @@ async function analyzeNode(analysis: Analysis, plan: Plan): Promise<Analyzed> {
     default:
       return analyzeUnary(analysis, plan, await analysis.analyze(plan.input));
   }
+}
+
+function analyzeRelation(execution: Execution, relation: Relation): Analyzed {
+  return { kind: 'relation', relation, attributes: sourceAttributes(execution, relation.schema.fields) };
+}
+
+async function analyzeStream(execution: Execution, { stream }: Plan & { readonly kind: 'stream' }): Promise<Analyzed> {
+  const batch = execution.batchOf(stream);
+  if (batch !== undefined) return analyzeRelation(execution, batch);
+  const table = await execution.runtime.tables.load(stream.reference, execution.signal);
+  const { schema } = await table.openStream(stream.options, execution.signal);
+  return { kind: 'stream', stream, attributes: sourceAttributes(execution, schema.fields) };
 }
 
 type UnaryPlan = Exclude<Extract<Plan, { readonly input: Plan }>, { readonly kind: 'with' }>;

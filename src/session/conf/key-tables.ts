@@ -81,6 +81,7 @@ const ownKeys: Readonly<Record<string, KnownKey>> = {
   'engine.threads': integer,
   'engine.temporaryDirectory': text,
   'engine.fileCacheSize': bytes,
+  'streaming.maxStateGroups': integer,
   'iceberg.allowedLocations': text,
   'files.allowedLocations': text,
   's3.endpoint': text,

@@ -1,6 +1,6 @@
 import type { Expression } from '../../expr/expression.ts';
 import { columnsOf } from '../../expr/expression-tree.ts';
-import { type Analyzed, type Attribute, attributeColumn } from '../plan/analyzed.ts';
+import { type Analyzed, type Attribute, attributeColumn, inputsOf } from '../plan/analyzed.ts';
 import { subqueryQualifier } from '../plan/subquery-name.ts';
 import type { Execution } from '../run/execution.ts';
 
@@ -31,14 +31,11 @@ export function subqueriesOf(expression: Expression): readonly string[] {
 function visit(plan: Analyzed | undefined, look: (node: Analyzed) => void): void {
   if (plan === undefined) return;
   look(plan);
-  if ('input' in plan) visit(plan.input, look);
-  if ('left' in plan) {
-    visit(plan.left, look);
-    visit(plan.right, look);
-  }
+  for (const input of inputsOf(plan)) visit(input, look);
 }
 
-function expressionsOf(plan: Analyzed): readonly Expression[] {
+/** The expressions of a node itself. */
+export function expressionsOf(plan: Analyzed): readonly Expression[] {
   switch (plan.kind) {
     case 'project':
       return plan.outputs.map(({ value }) => value);

@@ -6,7 +6,7 @@ import type { MetadataTable } from '../../table/queries.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { QueryableTable, Snapshot } from '../../table/table.ts';
 import type { Version } from '../../table/version.ts';
-import type { FileSource, GroupElement, JoinKind, Plan, ReadPoint, SetOperation } from './plan.ts';
+import type { FileSource, GroupElement, JoinKind, Plan, ReadPoint, SetOperation, StreamRead } from './plan.ts';
 
 /** An output column of a node. The id is unique in one analysis and names the column in the engine's text. */
 export interface Attribute {
@@ -76,7 +76,7 @@ export type Analyzed = Nameable &
     | { readonly kind: 'rows'; readonly schema: StructType; readonly batches: readonly ColumnBatch[] }
     | { readonly kind: 'made'; readonly plan: Plan & { readonly kind: 'made' } }
     /** A stream that no query runs. */
-    | { readonly kind: 'stream' }
+    | { readonly kind: 'stream'; readonly stream: StreamRead }
     | { readonly kind: 'relation'; readonly relation: Relation }
     | { readonly kind: 'files'; readonly source: FileSource; readonly relation: Relation }
     | { readonly kind: 'with'; readonly queries: readonly NamedQuery[]; readonly input: Analyzed }
@@ -126,6 +126,12 @@ export type Analyzed = Nameable &
     /** `keys`: ids; all columns when absent. */
     | { readonly kind: 'distinct'; readonly keys?: readonly string[] | undefined; readonly input: Analyzed }
   );
+
+/** What a node is made of; a mention of a query that has a name is a leaf. */
+export function inputsOf(plan: Analyzed): readonly Analyzed[] {
+  if ('left' in plan) return [plan.left, plan.right];
+  return 'input' in plan ? [plan.input] : [];
+}
 
 /** Every column there is a name for. */
 export function nameable({ attributes, hidden }: Nameable): readonly Attribute[] {

@@ -1,10 +1,12 @@
 import { throwIfAborted } from '../../base/abort.ts';
 import type { Engine, HeldRelation } from '../../engine/engine.ts';
 import type { StatementTime } from '../../expr/time-zone.ts';
+import type { Relation } from '../../table/relation.ts';
 import type { ScanStatistics } from '../../table/scan.ts';
 import type { QueryableTable, Snapshot } from '../../table/table.ts';
 import type { Version } from '../../table/version.ts';
 import type { Analyzed } from '../plan/analyzed.ts';
+import type { StreamRead } from '../plan/plan.ts';
 import type { SubqueryForm } from '../plan/subquery-name.ts';
 import { evaluationError } from './evaluation-error.ts';
 import type { SessionRuntime } from './session-runtime.ts';
@@ -28,6 +30,7 @@ export class Execution {
   readonly #newest = new Map<QueryableTable, Promise<Snapshot>>();
   readonly #reads: TableRead[] = [];
   readonly #subqueries = new Map<string, { readonly form: SubqueryForm; readonly query: Analyzed }>();
+  readonly #batches = new Map<StreamRead, Relation>();
   #readsChanges = false;
   #lastNumber = 0;
 
@@ -60,6 +63,16 @@ export class Execution {
 
   subquery(id: string): { readonly form: SubqueryForm; readonly query: Analyzed } | undefined {
     return this.#subqueries.get(id);
+  }
+
+  /** Makes the plan one over these rows of a stream. */
+  readBatch(stream: StreamRead, batch: Relation): void {
+    this.#batches.set(stream, batch);
+  }
+
+  /** What is read in place of a stream; `undefined`: the stream itself, which has columns and no rows. */
+  batchOf(stream: StreamRead): Relation | undefined {
+    return this.#batches.get(stream);
   }
 
   nextNumber(): number {

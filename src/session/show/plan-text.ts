@@ -1,7 +1,7 @@
 import type { Expression } from '../../expr/expression.ts';
 import { printExpression } from '../../expr/print-expression.ts';
 import { simpleTypeName } from '../../schema/simple-type.ts';
-import type { Analyzed, Attribute } from '../plan/analyzed.ts';
+import { type Analyzed, type Attribute, inputsOf } from '../plan/analyzed.ts';
 
 /** A plan whose names are found, as a tree: what comes out, then each node above what it reads. Columns are shown with the ids that tell them apart. */
 export function planText(plan: Analyzed): string {
@@ -10,7 +10,7 @@ export function planText(plan: Analyzed): string {
 }
 
 function linesOf(plan: Analyzed): readonly string[] {
-  const inputs = inputsOf(plan);
+  const inputs = shownInputs(plan);
   const below = inputs.flatMap((input, index) => {
     const last = index === inputs.length - 1;
     return linesOf(input).map((line, place) => `${place === 0 ? '+- ' : last ? '   ' : '|  '}${line}`);
@@ -18,10 +18,8 @@ function linesOf(plan: Analyzed): readonly string[] {
   return [nodeText(plan), ...below];
 }
 
-function inputsOf(plan: Analyzed): readonly Analyzed[] {
-  if ('left' in plan) return [plan.left, plan.right];
-  if (plan.kind === 'mention') return plan.query.mentions > 1 ? [] : [plan.definition];
-  return 'input' in plan ? [plan.input] : [];
+function shownInputs(plan: Analyzed): readonly Analyzed[] {
+  return plan.kind === 'mention' && plan.query.mentions <= 1 ? [plan.definition] : inputsOf(plan);
 }
 
 function nodeText(plan: Analyzed): string {

@@ -2,19 +2,21 @@ import type { Engine } from '../../engine/engine.ts';
 import { defaultTableFormat, isTableFormat, tableFormatNames } from '../../table/formats.ts';
 import type { Relation } from '../../table/relation.ts';
 import { namePath } from '../column.ts';
+import { limitOf } from '../conf/limit-of.ts';
 import type { Plan, TableReference } from '../plan/plan.ts';
-import { schemaOfPlan, withRelation } from '../run/actions.ts';
 import type { SessionRuntime } from '../run/session-runtime.ts';
 import { invalidArgument, invalidOption, unsupported } from '../session-errors.ts';
 import { formatOf } from '../write/table-format-of.ts';
+import { BatchEvaluation, checkedStream } from './batch-evaluation.ts';
 import { heldChanges } from './batch-relation.ts';
 import { KafkaSink } from './kafka-sink.ts';
 import { MemorySink } from './memory-sink.ts';
 import { openSinkTable } from './open-sink-table.ts';
 import { StreamCheckpoint } from './stream-checkpoint.ts';
 import { spelled } from './stream-options.ts';
-import { overBatch, streamOf } from './stream-plan.ts';
+import { type OutputMode, outputModeOf } from './stream-plan.ts';
 import type { StreamSink } from './stream-sink.ts';
+import { StreamState } from './stream-state.ts';
 import { StreamingQuery, type Trigger } from './streaming-query.ts';
 import { TableSink } from './table-sink.ts';
 
@@ -38,6 +40,7 @@ interface Settings<Frame> {
   readonly format: string | undefined;
   readonly options: ReadonlyMap<string, string>;
   readonly queryName: string | undefined;
+  readonly outputMode: OutputMode;
   readonly trigger: Trigger;
   /** Everything there is in one batch, whatever limits the source was given. */
   readonly unlimited: boolean;
@@ -49,11 +52,15 @@ const unset: Omit<Settings<never>, 'foreachBatch'> & { readonly foreachBatch: un
   format: undefined,
   options: new Map(),
   queryName: undefined,
+  outputMode: 'append',
   trigger: { kind: 'processing-time', intervalMs: 0 },
   unlimited: false,
   partitionBy: [],
   foreachBatch: undefined,
 };
+
+/** Groups that an aggregation keeps; with a few aggregates some hundred MB. */
+const defaultMaxGroups = 1_000_000;
 
 const noLimits = { maxFilesPerTrigger: Number.MAX_SAFE_INTEGER, maxBytesPerTrigger: undefined, maxRowsPerTrigger: undefined };
 
@@ -87,10 +94,14 @@ export class DataStreamWriter<Frame extends Shown> {
     return this.#with({ format: name.toLowerCase() });
   }
 
-  /** Only `append`: the others need state between batches. */
-  outputMode(mode: string): this {
-    if (mode.toLowerCase() !== 'append') throw unsupported(`output mode "${mode}"`, 'output modes: append');
-    return this;
+  /**
+   * What of an aggregation the sink is given with each batch: with `complete` all groups, which replace the rows of a table; with `update` those
+   * that the batch changed. Default `append`, for queries without aggregations.
+   *
+   * @throws AnalysisException `STREAMING_OUTPUT_MODE.INVALID`.
+   */
+  outputMode(mode: string): DataStreamWriter<Frame> {
+    return this.#with({ outputMode: outputModeOf(mode) });
   }
 
   option(name: string, value: string | number | bigint | boolean): DataStreamWriter<Frame> {
@@ -145,21 +156,25 @@ export class DataStreamWriter<Frame extends Shown> {
     const { format = defaultTableFormat } = this.#settings;
     const known = ['checkpointLocation', 'path', ...(sinkOptions[format] ?? [])];
     const options = spelled(this.#settings.options, known, `writing a stream to ${format}`);
-    const stream = streamOf(this.#plan) ?? fail('this DataFrame reads no stream: begin with session.readStream');
+    const mode = this.#settings.outputMode;
+    const stream =
+      (await checkedStream(runtime, this.#plan, mode)) ?? fail('this DataFrame reads no stream: begin with session.readStream');
     const table = await runtime.tables.load(stream.reference);
     const source = await table.openStream(this.#settings.unlimited ? { ...stream.options, ...noLimits } : stream.options);
-    // Refuses at once what no batch could be.
-    await schemaOfPlan(runtime, overBatch(this.#plan, { sql: '', schema: source.schema }));
     const engine = await runtime.openEngine();
-    const checkpoint = new StreamCheckpoint(runtime.openStore(this.#checkpointLocation(options)));
+    const sink = this.#sink(engine, options, target);
+    const store = runtime.openStore(this.#checkpointLocation(options));
+    const checkpoint = new StreamCheckpoint(store);
+    const maxGroups = limitOf(runtime.conf, 'tidewater.streaming.maxStateGroups', defaultMaxGroups);
+    const evaluation = new BatchEvaluation({ runtime, plan: this.#plan, stream, mode, state: new StreamState(store), maxGroups });
     const query = new StreamingQuery({
       name: this.#settings.queryName,
       runId: runtime.ids.uuid(),
       queryId: await checkpoint.queryId(runtime.ids.uuid()),
       source,
       read: async (range, signal) => heldChanges(engine, await source.batch(range, signal), source, signal),
-      evaluate: (rows, use) => withRelation(runtime, overBatch(this.#plan, rows), use),
-      sink: this.#sink(engine, options, target),
+      evaluation,
+      sink,
       checkpoint,
       trigger: this.#settings.trigger,
       engine,
@@ -193,7 +208,7 @@ export class DataStreamWriter<Frame extends Shown> {
     const publish = (relation: Relation): void => {
       this.#runtime.views.set(name.toLowerCase(), { kind: 'kept', relation });
     };
-    return new MemorySink({ engine, publish });
+    return new MemorySink({ engine, publish, replaces: this.#settings.outputMode === 'complete' });
   }
 
   #kafkaSink(engine: Engine, options: ReadonlyMap<string, string>): KafkaSink {
@@ -205,13 +220,16 @@ export class DataStreamWriter<Frame extends Shown> {
 
   #tableSink(options: ReadonlyMap<string, string>, reference: TableReference): TableSink {
     const runtime = this.#runtime;
-    const { partitionBy } = this.#settings;
+    const { partitionBy, outputMode } = this.#settings;
     const format = formatOf(runtime, reference, this.#settings.format);
+    if (outputMode === 'update')
+      throw unsupported(`output mode "update" of a sink of format ${format}`, 'use complete, or MERGE in foreachBatch');
     const location = reference.kind === 'path' ? runtime.tables.absolutePath(reference.path) : reference.parts.join('.');
     return new TableSink({
       format,
       location: reference.kind === 'path' ? `file:${location}` : location,
       open: (batch) => openSinkTable(runtime, { reference, format, partitionBy, schema: batch.rows.schema }),
+      replaces: outputMode === 'complete',
       mergeSchema: (options.get('mergeSchema') ?? options.get('merge-schema'))?.toLowerCase() === 'true',
       userMetadata: options.get('userMetadata'),
       partitionBy: partitionBy.length === 0 ? undefined : partitionBy,

@@ -18,7 +18,12 @@ export interface StreamingQueryProgress {
   readonly inputRowsPerSecond: number;
   readonly processedRowsPerSecond: number;
   readonly durationMs: PhaseDurations;
-  readonly stateOperators: readonly never[];
+  /** Of an aggregation: the groups that are kept, and those of them that the batch has rows of. */
+  readonly stateOperators: readonly {
+    readonly operatorName: string;
+    readonly numRowsTotal: number;
+    readonly numRowsUpdated: number;
+  }[];
   readonly sources: readonly SourceProgress[];
   /** `numOutputRows` is -1 where a sink does not count. */
   readonly sink: { readonly description: string; readonly numOutputRows: number };
@@ -50,6 +55,7 @@ export interface TriggerFacts {
   readonly source: string;
   readonly sink: string;
   readonly outputRows: number | undefined;
+  readonly state: { readonly total: number; readonly updated: number } | undefined;
 }
 
 export function progressOf(facts: TriggerFacts): StreamingQueryProgress {
@@ -68,7 +74,10 @@ export function progressOf(facts: TriggerFacts): StreamingQueryProgress {
     batchDuration: tookMs,
     ...rates,
     durationMs: facts.durationMs,
-    stateOperators: [],
+    stateOperators:
+      facts.state === undefined
+        ? []
+        : [{ operatorName: 'stateStoreSave', numRowsTotal: facts.state.total, numRowsUpdated: facts.state.updated }],
     sources: [
       { description: facts.source, startOffset: offset(facts.after), endOffset: offset(facts.until), latestOffset: null, ...rates },
     ],

@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { Engine, HeldRelation } from '../../engine/engine.ts';
-import type { Relation } from '../../table/relation.ts';
 import type { StreamSource } from '../../table/stream.ts';
+import type { BatchEvaluation, StateRows } from './batch-evaluation.ts';
 import type { LoggedBatch, StreamCheckpoint } from './stream-checkpoint.ts';
 import { streamFailed } from './stream-failed.ts';
 import { type PhaseDurations, progressOf, type StreamingQueryProgress } from './stream-progress.ts';
@@ -22,8 +22,7 @@ export interface StreamingQueryParts {
   readonly source: StreamSource;
   /** The source's rows of one batch; disposed after the sink took it. */
   readonly read: (range: { readonly after: string | undefined; readonly until: string }, signal: AbortSignal) => Promise<HeldRelation>;
-  /** Hands the query over one batch to `use`; valid until that resolves. */
-  readonly evaluate: <Result>(rows: Relation, use: (result: Relation) => Promise<Result>) => Promise<Result>;
+  readonly evaluation: Pick<BatchEvaluation, 'run'>;
   readonly sink: StreamSink;
   readonly checkpoint: StreamCheckpoint;
   readonly trigger: Trigger;
@@ -174,16 +173,15 @@ export class StreamingQuery {
     this.#status = { message: 'Getting offsets', isDataAvailable: false, isTriggerActive: true };
     const batchId = 'again' in task ? task.again.batchId : task.batchId;
     const until = 'again' in task ? task.again.until : await timer.phase('latestOffset', () => source.nextOffset(task.after, signal));
-    let input = 0;
-    let outputRows: number | undefined;
+    let did: BatchFacts = { inputRows: 0, outputRows: undefined, state: undefined };
     if (until !== undefined) {
       if (!('again' in task)) await timer.phase('walCommit', () => checkpoint.begin({ batchId, until }, startedAtMs));
       this.#status = { message: 'Processing new data', isDataAvailable: true, isTriggerActive: true };
-      ({ input, outputRows } = await this.#runBatch({ batchId, after: task.after, until }, timer, signal));
+      did = await this.#runBatch({ batchId, after: task.after, until }, timer, signal);
       await timer.phase('commitOffsets', () => checkpoint.commit(batchId));
     }
     this.#report({
-      ...{ id: this.id, runId: this.runId, name: this.name, startedAtMs, batchId, after: task.after, until, inputRows: input, outputRows },
+      ...{ id: this.id, runId: this.runId, name: this.name, startedAtMs, batchId, after: task.after, until, ...did },
       ...{
         sincePreviousMs: this.#sincePrevious(startedAtMs),
         durationMs: timer.finish(),
@@ -199,18 +197,23 @@ export class StreamingQuery {
     batch: { readonly batchId: number; readonly after: string | undefined; readonly until: string },
     timer: PhaseTimer,
     signal: AbortSignal,
-  ): Promise<{ readonly input: number; readonly outputRows: number | undefined }> {
-    const { engine, read, evaluate, sink } = this.#parts;
+  ): Promise<BatchFacts> {
+    const { engine, read, evaluation, sink } = this.#parts;
     const rows = await timer.phase('getBatch', () => read({ after: batch.after, until: batch.until }, signal));
     try {
       const [counted] = await engine.rows(`SELECT count(*) FROM (${rows.sql})`, signal);
-      const input = Number(counted?.[0] ?? 0);
+      const inputRows = Number(counted?.[0] ?? 0);
       const planned = timer.begin('queryPlanning');
-      const outputRows = await evaluate(rows, (result) => {
-        planned();
-        return timer.phase('addBatch', () => sink.add({ queryId: this.id, batchId: batch.batchId, rows: result }, signal));
-      });
-      return { input, outputRows };
+      const { batchId } = batch;
+      return await evaluation.run(
+        { batchId, rows },
+        async (result, state) => {
+          planned();
+          const outputRows = await timer.phase('addBatch', () => sink.add({ queryId: this.id, batchId, rows: result }, signal));
+          return { inputRows, outputRows, state };
+        },
+        signal,
+      );
     } finally {
       await rows.dispose();
     }
@@ -231,6 +234,13 @@ export class StreamingQuery {
     this.#lastTriggerMs = startedAtMs;
     return since;
   }
+}
+
+/** What a batch did. */
+interface BatchFacts {
+  readonly inputRows: number;
+  readonly outputRows: number | undefined;
+  readonly state: StateRows | undefined;
 }
 
 /** Measures the phases of one trigger. */

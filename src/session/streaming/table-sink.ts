@@ -4,11 +4,12 @@ import type { QueryableTable } from '../../table/table.ts';
 import type { SinkBatch, StreamSink } from './stream-sink.ts';
 
 /**
- * Appends each batch to a table as one version, exactly once: the version carries the query's id and the batch's, and a batch that is
+ * Appends each batch to a table as one version, or replaces its rows by it, exactly once: the version carries the query's id and the batch's, and a batch that is
  * there already is not written again.
  */
 export class TableSink implements StreamSink {
   readonly #location: string;
+  readonly #replaces: boolean;
   #format: TableFormat;
   readonly #open: (batch: SinkBatch) => Promise<QueryableTable>;
   readonly #options: Pick<WriteRequest, 'mergeSchema' | 'userMetadata' | 'partitionBy'>;
@@ -19,6 +20,8 @@ export class TableSink implements StreamSink {
     /** As far as it is known before the table is opened. */
     readonly format: TableFormat;
     readonly open: (batch: SinkBatch) => Promise<QueryableTable>;
+    /** Whether a batch is all there is, in place of the rows before. */
+    readonly replaces: boolean;
     readonly mergeSchema: boolean;
     readonly userMetadata: string | undefined;
     /** Those the table must have; `undefined`: any. */
@@ -27,6 +30,7 @@ export class TableSink implements StreamSink {
     this.#location = parts.location;
     this.#format = parts.format;
     this.#open = parts.open;
+    this.#replaces = parts.replaces;
     this.#options = { mergeSchema: parts.mergeSchema, userMetadata: parts.userMetadata, partitionBy: parts.partitionBy };
   }
 
@@ -40,7 +44,7 @@ export class TableSink implements StreamSink {
     const written = await table.operations.write({
       ...this.#options,
       rows: batch.rows,
-      mode: { kind: 'append' },
+      mode: { kind: this.#replaces ? 'overwrite' : 'append' },
       // Wider numbers become the table's, and one that does not fit is an error.
       storeAssignment: true,
       operation: 'STREAMING UPDATE',

@@ -143,7 +143,7 @@ describe('a streaming query', { timeout: limitMs }, () => {
   it('refuses what needs state between batches, and actions on a stream', async () => {
     const stream = session.readStream.load(at('t'));
     await expect(stream.groupBy('v').count().writeStream.format('memory').queryName('q').start()).rejects.toMatchObject({
-      errorClass: 'STREAMING_OPERATION_NOT_SUPPORTED',
+      errorClass: 'STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION',
     });
     await expect(stream.collect()).rejects.toMatchObject({ errorClass: 'STREAMING_QUERY_NOT_STARTED' });
     expect((await stream.schema).fields.map((field) => field.name)).toEqual(['id', 'v']);
