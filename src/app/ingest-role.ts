@@ -8,12 +8,15 @@ import { TableEvolution } from '../commit/table-evolution.ts';
 import type { TableSettings } from '../config/table-settings.ts';
 import { DeadLetterIncarnations } from '../ingest/dead-letter-incarnations.ts';
 import { DeadLetterTopic } from '../ingest/dead-letter-topic.ts';
+import { LaneReader } from '../ingest/divide/lane-reader.ts';
 import { declaredNeeds } from '../ingest/evolve/row-needs.ts';
 import { otherPipelines } from '../ingest/other-pipelines.ts';
-import { isLetterRoute, type RouteSettings } from '../ingest/settings.ts';
+import { type DividedRoute, isLetterRoute, type RouteSettings } from '../ingest/settings.ts';
 import { type IngestStatus, TableIngest } from '../ingest/table-ingest.ts';
+import type { KafkaClient } from '../kafka/client.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
+import type { DivisionSpec } from '../protocol/division.ts';
 import { SchemaRegistry } from '../registry/schema-registry.ts';
 import type { Table } from '../table/table.ts';
 import type { Components } from './components.ts';
@@ -22,11 +25,14 @@ import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
 import { type RouteSources, routeSources } from './route-sources.ts';
 import { isRefusal, restartBackoff, supervise } from './supervise.ts';
 import { TopicIdentities } from './topic-identities.ts';
-import { pooledStager } from './workers/pooled.ts';
+import { pooledDivider, pooledStager } from './workers/pooled.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
 
 /** Threads are replaced after this many batches: WebAssembly memory never shrinks. */
 const maxTasksPerThread = 5_000;
+
+/** A table that takes few of the records of its route says so often how far it is. */
+const storePassedAfterMs = 60_000;
 
 /** A record batch takes milliseconds: a thread that is at one for so long does not come back. */
 const stuckAfterMs = 60_000;
@@ -53,6 +59,8 @@ export class IngestRole {
   readonly #awaitedTopics = new Set<string>();
   readonly #drifts = new Map<string, DriftWatch>();
   readonly #deadLetterTopics: DeadLetterIncarnations;
+  /** One for each divided route, shared by the ingests of its tables. */
+  readonly #readers = new Map<DivisionSpec, LaneReader>();
   /** What the threads' engines spill; they are ended without a chance to tidy up. */
   readonly #spillDirectory: string;
 
@@ -166,6 +174,7 @@ export class IngestRole {
       decodeSpecFor: (write, tableId) => ({
         ...drift.decodeSpec(write),
         replays: replayTopic === undefined ? undefined : { topic: replayTopic, pipeline, table: settings.name, tableId },
+        division: route.divided?.division,
         evolve: evolution?.spec,
       }),
       evolution,
@@ -184,8 +193,9 @@ export class IngestRole {
         table: settings.name,
         ...sources,
         groupId: `${ingest.groupId}-${settings.name}`,
+        storePassedAfterMs: route.divided === undefined ? undefined : storePassedAfterMs,
       },
-      kafka,
+      kafka: route.divided === undefined ? kafka : this.#sharedReader(route.divided),
       sink,
       identities,
       awaitedTopics: this.#awaitedTopics,
@@ -205,6 +215,25 @@ export class IngestRole {
     } finally {
       await deadLetters.close();
     }
+  }
+
+  /** What reads the topics of a divided route for all of its tables, as it looks to one of them. */
+  #sharedReader({ division, index }: DividedRoute): Pick<KafkaClient, 'admin' | 'consumer'> {
+    const { config, kafka, clock, logger } = this.#components;
+    const { groupId, deadLetters } = config.ingest;
+    const reader =
+      this.#readers.get(division) ??
+      new LaneReader({
+        ...{ kafka, division, clock },
+        divider: pooledDivider(this.#pool, this.#registry),
+        groupId: `${groupId}-${division.parts[0]?.table ?? ''}`,
+        isWhole: (topic) => topic === deadLetters.replayTopic,
+        onLeftBehind: (table, at) => {
+          logger.warn('table takes nothing more, the others of its route go on without it', { table, ...at });
+        },
+      });
+    this.#readers.set(division, reader);
+    return { admin: kafka.admin, consumer: (options) => reader.consumer(index, options) };
   }
 
   /** A pipeline may do without the right to read its replay topic; then nothing is replayed into its tables. */

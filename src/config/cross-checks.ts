@@ -1,4 +1,5 @@
-import { isLetterRoute } from '../ingest/settings.ts';
+import { hasRecordTypes } from '../ingest/divide/record-types.ts';
+import { isLetterRoute, sharedPlace } from '../ingest/settings.ts';
 import { topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
 import type { ConfigIssue } from './config-issues.ts';
 import type { ConfigPath } from './config-node.ts';
@@ -46,22 +47,27 @@ function routeIssues({ ingest, tables, positionsTopic, schemaRegistry }: Config)
   const { routes, deadLetters } = ingest;
   return routes.flatMap((route, index) => {
     if (isLetterRoute(route)) return [];
-    const path = ['ingest', 'routes', index];
+    const path = ['ingest', ...route.at];
+    const shared = ['ingest', ...sharedPlace(route)];
     const found: ConfigIssue[] = [];
     if (!tables.some(({ name }) => name === route.table)) found.push(issue([...path, 'table'], `no table is called "${route.table}"`));
     if (routes.findIndex(({ table }) => table === route.table) < index) {
       found.push(issue([...path, 'table'], `table "${route.table}" has a route already; list all its topics there`));
     }
+    // Once for all tables of a divided route.
+    if ((route.divided?.index ?? 0) > 0) return found;
     for (const part of ['value', 'key'] as const) {
       const encoding = route[part];
       if (encoding !== undefined && 'schemas' in encoding && encoding.schemas === 'registry' && schemaRegistry === undefined)
-        found.push(issue([...path, part], 'needs the registry that has the schemas; set schemaRegistry.url, or give the schema here'));
+        found.push(issue([...shared, part], 'needs the registry that has the schemas; set schemaRegistry.url, or give the schema here'));
     }
-    if (new Set(route.topics).size < route.topics.length) found.push(issue([...path, 'topics'], 'names a topic twice'));
+    if (route.divided?.division.key.kind === 'record-type' && !hasRecordTypes(route.value))
+      found.push(issue([...shared, 'divide', 'by'], 'values of this encoding name no schema, so they have no type'));
+    if (new Set(route.topics).size < route.topics.length) found.push(issue([...shared, 'topics'], 'names a topic twice'));
     for (const topic of route.topics) {
-      if (topic === deadLetters.topic) found.push(issue([...path, 'topics'], `"${topic}" is the dead-letter topic`));
-      if (topic === deadLetters.replayTopic) found.push(issue([...path, 'topics'], `"${topic}" is the topic of replayed dead letters`));
-      if (topic === positionsTopic) found.push(issue([...path, 'topics'], `"${topic}" is the topic of the feeds’ positions`));
+      if (topic === deadLetters.topic) found.push(issue([...shared, 'topics'], `"${topic}" is the dead-letter topic`));
+      if (topic === deadLetters.replayTopic) found.push(issue([...shared, 'topics'], `"${topic}" is the topic of replayed dead letters`));
+      if (topic === positionsTopic) found.push(issue([...shared, 'topics'], `"${topic}" is the topic of the feeds’ positions`));
     }
     return found;
   });

@@ -1,4 +1,3 @@
-import { present } from '../base/assert.ts';
 import { isServiceError, ServiceError } from '../base/errors.ts';
 import { formatRules } from '../catalog/formats.ts';
 import { checkCatalogSettings } from '../catalog/open-iceberg-catalog.ts';
@@ -65,12 +64,7 @@ function tableChecks(table: TableSettings, index: number, config: Config): reado
   });
   const route = config.ingest.routes.find((candidate) => candidate.table === name);
   if (route === undefined) return [...place, ...created];
-  return [
-    ...place,
-    ...created,
-    ...evolutionChecks(table, route, [...path, 'evolve']),
-    ...routeChecks(table, schema, config, config.ingest.routes.indexOf(route)),
-  ];
+  return [...place, ...created, ...evolutionChecks(table, route, [...path, 'evolve']), ...routeChecks(table, schema, config, route)];
 }
 
 /** What has no members that could become columns. */
@@ -93,10 +87,9 @@ function routeChecks(
   { definition, sources, unknownMembers }: TableSettings,
   schema: StructType,
   config: Config,
-  index: number,
+  route: RouteSettings,
 ): readonly ConfigIssue[] {
-  const route = present(config.ingest.routes[index], 'the route of the table is there');
-  const path = ['ingest', 'routes', index];
+  const path = ['ingest', ...route.at];
   const { columns, value, key } = route;
   const record = columns === undefined ? schema : schemaOfColumns(columns);
   const spec = { sources: columns?.map(({ source }) => source) ?? [...sources.values()], unknownMembers, value, key };

@@ -71,14 +71,18 @@ export class BatchBuilder {
   append(fetched: FetchedPartition, nowMs: number): void {
     const track = this.#partitions.get(keyOf(fetched.topic, fetched.partition));
     if (track === undefined) return;
+    let from = track.until;
     for (const batch of fetched.batches) {
-      if (batch.untilOffset <= track.until || batch.recordCount === 0) continue;
+      // What was divided may come in several batches of the same offsets.
+      if (batch.untilOffset !== track.until) from = track.until;
+      if (batch.untilOffset <= from || batch.recordCount === 0) continue;
       this.#recordBatches.push({
         topic: fetched.topic,
         partition: fetched.partition,
         start: this.#byteCount,
         end: this.#byteCount + batch.bytes.byteLength,
-        fromOffset: track.until,
+        fromOffset: from,
+        ...(batch.unmatched === true ? { unmatched: true } : {}),
       });
       this.#copy(batch.bytes);
       this.#recordCount += batch.recordCount;
@@ -90,14 +94,24 @@ export class BatchBuilder {
     if (fetched.untilOffset > track.until) track.until = fetched.untilOffset;
   }
 
-  /** Closes the open batch; `undefined` when nothing is in it. The buffer belongs to the caller from here on. */
-  seal(sealedBy: SealedBatch['sealedBy']): SealedBatch | undefined {
-    if (this.#openedAtMs === undefined) return undefined;
+  /** Offsets have passed since the last batch, in which no record was. */
+  get hasPassed(): boolean {
+    return this.#openedAtMs === undefined && [...this.#partitions.values()].some(({ from, until }) => until > from);
+  }
+
+  /**
+   * Closes the open batch; `undefined` when nothing is in it. The buffer belongs to the caller from here on.
+   *
+   * @param passedAtMs when given, offsets in which no record was are a batch too, opened then.
+   */
+  seal(sealedBy: SealedBatch['sealedBy'], passedAtMs?: number): SealedBatch | undefined {
+    const openedAtMs = this.#openedAtMs ?? (this.hasPassed ? passedAtMs : undefined);
+    if (openedAtMs === undefined) return undefined;
     const ranges: BatchRange[] = [];
     for (const [key, track] of this.#partitions) {
       const { from, until, writerId, expectedMark } = track;
       // Where reading began is stored with the first commit of any partition: one that stays idle may lose records before it has others.
-      if (!track.hasRecords && expectedMark === from) continue;
+      if (!track.hasRecords && expectedMark === from && (passedAtMs === undefined || until === from)) continue;
       ranges.push({ ...parseKey(key), from, until, writerId, expectedMark });
       track.from = track.until;
       track.expectedMark = track.until;
@@ -112,7 +126,7 @@ export class BatchBuilder {
       recordCount: this.#recordCount,
       maxTimestampMs: this.#maxTimestampMs,
       sealedBy,
-      openedAtMs: this.#openedAtMs,
+      openedAtMs,
     };
     this.#usualBytes = this.#byteCount + (this.#byteCount >> 3);
     this.#buffer = new ArrayBuffer(initialBytes);

@@ -29,6 +29,7 @@ const stages: ReadonlyMap<RejectReason, string> = new Map([
   ['corrupt-batch', 'KAFKA_CONSUME'],
   ['not-computed', transformation],
   ['expectation-failed', transformation],
+  ['no-table', transformation],
 ]);
 
 /** A rejected record with its name among all dead letters. */

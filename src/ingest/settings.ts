@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { byteSizeField, choiceField, durationField, integerField, textField, textListField } from '../base/setting-fields.ts';
 import { sourceTopicHint, topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
+import type { DivisionSpec } from '../protocol/division.ts';
 import type { PayloadEncoding, ValueEncoding } from '../protocol/payload-encoding.ts';
 import { defaultMaxDepth, highestMaxDepth } from './decode/nesting-depth.ts';
+import { type DivisionEntry, divisionSettings } from './divide/division-settings.ts';
 import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
 import { topicMatch } from './topic-pattern.ts';
 import { type TransformSettings, transformShape } from './transform/transform-settings.ts';
@@ -25,6 +27,27 @@ export interface RouteSettings extends TransformSettings {
   readonly value: ValueEncoding;
   /** Of keys whose members fill columns, or that are one value in an encoding. */
   readonly key: PayloadEncoding | undefined;
+  /** Present where the records of the topics are divided: the table gets the part of this number. */
+  readonly divided?: DividedRoute | undefined;
+  /** Where the file has it, below `ingest`. */
+  readonly at: readonly (string | number)[];
+}
+
+/** What a route is a part of. The parts of one division have the same object. */
+export interface DividedRoute {
+  readonly division: DivisionSpec;
+  readonly index: number;
+}
+
+/** Where the file has what the parts of a divided route have in common, below `ingest`. */
+export function sharedPlace({ at, divided }: Pick<RouteSettings, 'at' | 'divided'>): RouteSettings['at'] {
+  return divided === undefined ? at : at.slice(0, 2);
+}
+
+/** A route as the file has it. */
+interface RouteEntry extends Omit<RouteSettings, 'table' | 'divided' | 'at'> {
+  readonly table?: string | undefined;
+  readonly divide?: DivisionEntry | undefined;
 }
 
 /** How the records of a route become rows. */
@@ -78,7 +101,7 @@ export function completeIngest(entry: IngestEntry, pipeline: string): IngestSett
   const topic = entry.deadLetters.topic ?? `${pipeline}.dlq`;
   const { table } = entry.deadLetters;
   const letters: readonly RouteSettings[] =
-    table === undefined ? [] : [{ topics: [topic], table, value: { kind: 'letter' }, key: undefined }];
+    table === undefined ? [] : [{ topics: [topic], table, value: { kind: 'letter' }, key: undefined, at: ['deadLetters', 'table'] }];
   return {
     ...entry,
     routes: [...entry.routes, ...letters],
@@ -218,7 +241,7 @@ function encodingOf(entry: PayloadEntry, report: Report): PayloadEncoding {
   return { kind: format, schemas: 'given', schema: schema ?? '', message: message ?? '' };
 }
 
-const route: z.ZodType<RouteSettings> = z
+const route: z.ZodType<RouteEntry> = z
   .strictObject({
     topics: textListField({
       description: 'Topics to read, by name. At least one, or a `topicPattern`.',
@@ -232,7 +255,10 @@ const route: z.ZodType<RouteSettings> = z
         'Regular expression that the whole name of a topic matches, as `topics.regex` of Kafka Connect: such topics are read beside `topics`, new ones within half a minute and from their beginning. Topics of the pipeline itself, and names that begin with `__`, are left out.',
       maxLength: 1_000,
     }).optional(),
-    table: textField({ description: 'Table that takes their records; a name from `tables`.', maxLength: 255 }),
+    table: textField({ description: 'Table that takes their records; a name from `tables`. This or `divide`.', maxLength: 255 }).optional(),
+    divide: divisionSettings.optional().meta({
+      description: 'Divides the records among several tables. The topics are read once for all of them.',
+    }),
     value: valueSettings.prefault({}).meta({ description: 'How the values of their records are encoded, and what they hold.' }),
     key: payloadSettings
       .optional()
@@ -240,7 +266,12 @@ const route: z.ZodType<RouteSettings> = z
       .meta({ description: 'How the keys are encoded, for columns `from: key`. Without it a key is taken as it is.' }),
     ...transformShape,
   })
-  .superRefine(({ topics, topicPattern }, context) => {
+  .superRefine(({ topics, topicPattern, table, divide, ...transforms }, context) => {
+    if ((table === undefined) === (divide === undefined))
+      context.addIssue({ code: 'custom', path: [], message: 'must have one of table, and divide, which names several' });
+    for (const name of ['columns', 'select', 'where', 'expect'] as const)
+      if (divide !== undefined && transforms[name] !== undefined)
+        context.addIssue({ code: 'custom', path: [name], message: 'is said for each table of divide, not for the route' });
     if (topics.length === 0 && topicPattern === undefined)
       context.addIssue({ code: 'custom', path: ['topics'], message: 'must name at least one topic; or set topicPattern' });
     try {
@@ -250,6 +281,20 @@ const route: z.ZodType<RouteSettings> = z
       context.addIssue({ code: 'custom', path: ['topicPattern'], message: `is no regular expression: ${why}` });
     }
   });
+
+/** The routes of the tables: one for each table of a divided one. */
+function routesOf({ table, divide, ...route }: RouteEntry, index: number): readonly RouteSettings[] {
+  const at = ['routes', index];
+  if (divide === undefined) return [{ ...route, table: table ?? '', at }];
+  const parts = divide.parts.map(({ table: name, values, pattern }) => ({ table: name, values, pattern }));
+  const division = { key: divide.key, value: route.value, parts, unmatched: divide.unmatched };
+  return divide.parts.map(({ table: name, columns, select, where, expect }, number) => ({
+    ...route,
+    ...{ table: name, columns, select, where, expect },
+    divided: { division, index: number },
+    at: [...at, 'divide', 'tables', number],
+  }));
+}
 
 const deadLetters: z.ZodType<DeadLetterEntry> = z
   .strictObject({
@@ -363,8 +408,9 @@ export const ingestSettings: z.ZodType<IngestEntry> = z
       .meta({ description: 'Which topics go to which table.', default: [], maxItems: maxRoutes }),
     deadLetters: deadLetters.prefault({}).meta({ description: 'Records that do not fit their table.' }),
   })
-  .transform(({ maxBatchAge, maxFetchWait, sessionTimeout, groupId, ...same }) => ({
+  .transform(({ maxBatchAge, maxFetchWait, sessionTimeout, groupId, routes, ...same }) => ({
     ...same,
+    routes: routes.flatMap(routesOf),
     groupId,
     maxBatchAgeMs: maxBatchAge,
     maxFetchWaitMs: maxFetchWait,

@@ -38,11 +38,16 @@ export interface TableIngestSettings {
   readonly sessionTimeoutMs: number;
   readonly onOffsetDiscontinuity: DiscontinuityPolicy;
   readonly startFrom: StartFrom;
+  /**
+   * How long offsets without a record for the table may stay unstored: many of them pass a table that takes a part of a topic, and it would be read
+   * again from where its last record was. Absent: until the next record.
+   */
+  readonly storePassedAfterMs?: number | undefined;
 }
 
 export interface TableIngestDependencies {
   readonly settings: TableIngestSettings;
-  readonly kafka: KafkaClient;
+  readonly kafka: Pick<KafkaClient, 'admin' | 'consumer'>;
   readonly sink: BatchSink;
   readonly identities: SourceIdentities;
   /** Topics that this process has seen missing: outlives the ingest, which may start again before they appear. */
@@ -90,6 +95,7 @@ export class TableIngest implements ConsumerHandler {
   #missingSaidMs = 0;
   /** When positions are planned again because partitions were not there, `Clock.monotonicMs`. */
   #planAgainMs = Number.POSITIVE_INFINITY;
+  #passedSinceMs: number | undefined;
   #bytesInFlight = 0;
   #paused = false;
   #state: IngestState = 'joining';
@@ -146,6 +152,16 @@ export class TableIngest implements ConsumerHandler {
     if (this.#missingTopics.length > 0 && nowMs - this.#missingSaidMs >= missingRepeatMs) this.#sayMissing();
     const opened = this.#builder.openedAtMs;
     if (opened !== undefined && nowMs - opened >= this.#dependencies.settings.maxBatchAgeMs) this.#seal('age');
+    this.#storePassed(nowMs);
+  }
+
+  #storePassed(nowMs: number): void {
+    const { storePassedAfterMs } = this.#dependencies.settings;
+    if (storePassedAfterMs === undefined || !this.#builder.hasPassed) this.#passedSinceMs = undefined;
+    else {
+      this.#passedSinceMs ??= nowMs;
+      if (nowMs - this.#passedSinceMs >= storePassedAfterMs) this.#seal('age', nowMs);
+    }
   }
 
   get status(): IngestStatus {
@@ -227,8 +243,8 @@ export class TableIngest implements ConsumerHandler {
     this.#reposition();
   }
 
-  #seal(by: SealedBatch['sealedBy']): void {
-    const batch = this.#builder.seal(by);
+  #seal(by: SealedBatch['sealedBy'], passedAtMs?: number): void {
+    const batch = this.#builder.seal(by, passedAtMs);
     if (batch === undefined) return;
     const bytes = batch.recordBatches.at(-1)?.end ?? 0;
     this.#dependencies.observer.sealed({ records: batch.recordCount, bytes, by });
@@ -255,11 +271,12 @@ export class TableIngest implements ConsumerHandler {
       return;
     }
     const { clock, observer, failpoint } = this.#dependencies;
-    observer.visible({
-      rowCount: outcome.rowCount,
-      freshnessMs: clock.monotonicMs() - batch.openedAtMs,
-      eventLagMs: clock.now() - batch.maxTimestampMs,
-    });
+    if (batch.recordCount > 0)
+      observer.visible({
+        rowCount: outcome.rowCount,
+        freshnessMs: clock.monotonicMs() - batch.openedAtMs,
+        eventLagMs: clock.now() - batch.maxTimestampMs,
+      });
     if (!revoked.aborted) await this.#publishGroupOffsets(batch);
     await failpoint('after-group-offsets');
   }
@@ -367,7 +384,8 @@ export class TableIngest implements ConsumerHandler {
   async #drain(): Promise<void> {
     this.#enter('draining', undefined);
     this.#consumer.pause(this.#assigned);
-    this.#seal('drain');
+    const { settings, clock } = this.#dependencies;
+    this.#seal('drain', settings.storePassedAfterMs === undefined ? undefined : clock.monotonicMs());
     await this.#settled();
   }
 

@@ -19,6 +19,8 @@ export interface RawRecordBatch {
   readonly maxTimestampMs: EpochMs;
   /** The whole batch from its base offset field on; a view that must be copied before the handler returns. */
   readonly bytes: Uint8Array;
+  /** Its records were held against what its reader takes and do not belong to it. Absent: they do, as far as is known. */
+  readonly unmatched?: boolean | undefined;
 }
 
 /** What one fetch brought for one partition, in offset order, without aborted transactions and control batches. */

@@ -1,4 +1,5 @@
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
+import type { DivisionSpec } from './division.ts';
 import type { PayloadEncoding, RegisteredSchema, ValueEncoding } from './payload-encoding.ts';
 import type { ReplayHistory, ReplayTarget } from './replayed-record.ts';
 import type { SourceRange } from './source-offsets.ts';
@@ -14,6 +15,8 @@ export interface PackedRecordBatch {
   readonly end: number;
   /** Records below this offset are skipped (the fetch started inside the batch). */
   readonly fromOffset: bigint;
+  /** No table of the route takes its records, or nobody knows which: none of them becomes a row. Absent: the table takes them. */
+  readonly unmatched?: boolean | undefined;
 }
 
 /** Where the value of a table column comes from. */
@@ -48,6 +51,8 @@ export interface DecodeSpec {
   readonly replays?: ReplayTarget | undefined;
   /** What rows are made of decoded records by. Absent: they are the rows. */
   readonly transform?: TransformSpec | undefined;
+  /** How records come to the table that are divided among several. Absent: they are not. */
+  readonly division?: DivisionSpec | undefined;
   /** What of the table the records may change. Absent: nothing. */
   readonly evolve?: EvolutionSpec | undefined;
 }
@@ -138,6 +143,7 @@ export type RejectReason =
   | 'too-large'
   | 'not-computed'
   | 'expectation-failed'
+  | 'no-table'
   | 'corrupt-payload'
   | 'corrupt-batch';
 
@@ -152,9 +158,19 @@ export interface StageTask {
 
 /**
  * Why a record is no row although nothing is wrong with it. `filtered`: by `where`; `no-elements`: the list whose elements become rows has none;
- * `not-for-table`: a record of the replay topic that another table rejected.
+ * `no-table`: no table of the
+ * route takes it; `not-for-table`: a record of the replay topic that another table rejected.
  */
-export type PassReason = 'tombstone' | 'truncate' | 'message' | 'heartbeat' | 'transaction' | 'filtered' | 'no-elements' | 'not-for-table';
+export type PassReason =
+  | 'tombstone'
+  | 'truncate'
+  | 'message'
+  | 'heartbeat'
+  | 'transaction'
+  | 'filtered'
+  | 'no-elements'
+  | 'no-table'
+  | 'not-for-table';
 
 /** How many records of the source the rejects stand for. */
 export function countRejected(rejects: readonly RejectedRecord[]): number {

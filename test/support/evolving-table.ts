@@ -185,7 +185,10 @@ ${route.map((line) => `      ${line}\n`).join('')}
     this.#queue = new CommitQueue({
       table,
       committer: new TableCommitter({ table, clock, random, observer, settings: config.commit }),
-      stager: { stage: (task, signal) => withSchemas(task, { source, signal }, (each) => stager.stage(each, signal)) },
+      stager: {
+        stage: (task, signal) =>
+          withSchemas({ source, signal }, (schemas) => stager.stage({ ...task, decode: { ...task.decode, schemas } }, signal)),
+      },
       deadLetters: {
         write: (_, rejects) => {
           this.rejects.push(...rejects);

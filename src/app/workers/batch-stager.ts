@@ -5,10 +5,11 @@ import { type WrittenDataFiles, writeDataFiles } from '../../commit/file-writer.
 import type { OpenEngine } from '../../engine/engine.ts';
 import { KnownSchemas } from '../../ingest/decode/known-schemas.ts';
 import { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
+import { DivisionKeys } from '../../ingest/divide/division-keys.ts';
 import { placeOf, type RowNeeds } from '../../ingest/evolve/row-needs.ts';
 import { RowTransform } from '../../ingest/transform/row-transform.ts';
 import type { TransformedRows } from '../../ingest/transform/transformed-rows.ts';
-import type { BatchStager, PassReason, RejectedRecord, StageResult, StageTask } from '../../protocol/sealed-batch.ts';
+import type { BatchStager, PackedRecordBatch, PassReason, RejectedRecord, StageResult, StageTask } from '../../protocol/sealed-batch.ts';
 import type { TableNeed } from '../../protocol/table-needs.ts';
 import { columnBytes } from '../../schema/column-bytes.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
@@ -16,7 +17,7 @@ import { concatBatches } from '../../schema/concat.ts';
 import { describeFields } from '../../schema/describe-type.ts';
 import type { OpenStoreWith } from '../../storage/object-store.ts';
 import type { StagedFile } from '../../table/staged-file.ts';
-import { type DecodedRecordBatch, decodeRecordBatch, rejectedRows } from './decode-batch.ts';
+import { type DecodeBatchOptions, type DecodedRecordBatch, decodeRecordBatch, refuseUnmatched, rejectedRows } from './decode-batch.ts';
 import { RowPlaces } from './row-places.ts';
 import { schemasNeeded } from './with-schemas.ts';
 
@@ -50,7 +51,7 @@ export class InThreadBatchStager implements BatchStager {
   }
 
   async stage(task: StageTask, signal?: AbortSignal): Promise<StageResult> {
-    const { maxUnpackedBytes, maxDecodedBytes = defaultMaxDecodedBytes, onStep, clock } = this.#options;
+    const { maxDecodedBytes = defaultMaxDecodedBytes, onStep, clock } = this.#options;
     this.#schemas.forgetUnknown();
     this.#schemas.add(task.decode.schemas ?? []);
     const { decoder, transform } = await this.#layoutFor(task);
@@ -62,8 +63,7 @@ export class InThreadBatchStager implements BatchStager {
     for (const [index, packed] of task.batch.recordBatches.entries()) {
       onStep?.(index);
       places?.startBatch(index);
-      const options = { maxUnpackedBytes, onRow: places?.add, replays: task.decode.replays };
-      const decoded = decodeRecordBatch(bytes.subarray(packed.start, packed.end), packed, decoder, options);
+      const decoded = this.#decode(task, packed, bytes.subarray(packed.start, packed.end), { decoder, onRow: places?.add });
       places?.truncate(decoder.rowCount);
       staged.add(index, packed.topic, decoded);
       decodedBytes += decoded.unpackedBytes;
@@ -79,6 +79,19 @@ export class InThreadBatchStager implements BatchStager {
     staged.decodeMs += clock.monotonicMs() - startedMs;
     if (!staged.callsFor(decoder.takeNeeds())) await this.#write(task, { decoder, transform, places }, staged, signal);
     return staged.result();
+  }
+
+  #decode(
+    { decode }: StageTask,
+    packed: PackedRecordBatch,
+    bytes: Uint8Array,
+    { decoder, onRow }: { readonly decoder: RecordDecoder } & Pick<DecodeBatchOptions, 'onRow'>,
+  ): DecodedRecordBatch {
+    const { maxUnpackedBytes, maxNestingDepth: maxDepth } = this.#options;
+    if (packed.unmatched !== true) return decodeRecordBatch(bytes, packed, decoder, { maxUnpackedBytes, onRow, replays: decode.replays });
+    const division = present(decode.division, 'a table with records that no table takes is one of a divided route');
+    const keys = new DivisionKeys(division, { maxDepth, maxUnpackedBytes, schemas: this.#schemas });
+    return refuseUnmatched(bytes, packed, keys, { unmatched: division.unmatched, maxUnpackedBytes });
   }
 
   /** Refuses what cannot be decoded or computed, before there is a record. @throws as `RecordDecoder` and `RowTransform` do. */

@@ -13,6 +13,7 @@ import { openObjectStore } from '../../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../../storage/retrying-object-store.ts';
 import { failpointFromEnv } from '../failpoint-from-env.ts';
 import { LazyEngine } from '../lazy-engine.ts';
+import { BatchDivider } from './batch-divider.ts';
 import { InThreadBatchStager } from './batch-stager.ts';
 import { ProgressTeller } from './thread-progress.ts';
 import { type TaskKind, toPlainError, type WorkerRequest, type WorkerSetup, type WorkerTasks } from './worker-messages.ts';
@@ -36,6 +37,7 @@ const stager = new InThreadBatchStager({
   maxUnpackedBytes,
   onStep: new ProgressTeller(progress).at,
 });
+const divider = new BatchDivider({ maxNestingDepth, maxUnpackedBytes, onStep: new ProgressTeller(progress).at });
 const encoder = new ParquetChangeEncoder({ openStore });
 const rewriter = new ParquetFileRewriter({ openStore });
 
@@ -43,6 +45,8 @@ async function perform(kind: TaskKind, task: unknown): Promise<unknown> {
   switch (kind) {
     case 'stage':
       return stager.stage(task as WorkerTasks['stage']['task']);
+    case 'divide':
+      return divider.divide(task as WorkerTasks['divide']['task']);
     case 'prepare':
       await stager.prepare(task as WorkerTasks['prepare']['task']);
       return undefined;
@@ -60,8 +64,13 @@ async function perform(kind: TaskKind, task: unknown): Promise<unknown> {
 
 /** Buffers of a result that move instead of being copied. */
 function transferable(kind: TaskKind, result: unknown): readonly ArrayBuffer[] {
-  if (kind !== 'encode') return [];
-  const buffers = (result as WorkerTasks['encode']['result']).batches.map((batch) => batch.bytes.buffer);
+  const parts =
+    kind === 'encode'
+      ? (result as WorkerTasks['encode']['result']).batches
+      : kind === 'divide'
+        ? (result as WorkerTasks['divide']['result']).parts
+        : [];
+  const buffers = parts.map((part) => part.bytes.buffer);
   return [...new Set(buffers)].filter((buffer) => buffer instanceof ArrayBuffer);
 }
 

@@ -2,8 +2,10 @@ import { isServiceError, type ServiceError } from '../../base/errors.ts';
 import { cutIfHuge } from '../../ingest/cut-record.ts';
 import type { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
 import type { Refusal } from '../../ingest/decode/rejection.ts';
+import type { DivisionKeys } from '../../ingest/divide/division-keys.ts';
 import { readBatchHeader } from '../../kafka/records/batch-header.ts';
 import { RecordCursor } from '../../kafka/records/record-cursor.ts';
+import type { DivisionSpec } from '../../protocol/division.ts';
 import type { ReplayTarget } from '../../protocol/replayed-record.ts';
 import type { PackedRecordBatch, PassReason, RejectedRecord } from '../../protocol/sealed-batch.ts';
 import { replayedSource } from './replayed-source.ts';
@@ -24,7 +26,7 @@ export interface DecodedRecordBatch {
 }
 
 /** Errors of a record batch that every reader of the same bytes would have. */
-const unopenable: ReadonlySet<string> = new Set(['KAFKA_BATCH_CORRUPT', 'KAFKA_BATCH_TOO_LARGE', 'KAFKA_BATCH_UNSUPPORTED']);
+export const unopenable: ReadonlySet<string> = new Set(['KAFKA_BATCH_CORRUPT', 'KAFKA_BATCH_TOO_LARGE', 'KAFKA_BATCH_UNSUPPORTED']);
 
 export interface DecodeBatchOptions {
   readonly maxUnpackedBytes?: number | undefined;
@@ -88,6 +90,53 @@ function decodeRecords(
   const replayed = target === undefined ? 0 : decoder.rowCount - rowsBefore;
   return { rejects, passedOver, unread, replayed, read, unpackedBytes: cursor.data.length + decoder.unpackedBytes };
 }
+
+/** What of records that no table takes is told instead of a row. As with decoding, a batch that cannot be opened is one reject. */
+export function refuseUnmatched(
+  bytes: Uint8Array,
+  packed: PackedRecordBatch,
+  keys: DivisionKeys,
+  { unmatched, maxUnpackedBytes }: { readonly unmatched: DivisionSpec['unmatched'] } & Pick<DecodeBatchOptions, 'maxUnpackedBytes'>,
+): DecodedRecordBatch {
+  try {
+    return refuseRecords(bytes, packed, keys, { unmatched, maxUnpackedBytes });
+  } catch (error) {
+    if (!isServiceError(error) || !unopenable.has(error.code)) throw error;
+    const reject = unopened(bytes, packed, error);
+    return { rejects: [reject], passedOver: [], unread: 0, replayed: 0, read: reject.unopened?.records ?? 0, unpackedBytes: bytes.length };
+  }
+}
+
+function refuseRecords(
+  bytes: Uint8Array,
+  packed: PackedRecordBatch,
+  keys: DivisionKeys,
+  { unmatched, maxUnpackedBytes }: { readonly unmatched: DivisionSpec['unmatched'] } & Pick<DecodeBatchOptions, 'maxUnpackedBytes'>,
+): DecodedRecordBatch {
+  keys.startPartition(packed.topic, packed.partition);
+  const asked = new RecordCursor(bytes, { maxUnpackedBytes });
+  const firstDelta = asked.deltaOf(packed.fromOffset);
+  while (asked.next()) if (asked.offsetDelta >= firstDelta) keys.put(asked);
+  const refusals = keys.take();
+  const cursor = new RecordCursor(bytes, { maxUnpackedBytes, verifyCrc: false });
+  const rejects: RejectedRecord[] = [];
+  const passedOver: PassReason[] = [];
+  let read = 0;
+  while (cursor.next()) {
+    if (cursor.offsetDelta < firstDelta) continue;
+    const found = refusals[read];
+    read += 1;
+    // Only a batch that could not be divided has records that a table would take.
+    const refusal: Refusal = found === undefined || typeof found === 'number' ? undivided : found;
+    if (refusal.noRow !== undefined) passedOver.push(refusal.noRow);
+    else if (refusal.reason !== 'no-table') rejects.push(rejectOf(cursor, packed, refusal, undefined));
+    else if (unmatched === 'skip') passedOver.push('no-table');
+    else rejects.push(rejectOf(cursor, packed, { ...refusal, suspends: unmatched === 'suspend' }, undefined));
+  }
+  return { rejects, passedOver, unread: 0, replayed: 0, read, unpackedBytes: cursor.data.length };
+}
+
+const undivided: Refusal = { reason: 'no-table', message: 'the record batch could not be divided among the tables of its route' };
 
 /** As the record that it was in its own topic. */
 function decodeReplayed(cursor: RecordCursor, decoder: RecordDecoder, target: ReplayTarget): Refusal | undefined {

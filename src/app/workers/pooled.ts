@@ -1,5 +1,7 @@
+import { isServiceError } from '../../base/errors.ts';
 import type { StorageProperties } from '../../base/storage-settings.ts';
 import type { ChangeEncoder, EncodeTask } from '../../protocol/change-event.ts';
+import type { RecordDivider } from '../../protocol/division.ts';
 import type { BatchStager, StageResult, StageTask } from '../../protocol/sealed-batch.ts';
 import type { ChangeFile } from '../../table/changes.ts';
 import type { FileRewriter } from '../../table/operations.ts';
@@ -20,10 +22,28 @@ export function pooledStager(pool: Pool, schemas?: SchemaSource): BatchStager {
     // The bytes are copied, not moved: a batch may have to be sent again, to another thread or with other settings of its store.
     stage: (task, signal) =>
       withPlainSettings(task.write.storage, (storage) =>
-        schemas === undefined
-          ? run({ ...task, write: { ...task.write, storage } }, signal)
-          : withSchemas({ ...task, write: { ...task.write, storage } }, { source: schemas, signal }, (part) => run(part, signal)),
+        withSchemas({ source: schemas, signal }, (known) =>
+          run({ ...task, write: { ...task.write, storage }, decode: { ...task.decode, schemas: known } }, signal),
+        ),
       ),
+  };
+}
+
+/** A record batch that holds every thread that takes it is left unopened. */
+export function pooledDivider(pool: Pool, source?: SchemaSource): RecordDivider {
+  return {
+    divide: async (task, signal) => {
+      const unopened: number[] = [];
+      for (;;) {
+        try {
+          return await withSchemas({ source, signal }, (schemas) => pool.run('divide', { ...task, unopened, schemas }, { signal }));
+        } catch (error) {
+          const stuckAt = isServiceError(error) && error.code === 'WORKER_STUCK' ? Number(error.context['step']) : undefined;
+          if (stuckAt === undefined || unopened.length === task.batches.length) throw error;
+          unopened.push(unopened.includes(stuckAt) ? task.batches.findIndex((_, index) => !unopened.includes(index)) : stuckAt);
+        }
+      }
+    },
   };
 }
 

@@ -1,6 +1,5 @@
 import { isServiceError, ServiceError } from '../../base/errors.ts';
 import type { RegisteredSchema, SchemaKey } from '../../protocol/payload-encoding.ts';
-import type { StageResult, StageTask } from '../../protocol/sealed-batch.ts';
 
 /** Where a stager's caller gets schemas. */
 export interface SchemaSource {
@@ -20,20 +19,19 @@ export function schemasNeeded(keys: readonly SchemaKey[]): ServiceError {
 }
 
 /**
- * Stages a batch whose payloads name schemas: those that the thread lacks are brought to it, which cannot ask a registry itself. `run` must leave
- * the bytes of the batch here.
+ * Does what a thread does with payloads that name schemas: those that it lacks are brought to it, which cannot ask a registry itself. `run` is given
+ * those, and must leave the bytes of its task here.
  */
-export async function withSchemas(
-  task: StageTask,
-  { source, signal }: { readonly source: SchemaSource; readonly signal: AbortSignal | undefined },
-  run: (task: StageTask) => Promise<StageResult>,
-): Promise<StageResult> {
+export async function withSchemas<Result>(
+  { source, signal }: { readonly source: SchemaSource | undefined; readonly signal: AbortSignal | undefined },
+  run: (schemas: readonly RegisteredSchema[]) => Promise<Result>,
+): Promise<Result> {
   const schemas = new Map<SchemaKey, RegisteredSchema>();
   for (;;) {
     try {
-      return await run({ ...task, decode: { ...task.decode, schemas: [...schemas.values()] } });
+      return await run([...schemas.values()]);
     } catch (error) {
-      if (!isServiceError(error) || error.code !== 'SCHEMAS_NEEDED') throw error;
+      if (source === undefined || !isServiceError(error) || error.code !== 'SCHEMAS_NEEDED') throw error;
       const wanted = String(error.context['keys'])
         .split(' ')
         .filter((key) => !schemas.has(key));

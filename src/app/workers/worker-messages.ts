@@ -1,5 +1,6 @@
 import { type ErrorContext, type ErrorKind, isServiceError, ServiceError } from '../../base/errors.ts';
 import type { EncodedChanges, EncodeTask } from '../../protocol/change-event.ts';
+import type { DivideResult, DivideTask } from '../../protocol/division.ts';
 import type { StageResult, StageTask } from '../../protocol/sealed-batch.ts';
 import type { RewriteTask } from '../../table/operations.ts';
 import type { StagedFile } from '../../table/staged-file.ts';
@@ -7,6 +8,7 @@ import type { StagedFile } from '../../table/staged-file.ts';
 /** What a worker thread can be asked for, and what it answers. */
 export interface WorkerTasks {
   readonly stage: { readonly task: StageTask; readonly result: StageResult };
+  readonly divide: { readonly task: DivideTask; readonly result: DivideResult };
   /** Refuses what batches of a table could not be staged by. */
   readonly prepare: { readonly task: Pick<StageTask, 'write' | 'decode'>; readonly result: undefined };
   readonly encode: { readonly task: EncodeTask; readonly result: EncodedChanges };

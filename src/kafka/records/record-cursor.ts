@@ -26,6 +26,9 @@ export class RecordCursor {
   readonly header: BatchHeader;
   /** What the positions point into: the batch itself when it is not compressed, else its unpacked records. */
   readonly data: Uint8Array;
+  /** `[recordStart, recordEnd)` in `data`: all of the current record, its length included. */
+  recordStart = 0;
+  recordEnd = 0;
   /** Offset of the current record minus `header.baseOffset`. */
   offsetDelta = -1;
   /** Timestamp of the current record, epoch milliseconds. */
@@ -77,6 +80,7 @@ export class RecordCursor {
       return false;
     }
     this.#recordsLeft -= 1;
+    this.recordStart = this.#at;
     const length = this.#varint();
     const end = this.#at + length;
     if (length < 0 || end > this.#limit) throw this.#corrupt('has a record that passes its end');
@@ -110,6 +114,7 @@ export class RecordCursor {
       throw this.#corrupt('has a record whose fields pass its end');
     }
     this.#at = end;
+    this.recordEnd = end;
     return true;
   }
 

@@ -145,6 +145,12 @@ const samples: Readonly<Record<string, unknown>> = {
   'ingest.routes[].select': 'abs(-2) AS id, at',
   'ingest.routes[].where': 'at IS NOT NULL',
   'ingest.routes[].expect[].condition': 'id > 1',
+  'ingest.routes[].divide.tables[].table': 'orders',
+  'ingest.routes[].divide.tables[].columns[].type': 'integer',
+  'ingest.routes[].divide.tables[].columns[].from': 'offset',
+  'ingest.routes[].divide.tables[].select': 'abs(-2) AS id, at',
+  'ingest.routes[].divide.tables[].where': 'at IS NOT NULL',
+  'ingest.routes[].divide.tables[].expect[].condition': 'id > 1',
   'schemaRegistry.url': 'https://registry.example.com/apis/ccompat/v7',
   'feeds[].table': 'orders',
   'feeds[].keyColumns': 'at',
@@ -163,6 +169,16 @@ const ofFormats: readonly (readonly [of: RegExp, encoding: string])[] = [
   [/^ingest\.routes\[\]\.(value|key)\.(fields|delimiter)$/, '{ format: csv, fields: [order] }'],
   [/^ingest\.routes\[\]\.(value|key)\.message$/, '{ format: protobuf, message: M }'],
 ];
+/** Settings of a route that is divided, and such a route. */
+const ofDivision = /^ingest\.routes\[\]\.divide\.(\w+)/;
+function divided(path: string): string {
+  const setting = ofDivision.exec(path)?.[1];
+  if (setting === undefined) return base;
+  const key = setting === 'header' ? 'header: h' : setting === 'by' ? 'by: record-type' : 'member: t';
+  const ofPart = path.includes('.tables[].') ? transform : '';
+  const value = setting === 'by' ? ', value: { format: avro }' : '';
+  return base.replace(`table: orders${encodings}`, `divide: { ${key}, tables: [{ table: orders, values: [x]${ofPart} }] }${value}`);
+}
 /** The key of an entry, where any may be given. */
 const keys: Readonly<Record<string, string>> = {
   'catalogs[].properties': 'jdbc.schema-version',
@@ -215,7 +231,7 @@ describe('every setting can be set by an override, an environment variable and a
     // One of the two ways to give a password, or to log in.
     const without = path.endsWith('passwordFile') ? ', password: p' : path === 'schemaRegistry.token' ? ', username: u, password: p' : '';
     const encoding = ofFormats.find(([of]) => of.test(path))?.[1];
-    const transformed = ofTransforms.test(path) ? base.replace(encodings, encodings + transform) : base;
+    const transformed = ofTransforms.test(path) ? base.replace(encodings, encodings + transform) : divided(path);
     const encoded = encoding === undefined ? transformed : base.replace(encodings, `, value: ${encoding}, key: ${encoding}`);
     const from = without === '' ? encoded : encoded.replace(new RegExp(`(?<=${path.split('.')[0] ?? ''}: .*)${without}`), '');
     const written = load({ yaml: changed(parts, value, from) }).config;

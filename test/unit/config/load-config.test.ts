@@ -134,7 +134,9 @@ describe('layers', () => {
     expect(config.tables[0]?.definition.schema.fields[1]?.type).toEqual({ kind: 'binary' });
     expect(config.tables[0]?.definition.partitionColumns).toEqual([]);
     expect(config.feeds[0]?.keyColumns).toEqual(['id', 'origin']);
-    expect(config.ingest.routes).toEqual([{ topics: ['t'], table: 'flights', value: { kind: 'json', framed: false }, key: undefined }]);
+    expect(config.ingest.routes).toEqual([
+      { topics: ['t'], table: 'flights', value: { kind: 'json', framed: false }, key: undefined, at: ['routes', 0] },
+    ]);
   });
 
   it('a --set value is text, never a reference', () => {
@@ -171,7 +173,9 @@ describe('what is refused', () => {
   it('only a table of dead letters may leave its columns out, and has a route of its own', () => {
     const { config } = load({ yaml: 'pipeline: demo\ntables: [{ name: letters }]\ningest: { deadLetters: { table: letters } }' });
     expect(config.tables[0]?.definition.schema.fields.map(({ name }) => name)).toContain('source_offset');
-    expect(config.ingest.routes).toEqual([{ topics: ['demo.dlq'], table: 'letters', value: { kind: 'letter' }, key: undefined }]);
+    expect(config.ingest.routes).toEqual([
+      { topics: ['demo.dlq'], table: 'letters', value: { kind: 'letter' }, key: undefined, at: ['deadLetters', 'table'] },
+    ]);
   });
 
   it('a missing required key', () => {

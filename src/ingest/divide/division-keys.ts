@@ -1,0 +1,145 @@
+import { assertNever, present } from '../../base/assert.ts';
+import type { DivisionKey, DivisionPart, DivisionSpec } from '../../protocol/division.ts';
+import type { Column } from '../../schema/columns.ts';
+import { isValid } from '../../schema/columns.ts';
+import type { DataType, StructType } from '../../schema/types.ts';
+import type { KnownSchemas } from '../decode/known-schemas.ts';
+import { RecordDecoder, type RecordDecoderOptions } from '../decode/record-decoder.ts';
+import type { Refusal } from '../decode/rejection.ts';
+import type { SourceRecord } from '../decode/source-record.ts';
+import { keyText } from './key-text.ts';
+import { hasRecordTypes, RecordTypes } from './record-types.ts';
+
+export interface DivisionKeysOptions extends RecordDecoderOptions {
+  readonly schemas: KnownSchemas;
+}
+
+/** The number of the part that takes a record, or why none does. */
+export type Assignment = number | Refusal;
+
+/** Keys that patterns have been asked about are remembered, so many at most. */
+const maxRemembered = 10_000;
+/** Longer keys match no pattern. */
+const maxPatternedLength = 1_000;
+
+/**
+ * Says which table takes a record. Records are put in one by one, and `take` tells of all since the last time: members are read in columns, as rows
+ * are. For one thread.
+ */
+export class DivisionKeys {
+  readonly #key: DivisionKey;
+  readonly #parts: readonly DivisionPart[];
+  readonly #patterns: readonly (RegExp | undefined)[];
+  readonly #byKey = new Map<string, number | undefined>();
+  readonly #types: RecordTypes | undefined;
+  readonly #decoder: RecordDecoder | undefined;
+  #found: (Assignment | undefined)[] = [];
+
+  /** @throws ServiceError as `RecordDecoder`; SyntaxError for a pattern that is none. */
+  constructor({ key, value, parts }: Pick<DivisionSpec, 'key' | 'value' | 'parts'>, options: DivisionKeysOptions) {
+    this.#key = key;
+    this.#parts = parts;
+    if (hasRecordTypes(value)) this.#types = new RecordTypes(value, options.schemas);
+    this.#patterns = parts.map(({ pattern }) => (pattern === undefined ? undefined : wholePattern(pattern)));
+    const { schema, member } = columnOf(key);
+    if (member !== undefined)
+      this.#decoder = new RecordDecoder(schema, { sources: [{ kind: 'value', name: member }], unknownMembers: 'ignore', value }, options);
+  }
+
+  startPartition(topic: string, partition: number): void {
+    this.#decoder?.startPartition(topic, partition);
+    this.#decoder?.reset();
+    this.#found = [];
+  }
+
+  put(record: SourceRecord): void {
+    this.#found.push(this.#read(record));
+  }
+
+  /** For each record since `startPartition`, in order. */
+  take(): readonly Assignment[] {
+    const found = this.#found;
+    this.#found = [];
+    if (this.#decoder === undefined) return found.map((assignment) => assignment ?? this.#assign(undefined));
+    const column = this.#decoder.finish().columns[0];
+    let row = 0;
+    return found.map((assignment) => assignment ?? this.#assign(textAt(column, row++)));
+  }
+
+  /** `undefined`: its key is in the next row of the column. */
+  #read(record: SourceRecord): Assignment | undefined {
+    const key = this.#key;
+    switch (key.kind) {
+      case 'member':
+        return this.#decoder?.decode(record);
+      case 'header': {
+        const value = record.headers().findLast(([name]) => name === key.name)?.[1];
+        return this.#assign(value === undefined ? undefined : utf8.decode(value));
+      }
+      case 'record-type': {
+        const found = present(this.#types, 'records divided by their type have one').of(record);
+        return typeof found === 'string' ? this.#assign(found) : found;
+      }
+      default:
+        return assertNever(key);
+    }
+  }
+
+  #assign(text: string | undefined): Assignment {
+    if (text === undefined)
+      return { reason: 'no-table', message: `${keyText(this.#key)} is missing or null, and says which table the record is for` };
+    const part = this.#partOf(text);
+    return part ?? { reason: 'no-table', message: `no table takes records whose ${keyText(this.#key)} is "${cut(text)}"` };
+  }
+
+  #partOf(text: string): number | undefined {
+    if (this.#byKey.has(text)) return this.#byKey.get(text);
+    const found = this.#parts.findIndex(
+      ({ values }, index) => values.includes(text) || (text.length <= maxPatternedLength && this.#patterns[index]?.test(text) === true),
+    );
+    const part = found < 0 ? undefined : found;
+    if (this.#byKey.size >= maxRemembered) this.#byKey.clear();
+    this.#byKey.set(text, part);
+    return part;
+  }
+}
+
+/** @throws SyntaxError for what is no regular expression. */
+export function wholePattern(pattern: string): RegExp {
+  return new RegExp(`^(?:${pattern})$`, 'u');
+}
+
+/** The one column that keys are read to. */
+function columnOf(key: DivisionKey): { readonly schema: StructType; readonly member: string | undefined } {
+  if (key.kind !== 'member') return { schema: { kind: 'struct', fields: [] }, member: undefined };
+  const [member, ...below] = key.path;
+  const type = below.reduceRight<DataType>((inner, name) => ({ kind: 'struct', fields: [{ name, type: inner, nullable: true }] }), {
+    kind: key.type,
+  });
+  return { schema: { kind: 'struct', fields: [{ name: keyText(key), type, nullable: true }] }, member };
+}
+
+function textAt(column: Column | undefined, row: number): string | undefined {
+  if (column === undefined || !isValid(column, row)) return undefined;
+  switch (column.layout) {
+    case 'struct':
+      return textAt(column.children[0], row);
+    case 'fixed':
+      return String(column.values[row]);
+    case 'boolean':
+      return ((column.bits[row >> 3] ?? 0) & (1 << (row & 7))) === 0 ? 'false' : 'true';
+    case 'bytes':
+      return utf8.decode(column.data.subarray(column.offsets[row], column.offsets[row + 1]));
+    default:
+      return undefined;
+  }
+}
+
+const maxShown = 64;
+
+function cut(text: string): string {
+  const kept = text.length <= maxShown ? text : `${text.slice(0, maxShown)}…`;
+  return kept.replace(/[\p{Cc}\p{Cs}]/gu, '\ufffd');
+}
+
+const utf8 = new TextDecoder();

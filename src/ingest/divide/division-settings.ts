@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { choiceField, textField, textListField } from '../../base/setting-fields.ts';
+import type { DivisionKey, DivisionPart, DivisionSpec } from '../../protocol/division.ts';
+import { type TransformSettings, transformShape } from '../transform/transform-settings.ts';
+import { wholePattern } from './division-keys.ts';
+
+const maxParts = 256;
+const maxValues = 1_000;
+const maxPathLength = 16;
+
+/** One table of a divided route. */
+export interface PartEntry extends DivisionPart, TransformSettings {}
+
+/** `divide` of a route as the file has it. */
+export interface DivisionEntry {
+  readonly key: DivisionKey;
+  readonly unmatched: DivisionSpec['unmatched'];
+  readonly parts: readonly PartEntry[];
+}
+
+const part: z.ZodType<PartEntry> = z
+  .strictObject({
+    table: textField({ description: 'Table that takes them; a name from `tables`.', maxLength: 255 }),
+    values: textListField({ description: 'Keys of the records that it takes.', default: [], maxItems: maxValues }),
+    pattern: textField({
+      description: 'Regular expression that the whole key matches, beside `values`. Keys of more than 1,000 characters match none.',
+      maxLength: 1_000,
+    }).optional(),
+    ...transformShape,
+  })
+  .superRefine(({ values, pattern }, context) => {
+    if (values.length === 0 && pattern === undefined)
+      context.addIssue({ code: 'custom', path: [], message: 'must have at least one of values, or a pattern' });
+    try {
+      if (pattern !== undefined) wholePattern(pattern);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      context.addIssue({ code: 'custom', path: ['pattern'], message: `is no regular expression: ${why}` });
+    }
+  });
+
+/** The names between the dots; between backticks they may have some. Empty for what is no path. */
+function pathOf(member: string): readonly string[] {
+  const names = [...member.matchAll(/(?<=^|\.)(?:`([^`]+)`|([^.`]+))(?=\.|$)/gu)];
+  const whole = names.map(([name]) => name).join('.');
+  return whole === member ? names.map(([, quoted, plain]) => quoted ?? plain ?? '') : [];
+}
+
+export const divisionSettings: z.ZodType<DivisionEntry> = z
+  .strictObject({
+    member: textField({
+      description:
+        'Member of the value that says which table a record is for; `a.b` is member `b` of `a`, and a name that has a dot in it stands between backticks. With an envelope it is a column of the row, or one of the event’s own such as `__table`.',
+      maxLength: 1_000,
+    }).optional(),
+    type: choiceField(['string', 'long', 'boolean'], {
+      description: 'Type of the `member`; numbers and booleans are compared by their text.',
+      default: 'string',
+    }),
+    header: textField({ description: 'Header that says it; of several of the name the last.', maxLength: 1_000 }).optional(),
+    by: choiceField(['record-type'], {
+      description:
+        '`record-type`: the full name of the schema that the value names, with `avro` and `protobuf` of a registry; of JSON Schema (`json` with `schemaId: prefix`) its title.',
+    }).optional(),
+    unmatched: choiceField(['reject', 'suspend', 'skip'], {
+      description:
+        'What becomes of records that no table takes: `reject` treats them as records that do not fit the first table, `suspend` stops the first table there, `skip` counts and drops them.',
+      default: 'reject',
+    }),
+    tables: z
+      .array(part)
+      .min(1, { error: 'must have at least one table' })
+      .max(maxParts)
+      .meta({ description: 'What each table takes. The first that fits takes a record.', maxItems: maxParts }),
+  })
+  .transform(({ member, type, header, by, unmatched, tables }, context): DivisionEntry => {
+    const keys: DivisionKey[] = [];
+    if (member !== undefined) keys.push({ kind: 'member', path: pathOf(member), type });
+    if (header !== undefined) keys.push({ kind: 'header', name: header });
+    if (by !== undefined) keys.push({ kind: by });
+    const [key, ...others] = keys;
+    if (key === undefined || others.length > 0)
+      context.addIssue({ code: 'custom', path: [], message: 'must have one of member, header and by' });
+    if (key?.kind === 'member' && (key.path.length === 0 || key.path.length > maxPathLength))
+      context.addIssue({ code: 'custom', path: ['member'], message: `is no name of a member, or has more than ${maxPathLength} parts` });
+    return { key: key ?? { kind: 'record-type' }, unmatched, parts: tables };
+  });

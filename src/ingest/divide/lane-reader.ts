@@ -1,0 +1,373 @@
+import type { Clock } from '../../base/clock.ts';
+import { ServiceError } from '../../base/errors.ts';
+import type {
+  ConsumerHandler,
+  ConsumerOptions,
+  FetchedPartition,
+  KafkaClient,
+  KafkaConsumer,
+  PartitionOffsets,
+  StartPosition,
+  TopicPartition,
+  TopicsChange,
+} from '../../kafka/client.ts';
+import type { DivideResult, DivisionSpec, RecordDivider } from '../../protocol/division.ts';
+import { type FetchedPart, ownPart, partOf } from './fetched-part.ts';
+import { Lane, partitionKey } from './lane.ts';
+import { nextRead } from './next-read.ts';
+
+export interface LaneReaderOptions {
+  readonly kafka: Pick<KafkaClient, 'consumer'>;
+  readonly division: DivisionSpec;
+  readonly divider: RecordDivider;
+  readonly groupId: string;
+  /** Topics that every table reads whole. */
+  readonly isWhole: (topic: string) => boolean;
+  readonly clock: Clock;
+  /** Told when the others of its route wait no longer for a table that takes nothing. */
+  readonly onLeftBehind: (table: string, at: TopicPartition) => void;
+}
+
+/** How long the first table to read waits for the others, so that all begin together. */
+const gatherMs = 3_000;
+/** How long the others wait for a table that is full. */
+const patienceMs = 10_000;
+const gatherStepMs = 20;
+/** Bytes fetched and not divided above which fetching waits. */
+const maxPendingBytes = 32 * 1024 * 1024;
+
+/** One partition of the present generation. */
+interface PartitionRead extends TopicPartition {
+  at: bigint | undefined;
+  end: bigint;
+  servedBehind: boolean;
+  paused: boolean;
+  readonly pending: FetchedPart[];
+  /** Settles when everything fetched so far was handed on. Never rejects. */
+  tail: Promise<void>;
+}
+
+interface Generation {
+  readonly number: number;
+  readonly partitions: readonly TopicPartition[];
+  readonly reads: ReadonlyMap<string, PartitionRead>;
+  readonly ended: AbortController;
+}
+
+/**
+ * Reads the topics of a route once for all the tables that its records are divided among (docs/adr/0018-one-reader-many-tables.md). Each table has a
+ * `KafkaConsumer` of its own here, and knows nothing of the others: it starts at its own marks, seeks, pauses and stops as it likes. What it was
+ * handed is exactly what it would have fetched alone, without the records of others.
+ */
+export class LaneReader {
+  readonly #options: LaneReaderOptions;
+  readonly #lanes: readonly Lane[];
+  #consumer: KafkaConsumer | undefined;
+  #opening: Promise<void> | undefined;
+  #closing: Promise<void> = Promise.resolve();
+  #closed = new AbortController();
+  #generation: Generation | undefined;
+  #pendingBytes = 0;
+
+  constructor(options: LaneReaderOptions) {
+    this.#options = options;
+    this.#lanes = options.division.parts.map(({ table }) => new Lane(table));
+  }
+
+  /** The consumer of one table, by its number in the division. */
+  consumer(index: number, options: ConsumerOptions): KafkaConsumer {
+    const lane = this.#lanes[index];
+    if (lane === undefined)
+      throw new ServiceError({ code: 'ASSERTION_FAILED', kind: 'internal', message: `a division has no part ${index}` });
+    return {
+      start: () => this.#attach(lane, options),
+      stop: () => this.#detach(lane),
+      pause: (partitions) => {
+        for (const at of partitions) lane.pause(at, this.#options.clock.monotonicMs());
+        this.#steerAll();
+        if (partitions.length > 0) void this.#steerLater();
+      },
+      resume: (partitions) => {
+        for (const at of partitions) lane.resume(at);
+        this.#steerAll();
+      },
+      seek: (position) => {
+        lane.seek(position);
+        this.#steerAll();
+      },
+      commitGroupOffsets: (positions) => this.#publish(lane, positions),
+    };
+  }
+
+  async #attach(lane: Lane, options: ConsumerOptions): Promise<void> {
+    lane.clear();
+    lane.handler = options.handler;
+    this.#opening ??= this.#open(options);
+    const opening = this.#opening;
+    await opening;
+    const generation = this.#generation;
+    if (generation === undefined || lane.handler !== options.handler) return;
+    await this.#place(lane, generation);
+    this.#steerAll();
+  }
+
+  async #detach(lane: Lane): Promise<void> {
+    if (lane.handler !== undefined) {
+      lane.handler = undefined;
+      lane.clear();
+      this.#steerAll();
+      if (this.#lanes.every(({ handler }) => handler === undefined)) this.#close();
+    }
+    await this.#closing;
+  }
+
+  /** Whoever starts from now on opens another consumer, when this one is gone. */
+  #close(): void {
+    const opening = this.#opening;
+    this.#opening = undefined;
+    this.#endGeneration();
+    this.#closed.abort();
+    this.#closing = this.#closing
+      .catch(() => undefined)
+      .then(async () => {
+        await opening?.catch(() => undefined);
+        const consumer = this.#consumer;
+        this.#consumer = undefined;
+        this.#endGeneration();
+        await consumer?.stop();
+      });
+    this.#closing.catch(() => undefined);
+  }
+
+  async #open(options: ConsumerOptions): Promise<void> {
+    await this.#closing.catch(() => undefined);
+    this.#closed = new AbortController();
+    await this.#gather(this.#closed.signal);
+    const consumer = this.#options.kafka.consumer({ ...options, groupId: this.#options.groupId, handler: this.#handler() });
+    this.#consumer = consumer;
+    await consumer.start();
+  }
+
+  async #gather(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const since = clock.monotonicMs();
+    while (this.#lanes.some(({ handler }) => handler === undefined) && clock.monotonicMs() - since < gatherMs && !signal.aborted)
+      await clock.sleep(gatherStepMs, signal).catch(() => undefined);
+  }
+
+  #handler(): ConsumerHandler {
+    return {
+      onAssigned: (partitions, generation) => this.#assigned(partitions, generation),
+      onRevoked: async (generation) => {
+        this.#endGeneration();
+        await this.#tell((handler) => handler.onRevoked(generation));
+      },
+      onTopicsChanged: async (change) => {
+        await this.#topicsChanged(change);
+      },
+      onFetched: (fetched) => {
+        this.#fetched(fetched);
+      },
+      onOutOfRange: (position, held) => {
+        this.#outOfRange(position, held);
+      },
+      onFailed: (error) => {
+        this.#fail(error);
+      },
+    };
+  }
+
+  async #assigned(partitions: readonly TopicPartition[], number: number): Promise<readonly StartPosition[]> {
+    this.#endGeneration();
+    const reads = new Map(
+      partitions.map(({ topic, partition }) => {
+        const read: PartitionRead = {
+          ...{ topic, partition, at: undefined, end: 0n, servedBehind: false, paused: false },
+          pending: [],
+          tail: Promise.resolve(),
+        };
+        return [partitionKey(read), read];
+      }),
+    );
+    const generation = { number, partitions, reads, ended: new AbortController() };
+    this.#generation = generation;
+    for (const lane of this.#lanes) lane.clear();
+    await Promise.all(this.#lanes.map((lane) => this.#place(lane, generation)));
+    // Positions are set by `seek`: tables that come later move them, too.
+    this.#steerAll();
+    return [];
+  }
+
+  /** Asks a table where it stands. One that cannot say is not read for. */
+  async #place(lane: Lane, generation: Generation): Promise<void> {
+    const { handler } = lane;
+    if (handler === undefined || !lane.takePlacing(generation)) return;
+    try {
+      const positions = await handler.onAssigned(generation.partitions, generation.number);
+      if (this.#generation === generation && lane.handler === handler) lane.place(positions);
+    } catch (error) {
+      handler.onFailed(error);
+    }
+  }
+
+  async #topicsChanged(change: TopicsChange): Promise<void> {
+    await Promise.all([...(this.#generation?.reads.values() ?? [])].map(({ tail }) => tail));
+    await this.#tell((handler) => handler.onTopicsChanged(change));
+  }
+
+  #fetched(fetched: FetchedPartition): void {
+    const generation = this.#generation;
+    const read = generation?.reads.get(partitionKey(fetched));
+    if (generation === undefined || read === undefined || read.at !== fetched.fetchOffset) return;
+    const part = ownPart(fetched);
+    read.at = fetched.untilOffset;
+    read.end = fetched.highWatermark;
+    read.pending.push(part);
+    this.#pendingBytes += part.bytes.length;
+    const divided = this.#divide(part, generation.ended.signal);
+    // Looked at when those before it were handed on.
+    divided.catch(() => undefined);
+    read.tail = read.tail.then(() => this.#handOn(generation, read, part, divided));
+    this.#steerAll();
+  }
+
+  async #divide({ fetched, bytes, spans }: FetchedPart, signal: AbortSignal): Promise<DivideResult | undefined> {
+    const { division, divider, isWhole } = this.#options;
+    const { topic, partition } = fetched;
+    if (spans.length === 0 || isWhole(topic)) return undefined;
+    return divider.divide({ spec: division, topic, partition, bytes, batches: spans }, signal);
+  }
+
+  async #handOn(generation: Generation, read: PartitionRead, part: FetchedPart, divided: Promise<DivideResult | undefined>): Promise<void> {
+    try {
+      const result = await divided;
+      if (this.#generation === generation) this.#deliver(part, result);
+    } catch (error) {
+      if (this.#generation === generation) this.#fail(error);
+    } finally {
+      read.pending.shift();
+      this.#pendingBytes -= part.bytes.length;
+      this.#steerAll();
+    }
+  }
+
+  #deliver(part: FetchedPart, divided: DivideResult | undefined): void {
+    const { fetched } = part;
+    for (const [index, lane] of this.#lanes.entries()) {
+      const { handler } = lane;
+      const cursor = lane.cursorAt(fetched);
+      if (handler === undefined || cursor === undefined || this.#isLeftBehind(lane, fetched)) continue;
+      const { offset, topicId } = cursor;
+      if (offset < fetched.fetchOffset || offset >= fetched.untilOffset || (topicId ?? fetched.topicId) !== fetched.topicId) continue;
+      // Before it is handed on: who takes it may seek or pause.
+      lane.seek({ ...fetched, offset: fetched.untilOffset, topicId });
+      try {
+        handler.onFetched(partOf(part, offset, divided?.parts[index]));
+      } catch (error) {
+        handler.onFailed(error);
+      }
+    }
+  }
+
+  #outOfRange(position: StartPosition, held: PartitionOffsets): void {
+    const read = this.#generation?.reads.get(partitionKey(position));
+    if (read === undefined) return;
+    read.at = undefined;
+    for (const lane of this.#lanes) {
+      const { handler } = lane;
+      if (handler === undefined || lane.cursorAt(position)?.offset !== position.offset) continue;
+      lane.rest(position);
+      if (handler.onOutOfRange === undefined) handler.onFailed(outOfRange(position));
+      else handler.onOutOfRange(position, held);
+    }
+    this.#steerAll();
+  }
+
+  /** For lag tools, which see the table that is furthest behind of those that have published. */
+  async #publish(lane: Lane, positions: readonly StartPosition[]): Promise<void> {
+    lane.publish(positions);
+    const attached = this.#lanes.filter(({ handler }) => handler !== undefined);
+    const least = positions.map((position) => {
+      const offsets = attached.flatMap((each) => each.published(position) ?? []);
+      return { ...position, offset: offsets.reduce((lowest, offset) => (offset < lowest ? offset : lowest), position.offset) };
+    });
+    await this.#consumer?.commitGroupOffsets(least);
+  }
+
+  #steerAll(): void {
+    for (const read of this.#generation?.reads.values() ?? []) this.#steer(read);
+  }
+
+  /** When those that wait for a full table have lost their patience. */
+  async #steerLater(): Promise<void> {
+    const { signal } = this.#closed;
+    await this.#options.clock.sleep(patienceMs, signal).catch(() => undefined);
+    if (!signal.aborted) this.#steerAll();
+  }
+
+  #steer(read: PartitionRead): void {
+    const consumer = this.#consumer;
+    if (consumer === undefined) return;
+    const cursors: bigint[] = [];
+    let topicId: string | undefined;
+    let waits = this.#pendingBytes > maxPendingBytes;
+    for (const lane of this.#lanes) {
+      const cursor = lane.cursorAt(read);
+      if (lane.handler === undefined || cursor === undefined) continue;
+      if (this.#isLeftBehind(lane, read)) continue;
+      if (lane.pausedSinceMs(read) !== undefined) waits = true;
+      cursors.push(cursor.offset);
+      topicId ??= cursor.topicId;
+    }
+    const pendingFrom = read.pending[0]?.fetched.fetchOffset;
+    const next = nextRead({ ...read, cursors, waits, pendingFrom });
+    read.servedBehind = next.servesBehind;
+    if (next.seek !== undefined) {
+      read.at = next.seek;
+      consumer.seek({ ...placeOf(read), offset: next.seek, topicId });
+    }
+    if (next.paused === read.paused) return;
+    read.paused = next.paused;
+    if (next.paused) consumer.pause([placeOf(read)]);
+    else consumer.resume([placeOf(read)]);
+  }
+
+  #isLeftBehind(lane: Lane, at: TopicPartition): boolean {
+    const since = lane.pausedSinceMs(at);
+    if (since === undefined || this.#options.clock.monotonicMs() - since < patienceMs) return false;
+    if (lane.leaveBehind(at)) this.#options.onLeftBehind(lane.table, placeOf(at));
+    return true;
+  }
+
+  #endGeneration(): void {
+    this.#generation?.ended.abort();
+    this.#generation = undefined;
+  }
+
+  async #tell(say: (handler: ConsumerHandler) => Promise<void>): Promise<void> {
+    await Promise.all(this.#lanes.flatMap(({ handler }) => (handler === undefined ? [] : [say(handler)])));
+  }
+
+  /** Nothing can be read for any table: each ends, and starts again in its own time. */
+  #fail(error: unknown): void {
+    const handlers = this.#lanes.map(({ handler }) => handler);
+    for (const lane of this.#lanes) {
+      lane.handler = undefined;
+      lane.clear();
+    }
+    this.#close();
+    for (const handler of handlers) handler?.onFailed(error);
+  }
+}
+
+function placeOf({ topic, partition }: TopicPartition): TopicPartition {
+  return { topic, partition };
+}
+
+function outOfRange({ topic, partition, offset }: StartPosition): ServiceError {
+  return new ServiceError({
+    code: 'KAFKA_OFFSET_OUT_OF_RANGE',
+    kind: 'discontinuity',
+    message: `topic "${topic}" partition ${partition} does not hold offset ${offset}`,
+  });
+}
