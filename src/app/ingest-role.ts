@@ -11,12 +11,13 @@ import { DeadLetterTopic } from '../ingest/dead-letter-topic.ts';
 import { LaneReader } from '../ingest/divide/lane-reader.ts';
 import { declaredNeeds } from '../ingest/evolve/row-needs.ts';
 import { otherPipelines } from '../ingest/other-pipelines.ts';
-import { type DividedRoute, isLetterRoute, type RouteSettings } from '../ingest/settings.ts';
+import { isLetterRoute, type RouteSettings } from '../ingest/settings.ts';
 import { type IngestStatus, TableIngest } from '../ingest/table-ingest.ts';
 import type { KafkaClient } from '../kafka/client.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
-import type { DivisionSpec } from '../protocol/division.ts';
+import type { DivisionOfTable, DivisionSpec } from '../protocol/division.ts';
+import type { ReplayTarget } from '../protocol/replayed-record.ts';
 import { SchemaRegistry } from '../registry/schema-registry.ts';
 import type { Table } from '../table/table.ts';
 import type { Components } from './components.ts';
@@ -173,8 +174,8 @@ export class IngestRole {
       deadLetters,
       decodeSpecFor: (write, tableId) => ({
         ...drift.decodeSpec(write),
-        replays: replayTopic === undefined ? undefined : { topic: replayTopic, pipeline, table: settings.name, tableId },
-        division: route.divided?.division,
+        replays: replayTopic === undefined ? undefined : replayTarget(replayTopic, { pipeline, tableId, route }),
+        division: route.divided,
         evolve: evolution?.spec,
       }),
       evolution,
@@ -218,7 +219,7 @@ export class IngestRole {
   }
 
   /** What reads the topics of a divided route for all of its tables, as it looks to one of them. */
-  #sharedReader({ division, index }: DividedRoute): Pick<KafkaClient, 'admin' | 'consumer'> {
+  #sharedReader({ spec: division, index }: DivisionOfTable): Pick<KafkaClient, 'admin' | 'consumer'> {
     const { config, kafka, clock, logger } = this.#components;
     const { groupId, deadLetters } = config.ingest;
     const reader =
@@ -289,6 +290,14 @@ export class IngestRole {
       incarnations: this.#deadLetterTopics,
     });
   }
+}
+
+/** Whose replayed records a table takes; of a divided route they may be of any of its tables. */
+function replayTarget(
+  topic: string,
+  { pipeline, tableId, route: { table, divided } }: { readonly pipeline: string; readonly tableId: string; readonly route: RouteSettings },
+): ReplayTarget {
+  return { topic, pipeline, table, tableId, together: divided?.spec.parts.map((part) => part.table) };
 }
 
 /** Columns that were declared since the table was made. */

@@ -61,7 +61,7 @@ function routeIssues({ ingest, tables, positionsTopic, schemaRegistry }: Config)
       if (encoding !== undefined && 'schemas' in encoding && encoding.schemas === 'registry' && schemaRegistry === undefined)
         found.push(issue([...shared, part], 'needs the registry that has the schemas; set schemaRegistry.url, or give the schema here'));
     }
-    if (route.divided?.division.key.kind === 'record-type' && !hasRecordTypes(route.value))
+    if (route.divided?.spec.key.kind === 'record-type' && !hasRecordTypes(route.value))
       found.push(issue([...shared, 'divide', 'by'], 'values of this encoding name no schema, so they have no type'));
     if (new Set(route.topics).size < route.topics.length) found.push(issue([...shared, 'topics'], 'names a topic twice'));
     for (const topic of route.topics) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { byteSizeField, choiceField, durationField, integerField, textField, textListField } from '../base/setting-fields.ts';
 import { sourceTopicHint, topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
-import type { DivisionSpec } from '../protocol/division.ts';
+import type { DivisionOfTable } from '../protocol/division.ts';
 import type { PayloadEncoding, ValueEncoding } from '../protocol/payload-encoding.ts';
 import { defaultMaxDepth, highestMaxDepth } from './decode/nesting-depth.ts';
 import { type DivisionEntry, divisionSettings } from './divide/division-settings.ts';
@@ -28,15 +28,9 @@ export interface RouteSettings extends TransformSettings {
   /** Of keys whose members fill columns, or that are one value in an encoding. */
   readonly key: PayloadEncoding | undefined;
   /** Present where the records of the topics are divided: the table gets the part of this number. */
-  readonly divided?: DividedRoute | undefined;
+  readonly divided?: DivisionOfTable | undefined;
   /** Where the file has it, below `ingest`. */
   readonly at: readonly (string | number)[];
-}
-
-/** What a route is a part of. The parts of one division have the same object. */
-export interface DividedRoute {
-  readonly division: DivisionSpec;
-  readonly index: number;
 }
 
 /** Where the file has what the parts of a divided route have in common, below `ingest`. */
@@ -287,11 +281,11 @@ function routesOf({ table, divide, ...route }: RouteEntry, index: number): reado
   const at = ['routes', index];
   if (divide === undefined) return [{ ...route, table: table ?? '', at }];
   const parts = divide.parts.map(({ table: name, values, pattern }) => ({ table: name, values, pattern }));
-  const division = { key: divide.key, value: route.value, parts, unmatched: divide.unmatched };
+  const spec = { key: divide.key, value: route.value, parts, unmatched: divide.unmatched };
   return divide.parts.map(({ table: name, columns, select, where, expect }, number) => ({
     ...route,
     ...{ table: name, columns, select, where, expect },
-    divided: { division, index: number },
+    divided: { spec, index: number },
     at: [...at, 'divide', 'tables', number],
   }));
 }

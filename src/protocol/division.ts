@@ -26,6 +26,14 @@ export interface DivisionSpec {
   readonly unmatched: 'reject' | 'suspend' | 'skip';
 }
 
+/** What a table is one of. */
+export interface DivisionOfTable {
+  /** One object for all tables of the route. */
+  readonly spec: DivisionSpec;
+  /** The number of its part. */
+  readonly index: number;
+}
+
 /** One record batch among the bytes of a task or its result. */
 export interface BatchSpan {
   readonly start: number;

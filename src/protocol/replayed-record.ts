@@ -49,6 +49,8 @@ export interface ReplayTarget {
   readonly pipeline: string;
   readonly table: string;
   readonly tableId: string;
+  /** Tables whose records may be this one's by now: those of a divided route. Absent: none. */
+  readonly together?: readonly string[] | undefined;
 }
 
 type Header = readonly [name: string, value: Uint8Array];

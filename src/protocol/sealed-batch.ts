@@ -1,5 +1,5 @@
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
-import type { DivisionSpec } from './division.ts';
+import type { DivisionOfTable } from './division.ts';
 import type { PayloadEncoding, RegisteredSchema, ValueEncoding } from './payload-encoding.ts';
 import type { ReplayHistory, ReplayTarget } from './replayed-record.ts';
 import type { SourceRange } from './source-offsets.ts';
@@ -52,7 +52,7 @@ export interface DecodeSpec {
   /** What rows are made of decoded records by. Absent: they are the rows. */
   readonly transform?: TransformSpec | undefined;
   /** How records come to the table that are divided among several. Absent: they are not. */
-  readonly division?: DivisionSpec | undefined;
+  readonly division?: DivisionOfTable | undefined;
   /** What of the table the records may change. Absent: nothing. */
   readonly evolve?: EvolutionSpec | undefined;
 }

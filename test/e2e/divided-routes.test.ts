@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CompressionTypes } from 'kafkajs';
 import { describe, expect, it } from 'vitest';
 import { eventually, type ProductProcess, runProduct } from '../support/process.ts';
 import { productBench } from '../support/product-bench.ts';
@@ -83,7 +84,7 @@ logging: { format: json, level: info }
             return { value: JSON.stringify({ id, kind: table ?? 'nobody' }), partition };
           });
           letters += 1;
-          await producer.send({ topic, messages: [...messages, { value: 'poison', partition }], compression: 1 });
+          await producer.send({ topic, messages: [...messages, { value: 'poison', partition }], compression: CompressionTypes.GZIP });
         }
         await producer.disconnect();
       };

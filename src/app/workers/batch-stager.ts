@@ -88,10 +88,13 @@ export class InThreadBatchStager implements BatchStager {
     { decoder, onRow }: { readonly decoder: RecordDecoder } & Pick<DecodeBatchOptions, 'onRow'>,
   ): DecodedRecordBatch {
     const { maxUnpackedBytes, maxNestingDepth: maxDepth } = this.#options;
-    if (packed.unmatched !== true) return decodeRecordBatch(bytes, packed, decoder, { maxUnpackedBytes, onRow, replays: decode.replays });
-    const division = present(decode.division, 'a table with records that no table takes is one of a divided route');
-    const keys = new DivisionKeys(division, { maxDepth, maxUnpackedBytes, schemas: this.#schemas });
-    return refuseUnmatched(bytes, packed, keys, { unmatched: division.unmatched, maxUnpackedBytes });
+    const { replays, division: part } = decode;
+    if (packed.unmatched !== true && (part === undefined || packed.topic !== replays?.topic))
+      return decodeRecordBatch(bytes, packed, decoder, { maxUnpackedBytes, onRow, replays });
+    const { spec, index } = present(part, 'a table with records that no table takes is one of a divided route');
+    const keys = new DivisionKeys(spec, { maxDepth, maxUnpackedBytes, schemas: this.#schemas });
+    if (packed.unmatched === true) return refuseUnmatched(bytes, packed, keys, { unmatched: spec.unmatched, maxUnpackedBytes });
+    return decodeRecordBatch(bytes, packed, decoder, { maxUnpackedBytes, onRow, replays, division: { spec, index, keys } });
   }
 
   /** Refuses what cannot be decoded or computed, before there is a record. @throws as `RecordDecoder` and `RowTransform` do. */

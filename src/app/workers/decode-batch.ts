@@ -1,14 +1,14 @@
 import { isServiceError, type ServiceError } from '../../base/errors.ts';
 import { cutIfHuge } from '../../ingest/cut-record.ts';
 import type { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
-import type { Refusal } from '../../ingest/decode/rejection.ts';
+import type { NoRow, Refusal, Rejection } from '../../ingest/decode/rejection.ts';
 import type { DivisionKeys } from '../../ingest/divide/division-keys.ts';
 import { readBatchHeader } from '../../kafka/records/batch-header.ts';
 import { RecordCursor } from '../../kafka/records/record-cursor.ts';
-import type { DivisionSpec } from '../../protocol/division.ts';
+import type { DivisionOfTable, DivisionSpec } from '../../protocol/division.ts';
 import type { ReplayTarget } from '../../protocol/replayed-record.ts';
 import type { PackedRecordBatch, PassReason, RejectedRecord } from '../../protocol/sealed-batch.ts';
-import { replayedSource } from './replayed-source.ts';
+import { type ReplayedSource, replayedSource } from './replayed-source.ts';
 
 /** What a record batch brought beside the rows that are in the decoder. */
 export interface DecodedRecordBatch {
@@ -34,6 +34,13 @@ export interface DecodeBatchOptions {
   readonly onRow?: ((offsetDelta: number) => void) | undefined;
   /** What of its replay topic a table takes. */
   readonly replays?: ReplayTarget | undefined;
+  /** Which records of the replay topic are the table's, where they are divided. Absent: those of its letters. */
+  readonly division?: ReplayDivision | undefined;
+}
+
+/** A division, and what says which table a record is for. */
+export interface ReplayDivision extends DivisionOfTable {
+  readonly keys: DivisionKeys;
 }
 
 /**
@@ -63,7 +70,7 @@ function decodeRecords(
   cursor: RecordCursor,
   packed: PackedRecordBatch,
   decoder: RecordDecoder,
-  { onRow, replays }: DecodeBatchOptions,
+  { onRow, replays, division }: DecodeBatchOptions,
 ): DecodedRecordBatch {
   const target = targetOf(packed, replays);
   const firstDelta = cursor.deltaOf(packed.fromOffset);
@@ -75,7 +82,7 @@ function decodeRecords(
   while (cursor.next()) {
     if (cursor.offsetDelta < firstDelta) continue;
     read += 1;
-    const refusal = target === undefined ? decoder.decode(cursor) : decodeReplayed(cursor, decoder, target);
+    const refusal = target === undefined ? decoder.decode(cursor) : decodeReplayed(cursor, decoder, target, division);
     if (refusal === undefined) {
       onRow?.(cursor.offsetDelta);
       continue;
@@ -127,11 +134,9 @@ function refuseRecords(
     const found = refusals[read];
     read += 1;
     // Only a batch that could not be divided has records that a table would take.
-    const refusal: Refusal = found === undefined || typeof found === 'number' ? undivided : found;
+    const refusal = unmatchedAs(found === undefined || typeof found === 'number' ? undivided : found, unmatched);
     if (refusal.noRow !== undefined) passedOver.push(refusal.noRow);
-    else if (refusal.reason !== 'no-table') rejects.push(rejectOf(cursor, packed, refusal, undefined));
-    else if (unmatched === 'skip') passedOver.push('no-table');
-    else rejects.push(rejectOf(cursor, packed, { ...refusal, suspends: unmatched === 'suspend' }, undefined));
+    else rejects.push(rejectOf(cursor, packed, refusal, undefined));
   }
   return { rejects, passedOver, unread: 0, replayed: 0, read, unpackedBytes: cursor.data.length };
 }
@@ -139,11 +144,35 @@ function refuseRecords(
 const undivided: Refusal = { reason: 'no-table', message: 'the record batch could not be divided among the tables of its route' };
 
 /** As the record that it was in its own topic. */
-function decodeReplayed(cursor: RecordCursor, decoder: RecordDecoder, target: ReplayTarget): Refusal | undefined {
+function decodeReplayed(
+  cursor: RecordCursor,
+  decoder: RecordDecoder,
+  target: ReplayTarget,
+  division: ReplayDivision | undefined,
+): Unmatched | undefined {
   const source = replayedSource(cursor, target);
   if (source === undefined) return { noRow: 'not-for-table' };
+  const elsewhere = division === undefined ? undefined : refusalOfDivision(source, division);
+  if (elsewhere !== undefined) return elsewhere;
   decoder.setOrigin(source.replayed.topic, source.replayed.partition);
   return decoder.decode(source.record);
+}
+
+/** Replayed records are divided anew, by the route as it is now. */
+function refusalOfDivision({ replayed, record }: ReplayedSource, { spec, index, keys }: ReplayDivision): Unmatched | undefined {
+  keys.startPartition(replayed.topic, replayed.partition);
+  keys.put(record);
+  const [found] = keys.take();
+  if (found === index) return undefined;
+  return index > 0 || found === undefined || typeof found === 'number' ? { noRow: 'not-for-table' } : unmatchedAs(found, spec.unmatched);
+}
+
+type Unmatched = NoRow | (Rejection & { readonly suspends?: boolean });
+
+/** What becomes of a record that no table takes. */
+function unmatchedAs(refusal: Refusal, unmatched: DivisionSpec['unmatched']): Unmatched {
+  if (refusal.reason !== 'no-table') return refusal;
+  return unmatched === 'skip' ? { noRow: 'no-table' } : { ...refusal, suspends: unmatched === 'suspend' };
 }
 
 function targetOf({ topic }: PackedRecordBatch, replays: ReplayTarget | undefined): ReplayTarget | undefined {

@@ -13,7 +13,8 @@ export function replayedSource(cursor: SourceRecord, target: ReplayTarget): Repl
   const headers = cursor.headers();
   const replayed = replayedOf(headers);
   if (replayed === undefined || replayed.pipeline !== target.pipeline) return undefined;
-  if (replayed.table !== target.table || replayed.tableId !== target.tableId) return undefined;
+  const isOwn = replayed.table === target.table ? replayed.tableId === target.tableId : target.together?.includes(replayed.table);
+  if (isOwn !== true) return undefined;
   const { data, keyStart, keyEnd, valueStart, valueEnd } = cursor;
   const own = headers.slice(0, -1);
   const { offset, timestampMs } = replayed;

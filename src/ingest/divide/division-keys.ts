@@ -7,7 +7,7 @@ import type { KnownSchemas } from '../decode/known-schemas.ts';
 import { RecordDecoder, type RecordDecoderOptions } from '../decode/record-decoder.ts';
 import type { Refusal } from '../decode/rejection.ts';
 import type { SourceRecord } from '../decode/source-record.ts';
-import { keyText } from './key-text.ts';
+import { keyText, wholePattern } from './key-text.ts';
 import { hasRecordTypes, RecordTypes } from './record-types.ts';
 
 export interface DivisionKeysOptions extends RecordDecoderOptions {
@@ -102,11 +102,6 @@ export class DivisionKeys {
     this.#byKey.set(text, part);
     return part;
   }
-}
-
-/** @throws SyntaxError for what is no regular expression. */
-export function wholePattern(pattern: string): RegExp {
-  return new RegExp(`^(?:${pattern})$`, 'u');
 }
 
 /** The one column that keys are read to. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { choiceField, textField, textListField } from '../../base/setting-fields.ts';
 import type { DivisionKey, DivisionPart, DivisionSpec } from '../../protocol/division.ts';
 import { type TransformSettings, transformShape } from '../transform/transform-settings.ts';
-import { wholePattern } from './division-keys.ts';
+import { wholePattern } from './key-text.ts';
 
 const maxParts = 256;
 const maxValues = 1_000;

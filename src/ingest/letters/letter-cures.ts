@@ -23,7 +23,8 @@ export const letterCures: Readonly<Record<RejectReason, string>> = {
   'not-computed':
     'the message names the expression: write it so that it takes such values (try_cast, nullif, coalesce), or correct the producer',
   'expectation-failed': 'the message names the expectation: correct the producer, or set its onFailure to count',
-  'no-table': 'name what the message tells in divide.tables of the route, and produce the records again; or set divide.unmatched to skip',
+  'no-table':
+    'name what the message tells in divide.tables of the route, start again and replay the letters; or set divide.unmatched to skip',
   'corrupt-batch':
     'raise ingest.maxUnpackedBytes if the message says that it is too large; else look at the producer and its brokers: the batch is damaged',
 };

@@ -35,7 +35,7 @@ describe('a divided route', () => {
 `),
     });
     const [other, orders, payments] = config.ingest.routes;
-    const division = {
+    const spec = {
       key: { kind: 'member', path: ['meta', 'type'], type: 'string' },
       value: { kind: 'json', framed: false, tombstones: 'skip' },
       parts: [
@@ -51,10 +51,10 @@ describe('a divided route', () => {
     expect(payments).toMatchObject({
       table: 'payments',
       where: 'id > 0',
-      divided: { division, index: 1 },
+      divided: { spec, index: 1 },
       at: ['routes', 1, 'divide', 'tables', 1],
     });
-    expect(payments?.divided?.division).toBe(orders?.divided?.division);
+    expect(payments?.divided?.spec).toBe(orders?.divided?.spec);
   });
 
   it.each([
@@ -63,7 +63,7 @@ describe('a divided route', () => {
     ['`a.b`.c', ['a.b', 'c']],
   ])('finds member %s', (member, path) => {
     const { config } = load({ yaml: yamlOf(`      divide: { member: "${member}", tables: [{ table: orders, values: [x] }] }`) });
-    expect(config.ingest.routes[1]?.divided?.division.key).toEqual({ kind: 'member', path, type: 'string' });
+    expect(config.ingest.routes[1]?.divided?.spec.key).toEqual({ kind: 'member', path, type: 'string' });
   });
 
   const tables = 'tables: [{ table: orders, values: [order] }, { table: payments, values: [payment] }]';

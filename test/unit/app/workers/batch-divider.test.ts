@@ -218,7 +218,11 @@ describe('records that no table takes', () => {
         partitionPathStyle: 'hive-delta',
         statisticsColumns: 32,
       },
-      decode: { sources: [{ kind: 'value', name: 'v' }], unknownMembers: 'ignore', division: { ...specOf(byMember), unmatched } },
+      decode: {
+        sources: [{ kind: 'value', name: 'v' }],
+        unknownMembers: 'ignore',
+        division: { spec: { ...specOf(byMember), unmatched }, index: 0 },
+      },
       fileNameStem: 'stem',
     });
     return { rejects: rejects.map(({ offset, reason, message, suspends }) => [offset, reason, message, suspends]), passedOver, rowCount };

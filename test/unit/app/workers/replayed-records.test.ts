@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { decodeRecordBatch, rejectedRows } from '../../../../src/app/workers/decode-batch.ts';
+import { type DecodeBatchOptions, decodeRecordBatch, rejectedRows } from '../../../../src/app/workers/decode-batch.ts';
 import { toEpochMs } from '../../../../src/base/clock.ts';
+import { KnownSchemas } from '../../../../src/ingest/decode/known-schemas.ts';
 import { RecordDecoder } from '../../../../src/ingest/decode/record-decoder.ts';
+import { DivisionKeys } from '../../../../src/ingest/divide/division-keys.ts';
 import type { OutgoingRecord } from '../../../../src/kafka/client.ts';
 import { encodeRecordBatch } from '../../../../src/kafka/records/record-batch.ts';
+import type { DivisionSpec } from '../../../../src/protocol/division.ts';
 import { printReplayed, type ReplayedRecord, replayHeader } from '../../../../src/protocol/replayed-record.ts';
 import { rowsOf } from '../../ingest/decode/decoding.ts';
 
@@ -21,7 +24,7 @@ function replayOf(value: string, rest: Partial<ReplayedRecord> = {}): OutgoingRe
   return { key: utf8('k'), value: utf8(value), headers: [['trace', utf8('t1')], header], timestampMs: toEpochMs(9_000) };
 }
 
-function decoded(records: readonly OutgoingRecord[], topic = 'replay') {
+function decoded(records: readonly OutgoingRecord[], topic = 'replay', options: DecodeBatchOptions = { replays: target }) {
   const fields = [
     { name: 'id', type: { kind: 'long' }, nullable: false },
     { name: 'topic', type: { kind: 'string' }, nullable: false },
@@ -37,7 +40,7 @@ function decoded(records: readonly OutgoingRecord[], topic = 'replay') {
   const decoder = new RecordDecoder({ kind: 'struct', fields }, { sources, unknownMembers: 'ignore' });
   const { bytes } = encodeRecordBatch({ topic, partition: 1, records });
   const packed = { topic, partition: 1, start: 0, end: bytes.length, fromOffset: 0n };
-  const result = decodeRecordBatch(bytes, packed, decoder, { replays: target });
+  const result = decodeRecordBatch(bytes, packed, decoder, options);
   return { ...result, bytes, packed, rows: rowsOf(decoder.finish()) };
 }
 
@@ -76,6 +79,43 @@ describe('records of the replay topic', () => {
     expect(rejects[0]?.headers.map(([name]) => name)).toEqual(['trace']);
     const failures = new Map([[1, { reason: 'not-computed', message: 'no' } as const]]);
     expect(rejectedRows(bytes, packed, failures, { replays: target })).toMatchObject([{ ...expected, reason: 'not-computed' }]);
+  });
+
+  it('are divided anew where the records of the route are', () => {
+    const spec: DivisionSpec = {
+      key: { kind: 'member', path: ['type'], type: 'string' },
+      value: { kind: 'json', framed: false },
+      parts: [
+        { table: 't', values: ['t'] },
+        { table: 'u', values: ['u'] },
+      ],
+      unmatched: 'reject',
+    };
+    const of = (index: number) => {
+      const keys = new DivisionKeys(spec, { schemas: new KnownSchemas() });
+      const together = ['t', 'u'];
+      const own = index === 0 ? target : { ...target, table: 'u', tableId: 'id-u' };
+      return { replays: { ...own, together }, division: { spec, index, keys } };
+    };
+    const lost = { reason: 'no-table' };
+    const records = [
+      replayOf('{"id":1,"type":"u"}', lost),
+      replayOf('{"id":2,"type":"t"}', lost),
+      replayOf('{"id":3,"type":"x"}', lost),
+      replayOf('no JSON', lost),
+      replayOf('{"id":5,"type":"u"}', { table: 'v' }),
+      replayOf('{"id":6,"type":"u"}', { table: 'u', tableId: 'id-u' }),
+      replayOf('{"id":7,"type":"u"}', { table: 'u', tableId: 'of another time' }),
+    ];
+    const first = decoded(records, 'replay', of(0));
+    expect(first.rows).toMatchObject([{ id: 2n, topic: 'orders' }]);
+    expect(first.rejects).toMatchObject([
+      { reason: 'no-table', offset: 2n, replayed: { topic: 'orders' } },
+      { reason: 'invalid-json', offset: 3n },
+    ]);
+    const second = decoded(records, 'replay', of(1));
+    expect(second.rows).toMatchObject([{ id: 1n }, { id: 6n }]);
+    expect(second.rejects).toEqual([]);
   });
 
   it('are told from records of other topics by the topic alone', () => {
