@@ -3,7 +3,7 @@ import type { TableMetadata } from './metadata/table-metadata.ts';
 import type { LoadedMetadata, TablePointer } from './pointer/table-pointer.ts';
 
 /** Properties that name directories a table keeps files in (https://iceberg.apache.org/docs/latest/configuration/). */
-const pathProperties = ['write.data.path', 'write.metadata.path', 'write.object-storage.path', 'write.folder-storage.path'] as const;
+export const pathProperties = ['write.data.path', 'write.metadata.path', 'write.object-storage.path', 'write.folder-storage.path'] as const;
 
 /** The directories that metadata names as the table's: its location and those of its properties. */
 export function namedPlaces({ location, properties }: TableMetadata): readonly string[] {

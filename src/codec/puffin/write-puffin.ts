@@ -1,5 +1,5 @@
-import { printJson } from '../../base/bigint-json.ts';
-import { type PuffinBlob, puffinBlobToJson, puffinMagic, puffinTailBytes } from './puffin-format.ts';
+import { puffinFooter } from './puffin-footer.ts';
+import { type PuffinBlob, puffinBlobToJson, puffinMagic } from './puffin-format.ts';
 
 /** A blob to be written, as it is. */
 export interface PuffinContent {
@@ -30,10 +30,7 @@ export function writePuffin(contents: readonly PuffinContent[], properties: Read
     return { type, fields, snapshotId, sequenceNumber, ...place, compressionCodec: undefined, properties: blob.properties ?? {} };
   });
   const footer = { blobs: blobs.map(puffinBlobToJson), ...(Object.keys(properties).length === 0 ? {} : { properties }) };
-  const payload = Buffer.from(printJson(footer));
-  const tail = new Uint8Array(puffinTailBytes);
-  new DataView(tail.buffer).setInt32(0, payload.byteLength, true);
-  tail.set(puffinMagic, puffinTailBytes - puffinMagic.byteLength);
-  const bytes = Buffer.concat([puffinMagic, ...contents.map(({ content }) => content), puffinMagic, payload, tail]);
-  return { bytes, blobs, footerSizeBytes: puffinMagic.byteLength + payload.byteLength + tail.byteLength };
+  const end = puffinFooter(footer);
+  const bytes = Buffer.concat([puffinMagic, ...contents.map(({ content }) => content), end]);
+  return { bytes, blobs, footerSizeBytes: end.byteLength };
 }

@@ -1,4 +1,5 @@
 import { groupBy } from '../../base/group-by.ts';
+import type { IdSource } from '../../base/ids.ts';
 import { buildColumn } from '../../codec/build-columns.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { StructType } from '../../schema/types.ts';
@@ -19,6 +20,20 @@ import { contentFile, fileNames } from './staging.ts';
 export interface PositionsOfFile {
   readonly dataFile: ContentFile;
   readonly positions: BigInt64Array;
+}
+
+/** As `PositionsOfFile`, where no more than the path is known. */
+export interface PositionsOfPath {
+  readonly dataFile: Pick<ContentFile, 'path'>;
+  readonly positions: BigInt64Array;
+}
+
+/** A position delete file that was not written anywhere yet. */
+export interface EncodedPositions {
+  readonly bytes: Uint8Array;
+  readonly rowCount: number;
+  readonly metrics: FileMetrics;
+  readonly splitOffsets: readonly number[] | undefined;
 }
 
 const pathType = { kind: 'string' } as const;
@@ -55,21 +70,14 @@ export class PositionDeleteFiles {
 
   /** One file for data files of one partition of one spec. */
   async write(deleted: readonly PositionsOfFile[]): Promise<void> {
-    const sorted = deleted
-      .map((one) => ({ ...one, key: Buffer.from(one.dataFile.path) }))
-      .toSorted((a, b) => Buffer.compare(a.key, b.key))
-      .filter(({ positions }) => positions.length > 0);
+    const sorted = sortedByPath(deleted);
     const first = sorted[0]?.dataFile;
     const spec = first === undefined ? undefined : specById(this.#state.metadata, first.specId);
     if (first === undefined || spec === undefined) return;
     const { format } = this.#compression;
     const names = fileNames(this.#context, this.#state, spec, { format, content: 'position-deletes' });
     const path = names.location(names.next(first.partition));
-    // pyiceberg takes the paths as a dictionary, which pyarrow makes of plain text alone.
-    const writer = rowFileWriter(deleteColumns, this.#compression, this.#context.ids, { plainText: true });
-    for (const batch of batchesOf(sorted)) await writer.append(batch);
-    const { bytes, splitOffsets, columnBytes } = await writer.finish();
-    const rowCount = sorted.reduce((sum, { positions }) => sum + positions.length, 0);
+    const { bytes, rowCount, metrics, splitOffsets } = await encodePositions(sorted, this.#compression, this.#context.ids);
     const file = contentFile({
       content: 'position-deletes',
       path,
@@ -78,7 +86,7 @@ export class PositionDeleteFiles {
       partition: first.partition,
       recordCount: rowCount,
       fileSizeBytes: bytes.length,
-      metrics: metricsOf(sorted, rowCount, columnBytes),
+      metrics,
       splitOffsets,
       referencedDataFile: sorted.length === 1 ? first.path : undefined,
     });
@@ -87,12 +95,34 @@ export class PositionDeleteFiles {
   }
 }
 
+/** A position delete file of rows of several data files, by path and position as readers want them. */
+export async function encodePositions(
+  deleted: readonly PositionsOfPath[],
+  compression: FileCompression,
+  ids: IdSource,
+): Promise<EncodedPositions> {
+  const sorted = sortedByPath(deleted);
+  // pyiceberg takes the paths as a dictionary, which pyarrow makes of plain text alone.
+  const writer = rowFileWriter(deleteColumns, compression, ids, { plainText: true });
+  for (const batch of batchesOf(sorted)) await writer.append(batch);
+  const { bytes, splitOffsets, columnBytes } = await writer.finish();
+  const rowCount = sorted.reduce((sum, { positions }) => sum + positions.length, 0);
+  return { bytes, rowCount, metrics: metricsOf(sorted, rowCount, columnBytes), splitOffsets };
+}
+
+function sortedByPath<One extends PositionsOfPath>(deleted: readonly One[]): readonly One[] {
+  return deleted
+    .map((one) => ({ one, key: Buffer.from(one.dataFile.path) }))
+    .toSorted((a, b) => Buffer.compare(a.key, b.key))
+    .flatMap(({ one }) => (one.positions.length > 0 ? [one] : []));
+}
+
 /** Deletes of data files by the partition they share. */
 export function byPartition(deleted: readonly PositionsOfFile[]): readonly (readonly PositionsOfFile[])[] {
   return [...groupBy(deleted, ({ dataFile }) => partitionKey(dataFile.specId, dataFile.partition)).values()];
 }
 
-function* batchesOf(deleted: readonly PositionsOfFile[]): Generator<ColumnBatch, void, undefined> {
+function* batchesOf(deleted: readonly PositionsOfPath[]): Generator<ColumnBatch, void, undefined> {
   for (const { dataFile, positions } of deleted) {
     for (let from = 0; from < positions.length; from += rowsPerBatch) {
       const values = positions.subarray(from, from + rowsPerBatch);
@@ -106,7 +136,7 @@ function* batchesOf(deleted: readonly PositionsOfFile[]): Generator<ColumnBatch,
 
 /** Bounds of the path are whole where there is one: readers find the file's deletes by them. */
 function metricsOf(
-  sorted: readonly PositionsOfFile[],
+  sorted: readonly PositionsOfPath[],
   rowCount: number,
   columnBytes: ReadonlyMap<number, number> | undefined,
 ): FileMetrics {

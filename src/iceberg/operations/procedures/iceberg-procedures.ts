@@ -1,5 +1,6 @@
 import type { Procedure } from '../../../table/queries.ts';
 import type { TableContext } from '../../table-context.ts';
+import { copyProcedures } from './copy-procedures.ts';
 import { filesProcedures } from './files-procedures.ts';
 import { refusedProcedures } from './refused-procedures.ts';
 import { rewriteProcedures } from './rewrite-procedures.ts';
@@ -7,5 +8,11 @@ import { snapshotProcedures } from './snapshot-procedures.ts';
 
 /** What SQL can CALL on an Iceberg table, under the names and with the results of the reference implementation. */
 export function icebergProcedures(context: TableContext): readonly Procedure[] {
-  return [...snapshotProcedures(context), ...rewriteProcedures(context), ...filesProcedures(context), ...refusedProcedures(context)];
+  return [
+    ...snapshotProcedures(context),
+    ...rewriteProcedures(context),
+    ...filesProcedures(context),
+    ...copyProcedures(context),
+    ...refusedProcedures(context),
+  ];
 }

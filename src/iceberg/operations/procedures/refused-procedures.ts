@@ -1,7 +1,7 @@
 import type { Procedure, ProcedureParameter } from '../../../table/queries.ts';
 import { unsupportedFeature } from '../../definition/definition-errors.ts';
 import type { TableContext } from '../../table-context.ts';
-import { optional, required, resultColumns } from './procedure-values.ts';
+import { optional, resultColumns } from './procedure-values.ts';
 
 interface Refused {
   readonly name: string;
@@ -22,18 +22,6 @@ const refused: readonly Refused[] = [
     parameters: [optional('snapshot_id', 'long')],
     output: resultColumns({ partition_statistics_file: 'string' }),
     hint: 'the metadata table partitions has the same numbers; call it in Spark for the file, which is kept',
-  },
-  {
-    name: 'rewrite_table_path',
-    parameters: [
-      required('source_prefix', 'string'),
-      required('target_prefix', 'string'),
-      optional('start_version', 'string'),
-      optional('end_version', 'string'),
-      optional('staging_location', 'string'),
-    ],
-    output: resultColumns({ latest_version: 'string', file_list_location: 'string' }),
-    hint: 'a copied table is read with a path map from where it was written to where it is',
   },
 ];
 
