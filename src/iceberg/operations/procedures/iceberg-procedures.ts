@@ -5,6 +5,7 @@ import { filesProcedures } from './files-procedures.ts';
 import { refusedProcedures } from './refused-procedures.ts';
 import { rewriteProcedures } from './rewrite-procedures.ts';
 import { snapshotProcedures } from './snapshot-procedures.ts';
+import { statisticsProcedures } from './statistics-procedures.ts';
 
 /** What SQL can CALL on an Iceberg table, under the names and with the results of the reference implementation. */
 export function icebergProcedures(context: TableContext): readonly Procedure[] {
@@ -13,6 +14,7 @@ export function icebergProcedures(context: TableContext): readonly Procedure[] {
     ...rewriteProcedures(context),
     ...filesProcedures(context),
     ...copyProcedures(context),
+    ...statisticsProcedures(context),
     ...refusedProcedures(context),
   ];
 }

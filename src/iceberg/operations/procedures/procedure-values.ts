@@ -40,6 +40,11 @@ export class ProcedureValues {
     return Array.isArray(value) ? (value as readonly (string | bigint)[]).map(BigInt) : undefined;
   }
 
+  texts(name: string): readonly string[] | undefined {
+    const value = this.#values.get(name);
+    return Array.isArray(value) ? (value as readonly (string | bigint)[]).map(String) : undefined;
+  }
+
   map(name: string): ReadonlyMap<string, string> | undefined {
     const value = this.#values.get(name);
     return value instanceof Map ? (value as ReadonlyMap<string, string>) : undefined;

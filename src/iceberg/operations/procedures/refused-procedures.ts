@@ -12,12 +12,6 @@ interface Refused {
 
 const refused: readonly Refused[] = [
   {
-    name: 'compute_table_stats',
-    parameters: [optional('snapshot_id', 'long'), optional('columns', 'string-list')],
-    output: resultColumns({ statistics_file: 'string' }),
-    hint: 'it takes theta sketches of every column; call it in Spark, the file it adds is kept',
-  },
-  {
     name: 'compute_partition_stats',
     parameters: [optional('snapshot_id', 'long')],
     output: resultColumns({ partition_statistics_file: 'string' }),
