@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readAvroFile } from '../../src/codec/avro/read-avro-file.ts';
 import { textIn } from '../support/parity/delta-bench.ts';
 import { readPuffinBlob, readPuffinFooter } from '../support/puffin/read-puffin.ts';
 import { enginesMissing } from './support/engine-bench.ts';
@@ -54,5 +55,61 @@ describe.skipIf(enginesMissing)('statistics of Iceberg tables', () => {
     expect(own).toHaveLength(other.length);
     expect(await bench().ours(`SELECT count(*) AS n FROM ${fullName(here)}`)).toHaveLength(1);
     await bench().expectSound(here.path);
+  });
+
+  const newestOf = (path: string): string => {
+    const names = readdirSync(join(path, 'metadata')).filter((name) => name.endsWith('.metadata.json'));
+    return join(path, 'metadata', names.toSorted().at(-1) ?? '');
+  };
+  const partitionStatistics = (path: string, format: string): readonly string[] =>
+    readdirSync(join(path, 'metadata'))
+      .filter((name) => name.startsWith('partition-stats-') && name.endsWith(`.${format}`))
+      .map((name) => join(path, 'metadata', name));
+
+  it('of partitions are the rows that Spark writes of the same snapshot', async () => {
+    const { session, oracle } = bench();
+    const here = bench().table('ours', 'parted');
+    await session.sql(
+      `CREATE TABLE ${fullName(here)} (id INT, s STRING, day DATE, c DECIMAL(9, 2)) USING iceberg
+       PARTITIONED BY (bucket(3, id), months(day), s, c) TBLPROPERTIES ('format-version' = '3', 'write.delete.mode' = 'merge-on-read')`,
+    );
+    await session.sql(`INSERT INTO ${fullName(here)} SELECT CAST(id AS INT), CASE WHEN id % 3 > 0 THEN concat('ü', id % 3) END,
+      DATE '1969-11-15' + CAST(id % 60 AS INT), id % 2 - 0.5 FROM range(40)`);
+    await session.sql(`DELETE FROM ${fullName(here)} WHERE id IN (3, 5, 8)`);
+    // Another name for the same snapshot, from before it has statistics.
+    await oracle.sql(`CALL lake.system.register_table('theirs.parted', '${newestOf(here.path)}')`);
+    const [ours] = await (await session.sql(`CALL lake.system.compute_partition_stats('${here.name}')`)).collect();
+    const own = textIn(ours, 'partition_statistics_file');
+    await oracle.sql("CALL lake.system.compute_partition_stats('theirs.parted')");
+    const [other = ''] = partitionStatistics(here.path, 'parquet').filter((file) => file !== own);
+    expect(await bench().spark(`SELECT * FROM parquet.\`${own}\``)).toEqual(await bench().spark(`SELECT * FROM parquet.\`${other}\``));
+    await bench().expectSound(here.path);
+  });
+
+  it.each(['parquet', 'avro'])('of partitions are what Spark goes on from, in %s', async (format) => {
+    const { session, oracle } = bench();
+    const here = bench().table('ours', `continued_${format}`);
+    await session.sql(
+      `CREATE TABLE ${fullName(here)} (id INT, s STRING) USING iceberg PARTITIONED BY (s) TBLPROPERTIES ('write.format.default' = '${format}')`,
+    );
+    await session.sql(`INSERT INTO ${fullName(here)} VALUES (1, 'a'), (2, 'b')`);
+    await session.sql(`CALL lake.system.compute_partition_stats('${here.name}')`);
+    const known = partitionStatistics(here.path, format);
+    await session.sql(`DELETE FROM ${fullName(here)} WHERE s = 'b'`);
+    await session.sql(`INSERT INTO ${fullName(here)} VALUES (3, 'a')`);
+    await oracle.sql(`CALL lake.system.compute_partition_stats('${here.name}')`);
+    const [made = ''] = partitionStatistics(here.path, format).filter((file) => !known.includes(file));
+    // The newest manifests tell nothing of the partition that is empty now: only who has read our file knows of it.
+    const rows =
+      format === 'avro'
+        ? [...readAvroFile(readFileSync(made), { name: made }).records()].map((row) => [row['partition'], Number(row['data_record_count'])])
+        : (await session.read.parquet(made).collect()).map((row) => [
+            { ...(row['partition'] as object) },
+            Number(row['data_record_count']),
+          ]);
+    expect(rows).toEqual([
+      [{ s: 'a' }, 2],
+      [{ s: 'b' }, 0],
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { readAvroFile } from '../../src/codec/avro/read-avro-file.ts';
 import { icebergBench } from '../support/iceberg/parity-bench.ts';
 import { textIn } from '../support/parity/delta-bench.ts';
 import { refusalOf } from '../support/parity/refusals.ts';
@@ -112,5 +113,122 @@ describe('statistics of Iceberg tables', () => {
     expect((await refusalOf(sql("CALL ice.system.compute_table_stats('db.nested')"))).message).toContain(
       'No columns found to compute stats',
     );
+  });
+
+  const rowsOf = async (path: string): Promise<readonly unknown[]> => {
+    const rows = await bench().session.read.parquet(path).collect();
+    return rows.map((row) => ({ ...row }));
+  };
+
+  it.each(['parquet', 'avro', 'orc'])('A25: compute_partition_stats writes a row for each partition, in %s tables', async (format) => {
+    const { sql } = bench();
+    const name = `parts_${format}`;
+    await sql(
+      `CREATE TABLE db.${name} (id BIGINT NOT NULL, data STRING, day DATE) USING iceberg PARTITIONED BY (data, months(day))
+       TBLPROPERTIES ('write.format.default' = '${format}')`,
+    );
+    await sql(
+      `INSERT INTO db.${name} VALUES (1, 'b', DATE '2020-01-05'), (2, 'b', DATE '2020-01-20'), (3, 'a', NULL), (4, NULL, DATE '1969-12-31')`,
+    );
+    const [row] = await sql(`CALL ice.system.compute_partition_stats('db.${name}')`);
+    const path = textIn(row, 'partition_statistics_file');
+    const written = format === 'orc' ? 'parquet' : format;
+    expect(path).toMatch(new RegExp(`/metadata/partition-stats-\\d+-[0-9a-f-]+\\.${written}$`));
+    const { id } = await bench().lastSnapshot(`db.${name}`);
+    expect(listed(name, 'partition-statistics')).toEqual([
+      { 'snapshot-id': String(id), 'statistics-path': path, 'file-size-in-bytes': readFileSync(path).byteLength },
+    ]);
+    const shown = await sql(`SELECT partition, spec_id, record_count, file_count, total_data_file_size_in_bytes, last_updated_snapshot_id
+      FROM db.${name}.partitions ORDER BY partition.data NULLS FIRST`);
+    const found = written === 'avro' ? [...readAvroFile(readFileSync(path), { name: path }).records()] : await rowsOf(path);
+    expect(found).toHaveLength(3);
+    for (const [index, one] of found.entries()) {
+      expect(one).toMatchObject({
+        partition: shown[index]?.['partition'],
+        spec_id: 0,
+        data_record_count: shown[index]?.['record_count'],
+        data_file_count: shown[index]?.['file_count'],
+        total_data_file_size_in_bytes: shown[index]?.['total_data_file_size_in_bytes'],
+        position_delete_record_count: 0n,
+        equality_delete_file_count: 0,
+        total_record_count: null,
+        last_updated_snapshot_id: id,
+      });
+    }
+    // What is there is given again.
+    expect(await sql(`CALL ice.system.compute_partition_stats('db.${name}')`)).toEqual([row]);
+    if (format === 'parquet') await bench().agree(name);
+  });
+
+  it('A25: compute_partition_stats counts deletes, and partitions of all specs', async () => {
+    const { sql } = bench();
+    await sql(
+      "CREATE TABLE db.evolved (id INT, a STRING, b STRING) USING iceberg PARTITIONED BY (a) TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')",
+    );
+    await sql("INSERT INTO db.evolved SELECT CAST(id AS INT), 'x', 'p' FROM range(5)");
+    await sql('DELETE FROM db.evolved WHERE id IN (1, 2)');
+    await sql('ALTER TABLE db.evolved ADD PARTITION FIELD b');
+    await sql("INSERT INTO db.evolved VALUES (9, 'x', 'q')");
+    await sql("ALTER TABLE db.evolved SET TBLPROPERTIES ('format-version' = '3')");
+    await sql('DELETE FROM db.evolved WHERE id = 3');
+    const [row] = await sql("CALL ice.system.compute_partition_stats('db.evolved')");
+    const { id } = await bench().lastSnapshot('db.evolved');
+    expect(await rowsOf(textIn(row, 'partition_statistics_file'))).toMatchObject([
+      {
+        partition: { a: 'x', b: null },
+        spec_id: 0,
+        data_record_count: 5n,
+        position_delete_record_count: 3n,
+        position_delete_file_count: 0,
+        dv_count: 1,
+        last_updated_snapshot_id: id,
+      },
+      {
+        partition: { a: 'x', b: 'q' },
+        spec_id: 1,
+        data_record_count: 1n,
+        data_file_count: 1,
+        position_delete_record_count: 0n,
+        dv_count: 0,
+      },
+    ]);
+  });
+
+  it('A25: compute_partition_stats takes the snapshot that is named, and refuses what is not there', async () => {
+    const { sql } = bench();
+    await sql('CREATE TABLE db.named (id BIGINT NOT NULL, data STRING) USING iceberg PARTITIONED BY (data)');
+    expect(await sql("CALL ice.system.compute_partition_stats('db.named')")).toEqual([]);
+    await sql("INSERT INTO db.named VALUES (1, 'a'), (2, 'b')");
+    const first = await bench().lastSnapshot('db.named');
+    await sql("INSERT INTO db.named VALUES (3, 'c')");
+    const [row] = await sql(`CALL ice.system.compute_partition_stats(table => 'db.named', snapshot_id => ${first.id})`);
+    expect(await rowsOf(textIn(row, 'partition_statistics_file'))).toHaveLength(2);
+    expect(listed('named', 'partition-statistics').map((file) => file['snapshot-id'])).toEqual([String(first.id)]);
+    const unknown = await refusalOf(sql("CALL ice.system.compute_partition_stats(table => 'db.named', snapshot_id => 42)"));
+    expect(unknown.message).toContain('Snapshot not found: 42');
+    await sql('CREATE TABLE db.whole USING iceberg AS SELECT 1 AS id');
+    const whole = await refusalOf(sql("CALL ice.system.compute_partition_stats('db.whole')"));
+    expect(whole).toMatchObject({ errorClass: 'INVALID_ARGUMENT' });
+    expect(whole.message).toContain('Table must be partitioned');
+  });
+
+  it('A25: statistics go with the snapshots they are of, and with copies', async () => {
+    const { sql, path } = bench();
+    await sql('CREATE TABLE db.passing (id BIGINT, data STRING) USING iceberg PARTITIONED BY (data)');
+    await sql("INSERT INTO db.passing VALUES (1, 'a')");
+    const [[table], [parts]] = [
+      await sql("CALL ice.system.compute_table_stats('db.passing')"),
+      await sql("CALL ice.system.compute_partition_stats('db.passing')"),
+    ];
+    const files = [textIn(table, 'statistics_file'), textIn(parts, 'partition_statistics_file')];
+    const [copies] = await sql(
+      `CALL ice.system.rewrite_table_path(table => 'db.passing', source_prefix => '${path('passing')}', target_prefix => '/far')`,
+    );
+    const list = readFileSync(textIn(copies, 'file_list_location'), 'utf8').split('\n');
+    for (const file of files) expect(list).toContain(`${file},${file.replace(path('passing'), '/far')}`);
+    await sql("INSERT INTO db.passing VALUES (2, 'a')");
+    await sql("CALL ice.system.expire_snapshots(table => 'db.passing', older_than => TIMESTAMP '2100-01-01', retain_last => 1)");
+    expect(files.map((file) => existsSync(file))).toEqual([false, false]);
+    expect([...listed('passing', 'statistics'), ...listed('passing', 'partition-statistics')]).toEqual([]);
   });
 });

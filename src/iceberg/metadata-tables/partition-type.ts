@@ -1,7 +1,7 @@
 import type { InputRow, InputValue } from '../../codec/build-columns.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
 import { resultType } from '../../table/partitioning/apply-transform.ts';
-import type { ContentFile } from '../metadata/content-file.ts';
+import type { ContentFile, PartitionValue } from '../metadata/content-file.ts';
 import { columnsById } from '../metadata/schema-fields.ts';
 import type { PartitionField, TableMetadata } from '../metadata/table-metadata.ts';
 import { valueOfPartition } from '../scan/constant-columns.ts';
@@ -10,8 +10,12 @@ import { valueOfPartition } from '../scan/constant-columns.ts';
 export interface UnifiedPartition {
   /** `undefined`: no spec has fields. */
   readonly type: StructType | undefined;
+  /** Of the members, in their order. */
+  readonly fieldIds: readonly number[];
   /** The partition of a file; fields its spec does not have are null. */
   valueOf(file: ContentFile): InputRow;
+  /** The same as its values are in the manifest. */
+  tupleOf(file: ContentFile): readonly PartitionValue[];
 }
 
 export function unifiedPartition(metadata: TableMetadata): UnifiedPartition {
@@ -31,7 +35,16 @@ export function unifiedPartition(metadata: TableMetadata): UnifiedPartition {
   const places = new Map(
     metadata.partitionSpecs.map((spec) => [spec.specId, new Map(spec.fields.map(({ fieldId }, place) => [fieldId, place]))]),
   );
+  const tupleOf = (file: ContentFile): readonly PartitionValue[] => {
+    const place = places.get(file.specId);
+    return ordered.map(({ fieldId }) => {
+      const at = place?.get(fieldId);
+      return at === undefined ? undefined : file.partition[at];
+    });
+  };
   return {
+    fieldIds: ordered.map(({ fieldId }) => fieldId),
+    tupleOf,
     type:
       ordered.length === 0
         ? undefined
@@ -40,11 +53,10 @@ export function unifiedPartition(metadata: TableMetadata): UnifiedPartition {
             fields: ordered.map(({ name, fieldId }) => ({ name, type: types.get(fieldId) ?? { kind: 'string' }, nullable: true })),
           },
     valueOf: (file) => {
-      const place = places.get(file.specId);
+      const tuple = tupleOf(file);
       return Object.fromEntries(
-        ordered.map(({ fieldId, name }): [string, InputValue] => {
-          const at = place?.get(fieldId);
-          return [name, at === undefined ? undefined : valueOfPartition(types.get(fieldId) ?? { kind: 'string' }, file.partition[at])];
+        ordered.map(({ fieldId, name }, index): [string, InputValue] => {
+          return [name, valueOfPartition(types.get(fieldId) ?? { kind: 'string' }, tuple[index])];
         }),
       );
     },

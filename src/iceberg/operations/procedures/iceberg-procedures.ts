@@ -2,7 +2,6 @@ import type { Procedure } from '../../../table/queries.ts';
 import type { TableContext } from '../../table-context.ts';
 import { copyProcedures } from './copy-procedures.ts';
 import { filesProcedures } from './files-procedures.ts';
-import { refusedProcedures } from './refused-procedures.ts';
 import { rewriteProcedures } from './rewrite-procedures.ts';
 import { snapshotProcedures } from './snapshot-procedures.ts';
 import { statisticsProcedures } from './statistics-procedures.ts';
@@ -15,6 +14,5 @@ export function icebergProcedures(context: TableContext): readonly Procedure[] {
     ...filesProcedures(context),
     ...copyProcedures(context),
     ...statisticsProcedures(context),
-    ...refusedProcedures(context),
   ];
 }

@@ -2,8 +2,9 @@ import { isServiceError } from '../../../base/errors.ts';
 import { groupBy } from '../../../base/group-by.ts';
 import type { CommitOptions } from '../../../table/row-operations.ts';
 import type { Version } from '../../../table/version.ts';
-import type { ManifestEntry, ManifestFile, PartitionValue } from '../../metadata/content-file.ts';
+import type { ManifestEntry, ManifestFile } from '../../metadata/content-file.ts';
 import { specById } from '../../metadata/partition-type.ts';
+import { comparePartitions } from '../../scan/compare-partitions.ts';
 import { entriesOf, manifestsOf } from '../../scan/manifests.ts';
 import { partitionKey } from '../../scan/partition-key.ts';
 import type { SnapshotState } from '../../snapshot-state.ts';
@@ -115,19 +116,4 @@ async function write(
 function clustered(entries: readonly ManifestEntry[]): readonly ManifestEntry[] {
   const groups = groupBy(entries, ({ file }) => partitionKey(file.specId, file.partition));
   return [...groups.values()].toSorted(([a], [b]) => comparePartitions(a?.file.partition ?? [], b?.file.partition ?? [])).flat();
-}
-
-function comparePartitions(left: readonly PartitionValue[], right: readonly PartitionValue[]): number {
-  for (const [index, value] of left.entries()) {
-    const order = compareValues(value, right[index]);
-    if (order !== 0) return order;
-  }
-  return 0;
-}
-
-function compareValues(left: PartitionValue, right: PartitionValue): number {
-  if (left === undefined || right === undefined) return left === right ? 0 : left === undefined ? -1 : 1;
-  if (left instanceof Uint8Array && right instanceof Uint8Array) return Buffer.compare(left, right);
-  if (typeof left === 'string' && typeof right === 'string') return Buffer.compare(Buffer.from(left), Buffer.from(right));
-  return left < right ? -1 : left > right ? 1 : 0;
 }

@@ -180,9 +180,3 @@ describe('cherrypick_snapshot and publish_changes', () => {
     expect(await live()).toEqual(['a', 'b', 'c', 'd']);
   });
 });
-
-it('refuses procedures of other engines by name', async () => {
-  for (const name of ['compute_partition_stats']) {
-    await expect(call(name)).rejects.toMatchObject({ kind: 'unsupported', message: expect.stringContaining(name) as string });
-  }
-});
