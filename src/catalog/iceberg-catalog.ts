@@ -148,12 +148,9 @@ export class IcebergCatalog implements SessionCatalog {
     if (outcome === 'exists') throw tableExists(partsOf(to));
   }
 
-  /** @throws AnalysisException `UNSUPPORTED_FEATURE` where the catalog cannot, `SCHEMA_NOT_FOUND`, `PATH_NOT_FOUND`. */
+  /** @throws AnalysisException `SCHEMA_NOT_FOUND`, `PATH_NOT_FOUND`, `INVALID_ARGUMENT` for a directory. */
   async register(ident: TableIdent, metadataLocation: string, signal?: AbortSignal): Promise<QueryableTable> {
     const { names } = this.#parts;
-    if (names.register === undefined) {
-      throw unsupported(`registering tables in catalog "${this.name}", whose tables are directories`, 'use a SQL or REST catalog');
-    }
     const outcome = await names.register(ident, metadataLocation, signal);
     if (outcome === 'exists') throw tableExists(partsOf(ident));
     const table = outcome === 'absent' ? undefined : await this.load(ident, signal);

@@ -28,8 +28,8 @@ export interface IcebergNames {
   rename?(from: TableIdent, to: TableIdent, signal?: AbortSignal): Promise<NameChange>;
   /** False: there was none. `purge`: deletes the files too, all that its metadata refers to. */
   drop(ident: TableIdent, options: { readonly purge: boolean }, signal?: AbortSignal): Promise<boolean>;
-  /** A name for a table whose metadata file is there. Without it the catalog takes tables from nowhere. `absent`: no such file. */
-  register?(ident: TableIdent, metadataLocation: string, signal?: AbortSignal): Promise<NameChange>;
+  /** A name for a table whose metadata file is there. `absent`: no such file. @throws AnalysisException `INVALID_ARGUMENT` for a directory. */
+  register(ident: TableIdent, metadataLocation: string, signal?: AbortSignal): Promise<NameChange>;
   /** Without it the catalog keeps no views. */
   readonly views?: IcebergViewNames | undefined;
   close(): Promise<void>;

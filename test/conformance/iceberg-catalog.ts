@@ -208,7 +208,25 @@ function describePlaced(fixture: () => Promise<CatalogCase>): void {
       message: expect.stringMatching(/^Cannot set a custom location for a path-based table/) as string,
     });
     await expect(catalog.rename(t, ident(['db'], 'u'))).rejects.toMatchObject({ errorClass: 'UNSUPPORTED_FEATURE' });
-    await expect(catalog.register(ident(['db'], 'u'), elsewhere)).rejects.toMatchObject({ errorClass: 'UNSUPPORTED_FEATURE' });
+  });
+
+  it('begins a table with the metadata of another, which both keep for themselves from then on', async () => {
+    const { open } = await fixture();
+    const catalog = open();
+    const [t, u] = [ident(['db'], 't'), ident(['db'], 'u')];
+    const made = await make(catalog, t);
+    const metadata = await metadataFile(catalog, t);
+    const registered = await catalog.register(u, metadata);
+    expect((await registered.refresh()).tableId).toBe((await made.refresh()).tableId);
+    expect(await metadataFile(open(), u)).not.toBe(metadata);
+    for (const name of [t, u])
+      await expect(catalog.register(name, metadata)).rejects.toMatchObject({ errorClass: 'TABLE_OR_VIEW_ALREADY_EXISTS' });
+    await expect(catalog.register(ident(['db'], 'x'), `${metadata}.nope.metadata.json`)).rejects.toMatchObject({ kind: 'not-found' });
+    const folder = metadata.slice(0, metadata.lastIndexOf('/'));
+    await expect(catalog.register(ident(['db'], 'x'), folder)).rejects.toMatchObject({ errorClass: 'INVALID_ARGUMENT' });
+    expect(await catalog.load(ident(['db'], 'x'))).toBeUndefined();
+    await catalog.drop(u, { purge: false });
+    expect(await metadataFile(open(), t)).toBe(metadata);
   });
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { icebergBench } from '../support/iceberg/parity-bench.ts';
@@ -182,7 +182,27 @@ describe('procedures of Iceberg tables', () => {
   it('A25: register_table gives metadata a name, and unknown procedures and arguments are refused by name', async () => {
     const { sql, path } = bench();
     await sql('CREATE TABLE db.known USING iceberg AS SELECT 1 AS id');
-    expect(readdirSync(join(path('known'), 'metadata'))).toContain('v1.metadata.json');
+    const first = join(path('known'), 'metadata', 'v1.metadata.json');
+    const snapshot = await bench().lastSnapshot('db.known');
+    expect(await sql(`CALL ice.system.register_table('db.twin', '${first}')`)).toEqual([
+      { current_snapshot_id: snapshot.id, total_records_count: 1n, total_data_files_count: 1n },
+    ]);
+    await sql('INSERT INTO db.twin VALUES (2)');
+    expect([await ids('known'), await ids('twin')]).toEqual([[1], [1, 2]]);
+    expect(await refusalOf(sql(`CALL ice.system.register_table('db.twin', '${first}')`))).toMatchObject({
+      errorClass: 'TABLE_OR_VIEW_ALREADY_EXISTS',
+    });
+    for (const place of [path('known'), `${path('known')}/metadata/`]) {
+      const refused = await refusalOf(sql(`CALL ice.system.register_table('db.third', '${place}')`));
+      expect(refused).toMatchObject({ errorClass: 'INVALID_ARGUMENT' });
+      expect(refused.message).toContain(`metadata_file "${place}" is a directory`);
+    }
+    expect(await refusalOf(sql("CALL ice.system.register_table('db.third', '')"))).toMatchObject({ errorClass: 'INVALID_ARGUMENT' });
+    expect(await refusalOf(sql("CALL ice.system.register_table('db.third', '/none/v1.metadata.json')"))).toMatchObject({
+      errorClass: 'PATH_NOT_FOUND',
+    });
+    await sql('DROP TABLE db.twin');
+    expect(await ids('known')).toEqual([1]);
     expect(await refusalOf(sql("CALL ice.system.rewrite_data_filez('db.known')"))).toMatchObject({ errorClass: 'ROUTINE_NOT_FOUND' });
     expect(await refusalOf(sql("CALL ice.system.rewrite_manifests(tabel => 'db.known')"))).toMatchObject({
       errorClass: 'REQUIRED_PARAMETER_NOT_FOUND',

@@ -182,6 +182,10 @@ describe('sessions with Iceberg catalogs', () => {
     const registered = await session.sql(
       `CALL lite.system.register_table(table => 'db.again', metadata_file => '${textIn(newest, 'file')}')`,
     );
+    const folder = join(directory, 'db', 't');
+    expect(
+      (await refusalOf(session.sql(`CALL lite.system.register_table(table => 'db.third', metadata_file => '${folder}')`))).message,
+    ).toContain(`metadata_file "${folder}" is a directory`);
     expect(await registered.collect()).toMatchObject([{ total_records_count: 1n, total_data_files_count: 1n }]);
     expect(await other.table('db.again').collect()).toEqual([{ id: 1, v: 'b' }]);
     await session.sql('DROP TABLE db.again PURGE');

@@ -12,7 +12,9 @@ import type { ObjectStore, OpenObjectStore } from '../../storage/object-store.ts
 import type { TableIdent } from '../../table/table-ident.ts';
 import { quotedName } from '../../table/table-names.ts';
 import type { IcebergNames } from '../iceberg-names.ts';
+import type { NameChange } from '../name-change.ts';
 import { invalidName } from '../namespace-errors.ts';
+import { registeredMetadata } from '../registered-metadata.ts';
 import type { Folders } from './folders.ts';
 import { LocalFolders } from './local-folders.ts';
 import { StoreFolders } from './store-folders.ts';
@@ -82,6 +84,20 @@ export class HadoopNames implements IcebergNames {
   }
 
   pointer(ident: TableIdent): TablePointer {
+    return this.#pointerOf(ident);
+  }
+
+  /** The metadata is copied, as the first version of a directory of its own: from then on it and the original go their ways. */
+  async register(ident: TableIdent, metadataLocation: string, signal?: AbortSignal): Promise<NameChange> {
+    const { nameOf, openStore } = this.#parts;
+    const pointer = this.#pointerOf(ident);
+    if ((await pointer.load(undefined, signal)) !== undefined) return 'exists';
+    const found = await registeredMetadata(metadataLocation, { name: nameOf(ident), openStore }, signal);
+    if (found === undefined) return 'absent';
+    return (await pointer.begin(found.metadata, signal)) ? 'done' : 'exists';
+  }
+
+  #pointerOf(ident: TableIdent): FileSystemPointer {
     const { nameOf, openStore, clock } = this.#parts;
     const location = this.#locationOf(ident);
     const name = nameOf(ident);

@@ -1,16 +1,13 @@
 import type { Clock } from '../../base/clock.ts';
-import { isServiceError } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
-import { parentLocation } from '../../iceberg/location.ts';
-import { tableFiles } from '../../iceberg/open-table-files.ts';
 import { deleteTableFiles, refuseForeignFiles } from '../../iceberg/pointer/delete-table-files.ts';
-import { readMetadataFile } from '../../iceberg/pointer/metadata-files.ts';
 import type { TablePointer } from '../../iceberg/pointer/table-pointer.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
 import type { TableIdent } from '../../table/table-ident.ts';
 import type { IcebergNames } from '../iceberg-names.ts';
 import type { NameChange } from '../name-change.ts';
 import { invalidName, schemaNotFound } from '../namespace-errors.ts';
+import { registeredMetadata } from '../registered-metadata.ts';
 import type { SqlConnection } from './sql-connection.ts';
 import type { SqlLayoutOptions } from './sql-layout.ts';
 import { SqlTablePointer } from './sql-table-pointer.ts';
@@ -130,13 +127,7 @@ export class SqlNames implements IcebergNames {
     checkIdent(ident);
     if (!(await this.hasNamespace(ident.namespace, signal))) throw schemaNotFound(ident.namespace);
     const { nameOf, openStore } = this.#parts;
-    const files = tableFiles({ name: nameOf(ident), openStore, roots: () => [parentLocation(metadataLocation)] });
-    try {
-      await readMetadataFile(files, metadataLocation, signal);
-    } catch (error) {
-      if (isServiceError(error, 'not-found')) return 'absent';
-      throw error;
-    }
+    if ((await registeredMetadata(metadataLocation, { name: nameOf(ident), openStore }, signal)) === undefined) return 'absent';
     return (await this.#rows.insert(ident, metadataLocation, signal)) ? 'done' : 'exists';
   }
 

@@ -70,13 +70,42 @@ export class FileSystemPointer implements TablePointer {
     this.#refuseRelocation(base?.metadata, next.metadata);
     const version = await this.#versionAfter(base, signal);
     if (version === undefined) return { kind: 'conflicted', reason: `version ${versionOf(base) + 1} of ${this.name} is there already` };
+    return await this.#put(base, next.metadata, version, { prove: change.prove, signal });
+  }
 
+  /**
+   * Begins the table with metadata of another place, as it is: its files stay where they are. False: there is a table already.
+   *
+   * @throws AnalysisException `ICEBERG_TABLE_NOT_RELOCATABLE` for metadata that names another place for itself; ServiceError
+   * `STORAGE_OUTCOME_UNKNOWN` (kind unknown-outcome).
+   */
+  async begin(metadata: TableMetadata, signal?: AbortSignal): Promise<boolean> {
+    this.#refuseMetadataPath(metadata);
+    const version = await this.#versionAfter(undefined, signal);
+    if (version === undefined) return false;
+    const outcome = await this.#put(undefined, metadata, version, { signal });
+    if (outcome.kind !== 'unknown') return outcome.kind === 'committed';
+    throw new ServiceError({
+      code: 'STORAGE_OUTCOME_UNKNOWN',
+      kind: 'unknown-outcome',
+      message: `nobody knows whether the metadata of ${this.name} was put`,
+      hint: 'look whether the table is there',
+      cause: outcome.cause,
+    });
+  }
+
+  async #put(
+    base: LoadedMetadata | undefined,
+    metadata: TableMetadata,
+    version: number,
+    { prove, signal }: Pick<MetadataChange, 'prove'> & { readonly signal: AbortSignal | undefined },
+  ): Promise<SwapOutcome> {
     // Named by the base's codec: of two changes of one base, one of which sets another codec, both must want the same name.
-    const codec = metadataCodec((base?.metadata ?? next.metadata).properties);
+    const codec = metadataCodec((base?.metadata ?? metadata).properties);
     const location = `${metadataFolderOf(this.#location)}/${versionName(version, codec)}`;
-    const bytes = await metadataBytes(next.metadata, codec);
+    const bytes = await metadataBytes(metadata, codec);
     await this.#deleteSidecar(location, signal);
-    const refusal = await change.prove?.();
+    const refusal = await prove?.();
     if (refusal !== undefined) return refusal;
     let put: PutIfAbsentResult;
     try {
@@ -90,7 +119,7 @@ export class FileSystemPointer implements TablePointer {
     // The answer to a request that was sent twice on its way may be about the second one: what is there may be ours.
     if (put === 'exists') put = (await this.#lookFor(location, bytes)) ?? put;
     if (put === 'exists') return { kind: 'conflicted', reason: `version ${version} of ${this.name} was committed meanwhile` };
-    return await this.#afterCommit(base, { metadata: next.metadata, metadataLocation: location }, version);
+    return await this.#afterCommit(base, { metadata, metadataLocation: location }, version);
   }
 
   /** What follows a commit; nothing of it can undo the commit. */
@@ -182,9 +211,12 @@ export class FileSystemPointer implements TablePointer {
     if (base !== undefined && base.location !== next.location) {
       throw notRelocatable(this.name, 'Hadoop path-based tables cannot be relocated');
     }
-    if (next.properties[metadataPathProperty] !== undefined) {
-      throw notRelocatable(this.name, 'Hadoop path-based tables cannot relocate metadata');
-    }
+    this.#refuseMetadataPath(next);
+  }
+
+  #refuseMetadataPath({ properties }: TableMetadata): void {
+    if (properties[metadataPathProperty] === undefined) return;
+    throw notRelocatable(this.name, 'Hadoop path-based tables cannot relocate metadata');
   }
 }
 

@@ -39,6 +39,7 @@ export async function registerTable(context: StatementContext, reference: TableR
   const { catalog, ident } = runtime.tables.resolve(reference.parts);
   if (catalog.register === undefined) throw unsupported(`register_table in catalog ${catalog.name}`);
   const metadataFile = args.get('metadata_file');
+  if (metadataFile === '') throw invalidArgument('Cannot handle an empty argument metadata_file', 'give the location of a ….metadata.json');
   if (typeof metadataFile === 'string') runtime.tables.absolutePath(metadataFile);
   const table = await catalog.register(ident, typeof metadataFile === 'string' ? metadataFile : '', signal);
   const snapshot = await table.refresh(signal);
