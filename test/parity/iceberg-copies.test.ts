@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { icebergBench } from '../support/iceberg/parity-bench.ts';
@@ -196,5 +196,32 @@ describe('copies of Iceberg tables', () => {
     );
     expect(await refusal("source_prefix => '/other', target_prefix => '/t'")).toContain('does not start with /other/');
     expect(await refusal(source)).toContain('the parameter named `target_prefix` is required');
+  });
+
+  it('A25: rewrite_table_path leaves nothing behind when it fails, and tells of snapshots that are gone', async () => {
+    const { sql, path, another } = bench();
+    await sql('CREATE TABLE db.broken USING iceberg AS SELECT 1 AS id');
+    await sql('INSERT INTO db.broken VALUES (2)');
+    const old = `v${versions('broken')}.metadata.json`;
+    const folder = join(path('broken'), 'metadata');
+    const call = `CALL ice.system.rewrite_table_path(table => 'ice.db.broken', source_prefix => '${path('broken')}', target_prefix => '/far'`;
+    const left = (): readonly string[] =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && entry.parentPath.includes('copy-table-staging'))
+        .map(({ name }) => name);
+    const manifest = readdirSync(folder).find((name) => /-m\d+\.avro$/.test(name)) ?? '';
+    const kept = readFileSync(join(folder, manifest));
+    rmSync(join(folder, manifest));
+    await expect(another().sql(`${call})`)).rejects.toMatchObject({ code: 'ICEBERG_FILE_MISSING' });
+    expect(left()).toEqual([]);
+    writeFileSync(join(folder, manifest), kept);
+    await sql("CALL ice.system.expire_snapshots(table => 'db.broken', older_than => TIMESTAMP '2100-01-01', retain_last => 1)");
+    const refused = await refusalOf(another().sql(`${call}, end_version => '${old}')`));
+    expect(refused).toMatchObject({ errorClass: 'UNSUPPORTED_FEATURE' });
+    expect(refused.message).toContain('is gone, which the end version still has');
+    expect(left()).toEqual([]);
+    // The version that expiry has made is all there is to move.
+    const last = await rewritten('broken', 'broken_moved', `, start_version => '${old}'`);
+    expect(suffixes(last.pairs)).toEqual([1, 0, 0, 0]);
   });
 });

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../base/errors.ts';
 
 /** Files that one list names. */
-const maxCopies = 4_000_000;
+const maxCopies = 1_000_000;
 
 /** What is to be copied where: each pair once, in the order it was added. */
 export class CopyList {

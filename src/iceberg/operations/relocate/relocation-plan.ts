@@ -47,8 +47,8 @@ export async function versionsToMove(
 
 /** What of the snapshots is moved. */
 export interface MovedSnapshots {
-  /** Those whose lists are rewritten, with their manifests. */
-  readonly snapshots: readonly { readonly snapshot: IcebergSnapshot; readonly manifests: readonly ManifestFile[] }[];
+  /** Those whose lists are rewritten. */
+  readonly snapshots: readonly IcebergSnapshot[];
   /** By path: manifests that are rewritten. */
   readonly manifests: ReadonlyMap<string, ManifestFile>;
 }
@@ -66,13 +66,13 @@ export async function snapshotsToMove(
   signal: AbortSignal | undefined,
 ): Promise<MovedSnapshots> {
   const before = new Set(start?.snapshots.map(({ snapshotId }) => snapshotId));
-  const snapshots: { readonly snapshot: IcebergSnapshot; readonly manifests: readonly ManifestFile[] }[] = [];
+  const snapshots: IcebergSnapshot[] = [];
   const chosen = new Map<string, ManifestFile>();
   // The newest list says most of a manifest: row ids that an upgrade has given it.
   for (const snapshot of end.snapshots.toReversed()) {
     const manifests = await listed(context, end, snapshot, signal);
     if (before.has(snapshot.snapshotId)) continue;
-    snapshots.push({ snapshot, manifests });
+    snapshots.push(snapshot);
     for (const manifest of manifests) {
       if (start !== undefined && !moved.has(manifest.addedSnapshotId)) continue;
       if (!chosen.has(manifest.path)) chosen.set(manifest.path, manifest);

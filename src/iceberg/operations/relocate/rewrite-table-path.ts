@@ -6,7 +6,7 @@ import type { ManifestEntry, ManifestFile } from '../../metadata/content-file.ts
 import type { TableMetadata } from '../../metadata/table-metadata.ts';
 import { metadataBytes, readMetadataFile } from '../../pointer/metadata-files.ts';
 import { fileNameOf } from '../../pointer/metadata-names.ts';
-import { entriesOf, manifestsAtOnce } from '../../scan/manifests.ts';
+import { entriesOf, manifestsAtOnce, manifestsOf } from '../../scan/manifests.ts';
 import type { TableContext } from '../../table-context.ts';
 import { illegalArgument } from '../operation-errors.ts';
 import { CopyList } from './copy-list.ts';
@@ -147,21 +147,20 @@ class Relocation {
     metadata: TableMetadata,
     manifests: readonly ManifestFile[],
   ): Promise<{ readonly count: number; readonly rewritten: ReadonlyMap<string, RewrittenDeletes> }> {
-    const entries = new Map<string, ManifestEntry>();
+    const rewritten = new Map<string, RewrittenDeletes>();
+    const counted = new Set<string>();
     for (const manifest of manifests.filter(({ content }) => content === 'deletes')) {
+      const entries: ManifestEntry[] = [];
       for (const entry of await entriesOf(this.#context, metadata, manifest, this.#signal)) {
         const { content, path, contentOffset, contentSizeBytes } = entry.file;
         if (entry.status === 'deleted' || content !== 'position-deletes') continue;
-        entries.set(`${path}\0${contentOffset ?? ''}\0${contentSizeBytes ?? ''}`, entry);
+        counted.add(`${path}\0${contentOffset ?? ''}\0${contentSizeBytes ?? ''}`);
+        if (!rewritten.has(path)) entries.push(entry);
       }
+      const how = { entries, prefix: this.#prefix, stage: this.#stageDeletes, signal: this.#signal };
+      for (const [path, deletes] of await relocateDeleteFiles(this.#context, metadata, how)) rewritten.set(path, deletes);
     }
-    const rewritten = await relocateDeleteFiles(this.#context, metadata, {
-      entries: [...entries.values()],
-      prefix: this.#prefix,
-      stage: (path, bytes) => this.#stage(path, bytes, false),
-      signal: this.#signal,
-    });
-    return { count: entries.size, rewritten };
+    return { count: counted.size, rewritten };
   }
 
   async #manifests(
@@ -190,14 +189,17 @@ class Relocation {
   }
 
   async #lists(metadata: TableMetadata, { snapshots }: MovedSnapshots, rewritten: ReadonlyMap<string, RewrittenManifest>): Promise<void> {
-    for (const { snapshot, manifests } of snapshots) {
+    for (const snapshot of snapshots) {
       const { manifestList } = snapshot;
       // The first format version may list manifests in the metadata alone.
       if (manifestList === undefined) continue;
+      const manifests = await manifestsOf(this.#context, metadata, snapshot, this.#signal);
       const bytes = await relocateManifestList(metadata, snapshot, { manifests, rewritten, prefix: this.#prefix });
       await this.#stage(manifestList, bytes, true);
     }
   }
+
+  readonly #stageDeletes = (path: string, bytes: Uint8Array): Promise<void> => this.#stage(path, bytes, false);
 
   async #stage(path: string, bytes: Uint8Array, isCopied: boolean): Promise<void> {
     const staged = this.#prefix.stagedOf(path);

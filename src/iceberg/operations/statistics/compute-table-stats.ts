@@ -1,8 +1,9 @@
 import { isServiceError } from '../../../base/errors.ts';
 import { writePuffin } from '../../../codec/puffin/write-puffin.ts';
-import { ThetaSketch } from '../../../codec/theta/theta-sketch.ts';
+import { type CompactTheta, ThetaSketch } from '../../../codec/theta/theta-sketch.ts';
 import { quoteName, sqlText } from '../../../expr/sql/engine-sql.ts';
 import type { DataType } from '../../../schema/types.ts';
+import type { Relation } from '../../../table/relation.ts';
 import type { CommitOptions } from '../../../table/row-operations.ts';
 import { discardFiles } from '../../files/discard-files.ts';
 import { columnAt, type SchemaColumn } from '../../metadata/schema-fields.ts';
@@ -27,10 +28,11 @@ export interface TableStatisticsRequest extends Pick<CommitOptions, 'signal'> {
 const blobType = 'apache-datasketches-theta-v1';
 /** About how many values differ, as text. */
 const distinctValuesProperty = 'ndv';
+const columnsPerPass = 100;
 
 /**
- * Counts the distinct values of columns, about, and sets the sketches as the statistics of the snapshot, in place of those it had. All rows
- * are read once.
+ * Counts the distinct values of columns, about, and sets the sketches as the statistics of the snapshot, in place of those it had. The rows
+ * are read once for each hundred columns.
  *
  * @returns where the file is; `undefined`: the table has no snapshot.
  * @throws AnalysisException `INVALID_ARGUMENT` for a snapshot or column that is not there, or a column that has no single values; what reading the
@@ -77,30 +79,41 @@ function isSingle({ kind }: DataType): boolean {
   return kind !== 'struct' && kind !== 'list' && kind !== 'map' && kind !== 'variant';
 }
 
+/** Some columns at a time: each holds thousands of hashes. */
 async function sketchesOf(
   context: TableContext,
   state: SnapshotState,
   columns: readonly SchemaColumn[],
   signal: AbortSignal | undefined,
-): Promise<readonly ThetaSketch[]> {
-  const sketches = columns.map(() => new ThetaSketch());
+): Promise<readonly CompactTheta[]> {
   const engine = await context.engine();
   const { data } = await liveFiles(context, state, undefined, signal);
   const relation = await engine.scan(await fileScanOf(context, state, data, {}, signal), {}, signal);
   try {
-    const fields = columns.map(({ type }, index) => ({ name: `c${index}`, type, nullable: true }));
-    const values = columns.map(({ path }, index) => `${valueSql(path)} AS c${index}`);
-    const query = { sql: `SELECT ${values.join(', ')} FROM (${relation.sql})`, schema: { kind: 'struct', fields } } as const;
-    for await (const batch of engine.read(query, signal)) {
-      for (const [index, column] of batch.columns.entries()) {
-        const sketch = sketches[index];
-        if (sketch !== undefined) addValues(sketch, column);
+    const found: CompactTheta[] = [];
+    for (let from = 0; from < columns.length; from += columnsPerPass) {
+      const { query, sketches } = pass(relation, columns.slice(from, from + columnsPerPass));
+      for await (const batch of engine.read(query, signal)) {
+        for (const [index, sketch] of sketches.entries()) {
+          const column = batch.columns[index];
+          if (column !== undefined) addValues(sketch, column);
+        }
       }
+      found.push(...sketches.map((sketch) => sketch.compact()));
     }
+    return found;
   } finally {
     await relation.dispose();
   }
-  return sketches;
+}
+
+function pass(rows: Relation, columns: readonly SchemaColumn[]): { readonly query: Relation; readonly sketches: readonly ThetaSketch[] } {
+  const fields = columns.map(({ type }, index) => ({ name: `c${index}`, type, nullable: true }));
+  const values = columns.map(({ path }, index) => `${valueSql(path)} AS c${index}`);
+  return {
+    query: { sql: `SELECT ${values.join(', ')} FROM (${rows.sql})`, schema: { kind: 'struct', fields } },
+    sketches: columns.map(() => new ThetaSketch()),
+  };
 }
 
 function valueSql([first = '', ...members]: readonly string[]): string {
@@ -111,7 +124,7 @@ async function written(
   context: TableContext,
   { state, snapshot }: MeasuredSnapshot,
   columns: readonly SchemaColumn[],
-  sketches: readonly ThetaSketch[],
+  sketches: readonly CompactTheta[],
   signal: AbortSignal | undefined,
 ): Promise<StatisticsFile> {
   const { files, ids, engineName, engineVersion } = context;
@@ -137,8 +150,7 @@ async function written(
   };
 }
 
-function blobOf(sketch: ThetaSketch, column: SchemaColumn | undefined, { snapshotId, sequenceNumber }: IcebergSnapshot) {
-  const { bytes, estimate } = sketch.compact();
+function blobOf({ bytes, estimate }: CompactTheta, column: SchemaColumn | undefined, { snapshotId, sequenceNumber }: IcebergSnapshot) {
   return {
     type: blobType,
     fields: column === undefined ? [] : [column.id],
