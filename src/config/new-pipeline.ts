@@ -1,7 +1,7 @@
-import { printJson } from '../base/bigint-json.ts';
 import { printColumnType } from '../expr/parse/column-type.ts';
 import type { FoundPayload } from '../ingest/infer/found-payload.ts';
 import { type FoundColumn, refusedInNames } from '../ingest/infer/found-row.ts';
+import { comment, gap, list, map, pair, pipelineName, printPipeline, type YamlEntry, type YamlItem } from './pipeline-yaml.ts';
 
 /** A pipeline of one topic to one table, to be written down. */
 export interface NewPipeline {
@@ -15,78 +15,63 @@ export interface NewPipeline {
   readonly basis: string;
 }
 
-const plainScalar = /^[A-Za-z_][\w.<>()-]*$/u;
-const meaningful = /^(?:null|true|false|yes|no|on|off|y|n)$/iu;
+/** The first line of a file, for editors. */
+export const schemaLine: YamlEntry = comment('yaml-language-server: $schema=./config.schema.json');
 
 /** The configuration of the pipeline as YAML, with what was found in comments. It is valid as it is when there are columns. */
 export function newPipelineYaml(pipeline: NewPipeline): string {
   const { topic, table, format, brokers, registryUrl, payload, basis } = pipeline;
   const { columns, left } = payload.row;
-  const lines = [
-    '# yaml-language-server: $schema=./config.schema.json',
-    '#',
-    ...commented(`Made from ${basis}. Read it before it is used: types hold for what was seen.`),
-    ...payload.notes.flatMap(commented),
-    `pipeline: ${scalar(pipelineName(table))}`,
-    '',
-    'kafka:',
-    `  brokers: [${brokers.map(scalar).join(', ')}]`,
-    ...(registryUrl === undefined ? [] : ['', 'schemaRegistry:', `  url: ${scalar(registryUrl)}`]),
-    '',
-    'tables:',
-    `  - name: ${scalar(table)}`,
-    `    format: ${format}`,
-    `    path: ${scalar(`tables/${table}`)}`,
-    ...(columns.length === 0 ? ['    columns: [] # write them: - { name: …, type: … }'] : ['    columns:', ...columns.map(columnLine)]),
-    ...left.map(({ name, why }) => `      # ${oneLine(name)}: left out, ${oneLine(why)}`),
-    '      # Where each row comes from:',
-    '      # - { name: kafka_partition, type: integer, from: partition }',
-    '      # - { name: kafka_offset, type: long, from: offset }',
-    '',
-    'ingest:',
-    '  routes:',
-    `    - topics: [${scalar(topic)}]`,
-    `      table: ${scalar(table)}`,
-    ...valueLines(payload),
-  ];
-  return `${lines.join('\n')}\n`;
+  return printPipeline([
+    schemaLine,
+    comment(''),
+    comment(`Made from ${basis}. Read it before it is used: types hold for what was seen.`),
+    ...payload.notes.map(comment),
+    pair('pipeline', pipelineName(table)),
+    gap,
+    map('kafka', [pair('brokers', brokers)]),
+    ...(registryUrl === undefined ? [] : [gap, map('schemaRegistry', [pair('url', registryUrl)])]),
+    gap,
+    list('tables', [
+      {
+        kind: 'map',
+        entries: [
+          pair('name', table),
+          pair('format', format),
+          pair('path', `tables/${table}`),
+          list(
+            'columns',
+            [
+              ...columns.map(columnItem),
+              ...left.map(({ name, why }) => comment(`${name}: left out, ${why}`)),
+              comment('Where each row comes from:'),
+              comment('- { name: kafka_partition, type: integer, from: partition }'),
+              comment('- { name: kafka_offset, type: long, from: offset }'),
+            ],
+            columns.length === 0 ? 'write them: - { name: …, type: … }' : undefined,
+          ),
+        ],
+      },
+    ]),
+    gap,
+    map('ingest', [list('routes', [{ kind: 'map', entries: [pair('topics', [topic]), pair('table', table), ...valueEntries(payload)] }])]),
+  ]);
 }
 
-/** A pipeline may be called less than a table. */
-function pipelineName(table: string): string {
-  const name = table
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/gu, '-')
-    .replaceAll(/^-|-$/gu, '');
-  return name === '' ? 'pipeline' : name;
-}
-
-function columnLine({ name, type, note }: FoundColumn): string {
+/** A line of `columns`; a name that tables refuse becomes another, of the same member. */
+export function columnItem({ name, type, note }: FoundColumn): YamlItem {
   const safe = Array.from(name, (character) => (refusedInNames.test(character) ? '_' : character)).join('');
-  const member = safe === name ? '' : `, member: ${scalar(`\`${name.replaceAll('`', '``')}\``)}`;
-  const comment = note === undefined ? '' : ` # ${oneLine(note)}`;
-  return `      - { name: ${scalar(safe)}, type: ${scalar(printColumnType(type))}${member} }${comment}`;
+  const member = safe === name ? [] : [['member', `\`${name.replaceAll('`', '``')}\``] as const];
+  return { kind: 'line', members: [['name', safe], ['type', printColumnType(type)], ...member], note };
 }
 
-function valueLines({ value }: FoundPayload): readonly string[] {
-  if (value.length === 0) return [];
-  return [
-    '      value:',
-    ...value.map(
-      ([setting, given]) => `        ${setting}: ${typeof given === 'string' ? scalar(given) : `[${given.map(scalar).join(', ')}]`}`,
-    ),
-  ];
-}
-
-/** JSON's strings are YAML's, too. */
-function scalar(text: string): string {
-  return plainScalar.test(text) && !meaningful.test(text) ? text : printJson(text);
-}
-
-function commented(text: string): readonly string[] {
-  return [`# ${oneLine(text)}`];
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/gu, ' ');
+function valueEntries({ value }: FoundPayload): readonly YamlEntry[] {
+  return value.length === 0
+    ? []
+    : [
+        map(
+          'value',
+          value.map(([setting, given]) => pair(setting, given)),
+        ),
+      ];
 }
