@@ -6,6 +6,7 @@ import type { CommandSession } from '../command-session.ts';
 import { exitCodes } from '../exit-code.ts';
 import { type Column, writeRows } from '../terminal.ts';
 import type { AddCommand } from './add-command.ts';
+import { addMigrateCommand } from './migrate-command.ts';
 
 export function addConfigCommand(program: Command, add: AddCommand): void {
   const config = program.command('config').description('the configuration');
@@ -16,6 +17,7 @@ export function addConfigCommand(program: Command, add: AddCommand): void {
   add<{ readonly explain?: boolean | undefined }>(print, (session, flags) => printSettings(session, flags.explain === true));
   add(config.command('validate').description('check the configuration without connecting to anything'), (session) => validate(session));
   add(config.command('schema').description('the JSON Schema of the configuration file'), (session) => schema(session));
+  addMigrateCommand(config, add);
 }
 
 const explanationColumns: readonly Column<SettingExplanation>[] = [
