@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { isServiceError, ServiceError } from '../../base/errors.ts';
 import { migrateConnector } from '../../config/migrate/migrate-connector.ts';
+import { parseOffsets } from '../../config/migrate/sink-offsets.ts';
 import type { PlannedColumn } from '../../config/migrate/sink-plan.ts';
 import { parseColumnType } from '../../expr/parse/column-type.ts';
 import { type CommandSession, usageError } from '../command-session.ts';
@@ -11,6 +12,7 @@ import type { AddCommand } from './add-command.ts';
 interface MigrateFlags {
   readonly brokers?: string | undefined;
   readonly columns?: string | undefined;
+  readonly offsets?: string | undefined;
 }
 
 export function addMigrateCommand(config: Command, add: AddCommand): void {
@@ -27,7 +29,8 @@ export function addMigrateCommand(config: Command, add: AddCommand): void {
     .option(
       '--columns <name:type,...>',
       'what the records hold, as of a struct: id:long,name:string; with them transforms are translated to the end',
-    );
+    )
+    .option('--offsets <topic:partition:offset,...>', 'how far the sink is, by its consumer group: records before are left out');
   add<MigrateFlags & { readonly [flag: string]: unknown }>(command, (session, flags, args) => migrate(session, flags, args[0] ?? ''));
 }
 
@@ -37,9 +40,12 @@ async function migrate({ environment, terminal }: CommandSession, flags: Migrate
     ?.split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+  const offsets = flags.offsets === undefined ? undefined : parseOffsets(flags.offsets);
+  if (offsets === undefined && flags.offsets !== undefined)
+    throw usageError(`--offsets: "${flags.offsets}" is no list of offsets`, '--offsets orders:0:1234,orders:1:99');
   const columns = flags.columns === undefined ? undefined : columnsOf(flags.columns);
   await terminal.out(
-    migrateConnector({ text: textOf(file, (path) => readText(resolve(workingDir, path))), where: file, brokers, columns }),
+    migrateConnector({ text: textOf(file, (path) => readText(resolve(workingDir, path))), where: file, brokers, columns, offsets }),
   );
   return exitCodes.ok;
 }
@@ -49,7 +55,7 @@ function textOf(file: string, readText: (path: string) => string): string {
     return readText(file);
   } catch (cause) {
     throw new ServiceError({
-      code: 'MIGRATE_INPUT_INVALID',
+      code: 'CONFIG_CONNECTOR_INVALID',
       kind: 'invalid',
       message: `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
       hint: 'name the file that has the configuration of the connector',

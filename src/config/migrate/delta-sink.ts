@@ -3,7 +3,7 @@ import type { ConnectorOptions, FateRule } from './connector-options.ts';
 import { durationText } from './kafka-client.ts';
 import type { RecordDraft } from './record-draft.ts';
 import type { PlannedTable, SinkPlan } from './sink-plan.ts';
-import { tableNames, topicsOf } from './topics.ts';
+import { distinctNames, topicsOf } from './topics.ts';
 
 const ofWarehouse = 'tables are written in their store, by no SQL warehouse';
 const rules: readonly FateRule[] = [
@@ -30,7 +30,7 @@ export function deltaSink(options: ConnectorOptions, draft: RecordDraft): SinkPl
   const tableOf = (topic: string): string => mapped.get(topic) ?? format.replaceAll('${topic}', draft.topicName(topic));
   const partitions = options.takeList('delta.lake.table2partition.map').map((item) => pairOf(item));
   const tables = topics.length === 0 ? ['first_table'] : [...new Set(topics.map(tableOf))];
-  const called = tableNames(tables);
+  const called = distinctNames(tables);
   const location = options.take('delta.lake.tables.location');
   const evolve = options.takeSwitch('auto.evolve') ?? false;
   const age = durationText(options.take('flush.interval.ms') ?? '', 10, 3_600_000);

@@ -12,6 +12,7 @@ import { ingestCommand, readConnector } from './read-connector.ts';
 import type { RecordDraft } from './record-draft.ts';
 import { RecordRow } from './record-row.ts';
 import { applyTransforms } from './single-message-transforms.ts';
+import type { SinkOffset } from './sink-offsets.ts';
 import type { PlannedColumn, SinkPlan } from './sink-plan.ts';
 
 export interface MigrateRequest {
@@ -23,6 +24,8 @@ export interface MigrateRequest {
   readonly brokers?: readonly string[] | undefined;
   /** What the records hold, where it is known. */
   readonly columns?: readonly PlannedColumn[] | undefined;
+  /** How far the sink is: records before are left out. Without them each route stands still at its first record. */
+  readonly offsets?: readonly SinkOffset[] | undefined;
 }
 
 /** How the options of a sink are read. */
@@ -52,7 +55,7 @@ const sinks: Readonly<Record<string, Sink | undefined>> = {
  * comments with all options that came to nothing. It is accepted as it is when the variables are set that its beginning names. Secrets are not
  * in it.
  *
- * @throws ServiceError `MIGRATE_INPUT_INVALID`, `MIGRATE_CONNECTOR_UNKNOWN` (kind invalid).
+ * @throws ServiceError `CONFIG_CONNECTOR_INVALID`, `CONFIG_CONNECTOR_UNKNOWN` (kind invalid).
  */
 export function migrateConnector(request: MigrateRequest): string {
   const options = readConnector(request.text, request.where);
@@ -79,12 +82,12 @@ export function migrateConnector(request: MigrateRequest): string {
     { name: 'transforms', fate: 'needless', text: 'see below' },
     { name: 'predicates*', fate: 'needless', text: 'of transforms' },
   ]);
-  return migratedPipeline({ options, draft, plan, client, failures, registry });
+  return migratedPipeline({ options, draft, plan, client, failures, registry, offsets: request.offsets });
 }
 
 function unknownConnector(className: string): ServiceError {
   const unknown = (message: string, hint: string): ServiceError =>
-    new ServiceError({ code: 'MIGRATE_CONNECTOR_UNKNOWN', kind: 'invalid', message, hint });
+    new ServiceError({ code: 'CONFIG_CONNECTOR_UNKNOWN', kind: 'invalid', message, hint });
   if (/Source(?:Connector)?$|^io\.debezium\.connector\.(?!jdbc)/.test(className))
     return unknown(
       `connector.class ${className} is a source: it writes topics, and a pipeline reads them`,

@@ -17,6 +17,7 @@ import type { ConnectorOptions, Fate } from './connector-options.ts';
 import type { KafkaClient } from './kafka-client.ts';
 import { type PlannedColumns, planColumns } from './plan-columns.ts';
 import type { RecordDraft } from './record-draft.ts';
+import type { SinkOffset } from './sink-offsets.ts';
 import type { PlannedColumn, PlannedTable, SinkPlan } from './sink-plan.ts';
 
 export interface MigratedParts {
@@ -26,12 +27,13 @@ export interface MigratedParts {
   readonly client: KafkaClient;
   readonly failures: readonly YamlEntry[];
   readonly registry: readonly YamlEntry[];
+  readonly offsets: readonly SinkOffset[] | undefined;
 }
 
 /** The configuration as text: what is at its beginning is known when the rest is made. */
 export function migratedPipeline(parts: MigratedParts): string {
-  const { options, draft, plan, client, failures, registry } = parts;
-  const tables = plan.tables.map((table) => ({ table, columns: planColumns(table, draft, options) }));
+  const { options, draft, plan, client, failures, registry, offsets } = parts;
+  const tables = plan.tables.map((table) => ({ table, columns: planColumns(table, { draft, options, offsets }) }));
   const letters = [...failures, ...plan.deadLetters];
   const body: readonly YamlEntry[] = [
     pair('pipeline', pipelineName(options.name)),
@@ -46,7 +48,7 @@ export function migratedPipeline(parts: MigratedParts): string {
     ]),
     gap,
     map('ingest', [
-      ...startEntries([...plan.ingest, ...client.ingest]),
+      ...startEntries([...plan.ingest, ...client.ingest], offsets),
       list(
         'routes',
         tables.flatMap(({ table, columns }) => routeItems(table, columns, parts)),
@@ -64,7 +66,7 @@ const headings: readonly (readonly [Fate, string])[] = [
   ['needless', 'Not needed:'],
 ];
 
-function headEntries({ options, draft, plan }: MigratedParts): readonly YamlEntry[] {
+function headEntries({ options, draft, plan, offsets }: MigratedParts): readonly YamlEntry[] {
   const section = (title: string, lines: readonly string[]): readonly YamlEntry[] =>
     lines.length === 0 ? [] : [comment(''), comment(title), ...lines.map((line) => comment(`  ${line}`))];
   const notes = [...new Map(options.notes.map((note) => [`${note.option} ${note.text}`, note])).values()];
@@ -85,20 +87,31 @@ function headEntries({ options, draft, plan }: MigratedParts): readonly YamlEntr
     ),
     ...section('CHECK, options that are not known, and of which nothing was made:', options.left),
     ...section('Transforms, in their order:', draft.steps),
-    ...section(
-      'CHECK, where to begin: a table without offsets of a topic reads all of it, what the sink has written too. Each route has a',
-      [
-        `condition that stops it at its first record, to be taken out after the look${plan.group === '' ? '' : `; how far the sink is, its group ${plan.group} tells`}.`,
-      ],
-    ),
+    ...beginEntries(plan, offsets),
     comment(''),
   ];
 }
 
-/** Where records begin is said in any case. */
-function startEntries(entries: readonly YamlEntry[]): readonly YamlEntry[] {
-  const isSaid = entries.some((entry) => entry.kind === 'value' && entry.key === 'startFrom');
-  return [...(isSaid ? [] : [pair('startFrom', 'earliest', 'CHECK: see above')]), ...entries];
+function beginEntries({ group }: SinkPlan, offsets: MigratedParts['offsets']): readonly YamlEntry[] {
+  if (offsets !== undefined)
+    return [
+      '',
+      'Begins behind the offsets that were given. CHECK, before that: the sink has stopped, and its last commit is in the tables.',
+    ].map(comment);
+  const whose = group === '' ? '' : `, of the group ${group}`;
+  return [
+    '',
+    'CHECK, where to begin: a table without offsets of a topic reads all of it, what the sink has written too. Each route has a',
+    `condition that stops it at its first record, to be taken out after the look; or give --offsets with this command${whose}.`,
+  ].map(comment);
+}
+
+/** Where records begin is said in any case; behind offsets they are read from the beginning. */
+function startEntries(entries: readonly YamlEntry[], offsets: MigratedParts['offsets']): readonly YamlEntry[] {
+  const others = entries.filter((entry) => entry.kind !== 'value' || entry.key !== 'startFrom');
+  if (offsets !== undefined)
+    return [pair('startFrom', 'earliest', 'and where of the routes leaves out what the sink has written'), ...others];
+  return others.length < entries.length ? entries : [pair('startFrom', 'earliest', 'CHECK: see above'), ...entries];
 }
 
 function tableItem(table: PlannedTable, columns: PlannedColumns): YamlItem {

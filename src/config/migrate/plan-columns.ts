@@ -2,6 +2,7 @@ import { quoted } from '../../session/execute/sql-text.ts';
 import { map, pair, type YamlEntry } from '../pipeline-yaml.ts';
 import type { ConnectorOptions } from './connector-options.ts';
 import type { RecordDraft } from './record-draft.ts';
+import { behindOffsets, placeColumns, type SinkOffset } from './sink-offsets.ts';
 import type { PlannedColumn, PlannedCondition, PlannedTable } from './sink-plan.ts';
 
 /** What is declared for a table and its route. */
@@ -22,20 +23,32 @@ export interface PlannedColumns {
   readonly has: (names: readonly string[]) => boolean;
 }
 
-const placeholders: readonly PlannedColumn[] = [
-  { name: 'kafka_partition', type: { kind: 'integer' }, from: 'partition' },
-  { name: 'kafka_offset', type: { kind: 'long' }, from: 'offset' },
-];
-
 /** A table that the sink has filled has no offsets that are read here. */
 const begin = 'the sink has written records of these topics to the table; choose where to begin, as the guide says at "Switching over"';
 
 /** What a table and its route declare, by what transforms have made of the records. */
-export function planColumns(table: PlannedTable, draft: RecordDraft, options: ConnectorOptions): PlannedColumns {
-  const conditions = [...draft.conditions, ...(table.condition === undefined ? [] : [table.condition])];
+export function planColumns(table: PlannedTable, parts: ColumnParts): PlannedColumns {
+  const { draft, options, offsets } = parts;
+  const isPlaced = offsets !== undefined && table.topicPattern === undefined;
+  const behind = isPlaced ? behindOffsets(offsets, table.topics) : undefined;
+  const conditions = [behind, ...draft.conditions, table.condition].filter((condition) => condition !== undefined);
   const added = [...table.added, ...draft.added];
-  const parts = { table, draft, conditions, added: unique(added), doubts: [begin, ...draft.doubts, ...table.doubts] };
-  return draft.row.isKnown ? knownColumns(parts, options) : openColumns(parts);
+  const known = {
+    table,
+    draft,
+    conditions,
+    added: unique(added),
+    doubts: [...(isPlaced ? [] : [begin]), ...draft.doubts, ...table.doubts],
+  };
+  return draft.row.isKnown ? knownColumns(known, options) : openColumns(known);
+}
+
+/** What columns follow from, besides the table. */
+interface ColumnParts {
+  readonly draft: RecordDraft;
+  readonly options: ConnectorOptions;
+  /** How far the sink is, where whoever asks has said it. */
+  readonly offsets: readonly SinkOffset[] | undefined;
 }
 
 interface Parts {
@@ -84,7 +97,7 @@ function knownColumns({ table, draft, conditions, added, doubts }: Parts, option
 /** They are not: records add what is not declared. */
 function openColumns({ table, draft, conditions, added, doubts }: Parts): PlannedColumns {
   const named = unique([...added, ...conditions.flatMap(({ needs }) => needs)]);
-  const columns = named.length === 0 ? placeholders : named;
+  const columns = named.length === 0 ? placeColumns : named;
   const { select } = draft.row;
   const topic = table.topics[0] ?? '<topic>';
   return {

@@ -13,7 +13,7 @@ export const ingestCommand = 'kafka-delta-ingest';
  * Reads the configuration of a connector: JSON with `name` and `config`, the options alone, or a properties file; or a command line of
  * kafka-delta-ingest.
  *
- * @throws ServiceError `MIGRATE_INPUT_INVALID` (kind invalid).
+ * @throws ServiceError `CONFIG_CONNECTOR_INVALID` (kind invalid).
  */
 export function readConnector(text: string, where: string): ConnectorOptions {
   if (text.length > maxLength) throw invalid(`${where} is longer than ${maxLength} characters`, 'give the configuration of one connector');
@@ -80,5 +80,5 @@ function unescaped(text: string): string {
 }
 
 export function invalid(message: string, hint: string, cause?: unknown): ServiceError {
-  return new ServiceError({ code: 'MIGRATE_INPUT_INVALID', kind: 'invalid', message, hint, cause });
+  return new ServiceError({ code: 'CONFIG_CONNECTOR_INVALID', kind: 'invalid', message, hint, cause });
 }

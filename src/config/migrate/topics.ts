@@ -11,7 +11,7 @@ export interface SinkTopics {
   readonly doubts: readonly string[];
 }
 
-/** The topics that a sink reads: a list, or an expression. @throws ServiceError `MIGRATE_INPUT_INVALID` where it names none. */
+/** The topics that a sink reads: a list, or an expression. @throws ServiceError `CONFIG_CONNECTOR_INVALID` where it names none. */
 export function topicsOf(options: ConnectorOptions): SinkTopics {
   const named = [...new Set(options.takeList('topics'))];
   const regex = options.take('topics.regex');
@@ -38,15 +38,21 @@ function patternOf(options: ConnectorOptions, regex: string): Pick<SinkTopics, '
 /** What tables are called in the pipeline: the last part of a name where it is the only one of that name. */
 export function tableNames(identifiers: readonly string[]): readonly string[] {
   const last = (identifier: string): string => identifier.split('.').at(-1) ?? identifier;
-  const plain = (text: string): string =>
-    text
+  return distinctNames(
+    identifiers.map((identifier) =>
+      identifiers.filter((other) => last(other) === last(identifier)).length > 1 ? identifier : last(identifier),
+    ),
+  );
+}
+
+/** Names that tables of the pipeline may have, each another one. */
+export function distinctNames(wanted: readonly string[]): readonly string[] {
+  const names: string[] = [];
+  for (const text of wanted) {
+    const name = text
       .replaceAll(/[^a-zA-Z0-9._-]/g, '_')
       .replace(/^[^a-zA-Z0-9_]/, '_')
-      .slice(0, 200);
-  const names: string[] = [];
-  for (const identifier of identifiers) {
-    const isShared = identifiers.filter((other) => last(other) === last(identifier)).length > 1;
-    const name = plain(isShared ? identifier : last(identifier));
+      .slice(0, 190);
     names.push(names.includes(name) ? `${name}_${names.length + 1}` : name);
   }
   return names;
