@@ -59,6 +59,7 @@ export function icebergSink(options: ConnectorOptions, draft: RecordDraft): Sink
   const interval = 'iceberg.control.commit.interval-ms';
   const every = options.take(interval);
   const age = every === undefined ? undefined : durationText(every, 10, 3_600_000);
+  const group = groupOf(options);
   options.settle(rules);
   return {
     title: 'the sink of Apache Iceberg',
@@ -67,8 +68,17 @@ export function icebergSink(options: ConnectorOptions, draft: RecordDraft): Sink
     ingest: age === undefined ? [] : [pair('maxBatchAge', age, `${interval}; the sink's default was 5m, here it is 1s`)],
     deadLetters: [],
     otherTables: [],
-    group: `connect-${options.name}`,
+    group,
   };
+}
+
+/** Where the offsets are that the sink goes on from: Tabular's has a group of its own for them. */
+function groupOf(options: ConnectorOptions): string {
+  const isOlder = options.className.startsWith('io.tabular.');
+  const [option, fallback] = isOlder ? ['iceberg.control.group-id', 'cg-control-'] : ['iceberg.connect.group-id', 'connect-'];
+  const group = options.take(option);
+  if (group !== undefined) options.note(option, 'needless', 'offsets are in the table');
+  return group ?? fallback + options.name;
 }
 
 interface Shared {
