@@ -135,6 +135,11 @@ export class ConnectorOptions {
     return this.#variables;
   }
 
+  /** Options that somebody has taken. */
+  get taken(): readonly string[] {
+    return [...this.#taken];
+  }
+
   /** Options that nobody has taken. */
   get left(): readonly string[] {
     return [...this.#values.keys()].filter((option) => !this.#taken.has(option));

@@ -169,6 +169,6 @@ function copyValue({ take }: Transform, { row }: RecordDraft): Outcome {
   const field = row.field(take('source.field') ?? '');
   const target = take('target.field');
   if (field === undefined || target === undefined) return { left: 'its fields are not there' };
-  row.set(target, field);
+  row.insert(target, field);
   return selected;
 }

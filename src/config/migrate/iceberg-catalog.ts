@@ -78,6 +78,7 @@ function uriEntries(options: ConnectorOptions, type: CatalogType, isKnown: boole
     if (uri !== undefined) options.note(`${prefix}uri`, 'needless', 'the warehouse says where tables are');
     return [];
   }
+  if (!isKnown && uri !== undefined) options.note(`${prefix}uri`, 'refused', 'of a catalog that is not spoken to');
   if (!isKnown || uri === undefined)
     return [
       pair(

@@ -36,6 +36,9 @@ const rules: readonly FateRule[] = [
   { name: 'iceberg.tables.replace-null-with-default', fate: 'unmatched', text: 'nulls are kept as they are' },
 ];
 
+/** Of a pipeline. */
+const maxTables = 256;
+
 /** The sink of Apache Iceberg, and its older one of Tabular. */
 export function icebergSink(options: ConnectorOptions, draft: RecordDraft): SinkPlan {
   const catalog = options.take('iceberg.catalog') ?? 'iceberg';
@@ -48,6 +51,11 @@ export function icebergSink(options: ConnectorOptions, draft: RecordDraft): Sink
     throw invalid(
       'the sink has neither iceberg.tables nor iceberg.tables.dynamic-enabled',
       'give a configuration that the sink starts with',
+    );
+  if (names.length > maxTables)
+    throw invalid(
+      `the sink has ${names.length} tables, and a pipeline at most ${maxTables}`,
+      'give several configurations, with some of the tables each',
     );
   const topics = topicsOf(options);
   const called = tableNames(names);

@@ -29,6 +29,12 @@ export function ingestCommandOptions(text: string): ReadonlyMap<string, string> 
   const from = words.indexOf('ingest');
   if (from < 0) return undefined;
   const values = new Map<string, string>();
+  const counts = new Map<string, number>();
+  const set = (option: string, value: string): void => {
+    const count = (counts.get(option) ?? 0) + 1;
+    counts.set(option, count);
+    values.set(repeated.has(option) || option === 'argument' ? `${option}.${count}` : option, value);
+  };
   const places = ['topic', 'table_location'];
   let last: string | undefined;
   for (let index = from + 1; index < words.length; index += 1) {
@@ -37,21 +43,16 @@ export function ingestCommandOptions(text: string): ReadonlyMap<string, string> 
     const option = long ?? longNames[/^-([A-Za-z])$/.exec(word)?.[1] ?? ''];
     if (option !== undefined) {
       const value = alone.has(option) ? 'true' : (inline ?? words[(index += 1)] ?? '');
-      values.set(nameOf(option, values), value);
+      set(option, value);
       last = option;
     } else {
       const place = places.shift();
       // Several values may follow one name.
       const name = place ?? (last !== undefined && repeated.has(last) ? last : 'argument');
-      values.set(nameOf(name, values), word);
+      set(name, word);
     }
   }
   return values;
-}
-
-function nameOf(option: string, values: ReadonlyMap<string, string>): string {
-  if (!repeated.has(option) && option !== 'argument') return option;
-  return `${option}.${[...values.keys()].filter((name) => name.startsWith(`${option}.`)).length + 1}`;
 }
 
 /** Words of a shell: quotes are taken off, a backslash before the end of a line joins lines. */

@@ -1,3 +1,4 @@
+import { withoutSecrets } from '../../base/redaction.ts';
 import { printColumnType } from '../../expr/parse/column-type.ts';
 import { traitsOf } from '../../table/formats.ts';
 import { schemaLine } from '../new-pipeline.ts';
@@ -56,7 +57,18 @@ export function migratedPipeline(parts: MigratedParts): string {
       ...(letters.length === 0 ? [] : [map('deadLetters', letters)]),
     ]),
   ];
-  return printPipeline([schemaLine, comment(''), ...headEntries(parts), ...body]);
+  const head = headEntries(parts);
+  const told = printPipeline([...head, ...body]);
+  // What a transform has is told with it.
+  const untold = options.taken.filter((option) => !told.includes(option) && !/^(?:transforms|predicates)\b/.test(option));
+  return printPipeline([
+    schemaLine,
+    comment(''),
+    ...head,
+    ...section('Taken in, by lines that do not name them:', untold),
+    comment(''),
+    ...body,
+  ]);
 }
 
 const headings: readonly (readonly [Fate, string])[] = [
@@ -67,8 +79,6 @@ const headings: readonly (readonly [Fate, string])[] = [
 ];
 
 function headEntries({ options, draft, plan, offsets }: MigratedParts): readonly YamlEntry[] {
-  const section = (title: string, lines: readonly string[]): readonly YamlEntry[] =>
-    lines.length === 0 ? [] : [comment(''), comment(title), ...lines.map((line) => comment(`  ${line}`))];
   const notes = [...new Map(options.notes.map((note) => [`${note.option} ${note.text}`, note])).values()];
   return [
     comment(`Made from the configuration of "${options.name}", ${plan.title} (${options.className}).`),
@@ -88,8 +98,12 @@ function headEntries({ options, draft, plan, offsets }: MigratedParts): readonly
     ...section('CHECK, options that are not known, and of which nothing was made:', options.left),
     ...section('Transforms, in their order:', draft.steps),
     ...beginEntries(plan, offsets),
-    comment(''),
   ];
+}
+
+/** Lines of comment below a title, without what is a secret by its form. */
+function section(title: string, lines: readonly string[]): readonly YamlEntry[] {
+  return lines.length === 0 ? [] : [comment(''), comment(title), ...lines.map((line) => comment(`  ${withoutSecrets(line)}`))];
 }
 
 function beginEntries({ group }: SinkPlan, offsets: MigratedParts['offsets']): readonly YamlEntry[] {

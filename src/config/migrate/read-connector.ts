@@ -61,10 +61,10 @@ function textsOf(options: JsonObject, where: string): ReadonlyMap<string, string
 
 /** As java.util.Properties reads them: `key = value`, `key: value`, lines that go on after a backslash, `#` and `!` before comments. */
 function ofProperties(text: string): ReadonlyMap<string, string> {
-  const lines = text.replaceAll(/(?<!\\)((?:\\\\)*)\\\r?\n[ \t\f]*/g, '$1').split(/\r?\n/);
+  const lines = text.replaceAll(/(?<!\\)((?:\\\\)*)\\\r?\n[ \t\f]*/g, '$1').split(/\r\n|\r|\n/);
   return new Map(
     lines.flatMap((line) => {
-      const found = /^[ \t\f]*([^#!=:\s](?:\\.|[^=:\s\\])*)[ \t\f]*(?:[=:]|(?<=\s)|$)[ \t\f]*(.*)$/.exec(line);
+      const found = /^[ \t\f]*([^#!=:\s](?:\\.|[^=:\s\\])*)[ \t\f]*(?:[=:]|(?<=\s)|$)[ \t\f]*([^]*)$/.exec(line);
       const [, key, value = ''] = found ?? [];
       return key === undefined ? [] : [[unescaped(key), unescaped(value)] as const];
     }),

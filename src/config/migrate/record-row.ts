@@ -54,6 +54,11 @@ export class RecordRow {
     this.#fields.set(name, field);
   }
 
+  /** A field that records do not have. */
+  insert(name: string, field: RowField): void {
+    this.#fields.set(name, field);
+  }
+
   remove(name: string): void {
     this.#fields.delete(name);
     if (this.#rest) this.#taken.add(name);

@@ -1,6 +1,8 @@
+import { isSecretName } from '../../base/redaction.ts';
 import { textLiteral } from '../../session/execute/sql-text.ts';
 import { changeEventTransforms } from './change-event-transforms.ts';
 import { fieldTransforms } from './field-transforms.ts';
+import { invalid } from './read-connector.ts';
 import { headersColumn, metadataTypes, type RecordDraft, topicColumn } from './record-draft.ts';
 import type { PlannedColumn } from './sink-plan.ts';
 import type { Transform, TransformRule, TransformRules } from './transform-rules.ts';
@@ -31,10 +33,15 @@ const recordTransforms: TransformRules = {
 
 const rules: TransformRules = { ...recordTransforms, ...fieldTransforms, ...changeEventTransforms };
 
+const maxTransforms = 100;
+
 /** Goes through `transforms` of the connector in their order. */
 export function applyTransforms(draft: RecordDraft): void {
   const { options } = draft;
-  for (const alias of options.takeList('transforms')) {
+  const aliases = options.takeList('transforms');
+  if (aliases.length > maxTransforms)
+    throw invalid(`the connector has more than ${maxTransforms} transforms`, 'give a configuration that a sink starts with');
+  for (const alias of aliases) {
     const className = options.take(`transforms.${alias}.type`) ?? '';
     const [name = '', part] = className.split('$');
     const transform: Transform = { alias, name, take: (option) => options.take(`transforms.${alias}.${option}`) };
@@ -74,8 +81,10 @@ function insertField({ take }: Transform, draft: RecordDraft): ReturnType<Transf
     became.push(`the column ${name} from the ${place}`);
   }
   const name = take('static.field')?.replace(/[!?]$/, '');
+  if (name !== undefined && isSecretName(name))
+    return { left: `${name} looks like a secret; write it as a reference: '\${NAME}' AS ${name}` };
   if (name !== undefined) {
-    draft.row.set(name, { sql: textLiteral(take('static.value') ?? ''), type: { kind: 'string' } });
+    draft.row.insert(name, { sql: textLiteral(take('static.value') ?? ''), type: { kind: 'string' } });
     became.push(`${name} in select`);
   }
   return became.length === 0 ? { left: 'it names no field' } : { became: became.join(', ') };
@@ -94,7 +103,7 @@ function kafkaMetadata({ take }: Transform, draft: RecordDraft): ReturnType<Tran
     });
   const [key, value] = take('external_field')?.split(',') ?? [];
   if (key !== undefined && value !== undefined)
-    draft.row.set(`${prefix}_${key.trim()}`, { sql: textLiteral(value.trim()), type: { kind: 'string' } });
+    draft.row.insert(`${prefix}_${key.trim()}`, { sql: textLiteral(value.trim()), type: { kind: 'string' } });
   return { became: `the columns ${places.map((place) => `${prefix}_${place}`).join(', ')}` };
 }
 

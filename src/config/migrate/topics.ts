@@ -5,6 +5,9 @@ import type { ConnectorOptions } from './connector-options.ts';
 import { invalid } from './read-connector.ts';
 import type { PlannedTable } from './sink-plan.ts';
 
+/** Of a route. */
+const maxTopics = 256;
+
 export interface SinkTopics {
   readonly topics: readonly string[];
   readonly pattern: PlannedTable['topicPattern'];
@@ -14,6 +17,11 @@ export interface SinkTopics {
 /** The topics that a sink reads: a list, or an expression. @throws ServiceError `CONFIG_CONNECTOR_INVALID` where it names none. */
 export function topicsOf(options: ConnectorOptions): SinkTopics {
   const named = [...new Set(options.takeList('topics'))];
+  if (named.length > maxTopics)
+    throw invalid(
+      `the connector has ${named.length} topics, and a route at most ${maxTopics}`,
+      'give topics.regex in their place, or several configurations',
+    );
   const regex = options.take('topics.regex');
   const topics = named.filter((topic) => topicNamePattern.test(topic));
   for (const topic of named) if (!topics.includes(topic)) options.note('topics', 'doubtful', `"${topic}" is no name of a topic`);

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../../src/base/errors.ts';
+import { migrateConnector } from '../../../../src/config/migrate/migrate-connector.ts';
 import { apacheConnectors, deltaConnectors, tabularConnectors } from './documented-connectors.ts';
 import { migrate, migrateError } from './migrating.ts';
 
@@ -10,6 +12,37 @@ describe('a documented configuration', () => {
     for (const route of config.ingest.routes)
       if (route.value.kind !== 'letter') expect(route.expect?.map(({ onFailure }) => onFailure)).toEqual(['suspend']);
   });
+});
+
+it.each([...apacheConnectors, ...tabularConnectors, ...deltaConnectors.slice(0, 2)])(
+  'no option is dropped in silence: $from',
+  ({ text }) => {
+    const { yaml } = migrate(text);
+    const { config } = JSON.parse(text) as { readonly config: Readonly<Record<string, string>> };
+    const untold = Object.keys(config).filter((option) => !yaml.includes(option) && !option.startsWith('transforms'));
+    expect(untold).toEqual(['connector.class']);
+  },
+);
+
+it('input of any size and shape is read quickly', () => {
+  const size = 500_000;
+  const start = performance.now();
+  for (const text of [
+    `connector.class=a${' '.repeat(size)}\rx`,
+    '${a:'.repeat(size / 4),
+    'kafka-delta-ingest ingest t '.repeat(size / 28),
+    `{"connector.class":"org.apache.iceberg.connect.IcebergSinkConnector","topics":"t","iceberg.tables":"${'a.b,'.repeat(9)}${Array.from({ length: 50_000 }, (_, index) => `t.${index}`).join(',')}"}`,
+    `{"connector.class":"DatabricksDeltaLakeSink","topics":"t","value.converter.schema.registry.url":"${'${a:'.repeat(size / 4)}","input.data.format":"AVRO"}`,
+    `{"connector.class":"DatabricksDeltaLakeSink","topics":"t","transforms":"${'a,'.repeat(50_000)}"}`,
+    `{"connector.class":"DatabricksDeltaLakeSink","topics":"${Array.from({ length: 50_000 }, (_, index) => `t${index}`).join(',')}"}`,
+  ]) {
+    try {
+      migrateConnector({ text, where: 'hostile' });
+    } catch (error) {
+      expect(error).toBeInstanceOf(ServiceError);
+    }
+  }
+  expect(performance.now() - start).toBeLessThan(10_000);
 });
 
 describe('bad input', () => {
