@@ -94,7 +94,7 @@ function itemLines(item: YamlItem, indent: string): readonly string[] {
 }
 
 function valueText(value: YamlValue): string {
-  if (typeof value === 'string') return scalar(value.replaceAll('${', '$${'));
+  if (typeof value === 'string') return scalar(value.replaceAll('${', () => '$${'));
   if (typeof value !== 'object') return String(value);
   if ('reference' in value) return printJson(value.reference);
   return `[${value.map(valueText).join(', ')}]`;

@@ -105,7 +105,7 @@ export class ConnectorOptions {
     let found = 0;
     const reference = text.replaceAll(/\$\{[^}]{0,2000}\}|\$\{/g, (part) => {
       const [whole, provider = '', path = '', key = ''] = [...part.matchAll(providerReference)][0] ?? [];
-      if (whole === undefined) return part.replace('${', '$${');
+      if (whole === undefined) return part.replace('${', () => '$${');
       found += 1;
       return this.#looked({ provider, path, key, variable: `${variableName(option)}${found === 1 ? '' : `_${found}`}`, option });
     });

@@ -1,5 +1,5 @@
 import { isServiceError } from '../../base/errors.ts';
-import { textLiteral } from '../../session/execute/sql-text.ts';
+import { quoted, textLiteral } from '../../session/execute/sql-text.ts';
 import { parsePartitionText } from '../partition-item.ts';
 import { gap, list, pair, type YamlEntry } from '../pipeline-yaml.ts';
 import type { ConnectorOptions, FateRule } from './connector-options.ts';
@@ -214,11 +214,12 @@ function placeOf(catalog: string, identifier: string): readonly YamlEntry[] {
 /** The sink takes whole values that match, and none of records without the field. */
 function routeCondition(field: string, regex: string, option: string): PlannedCondition {
   const [first = field, ...inner] = field.split('.');
+  const path = [first, ...inner].map(quoted).join('.');
   const type = inner.reduceRight<PlannedCondition['needs'][number]['type']>(
     (within, name) => ({ kind: 'struct', fields: [{ name, type: within, nullable: true }] }),
     { kind: 'string' },
   );
-  const sql = /^[\w -]+$/.test(regex) ? `${field} = ${textLiteral(regex)}` : `${field} RLIKE ${textLiteral(`^(?:${regex})$`)}`;
+  const sql = /^[\w -]+$/.test(regex) ? `${path} = ${textLiteral(regex)}` : `${path} RLIKE ${textLiteral(`^(?:${regex})$`)}`;
   return { sql, needs: [{ name: first, type, note: 'iceberg.tables.route-field; CHECK its type' }], note: option };
 }
 

@@ -120,7 +120,7 @@ function filter({ predicate, isNegated }: Transform, draft: RecordDraft): Return
   switch (kind.split('.').at(-1)) {
     case 'HasHeaderKey':
       return keep(
-        `map_contains_key(${headersColumn.name}, ${textLiteral(options.take(`predicates.${predicate}.name`) ?? '')})`,
+        `coalesce(map_contains_key(${headersColumn.name}, ${textLiteral(options.take(`predicates.${predicate}.name`) ?? '')}), false)`,
         headersColumn,
       );
     case 'TopicNameMatches':

@@ -267,9 +267,13 @@ describe('options', () => {
   });
 
   it('whose values Connect looks up are looked up here', () => {
-    const { yaml, config } = icebergSink({ 'iceberg.catalog.uri': 'https://${env:CATALOG_HOST}/api', 'iceberg.catalog.warehouse': 'w${x' });
+    const { yaml, config } = icebergSink({
+      'iceberg.catalog.uri': 'https://${env:CATALOG_HOST}/api',
+      'iceberg.catalog.warehouse': 'w${x}$${env:Y',
+    });
     expect(yaml).toContain('uri: "https://${CATALOG_HOST}/api"');
-    expect(config.catalogs[0]).toMatchObject({ uri: 'https://value-of-CATALOG_HOST/api', warehouse: 'w${x' });
+    expect(icebergSink({ 'iceberg.catalog.warehouse': '${env:A}/$${b}/${c}' }).config.catalogs[0]?.warehouse).toBe('value-of-A/$${b}/${c}');
+    expect(config.catalogs[0]).toMatchObject({ uri: 'https://value-of-CATALOG_HOST/api', warehouse: 'w${x}$${env:Y' });
   });
 
   it('stand in a properties file too', () => {

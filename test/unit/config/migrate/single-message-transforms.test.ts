@@ -143,7 +143,7 @@ describe('a transform, where the columns of the records are known,', () => {
   });
 
   it.each([
-    ['HasHeaderKey', { name: "a'b" }, '', "NOT map_contains_key(kafka_headers, 'a\\'b')"],
+    ['HasHeaderKey', { name: "a'b" }, '', "NOT coalesce(map_contains_key(kafka_headers, 'a\\'b'), false)"],
     ['TopicNameMatches', { pattern: 'orders[.]eu' }, 'true', "kafka_topic RLIKE '^(?:orders[.]eu)$'"],
   ])('Filter by %s becomes where', (predicate, options, negate, where) => {
     const filter = {
