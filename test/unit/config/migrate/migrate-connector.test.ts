@@ -24,9 +24,9 @@ it.each([...apacheConnectors, ...tabularConnectors, ...deltaConnectors.slice(0, 
   },
 );
 
-it('input of any size and shape is read quickly', () => {
+// Work that grew by the square of the length would outlast the limit of every test by far.
+it('input of any size and shape is read in time by its length', () => {
   const size = 500_000;
-  const start = performance.now();
   for (const text of [
     `connector.class=a${' '.repeat(size)}\rx`,
     '${a:'.repeat(size / 4),
@@ -42,7 +42,6 @@ it('input of any size and shape is read quickly', () => {
       expect(error).toBeInstanceOf(ServiceError);
     }
   }
-  expect(performance.now() - start).toBeLessThan(10_000);
 });
 
 describe('bad input', () => {
