@@ -10,6 +10,7 @@ const workloads = {
   start: async (context) => (await import('./workloads/start.mjs')).runStart(context),
   feed: async (context) => (await import('./workloads/feed.mjs')).runFeed(context),
   w2: async (context) => (await import('./workloads/w2.mjs')).runW2(context),
+  memory: async (context) => (await import('./workloads/memory.mjs')).runMemory(context),
   'commit-cost': async (context) => (await import('./workloads/commit-cost.mjs')).runCommitCost(context),
 };
 

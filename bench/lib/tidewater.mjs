@@ -8,21 +8,37 @@ import { freePort } from './util.mjs';
 
 const propertiesOf = { delta: { 'delta.enableChangeDataFeed': 'true' }, iceberg: {} };
 
-/** Writes the configuration and starts the program. `ingest`, `feeds` and `feedDefaults` are laid over the bench's own settings. */
-export async function startTidewater({ dir, brokers, brokerPid, topic, role = 'ingest', format = 'delta', ingest = {}, feeds = [], feedDefaults = {} }) {
+/**
+ * Writes the configuration and starts the program. `ingest`, `feeds` and `feedDefaults` are laid over the bench's own settings, `more` over all;
+ * `columns` are the table's.
+ */
+export async function startTidewater({
+  dir,
+  brokers,
+  brokerPid,
+  topic,
+  role = 'ingest',
+  format = 'delta',
+  columns = ordersColumns,
+  ingest = {},
+  feeds = [],
+  feedDefaults = {},
+  more = {},
+}) {
   mkdirSync(dir, { recursive: true });
   const port = await freePort();
   const config = {
     pipeline: 'bench',
     dataDir: dir,
     kafka: { brokers },
-    tables: [{ name: 'orders', format, path: 'tables/orders', columns: ordersColumns, properties: propertiesOf[format] }],
+    tables: [{ name: 'orders', format, path: 'tables/orders', columns, properties: propertiesOf[format] }],
     ingest: { routes: topic === undefined ? [] : [{ topics: [topic], table: 'orders' }], ...ingest },
     feeds,
     feedDefaults,
     maintenance: { enabled: false },
     server: { port },
     logging: { format: 'json' },
+    ...more,
   };
   const file = join(dir, 'config.yaml');
   // JSON is YAML.

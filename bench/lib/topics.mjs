@@ -62,12 +62,25 @@ async function patiently(action) {
   }
 }
 
-async function recreate(client, topic) {
+/** An empty topic, and its producer's way in: `fill` sends batches that `RecordBatchBuilder` has made. */
+export async function makeTopic(brokers, { topic, count, config }, fill = async () => undefined) {
+  const client = kafkaClient(brokers);
+  try {
+    await recreate(client, topic, { count, config });
+    const producer = await client.producer();
+    await fill((batches) => patiently(() => producer.send(batches)));
+    await producer.close();
+  } finally {
+    await client.close();
+  }
+}
+
+async function recreate(client, topic, { count = partitions, config = {} } = {}) {
   if ((await client.admin.partitionCount(topic)) !== undefined) {
     await client.admin.deleteTopic(topic);
     while ((await client.admin.partitionCount(topic)) !== undefined) await sleep(100);
   }
-  await client.admin.ensureTopics([{ topic, partitions, config: { 'retention.ms': '-1', 'retention.bytes': '-1' } }]);
+  await client.admin.ensureTopics([{ topic, partitions: count, config: { 'retention.ms': '-1', 'retention.bytes': '-1', ...config } }]);
 }
 
 async function produceOrders(producer, topic, count) {

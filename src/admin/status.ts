@@ -46,6 +46,18 @@ export interface QueueStatus {
   readonly jobs: Readonly<Record<string, number>>;
 }
 
+/** What the tables hold together, fetched and not committed. */
+export interface MemoryStatus {
+  /** Of all the process. */
+  readonly budgetBytes: number;
+  /** What of it is for such bytes. */
+  readonly sizeBytes: number;
+  readonly heldBytes: number;
+  readonly peakBytes: number;
+  /** Tables and readers that fetch nothing until others have given back. */
+  readonly waiting: readonly string[];
+}
+
 /** What the process does and how far it got. */
 export interface PipelineStatus {
   readonly pipeline: string;
@@ -56,6 +68,8 @@ export interface PipelineStatus {
   readonly tables: readonly TableStatus[];
   readonly feeds: readonly FeedStatus[];
   readonly queues: readonly QueueStatus[];
+  /** `undefined`: the process reads no topics. */
+  readonly memory?: MemoryStatus | undefined;
 }
 
 /** The status as JSON: 64-bit offsets as numbers of any size, lag computed, absent values as null. */
@@ -76,6 +90,7 @@ export function statusJson(status: PipelineStatus): JsonValue {
       lagVersions: feed.lagVersions ?? null,
     })),
     queues: status.queues.map(({ name, connected, jobs }) => ({ name, connected, jobs })),
+    ...(status.memory === undefined ? {} : { memory: { ...status.memory, waiting: [...status.memory.waiting] } }),
   };
 }
 

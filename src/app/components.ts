@@ -9,6 +9,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { TableEvents } from '../protocol/table-events.ts';
 import type { TableCatalog } from '../table/table.ts';
+import type { ProcessMemory } from './process-memory.ts';
 
 /** What every role of a process shares. */
 export interface Components {
@@ -23,4 +24,6 @@ export interface Components {
   readonly kafka: KafkaClient;
   readonly catalog: TableCatalog;
   readonly events: TableEvents;
+  /** `undefined`: the process reads no topics. */
+  readonly memory: ProcessMemory | undefined;
 }

@@ -10,6 +10,7 @@ import { DeadLetterIncarnations } from '../ingest/dead-letter-incarnations.ts';
 import { DeadLetterTopic } from '../ingest/dead-letter-topic.ts';
 import { LaneReader } from '../ingest/divide/lane-reader.ts';
 import { declaredNeeds } from '../ingest/evolve/row-needs.ts';
+import { type LedgerStatus, MemoryLedger } from '../ingest/memory/memory-ledger.ts';
 import { otherPipelines } from '../ingest/other-pipelines.ts';
 import { isLetterRoute, type RouteSettings } from '../ingest/settings.ts';
 import { type IngestStatus, TableIngest } from '../ingest/table-ingest.ts';
@@ -53,6 +54,10 @@ interface RoutedTable {
 export class IngestRole {
   readonly #components: Components;
   readonly #pool: WorkerPool;
+  readonly #ledger: MemoryLedger | undefined;
+  /** Of dead letters that wait for their commits, of all tables. */
+  #letterBytes = 0;
+  readonly #holdLetters: (changeBytes: number) => void;
   readonly #registry: SchemaRegistry | undefined;
   readonly #running = new Map<string, TableIngest>();
   readonly #warned = new Set<string>();
@@ -74,18 +79,53 @@ export class IngestRole {
       components.logger.warn('dead-letter topic was deleted and created again, its letters are gone', { ...replaced });
     });
     const { workers, maxNestingDepth, maxUnpackedBytes } = components.config.ingest;
+    const plan = components.memory?.plan;
+    this.#ledger = plan === undefined ? undefined : this.#openLedger(plan.bufferBytes);
+    const letters = this.#ledger?.open('dead letters', { changed: () => undefined, relieve: () => undefined });
+    this.#holdLetters = (changeBytes) => {
+      this.#letterBytes += changeBytes;
+      letters?.keep(0, this.#letterBytes);
+    };
     const onStuck = (task: string): void => {
       components.logger.warn('worker thread made no progress and was ended', { task, afterMs: stuckAfterMs });
     };
     this.#spillDirectory = join(tmpdir(), `tidewater-transforms-${components.ids.uuid()}`);
     this.#pool = new WorkerPool({
       size: workers,
-      workerData: { maxNestingDepth, maxUnpackedBytes, temporaryDirectory: this.#spillDirectory },
+      maxHeapBytes: plan?.workerHeapBytes,
+      workerData: {
+        maxNestingDepth,
+        maxUnpackedBytes: plan?.unpackedBytes ?? maxUnpackedBytes,
+        maxDecodedBytes: plan?.decodedBytes,
+        transformBytes: plan?.transformBytes,
+        temporaryDirectory: this.#spillDirectory,
+      },
       idleMs: undefined,
       maxTasksPerThread,
       stuckAfterMs,
       onStuck,
     });
+  }
+
+  #openLedger(sizeBytes: number): MemoryLedger {
+    const { metrics, config } = this.#components;
+    const { memoryHeldBytes, memorySizeBytes, memoryWaiting } = metrics.ingest;
+    const divisions = new Set(config.ingest.routes.flatMap(({ divided }) => (divided === undefined ? [] : [divided.spec])));
+    memorySizeBytes.set(sizeBytes, {});
+    return new MemoryLedger({
+      sizeBytes,
+      // Tables, what reads for several of them, and the letters.
+      shares: config.ingest.routes.length + divisions.size + 1,
+      onChange: (heldBytes, waiting) => {
+        memoryHeldBytes.set(heldBytes, {});
+        memoryWaiting.set(waiting, {});
+      },
+    });
+  }
+
+  /** `undefined`: nothing bounds what the tables hold together. */
+  get memory(): LedgerStatus | undefined {
+    return this.#ledger?.status;
   }
 
   /** How long a worker thread has been running on although it was to be ended; 0: none does. */
@@ -178,18 +218,14 @@ export class IngestRole {
         division: route.divided,
         evolve: evolution?.spec,
       }),
-      evolution,
-      pipeline,
-      ids,
-      clock,
-      failpoint,
-      observer,
-      events,
+      holdLetters: this.#holdLetters,
+      ...{ evolution, pipeline, ids, clock, failpoint, observer, events },
     });
     const ingestObserver = observeIngest(settings.name, metrics.ingest, logger);
     const tableIngest = new TableIngest({
       settings: {
         ...ingest,
+        maxFetchBytes: this.#components.memory?.plan.fetchBytes ?? ingest.maxFetchBytes,
         pipeline,
         table: settings.name,
         ...sources,
@@ -200,6 +236,7 @@ export class IngestRole {
       sink,
       identities,
       awaitedTopics: this.#awaitedTopics,
+      memory: this.#ledger,
       clock,
       failpoint,
       observer: {
@@ -225,7 +262,7 @@ export class IngestRole {
     const reader =
       this.#readers.get(division) ??
       new LaneReader({
-        ...{ kafka, division, clock },
+        ...{ kafka, division, clock, memory: this.#ledger },
         divider: pooledDivider(this.#pool, this.#registry),
         groupId: `${groupId}-${division.parts[0]?.table ?? ''}`,
         isWhole: (topic) => topic === deadLetters.replayTopic,

@@ -22,6 +22,7 @@ import { LazyEngine } from './lazy-engine.ts';
 import { LocalTableEvents } from './local-table-events.ts';
 import { openTables } from './open-tables.ts';
 import { productVersion } from './package.ts';
+import { processMemory } from './process-memory.ts';
 import { pooledRewriter } from './workers/pooled.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
 
@@ -59,7 +60,9 @@ export function openComponents(options: OpenOptions): OpenedComponents {
     const store = new RetryingObjectStore(metered, { clock, random });
     return failpoint === inertFailpoint ? store : new FailpointObjectStore(store, failpoint);
   };
-  const engine = new LazyEngine({ ...config.maintenance.engine, ids });
+  const memory = processMemory(config, options.role);
+  const { memoryLimitBytes } = config.maintenance.engine;
+  const engine = new LazyEngine({ ...config.maintenance.engine, memoryLimitBytes: memory?.plan.engineBytes ?? memoryLimitBytes, ids });
   const tables = openTables({
     config,
     openStore,
@@ -86,6 +89,7 @@ export function openComponents(options: OpenOptions): OpenedComponents {
     kafka,
     catalog: tables.catalog,
     events: new LocalTableEvents(clock),
+    memory,
     close: async () => {
       // A broker that is away is not waited for: what it was to hear it finds out by time-outs of its own.
       await Promise.race([kafka.close(), clock.sleep(kafkaCloseTimeoutMs)]);

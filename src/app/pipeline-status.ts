@@ -34,7 +34,14 @@ export async function pipelineStatus(sources: StatusSources, signal: AbortSignal
     tables,
     feeds: [...(sources.feeds?.statuses ?? []).map(feedStatus), ...(sources.feeds?.standbys ?? []).map(standbyStatus)],
     queues: sources.queues(),
+    ...memoryStatus(sources),
   };
+}
+
+function memoryStatus({ components, ingest }: StatusSources): Pick<PipelineStatus, 'memory'> {
+  const budgetBytes = components.memory?.bytes;
+  const held = ingest?.memory;
+  return budgetBytes === undefined || held === undefined ? {} : { memory: { budgetBytes, ...held } };
 }
 
 function feedStatus(feed: RunningFeedStatus): FeedStatus {

@@ -65,6 +65,10 @@ async function servePipeline(serving: Serving): Promise<number> {
   });
   const { url } = await admin.start();
   logger.info('serving', { role: options.role, url });
+  if (components.memory !== undefined) {
+    const { of, plan } = components.memory;
+    logger.info('memory', { of: of ?? 'ingest.memory', ...plan });
+  }
   if (options.demo) await prepareDemo(components);
   pipeline.start();
   let code = 0;

@@ -37,6 +37,8 @@ export interface CommitQueueDependencies {
   readonly failpoint: Failpoint;
   readonly observer: CommitObserver;
   readonly events: TableEvents;
+  /** Told how many bytes of letters are kept until their commit, and are kept no more. Absent: nobody counts them. */
+  readonly holdLetters?: ((changeBytes: number) => void) | undefined;
   /** Changes the table as records call for. Absent: nothing calls for changes. */
   readonly evolution?: Pick<TableEvolution, 'apply' | 'tell'> | undefined;
 }
@@ -47,6 +49,8 @@ interface Staged {
   readonly replayTopic: string | undefined;
   /** When it began. */
   readonly sinceMs: number;
+  /** Its letters are kept no more. */
+  readonly letGo: () => void;
 }
 
 /**
@@ -83,6 +87,15 @@ export class CommitQueue implements BatchSink {
     staged.catch(() => undefined);
     const turn = this.#tail
       .then(() => this.#finish({ batch, staged, epoch, revoked }))
+      .finally(() => {
+        // Also of those whose turn is not looked at: an earlier batch failed.
+        staged.then(
+          ({ letGo }) => {
+            letGo();
+          },
+          () => undefined,
+        );
+      })
       .catch((error: unknown) => {
         this.#dependencies.observer.failed(error);
         throw error;
@@ -99,7 +112,16 @@ export class CommitQueue implements BatchSink {
     const decode = decodeSpecFor(spec, base.tableId);
     const result = await stager.stage({ batch, write: spec, decode, fileNameStem: ids.uuid() }, revoked);
     if (result.needs === undefined) observer.staged(result);
-    return { result, spec, replayTopic: decode.replays?.topic, sinceMs };
+    return { result, spec, replayTopic: decode.replays?.topic, sinceMs, letGo: this.#keepLetters(result) };
+  }
+
+  #keepLetters({ rejects }: StageResult): () => void {
+    let bytes = rejects.reduce((sum, { key, value }) => sum + (key?.length ?? 0) + (value?.length ?? 0), 0);
+    this.#dependencies.holdLetters?.(bytes);
+    return () => {
+      this.#dependencies.holdLetters?.(-bytes);
+      bytes = 0;
+    };
   }
 
   async #finish(turn: {
@@ -117,8 +139,12 @@ export class CommitQueue implements BatchSink {
       if (turn.revoked.aborted || isServiceError(error, 'aborted')) return { kind: 'discarded', reason: 'revoked' };
       throw error;
     }
-    if (turn.revoked.aborted) return this.#discard(staged.result, 'revoked');
-    return this.#commit(turn.batch, staged, turn.revoked);
+    try {
+      if (turn.revoked.aborted) return this.#discard(staged.result, 'revoked');
+      return await this.#commit(turn.batch, staged, turn.revoked);
+    } finally {
+      staged.letGo();
+    }
   }
 
   /** The batch staged for the table as it is: what its records call for is changed first, and what was staged for another layout is staged again. */
@@ -134,6 +160,7 @@ export class CommitQueue implements BatchSink {
         evolution?.tell(left ?? []);
         return staged;
       } else observer.discarded(staged.result, 'table-changed');
+      staged.letGo();
       if (staging >= maxStagings) throw changesWithoutEnd(table.name);
       staged = await this.#stage(batch, revoked);
     }

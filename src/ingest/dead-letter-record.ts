@@ -27,6 +27,7 @@ const transformation = 'TRANSFORMATION';
 /** Where records of a reason fail, in Kafka Connect's words; others are told by their key or value. */
 const stages: ReadonlyMap<RejectReason, string> = new Map([
   ['corrupt-batch', 'KAFKA_CONSUME'],
+  ['batch-too-large', 'KAFKA_CONSUME'],
   ['not-computed', transformation],
   ['expectation-failed', transformation],
   ['no-table', transformation],

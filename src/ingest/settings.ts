@@ -63,6 +63,8 @@ export interface DeadLetterSettings {
 export interface IngestSettings {
   /** Prefix of the consumer groups, one a table: `<groupId>-<table>`. */
   readonly groupId: string;
+  /** Of the process; `undefined`: a part of what the machine or its container has. */
+  readonly memory: number | undefined;
   readonly maxBatchRows: number;
   readonly maxBatchBytes: number;
   readonly maxBatchAgeMs: number;
@@ -328,6 +330,12 @@ export const ingestSettings: z.ZodType<IngestEntry> = z
       description: 'Prefix of the consumer group names, one group a table: `<groupId>-<table>`. Default: `tidewater-<pipeline>`.',
       maxLength: 200,
     }).optional(),
+    memory: byteSizeField({
+      description:
+        'What the process takes for reading, decoding and writing all its tables, with its engines: the sizes below are caps within it. Default: three quarters of the container’s limit; without one a quarter of the machine’s memory.',
+      min: '256MiB',
+      max: '16TiB',
+    }).optional(),
     maxBatchRows: integerField({
       description: 'A batch is committed when it holds so many records.',
       default: 250_000,
@@ -375,7 +383,7 @@ export const ingestSettings: z.ZodType<IngestEntry> = z
     }),
     maxUnpackedBytes: byteSizeField({
       description:
-        'What one record batch of a producer may unpack to; a larger one is a dead letter as a whole. A worker needs up to twenty times as much memory for a single record of this size.',
+        'What one record batch of a producer may unpack to; a larger one is a dead letter as a whole. A worker needs up to twenty times as much memory for a single record of this size, so a small `memory` has a lower limit: it is in the log at the start.',
       default: '64MiB',
       min: '1MiB',
       max: '256MiB',
@@ -402,8 +410,9 @@ export const ingestSettings: z.ZodType<IngestEntry> = z
       .meta({ description: 'Which topics go to which table.', default: [], maxItems: maxRoutes }),
     deadLetters: deadLetters.prefault({}).meta({ description: 'Records that do not fit their table.' }),
   })
-  .transform(({ maxBatchAge, maxFetchWait, sessionTimeout, groupId, routes, ...same }) => ({
+  .transform(({ maxBatchAge, maxFetchWait, sessionTimeout, groupId, memory, routes, ...same }) => ({
     ...same,
+    memory,
     routes: routes.flatMap(routesOf),
     groupId,
     maxBatchAgeMs: maxBatchAge,

@@ -1,4 +1,4 @@
-import { isServiceError } from '../base/errors.ts';
+import { isServiceError, ServiceError } from '../base/errors.ts';
 import type { KafkaAdmin, PartitionOffsets, TopicPartition } from '../kafka/client.ts';
 import type { BatchRange } from '../protocol/sealed-batch.ts';
 import { parseWriterId, type SourceIdentity, writerIdOf } from '../protocol/source-offsets.ts';
@@ -139,4 +139,15 @@ function markOf({ present, others, none }: TopicMarks, partition: number): bigin
   if (others.has(partition)) return 'other-incarnation';
   if (present.size > 0) return 'added-partition';
   return others.size > 0 ? 'other-incarnation' : none;
+}
+
+/** The loud state: what does not fit, and what an operator can choose. */
+export function discontinuityError(table: string, entry: Discontinuity): ServiceError {
+  return new ServiceError({
+    code: 'OFFSET_DISCONTINUITY',
+    kind: 'discontinuity',
+    message: `table "${table}", topic "${entry.topic}" partition ${entry.partition}: ${entry.detail}`,
+    hint: 'decide with ingest.onOffsetDiscontinuity: reset-to-earliest, reset-to-latest or accept; nothing is read from this partition until then',
+    context: { table, topic: entry.topic, partition: entry.partition },
+  });
 }

@@ -16,8 +16,10 @@ import type { SealedBatch } from '../protocol/sealed-batch.ts';
 import { parseWriterId, type SourceIdentities } from '../protocol/source-offsets.ts';
 import { BatchBuilder } from './batch-builder.ts';
 import type { IngestObserver, IngestState } from './ingest-observer.ts';
+import type { MemoryLedger, MemoryShare } from './memory/memory-ledger.ts';
+import { TableBuffer } from './memory/table-buffer.ts';
 import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
-import { type Discontinuity, planStart, type StartPlan } from './start-positions.ts';
+import { type Discontinuity, discontinuityError, planStart, type StartPlan } from './start-positions.ts';
 
 export interface TableIngestSettings {
   readonly pipeline: string;
@@ -55,6 +57,8 @@ export interface TableIngestDependencies {
   readonly clock: Clock;
   readonly failpoint: Failpoint;
   readonly observer: IngestObserver;
+  /** Of the process. Absent: only the table's own limit holds. */
+  readonly memory?: MemoryLedger | undefined;
 }
 
 export interface IngestStatus {
@@ -96,8 +100,8 @@ export class TableIngest implements ConsumerHandler {
   /** When positions are planned again because partitions were not there, `Clock.monotonicMs`. */
   #planAgainMs = Number.POSITIVE_INFINITY;
   #passedSinceMs: number | undefined;
-  #bytesInFlight = 0;
-  #paused = false;
+  readonly #share: MemoryShare | undefined;
+  readonly #buffer: TableBuffer;
   #state: IngestState = 'joining';
   #detail: string | undefined;
   #failure: Error | undefined;
@@ -106,15 +110,32 @@ export class TableIngest implements ConsumerHandler {
   #repositioning: Promise<void> | undefined;
 
   constructor(dependencies: TableIngestDependencies) {
-    const { settings, kafka } = dependencies;
+    const { settings, kafka, memory, observer } = dependencies;
     this.#dependencies = dependencies;
     this.#builder = new BatchBuilder(settings.table);
+    this.#share = memory?.open(settings.table, {
+      changed: () => {
+        this.#buffer.recheck();
+      },
+      relieve: () => {
+        this.#seal('memory');
+      },
+    });
+    this.#buffer = new TableBuffer({
+      share: this.#share,
+      maxBytes: settings.maxBufferBytes,
+      observer,
+      pause: (paused) => {
+        this.#setPaused(paused);
+      },
+    });
     this.#consumer = kafka.consumer({
       groupId: settings.groupId,
       topics: [...settings.topics, ...(settings.quietTopics ?? [])],
       matching: settings.matching,
       handler: this,
       maxFetchBytes: settings.maxFetchBytes,
+      allowance: this.#share,
       maxWaitMs: settings.maxFetchWaitMs,
       sessionTimeoutMs: settings.sessionTimeoutMs,
     });
@@ -138,6 +159,7 @@ export class TableIngest implements ConsumerHandler {
       this.#revocation.abort();
       await this.#consumer.stop();
       await this.#settled();
+      this.#share?.close();
     }
     if (this.#failure !== undefined) {
       this.#enter('failed', describeFailure(this.#failure));
@@ -174,7 +196,7 @@ export class TableIngest implements ConsumerHandler {
         nextOffset: this.#builder.next(partition.topic, partition.partition)?.offset,
         discontinuity: broken.get(`${partition.topic}:${partition.partition}`),
       })),
-      bufferedBytes: this.#builder.byteCount + this.#bytesInFlight,
+      bufferedBytes: this.#buffer.bytes,
       batchesInFlight: this.#inFlight.size,
     };
   }
@@ -230,7 +252,7 @@ export class TableIngest implements ConsumerHandler {
     });
     if (this.#builder.byteCount >= settings.maxBatchBytes) this.#seal('bytes');
     else if (this.#builder.recordCount >= settings.maxBatchRows) this.#seal('rows');
-    this.#balance();
+    this.#buffer.collected(this.#builder.byteCount);
   }
 
   onFailed(error: unknown): void {
@@ -248,12 +270,11 @@ export class TableIngest implements ConsumerHandler {
     if (batch === undefined) return;
     const bytes = batch.recordBatches.at(-1)?.end ?? 0;
     this.#dependencies.observer.sealed({ records: batch.recordCount, bytes, by });
-    this.#bytesInFlight += bytes;
+    this.#buffer.sealed(bytes);
     const revoked = this.#revocation.signal;
     const task = this.#submit(batch, revoked).finally(() => {
       this.#inFlight.delete(task);
-      this.#bytesInFlight -= bytes;
-      this.#balance();
+      this.#buffer.settled(bytes);
     });
     this.#inFlight.add(task);
   }
@@ -311,7 +332,7 @@ export class TableIngest implements ConsumerHandler {
     this.#revocation = new AbortController();
     this.#builder.reset([]);
     // What was given up may have been what held fetching back, and nothing else would say so.
-    this.#balance();
+    this.#buffer.collected(0);
   }
 
   async #startPositions(): Promise<readonly StartPosition[]> {
@@ -364,17 +385,7 @@ export class TableIngest implements ConsumerHandler {
     });
   }
 
-  #balance(): void {
-    const { settings, observer } = this.#dependencies;
-    const buffered = this.#builder.byteCount + this.#bytesInFlight;
-    observer.buffered(buffered);
-    if (!this.#paused && buffered > settings.maxBufferBytes) this.#setPaused(true);
-    else if (this.#paused && buffered <= settings.maxBufferBytes / 2) this.#setPaused(false);
-  }
-
   #setPaused(paused: boolean): void {
-    this.#paused = paused;
-    this.#dependencies.observer.paused(paused);
     const broken = new Set(this.#discontinuities.map((entry) => `${entry.topic}:${entry.partition}`));
     const readable = this.#assigned.filter((entry) => !broken.has(`${entry.topic}:${entry.partition}`));
     if (paused) this.#consumer.pause(readable);
@@ -422,15 +433,4 @@ const missingHint = 'create the topic, or correct ingest.routes; it is read as s
 
 function describeMissing(topics: readonly string[]): string {
   return `waiting for topic ${topics.map((topic) => `"${topic}"`).join(', ')}, which does not exist; ${missingHint}`;
-}
-
-/** The loud state: what does not fit, and what an operator can choose. */
-export function discontinuityError(table: string, entry: Discontinuity): ServiceError {
-  return new ServiceError({
-    code: 'OFFSET_DISCONTINUITY',
-    kind: 'discontinuity',
-    message: `table "${table}", topic "${entry.topic}" partition ${entry.partition}: ${entry.detail}`,
-    hint: 'decide with ingest.onOffsetDiscontinuity: reset-to-earliest, reset-to-latest or accept; nothing is read from this partition until then',
-    context: { table, topic: entry.topic, partition: entry.partition },
-  });
 }

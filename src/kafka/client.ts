@@ -91,6 +91,22 @@ export interface ConsumerHandler {
   onFailed(error: unknown): void;
 }
 
+/** Who fetches asks for room first. */
+export interface FetchAllowance {
+  /** Waits for room of `wantedBytes` or somewhat less. Rejects with kind `aborted` when the signal fires or there is never going to be any. */
+  take(wantedBytes: number, signal: AbortSignal): Promise<FetchGrant>;
+}
+
+/** Room for one answer. */
+export interface FetchGrant {
+  /** What the answer may hold; a record batch that is larger comes whole all the same. */
+  readonly bytes: number;
+  /** So much of the answer is handed on now: who takes it counts it from here. */
+  spend(bytes: number): void;
+  /** What was not handed on. */
+  giveBack(): void;
+}
+
 export interface ConsumerOptions {
   readonly groupId: string;
   /** Read where they exist; those that do not are waited for. */
@@ -102,6 +118,8 @@ export interface ConsumerOptions {
   readonly readCommitted?: boolean | undefined;
   /** Upper bound of one fetch response. Default 16 MiB. */
   readonly maxFetchBytes?: number | undefined;
+  /** Room for what is fetched. Absent: there is always room. */
+  readonly allowance?: FetchAllowance | undefined;
   /** How long the broker may wait for data. Default 250 ms. */
   readonly maxWaitMs?: number | undefined;
   /** Default 30000. */

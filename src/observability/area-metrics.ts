@@ -30,6 +30,10 @@ export interface IngestMetrics {
   readonly bufferBytes: Level<'table'>;
   /** 1 while fetching is held back. */
   readonly paused: Level<'table'>;
+  /** Of all tables; what fetches in flight may bring is counted. */
+  readonly memoryHeldBytes: Level;
+  readonly memorySizeBytes: Level;
+  readonly memoryWaiting: Level;
   readonly partitionsAssigned: Level<'table'>;
   readonly consumerLagRecords: Level<'table' | 'topic' | 'partition'>;
   readonly eventLagSeconds: Level<'table'>;
@@ -95,6 +99,28 @@ export interface StorageMetrics {
   readonly bytes: Count<'direction'>;
 }
 
+/** Of bytes that are fetched and not committed. */
+function createBufferMetrics(
+  make: InstrumentMaker,
+): Pick<IngestMetrics, 'bufferBytes' | 'paused' | 'memoryHeldBytes' | 'memorySizeBytes' | 'memoryWaiting'> {
+  const table = ['table'] as const;
+  return {
+    bufferBytes: make.level({ name: 'ingest_buffer_bytes', help: 'Bytes fetched and not yet committed.', labels: table }),
+    paused: make.level({ name: 'ingest_paused', help: '1 while fetching is held back because the buffer is full.', labels: table }),
+    memoryHeldBytes: make.level({
+      name: 'ingest_memory_held_bytes',
+      help: 'Bytes fetched, or about to be, and not yet committed, of all tables.',
+      labels: [],
+    }),
+    memorySizeBytes: make.level({ name: 'ingest_memory_size_bytes', help: 'What of ingest.memory is for such bytes.', labels: [] }),
+    memoryWaiting: make.level({
+      name: 'ingest_memory_waiting',
+      help: 'Readers that fetch nothing because others hold the memory.',
+      labels: [],
+    }),
+  };
+}
+
 export function createIngestMetrics(make: InstrumentMaker): IngestMetrics {
   const table = ['table'] as const;
   const byTopic = ['table', 'topic'] as const;
@@ -131,11 +157,10 @@ export function createIngestMetrics(make: InstrumentMaker): IngestMetrics {
     bytes: make.count({ name: 'ingest_bytes_total', help: 'Bytes taken from Kafka, compressed as stored there.', labels: byTopic }),
     batchesSealed: make.count({
       name: 'ingest_batches_sealed_total',
-      help: 'Batches closed, by what closed them: rows, bytes, age, drain.',
+      help: 'Batches closed, by what closed them: rows, bytes, age, memory, drain.',
       labels: byReason,
     }),
-    bufferBytes: make.level({ name: 'ingest_buffer_bytes', help: 'Bytes fetched and not yet committed.', labels: table }),
-    paused: make.level({ name: 'ingest_paused', help: '1 while fetching is held back because the buffer is full.', labels: table }),
+    ...createBufferMetrics(make),
     partitionsAssigned: make.level({
       name: 'ingest_partitions_assigned',
       help: 'Partitions the consumer group gave this process.',

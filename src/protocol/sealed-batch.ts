@@ -76,7 +76,8 @@ export interface SealedBatch {
   readonly recordCount: number;
   /** Newest record timestamp, epoch milliseconds. */
   readonly maxTimestampMs: number;
-  readonly sealedBy: 'rows' | 'bytes' | 'age' | 'drain';
+  /** `memory`: others wait for the room it takes. */
+  readonly sealedBy: 'rows' | 'bytes' | 'age' | 'memory' | 'drain';
   /** When the oldest of its records was fetched, `Clock.monotonicMs`. */
   readonly openedAtMs: number;
 }
@@ -145,7 +146,8 @@ export type RejectReason =
   | 'expectation-failed'
   | 'no-table'
   | 'corrupt-payload'
-  | 'corrupt-batch';
+  | 'corrupt-batch'
+  | 'batch-too-large';
 
 /** What the worker is told to do with a sealed batch. */
 export interface StageTask {

@@ -3,6 +3,7 @@ import { toEpochMs } from '../../src/base/clock.ts';
 import { inertFailpoint } from '../../src/base/failpoint.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import type { IngestObserver } from '../../src/ingest/ingest-observer.ts';
+import type { MemoryLedger } from '../../src/ingest/memory/memory-ledger.ts';
 import { TableIngest, type TableIngestSettings } from '../../src/ingest/table-ingest.ts';
 import type { KafkaClient } from '../../src/kafka/client.ts';
 import { encodeRecordBatch } from '../../src/kafka/records/record-batch.ts';
@@ -86,6 +87,8 @@ export class Bench {
   readonly kafka: KafkaClient;
   readonly sink: MarkKeeper;
   readonly log: string[] = [];
+  /** Shared with others; of those that start from now on. */
+  memory: MemoryLedger | undefined;
   /** What the process remembers beyond its ingest. */
   awaitedTopics: Set<string> = new Set();
   readonly #stop = new AbortController();
@@ -126,6 +129,7 @@ export class Bench {
       sink: this.sink,
       identities,
       awaitedTopics: this.awaitedTopics,
+      memory: this.memory,
       clock: this.clock,
       failpoint: inertFailpoint,
       observer: this.#observer(),

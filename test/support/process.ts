@@ -148,6 +148,13 @@ export interface StatusPage {
     readonly publishedVersion: number | null;
     readonly lagVersions: number | null;
   }[];
+  readonly memory?: {
+    readonly budgetBytes: number;
+    readonly sizeBytes: number;
+    readonly heldBytes: number;
+    readonly peakBytes: number;
+    readonly waiting: readonly string[];
+  };
   readonly queues: readonly { readonly name: string; readonly connected: boolean; readonly jobs: Readonly<Record<string, number>> }[];
 }
 

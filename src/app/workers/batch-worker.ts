@@ -19,15 +19,19 @@ import { ProgressTeller } from './thread-progress.ts';
 import { type TaskKind, toPlainError, type WorkerRequest, type WorkerSetup, type WorkerTasks } from './worker-messages.ts';
 
 // The entry of a worker thread: joins ingest's decoder, commit's file writer, the feed's encoder and maintenance's rewriter.
-const { maxNestingDepth, maxUnpackedBytes, temporaryDirectory, progress } = workerData as WorkerSetup;
+const { maxNestingDepth, maxUnpackedBytes, maxDecodedBytes, transformBytes, temporaryDirectory, progress } = workerData as WorkerSetup;
 const clock = new SystemClock();
 const random = new SystemRandom();
 const failpoint = failpointFromEnv(process.env['FAILPOINT']);
 const openStore = (location: string, settings?: StorageSettings): ObjectStore =>
   new RetryingObjectStore(openObjectStore(location, settings), { clock, random });
-/** What transforms hold of a batch at a time; beyond it the engine spills. */
-const transformMemoryBytes = 256 * 2 ** 20;
-const engine = new LazyEngine({ memoryLimitBytes: transformMemoryBytes, threads: 1, temporaryDirectory, ids: new RandomIdSource(random) });
+const defaultTransformBytes = 256 * 2 ** 20;
+const engine = new LazyEngine({
+  memoryLimitBytes: transformBytes ?? defaultTransformBytes,
+  threads: 1,
+  temporaryDirectory,
+  ids: new RandomIdSource(random),
+});
 const stager = new InThreadBatchStager({
   openEngine: () => engine.open(),
   openStore,
@@ -35,6 +39,7 @@ const stager = new InThreadBatchStager({
   failpoint,
   maxNestingDepth,
   maxUnpackedBytes,
+  maxDecodedBytes,
   onStep: new ProgressTeller(progress).at,
 });
 const divider = new BatchDivider({ maxNestingDepth, maxUnpackedBytes, onStep: new ProgressTeller(progress).at });

@@ -238,7 +238,7 @@ export function unopened(bytes: Uint8Array, packed: PackedRecordBatch, cause: Se
       key: undefined,
       value: bytes,
       headers: [],
-      reason: 'corrupt-batch',
+      reason: cause.code === 'KAFKA_BATCH_TOO_LARGE' ? 'batch-too-large' : 'corrupt-batch',
       message: `the batch of offsets ${offset} to ${lastOffset} cannot be opened: ${cause.message}`,
       unopened: { until, records: Math.min(recordCount, Number(until - offset)) },
     }),

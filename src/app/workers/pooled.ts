@@ -5,7 +5,7 @@ import type { RecordDivider } from '../../protocol/division.ts';
 import type { BatchStager, StageResult, StageTask } from '../../protocol/sealed-batch.ts';
 import type { ChangeFile } from '../../table/changes.ts';
 import type { FileRewriter } from '../../table/operations.ts';
-import { stagePastStuck } from './stage-past-stuck.ts';
+import { endsThreads, stagePastStuck } from './stage-past-stuck.ts';
 import { withPlainSettings } from './with-plain-settings.ts';
 import { type SchemaSource, withSchemas } from './with-schemas.ts';
 import type { WorkerPool } from './worker-pool.ts';
@@ -29,7 +29,7 @@ export function pooledStager(pool: Pool, schemas?: SchemaSource): BatchStager {
   };
 }
 
-/** A record batch that holds every thread that takes it is left unopened. */
+/** A record batch that ends every thread that takes it is left unopened. */
 export function pooledDivider(pool: Pool, source?: SchemaSource): RecordDivider {
   return {
     divide: async (task, signal) => {
@@ -38,7 +38,7 @@ export function pooledDivider(pool: Pool, source?: SchemaSource): RecordDivider 
         try {
           return await withSchemas({ source, signal }, (schemas) => pool.run('divide', { ...task, unopened, schemas }, { signal }));
         } catch (error) {
-          const stuckAt = isServiceError(error) && error.code === 'WORKER_STUCK' ? Number(error.context['step']) : undefined;
+          const stuckAt = isServiceError(error) && endsThreads.has(error.code) ? Number(error.context['step']) : undefined;
           if (stuckAt === undefined || unopened.length === task.batches.length) throw error;
           unopened.push(unopened.includes(stuckAt) ? task.batches.findIndex((_, index) => !unopened.includes(index)) : stuckAt);
         }

@@ -2,15 +2,18 @@ import { isServiceError, type ServiceError } from '../../base/errors.ts';
 import { countRejected, type StageResult, type StageTask } from '../../protocol/sealed-batch.ts';
 import { unopened } from './decode-batch.ts';
 
+/** What ends a thread because of the record batch that it is at. */
+export const endsThreads: ReadonlySet<string> = new Set(['WORKER_STUCK', 'WORKER_OUT_OF_MEMORY']);
+
 /**
- * Stages a batch although one of its record batches holds every thread that takes it: what lies before it and behind it is staged without it, it
+ * Stages a batch although one of its record batches holds every thread that takes it, or takes all of its memory: what lies before it and behind it is staged without it, it
  * alone once more, and then it counts as one that cannot be opened. `run` must leave the bytes of the batch here.
  */
 export async function stagePastStuck(task: StageTask, run: (task: StageTask) => Promise<StageResult>): Promise<StageResult> {
   try {
     return await run(task);
   } catch (error) {
-    if (!isServiceError(error) || error.code !== 'WORKER_STUCK') throw error;
+    if (!isServiceError(error) || !endsThreads.has(error.code)) throw error;
     return task.batch.recordBatches.length <= 1 ? givenUp(task, error) : inParts(task, Number(error.context['step']), run);
   }
 }

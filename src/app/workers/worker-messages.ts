@@ -24,6 +24,10 @@ export interface WorkerSetup {
   readonly maxNestingDepth: number;
   /** Of threads that stage batches: what one record batch may unpack to. */
   readonly maxUnpackedBytes?: number | undefined;
+  /** Of threads that stage batches: rows of so many bytes of unpacked records are written before more are decoded. */
+  readonly maxDecodedBytes?: number | undefined;
+  /** Of threads that stage batches: what the engine of transforms holds; beyond it it spills. */
+  readonly transformBytes?: number | undefined;
   /** Of threads that stage batches: where the engine of transforms spills. */
   readonly temporaryDirectory?: string | undefined;
   /** Where it says that it goes on (`thread-progress.ts`). */

@@ -15,6 +15,8 @@ import {
 export interface WorkerPoolOptions {
   /** Threads at most; started when there is work, and at once by `warm`. */
   readonly size: number;
+  /** The heap of JavaScript of a thread; one that needs more ends with `WORKER_OUT_OF_MEMORY`. Default: Node's. */
+  readonly maxHeapBytes?: number | undefined;
   /** Given to each thread at its start. */
   readonly workerData: Omit<WorkerSetup, 'progress'>;
   /** What a thread runs. Default: `batch-worker.js`. */
@@ -48,6 +50,7 @@ interface Thread {
 
 /** How often a thread is looked at, at least. */
 const longestLookMs = 1_000;
+const bytesPerMb = 1024 * 1024;
 
 /** Codes after which the thread's WebAssembly module is not trusted any more. */
 const poisoned: ReadonlySet<string> = new Set(['PARQUET_WRITER_TRAPPED', 'PARQUET_READER_TRAPPED']);
@@ -81,7 +84,7 @@ export class WorkerPool {
    * Runs one task, on a copy of it.
    *
    * @throws ServiceError what the task threw; `WORKER_DIED` (unavailable) when its thread ended, `WORKER_STUCK` (unavailable) when it was
-   *   ended, with the part of the task that it was at as `step`.
+   *   ended, `WORKER_OUT_OF_MEMORY` (unavailable) when its heap was full, with the part of the task that it was at as `step`.
    */
   run<Kind extends TaskKind>(
     kind: Kind,
@@ -150,8 +153,9 @@ export class WorkerPool {
 
   #start(): Thread {
     const progress = new ProgressWatch();
-    const { entry = new URL('./batch-worker.js', import.meta.url), workerData } = this.#options;
-    const worker = new Worker(entry, { workerData: { ...workerData, progress: progress.buffer } });
+    const { entry = new URL('./batch-worker.js', import.meta.url), workerData, maxHeapBytes } = this.#options;
+    const resourceLimits = maxHeapBytes === undefined ? {} : { maxOldGenerationSizeMb: Math.ceil(maxHeapBytes / bytesPerMb) };
+    const worker = new Worker(entry, { workerData: { ...workerData, progress: progress.buffer }, resourceLimits });
     const thread: Thread = { worker, progress, job: undefined, served: 0, idleTimer: undefined, watchTimer: undefined, retired: false };
     this.#watch(thread);
     worker.on('message', (response: WorkerResponse) => {
@@ -239,12 +243,17 @@ export class WorkerPool {
       this.#closed
         ? abortedError()
         : new ServiceError({
-            code: 'WORKER_DIED',
+            code: isOutOfMemory(cause) ? 'WORKER_OUT_OF_MEMORY' : 'WORKER_DIED',
             kind: 'unavailable',
-            message: `the worker thread ended during a ${job.request.kind} task`,
+            message: `the worker thread ended during a ${job.request.kind} task${isOutOfMemory(cause) ? ', which needed more memory than it may have' : ''}`,
             cause,
+            context: { step: thread.progress.step },
           }),
     );
     this.#dispatch();
   }
+}
+
+function isOutOfMemory(cause: unknown): boolean {
+  return cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }

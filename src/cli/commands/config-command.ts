@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import { processMemory } from '../../app/process-memory.ts';
 import { type JsonValue, printJson } from '../../base/bigint-json.ts';
 import { explainConfig, printConfig, redactConfig, type SettingExplanation } from '../../config/explain-config.ts';
 import { printConfigSchema } from '../../config/json-schema.ts';
+import type { LoadedConfig } from '../../config/load-config.ts';
 import type { CommandSession } from '../command-session.ts';
 import { exitCodes } from '../exit-code.ts';
 import { type Column, writeRows } from '../terminal.ts';
@@ -20,6 +22,8 @@ export function addConfigCommand(program: Command, add: AddCommand): void {
   addMigrateCommand(config, add);
 }
 
+const bytesPerMebibyte = 1024 * 1024;
+
 const explanationColumns: readonly Column<SettingExplanation>[] = [
   { title: 'SETTING', text: ({ path }) => path },
   { title: 'VALUE', text: ({ value }) => (typeof value === 'string' ? value : printJson(value)) },
@@ -29,16 +33,29 @@ const explanationColumns: readonly Column<SettingExplanation>[] = [
 async function printSettings(session: CommandSession, explain: boolean): Promise<number> {
   const loaded = session.loadConfig();
   const { terminal } = session;
+  const derived = derivedMemory(loaded);
   if (explain) {
-    await writeRows(terminal, explainConfig(loaded), {
+    const settings = explainConfig(loaded);
+    const at = settings.findIndex(({ path }) => path.startsWith('ingest.'));
+    await writeRows(terminal, settings.toSpliced(at, 0, ...derived), {
       columns: explanationColumns,
       json: ({ path, value, source }): JsonValue => ({ path, value, source }),
       empty: '',
     });
   } else {
-    await terminal.out(terminal.json ? `${printJson(redactConfig(loaded))}\n` : printConfig(loaded));
+    const notes = derived.map(({ path, value, source }) => `# ${path}: ${value}, ${source}\n`).join('');
+    await terminal.out(terminal.json ? `${printJson(redactConfig(loaded))}\n` : `${printConfig(loaded)}${notes}`);
   }
   return exitCodes.ok;
+}
+
+/** The memory of a process of this machine whose configuration does not say it. */
+function derivedMemory({ config }: LoadedConfig): readonly (SettingExplanation & { readonly value: string })[] {
+  if (config.ingest.memory !== undefined || config.ingest.routes.length === 0) return [];
+  const memory = processMemory(config, 'all');
+  if (memory?.of === undefined) return [];
+  const value = `${Math.floor(memory.bytes / bytesPerMebibyte)}MiB`;
+  return [{ path: 'ingest.memory', value, source: `${memory.of} here`, description: undefined }];
 }
 
 async function validate(session: CommandSession): Promise<number> {

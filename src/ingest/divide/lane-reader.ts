@@ -12,6 +12,7 @@ import type {
   TopicsChange,
 } from '../../kafka/client.ts';
 import type { DivideResult, DivisionSpec, RecordDivider } from '../../protocol/division.ts';
+import type { MemoryLedger, MemoryShare } from '../memory/memory-ledger.ts';
 import { type FetchedPart, ownPart, partOf } from './fetched-part.ts';
 import { Lane, partitionKey } from './lane.ts';
 import { nextRead } from './next-read.ts';
@@ -24,6 +25,8 @@ export interface LaneReaderOptions {
   /** Topics that every table reads whole. */
   readonly isWhole: (topic: string) => boolean;
   readonly clock: Clock;
+  /** Of the process. Absent: only the reader's own limit holds. */
+  readonly memory?: MemoryLedger | undefined;
   /** Told when the others of its route wait no longer for a table that takes nothing. */
   readonly onLeftBehind: (table: string, at: TopicPartition) => void;
 }
@@ -67,10 +70,14 @@ export class LaneReader {
   #closing: Promise<void> = Promise.resolve();
   #closed = new AbortController();
   #generation: Generation | undefined;
+  readonly #share: MemoryShare | undefined;
   #pendingBytes = 0;
 
   constructor(options: LaneReaderOptions) {
     this.#options = options;
+    const nothing = (): void => undefined;
+    // What it has is on its way to the tables, and they say when they are full.
+    this.#share = options.memory?.open(options.groupId, { changed: nothing, relieve: nothing });
     this.#lanes = options.division.parts.map(({ table }) => new Lane(table));
   }
 
@@ -143,7 +150,8 @@ export class LaneReader {
     await this.#closing.catch(() => undefined);
     this.#closed = new AbortController();
     await this.#gather(this.#closed.signal);
-    const consumer = this.#options.kafka.consumer({ ...options, groupId: this.#options.groupId, handler: this.#handler() });
+    const { kafka, groupId } = this.#options;
+    const consumer = kafka.consumer({ ...options, groupId, handler: this.#handler(), allowance: this.#share });
     this.#consumer = consumer;
     await consumer.start();
   }
@@ -223,7 +231,7 @@ export class LaneReader {
     read.at = fetched.untilOffset;
     read.end = fetched.highWatermark;
     read.pending.push(part);
-    this.#pendingBytes += part.bytes.length;
+    this.#holdPending(part.bytes.length);
     const divided = this.#divide(part, generation.ended.signal);
     // Looked at when those before it were handed on.
     divided.catch(() => undefined);
@@ -246,9 +254,14 @@ export class LaneReader {
       if (this.#generation === generation) this.#fail(error);
     } finally {
       read.pending.shift();
-      this.#pendingBytes -= part.bytes.length;
+      this.#holdPending(-part.bytes.length);
       this.#steerAll();
     }
+  }
+
+  #holdPending(changeBytes: number): void {
+    this.#pendingBytes += changeBytes;
+    this.#share?.keep(0, this.#pendingBytes);
   }
 
   #deliver(part: FetchedPart, divided: DivideResult | undefined): void {

@@ -25,8 +25,9 @@ export const letterCures: Readonly<Record<RejectReason, string>> = {
   'expectation-failed': 'the message names the expectation: correct the producer, or set its onFailure to count',
   'no-table':
     'name what the message tells in divide.tables of the route, start again and replay the letters; or set divide.unmatched to skip',
-  'corrupt-batch':
-    'raise ingest.maxUnpackedBytes if the message says that it is too large; else look at the producer and its brokers: the batch is damaged',
+  'corrupt-batch': 'look at the producer and its brokers: the batch is damaged',
+  'batch-too-large':
+    'raise ingest.maxUnpackedBytes, and ingest.memory where the log at the start says that it allows less (unpackedBytes); or let the producer make smaller batches',
 };
 
 /** `undefined` for a reason that this version does not know. */

@@ -141,6 +141,7 @@ export class KafkajsConsumer implements KafkaConsumer {
         handler,
         readCommitted: this.#options.readCommitted ?? true,
         maxFetchBytes: this.#options.maxFetchBytes ?? defaultMaxFetchBytes,
+        allowance: this.#options.allowance,
         maxWaitMs: this.#options.maxWaitMs ?? defaultMaxWaitMs,
         heldOffsets: this.#heldOffsets,
         byId: this.#byId,

@@ -1,9 +1,10 @@
 import { isServiceError } from '../../base/errors.ts';
-import type { ConsumerHandler, PartitionOffsets, StartPosition, TopicPartition } from '../client.ts';
+import type { ConsumerHandler, FetchAllowance, FetchGrant, PartitionOffsets, StartPosition, TopicPartition } from '../client.ts';
 import { kafkaOffsetOutOfRange } from '../errors.ts';
 import { visibleBatches } from '../isolation.ts';
 import { deferred } from './deferred.ts';
 import { type FetchAnswer, type FetchTarget, fetchById, fetchByName, fetchesById } from './fetch-request.ts';
+import { FetchSize } from './fetch-size.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { answerError, isPermanent, kafkaCode, toServiceError } from './kafkajs-errors.ts';
 import type { Broker } from './kafkajs-internals.ts';
@@ -14,6 +15,8 @@ export interface FetcherOptions {
   readonly handler: ConsumerHandler;
   readonly readCommitted: boolean;
   readonly maxFetchBytes: number;
+  /** Room for answers. Absent: there is always room. */
+  readonly allowance?: FetchAllowance | undefined;
   readonly maxWaitMs: number;
   /** Asks for the offsets that a partition holds. */
   readonly heldOffsets: (at: TopicPartition) => Promise<PartitionOffsets>;
@@ -48,6 +51,7 @@ export class PartitionFetcher {
   readonly #options: FetcherOptions;
   readonly #cursors = new Map<string, Cursor>();
   readonly #inFlight = new Map<number, Promise<void>>();
+  readonly #size: FetchSize;
   #turn = 0;
   #attempt = 0;
   #wake: () => void = () => undefined;
@@ -55,6 +59,7 @@ export class PartitionFetcher {
 
   constructor(options: FetcherOptions, partitions: readonly TopicPartition[]) {
     this.#options = options;
+    this.#size = new FetchSize(options.maxFetchBytes);
     for (const { topic, partition } of partitions) {
       this.#cursors.set(keyOf({ topic, partition }), { topic, partition, offset: undefined, topicId: noTopicId, paused: false });
     }
@@ -127,7 +132,9 @@ export class PartitionFetcher {
     for (const cursor of this.#cursors.values()) {
       if (cursor.paused || cursor.offset === undefined) continue;
       const leader = this.#options.connection.leaderOf(cursor.topic, cursor.partition) ?? noLeader;
-      byLeader.set(leader, [...(byLeader.get(leader) ?? []), cursor]);
+      const led = byLeader.get(leader);
+      if (led === undefined) byLeader.set(leader, [cursor]);
+      else led.push(cursor);
     }
     for (const [leader, cursors] of byLeader) {
       if (this.#inFlight.has(leader)) continue;
@@ -142,33 +149,56 @@ export class PartitionFetcher {
   }
 
   async #fetch(leader: number, cursors: readonly Cursor[], signal: AbortSignal): Promise<void> {
-    const { connection } = this.#options;
     if (leader === noLeader) {
       await this.#recover(signal);
       return;
     }
-    const asked = this.#targets(cursors);
+    const { allowance } = this.#options;
+    let grant: FetchGrant | undefined;
+    try {
+      grant = await allowance?.take(this.#size.bytes, signal);
+    } catch (error) {
+      if (isServiceError(error, 'aborted')) return;
+      throw error;
+    }
+    // Whoever made it wait may have moved or stopped what it was to read; the next round asks for what there is then.
+    const current = cursors.filter((cursor) => cursor.offset !== undefined && this.#isCurrent(cursor, cursor.offset));
+    try {
+      if (current.length > 0 && !signal.aborted) await this.#fetchWithin(grant, leader, current, signal);
+    } finally {
+      grant?.giveBack();
+    }
+  }
+
+  async #fetchWithin(grant: FetchGrant | undefined, leader: number, cursors: readonly Cursor[], signal: AbortSignal): Promise<void> {
+    const maxBytes = grant?.bytes ?? this.#options.maxFetchBytes;
+    const asked = this.#targets(cursors, maxBytes);
     let answers: readonly FetchAnswer[];
     try {
-      answers = await this.#ask(await connection.broker(leader), asked);
+      answers = await this.#ask(await this.#options.connection.broker(leader), asked, maxBytes);
     } catch (error) {
       const failure = toServiceError(error, `fetch from broker ${leader}`);
       if (isPermanent(failure)) throw failure;
       await this.#recover(signal);
       return;
     }
+    this.#size.answered(
+      answers.reduce((sum, { records }) => sum + records.length, 0),
+      maxBytes,
+    );
     const byKey = new Map(answers.map((answer) => [keyOf(answer), answer]));
     let troubled = false;
     for (const { cursor, offset } of asked) {
       const answer = byKey.get(keyOf(cursor));
       if (answer === undefined || signal.aborted || !this.#isCurrent(cursor, offset)) continue;
+      grant?.spend(answer.records.length);
       if (!(await this.#take(cursor, offset, answer))) troubled = true;
     }
     if (troubled) await this.#recover(signal);
     else this.#attempt = 0;
   }
 
-  async #ask(broker: Broker, asked: readonly Asked[]): Promise<readonly FetchAnswer[]> {
+  async #ask(broker: Broker, asked: readonly Asked[], maxFetchBytes: number): Promise<readonly FetchAnswer[]> {
     const options = {
       targets: asked.map(({ cursor: { topic, topicId, partition }, offset, maxBytes }) => ({
         topic,
@@ -178,7 +208,7 @@ export class PartitionFetcher {
         maxBytes,
       })),
       readCommitted: this.#options.readCommitted,
-      maxBytes: this.#options.maxFetchBytes,
+      maxBytes: maxFetchBytes,
       maxWaitMs: this.#options.maxWaitMs,
     };
     const byId = this.#options.byId && fetchesById(broker) && options.targets.every(({ topicId }) => topicId !== noTopicId);
@@ -208,10 +238,10 @@ export class PartitionFetcher {
   }
 
   /** Every fetch starts with another partition: the broker fills its answer in order, up to the limit. */
-  #targets(cursors: readonly Cursor[]): readonly Asked[] {
+  #targets(cursors: readonly Cursor[], maxFetchBytes: number): readonly Asked[] {
     this.#turn += 1;
     const shift = this.#turn % cursors.length;
-    const maxBytes = Math.max(minPartitionBytes, Math.floor(this.#options.maxFetchBytes / cursors.length));
+    const maxBytes = Math.max(minPartitionBytes, Math.floor(maxFetchBytes / cursors.length));
     return [...cursors.slice(shift), ...cursors.slice(0, shift)].flatMap((cursor) =>
       cursor.offset === undefined ? [] : [{ cursor, offset: cursor.offset, maxBytes }],
     );

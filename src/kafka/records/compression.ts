@@ -66,6 +66,7 @@ export function compress(compression: Compression, bytes: Uint8Array): Uint8Arra
 function unpack(compression: Compression, bytes: Uint8Array, maxBytes: number): Uint8Array {
   switch (compression) {
     case 'none':
+      if (bytes.length > maxBytes) throw tooLarge(compression, bytes.length, maxBytes);
       return bytes;
     case 'gzip':
       return gunzipSync(bytes, { maxOutputLength: maxBytes });
@@ -145,7 +146,10 @@ function tooLarge(compression: Compression, packedBytes: number, maxBytes: numbe
   return new ServiceError({
     code: 'KAFKA_BATCH_TOO_LARGE',
     kind: 'unsupported',
-    message: `${packedBytes} bytes of ${compression} records unpack to more than the limit of ${maxBytes} bytes`,
+    message:
+      compression === 'none'
+        ? `${packedBytes} bytes of records are more than the limit of ${maxBytes} bytes`
+        : `${packedBytes} bytes of ${compression} records unpack to more than the limit of ${maxBytes} bytes`,
     hint: 'find the producer of the batch: such a ratio is a fault or an attack; where it is neither, raise ingest.maxUnpackedBytes',
   });
 }

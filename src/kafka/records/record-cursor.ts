@@ -55,6 +55,8 @@ export class RecordCursor {
     this.header = readBatchHeader(batch);
     if (options.verifyCrc !== false) verifyBatchCrc(batch, this.header);
     if (this.header.compression === 'none') {
+      // Nothing is unpacked, but what reads the records takes as much for them.
+      decompress('none', batch.subarray(BATCH_HEADER_BYTES, this.header.byteLength), options.maxUnpackedBytes ?? Number.POSITIVE_INFINITY);
       this.data = plainView(batch);
       this.#at = BATCH_HEADER_BYTES;
       this.#limit = this.header.byteLength;

@@ -1,6 +1,13 @@
 import { assert } from '../../../src/base/assert.ts';
 import { isServiceError, ServiceError } from '../../../src/base/errors.ts';
-import type { ConsumerOptions, KafkaConsumer, StartPosition, TopicDescription, TopicPartition } from '../../../src/kafka/client.ts';
+import type {
+  ConsumerOptions,
+  FetchGrant,
+  KafkaConsumer,
+  StartPosition,
+  TopicDescription,
+  TopicPartition,
+} from '../../../src/kafka/client.ts';
 import { kafkaOffsetOutOfRange } from '../../../src/kafka/errors.ts';
 import type { ClientLink } from './client-link.ts';
 import { isTransient, type MemoryCluster } from './memory-cluster.ts';
@@ -34,6 +41,7 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
   /** All that ever matched; `undefined` before the first generation. */
   #seen: Set<string> | undefined;
   #state: 'idle' | 'running' | 'stopped' = 'idle';
+  readonly #stopping = new AbortController();
   /** Assignments and revocations, one after the other. */
   #calls: Promise<void> = Promise.resolve();
   #loop: Promise<void> = Promise.resolve();
@@ -224,7 +232,32 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
   async #fetch(cursor: Cursor): Promise<boolean> {
     const from = cursor.offset;
     if (cursor.paused || from === undefined) return false;
-    const read = await this.#read(cursor, from);
+    const grant = await this.#allowed(cursor, from);
+    if (grant === 'moved') return true;
+    try {
+      return await this.#fetchWithin(cursor, from, grant);
+    } finally {
+      grant?.giveBack();
+    }
+  }
+
+  /** Room for what is fetched; `moved`: while it waited there came to be something else to fetch, or nothing. */
+  async #allowed(cursor: Cursor, from: bigint): Promise<FetchGrant | 'moved' | undefined> {
+    const { allowance, maxFetchBytes = defaultMaxFetchBytes } = this.#options;
+    if (allowance === undefined) return undefined;
+    try {
+      const grant = await allowance.take(maxFetchBytes, this.#stopping.signal);
+      if (this.#isRunning() && this.#cursors.get(keyOf(cursor)) === cursor && cursor.offset === from && !isPaused(cursor)) return grant;
+      grant.giveBack();
+      return 'moved';
+    } catch (error) {
+      if (!isServiceError(error, 'aborted')) throw error;
+      return 'moved';
+    }
+  }
+
+  async #fetchWithin(cursor: Cursor, from: bigint, grant: FetchGrant | undefined): Promise<boolean> {
+    const read = await this.#read(cursor, from, grant?.bytes);
     if (read === 'gone') return false;
     if (read === undefined) return true;
     if (!this.#isRunning() || this.#cursors.get(keyOf(cursor)) !== cursor || isPaused(cursor)) return true;
@@ -237,6 +270,7 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
     cursor.offset = read.untilOffset;
     const { topic, partition, topicId = '' } = cursor;
     const { untilOffset, highWatermark, batches } = read;
+    grant?.spend(batches.reduce((sum, { bytes }) => sum + bytes.length, 0));
     await this.#guarded(() => {
       this.#options.handler.onFetched({ topic, topicId, partition, fetchOffset: from, untilOffset, highWatermark, batches });
     });
@@ -244,10 +278,14 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
   }
 
   /** `gone`: the topic, or the incarnation of it that is read, is no more; a change of the topics tells what is now. */
-  async #read(cursor: Cursor, from: bigint): Promise<LogRead | 'gone' | undefined> {
+  async #read(
+    cursor: Cursor,
+    from: bigint,
+    maxBytes = this.#options.maxFetchBytes ?? defaultMaxFetchBytes,
+  ): Promise<LogRead | 'gone' | undefined> {
     const options = {
       readCommitted: this.#options.readCommitted ?? true,
-      maxBytes: this.#options.maxFetchBytes ?? defaultMaxFetchBytes,
+      maxBytes,
     };
     try {
       return await this.#cluster.request(this.#link, 'fetch', () => this.#cluster.log(cursor, cursor.topicId).read(from, options));
@@ -302,6 +340,7 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
 
   #close(): void {
     this.#state = 'stopped';
+    this.#stopping.abort();
     this.#stopListening();
     this.#change();
   }

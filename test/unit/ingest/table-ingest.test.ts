@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/base/errors.ts';
+import { MemoryLedger } from '../../../src/ingest/memory/memory-ledger.ts';
 import type { FetchedPartition, KafkaClient } from '../../../src/kafka/client.ts';
 import { Bench, gate } from '../../support/ingest-bench.ts';
 
@@ -67,6 +68,45 @@ describe('back-pressure', () => {
     expect(bench.sink.marks.get('0')).toBe(50n);
     expect(bench.log.filter((entry) => entry === 'paused').length).toBe(bench.log.filter((entry) => entry === 'resumed').length);
     expect(ingest.status).toMatchObject({ bufferedBytes: 0, batchesInFlight: 0 });
+    await bench.stop();
+  });
+});
+
+describe('memory that tables share', () => {
+  const hourMs = 3_600_000;
+
+  it('is given back by a batch that is neither old nor large when there is no more of it', async () => {
+    const bench = new Bench();
+    bench.memory = new MemoryLedger({ sizeBytes: 400, shares: 2 });
+    await bench.topic();
+    await bench.start({ maxBatchAgeMs: hourMs });
+    for (let batch = 0; batch < 10; batch += 1) {
+      await bench.produce(5);
+      await bench.pass(50);
+    }
+    await bench.pass(500);
+    expect(bench.sink.marks.get('0')).toBe(50n);
+    expect(new Set(bench.sink.batches.map(({ sealedBy }) => sealedBy))).toEqual(new Set(['memory']));
+    await bench.stop();
+    expect(bench.memory.status).toMatchObject({ heldBytes: 0, waiting: [] });
+  });
+
+  it('holds back a table whose commits wait, and lets it go on with them', async () => {
+    const bench = new Bench();
+    bench.memory = new MemoryLedger({ sizeBytes: 400, shares: 2 });
+    await bench.topic();
+    const held = gate();
+    bench.sink.held = held.opened;
+    const ingest = await bench.start({ maxBatchRows: 5 });
+    for (let batch = 0; batch < 10; batch += 1) {
+      await bench.produce(5);
+      await bench.pass(50);
+    }
+    expect(ingest.status.batchesInFlight).toBeLessThan(10);
+    expect(bench.memory.status.waiting).toEqual(['orders']);
+    held.open();
+    await bench.pass(500);
+    expect(bench.sink.marks.get('0')).toBe(50n);
     await bench.stop();
   });
 });

@@ -75,7 +75,12 @@ describe('a record batch that cannot be opened', () => {
   const bomb = gzipSync(Buffer.alloc(300 * MiB), { level: 1 });
 
   it.each([
-    { what: 'unpacks to more than is allowed', batch: withRecords(three, bomb), message: 'unpack to more than the limit' },
+    {
+      what: 'unpacks to more than is allowed',
+      batch: withRecords(three, bomb),
+      message: 'unpack to more than the limit',
+      reason: 'batch-too-large',
+    },
     {
       what: 'has records that are not what its codec writes',
       batch: withRecords(three, Buffer.from('no gzip')),
@@ -87,23 +92,26 @@ describe('a record batch that cannot be opened', () => {
       message: 'has a record that passes its end',
     },
     { what: 'has another checksum', batch: Buffer.concat([three.subarray(0, -1), Buffer.of(1)]), message: 'has checksum' },
-  ])('and $what is one reject for its offsets, and the rows around it are written', async ({ batch, message }) => {
-    const { rowCount, rejects, recordsByTopic } = await stage([good, batch, after]);
-    expect([rowCount, recordsByTopic]).toEqual([3, { orders: 6 }]);
-    expect(rejects).toMatchObject([
-      {
-        topic: 'orders',
-        partition: 3,
-        offset: 10n,
-        timestampMs: 1_000,
-        reason: 'corrupt-batch',
-        unopened: { until: 13n, records: 3 },
-      },
-    ]);
-    expect(rejects[0]?.message).toContain('offsets 10 to 12');
-    expect(rejects[0]?.message).toContain(message);
-    expect(Buffer.compare(rejects[0]?.value ?? new Uint8Array(), batch)).toBe(0);
-  });
+  ])(
+    'and $what is one reject for its offsets, and the rows around it are written',
+    async ({ batch, message, reason = 'corrupt-batch' }) => {
+      const { rowCount, rejects, recordsByTopic } = await stage([good, batch, after]);
+      expect([rowCount, recordsByTopic]).toEqual([3, { orders: 6 }]);
+      expect(rejects).toMatchObject([
+        {
+          topic: 'orders',
+          partition: 3,
+          offset: 10n,
+          timestampMs: 1_000,
+          reason,
+          unopened: { until: 13n, records: 3 },
+        },
+      ]);
+      expect(rejects[0]?.message).toContain('offsets 10 to 12');
+      expect(rejects[0]?.message).toContain(message);
+      expect(Buffer.compare(rejects[0]?.value ?? new Uint8Array(), batch)).toBe(0);
+    },
+  );
 
   it('is rejected from the offset on that the table needs', async () => {
     const { rejects } = await stage([withRecords(three, Buffer.from('no gzip'))], 12n);
@@ -129,8 +137,8 @@ describe('batches that are small as fetched and large unpacked', () => {
     expect([rowCount, files.map((file) => file.rowCount), new Set(files.map(({ path }) => path)).size]).toEqual([10, [4, 4, 2], 3]);
   });
 
-  it('are refused above the limit of the configuration', async () => {
-    const { rowCount, rejects } = await stage([batchOf(0n, [row('x'.repeat(3 * MiB))], 'gzip')], 0n, { maxUnpackedBytes: 2 * MiB });
-    expect([rowCount, rejects.map(({ reason }) => reason)]).toEqual([0, ['corrupt-batch']]);
+  it.each(['gzip', 'snappy', 'lz4', 'none'] as const)('are refused above the limit of the configuration, of %s', async (compression) => {
+    const { rowCount, rejects } = await stage([batchOf(0n, [row('x'.repeat(3 * MiB))], compression)], 0n, { maxUnpackedBytes: 2 * MiB });
+    expect([rowCount, rejects.map(({ reason, offset }) => [reason, offset])]).toEqual([0, [['batch-too-large', 0n]]]);
   });
 });
