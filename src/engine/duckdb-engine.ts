@@ -5,7 +5,6 @@ import type { DuckDBInstance } from '@duckdb/node-api';
 import { throwIfAborted } from '../base/abort.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
-import { sqlText } from '../expr/sql/engine-text.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import type { StructType } from '../schema/types.ts';
 import { LocalFileCache } from '../storage/local-file-cache.ts';
@@ -26,7 +25,6 @@ import {
 import { engineError } from './engine-errors.ts';
 import { registerGeneratedSizeFunction } from './generated-size-function.ts';
 import { registerHashFunctions } from './hash-functions.ts';
-import { treeOf, treeText } from './parse-select.ts';
 import { heldSchema, RelationNames } from './relation-names.ts';
 import { RowQuery } from './row-query.ts';
 import { holdRows } from './rows/hold-rows.ts';
@@ -257,16 +255,6 @@ export class DuckdbEngine implements Engine {
   async explain(relation: Relation, signal?: AbortSignal): Promise<string> {
     const rows = await this.rows(`EXPLAIN ${relation.sql}`, signal);
     return rows.map((row) => String(row[1])).join('\n');
-  }
-
-  async parse(sql: string): Promise<unknown> {
-    const rows = await this.rows(`SELECT json_serialize_sql(${sqlText(sql)}, skip_default := true)`);
-    return treeOf(String(rows[0]?.[0]));
-  }
-
-  async print(tree: unknown): Promise<string> {
-    const rows = await this.rows(`SELECT json_deserialize_sql(${sqlText(treeText(tree))})`);
-    return String(rows[0]?.[0]);
   }
 
   close(): Promise<void> {

@@ -122,9 +122,6 @@ export interface Engine {
   writeParquet(relation: Relation, target: ParquetTarget, signal?: AbortSignal): Promise<readonly WrittenFile[]>;
   /** The engine's own plan of a query, as text. */
   explain(relation: Relation, signal?: AbortSignal): Promise<string>;
-  /** The tree of a SELECT as the engine parses it, and back. @throws ServiceError `ENGINE_QUERY_INVALID` with the 0-based position. */
-  parse(sql: string): Promise<unknown>;
-  print(tree: unknown): Promise<string>;
   close(): Promise<void>;
 }
 

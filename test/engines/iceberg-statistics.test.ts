@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readAvroFile } from '../../src/codec/avro/read-avro-file.ts';
+import { readAvroFile } from '../support/avro-records.ts';
 import { textIn } from '../support/parity/delta-bench.ts';
 import { readPuffinBlob, readPuffinFooter } from '../support/puffin/read-puffin.ts';
 import { enginesMissing } from './support/engine-bench.ts';

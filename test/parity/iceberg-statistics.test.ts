@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readAvroFile } from '../../src/codec/avro/read-avro-file.ts';
+import { readAvroFile } from '../support/avro-records.ts';
 import { icebergBench } from '../support/iceberg/parity-bench.ts';
 import { textIn } from '../support/parity/delta-bench.ts';
 import { refusalOf } from '../support/parity/refusals.ts';

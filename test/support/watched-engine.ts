@@ -15,8 +15,6 @@ export function watchedEngine(
     describe: (...args) => engine.describe(...args),
     rows: (...args) => engine.rows(...args),
     explain: (...args) => engine.explain(...args),
-    parse: (...args) => engine.parse(...args),
-    print: (...args) => engine.print(...args),
     close: () => engine.close(),
     writeParquet: async (...args) => {
       number += 1;

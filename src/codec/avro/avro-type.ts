@@ -83,13 +83,6 @@ export function parseAvroType(schema: JsonValue, where: string, references: read
   return parser.parse(schema, '', 0).type;
 }
 
-/** Field names of a record by the ids the writer gave them. */
-export function fieldNamesById(record: AvroRecord): ReadonlyMap<number, string> {
-  const names = new Map<number, string>();
-  for (const field of record.fields) if (field.fieldId !== undefined) names.set(field.fieldId, field.name);
-  return names;
-}
-
 /** The type of a value that is not null, and whether it may be null: `["null", T]` is T or null. */
 export function withoutNull(type: AvroType): { readonly type: AvroType; readonly nullable: boolean } {
   if (type.kind !== 'union') return { type, nullable: type.kind === 'null' };

@@ -12,7 +12,7 @@ import {
   withoutNull,
 } from './avro-type.ts';
 import type { ByteSink } from './byte-sink.ts';
-import { pairOf } from './decode-values.ts';
+import { pairOf } from './skip-values.ts';
 
 /** Writes one value. */
 export type ValueEncoder = (value: InputValue, sink: ByteSink) => void;

@@ -2,7 +2,7 @@ import type { ColumnBuilder } from '../columns/column-builder.ts';
 import type { ListBuilder, MapBuilder, StructBuilder } from '../columns/nested-builders.ts';
 import type { AvroReader } from './avro-reader.ts';
 import type { ByteCursor } from './byte-cursor.ts';
-import type { ValueSkipper } from './decode-values.ts';
+import type { ValueSkipper } from './skip-values.ts';
 
 /** A value that may be null where the file has a union of null and one more type. */
 export class NullableReader implements AvroReader {

@@ -1,9 +1,9 @@
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { StructType } from '../../schema/types.ts';
-import { leastBytes } from './decode-values.ts';
 import type { StructReader } from './nested-readers.ts';
 import { blockCursor, checkBlockEnd, type OpenAvroFile, openAvroFile, type ReadAvroOptions } from './read-avro-file.ts';
 import { type NameToId, resolveColumns } from './resolve-columns.ts';
+import { leastBytes } from './skip-values.ts';
 
 export interface ReadAvroRowsOptions extends ReadAvroOptions {
   /** What to read, with the table's field ids. */

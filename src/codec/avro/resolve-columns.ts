@@ -13,7 +13,6 @@ import { UUID_BYTES, uuidText } from '../uuid-text.ts';
 import { avroUnsupported } from './avro-errors.ts';
 import { type AvroReader, NullReader } from './avro-reader.ts';
 import type { AvroField, AvroRecord, AvroType } from './avro-type.ts';
-import { leastBytes, pairOf, valueSkipper } from './decode-values.ts';
 import { ListReader, MapReader, NullableReader, type RecordStep, StructReader } from './nested-readers.ts';
 import {
   BooleanReader,
@@ -25,6 +24,7 @@ import {
   type StoreLong,
   TextReader,
 } from './scalar-readers.ts';
+import { leastBytes, pairOf, valueSkipper } from './skip-values.ts';
 import { timeStore } from './time-stores.ts';
 
 /**

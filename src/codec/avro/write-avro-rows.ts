@@ -57,13 +57,3 @@ export class AvroRowWriter {
 }
 
 const rowsBetweenDrains = 1024;
-
-/** A data file of all rows of the batches in order. Errors as `AvroRowWriter`. */
-export async function writeAvroRows(
-  batches: Iterable<ColumnBatch> | AsyncIterable<ColumnBatch>,
-  options: WriteAvroRowsOptions,
-): Promise<Uint8Array> {
-  const writer = new AvroRowWriter(options);
-  for await (const batch of batches) await writer.append(batch);
-  return await writer.finish();
-}

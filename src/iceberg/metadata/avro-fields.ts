@@ -1,6 +1,6 @@
 import type { AvroRecord, AvroType } from '../../codec/avro/avro-type.ts';
 import type { ByteCursor } from '../../codec/avro/byte-cursor.ts';
-import { leastBytes } from '../../codec/avro/decode-values.ts';
+import { leastBytes } from '../../codec/avro/skip-values.ts';
 
 /** Reads a field's value; `undefined` for null. */
 export type Read<T> = (cursor: ByteCursor) => T | undefined;

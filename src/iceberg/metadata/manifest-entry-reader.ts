@@ -1,6 +1,6 @@
 import type { AvroRecord, AvroType } from '../../codec/avro/avro-type.ts';
 import type { ByteCursor } from '../../codec/avro/byte-cursor.ts';
-import { valueSkipper } from '../../codec/avro/decode-values.ts';
+import { valueSkipper } from '../../codec/avro/skip-values.ts';
 import {
   bigintReader,
   bytesReader,

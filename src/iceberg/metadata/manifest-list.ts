@@ -1,8 +1,8 @@
 import { avroCorrupt } from '../../codec/avro/avro-errors.ts';
 import type { AvroRecord, AvroType } from '../../codec/avro/avro-type.ts';
 import type { ByteCursor } from '../../codec/avro/byte-cursor.ts';
-import { leastBytes, valueSkipper } from '../../codec/avro/decode-values.ts';
 import { blockCursor, checkBlockEnd, openAvroFile } from '../../codec/avro/read-avro-file.ts';
+import { leastBytes, valueSkipper } from '../../codec/avro/skip-values.ts';
 import {
   bigintReader,
   booleanReader,

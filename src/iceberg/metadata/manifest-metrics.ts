@@ -1,6 +1,6 @@
 import type { AvroType } from '../../codec/avro/avro-type.ts';
 import { ByteCursor } from '../../codec/avro/byte-cursor.ts';
-import { leastBytes } from '../../codec/avro/decode-values.ts';
+import { leastBytes } from '../../codec/avro/skip-values.ts';
 import { bytesReader, numberReader, type Read, unexpected } from './avro-fields.ts';
 
 /** Reads a map by field id. */

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../base/errors.ts';
 import { avroCorrupt } from '../../codec/avro/avro-errors.ts';
-import { leastBytes } from '../../codec/avro/decode-values.ts';
 import { blockCursor, checkBlockEnd, openAvroFile } from '../../codec/avro/read-avro-file.ts';
+import { leastBytes } from '../../codec/avro/skip-values.ts';
 import type { EntryStatus, FileContent, FileFormat, ManifestEntry, ManifestFile } from './content-file.ts';
 import { contentFileOf, entryReader, type RawEntry } from './manifest-entry-reader.ts';
 import { partitionReader, specOfManifest } from './partition-reader.ts';

@@ -1,7 +1,7 @@
 import { parseJson } from '../../base/bigint-json.ts';
 import type { AvroRecord, AvroType } from '../../codec/avro/avro-type.ts';
 import type { ByteCursor } from '../../codec/avro/byte-cursor.ts';
-import { valueSkipper } from '../../codec/avro/decode-values.ts';
+import { valueSkipper } from '../../codec/avro/skip-values.ts';
 import type { DataType } from '../../schema/types.ts';
 import { unscaledOf } from '../../table/partitioning/unscaled-bytes.ts';
 import { optionalReader, type Read, safeLong, unexpected } from './avro-fields.ts';

@@ -1,6 +1,6 @@
 import { type AvroRecord, type AvroType, withoutNull } from '../../../codec/avro/avro-type.ts';
 import type { ByteCursor } from '../../../codec/avro/byte-cursor.ts';
-import { valueSkipper } from '../../../codec/avro/decode-values.ts';
+import { valueSkipper } from '../../../codec/avro/skip-values.ts';
 import type { DecodeSpec } from '../../../protocol/sealed-batch.ts';
 import { deletedColumn } from '../debezium/deleted-column.ts';
 import { type EventMembers, eventMembers } from '../debezium/event-members.ts';

@@ -1,9 +1,9 @@
 import { type AvroReader, NullReader } from '../../../codec/avro/avro-reader.ts';
 import type { AvroRecord, AvroType } from '../../../codec/avro/avro-type.ts';
 import type { ByteCursor } from '../../../codec/avro/byte-cursor.ts';
-import { leastBytes, pairOf, type ValueSkipper, valueSkipper } from '../../../codec/avro/decode-values.ts';
 import { ListReader, MapReader, NullableReader, type RecordStep, StructReader } from '../../../codec/avro/nested-readers.ts';
 import { describeStored } from '../../../codec/avro/resolve-columns.ts';
+import { leastBytes, pairOf, type ValueSkipper, valueSkipper } from '../../../codec/avro/skip-values.ts';
 import { BytesBuilder } from '../../../codec/columns/bytes-builder.ts';
 import type { ColumnBuilder } from '../../../codec/columns/column-builder.ts';
 import { KeySet } from '../../../codec/columns/key-set.ts';

@@ -1,9 +1,9 @@
 import type { AvroReader } from '../../../codec/avro/avro-reader.ts';
 import type { AvroEnum, AvroType } from '../../../codec/avro/avro-type.ts';
 import type { ByteCursor } from '../../../codec/avro/byte-cursor.ts';
-import { enumSymbol } from '../../../codec/avro/decode-values.ts';
 import { longStore } from '../../../codec/avro/resolve-columns.ts';
 import { BooleanReader, BytesReader, ConvertedReader, LongReader, NumberReader, TextReader } from '../../../codec/avro/scalar-readers.ts';
+import { enumSymbol } from '../../../codec/avro/skip-values.ts';
 import { BooleanBuilder } from '../../../codec/columns/boolean-builder.ts';
 import { BytesBuilder } from '../../../codec/columns/bytes-builder.ts';
 import type { ColumnBuilder } from '../../../codec/columns/column-builder.ts';

@@ -6,10 +6,11 @@ import { SeededRandom } from '../../../../src/base/seeded-random.ts';
 import { type ReadAvroRowsOptions, readAvroRows } from '../../../../src/codec/avro/read-avro-rows.ts';
 import type { AvroCodec } from '../../../../src/codec/avro/read-container.ts';
 import { writeAvroFile } from '../../../../src/codec/avro/write-avro-file.ts';
-import { AvroRowWriter, writeAvroRows } from '../../../../src/codec/avro/write-avro-rows.ts';
+import { AvroRowWriter, type WriteAvroRowsOptions } from '../../../../src/codec/avro/write-avro-rows.ts';
 import { AvroContainerWriter } from '../../../../src/codec/avro/write-container.ts';
 import { buildBatch, type InputRow } from '../../../../src/codec/build-columns.ts';
 import { rowsOf } from '../../../../src/codec/rows.ts';
+import type { ColumnBatch } from '../../../../src/schema/columns.ts';
 import type { DataType, Field, StructType } from '../../../../src/schema/types.ts';
 import { schemaAndRows } from '../../../support/random-batches.ts';
 import { avroVector } from './vectors.ts';
@@ -322,4 +323,13 @@ function withIds(schema: StructType): StructType {
     }
   };
   return { kind: 'struct', fields: schema.fields.map((inner) => ({ ...inner, id: ++last, type: typed(inner.type) })) };
+}
+
+async function writeAvroRows(
+  batches: Iterable<ColumnBatch> | AsyncIterable<ColumnBatch>,
+  options: WriteAvroRowsOptions,
+): Promise<Uint8Array> {
+  const writer = new AvroRowWriter(options);
+  for await (const batch of batches) await writer.append(batch);
+  return await writer.finish();
 }

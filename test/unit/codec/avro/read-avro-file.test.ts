@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../../src/base/bigint-json.ts';
 import { describeError, isServiceError } from '../../../../src/base/errors.ts';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
-import { type AvroRecord, fieldNamesById } from '../../../../src/codec/avro/avro-type.ts';
-import { readAvroFile } from '../../../../src/codec/avro/read-avro-file.ts';
+import { type AvroRecord } from '../../../../src/codec/avro/avro-type.ts';
 import { readContainer } from '../../../../src/codec/avro/read-container.ts';
 import { AvroContainerWriter } from '../../../../src/codec/avro/write-container.ts';
+import { fieldNamesById, readAvroFile } from '../../../support/avro-records.ts';
 import { avroVector, avroVectors, plain } from './vectors.ts';
 
 const readable = [...avroVectors().values()].filter((vector) => vector.rows !== undefined);

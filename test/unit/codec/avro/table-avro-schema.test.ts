@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readAvroFile } from '../../../../src/codec/avro/read-avro-file.ts';
 import { decimalBytes, sanitizeAvroName, tableAvroSchema } from '../../../../src/codec/avro/table-avro-schema.ts';
 import type { DataType, Field, StructType } from '../../../../src/schema/types.ts';
+import { readAvroFile } from '../../../support/avro-records.ts';
 import { avroVector } from './vectors.ts';
 
 function struct(...fields: readonly Field[]): StructType & DataType {

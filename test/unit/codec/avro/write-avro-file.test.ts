@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson } from '../../../../src/base/bigint-json.ts';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
-import { readAvroFile } from '../../../../src/codec/avro/read-avro-file.ts';
 import type { AvroCodec } from '../../../../src/codec/avro/read-container.ts';
 import { AvroRecordWriter, writeAvroFile } from '../../../../src/codec/avro/write-avro-file.ts';
 import type { InputRow, InputValue } from '../../../../src/codec/build-columns.ts';
+import { readAvroFile } from '../../../support/avro-records.ts';
 import { avroVector, avroVectors } from './vectors.ts';
 
 const sync = new SeededRandom(1).bytes(16);

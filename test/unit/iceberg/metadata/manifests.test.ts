@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../../../../src/base/bigint-json.ts';
-import { readAvroFile } from '../../../../src/codec/avro/read-avro-file.ts';
 import { readManifest } from '../../../../src/iceberg/metadata/manifest.ts';
 import { readManifestList } from '../../../../src/iceberg/metadata/manifest-list.ts';
 import type { PartitionField } from '../../../../src/iceberg/metadata/table-metadata.ts';
 import { writeManifest } from '../../../../src/iceberg/metadata/write-manifest.ts';
 import { assignFirstRowIds, writeManifestList } from '../../../../src/iceberg/metadata/write-manifest-list.ts';
 import type { Field } from '../../../../src/schema/types.ts';
+import { readAvroFile } from '../../../support/avro-records.ts';
 import { entry, file, listed, uncounted, written } from '../../../support/iceberg-manifests.ts';
 import { createdTable, snapshot } from '../../../support/iceberg-metadata.ts';
 import { bytesOf, fileVector, textOf, vectorsOf } from '../../../support/iceberg-vectors.ts';

@@ -1,21 +1,68 @@
-import { assertNever } from '../../base/assert.ts';
-import { setMember } from '../../base/set-member.ts';
-import type { PlainRow, PlainValue } from '../rows.ts';
-import type { AvroArray, AvroRecord, AvroType, AvroUnion } from './avro-type.ts';
-import type { ByteCursor } from './byte-cursor.ts';
+import { assertNever } from '../../src/base/assert.ts';
+import type { JsonValue } from '../../src/base/bigint-json.ts';
+import { setMember } from '../../src/base/set-member.ts';
+import type { AvroArray, AvroRecord, AvroType, AvroUnion } from '../../src/codec/avro/avro-type.ts';
+import type { ByteCursor } from '../../src/codec/avro/byte-cursor.ts';
+import { blockCursor, checkBlockEnd, openAvroFile, type ReadAvroOptions } from '../../src/codec/avro/read-avro-file.ts';
+import type { AvroCodec, AvroContainer } from '../../src/codec/avro/read-container.ts';
+import { enumSymbol, leastBytes, pairOf, valueSkipper } from '../../src/codec/avro/skip-values.ts';
+import type { PlainRow, PlainValue } from '../../src/codec/rows.ts';
+
+export interface ReadRecordsOptions {
+  /** Ids of fields that are passed over instead of read, at every level: the objects lack them. */
+  readonly omitFieldIds?: ReadonlySet<number> | undefined;
+}
+
+export interface AvroFile {
+  /** The header's entries, `avro.schema` and `avro.codec` among them. */
+  readonly metadata: ReadonlyMap<string, Uint8Array>;
+  /** The writer's schema as it is written, ids and all. */
+  readonly schema: JsonValue;
+  /** The same with references resolved; see `fieldNamesById`. */
+  readonly type: AvroRecord;
+  readonly codec: AvroCodec;
+  /** The rows in file order, see `recordDecoder` for their values. Can be asked for again. */
+  readonly records: (options?: ReadRecordsOptions) => Generator<PlainRow, void, undefined>;
+}
+
+/**
+ * Opens an Avro file of records, such as a manifest or a manifest list; rows are read while they are asked for.
+ *
+ * @throws ServiceError `AVRO_FILE_CORRUPT` naming file and place, also from `records`; `AVRO_UNSUPPORTED` for another codec or a type
+ *   that contains itself.
+ */
+export function readAvroFile(bytes: Uint8Array, options: ReadAvroOptions): AvroFile {
+  const { container, schema, type } = openAvroFile(bytes, options);
+  return {
+    metadata: container.metadata,
+    schema,
+    type,
+    codec: container.codec,
+    records: ({ omitFieldIds = none } = {}) => readRecords(container, type, omitFieldIds),
+  };
+}
+
+const none: ReadonlySet<number> = new Set();
+
+function* readRecords(container: AvroContainer, type: AvroRecord, omit: ReadonlySet<number>): Generator<PlainRow, void, undefined> {
+  const read = recordDecoder(type, omit);
+  const rowBytes = leastBytes(type);
+  for (const block of container.blocks()) {
+    const cursor = blockCursor(block, rowBytes);
+    for (let index = 0; index < block.rowCount; index++) yield read(cursor);
+    checkBlockEnd(cursor);
+  }
+}
 
 /** Reads one value and moves on. */
-export type ValueDecoder = (cursor: ByteCursor) => PlainValue;
-
-/** Passes over one value. */
-export type ValueSkipper = (cursor: ByteCursor) => void;
+type ValueDecoder = (cursor: ByteCursor) => PlainValue;
 
 /**
  * A decoder of a record as an object by the writer's field names: int, float and double are numbers, long `bigint`, bytes and fixed views
  * of the block, enums their symbols, maps and arrays that stand for maps `Map`s, unions the value itself. Logical types stay what they are
  * stored as. Fields whose id is in `omit` are passed over, at every level.
  */
-export function recordDecoder(type: AvroRecord, omit: ReadonlySet<number>): (cursor: ByteCursor) => PlainRow {
+function recordDecoder(type: AvroRecord, omit: ReadonlySet<number>): (cursor: ByteCursor) => PlainRow {
   const fields = type.fields.map((field) => ({ name: field.name, read: fieldDecoder(field.type, field.fieldId, omit) }));
   return (cursor) => {
     const row: Record<string, PlainValue> = {};
@@ -76,14 +123,6 @@ function valueDecoder(type: AvroType, omit: ReadonlySet<number>): ValueDecoder {
   }
 }
 
-/** The symbol an enum value stands for. */
-export function enumSymbol(symbols: readonly string[], cursor: ByteCursor): string {
-  const index = cursor.int();
-  const symbol = symbols[index];
-  if (symbol === undefined) throw cursor.fail(`an enum has no symbol ${index}`);
-  return symbol;
-}
-
 function arrayDecoder(type: AvroArray, omit: ReadonlySet<number>): ValueDecoder {
   const read = valueDecoder(type.items, omit);
   const itemBytes = leastBytes(type.items);
@@ -115,13 +154,6 @@ function mapDecoder(key: ValueDecoder, value: ValueDecoder, itemBytes: number): 
   };
 }
 
-/** Types of key and value of an array whose items are such pairs; `undefined` for items of another shape. */
-export function pairOf(type: AvroArray): { readonly key: AvroType; readonly value: AvroType } | undefined {
-  if (type.items.kind !== 'record' || type.items.fields.length !== 2) return undefined;
-  const [key, value] = type.items.fields;
-  return key?.name === 'key' && value?.name === 'value' ? { key: key.type, value: value.type } : undefined;
-}
-
 function unionDecoder(type: AvroUnion, omit: ReadonlySet<number>): ValueDecoder {
   const branches = type.branches.map((branch) => valueDecoder(branch, omit));
   const [first, second] = branches;
@@ -137,74 +169,9 @@ function unionDecoder(type: AvroUnion, omit: ReadonlySet<number>): ValueDecoder 
   };
 }
 
-/** What passes over a value of a type. */
-export function valueSkipper(type: AvroType): ValueSkipper {
-  switch (type.kind) {
-    case 'null':
-      return (cursor) => {
-        cursor.free();
-      };
-    case 'boolean':
-      return (cursor) => cursor.skip(1);
-    case 'int':
-    case 'long':
-    case 'enum':
-      return skipVarint;
-    case 'float':
-      return (cursor) => cursor.skip(4);
-    case 'double':
-      return (cursor) => cursor.skip(8);
-    case 'bytes':
-    case 'string':
-      return (cursor) => cursor.skip(cursor.length());
-    case 'fixed':
-      return (cursor) => cursor.skip(type.size);
-    case 'record': {
-      const fields = type.fields.map((field) => valueSkipper(field.type));
-      return (cursor) => {
-        for (const skip of fields) skip(cursor);
-      };
-    }
-    case 'array':
-      return itemsSkipper([valueSkipper(type.items)], leastBytes(type.items));
-    case 'map':
-      return itemsSkipper([(cursor) => cursor.skip(cursor.length()), valueSkipper(type.values)], 1 + leastBytes(type.values));
-    case 'union': {
-      const branches = type.branches.map(valueSkipper);
-      return (cursor) => branches[cursor.branch(branches.length)]?.(cursor);
-    }
-    default:
-      return assertNever(type);
-  }
-}
-
-function skipVarint(cursor: ByteCursor): void {
-  cursor.skipVarint();
-}
-
-function itemsSkipper(parts: readonly ValueSkipper[], itemBytes: number): ValueSkipper {
-  return (cursor) => {
-    for (let count = cursor.blockLength(itemBytes); count > 0; count = cursor.blockLength(itemBytes)) {
-      if (cursor.blockBytes !== undefined) cursor.skip(cursor.blockBytes);
-      else for (let index = 0; index < count; index++) for (const skip of parts) skip(cursor);
-    }
-  };
-}
-
-/** The least bytes a value of a type can take. */
-export function leastBytes(type: AvroType): number {
-  switch (type.kind) {
-    case 'null':
-      return 0;
-    case 'float':
-      return 4;
-    case 'double':
-      return 8;
-    case 'fixed':
-      return type.size;
-    case 'record':
-      return type.fields.reduce((sum, field) => sum + leastBytes(field.type), 0);
-    default:
-      return 1;
-  }
+/** Field names of a record by the ids the writer gave them. */
+export function fieldNamesById(record: AvroRecord): ReadonlyMap<number, string> {
+  const names = new Map<number, string>();
+  for (const field of record.fields) if (field.fieldId !== undefined) names.set(field.fieldId, field.name);
+  return names;
 }
