@@ -62,33 +62,57 @@ export const types: NamedTypes = {
   timestampNtz: { kind: 'timestamp_ntz' },
 };
 
+/** Of a function with any number of arguments. */
+export const many: number = Number.POSITIVE_INFINITY;
+
+/** Types of arguments, `undefined` where not known. */
+export type ArgumentTypes = readonly (DataType | undefined)[];
+
+export function listOf(element: DataType | undefined): DataType | undefined {
+  return element === undefined ? undefined : { kind: 'list', element, elementNullable: true };
+}
+
 type Builder = (...args: readonly string[]) => string;
 
-/** A scalar function of `arity` arguments (one number, or least and most) whose text is made of its arguments' texts. */
-export function scalar(arity: number | readonly [number, number], build: Builder, type?: DataType | 'first'): FunctionSpec {
-  const [least, most] = typeof arity === 'number' ? [arity, arity] : arity;
+/** What a parameter takes; with `?` it may be left out, with `...` any number of arguments may stand for it. */
+type Parameter = ParameterKind | `${ParameterKind}?` | `${ParameterKind}...`;
+
+/** What a function takes: so many arguments (one number, or least and most) as they are, or its parameters. */
+export type Parameters = number | readonly [number, number] | readonly Parameter[];
+
+/** How many arguments there may be, and what they are cast to. */
+function parametersOf(given: Parameters): Pick<FunctionSpec, 'least' | 'most' | 'takes'> {
+  if (typeof given === 'number') return { least: given, most: given };
+  if (isArity(given)) return { least: given[0], most: given[1] };
   return {
-    kind: 'scalar',
-    least,
-    most,
-    type: type === undefined ? undefined : type === 'first' ? (given) => given[0] : () => type,
-    sql: ({ args }) => build(...args),
+    least: given.filter((parameter) => !/[?.]$/.test(parameter)).length,
+    most: given.some((parameter) => parameter.endsWith('...')) ? Number.POSITIVE_INFINITY : given.length,
+    takes: given.map((parameter) => parameter.replace(/[?.]+$/, '') as ParameterKind),
   };
 }
 
+function isArity(given: Exclude<Parameters, number>): given is readonly [number, number] {
+  return typeof given[0] === 'number';
+}
+
+/** The type of a result: always the same, the first argument's, or made of the arguments'; not known when left out. */
+export type ResultType = DataType | 'first' | FunctionSpec['type'];
+
+/** A scalar function whose text is made of its arguments' texts. */
+export function scalar(parameters: Parameters, build: Builder, type?: ResultType, shown?: Shown): FunctionSpec {
+  return built(parameters, ({ args }) => build(...args), type, shown);
+}
+
 /** A scalar function that the engine has under the same or another name. */
-export function renamed(name: string, arity: number | readonly [number, number], type?: DataType | 'first'): FunctionSpec {
-  return scalar(arity, (...args) => `${name}(${args.join(', ')})`, type);
+export function renamed(name: string, parameters: Parameters, type?: ResultType): FunctionSpec {
+  return scalar(parameters, (...args) => `${name}(${args.join(', ')})`, type);
 }
 
 /** A scalar function that needs more than the texts of its arguments. */
-export function built(
-  arity: number | readonly [number, number],
-  sql: FunctionSpec['sql'],
-  type?: DataType | FunctionSpec['type'],
-): FunctionSpec {
-  const [least, most] = typeof arity === 'number' ? [arity, arity] : arity;
-  return { kind: 'scalar', least, most, sql, type: typeof type === 'function' || type === undefined ? type : () => type };
+export function built(parameters: Parameters, sql: FunctionSpec['sql'], type?: ResultType, shown?: Shown): FunctionSpec {
+  const rule: FunctionSpec['type'] = type === 'first' ? ([first]) => first : typeof type === 'function' ? type : type && (() => type);
+  const spec: FunctionSpec = { kind: 'scalar', ...parametersOf(parameters), sql, type: rule };
+  return shown === undefined ? spec : shownAs(shown, spec);
 }
 
 /** A function that Spark has and this engine does not run. */
@@ -108,12 +132,9 @@ export function literalInteger(call: CallExpression, index: number): bigint | un
   return given?.kind === 'literal' && given.literal.type === 'integer' ? given.literal.value : undefined;
 }
 
-/** The function with what its parameters take. */
-export function taking(takes: readonly ParameterKind[], spec: FunctionSpec): FunctionSpec {
-  return { ...spec, takes };
-}
+type Shown = string | ((args: readonly string[]) => string);
 
 /** The function with the name that Spark gives a column of it: another function's, or a text made of the arguments'. */
-export function shownAs(shown: string | ((args: readonly string[]) => string), spec: FunctionSpec): FunctionSpec {
+export function shownAs(shown: Shown, spec: FunctionSpec): FunctionSpec {
   return { ...spec, shown: typeof shown === 'string' ? (args) => `${shown}(${args.join(', ')})` : shown };
 }

@@ -1,39 +1,36 @@
 import type { DataType } from '../../schema/types.ts';
-import { argument, type EngineCall, type FunctionSpec, type FunctionTable, taking, types } from '../function-spec.ts';
-import type { ParameterKind } from '../parameter-types.ts';
+import {
+  argument,
+  built,
+  type EngineCall,
+  type FunctionSpec,
+  type FunctionTable,
+  many,
+  type Parameters,
+  type ResultType,
+  types,
+} from '../function-spec.ts';
 import { isIntegral } from '../sql/cast-sql.ts';
 import { exactSql } from '../sql/decimal-sql.ts';
 import { typeSql } from '../sql/engine-text.ts';
 
-const many = Number.POSITIVE_INFINITY;
 const maxPrecision = 38;
 type TypeRule = FunctionSpec['type'];
 
-function aggregate(
-  arity: number | readonly [number, number],
-  sql: FunctionSpec['sql'],
-  type?: DataType | TypeRule | 'first',
-): FunctionSpec {
-  const [least, most] = typeof arity === 'number' ? [arity, arity] : arity;
-  const rule: TypeRule = type === 'first' ? (given) => given[0] : typeof type === 'function' || type === undefined ? type : () => type;
-  return { kind: 'aggregate', least, most, sql, type: rule };
+function aggregate(parameters: Parameters, sql: FunctionSpec['sql'], type?: ResultType): FunctionSpec {
+  return { ...built(parameters, sql, type), kind: 'aggregate' };
 }
 
-function plain(name: string, arity: number | readonly [number, number], type?: DataType | TypeRule | 'first'): FunctionSpec {
-  return aggregate(arity, (call) => call.modified(`${name}(${distinct(call)}${call.args.join(', ')})`), type);
+function plain(name: string, parameters: Parameters, type?: ResultType): FunctionSpec {
+  return aggregate(parameters, (call) => call.modified(`${name}(${distinct(call)}${call.args.join(', ')})`), type);
 }
 
-function window(name: string, arity: number | readonly [number, number], type?: DataType | 'first'): FunctionSpec {
-  return {
-    kind: 'window',
-    least: typeof arity === 'number' ? arity : arity[0],
-    most: typeof arity === 'number' ? arity : arity[1],
-    type: type === undefined ? undefined : type === 'first' ? (given) => given[0] : () => type,
-    sql: (call) => {
-      const sql = call.modified(`${name}(${call.args.join(', ')}${call.call.ignoreNulls === true ? ' IGNORE NULLS' : ''})`);
-      return type !== undefined && type !== 'first' && type.kind === 'integer' ? `CAST(${sql} AS INTEGER)` : sql;
-    },
+function window(name: string, parameters: Parameters, type: DataType | 'first'): FunctionSpec {
+  const sql = (call: EngineCall): string => {
+    const made = call.modified(`${name}(${call.args.join(', ')}${call.call.ignoreNulls === true ? ' IGNORE NULLS' : ''})`);
+    return type !== 'first' && type.kind === 'integer' ? `CAST(${made} AS INTEGER)` : made;
   };
+  return { ...aggregate(parameters, sql, type), kind: 'window' };
 }
 
 function distinct({ call }: EngineCall): string {
@@ -119,10 +116,7 @@ type Moments = (call: EngineCall, value: string) => string;
 
 /** Of one value, or of equal ones, there is no shape: NULL. */
 function deviationOf(moments: Moments): FunctionSpec {
-  return taking(
-    ['double'],
-    aggregate(1, (call) => orNotNumber(call, (value) => moments(call, value)), types.double),
-  );
+  return aggregate(['double'], (call) => orNotNumber(call, (value) => moments(call, value)), types.double);
 }
 
 /** Of the population: the third moment by the deviation's third power. */
@@ -144,30 +138,19 @@ function kurtosis(call: EngineCall, value: string): string {
 }
 
 /** Deviations of a single row are NaN-free: NULL, as Spark 3 and later give. */
-const deviation = (name: string): FunctionSpec =>
-  taking(
-    ['double'],
-    aggregate(1, (call) => deviationSql(name, call), types.double),
-  );
-const of = (kind: ParameterKind, spec: FunctionSpec): FunctionSpec => taking([kind], spec);
+const deviation = (name: string): FunctionSpec => aggregate(['double'], (call) => deviationSql(name, call), types.double);
 const listType: TypeRule = ([element]) => (element === undefined ? undefined : { kind: 'list', element, elementNullable: false });
 const first = aggregate([1, 2], oneOf('first'), 'first');
 const last = aggregate([1, 2], oneOf('last'), 'first');
-const average = taking(
+const average = aggregate(
   ['number'],
-  aggregate(
-    1,
-    (call) => averageSql(call, 'CAST'),
-    (given) => averageType(given),
-  ),
+  (call) => averageSql(call, 'CAST'),
+  (given) => averageType(given),
 );
-const every = of('boolean', plain('bool_and', 1, types.boolean));
-const regression = (name: string): FunctionSpec => of('double', plain(name, 2, types.double));
-const some = of('boolean', plain('bool_or', 1, types.boolean));
-const countIf = of(
-  'boolean',
-  aggregate(1, (call) => `CAST(${call.modified(`count_if(${argument(call, 0)})`)} AS BIGINT)`, types.long),
-);
+const every = plain('bool_and', ['boolean'], types.boolean);
+const regression = (name: string): FunctionSpec => plain(name, ['double', 'double'], types.double);
+const some = plain('bool_or', ['boolean'], types.boolean);
+const countIf = aggregate(['boolean'], (call) => `CAST(${call.modified(`count_if(${argument(call, 0)})`)} AS BIGINT)`, types.long);
 /** Arguments behind the separator are what `WITHIN GROUP` orders by, and whether it descends. */
 const joined = aggregate(
   [1, 4],
@@ -191,22 +174,13 @@ function orderedQuantile(name: string): FunctionSpec {
 /** Aggregates, which may stand in a window, and functions of windows alone. */
 export const aggregateFunctions: FunctionTable = {
   count: aggregate([0, many], countSql, types.long),
-  sum: taking(
-    ['number'],
-    aggregate(1, (call) => sumSql(call, 'CAST'), sumType),
-  ),
+  sum: aggregate(['number'], (call) => sumSql(call, 'CAST'), sumType),
   // NULL in the place of an overflow.
-  try_sum: taking(
+  try_sum: aggregate(['number'], (call) => sumSql(call, 'TRY_CAST'), sumType),
+  try_avg: aggregate(
     ['number'],
-    aggregate(1, (call) => sumSql(call, 'TRY_CAST'), sumType),
-  ),
-  try_avg: taking(
-    ['number'],
-    aggregate(
-      1,
-      (call) => averageSql(call, 'TRY_CAST'),
-      (given) => averageType(given),
-    ),
+    (call) => averageSql(call, 'TRY_CAST'),
+    (given) => averageType(given),
   ),
   avg: average,
   mean: average,
@@ -232,7 +206,7 @@ export const aggregateFunctions: FunctionTable = {
   corr: plain('corr', 2, types.double),
   covar_samp: plain('covar_samp', 2, types.double),
   covar_pop: plain('covar_pop', 2, types.double),
-  regr_count: of('double', plain('regr_count', 2, types.long)),
+  regr_count: plain('regr_count', ['double', 'double'], types.long),
   regr_slope: regression('regr_slope'),
   regr_intercept: regression('regr_intercept'),
   regr_avgx: regression('regr_avgx'),
@@ -243,7 +217,7 @@ export const aggregateFunctions: FunctionTable = {
   regr_r2: regression('regr_r2'),
   grouping: aggregate(1, (call) => `CAST(grouping(${argument(call, 0)}) AS TINYINT)`, { kind: 'byte' }),
   grouping_id: aggregate([1, many], (call) => `CAST(grouping(${call.args.join(', ')}) AS BIGINT)`, types.long),
-  median: of('double', plain('median', 1, types.double)),
+  median: plain('median', ['double'], types.double),
   skewness: deviationOf(skewness),
   kurtosis: deviationOf(kurtosis),
   mode: plain('mode', 1, 'first'),
@@ -259,9 +233,9 @@ export const aggregateFunctions: FunctionTable = {
   bool_or: some,
   some,
   any: some,
-  bit_and: of('bits', plain('bit_and', 1, 'first')),
-  bit_or: of('bits', plain('bit_or', 1, 'first')),
-  bit_xor: of('bits', plain('bit_xor', 1, 'first')),
+  bit_and: plain('bit_and', ['bits'], 'first'),
+  bit_or: plain('bit_or', ['bits'], 'first'),
+  bit_xor: plain('bit_xor', ['bits'], 'first'),
   count_if: countIf,
   string_agg: joined,
   listagg: joined,

@@ -1,17 +1,22 @@
-import type { DataType } from '../../schema/types.ts';
 import type { BinaryOperator } from '../expression.ts';
-import { argument, built, type CallExpression, type EngineCall, type FunctionSpec, type FunctionTable } from '../function-spec.ts';
+import {
+  type ArgumentTypes,
+  argument,
+  built,
+  type CallExpression,
+  type EngineCall,
+  type FunctionSpec,
+  type FunctionTable,
+} from '../function-spec.ts';
 import { arithmeticType, type Operand } from '../number-types.ts';
 import { isNumeric } from '../sql/cast-sql.ts';
 import { arithmeticSql, type TypedSql, tryArithmeticSql } from '../sql/operator-sql.ts';
-
-type Types = readonly (DataType | undefined)[];
 
 function operand(call: EngineCall, index: number): TypedSql {
   return { sql: argument(call, index), ...known(call.types, call.call, index) };
 }
 
-function known(types: Types, call: CallExpression, index: number): Operand {
+function known(types: ArgumentTypes, call: CallExpression, index: number): Operand {
   const given = call.arguments[index];
   return { type: types[index], literal: given?.kind === 'literal' ? given.literal : undefined };
 }

@@ -1,5 +1,4 @@
-import type { DataType } from '../../schema/types.ts';
-import { argument, built, type EngineCall, type FunctionTable, taking, types } from '../function-spec.ts';
+import { argument, built, type EngineCall, type FunctionTable, types } from '../function-spec.ts';
 
 /** A shift counts in the bits of the value's type: by 33 of INT is by 1, by -1 is by 31. */
 function shift(direction: 'left' | 'right' | 'unsigned'): (call: EngineCall) => string {
@@ -33,8 +32,6 @@ function countSql(call: EngineCall): string {
   return call.types[0]?.kind === 'boolean' ? `CAST(${value} AS INTEGER)` : `CAST(bit_count(CAST(${value} AS BIGINT)) AS INTEGER)`;
 }
 
-const first = ([type]: readonly (DataType | undefined)[]): DataType | undefined => type;
-
 const bitsOf: Readonly<Record<string, number | undefined>> = { byte: 8, short: 16, integer: 32, long: 64 };
 
 function bitSql(call: EngineCall): string {
@@ -45,17 +42,17 @@ function bitSql(call: EngineCall): string {
 }
 
 /** The bit at the place, the lowest at 0. */
-const bitAt = taking(['ownIntegral', 'integer'], built(2, bitSql, { kind: 'byte' }));
+const bitAt = built(['ownIntegral', 'integer'], bitSql, { kind: 'byte' });
 
 /** Functions of the bits of whole numbers. */
 export const bitFunctions: FunctionTable = {
-  shiftleft: taking(['integral', 'integer'], built(2, shift('left'), first)),
-  shiftright: taking(['integral', 'integer'], built(2, shift('right'), first)),
-  shiftrightunsigned: taking(['integral', 'integer'], built(2, shift('unsigned'), first)),
+  shiftleft: built(['integral', 'integer'], shift('left'), 'first'),
+  shiftright: built(['integral', 'integer'], shift('right'), 'first'),
+  shiftrightunsigned: built(['integral', 'integer'], shift('unsigned'), 'first'),
   // Written between their operands.
-  '<<': taking(['integral', 'integer'], built(2, shift('left'), first)),
-  '>>': taking(['integral', 'integer'], built(2, shift('right'), first)),
-  '>>>': taking(['integral', 'integer'], built(2, shift('unsigned'), first)),
+  '<<': built(['integral', 'integer'], shift('left'), 'first'),
+  '>>': built(['integral', 'integer'], shift('right'), 'first'),
+  '>>>': built(['integral', 'integer'], shift('unsigned'), 'first'),
   bit_get: bitAt,
   getbit: bitAt,
   bit_count: built(1, countSql, types.integer),

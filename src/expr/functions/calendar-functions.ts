@@ -1,6 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import { argument, built, type EngineCall, type FunctionTable, literalText, scalar, taking, types } from '../function-spec.ts';
-import type { ParameterKind } from '../parameter-types.ts';
+import { argument, built, type EngineCall, type FunctionTable, literalText, scalar, types } from '../function-spec.ts';
 import { sqlText } from '../sql/engine-text.ts';
 import { changedLocalSql, toInstantSql, zoneSqlOf } from '../sql/zone-sql.ts';
 import { bindOnce } from './bind-once.ts';
@@ -63,7 +62,8 @@ const dateUnits: Readonly<Record<string, string>> = {
   mm: 'month',
   week: 'week',
 };
-const timeUnits: Readonly<Record<string, string>> = {
+/** Units of times by all their names. */
+export const timeUnits: Readonly<Record<string, string>> = {
   ...dateUnits,
   day: 'day',
   dd: 'day',
@@ -115,14 +115,11 @@ function truncatedInstant(call: EngineCall): string {
   return zone === undefined ? toInstantSql(cut(asLocal(call, 1)), zone) : changedLocalSql(asInstant(call, 1), zone, cut);
 }
 
-const timeParts: readonly ParameterKind[] = ['integer', 'integer', 'integer', 'integer', 'integer', 'any'];
+const timeParts = ['integer', 'integer', 'integer', 'integer', 'integer', 'any'] as const;
 
 /** Functions that count in calendar units or make times of their parts, in the zone of the call. */
 export const calendarFunctions: FunctionTable = {
-  add_months: taking(
-    ['date', 'integer'],
-    built(2, (call) => `CAST(${asDate(call, 0)} + to_months(${argument(call, 1)}) AS DATE)`, types.date),
-  ),
+  add_months: built(['date', 'integer'], (call) => `CAST(${asDate(call, 0)} + to_months(${argument(call, 1)}) AS DATE)`, types.date),
   months_between: built([2, 3], monthsBetween, types.double),
   last_day: built(1, (call) => `last_day(${asDate(call, 0)})`, types.date),
   next_day: built(2, nextDay, types.date),
@@ -130,32 +127,11 @@ export const calendarFunctions: FunctionTable = {
   date_trunc: built(2, truncatedInstant, types.timestamp),
   dayname: built(1, (call) => `left(dayname(${asDate(call, 0)}), 3)`, types.string),
   monthname: built(1, (call) => `left(monthname(${asDate(call, 0)}), 3)`, types.string),
-  make_date: taking(
-    ['integer'],
-    scalar(3, (...parts) => withinBounds(`make_date(${parts.join(', ')})`, parts), types.date),
-  ),
-  make_timestamp: taking(
-    timeParts,
-    built([6, 7], (call) => instantOfParts(call), types.timestamp),
-  ),
-  make_timestamp_ltz: taking(
-    timeParts,
-    built([6, 7], (call) => instantOfParts(call), types.timestamp),
-  ),
-  try_make_timestamp: taking(
-    timeParts,
-    built([6, 7], (call) => instantOfParts(call, true), types.timestamp),
-  ),
-  try_make_timestamp_ltz: taking(
-    timeParts,
-    built([6, 7], (call) => instantOfParts(call, true), types.timestamp),
-  ),
-  try_make_timestamp_ntz: taking(
-    timeParts,
-    built(6, (call) => localTimestamp(call, true), types.timestampNtz),
-  ),
-  make_timestamp_ntz: taking(
-    timeParts,
-    built(6, (call) => localTimestamp(call), types.timestampNtz),
-  ),
+  make_date: scalar(['integer', 'integer', 'integer'], (...parts) => withinBounds(`make_date(${parts.join(', ')})`, parts), types.date),
+  make_timestamp: built([...timeParts, 'any?'], (call) => instantOfParts(call), types.timestamp),
+  make_timestamp_ltz: built([...timeParts, 'any?'], (call) => instantOfParts(call), types.timestamp),
+  try_make_timestamp: built([...timeParts, 'any?'], (call) => instantOfParts(call, true), types.timestamp),
+  try_make_timestamp_ltz: built([...timeParts, 'any?'], (call) => instantOfParts(call, true), types.timestamp),
+  try_make_timestamp_ntz: built(timeParts, (call) => localTimestamp(call, true), types.timestampNtz),
+  make_timestamp_ntz: built(timeParts, (call) => localTimestamp(call), types.timestampNtz),
 };

@@ -6,8 +6,8 @@ import {
   type FunctionSpec,
   type FunctionTable,
   literalText,
+  many,
   scalar,
-  taking,
   types,
 } from '../function-spec.ts';
 import { isIntegral, isNumeric } from '../sql/cast-sql.ts';
@@ -15,7 +15,6 @@ import { textFunctions } from '../sql/text-functions.ts';
 import { boundedArgument } from './generated-size.ts';
 import { asText } from './local-time.ts';
 
-const many = Number.POSITIVE_INFINITY;
 const unit = 'chr(31)';
 
 /** A letter for the kind, as `engine/formatted-text` reads it, the value, and the end of it. */
@@ -67,46 +66,42 @@ function utf8(of: (read: string, value: string) => string, type: DataType = type
     const value = argument(call, 0);
     return of(call.types[0]?.kind === 'binary' ? `TRY(decode(${value}))` : value, value);
   };
-  return taking(['text'], built(1, sql, type));
+  return built(['text'], sql, type);
 }
 
 function replacedSql(call: EngineCall): string {
   return call.types[0]?.kind === 'binary' ? `${textFunctions.lenient}(${argument(call, 0)})` : argument(call, 0);
 }
 
+const parsedUrl = scalar(
+  ['ownText', 'ownText', 'ownText?'],
+  (url, part, key?: string) =>
+    key === undefined ? `${textFunctions.urlPart}(${url}, ${part})` : `${textFunctions.urlValue}(${url}, ${part}, ${key})`,
+  types.string,
+);
+
 /** Texts in codes and formats. */
 export const codeFunctions: FunctionTable = {
-  conv: taking(
+  conv: scalar(
     ['string', 'integer', 'integer'],
-    scalar(3, (text, from, to) => `${textFunctions.conv}(${text}, CAST(${from} AS VARCHAR), CAST(${to} AS VARCHAR))`, types.string),
+    (text, from, to) => `${textFunctions.conv}(${text}, CAST(${from} AS VARCHAR), CAST(${to} AS VARCHAR))`,
+    types.string,
   ),
   // A FLOAT is one of the DOUBLEs.
-  format_number: taking(
+  format_number: built(
     ['ownNumber', 'days'],
-    built(
-      2,
-      (call) => {
-        const value = call.types[0]?.kind === 'float' ? `CAST(${argument(call, 0)} AS DOUBLE)` : argument(call, 0);
-        const places = boundedArgument('format_number', 'bytes', { sql: argument(call, 1), size: argument(call, 1) });
-        return `${textFunctions.formatNumber}(CAST(${value} AS VARCHAR), CAST(${places} AS VARCHAR))`;
-      },
-      types.string,
-    ),
+    (call) => {
+      const value = call.types[0]?.kind === 'float' ? `CAST(${argument(call, 0)} AS DOUBLE)` : argument(call, 0);
+      const places = boundedArgument('format_number', 'bytes', { sql: argument(call, 1), size: argument(call, 1) });
+      return `${textFunctions.formatNumber}(CAST(${value} AS VARCHAR), CAST(${places} AS VARCHAR))`;
+    },
+    types.string,
   ),
   format_string: formatted,
   printf: formatted,
-  luhn_check: taking(
-    ['string'],
-    scalar(1, (text) => `(${textFunctions.luhn}(${text}) = 1)`, types.boolean),
-  ),
-  mask: taking(
-    ['ownText'],
-    scalar([1, 5], (text = 'NULL', ...by) => maskSql(text, ...by), types.string),
-  ),
-  quote: taking(
-    ['string'],
-    scalar(1, (text) => `('''' || replace(${text}, '''', '\\''') || '''')`, types.string),
-  ),
+  luhn_check: scalar(['string'], (text) => `(${textFunctions.luhn}(${text}) = 1)`, types.boolean),
+  mask: scalar(['ownText', 'ownText?', 'ownText?', 'ownText?', 'ownText?'], (text = 'NULL', ...by) => maskSql(text, ...by), types.string),
+  quote: scalar(['string'], (text) => `('''' || replace(${text}, '''', '\\''') || '''')`, types.string),
   to_binary: built(
     [1, 2],
     (call) => {
@@ -118,40 +113,15 @@ export const codeFunctions: FunctionTable = {
   ),
   try_to_binary: built([1, 2], (call) => `TRY(${binarySql(call)})`, types.binary),
   is_valid_utf8: utf8((read, value) => `CASE WHEN ${value} IS NOT NULL THEN ${read} IS NOT NULL END`, types.boolean),
-  make_valid_utf8: taking(['text'], built(1, replacedSql, types.string)),
+  make_valid_utf8: built(['text'], replacedSql, types.string),
   try_validate_utf8: utf8((read) => read),
   validate_utf8: utf8((read, value) => {
     const wrong = `error('[INVALID_UTF8_STRING] Invalid UTF8 byte sequence found in string: ' || hex(${value}) || '.')`;
     return `CASE WHEN ${value} IS NOT NULL AND ${read} IS NULL THEN ${wrong} ELSE ${read} END`;
   }),
-  url_encode: taking(
-    ['string'],
-    scalar(1, (text) => `${textFunctions.urlEncode}(${text})`, types.string),
-  ),
-  url_decode: taking(
-    ['string'],
-    scalar(1, (text = 'NULL') => decodeSql(text), types.string),
-  ),
-  try_url_decode: taking(
-    ['string'],
-    scalar(1, (text) => `${textFunctions.urlDecode}(${text})`, types.string),
-  ),
-  parse_url: taking(
-    ['ownText'],
-    scalar(
-      [2, 3],
-      (url, part, key?: string) =>
-        key === undefined ? `${textFunctions.urlPart}(${url}, ${part})` : `${textFunctions.urlValue}(${url}, ${part}, ${key})`,
-      types.string,
-    ),
-  ),
-  try_parse_url: taking(
-    ['ownText'],
-    scalar(
-      [2, 3],
-      (url, part, key?: string) =>
-        key === undefined ? `${textFunctions.urlPart}(${url}, ${part})` : `${textFunctions.urlValue}(${url}, ${part}, ${key})`,
-      types.string,
-    ),
-  ),
+  url_encode: scalar(['string'], (text) => `${textFunctions.urlEncode}(${text})`, types.string),
+  url_decode: scalar(['string'], (text = 'NULL') => decodeSql(text), types.string),
+  try_url_decode: scalar(['string'], (text) => `${textFunctions.urlDecode}(${text})`, types.string),
+  parse_url: parsedUrl,
+  try_parse_url: parsedUrl,
 };

@@ -1,15 +1,17 @@
 import type { DataType, Field } from '../../schema/types.ts';
 import {
+  type ArgumentTypes,
   argument,
   built,
   type CallExpression,
   type EngineCall,
   type FunctionSpec,
   type FunctionTable,
+  listOf,
   literalText,
+  many,
   renamed,
   scalar,
-  taking,
   types,
 } from '../function-spec.ts';
 import { quoteName } from '../sql/engine-text.ts';
@@ -20,14 +22,7 @@ import { commonArgument, commonOf, widened } from './common-argument.ts';
 import { boundedArgument } from './generated-size.ts';
 import { asText, textsSql } from './local-time.ts';
 
-const many = Number.POSITIVE_INFINITY;
-type Types = readonly (DataType | undefined)[];
-
-function listOf(element: DataType | undefined): DataType | undefined {
-  return element === undefined ? undefined : { kind: 'list', element, elementNullable: true };
-}
-
-function elementOf([type]: Types): DataType | undefined {
+function elementOf([type]: ArgumentTypes): DataType | undefined {
   return type?.kind === 'list' ? type.element : type?.kind === 'map' ? type.value : undefined;
 }
 
@@ -90,7 +85,7 @@ function bothGiven(left = 'NULL', right = 'NULL', sql = 'NULL'): string {
 }
 
 /** A list with another element, whose type may be wider. */
-function grownType([list, value]: Types): DataType | undefined {
+function grownType([list, value]: ArgumentTypes): DataType | undefined {
   return list?.kind !== 'list' ? undefined : value === undefined ? list : listOf(commonOf([list.element, value]));
 }
 
@@ -136,7 +131,7 @@ function namedStructSql({ args, call }: EngineCall): string {
   return `struct_pack(${members.join(', ')})`;
 }
 
-function structType(names: (index: number) => string, given: Types): DataType | undefined {
+function structType(names: (index: number) => string, given: ArgumentTypes): DataType | undefined {
   const fields = given.flatMap((type, index): Field[] => (type === undefined ? [] : [{ name: names(index), type, nullable: true }]));
   return fields.length === given.length ? { kind: 'struct', fields } : undefined;
 }
@@ -279,14 +274,8 @@ export const collectionFunctions: FunctionTable = {
   ),
   array_append: built(2, ({ args: [list, value] }) => `CASE WHEN ${list} IS NOT NULL THEN list_append(${list}, ${value}) END`, grownType),
   array_prepend: built(2, ({ args: [list, value] }) => `CASE WHEN ${list} IS NOT NULL THEN list_prepend(${value}, ${list}) END`, grownType),
-  array_insert: taking(
-    ['list', 'place', 'any'],
-    built(3, insertSql, ([list, , value]) => grownType([list, value])),
-  ),
-  array_repeat: taking(
-    ['any', 'place'],
-    built(2, repeatSql, ([type]) => listOf(type)),
-  ),
+  array_insert: built(['list', 'place', 'any'], insertSql, ([list, , value]) => grownType([list, value])),
+  array_repeat: built(['any', 'place'], repeatSql, ([type]) => listOf(type)),
   array_compact: scalar(1, (list) => `list_filter(${list}, lambda "__item": "__item" IS NOT NULL)`, 'first'),
   reverse: built(
     1,

@@ -6,31 +6,24 @@ import {
   type EngineCall,
   type FunctionSpec,
   type FunctionTable,
+  many,
   refused,
   scalar,
   shownAs,
-  taking,
   types,
 } from '../function-spec.ts';
 import { castSql } from '../sql/cast-sql.ts';
 import { sqlText } from '../sql/engine-text.ts';
 import { commonArgument, commonOf, differentTypesOf, widened } from './common-argument.ts';
 
-const many = Number.POSITIVE_INFINITY;
-
-const choice: FunctionSpec = shownAs(
+const choice: FunctionSpec = built(
+  ['condition', 'any', 'any'],
+  (call) => {
+    const [test = 'NULL', yes = 'NULL', no = 'NULL'] = widened(call, 1);
+    return `CASE WHEN ${test} THEN ${yes} ELSE ${no} END`;
+  },
+  ([, ...branches], call) => commonArgument(branches, { ...call, arguments: call.arguments.slice(1) }),
   (args) => `(IF(${args.join(', ')}))`,
-  taking(
-    ['condition', 'any', 'any'],
-    built(
-      3,
-      (call) => {
-        const [test = 'NULL', yes = 'NULL', no = 'NULL'] = widened(call, 1);
-        return `CASE WHEN ${test} THEN ${yes} ELSE ${no} END`;
-      },
-      ([, ...branches], call) => commonArgument(branches, { ...call, arguments: call.arguments.slice(1) }),
-    ),
-  ),
 );
 
 /** `bigint(x)` and its like: casts spelled as functions. */

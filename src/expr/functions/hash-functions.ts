@@ -1,7 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import type { DataType } from '../../schema/types.ts';
-import { built, type EngineCall, type FunctionTable, types } from '../function-spec.ts';
+import { built, type EngineCall, type FunctionTable, many, types } from '../function-spec.ts';
 import { sqlText } from '../sql/engine-text.ts';
 import { textFunctions } from '../sql/text-functions.ts';
 
@@ -77,8 +77,6 @@ function cannotHash(name: string, type: DataType | undefined): AnalysisException
     parameters: { functionName: name },
   });
 }
-
-const many = Number.POSITIVE_INFINITY;
 
 /** Spark's own hashes, bit for bit. */
 export const hashFunctionTable: FunctionTable = {

@@ -1,5 +1,16 @@
 import type { DataType, Field } from '../../schema/types.ts';
-import { argument, built, type CallExpression, type EngineCall, type FunctionTable, scalar, taking, types } from '../function-spec.ts';
+import {
+  type ArgumentTypes,
+  argument,
+  built,
+  type CallExpression,
+  type EngineCall,
+  type FunctionTable,
+  listOf,
+  many,
+  scalar,
+  types,
+} from '../function-spec.ts';
 import { isIntegral } from '../sql/cast-sql.ts';
 import { quoteName, sqlText, typeSql } from '../sql/engine-text.ts';
 import { toInstantSql, toLocalSql, zoneSqlOf } from '../sql/zone-sql.ts';
@@ -7,9 +18,6 @@ import { applyLambda } from './apply-lambda.ts';
 import { bindOnce } from './bind-once.ts';
 import { commonOf } from './common-argument.ts';
 import { boundedArgument } from './generated-size.ts';
-
-const many = Number.POSITIVE_INFINITY;
-type Types = readonly (DataType | undefined)[];
 
 function invalidParameter(name: string, message: string): string {
   return `error(${sqlText(`[INVALID_PARAMETER_VALUE.${name}] ${message}`)})`;
@@ -38,7 +46,7 @@ function flattenSql(lists = 'NULL'): string {
   );
 }
 
-function flattenType([type]: Types): DataType | undefined {
+function flattenType([type]: ArgumentTypes): DataType | undefined {
   return type?.kind === 'list' && type.element.kind === 'list' ? type.element : undefined;
 }
 
@@ -97,12 +105,8 @@ function numberSequence(call: EngineCall): string {
 }
 
 /** Whole numbers become the widest of them. */
-function numberType([from, until]: Types): DataType | undefined {
+function numberType([from, until]: ArgumentTypes): DataType | undefined {
   return isIntegral(from) && isIntegral(until) ? commonOf([from, until]) : (from ?? until);
-}
-
-function listOf(element: DataType | undefined): DataType | undefined {
-  return element === undefined ? undefined : { kind: 'list', element, elementNullable: true };
 }
 
 /** Members are called as the columns that are zipped, others by their 0-based place. */
@@ -119,7 +123,7 @@ function zipSql({ args, call }: EngineCall): string {
   return `CASE WHEN ${args.map((list) => `${list} IS NULL`).join(' OR ')} THEN NULL ELSE ${zipped} END`;
 }
 
-function zipType(given: Types, call: CallExpression): DataType | undefined {
+function zipType(given: ArgumentTypes, call: CallExpression): DataType | undefined {
   const fields = given.flatMap((type, index): Field[] =>
     type?.kind === 'list' ? [{ name: zippedName(call, index), type: type.element, nullable: true }] : [],
   );
@@ -144,6 +148,6 @@ export const listFunctions: FunctionTable = {
     lambda: ([left, right]) => [left?.kind === 'list' ? left.element : undefined, right?.kind === 'list' ? right.element : undefined],
   },
   flatten: built(1, ({ args }) => flattenSql(...args), flattenType),
-  slice: taking(['list', 'integer', 'integer'], scalar(3, sliceSql, 'first')),
+  slice: scalar(['list', 'integer', 'integer'], sliceSql, 'first'),
   sequence: built([2, 3], sequenceSql, (given) => listOf(numberType(given))),
 };

@@ -1,45 +1,40 @@
 import type { DataType } from '../../schema/types.ts';
 import {
+  type ArgumentTypes,
   argument,
   built,
   type EngineCall,
   type FunctionSpec,
   type FunctionTable,
+  listOf,
+  many,
   renamed,
   scalar,
-  taking,
   types,
 } from '../function-spec.ts';
 import { applyLambda } from './apply-lambda.ts';
 import { bindOnce } from './bind-once.ts';
 
-const many = Number.POSITIVE_INFINITY;
-type Types = readonly (DataType | undefined)[];
-
 const entryKey = `struct_extract("__entry", 'key')`;
 const entryValue = `struct_extract("__entry", 'value')`;
 
-function listOf(element: DataType | undefined): DataType | undefined {
-  return element === undefined ? undefined : { kind: 'list', element, elementNullable: true };
-}
-
-function mapPart(part: 'key' | 'value'): (given: Types) => DataType | undefined {
+function mapPart(part: 'key' | 'value'): (given: ArgumentTypes) => DataType | undefined {
   return ([type]) => listOf(type?.kind === 'map' ? type[part] : undefined);
 }
 
-function entriesType([type]: Types): DataType | undefined {
+function entriesType([type]: ArgumentTypes): DataType | undefined {
   if (type?.kind !== 'map') return undefined;
   const key = { name: 'key', type: type.key, nullable: false };
   return listOf({ kind: 'struct', fields: [key, { name: 'value', type: type.value, nullable: type.valueNullable }] });
 }
 
-function fromEntriesType([type]: Types): DataType | undefined {
+function fromEntriesType([type]: ArgumentTypes): DataType | undefined {
   if (type?.kind !== 'list' || type.element.kind !== 'struct') return undefined;
   const [key, value] = type.element.fields;
   return key === undefined || value === undefined ? undefined : { kind: 'map', key: key.type, value: value.type, valueNullable: true };
 }
 
-function fromArraysType([keys, values]: Types): DataType | undefined {
+function fromArraysType([keys, values]: ArgumentTypes): DataType | undefined {
   if (keys?.kind !== 'list' || values?.kind !== 'list') return undefined;
   return { kind: 'map', key: keys.element, value: values.element, valueNullable: true };
 }
@@ -139,5 +134,10 @@ export const mapFunctions: FunctionTable = {
     ),
     lambda: ([left, right]) => (left?.kind === 'map' && right?.kind === 'map' ? [left.key, left.value, right.value] : []),
   },
-  str_to_map: taking(['ownText'], scalar([1, 3], textSql, { kind: 'map', key: types.string, value: types.string, valueNullable: true })),
+  str_to_map: scalar(['ownText', 'ownText?', 'ownText?'], textSql, {
+    kind: 'map',
+    key: types.string,
+    value: types.string,
+    valueNullable: true,
+  }),
 };

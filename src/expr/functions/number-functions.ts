@@ -1,29 +1,25 @@
 import type { DataType } from '../../schema/types.ts';
-import { argument, built, type EngineCall, type FunctionSpec, type FunctionTable, shownAs, taking, types } from '../function-spec.ts';
+import {
+  type ArgumentTypes,
+  argument,
+  built,
+  type EngineCall,
+  type FunctionSpec,
+  type FunctionTable,
+  shownAs,
+  types,
+} from '../function-spec.ts';
 import { castSql, isFloating, isIntegral } from '../sql/cast-sql.ts';
 import { typeSql } from '../sql/engine-text.ts';
 import { bindOnce } from './bind-once.ts';
 
-type Types = readonly (DataType | undefined)[];
-
-const first = ([type]: Types): DataType | undefined => type;
-
 /** A function of a DOUBLE; outside of its domain the engine raises an error, and this gives NaN or what is said. */
 function ofDouble(build: (x: string) => string): FunctionSpec {
-  return taking(
-    ['double'],
-    built(1, (call) => bindOnce(`CAST(${argument(call, 0)} AS DOUBLE)`, '__x', build), types.double),
-  );
+  return built(['double'], (call) => bindOnce(`CAST(${argument(call, 0)} AS DOUBLE)`, '__x', build), types.double);
 }
 
 function simple(name: string, shown: string = name.toUpperCase()): FunctionSpec {
-  return shownAs(
-    shown,
-    taking(
-      ['double'],
-      built(1, (call) => `${name}(CAST(${argument(call, 0)} AS DOUBLE))`, types.double),
-    ),
-  );
+  return built(['double'], (call) => `${name}(CAST(${argument(call, 0)} AS DOUBLE))`, types.double, shown);
 }
 
 const nan = "CAST('NaN' AS DOUBLE)";
@@ -53,7 +49,7 @@ function reciprocal(name: string, sql: (x: string) => string): FunctionSpec {
 
 function ofTwoDoubles(shown: string, sql: (x: string, y: string) => string): FunctionSpec {
   const call = (given: EngineCall): string => sql(`CAST(${argument(given, 0)} AS DOUBLE)`, `CAST(${argument(given, 1)} AS DOUBLE)`);
-  return shownAs(shown, taking(['double'], built(2, call, types.double)));
+  return built(['double', 'double'], call, types.double, shown);
 }
 
 const powSql = (x: string, y: string): string => `pow(${x}, ${y})`;
@@ -162,21 +158,20 @@ function nanvlSql(call: EngineCall): string {
   return `CASE WHEN isnan(${argument(call, 0)}) THEN CAST(${argument(call, 1)} AS ${type}) ELSE CAST(${argument(call, 0)} AS ${type}) END`;
 }
 
-function nanvlType([left, right]: Types): DataType {
+function nanvlType([left, right]: ArgumentTypes): DataType {
   return left?.kind === 'float' && right?.kind === 'float' ? left : types.double;
 }
 
-const sign = taking(['double'], built(1, signSql, types.double));
+const sign = built(['double'], signSql, types.double);
 /** Functions of numbers. */
 export const numberFunctions: FunctionTable = {
-  abs: taking(['number'], built(1, absolute, first)),
-  negative: taking(['number'], built(1, negated, first)),
-  positive: shownAs(
+  abs: built(['number'], absolute, 'first'),
+  negative: built(['number'], negated, 'first'),
+  positive: built(
+    ['number'],
+    (call) => argument(call, 0),
+    'first',
     ([value = '']) => `(+ ${value})`,
-    taking(
-      ['number'],
-      built(1, (call) => argument(call, 0), first),
-    ),
   ),
   sign,
   signum: shownAs('SIGNUM', sign),
@@ -193,9 +188,11 @@ export const numberFunctions: FunctionTable = {
   exp: simple('exp'),
   expm1: shownAs('EXPM1', ofDouble(expm1Sql)),
   ln: ofDouble(logarithm((x) => `ln(${x})`)),
-  log: shownAs(
+  log: built(
+    ['double', 'double?'],
+    logSql,
+    types.double,
     (args) => `LOG(${args.length === 1 ? `E(), ${args[0] ?? ''}` : args.join(', ')})`,
-    taking(['double'], built([1, 2], logSql, types.double)),
   ),
   log2: shownAs('LOG2', ofDouble(logarithm((x) => `(ln(${x}) / ln(2))`))),
   log10: shownAs('LOG10', ofDouble(logarithm((x) => `log10(${x})`))),
@@ -221,28 +218,17 @@ export const numberFunctions: FunctionTable = {
   atanh: inDomain('atanh', atMostOne, (x) => `CASE WHEN abs(${x}) = 1 THEN ${x} * ${infinity} ELSE atanh(${x}) END`),
   degrees: simple('degrees'),
   radians: simple('radians'),
-  hypot: shownAs('HYPOT', taking(['double'], built(2, hypotSql, types.double))),
-  pi: shownAs(
-    'PI',
-    built(0, () => 'pi()', types.double),
-  ),
+  hypot: built(['double', 'double'], hypotSql, types.double, 'HYPOT'),
+  pi: built(0, () => 'pi()', types.double, 'PI'),
   // The engine's exp(1) differs from Java's constant in no digit.
-  e: shownAs(
-    'E',
-    built(0, () => "CAST('2.718281828459045' AS DOUBLE)", types.double),
-  ),
-  factorial: taking(
+  e: built(0, () => "CAST('2.718281828459045' AS DOUBLE)", types.double, 'E'),
+  factorial: built(
     ['whole'],
-    built(1, (call) => factorialSql(castSql(argument(call, 0), { from: call.types[0], to: types.integer, safe: false })), types.long),
+    (call) => factorialSql(castSql(argument(call, 0), { from: call.types[0], to: types.integer, safe: false })),
+    types.long,
   ),
-  width_bucket: taking(['double', 'double', 'double', 'whole'], built(4, widthBucket, types.long)),
-  bin: taking(
-    ['whole'],
-    built(1, (call) => `bin(${argument(call, 0)})`, types.string),
-  ),
-  isnan: taking(
-    ['double'],
-    built(1, (call) => `coalesce(isnan(CAST(${argument(call, 0)} AS DOUBLE)), false)`, types.boolean),
-  ),
-  nanvl: taking(['number'], built(2, nanvlSql, nanvlType)),
+  width_bucket: built(['double', 'double', 'double', 'whole'], widthBucket, types.long),
+  bin: built(['whole'], (call) => `bin(${argument(call, 0)})`, types.string),
+  isnan: built(['double'], (call) => `coalesce(isnan(CAST(${argument(call, 0)} AS DOUBLE)), false)`, types.boolean),
+  nanvl: built(['number', 'number'], nanvlSql, nanvlType),
 };

@@ -8,7 +8,6 @@ import {
   type FunctionSpec,
   type FunctionTable,
   literalText,
-  taking,
 } from '../function-spec.ts';
 import { sqlText, typeSql } from '../sql/engine-text.ts';
 import { maxPrecision } from '../wider-number.ts';
@@ -85,10 +84,7 @@ function reading(otherwise: (text: string, pattern: string) => string): Function
       return `CASE WHEN ${fits} THEN ${value} WHEN ${text} IS NOT NULL THEN ${otherwise(text, literalText(call, 1) ?? '')} END`;
     });
   };
-  return taking(
-    ['string', 'any'],
-    built(2, sql, (_, call) => patternOf(call)?.type ?? { kind: 'decimal', precision: 10, scale: 0 }),
-  );
+  return built(['string', 'any'], sql, (_, call) => patternOf(call)?.type ?? { kind: 'decimal', precision: 10, scale: 0 });
 }
 
 function invalidFormat(pattern: string, fault: string): AnalysisException {

@@ -1,16 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import {
-  argument,
-  built,
-  type EngineCall,
-  type FunctionSpec,
-  type FunctionTable,
-  literalInteger,
-  literalText,
-  scalar,
-  taking,
-  types,
-} from '../function-spec.ts';
+import { argument, built, type EngineCall, type FunctionTable, literalInteger, literalText, scalar, types } from '../function-spec.ts';
 import { sqlText } from '../sql/engine-text.ts';
 
 /** Groups that a pattern captures. */
@@ -64,28 +53,32 @@ function extractAllSql(call: EngineCall): string {
   return ofGroup(call, `list_transform(${found}, lambda "__found": coalesce("__found", ''))`);
 }
 
-const ofTexts = (...given: Parameters<typeof scalar>): FunctionSpec => taking(['string'], scalar(...given));
-
 /** Functions of regular expressions: RE2's, which have no back references and no look-around. */
 export const patternFunctions: FunctionTable = {
-  regexp_replace: taking(['string', 'string', 'string', 'integer'], built([3, 4], replaceSql, types.string)),
-  regexp_extract: taking(
-    ['string', 'string', 'integer'],
-    built([2, 3], (call) => ofGroup(call, `regexp_extract(${argument(call, 0)}, ${argument(call, 1)}, ${groupOf(call)})`), types.string),
+  regexp_replace: built(['string', 'string', 'string', 'integer?'], replaceSql, types.string),
+  regexp_extract: built(
+    ['string', 'string', 'integer?'],
+    (call) => ofGroup(call, `regexp_extract(${argument(call, 0)}, ${argument(call, 1)}, ${groupOf(call)})`),
+    types.string,
   ),
-  regexp_extract_all: taking(
-    ['string', 'string', 'integer'],
-    built([2, 3], extractAllSql, { kind: 'list', element: types.string, elementNullable: true }),
-  ),
-  regexp_instr: ofTexts(
-    [2, 3],
+  regexp_extract_all: built(['string', 'string', 'integer?'], extractAllSql, {
+    kind: 'list',
+    element: types.string,
+    elementNullable: true,
+  }),
+  regexp_instr: scalar(
+    ['string', 'string', 'string?'],
     (text, pattern) =>
       `CASE WHEN regexp_matches(${text}, ${pattern}) THEN CAST(length(regexp_extract(${text}, '(?s)^(.*?)(?:' || ${pattern} || ')', 1)) + 1 AS INTEGER) WHEN ${text} IS NOT NULL AND ${pattern} IS NOT NULL THEN 0 END`,
     types.integer,
   ),
-  regexp_count: ofTexts(2, (text, pattern) => `CAST(len(regexp_extract_all(${text}, ${pattern})) AS INTEGER)`, types.integer),
-  regexp_substr: ofTexts(
-    2,
+  regexp_count: scalar(
+    ['string', 'string'],
+    (text, pattern) => `CAST(len(regexp_extract_all(${text}, ${pattern})) AS INTEGER)`,
+    types.integer,
+  ),
+  regexp_substr: scalar(
+    ['string', 'string'],
     (text, pattern) => `CASE WHEN regexp_matches(${text}, ${pattern}) THEN nullif(regexp_extract(${text}, ${pattern}, 0), '') END`,
     types.string,
   ),

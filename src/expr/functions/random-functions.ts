@@ -1,5 +1,5 @@
 import type { DataType } from '../../schema/types.ts';
-import { argument, built, type FunctionSpec, type FunctionTable, scalar, shownAs, taking, types } from '../function-spec.ts';
+import { argument, built, type FunctionSpec, type FunctionTable, scalar, types } from '../function-spec.ts';
 import { typeSql } from '../sql/engine-text.ts';
 import { commonArgument } from './common-argument.ts';
 import { boundedArgument } from './generated-size.ts';
@@ -33,10 +33,7 @@ function shuffleSql(list = 'NULL'): string {
 
 const plain = (name: string): FunctionSpec =>
   random(
-    shownAs(
-      name,
-      scalar(0, () => 'random()', types.double),
-    ),
+    scalar(0, () => 'random()', types.double, name),
     0,
   );
 
@@ -49,22 +46,19 @@ export const randomFunctions: FunctionTable = {
     scalar(0, () => '(sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()))', types.double),
     0,
   ),
-  randstr: random(taking(['integer'], scalar(1, textSql, types.string)), 1),
+  randstr: random(scalar(['integer'], textSql, types.string), 1),
   uniform: random(
-    taking(
-      ['number'],
-      built(
-        2,
-        (call) => {
-          const [low, high] = [`CAST(${argument(call, 0)} AS DOUBLE)`, `CAST(${argument(call, 1)} AS DOUBLE)`];
-          const value = `(${low} + random() * (${high} - ${low}))`;
-          const type = commonArgument(call.types, call.call) ?? types.double;
-          return `CAST(${type.kind === 'double' || type.kind === 'float' || type.kind === 'decimal' ? value : `trunc(${value})`} AS ${typeSql(type)})`;
-        },
-        (given: readonly (DataType | undefined)[], call) => commonArgument(given, call),
-      ),
+    built(
+      ['number', 'number'],
+      (call) => {
+        const [low, high] = [`CAST(${argument(call, 0)} AS DOUBLE)`, `CAST(${argument(call, 1)} AS DOUBLE)`];
+        const value = `(${low} + random() * (${high} - ${low}))`;
+        const type = commonArgument(call.types, call.call) ?? types.double;
+        return `CAST(${type.kind === 'double' || type.kind === 'float' || type.kind === 'decimal' ? value : `trunc(${value})`} AS ${typeSql(type)})`;
+      },
+      (given: readonly (DataType | undefined)[], call) => commonArgument(given, call),
     ),
     2,
   ),
-  shuffle: random(taking(['list'], scalar(1, shuffleSql, 'first')), 1),
+  shuffle: random(scalar(['list'], shuffleSql, 'first'), 1),
 };

@@ -1,6 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { DataType } from '../../schema/types.ts';
 import {
+  type ArgumentTypes,
   argument,
   built,
   type CallExpression,
@@ -9,7 +10,6 @@ import {
   type FunctionTable,
   literalInteger,
   shownAs,
-  taking,
   types,
 } from '../function-spec.ts';
 import { castSql, isFloating, isIntegral } from '../sql/cast-sql.ts';
@@ -18,7 +18,6 @@ import { bindOnce } from './bind-once.ts';
 
 type Decimal = Extract<DataType, { kind: 'decimal' }>;
 type Mode = 'round' | 'bround' | 'ceil' | 'floor';
-type Types = readonly (DataType | undefined)[];
 
 const maxPrecision = 38;
 const maxDigits = 100n;
@@ -117,7 +116,7 @@ function roundSql(mode: 'round' | 'bround'): (call: EngineCall) => string {
   };
 }
 
-function roundType([type]: Types, call: CallExpression): DataType | undefined {
+function roundType([type]: ArgumentTypes, call: CallExpression): DataType | undefined {
   return type?.kind === 'decimal' ? roundedType(type, digitsOf(call) ?? 0) : type;
 }
 
@@ -157,12 +156,12 @@ function wholeNumber(mode: 'ceil' | 'floor'): FunctionSpec {
     if (type === undefined) return `CAST(${mode}(${value}) AS BIGINT)`;
     return bindOnce(value, '__value', (x) => longOf(`${mode}(${x})`));
   };
-  const type = ([given]: Types, call: CallExpression): DataType | undefined => {
+  const type = ([given]: ArgumentTypes, call: CallExpression): DataType | undefined => {
     if (call.arguments.length > 1) return roundedType(asDecimal(given), digitsOf(call) ?? 0);
     return given?.kind === 'decimal' ? roundedType(given, 0) : types.long;
   };
   const shown = (args: readonly string[]): string => `${args.length > 1 ? mode : mode.toUpperCase()}(${args.join(', ')})`;
-  return shownAs(shown, taking(['number', 'any'], built([1, 2], sql, type)));
+  return built(['number', 'any?'], sql, type, shown);
 }
 
 function notWritten(call: CallExpression): AnalysisException {
@@ -186,15 +185,12 @@ export const roundingFunctions: FunctionTable = {
   ceil: wholeNumber('ceil'),
   ceiling: shownAs((args) => `ceiling(${args.join(', ')})`, wholeNumber('ceil')),
   floor: wholeNumber('floor'),
-  round: shownAs(shownRound('round'), taking(['number', 'integer'], built([1, 2], roundSql('round'), roundType))),
-  bround: shownAs(shownRound('bround'), taking(['number', 'integer'], built([1, 2], roundSql('bround'), roundType))),
-  rint: taking(
+  round: built(['number', 'integer?'], roundSql('round'), roundType, shownRound('round')),
+  bround: built(['number', 'integer?'], roundSql('bround'), roundType, shownRound('bround')),
+  rint: built(
     ['double'],
-    built(
-      1,
-      (call) =>
-        `CASE WHEN abs(${argument(call, 0)}) < 4503599627370496 THEN round_even(${argument(call, 0)}, 0) ELSE ${argument(call, 0)} END`,
-      types.double,
-    ),
+    (call) =>
+      `CASE WHEN abs(${argument(call, 0)}) < 4503599627370496 THEN round_even(${argument(call, 0)}, 0) ELSE ${argument(call, 0)} END`,
+    types.double,
   ),
 };

@@ -8,10 +8,10 @@ import {
   type FunctionTable,
   literalInteger,
   literalText,
+  many,
   renamed,
   scalar,
   shownAs,
-  taking,
   types,
 } from '../function-spec.ts';
 import { castSql, isNumeric } from '../sql/cast-sql.ts';
@@ -21,7 +21,6 @@ import { commonArgument, widened } from './common-argument.ts';
 import { boundedArgument } from './generated-size.ts';
 import { asText, textsSql } from './local-time.ts';
 
-const many = Number.POSITIVE_INFINITY;
 const blank = "' '";
 
 function isBinary({ types: given }: EngineCall): boolean {
@@ -197,18 +196,12 @@ function boundedCount(name: string, count = 'NULL'): string {
 
 /** A text of one argument; others are cast to it. */
 function ofText(build: (text: string) => string, type: DataType = types.string): FunctionSpec {
-  return taking(
-    ['string'],
-    scalar(1, (text = 'NULL') => build(text), type),
-  );
+  return scalar(['string'], (text = 'NULL') => build(text), type);
 }
 
 /** A function of bytes, or of text for its UTF-8. */
 function ofBytes(build: (bytes: string) => string, type: DataType = types.string): FunctionSpec {
-  return taking(
-    ['bytes'],
-    built(1, (call) => build(bytesSql(call)), type),
-  );
+  return built(['bytes'], (call) => build(bytesSql(call)), type);
 }
 
 /** Bytes are padded as their digits. */
@@ -222,13 +215,7 @@ function padded(name: 'lpad' | 'rpad'): FunctionSpec {
   };
   const shown = ([value = '', count = '', pad]: readonly string[]): string =>
     `${name}(${value}, ${count}, ${pad ?? (/^X'|unhex/.test(value) ? "X'00'" : ' ')})`;
-  return shownAs(
-    shown,
-    taking(
-      ['text', 'integer', 'text'],
-      built([2, 3], sql, (given) => given[0]),
-    ),
-  );
+  return built(['text', 'integer', 'text?'], sql, (given) => given[0], shown);
 }
 
 /** Whether bytes or text are found at the place. */
@@ -240,7 +227,7 @@ function found(place: 'starts_with' | 'ends_with' | 'contains'): FunctionSpec {
     if (place !== 'contains') return `${place}(hex(${value}), hex(${sought}))`;
     return `regexp_matches(hex(${value}), '^(..)*' || hex(${sought}))`;
   };
-  return taking(['text'], built(2, sql, types.boolean));
+  return built(['text', 'text'], sql, types.boolean);
 }
 
 /** By characters: the engine itself counts the changes of bytes. */
@@ -262,29 +249,21 @@ function withLetters(text: string, name: string, plain: string): string {
 
 const upper = ofText((text) => withLetters(text, textFunctions.upper, `upper(${text})`));
 const lower = ofText((text) => withLetters(text, textFunctions.lower, `lower(${text})`));
-const length = taking(['text'], built(1, lengthSql, types.integer));
-const character = taking(
-  ['whole'],
-  scalar(1, (code) => `CASE WHEN ${code} < 0 THEN '' ELSE chr(CAST(${code} % 256 AS INTEGER)) END`, types.string),
-);
-const substringSpec = taking(
-  ['text', 'integer', 'integer'],
-  built([2, 3], substringSql, (given) => (given[0]?.kind === 'binary' ? types.binary : types.string)),
+const length = built(['text'], lengthSql, types.integer);
+const character = scalar(['whole'], (code) => `CASE WHEN ${code} < 0 THEN '' ELSE chr(CAST(${code} % 256 AS INTEGER)) END`, types.string);
+const substringSpec = built(['text', 'integer', 'integer?'], substringSql, (given) =>
+  given[0]?.kind === 'binary' ? types.binary : types.string,
 );
 const substring = (name: string): FunctionSpec =>
   shownAs(([text = '', from = '', count = '2147483647']) => `${name}(${text}, ${from}, ${count})`, substringSpec);
 const position = (name: string): FunctionSpec =>
-  shownAs(
+  scalar(
+    ['string', 'string', 'integer?'],
+    (sought, text, from?: string) => locate(text, sought, from),
+    types.integer,
     ([sought = '', text = '', from = '1']) => `${name}(${sought}, ${text}, ${from})`,
-    taking(
-      ['string', 'string', 'integer'],
-      scalar([2, 3], (sought, text, from?: string) => locate(text, sought, from), types.integer),
-    ),
   );
-const matches = taking(
-  ['string'],
-  scalar(2, (text, pattern) => `regexp_matches(${text}, ${pattern})`, types.boolean),
-);
+const matches = scalar(['string', 'string'], (text, pattern) => `regexp_matches(${text}, ${pattern})`, types.boolean);
 const startsWith = found('starts_with');
 const endsWith = found('ends_with');
 const trimCharacters = (name: string): ReturnType<typeof scalar> =>
@@ -324,74 +303,41 @@ export const stringFunctions: FunctionTable = {
   len: length,
   char_length: length,
   character_length: length,
-  octet_length: taking(['text'], built(1, octetsSql, types.integer)),
-  bit_length: taking(
-    ['text'],
-    built(1, (call) => `(${octetsSql(call)} * 8)`, types.integer),
-  ),
+  octet_length: built(['text'], octetsSql, types.integer),
+  bit_length: built(['text'], (call) => `(${octetsSql(call)} * 8)`, types.integer),
   substring: substring('substring'),
   substr: substring('substr'),
-  left: taking(
-    ['string', 'integer'],
-    scalar(2, (text, count) => `left(${text}, ${notNegative(count)})`, types.string),
-  ),
-  right: taking(
-    ['string', 'integer'],
-    scalar(2, (text, count) => `right(${text}, ${notNegative(count)})`, types.string),
-  ),
-  trim: taking(
-    ['string'],
-    scalar([1, 2], (text, characters = blank) => `trim(${text}, ${characters})`, types.string),
-  ),
-  btrim: taking(
-    ['string'],
-    scalar([1, 2], (text, characters = blank) => `trim(${text}, ${characters})`, types.string),
-  ),
+  left: scalar(['string', 'integer'], (text, count) => `left(${text}, ${notNegative(count)})`, types.string),
+  right: scalar(['string', 'integer'], (text, count) => `right(${text}, ${notNegative(count)})`, types.string),
+  trim: scalar(['string', 'string?'], (text, characters = blank) => `trim(${text}, ${characters})`, types.string),
+  btrim: scalar(['string', 'string?'], (text, characters = blank) => `trim(${text}, ${characters})`, types.string),
   // With two arguments Spark takes the characters first.
-  ltrim: taking(
-    ['string'],
-    scalar(
-      [1, 2],
-      (first, second?: string) => (second === undefined ? `ltrim(${first}, ${blank})` : `ltrim(${second}, ${first})`),
-      types.string,
-    ),
+  ltrim: scalar(
+    ['string', 'string?'],
+    (first, second?: string) => (second === undefined ? `ltrim(${first}, ${blank})` : `ltrim(${second}, ${first})`),
+    types.string,
   ),
-  rtrim: taking(
-    ['string'],
-    scalar(
-      [1, 2],
-      (first, second?: string) => (second === undefined ? `rtrim(${first}, ${blank})` : `rtrim(${second}, ${first})`),
-      types.string,
-    ),
+  rtrim: scalar(
+    ['string', 'string?'],
+    (first, second?: string) => (second === undefined ? `rtrim(${first}, ${blank})` : `rtrim(${second}, ${first})`),
+    types.string,
   ),
   trim_characters: trimCharacters('trim'),
   ltrim_characters: trimCharacters('ltrim'),
   rtrim_characters: trimCharacters('rtrim'),
   lpad: padded('lpad'),
   rpad: padded('rpad'),
-  replace: taking(
-    ['string'],
-    scalar([2, 3], (text, sought, other = "''") => `replace(${text}, ${sought}, ${other})`, types.string),
-  ),
-  translate: taking(['string'], renamed('translate', 3, types.string)),
-  repeat: taking(['string', 'integer'], scalar(2, repeatSql, types.string)),
-  space: taking(
-    ['integer'],
-    scalar(1, (count) => `repeat(' ', ${notNegative(boundedCount('space', count))})`, types.string),
-  ),
-  initcap: taking(
-    ['string'],
-    scalar(1, (text = 'NULL') => withLetters(text, textFunctions.initcap, initialsSql(text)), types.string),
-  ),
+  replace: scalar(['string', 'string', 'string?'], (text, sought, other = "''") => `replace(${text}, ${sought}, ${other})`, types.string),
+  translate: renamed('translate', ['string', 'string', 'string'], types.string),
+  repeat: scalar(['string', 'integer'], repeatSql, types.string),
+  space: scalar(['integer'], (count) => `repeat(' ', ${notNegative(boundedCount('space', count))})`, types.string),
+  initcap: scalar(['string'], (text = 'NULL') => withLetters(text, textFunctions.initcap, initialsSql(text)), types.string),
   concat: built([0, many], concatSql, concatType),
-  concat_ws: taking(['string', 'any'], built([1, many], concatWithSeparator, types.string)),
-  split: taking(['string', 'string', 'integer'], built([2, 3], splitSql, { kind: 'list', element: types.string, elementNullable: false })),
-  split_part: taking(['string', 'string', 'integer'], scalar(3, splitPart, types.string)),
-  substring_index: taking(['string', 'string', 'integer'], scalar(3, substringIndex, types.string)),
-  instr: taking(
-    ['string'],
-    scalar(2, (text, sought) => locate(text, sought), types.integer),
-  ),
+  concat_ws: built(['string', 'any...'], concatWithSeparator, types.string),
+  split: built(['string', 'string', 'integer?'], splitSql, { kind: 'list', element: types.string, elementNullable: false }),
+  split_part: scalar(['string', 'string', 'integer'], splitPart, types.string),
+  substring_index: scalar(['string', 'string', 'integer'], substringIndex, types.string),
+  instr: scalar(['string', 'string'], (text, sought) => locate(text, sought), types.integer),
   locate: position('locate'),
   position: position('position'),
   charindex: position('charindex'),
@@ -403,37 +349,28 @@ export const stringFunctions: FunctionTable = {
   rlike: matches,
   regexp: matches,
   regexp_like: matches,
-  ascii: taking(
-    ['string'],
-    scalar(1, (text) => `CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END`, types.integer),
-  ),
+  ascii: scalar(['string'], (text) => `CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END`, types.integer),
   chr: character,
   char: character,
   base64: ofBytes((bytes) => `to_base64(${bytes})`),
   unbase64: renamed('from_base64', 1, types.binary),
   hex: built(1, hexSql, types.string),
   unhex: ofText((text) => `TRY(from_hex(CASE WHEN length(${text}) % 2 = 0 THEN ${text} ELSE '0' || ${text} END))`, types.binary),
-  encode: taking(['string', 'string'], built(2, encodeSql, types.binary)),
+  encode: built(['string', 'string'], encodeSql, types.binary),
   decode: built([2, many], decodeSql, decodeType),
   md5: ofBytes((bytes) => `md5(${bytes})`),
   sha: sha1,
   sha1,
-  sha2: taking(['bytes', 'integer'], built(2, sha2Sql, types.string)),
-  levenshtein: taking(['string', 'string', 'integer'], scalar([2, 3], levenshteinSql, types.integer)),
-  soundex: taking(
-    ['ownText'],
-    scalar(1, (text) => `${textFunctions.soundex}(${text})`, types.string),
-  ),
+  sha2: built(['bytes', 'integer'], sha2Sql, types.string),
+  levenshtein: scalar(['string', 'string', 'integer?'], levenshteinSql, types.integer),
+  soundex: scalar(['ownText'], (text) => `${textFunctions.soundex}(${text})`, types.string),
   crc32: ofBytes((bytes) => `${textFunctions.crc32}(${bytes})`, types.long),
-  overlay: taking(['string', 'string', 'integer', 'integer'], scalar([3, 4], overlaySql, types.string)),
+  overlay: scalar(['string', 'string', 'integer', 'integer?'], overlaySql, types.string),
   elt: built([2, many], eltSql, ([, ...rest]) => (rest.every((type) => type?.kind === 'binary') ? types.binary : types.string)),
-  find_in_set: taking(
-    ['string'],
-    scalar(
-      2,
-      (text, list) =>
-        `CASE WHEN contains(${text}, ',') THEN 0 ELSE CAST(coalesce(list_position(string_split(${list}, ','), ${text}), CASE WHEN ${list} IS NOT NULL AND ${text} IS NOT NULL THEN 0 END) AS INTEGER) END`,
-      types.integer,
-    ),
+  find_in_set: scalar(
+    ['string', 'string'],
+    (text, list) =>
+      `CASE WHEN contains(${text}, ',') THEN 0 ELSE CAST(coalesce(list_position(string_split(${list}, ','), ${text}), CASE WHEN ${list} IS NOT NULL AND ${text} IS NOT NULL THEN 0 END) AS INTEGER) END`,
+    types.integer,
   ),
 };

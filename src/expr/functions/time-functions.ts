@@ -9,12 +9,12 @@ import {
   type FunctionTable,
   literalText,
   scalar,
-  taking,
   types,
 } from '../function-spec.ts';
 import { castSql, isIntegral } from '../sql/cast-sql.ts';
 import { changedLocalSql, toInstantSql, toLocalSql, zoneSqlOf } from '../sql/zone-sql.ts';
 import { bindOnce } from './bind-once.ts';
+import { timeUnits } from './calendar-functions.ts';
 import { formattedTime, readTime } from './date-pattern.ts';
 import { asDate, asInstant, asLocal, asText, asUtc } from './local-time.ts';
 
@@ -68,24 +68,6 @@ function datePart(call: EngineCall): string {
   if (build === undefined) throw invalidArgument(call.call, given, Object.keys(partNames));
   return `CAST(${build(asLocal(call, 1))} AS INTEGER)`;
 }
-
-const truncationUnits: Readonly<Record<string, string>> = {
-  year: 'year',
-  yyyy: 'year',
-  yy: 'year',
-  quarter: 'quarter',
-  month: 'month',
-  mon: 'month',
-  mm: 'month',
-  week: 'week',
-  day: 'day',
-  dd: 'day',
-  hour: 'hour',
-  minute: 'minute',
-  second: 'second',
-  millisecond: 'millisecond',
-  microsecond: 'microsecond',
-};
 
 function patternOf(call: EngineCall, of: (pattern: string) => string | undefined): string {
   const pattern = call.args[1] === undefined ? defaultPattern : literalText(call.call, 1);
@@ -163,8 +145,8 @@ function wholeMonths(from: string, until: string, size: number): string {
 function difference(call: EngineCall): string {
   if (call.args.length === 2) return `CAST(${asDate(call, 0)} - ${asDate(call, 1)} AS INTEGER)`;
   const name = literalText(call.call, 0)?.toLowerCase() ?? '';
-  if (!Object.hasOwn(truncationUnits, name)) throw invalidArgument(call.call, name, Object.keys(truncationUnits));
-  const unit = truncationUnits[name] ?? 'day';
+  if (!Object.hasOwn(timeUnits, name)) throw invalidArgument(call.call, name, Object.keys(timeUnits));
+  const unit = timeUnits[name] ?? 'day';
   const months = Object.hasOwn(monthsOf, unit) ? monthsOf[unit] : undefined;
   if (months !== undefined) return wholeMonths(asLocal(call, 1), asLocal(call, 2), months);
   return `date_sub('${unit}', ${asLocal(call, 1)}, ${asLocal(call, 2)})`;
@@ -208,7 +190,7 @@ const steps: Readonly<Record<string, (count: string) => string>> = {
 /** `timestampadd(MONTH, 1, time)`: times without zone stay so, all others become instants. */
 function moved(call: EngineCall): string {
   const name = literalText(call.call, 0)?.toLowerCase() ?? '';
-  const step = steps[Object.hasOwn(truncationUnits, name) ? (truncationUnits[name] ?? '') : name];
+  const step = steps[Object.hasOwn(timeUnits, name) ? (timeUnits[name] ?? '') : name];
   if (step === undefined) throw invalidArgument(call.call, name, Object.keys(steps));
   const by = step(castSql(argument(call, 1), { from: call.types[1], to: types.integer, safe: false }));
   if (call.types[2]?.kind === 'timestamp_ntz') return `(${asLocal(call, 2)} + ${by})`;
@@ -224,10 +206,7 @@ function wholeOf(micros: string, size: number, towardsZero: boolean = false): st
 }
 
 function unixCount(size: number): FunctionSpec {
-  return taking(
-    ['ownTimestamp'],
-    built(1, (call) => wholeOf(`epoch_us(${asUtc(call, 0)})`, size), types.long),
-  );
+  return built(['ownTimestamp'], (call) => wholeOf(`epoch_us(${asUtc(call, 0)})`, size), types.long);
 }
 
 /** A whole number in a type that its microseconds fit into. */
@@ -238,10 +217,7 @@ function wide(call: EngineCall): string {
 
 const movedType: FunctionSpec['type'] = (given) => (given[2]?.kind === 'timestamp_ntz' ? types.timestampNtz : types.timestamp);
 const timeAdd = built(3, moved, movedType);
-const dateAdd = taking(
-  ['date', 'days'],
-  built(2, (call) => `(${asDate(call, 0)} + ${argument(call, 1)})`, types.date),
-);
+const dateAdd = built(['date', 'days'], (call) => `(${asDate(call, 0)} + ${argument(call, 1)})`, types.date);
 const dayOfMonth = part((value) => `day(${value})`);
 
 /** Functions of dates and times, in the zone of the call. */
@@ -275,10 +251,7 @@ export const timeFunctions: FunctionTable = {
     (given, call) => (given.length === 3 ? movedType(given, call) : types.date),
   ),
   timestampadd: timeAdd,
-  date_sub: taking(
-    ['date', 'days'],
-    built(2, (call) => `(${asDate(call, 0)} - ${argument(call, 1)})`, types.date),
-  ),
+  date_sub: built(['date', 'days'], (call) => `(${asDate(call, 0)} - ${argument(call, 1)})`, types.date),
   datediff: built([2, 3], difference, (given) => (given.length === 3 ? types.long : types.integer)),
   date_diff: built([2, 3], difference, (given) => (given.length === 3 ? types.long : types.integer)),
   timestampdiff: built(3, difference, types.long),
@@ -291,28 +264,13 @@ export const timeFunctions: FunctionTable = {
   to_timestamp_ntz: built([1, 2], toLocalTimestamp, types.timestampNtz),
   unix_timestamp: built([1, 2], unixSeconds, types.long),
   to_unix_timestamp: built([1, 2], unixSeconds, types.long),
-  from_unixtime: taking(['whole', 'string'], built([1, 2], fromUnixTime, types.string)),
+  from_unixtime: built(['whole', 'string?'], fromUnixTime, types.string),
   unix_seconds: unixCount(1_000_000),
   unix_millis: unixCount(1000),
   unix_micros: unixCount(1),
-  unix_date: taking(
-    ['ownDate'],
-    built(1, (call) => `CAST(${asDate(call, 0)} - make_date(0) AS INTEGER)`, types.integer),
-  ),
-  date_from_unix_date: taking(
-    ['integer'],
-    scalar(1, (days) => `make_date(${days})`, types.date),
-  ),
-  timestamp_seconds: taking(
-    ['ownNumber'],
-    built(1, (call) => `make_timestamptz(CAST(${wide(call)} * 1000000 AS BIGINT))`, types.timestamp),
-  ),
-  timestamp_millis: taking(
-    ['ownIntegral'],
-    built(1, (call) => `make_timestamptz(CAST(${wide(call)} * 1000 AS BIGINT))`, types.timestamp),
-  ),
-  timestamp_micros: taking(
-    ['ownIntegral'],
-    scalar(1, (micros) => `make_timestamptz(CAST(${micros} AS BIGINT))`, types.timestamp),
-  ),
+  unix_date: built(['ownDate'], (call) => `CAST(${asDate(call, 0)} - make_date(0) AS INTEGER)`, types.integer),
+  date_from_unix_date: scalar(['integer'], (days) => `make_date(${days})`, types.date),
+  timestamp_seconds: built(['ownNumber'], (call) => `make_timestamptz(CAST(${wide(call)} * 1000000 AS BIGINT))`, types.timestamp),
+  timestamp_millis: built(['ownIntegral'], (call) => `make_timestamptz(CAST(${wide(call)} * 1000 AS BIGINT))`, types.timestamp),
+  timestamp_micros: scalar(['ownIntegral'], (micros) => `make_timestamptz(CAST(${micros} AS BIGINT))`, types.timestamp),
 };
