@@ -1,5 +1,4 @@
 import type { DuckDBType } from '@duckdb/node-api';
-import { assertNever } from '../base/assert.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { DataType, Field, StructType } from '../schema/types.ts';
 import { variantInRelations } from '../schema/variant-type.ts';
@@ -16,39 +15,8 @@ const maxDecimalPrecision = 38;
 /** The engine's own type for a neutral one. */
 export function duckdbTypeOf(api: Api, type: DataType): DuckDBType {
   switch (type.kind) {
-    case 'boolean':
-      return api.BOOLEAN;
-    case 'byte':
-      return api.TINYINT;
-    case 'short':
-      return api.SMALLINT;
-    case 'integer':
-      return api.INTEGER;
-    case 'long':
-      return api.BIGINT;
-    case 'float':
-      return api.FLOAT;
-    case 'double':
-      return api.DOUBLE;
     case 'decimal':
       return api.DECIMAL(type.precision, type.scale);
-    case 'string':
-      return api.VARCHAR;
-    case 'binary':
-      return api.BLOB;
-    case 'date':
-      return api.DATE;
-    case 'timestamp':
-      return api.TIMESTAMPTZ;
-    case 'timestamp_ntz':
-      return api.TIMESTAMP;
-    case 'time':
-      return api.TIME;
-    case 'timestamp_ns':
-    case 'timestamp_ntz_ns':
-      return api.TIMESTAMP_NS;
-    case 'void':
-      return api.VARCHAR;
     case 'variant':
       return duckdbTypeOf(api, variantInRelations);
     case 'struct':
@@ -61,9 +29,29 @@ export function duckdbTypeOf(api: Api, type: DataType): DuckDBType {
     case 'map':
       return api.MAP(duckdbTypeOf(api, type.key), duckdbTypeOf(api, type.value));
     default:
-      return assertNever(type);
+      return api[plainNames[type.kind]];
   }
 }
+
+/** As the engine's module calls its types. */
+const plainNames = {
+  boolean: 'BOOLEAN',
+  byte: 'TINYINT',
+  short: 'SMALLINT',
+  integer: 'INTEGER',
+  long: 'BIGINT',
+  float: 'FLOAT',
+  double: 'DOUBLE',
+  string: 'VARCHAR',
+  binary: 'BLOB',
+  date: 'DATE',
+  timestamp: 'TIMESTAMPTZ',
+  timestamp_ntz: 'TIMESTAMP',
+  time: 'TIME',
+  timestamp_ns: 'TIMESTAMP_NS',
+  timestamp_ntz_ns: 'TIMESTAMP_NS',
+  void: 'VARCHAR',
+} as const;
 
 /**
  * The neutral type nearest to one of the engine's: unsigned numbers widen, 128-bit integers are `decimal(38,0)`, UUIDs and enums text,

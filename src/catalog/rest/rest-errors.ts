@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '../../base/bigint-json.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { ServiceError, type ServiceErrorOptions } from '../../base/errors.ts';
 import type { HttpFailures } from '../../base/http-exchange.ts';
 
 /** What a server said in place of an answer (https://iceberg.apache.org/rest-catalog-spec, `ErrorModel`). */
@@ -34,55 +34,41 @@ export function mayHaveHappened(status: number): boolean {
 /** The error for a failure that the caller has no other use for. */
 export function restError(failure: RestFailure, request: { readonly shown: string; readonly writes: boolean }): ServiceError {
   const said = `${request.shown}: ${failure.message}${failure.type === '' ? '' : ` (${failure.type})`}`;
-  const context = { status: failure.status };
   if (mayHaveHappened(failure.status)) {
     return request.writes ? outcomeUnknown(said, undefined) : unavailable(said, undefined);
   }
-  switch (failure.status) {
-    case 401:
-    case 419:
-      return new ServiceError({
-        code: 'REST_CATALOG_UNAUTHORIZED',
-        kind: 'invalid',
-        message: `the catalog does not accept the credentials: ${said}`,
-        hint: 'check credential, scope and oauth2-server-uri, or token, in the catalog settings',
-        context,
-      });
-    case 403:
-      return new ServiceError({
-        code: 'REST_CATALOG_FORBIDDEN',
-        kind: 'invalid',
-        message: `the catalog forbids it: ${said}`,
-        hint: 'give the principal of the catalog settings the right to do this',
-        context,
-      });
-    case 404:
-      return new ServiceError({
-        code: 'REST_CATALOG_NOT_FOUND',
-        kind: 'not-found',
-        message: `the catalog has no such thing: ${said}`,
-        context,
-      });
-    case 409:
-      return new ServiceError({
-        code: 'REST_CATALOG_CONFLICT',
-        kind: 'conflict',
-        message: `the catalog has something else: ${said}`,
-        context,
-      });
-    case 406:
-    case 501:
-      return unsupportedRequest(said);
-    default:
-      return new ServiceError({
-        code: 'REST_CATALOG_REFUSED',
-        kind: 'invalid',
-        message: `the catalog refuses a request: ${said}`,
-        hint: 'check the uri and warehouse of the catalog settings; the server may also be of another version',
-        context,
-      });
-  }
+  if (failure.status === 406 || failure.status === statusNotImplemented) return unsupportedRequest(said);
+  const { message, ...known } = refusals[failure.status] ?? refused;
+  return new ServiceError({ ...known, message: `the catalog ${message}: ${said}`, context: { status: failure.status } });
 }
+
+type Refusal = Pick<ServiceErrorOptions, 'code' | 'kind' | 'message' | 'hint'>;
+
+const unauthorized: Refusal = {
+  code: 'REST_CATALOG_UNAUTHORIZED',
+  kind: 'invalid',
+  message: 'does not accept the credentials',
+  hint: 'check credential, scope and oauth2-server-uri, or token, in the catalog settings',
+};
+const refused: Refusal = {
+  code: 'REST_CATALOG_REFUSED',
+  kind: 'invalid',
+  message: 'refuses a request',
+  hint: 'check the uri and warehouse of the catalog settings; the server may also be of another version',
+};
+/** By status. */
+const refusals: Readonly<Record<number, Refusal>> = {
+  401: unauthorized,
+  419: unauthorized,
+  403: {
+    code: 'REST_CATALOG_FORBIDDEN',
+    kind: 'invalid',
+    message: 'forbids it',
+    hint: 'give the principal of the catalog settings the right to do this',
+  },
+  404: { code: 'REST_CATALOG_NOT_FOUND', kind: 'not-found', message: 'has no such thing' },
+  409: { code: 'REST_CATALOG_CONFLICT', kind: 'conflict', message: 'has something else' },
+};
 
 export function unsupportedRequest(shown: string): ServiceError {
   return new ServiceError({

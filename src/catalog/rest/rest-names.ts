@@ -11,7 +11,7 @@ import { schemaNotFound } from '../namespace-errors.ts';
 import { fileSettingsIn } from './file-settings.ts';
 import type { RestClient } from './rest-client.ts';
 import { failureIn, invalidAnswer, restError } from './rest-errors.ts';
-import { identJson, nameIn } from './rest-identifiers.ts';
+import { changeName, identJson, nameIn } from './rest-identifiers.ts';
 import { commitBody, RestTablePointer, type StagedTable } from './rest-table-pointer.ts';
 import { RestViews } from './rest-views.ts';
 import { tableEndpoint } from './table-endpoint.ts';
@@ -122,12 +122,7 @@ export class RestNames implements IcebergNames {
 
   async rename(from: TableIdent, to: TableIdent, signal?: AbortSignal): Promise<NameChange> {
     const body = { source: identJson(from), destination: identJson(to) };
-    const expected = [statusNotFound, statusConflict];
-    const answer = await this.#client.request({ method: 'POST', endpoint: renameEndpoint, body, writes: true, expected }, signal);
-    if (answer.status === statusConflict) return 'exists';
-    if (answer.status !== statusNotFound) return 'done';
-    if (failureIn(answer.status, answer.body).type === 'NoSuchNamespaceException') throw schemaNotFound(to.namespace);
-    return 'absent';
+    return await changeName(this.#client, { endpoint: renameEndpoint, body }, to.namespace, signal);
   }
 
   /**
@@ -158,16 +153,9 @@ export class RestNames implements IcebergNames {
     return (await this.#client.request(request, signal)).status !== statusNotFound;
   }
 
-  async register(ident: TableIdent, metadataLocation: string, signal?: AbortSignal): Promise<NameChange> {
-    const names = { namespace: ident.namespace };
-    const body = { name: ident.name, 'metadata-location': metadataLocation };
-    const expected = [statusNotFound, statusConflict];
-    const request = { method: 'POST', endpoint: registerEndpoint, names, body, writes: true, expected } as const;
-    const answer = await this.#client.request(request, signal);
-    if (answer.status === statusConflict) return 'exists';
-    if (answer.status !== statusNotFound) return 'done';
-    if (failureIn(answer.status, answer.body).type === 'NoSuchNamespaceException') throw schemaNotFound(ident.namespace);
-    return 'absent';
+  async register({ namespace, name }: TableIdent, metadataLocation: string, signal?: AbortSignal): Promise<NameChange> {
+    const body = { name, 'metadata-location': metadataLocation };
+    return await changeName(this.#client, { endpoint: registerEndpoint, names: { namespace }, body }, namespace, signal);
   }
 
   async close(): Promise<void> {

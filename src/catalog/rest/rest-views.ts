@@ -8,8 +8,8 @@ import type { IcebergViewNames, LoadedView } from '../iceberg-view-names.ts';
 import type { NameChange } from '../name-change.ts';
 import { schemaNotFound } from '../namespace-errors.ts';
 import type { RestClient } from './rest-client.ts';
-import { failureIn, invalidAnswer, unsupportedRequest } from './rest-errors.ts';
-import { identJson, nameIn } from './rest-identifiers.ts';
+import { invalidAnswer, unsupportedRequest } from './rest-errors.ts';
+import { changeName, identJson, nameIn } from './rest-identifiers.ts';
 
 const viewsEndpoint = '/v1/{prefix}/namespaces/{namespace}/views';
 const viewEndpoint = '/v1/{prefix}/namespaces/{namespace}/views/{view}';
@@ -90,13 +90,7 @@ export class RestViews implements IcebergViewNames {
   async rename(from: TableIdent, to: TableIdent, signal?: AbortSignal): Promise<NameChange> {
     if ((await this.load(from, signal)) === undefined) return 'absent';
     const body = { source: identJson(from), destination: identJson(to) };
-    const expected = [statusNotFound, statusConflict];
-    const request = { method: 'POST', endpoint: renameEndpoint, body, writes: true, expected } as const;
-    const answer = await this.#client.request(request, signal);
-    if (answer.status === statusConflict) return 'exists';
-    if (answer.status !== statusNotFound) return 'done';
-    if (failureIn(answer.status, answer.body).type === 'NoSuchNamespaceException') throw schemaNotFound(to.namespace);
-    return 'absent';
+    return await changeName(this.#client, { endpoint: renameEndpoint, body }, to.namespace, signal);
   }
 
   async drop(ident: TableIdent, signal?: AbortSignal): Promise<boolean> {

@@ -1,4 +1,3 @@
-import { assertNever } from '../../base/assert.ts';
 import type { JsonObject, JsonValue } from '../../base/bigint-json.ts';
 import type { DataType, Field, ListType, MapType, StructType } from '../../schema/types.ts';
 import { UUID_BYTES } from '../uuid-text.ts';
@@ -32,6 +31,23 @@ export function decimalBytes(precision: number): number {
   return bytes;
 }
 
+const plainTypes = {
+  boolean: 'boolean',
+  byte: 'int',
+  short: 'int',
+  integer: 'int',
+  long: 'long',
+  float: 'float',
+  double: 'double',
+  date: { type: 'int', logicalType: 'date' },
+  time: { type: 'long', logicalType: 'time-micros' },
+  timestamp: { type: 'long', logicalType: 'timestamp-micros', 'adjust-to-utc': true },
+  timestamp_ntz: { type: 'long', logicalType: 'timestamp-micros', 'adjust-to-utc': false },
+  timestamp_ns: { type: 'long', logicalType: 'timestamp-nanos', 'adjust-to-utc': true },
+  timestamp_ntz_ns: { type: 'long', logicalType: 'timestamp-nanos', 'adjust-to-utc': false },
+  void: 'null',
+} as const;
+
 class SchemaWriter {
   /** Named types are written out once and then stand by their name. */
   readonly #defined = new Set<string>();
@@ -57,15 +73,6 @@ class SchemaWriter {
 
   #type(type: DataType, id: number | undefined): JsonValue {
     switch (type.kind) {
-      case 'boolean':
-      case 'float':
-      case 'double':
-      case 'long':
-        return type.kind;
-      case 'byte':
-      case 'short':
-      case 'integer':
-        return 'int';
       case 'decimal':
         return this.#fixed(`decimal_${type.precision}_${type.scale}`, decimalBytes(type.precision), {
           logicalType: 'decimal',
@@ -76,30 +83,16 @@ class SchemaWriter {
         return type.format === 'uuid' ? this.#fixed('uuid_fixed', UUID_BYTES, { logicalType: 'uuid' }) : 'string';
       case 'binary':
         return type.fixedLength === undefined ? 'bytes' : this.#fixed(`fixed_${type.fixedLength}`, type.fixedLength, {});
-      case 'date':
-        return { type: 'int', logicalType: 'date' };
-      case 'time':
-        return { type: 'long', logicalType: 'time-micros' };
-      case 'timestamp':
-        return { type: 'long', logicalType: 'timestamp-micros', 'adjust-to-utc': true };
-      case 'timestamp_ntz':
-        return { type: 'long', logicalType: 'timestamp-micros', 'adjust-to-utc': false };
-      case 'timestamp_ns':
-        return { type: 'long', logicalType: 'timestamp-nanos', 'adjust-to-utc': true };
-      case 'timestamp_ntz_ns':
-        return { type: 'long', logicalType: 'timestamp-nanos', 'adjust-to-utc': false };
       case 'struct':
         return this.record(id === undefined ? 'r' : `r${id}`, type.fields);
       case 'list':
         return this.#list(type);
       case 'map':
         return this.#map(type);
-      case 'void':
-        return 'null';
       case 'variant':
         throw avroUnsupported('Avro files', 'columns of type variant are not written', 'write the table as Parquet');
       default:
-        return assertNever(type);
+        return plainTypes[type.kind];
     }
   }
 

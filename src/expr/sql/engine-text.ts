@@ -59,41 +59,10 @@ export function literalSql(literal: Literal): string {
 /** The engine's type for a column type; instants are TIMESTAMP WITH TIME ZONE, those of nanoseconds TIMESTAMP_NS in UTC. */
 export function typeSql(type: DataType): string {
   switch (type.kind) {
-    case 'boolean':
-      return 'BOOLEAN';
-    case 'byte':
-      return 'TINYINT';
-    case 'short':
-      return 'SMALLINT';
-    case 'integer':
-      return 'INTEGER';
-    case 'long':
-      return 'BIGINT';
-    case 'float':
-      return 'FLOAT';
-    case 'double':
-      return 'DOUBLE';
     case 'decimal':
       return `DECIMAL(${type.precision},${type.scale})`;
-    case 'string':
-      return 'VARCHAR';
-    case 'binary':
-      return 'BLOB';
-    case 'date':
-      return 'DATE';
-    case 'timestamp':
-      return 'TIMESTAMP WITH TIME ZONE';
-    case 'timestamp_ntz':
-      return 'TIMESTAMP';
-    case 'time':
-      return 'TIME';
-    case 'timestamp_ns':
-    case 'timestamp_ntz_ns':
-      return 'TIMESTAMP_NS';
     case 'variant':
       return typeSql(variantInRelations);
-    case 'void':
-      return 'VARCHAR';
     case 'list':
       return `${typeSql(type.element)}[]`;
     case 'map':
@@ -101,9 +70,28 @@ export function typeSql(type: DataType): string {
     case 'struct':
       return `STRUCT(${type.fields.map((field) => `${quoteName(field.name)} ${typeSql(field.type)}`).join(', ')})`;
     default:
-      return assertNever(type);
+      return plainTypes[type.kind];
   }
 }
+
+const plainTypes = {
+  boolean: 'BOOLEAN',
+  byte: 'TINYINT',
+  short: 'SMALLINT',
+  integer: 'INTEGER',
+  long: 'BIGINT',
+  float: 'FLOAT',
+  double: 'DOUBLE',
+  string: 'VARCHAR',
+  binary: 'BLOB',
+  date: 'DATE',
+  timestamp: 'TIMESTAMP WITH TIME ZONE',
+  timestamp_ntz: 'TIMESTAMP',
+  time: 'TIME',
+  timestamp_ns: 'TIMESTAMP_NS',
+  timestamp_ntz_ns: 'TIMESTAMP_NS',
+  void: 'VARCHAR',
+} as const;
 
 /** A member of a struct column: `path` from the column's own name down. `relation` is the engine's name of the relation, quoted. */
 export function columnPathSql(path: readonly string[], relation?: string): string {

@@ -1,4 +1,3 @@
-import { assertNever } from '../../base/assert.ts';
 import type { PrimitiveType } from '../../schema/types.ts';
 
 /**
@@ -21,57 +20,41 @@ export function icebergTypeOf(text: string): PrimitiveType | undefined {
 /** The specification's text of a type. Integers of 8 and 16 bits, which it does not have, are `int`. */
 export function icebergTypeText(type: PrimitiveType): string {
   switch (type.kind) {
-    case 'byte':
-    case 'short':
-    case 'integer':
-      return 'int';
     case 'decimal':
       return `decimal(${type.precision}, ${type.scale})`;
     case 'string':
       return type.format ?? 'string';
     case 'binary':
       return type.fixedLength === undefined ? 'binary' : `fixed[${type.fixedLength}]`;
-    case 'timestamp':
-      return 'timestamptz';
-    case 'timestamp_ntz':
-      return 'timestamp';
-    case 'timestamp_ns':
-      return 'timestamptz_ns';
-    case 'timestamp_ntz_ns':
-      return 'timestamp_ns';
-    case 'void':
-      return 'unknown';
-    case 'variant':
-    case 'boolean':
-    case 'long':
-    case 'float':
-    case 'double':
-    case 'date':
-    case 'time':
-      return type.kind;
     default:
-      return assertNever(type);
+      return namesByKind[type.kind];
   }
 }
 
+const namesByKind = {
+  boolean: 'boolean',
+  byte: 'int',
+  short: 'int',
+  integer: 'int',
+  long: 'long',
+  float: 'float',
+  double: 'double',
+  date: 'date',
+  time: 'time',
+  timestamp: 'timestamptz',
+  timestamp_ntz: 'timestamp',
+  timestamp_ns: 'timestamptz_ns',
+  timestamp_ntz_ns: 'timestamp_ns',
+  void: 'unknown',
+  variant: 'variant',
+} as const;
 const maxPrecision = 38;
 const decimalText = /^decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)$/;
 const fixedText = /^fixed\[\s*(\d{1,9})\s*\]$/;
 const typesByName: ReadonlyMap<string, PrimitiveType> = new Map<string, PrimitiveType>([
-  ['boolean', { kind: 'boolean' }],
-  ['int', { kind: 'integer' }],
-  ['long', { kind: 'long' }],
-  ['float', { kind: 'float' }],
-  ['double', { kind: 'double' }],
-  ['date', { kind: 'date' }],
-  ['time', { kind: 'time' }],
-  ['timestamp', { kind: 'timestamp_ntz' }],
-  ['timestamptz', { kind: 'timestamp' }],
-  ['timestamp_ns', { kind: 'timestamp_ntz_ns' }],
-  ['timestamptz_ns', { kind: 'timestamp_ns' }],
+  // `int` is the type of the last of its kinds.
+  ...Object.entries(namesByKind).map(([kind, name]) => [name, { kind: kind as keyof typeof namesByKind }] as const),
   ['string', { kind: 'string' }],
   ['uuid', { kind: 'string', format: 'uuid' }],
   ['binary', { kind: 'binary' }],
-  ['unknown', { kind: 'void' }],
-  ['variant', { kind: 'variant' }],
 ]);

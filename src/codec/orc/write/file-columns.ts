@@ -1,4 +1,3 @@
-import { assertNever } from '../../../base/assert.ts';
 import type { DataType, StructType } from '../../../schema/types.ts';
 import { unsupportedOrc } from '../orc-errors.ts';
 import type { OrcKind } from '../proto/numbers.ts';
@@ -61,41 +60,33 @@ function partsOf(type: DataType): readonly Part[] {
 }
 
 function kindOf(type: DataType): OrcKind {
-  switch (type.kind) {
-    case 'byte':
-      return 'tinyint';
-    case 'short':
-      return 'smallint';
-    case 'integer':
-      return 'int';
-    case 'long':
-    case 'time':
-      return 'bigint';
-    case 'string':
-      return type.format === 'uuid' ? 'binary' : 'string';
-    case 'timestamp':
-    case 'timestamp_ns':
-      return 'timestamp with local time zone';
-    case 'timestamp_ntz':
-    case 'timestamp_ntz_ns':
-      return 'timestamp';
-    case 'boolean':
-    case 'float':
-    case 'double':
-    case 'binary':
-    case 'decimal':
-    case 'date':
-    case 'list':
-    case 'map':
-    case 'struct':
-      return type.kind;
-    case 'variant':
-    case 'void':
-      throw unsupportedOrc('ORC files', `columns of type ${type.kind} are not written`, 'write the table as Parquet');
-    default:
-      return assertNever(type);
-  }
+  if (type.kind === 'string' && type.format === 'uuid') return 'binary';
+  if (type.kind === 'variant' || type.kind === 'void')
+    throw unsupportedOrc('ORC files', `columns of type ${type.kind} are not written`, 'write the table as Parquet');
+  return kinds[type.kind];
 }
+
+const kinds = {
+  boolean: 'boolean',
+  byte: 'tinyint',
+  short: 'smallint',
+  integer: 'int',
+  long: 'bigint',
+  float: 'float',
+  double: 'double',
+  decimal: 'decimal',
+  string: 'string',
+  binary: 'binary',
+  date: 'date',
+  time: 'bigint',
+  timestamp: 'timestamp with local time zone',
+  timestamp_ntz: 'timestamp',
+  timestamp_ns: 'timestamp with local time zone',
+  timestamp_ntz_ns: 'timestamp',
+  list: 'list',
+  map: 'map',
+  struct: 'struct',
+} as const;
 
 /** Iceberg spec: ORC. */
 function attributesOf(type: DataType, part: Part | undefined): ReadonlyMap<string, string> {
