@@ -35,31 +35,23 @@ export function isTopicChange(error: unknown): error is ServiceError {
   return isServiceError(error) && topicChangeCodes.includes(error.code);
 }
 
+interface FeedOpeningParts {
+  readonly spec: FeedSpec;
+  readonly client: KafkaClient;
+  readonly clock: Clock;
+  readonly publisher: FeedPublisher;
+  readonly tailer: TableTailer;
+  readonly onLatest: (latest: Version) => void;
+}
+
 /** Finds out where a feed stands: in the positions topic, and whether that still speaks of the topics there are. */
 export class FeedOpening {
-  readonly #spec: FeedSpec;
-  readonly #client: KafkaClient;
-  readonly #clock: Clock;
-  readonly #publisher: FeedPublisher;
-  readonly #tailer: TableTailer;
-  readonly #onLatest: (latest: Version) => void;
+  readonly #options: FeedOpeningParts;
   #positionsTopicId: string | undefined;
   #topicId: string | undefined;
 
-  constructor(options: {
-    readonly spec: FeedSpec;
-    readonly client: KafkaClient;
-    readonly clock: Clock;
-    readonly publisher: FeedPublisher;
-    readonly tailer: TableTailer;
-    readonly onLatest: (latest: Version) => void;
-  }) {
-    this.#spec = options.spec;
-    this.#client = options.client;
-    this.#clock = options.clock;
-    this.#publisher = options.publisher;
-    this.#tailer = options.tailer;
-    this.#onLatest = options.onLatest;
+  constructor(options: FeedOpeningParts) {
+    this.#options = options;
   }
 
   /**
@@ -69,44 +61,44 @@ export class FeedOpening {
    *   `FeedPublisher.open` and `isTopicChange`.
    */
   async open(signal: AbortSignal): Promise<Standing> {
-    const { admin } = this.#client;
-    this.#positionsTopicId = await ensurePositionsTopic(admin, this.#spec);
-    const stored = await this.#publisher.open(this.#positionsTopicId, signal);
-    const topic = await findTopic(admin, this.#spec.topic);
-    const latest = await this.#tailer.latest(signal);
-    this.#onLatest(latest.version);
+    const { admin } = this.#options.client;
+    this.#positionsTopicId = await ensurePositionsTopic(admin, this.#options.spec);
+    const stored = await this.#options.publisher.open(this.#positionsTopicId, signal);
+    const topic = await findTopic(admin, this.#options.spec.topic);
+    const latest = await this.#options.tailer.latest(signal);
+    this.#options.onLatest(latest.version);
     const standing = await this.#standingOf(stored, topic, signal);
     if (standing.kind !== 'new') {
       const position = standing.kind === 'lost' ? standing.found : standing.position;
       const leftBehind = this.#leavesBehind(standing.kind);
-      if (position !== undefined) refuseReplaced(position, latest.tableId, this.#spec.table);
-      if (position !== undefined && !leftBehind) refuseUnfit(position, latest.version, this.#spec);
+      if (position !== undefined) refuseReplaced(position, latest.tableId, this.#options.spec.table);
+      if (position !== undefined && !leftBehind) refuseUnfit(position, latest.version, this.#options.spec);
     }
     return standing;
   }
 
   /** Whether a policy leaves the position behind, so that it need not fit. */
   #leavesBehind(kind: 'known' | 'lost' | 'replaced'): boolean {
-    const { onLostPosition, onTopicReplaced } = this.#spec;
+    const { onLostPosition, onTopicReplaced } = this.#options.spec;
     return (kind === 'lost' && onLostPosition !== 'recover') || (kind === 'replaced' && onTopicReplaced !== 'continue');
   }
 
   /** Creates the feed's topic if it is missing and makes it the one that is written to. */
   async aim(): Promise<FeedTopic> {
-    const topic = await ensureFeedTopic(this.#client.admin, this.#spec);
+    const topic = await ensureFeedTopic(this.#options.client.admin, this.#options.spec);
     this.#topicId = topic.topicId;
-    this.#publisher.aimAt(topic.topicId);
+    this.#options.publisher.aimAt(topic.topicId);
     return topic;
   }
 
   /** @throws ServiceError `KAFKA_DESTINATION_REPLACED`, `FEED_POSITIONS_NOT_COMPACTED`. */
   async confirm(): Promise<void> {
-    const { admin } = this.#client;
-    const { topic, positionsTopic } = this.#spec;
+    const { admin } = this.#options.client;
+    const { topic, positionsTopic } = this.#options.spec;
     refuseOther(topic, this.#topicId, (await findTopic(admin, topic))?.topicId);
     const positions = await findTopic(admin, positionsTopic);
     refuseOther(positionsTopic, this.#positionsTopicId, positions?.topicId);
-    await ensurePositionsTopic(admin, this.#spec);
+    await ensurePositionsTopic(admin, this.#options.spec);
   }
 
   async #standingOf(stored: StoredPosition | undefined, topic: FeedTopic | undefined, signal: AbortSignal): Promise<Standing> {
@@ -120,16 +112,16 @@ export class FeedOpening {
     if (topic !== undefined && (topicId === undefined || topic.topicId === undefined || topicId === topic.topicId)) {
       return { kind: 'known', position };
     }
-    return { kind: 'replaced', position, error: topicReplaced(this.#spec, { position, was: topicId, is: topic?.topicId }) };
+    return { kind: 'replaced', position, error: topicReplaced(this.#options.spec, { position, was: topicId, is: topic?.topicId }) };
   }
 
   /** What was published decides whether a missing position, or one that came from another positions topic, is a loss. */
   async #lossOf(stored: StoredPosition | undefined, signal: AbortSignal): Promise<Standing | undefined> {
-    const found = await findPublished({ client: this.#client, clock: this.#clock, spec: this.#spec }, signal);
+    const found = await findPublished({ client: this.#options.client, clock: this.#options.clock, spec: this.#options.spec }, signal);
     if (found.kind === 'nothing') return undefined;
     if (stored !== undefined && found.kind === 'found' && covers(stored.position, found.position)) return undefined;
     const held = stored === undefined ? 'has no position of it' : 'was made anew and holds an older position of it';
-    const error = positionLost(this.#spec, found, held);
+    const error = positionLost(this.#options.spec, found, held);
     return { kind: 'lost', found: found.kind === 'found' ? found.position : undefined, error };
   }
 }

@@ -6,23 +6,21 @@ import { firstNeededVersion } from './feed-position.ts';
 import { type FeedSpec, feedIdOf } from './feed-spec.ts';
 import type { PositionStore } from './position-store.ts';
 
+interface StoredFeedWatermarksParts {
+  readonly feeds: readonly FeedSpec[];
+  readonly openStore: (topic: string) => Pick<PositionStore, 'readAll'>;
+  readonly admin: Pick<KafkaAdmin, 'partitionCount' | 'offsets'>;
+}
+
 /**
  * The low watermark of the configured feeds, from the positions topics: what every instance of the service sees, wherever the feeds
  * run. A position may be seen late, never early, so the watermark errs towards keeping.
  */
 export class StoredFeedWatermarks implements FeedWatermarks {
-  readonly #feeds: readonly FeedSpec[];
-  readonly #openStore: (topic: string) => Pick<PositionStore, 'readAll'>;
-  readonly #admin: Pick<KafkaAdmin, 'partitionCount' | 'offsets'>;
+  readonly #options: StoredFeedWatermarksParts;
 
-  constructor(options: {
-    readonly feeds: readonly FeedSpec[];
-    readonly openStore: (topic: string) => Pick<PositionStore, 'readAll'>;
-    readonly admin: Pick<KafkaAdmin, 'partitionCount' | 'offsets'>;
-  }) {
-    this.#admin = options.admin;
-    this.#feeds = options.feeds;
-    this.#openStore = options.openStore;
+  constructor(options: StoredFeedWatermarksParts) {
+    this.#options = options;
   }
 
   /**
@@ -33,10 +31,10 @@ export class StoredFeedWatermarks implements FeedWatermarks {
    * @throws ServiceError kind `unavailable` when the broker does not answer: nothing may be deleted then.
    */
   async lowWatermark(table: string): Promise<Version | undefined> {
-    const feeds = this.#feeds.filter((feed) => feed.table === table);
+    const feeds = this.#options.feeds.filter((feed) => feed.table === table);
     const needed: Version[] = [];
     for (const topic of new Set(feeds.map((feed) => feed.positionsTopic))) {
-      const positions = await this.#openStore(topic).readAll();
+      const positions = await this.#options.openStore(topic).readAll();
       for (const feed of feeds.filter((candidate) => candidate.positionsTopic === topic)) {
         const position = positions.get(feedIdOf(feed));
         const lost = position === undefined && (await this.#wasPublishedTo(feed.topic));
@@ -48,8 +46,8 @@ export class StoredFeedWatermarks implements FeedWatermarks {
   }
 
   async #wasPublishedTo(topic: string): Promise<boolean> {
-    if ((await this.#admin.partitionCount(topic)) === undefined) return false;
-    return (await this.#admin.offsets(topic)).some(({ latest }) => latest > 0n);
+    if ((await this.#options.admin.partitionCount(topic)) === undefined) return false;
+    return (await this.#options.admin.offsets(topic)).some(({ latest }) => latest > 0n);
   }
 }
 

@@ -14,19 +14,23 @@ const transactionTimeoutMs = 60_000;
 const longRestMs = 60 * 60_000;
 const barrierMs = 1_000;
 
+interface FeedPublisherParts {
+  readonly spec: FeedSpec;
+  readonly client: KafkaClient;
+  readonly clock: Clock;
+  readonly positions: PositionStore;
+  readonly ids: IdSource;
+  readonly failpoint: Failpoint;
+}
+
 /**
  * Publishes runs of one feed, each in one transaction with the position it reaches. `open`, `publish` any number of times; after a
  * rejection of `publish` only `open` is allowed, and the position it answers tells whether the rejected transaction landed.
  */
 export class FeedPublisher {
-  readonly #spec: FeedSpec;
+  readonly #options: FeedPublisherParts;
   readonly #feedId: string;
   readonly #transactionalId: string;
-  readonly #client: KafkaClient;
-  readonly #clock: Clock;
-  readonly #positions: PositionStore;
-  readonly #ids: IdSource;
-  readonly #failpoint: Failpoint;
   #producer: TransactionalProducer | undefined;
   /** Of the newest opening that was heard of. */
   #token: string | undefined;
@@ -35,22 +39,10 @@ export class FeedPublisher {
   #heardMs = 0;
   #topics: FeedTopicIds = { topicId: undefined, positionsTopicId: undefined };
 
-  constructor(options: {
-    readonly spec: FeedSpec;
-    readonly client: KafkaClient;
-    readonly clock: Clock;
-    readonly positions: PositionStore;
-    readonly ids: IdSource;
-    readonly failpoint: Failpoint;
-  }) {
-    this.#spec = options.spec;
+  constructor(options: FeedPublisherParts) {
+    this.#options = options;
     this.#feedId = feedIdOf(options.spec);
     this.#transactionalId = transactionalIdOf(options.spec);
-    this.#client = options.client;
-    this.#clock = options.clock;
-    this.#positions = options.positions;
-    this.#ids = options.ids;
-    this.#failpoint = options.failpoint;
   }
 
   /**
@@ -61,14 +53,14 @@ export class FeedPublisher {
    */
   async open(positionsTopicId: string | undefined, signal?: AbortSignal): Promise<StoredPosition | undefined> {
     await this.close();
-    this.#beganMs = this.#clock.monotonicMs();
-    this.#producer = await this.#client.openTransactional({ transactionalId: this.#transactionalId, transactionTimeoutMs });
+    this.#beganMs = this.#options.clock.monotonicMs();
+    this.#producer = await this.#options.client.openTransactional({ transactionalId: this.#transactionalId, transactionTimeoutMs });
     this.#topics = { topicId: undefined, positionsTopicId };
-    const token = this.#ids.uuid();
-    await this.#producer.publish([this.#positions.encodeBarrier(this.#feedId, token)], { incarnations: this.#incarnations() });
+    const token = this.#options.ids.uuid();
+    await this.#producer.publish([this.#options.positions.encodeBarrier(this.#feedId, token)], { incarnations: this.#incarnations() });
     this.#token = token;
-    this.#heardMs = this.#clock.monotonicMs();
-    return this.#positions.readBehind(this.#feedId, token, signal);
+    this.#heardMs = this.#options.clock.monotonicMs();
+    return this.#options.positions.readBehind(this.#feedId, token, signal);
   }
 
   /** From here on rows go to this incarnation of the feed's topic and no other. */
@@ -83,29 +75,29 @@ export class FeedPublisher {
    */
   async timedOut(signal?: AbortSignal): Promise<boolean> {
     if (this.#token === undefined) return true;
-    const nowMs = this.#clock.monotonicMs();
+    const nowMs = this.#options.clock.monotonicMs();
     if (nowMs - this.#beganMs < transactionTimeoutMs && nowMs - this.#heardMs < longRestMs) return false;
     // A newer instance publishes its barrier right after it fenced this one.
-    await this.#clock.sleep(barrierMs, signal);
-    return (await this.#positions.newestOpening(this.#feedId, signal)) === this.#token;
+    await this.#options.clock.sleep(barrierMs, signal);
+    return (await this.#options.positions.newestOpening(this.#feedId, signal)) === this.#token;
   }
 
   /** @throws ServiceError as `TransactionalProducer.publish`. */
   async publish(run: { readonly batches: readonly EncodedRecordBatch[]; readonly until: FeedPosition }): Promise<void> {
     const producer = present(this.#producer, 'the publisher is open');
-    this.#beganMs = this.#clock.monotonicMs();
-    await this.#failpoint('before-transaction');
-    const stored = this.#positions.encode(this.#feedId, { position: run.until, ...this.#topics });
+    this.#beganMs = this.#options.clock.monotonicMs();
+    await this.#options.failpoint('before-transaction');
+    const stored = this.#options.positions.encode(this.#feedId, { position: run.until, ...this.#topics });
     await producer.publish([...run.batches, stored], { incarnations: this.#incarnations() });
-    this.#heardMs = this.#clock.monotonicMs();
-    await this.#failpoint('after-transaction');
+    this.#heardMs = this.#options.clock.monotonicMs();
+    await this.#options.failpoint('after-transaction');
   }
 
   #incarnations(): ReadonlyMap<string, string> {
     const { topicId, positionsTopicId } = this.#topics;
     const meant = new Map<string, string>();
-    if (topicId !== undefined) meant.set(this.#spec.topic, topicId);
-    if (positionsTopicId !== undefined) meant.set(this.#spec.positionsTopic, positionsTopicId);
+    if (topicId !== undefined) meant.set(this.#options.spec.topic, topicId);
+    if (positionsTopicId !== undefined) meant.set(this.#options.spec.positionsTopic, positionsTopicId);
     return meant;
   }
 

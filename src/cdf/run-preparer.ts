@@ -33,29 +33,23 @@ export interface RunLimits {
   readonly maxBytes: number;
 }
 
+interface RunPreparerParts {
+  readonly tailer: TableTailer;
+  readonly encoder: ChangeEncoder;
+  readonly spec: EncodeSpec;
+  readonly limits: RunLimits;
+  readonly onLag: (versions: number, latest: Version) => void;
+}
+
 /** Reads and encodes what follows a position: the next run, bounded, over as many small versions as fit. */
 export class RunPreparer {
-  readonly #tailer: TableTailer;
-  readonly #encoder: ChangeEncoder;
-  readonly #spec: EncodeSpec;
-  readonly #limits: RunLimits;
+  readonly #options: RunPreparerParts;
   readonly #order: string;
-  readonly #onLag: (versions: number, latest: Version) => void;
   #latest: Version | undefined;
 
-  constructor(options: {
-    readonly tailer: TableTailer;
-    readonly encoder: ChangeEncoder;
-    readonly spec: EncodeSpec;
-    readonly limits: RunLimits;
-    readonly onLag: (versions: number, latest: Version) => void;
-  }) {
-    this.#tailer = options.tailer;
-    this.#encoder = options.encoder;
-    this.#spec = options.spec;
-    this.#limits = options.limits;
+  constructor(options: RunPreparerParts) {
+    this.#options = options;
     this.#order = rowOrderOf(options.spec);
-    this.#onLag = options.onLag;
   }
 
   /**
@@ -65,11 +59,11 @@ export class RunPreparer {
    */
   async prepare(from: FeedPosition, signal?: AbortSignal): Promise<Prepared> {
     const run = new OpenRun(from);
-    for (let versions = 0; versions < maxVersionsPerRun && run.roomIn(this.#limits); versions++) {
+    for (let versions = 0; versions < maxVersionsPerRun && run.roomIn(this.#options.limits); versions++) {
       try {
         if (run.at.complete && !(await this.#hasVersionAfter(run.at, signal))) break;
-        const changes = await this.#tailer.rowsAfter(run.at, signal);
-        refusePutBack(run.at, changes, this.#spec.table);
+        const changes = await this.#options.tailer.rowsAfter(run.at, signal);
+        refusePutBack(run.at, changes, this.#options.spec.table);
         run.add(changes, await this.#encode(run, changes, signal), this.#order);
       } catch (error) {
         if (!isGap(error)) throw error;
@@ -84,23 +78,24 @@ export class RunPreparer {
   #encode(run: OpenRun, changes: VersionChanges, signal: AbortSignal | undefined): Promise<EncodedChanges> {
     const { at } = run;
     const task = {
-      spec: this.#spec,
+      spec: this.#options.spec,
       changes,
       snapshot: at.snapshot && !at.complete,
       fromOrdinal: at.complete ? 0 : at.ordinal,
-      maxRows: this.#limits.maxRows - run.rows,
-      maxBytes: this.#limits.maxBytes - run.sizeBytes,
+      maxRows: this.#options.limits.maxRows - run.rows,
+      maxBytes: this.#options.limits.maxBytes - run.sizeBytes,
     };
-    return this.#encoder.encode(task, signal);
+    return this.#options.encoder.encode(task, signal);
   }
 
   async #hasVersionAfter(at: FeedPosition, signal: AbortSignal | undefined): Promise<boolean> {
     if (this.#latest !== undefined && this.#latest > at.version) return true;
-    const latest = await this.#tailer.latest(signal);
-    refuseReplaced(at, latest.tableId, this.#spec.table);
-    if (at.link !== undefined && latest.version < at.version) throw putBack(at, this.#spec.table, `it ends at version ${latest.version}`);
+    const latest = await this.#options.tailer.latest(signal);
+    refuseReplaced(at, latest.tableId, this.#options.spec.table);
+    if (at.link !== undefined && latest.version < at.version)
+      throw putBack(at, this.#options.spec.table, `it ends at version ${latest.version}`);
     this.#latest = latest.version;
-    this.#onLag(versionsBehind(at, latest.version), latest.version);
+    this.#options.onLag(versionsBehind(at, latest.version), latest.version);
     return latest.version > at.version;
   }
 }

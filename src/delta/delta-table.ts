@@ -94,10 +94,8 @@ export class DeltaTable implements QueryableTable {
   readonly name: string;
   readonly format = 'delta';
   readonly location: string;
-  readonly #log: DeltaLog;
-  readonly #clock: Clock;
+  readonly #parts: DeltaTableParts;
   readonly #cleansUpLog: boolean;
-  readonly #rewriter: FileRewriter;
   /** There is an engine for row operations. */
   readonly #queryable: boolean;
   readonly #committer: DeltaCommitter;
@@ -105,12 +103,10 @@ export class DeltaTable implements QueryableTable {
   readonly #changes: ChangeReader;
 
   constructor(parts: DeltaTableParts) {
+    this.#parts = parts;
     this.name = parts.log.name;
     this.location = parts.location;
-    this.#log = parts.log;
-    this.#clock = parts.clock;
     this.#cleansUpLog = parts.cleansUpLog ?? false;
-    this.#rewriter = parts.rewriter;
     this.#queryable = parts.engine !== undefined;
     this.#committer = new DeltaCommitter({ log: parts.log, clock: parts.clock, engineInfo: parts.engineInfo });
     this.#context = contextOf(parts, this.#committer, (version, change) => this.#afterRowCommit(version, change));
@@ -124,8 +120,8 @@ export class DeltaTable implements QueryableTable {
 
   /** By the newest version seen. */
   get capabilities(): Capabilities {
-    const recorded = this.#log.current?.settings.changeDataFeed === true;
-    const vectors = this.#log.current?.settings.deletionVectors === true;
+    const recorded = this.#parts.log.current?.settings.changeDataFeed === true;
+    const vectors = this.#parts.log.current?.settings.deletionVectors === true;
     return {
       changeFeed: recorded ? 'recorded' : 'none',
       rowLevel: this.#queryable ? (vectors ? 'deletion-vectors' : 'copy-on-write') : 'none',
@@ -134,11 +130,11 @@ export class DeltaTable implements QueryableTable {
   }
 
   refresh(signal?: AbortSignal): Promise<DeltaSnapshot> {
-    return this.#log.refresh(signal);
+    return this.#parts.log.refresh(signal);
   }
 
   snapshotAt(version: Version, signal?: AbortSignal): Promise<DeltaSnapshot> {
-    return this.#log.snapshotAt(version, signal);
+    return this.#parts.log.snapshotAt(version, signal);
   }
 
   writeSpec(snapshot: Snapshot): WriteSpec {
@@ -150,7 +146,7 @@ export class DeltaTable implements QueryableTable {
   }
 
   findCommit(commitId: CommitId, afterVersion: Version, signal?: AbortSignal): Promise<Version | undefined> {
-    return this.#log.findCommit(commitId, afterVersion, signal);
+    return this.#parts.log.findCommit(commitId, afterVersion, signal);
   }
 
   /**
@@ -160,7 +156,7 @@ export class DeltaTable implements QueryableTable {
   async afterCommit(version: Version, signal?: AbortSignal): Promise<void> {
     try {
       if (!this.#isCheckpointDue(version)) return;
-      await this.#checkpoint(await this.#log.snapshotAt(version, signal), signal);
+      await this.#checkpoint(await this.#parts.log.snapshotAt(version, signal), signal);
     } catch {
       // The version stands whatever happens here; the next one that is due, or maintenance, makes up for it.
     }
@@ -170,11 +166,11 @@ export class DeltaTable implements QueryableTable {
     options: { readonly limit?: number | undefined; readonly fromVersion?: Version | undefined },
     signal?: AbortSignal,
   ): Promise<readonly HistoryEntry[]> {
-    return historyOf(this.#log, options, signal);
+    return historyOf(this.#parts.log, options, signal);
   }
 
   versions(snapshot: Snapshot, signal?: AbortSignal): AsyncIterable<HistoryLink> {
-    return versionsOf(this.#log, snapshot.version, signal);
+    return versionsOf(this.#parts.log, snapshot.version, signal);
   }
 
   objects(snapshot: Snapshot, signal?: AbortSignal): AsyncIterable<TableObject> {
@@ -250,12 +246,12 @@ export class DeltaTable implements QueryableTable {
   }
 
   async detail(signal?: AbortSignal): Promise<TableDetail> {
-    return tableDetail(await this.#log.refresh(signal), this.location);
+    return tableDetail(await this.#parts.log.refresh(signal), this.location);
   }
 
   async health({ compaction }: HealthRequest, signal?: AbortSignal): Promise<TableHealth> {
-    const snapshot = await this.#log.refresh(signal);
-    const { store } = this.#log;
+    const snapshot = await this.#parts.log.refresh(signal);
+    const { store } = this.#parts.log;
     return tableHealth(snapshot, {
       compaction: { ...compaction, deletionVectors: this.#rewritesVectors },
       newestCheckpoint: await readCheckpointHint(store, signal),
@@ -264,11 +260,11 @@ export class DeltaTable implements QueryableTable {
   }
 
   async planCompaction(rule: CompactionRule, signal?: AbortSignal): Promise<CompactionPlan> {
-    return planCompaction(await this.#log.refresh(signal), { ...rule, deletionVectors: this.#rewritesVectors });
+    return planCompaction(await this.#parts.log.refresh(signal), { ...rule, deletionVectors: this.#rewritesVectors });
   }
 
   compact(plan: CompactionPlan, signal?: AbortSignal): Promise<CompactionResult> {
-    return compact(this.#context, this.#rewriter, plan, signal);
+    return compact(this.#context, this.#parts.rewriter, plan, signal);
   }
 
   vacuum(options: VacuumOptions, signal?: AbortSignal): Promise<VacuumResult> {
@@ -279,24 +275,28 @@ export class DeltaTable implements QueryableTable {
     options: { readonly dryRun: boolean; readonly keepVersionsFrom?: Version | undefined },
     signal?: AbortSignal,
   ): Promise<{ readonly version: Version; readonly written: boolean }> {
-    const snapshot = await this.#log.refresh(signal);
-    const { store } = this.#log;
+    const snapshot = await this.#parts.log.refresh(signal);
+    const { store } = this.#parts.log;
     const listing = await listLog(store, 0, signal);
     const written = !listing.checkpoints.some((checkpoint) => checkpoint.version === snapshot.version);
     if (options.dryRun) return { version: snapshot.version, written };
     if (written) await this.#checkpoint(snapshot, signal);
     if (snapshot.settings.expiredLogCleanup) {
       const { logRetentionMs } = snapshot.settings;
-      const horizon = cleanUpHorizon(listing, { nowMs: this.#clock.now(), logRetentionMs, keepVersionsFrom: options.keepVersionsFrom });
+      const horizon = cleanUpHorizon(listing, {
+        nowMs: this.#parts.clock.now(),
+        logRetentionMs,
+        keepVersionsFrom: options.keepVersionsFrom,
+      });
       if (horizon !== undefined) await cleanUpLog(store, listing, horizon, signal);
-      if (snapshot.settings.checkpointPolicy === 'v2') await cleanUpSidecars(this.#log, { nowMs: this.#clock.now() }, signal);
+      if (snapshot.settings.checkpointPolicy === 'v2') await cleanUpSidecars(this.#parts.log, { nowMs: this.#parts.clock.now() }, signal);
     }
     return { version: snapshot.version, written };
   }
 
   /** What was read by the number of a version is of this table only if it still is this table. */
   async #proven<Read>(read: Read, signal: AbortSignal | undefined): Promise<Read> {
-    await this.#log.prove(signal);
+    await this.#parts.log.prove(signal);
     return read;
   }
 
@@ -317,20 +317,25 @@ export class DeltaTable implements QueryableTable {
   }
 
   #isCheckpointDue(version: Version): boolean {
-    const interval = this.#log.current?.settings.checkpointInterval ?? 0;
+    const interval = this.#parts.log.current?.settings.checkpointInterval ?? 0;
     return version !== 0 && interval !== 0 && version % interval === 0;
   }
 
   async #checksum(version: Version): Promise<void> {
-    await writeVersionChecksum(this.#log.store, await this.#log.snapshotAt(version));
+    await writeVersionChecksum(this.#parts.log.store, await this.#parts.log.snapshotAt(version));
   }
 
   async #checkpoint(snapshot: DeltaSnapshot, signal: AbortSignal | undefined): Promise<void> {
     // Not later than the storage's own time: a clock that is ahead must not forget removed files that readers may still use, for vacuum
     // deletes what the checkpoint does not name.
-    const nowMs = Math.min(this.#clock.now(), snapshot.committedAt);
-    await writeCheckpoint({ store: this.#log.store, codec: this.#log.codec, ids: this.#context.ids }, snapshot, { nowMs }, signal);
-    await writeVersionChecksum(this.#log.store, snapshot, signal).catch((error: unknown) => {
+    const nowMs = Math.min(this.#parts.clock.now(), snapshot.committedAt);
+    await writeCheckpoint(
+      { store: this.#parts.log.store, codec: this.#parts.log.codec, ids: this.#context.ids },
+      snapshot,
+      { nowMs },
+      signal,
+    );
+    await writeVersionChecksum(this.#parts.log.store, snapshot, signal).catch((error: unknown) => {
       // Optional for every reader, and never replaced.
       if (isServiceError(error, 'aborted')) throw error;
     });

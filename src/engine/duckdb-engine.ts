@@ -69,6 +69,16 @@ const defaultFileCacheBytes = 16 * 2 ** 30;
 // Partitions a write keeps open; beyond it one is closed, and its rows come in several files that are joined afterwards.
 const maxOpenPartitions = 1_000;
 
+interface DuckdbEngineParts {
+  readonly modules: DuckdbModules;
+  readonly instance: DuckDBInstance;
+  readonly spillDirectory: string;
+  readonly ids: IdSource;
+  readonly rowGroupRows: number;
+  readonly fileCacheBytes: number;
+  readonly openStore: OpenObjectStore | undefined;
+}
+
 /**
  * The engine on an in-memory DuckDB. Its calls block threads of libuv's pool while they run: `UV_THREADPOOL_SIZE` bounds how many run at
  * once, and the process sets it.
@@ -76,34 +86,16 @@ const maxOpenPartitions = 1_000;
  * Nothing is loaded from elsewhere: extensions are neither installed nor loaded, and the settings are locked after the start.
  */
 export class DuckdbEngine implements Engine {
-  readonly #modules: DuckdbModules;
-  readonly #instance: DuckDBInstance;
+  readonly #parts: DuckdbEngineParts;
   readonly #connections: Connections;
-  readonly #spillDirectory: string;
-  readonly #ids: IdSource;
-  readonly #rowGroupRows: number;
   readonly #names = new RelationNames();
   readonly #cache: LocalFileCache;
-  readonly #openStore: OpenObjectStore | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(parts: {
-    readonly modules: DuckdbModules;
-    readonly instance: DuckDBInstance;
-    readonly spillDirectory: string;
-    readonly ids: IdSource;
-    readonly rowGroupRows: number;
-    readonly fileCacheBytes: number;
-    readonly openStore: OpenObjectStore | undefined;
-  }) {
-    this.#modules = parts.modules;
-    this.#instance = parts.instance;
+  private constructor(parts: DuckdbEngineParts) {
+    this.#parts = parts;
     this.#connections = new Connections(parts.instance, []);
-    this.#spillDirectory = parts.spillDirectory;
-    this.#ids = parts.ids;
-    this.#rowGroupRows = parts.rowGroupRows;
     this.#cache = new LocalFileCache({ directory: join(parts.spillDirectory, 'copies'), maxBytes: parts.fileCacheBytes });
-    this.#openStore = parts.openStore;
   }
 
   /** Starts an engine. The caller closes it. @throws ServiceError `ENGINE_OPTIONS_INVALID`, `ENGINE_UNAVAILABLE`. */
@@ -150,7 +142,7 @@ export class DuckdbEngine implements Engine {
 
   async scan(scan: FileScan, options: ScanOptions = {}, signal?: AbortSignal): Promise<HeldRelation> {
     throwIfAborted(signal);
-    const copies = await localCopies(scan, { cache: this.#cache, openStore: this.#openStore }, signal);
+    const copies = await localCopies(scan, { cache: this.#cache, openStore: this.#parts.openStore }, signal);
     const held: string[] = [];
     try {
       const groups: HeldGroup[] = [];
@@ -201,14 +193,14 @@ export class DuckdbEngine implements Engine {
   }
 
   read(relation: Relation, signal?: AbortSignal): AsyncIterable<ColumnBatch> {
-    return readRows(this.#modules, this.#connections, relation, signal);
+    return readRows(this.#parts.modules, this.#connections, relation, signal);
   }
 
   describe(sql: string, signal?: AbortSignal): Promise<StructType> {
     return this.#connections.use(async (connection) => {
       const statement = await connection.prepare(sql);
       try {
-        return schemaOf(this.#modules, statement);
+        return schemaOf(this.#parts.modules, statement);
       } finally {
         statement.destroySync();
       }
@@ -219,7 +211,7 @@ export class DuckdbEngine implements Engine {
     return this.#connections.use(
       async (connection) => {
         const reader = await connection.runAndReadAll(sql);
-        const { DuckDBDecimalValue } = this.#modules.api;
+        const { DuckDBDecimalValue } = this.#parts.modules.api;
         return reader.getRows().map((row) => row.map((value) => (value instanceof DuckDBDecimalValue ? value.toString() : value)));
       },
       signal,
@@ -230,7 +222,7 @@ export class DuckdbEngine implements Engine {
   writeParquet(relation: Relation, target: ParquetTarget, signal?: AbortSignal): Promise<readonly WrittenFile[]> {
     const { store } = target;
     if (store === undefined) return this.#writeFiles(relation, target, signal);
-    const directory = join(this.#spillDirectory, `upload-${this.#ids.uuid()}`);
+    const directory = join(this.#parts.spillDirectory, `upload-${this.#parts.ids.uuid()}`);
     return writeToStore({ store, directory }, () => this.#writeFiles(relation, { ...target, directory }, signal), signal);
   }
 
@@ -238,7 +230,14 @@ export class DuckdbEngine implements Engine {
     return this.#connections.use(
       (connection) =>
         writeParquetFiles(
-          { modules: this.#modules, connection, names: this.#names, ids: this.#ids, rowGroupRows: this.#rowGroupRows, signal },
+          {
+            modules: this.#parts.modules,
+            connection,
+            names: this.#names,
+            ids: this.#parts.ids,
+            rowGroupRows: this.#parts.rowGroupRows,
+            signal,
+          },
           relation,
           target,
         ),
@@ -249,7 +248,7 @@ export class DuckdbEngine implements Engine {
 
   prepare(given: StructType, query: (source: string) => Relation): Promise<PreparedRows> {
     const name = this.#names.next('given').slice(heldSchema.length + 1);
-    return RowQuery.prepare({ modules: this.#modules, connections: this.#connections, name }, given, query);
+    return RowQuery.prepare({ modules: this.#parts.modules, connections: this.#connections, name }, given, query);
   }
 
   async explain(relation: Relation, signal?: AbortSignal): Promise<string> {
@@ -270,19 +269,19 @@ export class DuckdbEngine implements Engine {
       await connection.run(
         `CREATE MACRO ${raiseFunction}(place, message) AS CASE WHEN CAST(concat('row ', place) AS INTEGER) IS NULL THEN NULL END`,
       );
-      registerHashFunctions(this.#modules, connection);
-      registerVariantFunctions(this.#modules, connection);
-      registerGeneratedSizeFunction(this.#modules, connection);
-      registerTextFunctions(this.#modules, connection);
+      registerHashFunctions(this.#parts.modules, connection);
+      registerVariantFunctions(this.#parts.modules, connection);
+      registerGeneratedSizeFunction(this.#parts.modules, connection);
+      registerTextFunctions(this.#parts.modules, connection);
       await connection.run('SET GLOBAL lock_configuration = true');
     });
   }
 
   async #end(): Promise<void> {
     this.#connections.close();
-    this.#instance.closeSync();
+    this.#parts.instance.closeSync();
     await this.#cache.close();
-    await rm(this.#spillDirectory, { recursive: true, force: true });
+    await rm(this.#parts.spillDirectory, { recursive: true, force: true });
   }
 
   async #holdTable(
@@ -294,7 +293,10 @@ export class DuckdbEngine implements Engine {
   ): Promise<string> {
     const table = this.#names.next(noun);
     held.push(`TABLE ${table}`);
-    await this.#connections.use((connection) => holdRows({ modules: this.#modules, connection, table, schema, signal }, batches), signal);
+    await this.#connections.use(
+      (connection) => holdRows({ modules: this.#parts.modules, connection, table, schema, signal }, batches),
+      signal,
+    );
     return table;
   }
 

@@ -26,30 +26,24 @@ interface Delivery {
   unheard: boolean;
 }
 
+interface ProduceSessionParts {
+  readonly connection: KafkaConnection;
+  readonly producerId: bigint;
+  readonly producerEpoch: number;
+  readonly deliveryTimeoutMs: number;
+  readonly transactionalId?: string | undefined;
+}
+
 /**
  * One producer id and epoch with its sequence numbers. Delivers batches in order per partition, repeating the same bytes on trouble
  * until the delivery timeout; the broker drops repetitions. After a rejection the session must not be used again.
  */
 export class ProduceSession {
-  readonly #connection: KafkaConnection;
-  readonly #producerId: bigint;
-  readonly #producerEpoch: number;
-  readonly #transactionalId: string | undefined;
-  readonly #deliveryTimeoutMs: number;
+  readonly #options: ProduceSessionParts;
   readonly #sequences = new Map<string, number>();
 
-  constructor(options: {
-    readonly connection: KafkaConnection;
-    readonly producerId: bigint;
-    readonly producerEpoch: number;
-    readonly deliveryTimeoutMs: number;
-    readonly transactionalId?: string | undefined;
-  }) {
-    this.#connection = options.connection;
-    this.#producerId = options.producerId;
-    this.#producerEpoch = options.producerEpoch;
-    this.#transactionalId = options.transactionalId;
-    this.#deliveryTimeoutMs = options.deliveryTimeoutMs;
+  constructor(options: ProduceSessionParts) {
+    this.#options = options;
   }
 
   /**
@@ -76,13 +70,13 @@ export class ProduceSession {
     const topics = [...new Set(batches.map((batch) => batch.topic))];
     for (const topic of topics) {
       try {
-        await this.#connection.follow([topic]);
+        await this.#options.connection.follow([topic]);
       } catch (error) {
         throw isServiceError(error) && error.code === 'KAFKA_TOPIC_NOT_FOUND' ? kafkaNoSuchDestination(topic, error) : error;
       }
     }
     for (const { topic, partition } of batches) {
-      const count = this.#connection.partitionCount(topic);
+      const count = this.#options.connection.partitionCount(topic);
       if (partition < 0 || (count > 0 && partition >= count)) throw kafkaNoSuchDestination(topic);
     }
   }
@@ -96,13 +90,13 @@ export class ProduceSession {
   async confirm(batches: readonly EncodedRecordBatch[], incarnations: ReadonlyMap<string, string>): Promise<void> {
     const wanted = new Map<number, Set<string>>();
     for (const { topic, partition } of batches) {
-      const leader = this.#connection.leaderOf(topic, partition);
+      const leader = this.#options.connection.leaderOf(topic, partition);
       if (leader === undefined) throw kafkaUnavailable(`${topic}/${partition} has no leader`);
       wanted.set(leader, (wanted.get(leader) ?? new Set()).add(topic));
     }
     await Promise.all(
       [...wanted].map(async ([leader, topics]) => {
-        const { topics: found } = await metadataFrom(await this.#connection.broker(leader), [...topics]);
+        const { topics: found } = await metadataFrom(await this.#options.connection.broker(leader), [...topics]);
         for (const each of found) confirmTopic(each, incarnations.get(each.topic));
       }),
     );
@@ -113,22 +107,22 @@ export class ProduceSession {
     const baseSequence = this.#sequences.get(key) ?? 0;
     this.#sequences.set(key, (baseSequence + batch.recordCount) % sequenceLimit);
     stampRecordBatch(batch.bytes, {
-      producerId: this.#producerId,
-      producerEpoch: this.#producerEpoch,
+      producerId: this.#options.producerId,
+      producerEpoch: this.#options.producerEpoch,
       baseSequence,
-      transactional: this.#transactionalId !== undefined,
+      transactional: this.#options.transactionalId !== undefined,
     });
   }
 
   async #deliverRound(deliveries: readonly Delivery[]): Promise<void> {
-    const deadline = this.#connection.clock.monotonicMs() + this.#deliveryTimeoutMs;
+    const deadline = this.#options.connection.clock.monotonicMs() + this.#options.deliveryTimeoutMs;
     let waiting = deliveries;
     for (let attempt = 0; ; attempt += 1) {
       const failures = await this.#attempt(waiting);
       if (failures.size === 0) return;
       waiting = waiting.filter((delivery) => failures.has(delivery));
-      if (this.#connection.clock.monotonicMs() >= deadline) throw timedOut(waiting, [...failures.values()][0]);
-      await this.#connection.pause(movedBackoff, attempt);
+      if (this.#options.connection.clock.monotonicMs() >= deadline) throw timedOut(waiting, [...failures.values()][0]);
+      await this.#options.connection.pause(movedBackoff, attempt);
       await this.#refreshQuietly([...new Set(waiting.map(({ batch }) => batch.topic))]);
     }
   }
@@ -138,7 +132,7 @@ export class ProduceSession {
     const failures = new Map<Delivery, ServiceError>();
     const byLeader = new Map<number, Delivery[]>();
     for (const delivery of deliveries) {
-      const leader = this.#connection.leaderOf(delivery.batch.topic, delivery.batch.partition);
+      const leader = this.#options.connection.leaderOf(delivery.batch.topic, delivery.batch.partition);
       if (leader === undefined) failures.set(delivery, kafkaUnavailable(`${keyOf(delivery.batch)} has no leader`));
       else byLeader.set(leader, [...(byLeader.get(leader) ?? []), delivery]);
     }
@@ -150,15 +144,15 @@ export class ProduceSession {
   async #sendTo(leader: number, deliveries: readonly Delivery[], failures: Map<Delivery, ServiceError>): Promise<void> {
     let broker;
     try {
-      broker = await this.#connection.broker(leader);
+      broker = await this.#options.connection.broker(leader);
     } catch (error) {
       for (const delivery of deliveries) failures.set(delivery, toServiceError(error, 'produce'));
       return;
     }
     try {
       const answers = await produceTo(broker, {
-        transactionalId: this.#transactionalId,
-        timeoutMs: this.#deliveryTimeoutMs,
+        transactionalId: this.#options.transactionalId,
+        timeoutMs: this.#options.deliveryTimeoutMs,
         batches: deliveries.map((delivery) => delivery.batch),
       });
       const codes = new Map(answers.map((answer) => [keyOf(answer), answer.errorCode]));
@@ -179,7 +173,7 @@ export class ProduceSession {
     const { batch } = delivery;
     if (code === kafkaCode.none || code === kafkaCode.duplicateSequence) return;
     if (code !== undefined) {
-      if (isFencing(code)) throw kafkaFenced(this.#transactionalId ?? '-');
+      if (isFencing(code)) throw kafkaFenced(this.#options.transactionalId ?? '-');
       if (code === kafkaCode.messageTooLarge || code === kafkaCode.recordListTooLarge) {
         throw kafkaRecordTooLarge(batch.topic, batch.bytes.length);
       }
@@ -199,7 +193,7 @@ export class ProduceSession {
 
   async #refreshQuietly(topics: readonly string[]): Promise<void> {
     try {
-      await this.#connection.refresh(topics);
+      await this.#options.connection.refresh(topics);
     } catch (error) {
       // The next attempt meets the same trouble and reports it; a topic that is gone is final.
       if (isServiceError(error, 'not-found')) throw kafkaNoSuchDestination(error.message, error);

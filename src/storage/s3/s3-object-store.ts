@@ -39,18 +39,12 @@ const conditionalPauseMs = 50;
  */
 export class S3ObjectStore implements ObjectStore {
   readonly root: string;
-  readonly #location: S3Location;
+  readonly #parts: S3ObjectStoreParts;
   readonly #requests: S3Requests;
-  readonly #clock: Clock;
-  readonly #connections: S3Connections;
-  readonly #checksums: boolean;
 
   constructor(parts: S3ObjectStoreParts) {
+    this.#parts = parts;
     this.root = s3Uri(parts.location);
-    this.#location = parts.location;
-    this.#clock = parts.clock;
-    this.#connections = parts.connections;
-    this.#checksums = parts.checksums;
     this.#requests = new S3Requests({ connections: parts.connections, clock: parts.clock, timeoutMs: parts.requestTimeoutMs });
   }
 
@@ -107,7 +101,7 @@ export class S3ObjectStore implements ObjectStore {
     signal?: AbortSignal,
   ): AsyncIterable<ObjectInfo> {
     throwIfAborted(signal);
-    yield* listBucket({ requests: this.#requests, location: this.#location, root: this.root }, options, signal);
+    yield* listBucket({ requests: this.#requests, location: this.#parts.location, root: this.root }, options, signal);
   }
 
   async put(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
@@ -134,7 +128,7 @@ export class S3ObjectStore implements ObjectStore {
       if (answer.failure.status !== 409) throw this.#error('create', path, answer.failure);
       if ((await this.head(path)) !== undefined) return 'exists';
       if (attempt >= maxConditionalAttempts) throw this.#error('create', path, answer.failure);
-      await this.#clock.sleep(conditionalPauseMs * attempt, signal);
+      await this.#parts.clock.sleep(conditionalPauseMs * attempt, signal);
     }
   }
 
@@ -152,7 +146,7 @@ export class S3ObjectStore implements ObjectStore {
    * the same again must be refused. (Were it not, the same bytes would stand there.) Anything but a plain answer decides nothing.
    */
   async #checkCondition(path: string, bytes: Uint8Array): Promise<void> {
-    const { conditions } = await this.#connections.open();
+    const { conditions } = await this.#parts.connections.open();
     if (conditions.trusted) return;
     const answer = await this.#putOnce(path, bytes);
     if (answer.kind === 'done') throw conditionIgnored(this.root, path);
@@ -172,13 +166,20 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   #place(path: string): { readonly Bucket: string; readonly Key: string } {
-    return { Bucket: this.#location.bucket, Key: `${this.#location.prefix}${path}` };
+    return { Bucket: this.#parts.location.bucket, Key: `${this.#parts.location.prefix}${path}` };
   }
 
   async #upload(path: string, source: UploadSource, signal: AbortSignal | undefined): Promise<void> {
     const request = this.#request('put', path);
     if (source.sizeBytes >= multipartThresholdBytes) {
-      await uploadInParts({ requests: this.#requests, checksums: this.#checksums, request, key: this.#place(path).Key, source, signal });
+      await uploadInParts({
+        requests: this.#requests,
+        checksums: this.#parts.checksums,
+        request,
+        key: this.#place(path).Key,
+        source,
+        signal,
+      });
       return;
     }
     const body = await source.read(0, source.sizeBytes);
@@ -206,7 +207,7 @@ export class S3ObjectStore implements ObjectStore {
 
   #request(what: Operation, path: string): S3Request {
     const changes = what !== 'read' && what !== 'head';
-    return { what, bucket: this.#location.bucket, root: this.root, path, changes };
+    return { what, bucket: this.#parts.location.bucket, root: this.root, path, changes };
   }
 
   #error(what: Operation, path: string, failure: S3Failure): ServiceError {
