@@ -1,3 +1,4 @@
+import type { InputRow, InputValue } from '../../codec/build-columns.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 
 export const booleanType: DataType = { kind: 'boolean' };
@@ -18,6 +19,21 @@ export function mapType(key: DataType, value: DataType): DataType {
 /** Columns by name, all of which may be null. */
 export function struct(columns: readonly (readonly [string, DataType])[]): StructType {
   return { kind: 'struct', fields: columns.map(([name, type]): Field => ({ name, type, nullable: true })) };
+}
+
+/** What a metadata table tells of each of something: a column's name and type, and its value. */
+export type ColumnOf<From> = readonly [name: string, type: DataType, value: (from: From) => InputValue];
+
+export interface RowsOf<From> {
+  readonly schema: StructType;
+  readonly rowOf: (from: From) => InputRow;
+}
+
+export function rowsOf<From>(columns: readonly ColumnOf<From>[]): RowsOf<From> {
+  return {
+    schema: struct(columns.map(([name, type]) => [name, type])),
+    rowOf: (from) => Object.fromEntries(columns.map(([name, , value]) => [name, value(from)])),
+  };
 }
 
 /** Milliseconds since 1970 as a timestamp. */

@@ -1,8 +1,7 @@
-import type { InputRow } from '../../codec/build-columns.ts';
 import type { ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
 import { entriesOf, type MetadataSource, manifestsOf } from '../scan/manifests.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
-import { intType, longType, struct } from './columns.ts';
+import { intType, longType, rowsOf } from './columns.ts';
 import { fileColumns, fileRow } from './file-rows.ts';
 import type { MetadataRows } from './metadata-rows.ts';
 import { unifiedPartition } from './partition-type.ts';
@@ -38,23 +37,16 @@ const statuses = { existing: 0, added: 1, deleted: 2 } as const;
 export function entriesTable(source: MetadataSource, state: SnapshotState, scope: Pick<FilesScope, 'everySnapshot'>): MetadataRows {
   const partition = unifiedPartition(state.metadata);
   const metrics = readableMetrics(state.icebergSchema);
-  const rowOf = (entry: ManifestEntry): InputRow => ({
-    status: statuses[entry.status],
-    snapshot_id: entry.snapshotId,
-    sequence_number: entry.sequenceNumber,
-    file_sequence_number: entry.fileSequenceNumber,
-    data_file: fileRow(entry.file, partition),
-    readable_metrics: metrics.valueOf(entry.file),
-  });
+  const { schema, rowOf } = rowsOf<ManifestEntry>([
+    ['status', intType, ({ status }) => statuses[status]],
+    ['snapshot_id', longType, ({ snapshotId }) => snapshotId],
+    ['sequence_number', longType, ({ sequenceNumber }) => sequenceNumber],
+    ['file_sequence_number', longType, ({ fileSequenceNumber }) => fileSequenceNumber],
+    ['data_file', fileColumns(partition), ({ file }) => fileRow(file, partition)],
+    ['readable_metrics', metrics.type, ({ file }) => metrics.valueOf(file)],
+  ]);
   return {
-    schema: struct([
-      ['status', intType],
-      ['snapshot_id', longType],
-      ['sequence_number', longType],
-      ['file_sequence_number', longType],
-      ['data_file', fileColumns(partition)],
-      ['readable_metrics', metrics.type],
-    ]),
+    schema,
     async *rows(signal) {
       for (const manifest of await scopedManifests(source, state, { content: 'all', ...scope }, signal)) {
         for (const entry of await entriesOf(source, state.metadata, manifest, signal)) yield rowOf(entry);

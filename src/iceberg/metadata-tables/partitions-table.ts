@@ -4,31 +4,16 @@ import { snapshotById } from '../ancestry.ts';
 import type { ManifestEntry } from '../metadata/content-file.ts';
 import { entriesOf, type MetadataSource, manifestsOf } from '../scan/manifests.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
-import { intType, longType, microsOf, struct, timestampType } from './columns.ts';
+import { type ColumnOf, intType, longType, microsOf, rowsOf, timestampType } from './columns.ts';
 import type { MetadataRows } from './metadata-rows.ts';
 import { type UnifiedPartition, unifiedPartition } from './partition-type.ts';
 
 /** `partitions`: rows, files and bytes of each; the partitions of all specs as one type. */
 export function partitionsTable(source: MetadataSource, state: SnapshotState): MetadataRows {
   const partition = unifiedPartition(state.metadata);
+  const { schema, rowOf } = rowsOf(columnsOf(partition));
   return {
-    schema: struct([
-      ...(partition.type === undefined
-        ? []
-        : ([
-            ['partition', partition.type],
-            ['spec_id', intType],
-          ] as const)),
-      ['record_count', longType],
-      ['file_count', intType],
-      ['total_data_file_size_in_bytes', longType],
-      ['position_delete_record_count', longType],
-      ['position_delete_file_count', intType],
-      ['equality_delete_record_count', longType],
-      ['equality_delete_file_count', intType],
-      ['last_updated_at', timestampType],
-      ['last_updated_snapshot_id', longType],
-    ]),
+    schema,
     async *rows(signal) {
       const totals = new Map<string, Totals>();
       for (const manifest of await manifestsOf(source, state.metadata, state.snapshot, signal)) {
@@ -36,7 +21,7 @@ export function partitionsTable(source: MetadataSource, state: SnapshotState): M
           if (entry.status !== 'deleted') add(totals, entry, partition, state);
         }
       }
-      for (const total of totals.values()) yield rowOf(total, partition);
+      for (const total of totals.values()) yield rowOf(total);
     },
   };
 }
@@ -71,19 +56,26 @@ function add(totals: Map<string, Totals>, { file, snapshotId }: ManifestEntry, p
   if (snapshot !== undefined && (total.updated === undefined || snapshot.timestampMs > total.updated.timestampMs)) total.updated = snapshot;
 }
 
-function rowOf(total: Totals, partition: UnifiedPartition): InputRow {
-  return {
-    ...(partition.type === undefined ? {} : { partition: total.partition, spec_id: total.specId }),
-    record_count: total.counts.records,
-    file_count: total.counts.files,
-    total_data_file_size_in_bytes: total.counts.bytes,
-    position_delete_record_count: total.position.records,
-    position_delete_file_count: total.position.files,
-    equality_delete_record_count: total.equality.records,
-    equality_delete_file_count: total.equality.files,
-    last_updated_at: total.updated === undefined ? undefined : microsOf(total.updated.timestampMs),
-    last_updated_snapshot_id: total.updated?.snapshotId,
-  };
+function columnsOf({ type }: UnifiedPartition): readonly ColumnOf<Totals>[] {
+  const ofPartition: readonly ColumnOf<Totals>[] =
+    type === undefined
+      ? []
+      : [
+          ['partition', type, ({ partition }) => partition],
+          ['spec_id', intType, ({ specId }) => specId],
+        ];
+  return [
+    ...ofPartition,
+    ['record_count', longType, ({ counts }) => counts.records],
+    ['file_count', intType, ({ counts }) => counts.files],
+    ['total_data_file_size_in_bytes', longType, ({ counts }) => counts.bytes],
+    ['position_delete_record_count', longType, ({ position }) => position.records],
+    ['position_delete_file_count', intType, ({ position }) => position.files],
+    ['equality_delete_record_count', longType, ({ equality }) => equality.records],
+    ['equality_delete_file_count', intType, ({ equality }) => equality.files],
+    ['last_updated_at', timestampType, ({ updated }) => (updated === undefined ? undefined : microsOf(updated.timestampMs))],
+    ['last_updated_snapshot_id', longType, ({ updated }) => updated?.snapshotId],
+  ];
 }
 
 function textOf(partition: InputRow): string {

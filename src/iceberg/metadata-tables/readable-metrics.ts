@@ -5,7 +5,7 @@ import { columnsById } from '../metadata/schema-fields.ts';
 import { decodeSingleValue } from '../metadata/single-value.ts';
 import type { IcebergSchema } from '../metadata/table-metadata.ts';
 import { valueOfPartition } from '../scan/constant-columns.ts';
-import { longType, struct } from './columns.ts';
+import { type ColumnOf, longType, rowsOf, struct } from './columns.ts';
 
 /** The metrics of files by the names of columns, with bounds as values. */
 export interface ReadableMetrics {
@@ -18,43 +18,28 @@ export interface ReadableMetrics {
 export function readableMetrics(schema: IcebergSchema): ReadableMetrics {
   const columns = [...columnsById(schema).values()]
     .filter(({ type }) => type.kind !== 'struct' && type.kind !== 'list' && type.kind !== 'map')
-    .map(({ id, path, type }) => ({ id, type, name: path.join('.') }))
+    .map(({ id, path, type }) => ({ name: path.join('.'), ...rowsOf(metricsOf(id, type)) }))
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   return {
-    type: struct(columns.map(({ name, type }) => [name, metricsType(type)])),
+    type: struct(columns.map(({ name, schema: metrics }) => [name, metrics])),
     valueOf: ({ columnSizes, valueCounts, nullValueCounts, nanValueCounts, lowerBounds, upperBounds }) => {
       const maps = { columnSizes, valueCounts, nullValueCounts, nanValueCounts, lowerBounds, upperBounds };
-      const row: Record<string, InputRow> = {};
-      for (const { name, id, type } of columns) row[name] = metricsOf(maps, id, type);
-      return row;
+      return Object.fromEntries(columns.map(({ name, rowOf }) => [name, rowOf(maps)]));
     },
   };
 }
 
-function metricsType(type: DataType): StructType {
-  return struct([
-    ['column_size', longType],
-    ['value_count', longType],
-    ['null_value_count', longType],
-    ['nan_value_count', longType],
-    ['lower_bound', type],
-    ['upper_bound', type],
-  ]);
-}
-
 type MetricsMaps = Pick<ContentFile, 'columnSizes' | 'valueCounts' | 'nullValueCounts' | 'nanValueCounts' | 'lowerBounds' | 'upperBounds'>;
 
-function metricsOf(maps: MetricsMaps, id: number, type: DataType): InputRow {
-  return {
-    column_size: maps.columnSizes?.get(id),
-    value_count: maps.valueCounts?.get(id),
-    null_value_count: maps.nullValueCounts?.get(id),
-    nan_value_count: maps.nanValueCounts?.get(id),
-    lower_bound: boundValue(type, maps.lowerBounds?.get(id)),
-    upper_bound: boundValue(type, maps.upperBounds?.get(id)),
-  };
-}
-
-function boundValue(type: DataType, bytes: Uint8Array | undefined): InputValue {
-  return bytes === undefined ? undefined : valueOfPartition(type, decodeSingleValue(type, bytes));
+function metricsOf(id: number, type: DataType): readonly ColumnOf<MetricsMaps>[] {
+  const bound = (bytes: Uint8Array | undefined): InputValue =>
+    bytes === undefined ? undefined : valueOfPartition(type, decodeSingleValue(type, bytes));
+  return [
+    ['column_size', longType, ({ columnSizes }) => columnSizes?.get(id)],
+    ['value_count', longType, ({ valueCounts }) => valueCounts?.get(id)],
+    ['null_value_count', longType, ({ nullValueCounts }) => nullValueCounts?.get(id)],
+    ['nan_value_count', longType, ({ nanValueCounts }) => nanValueCounts?.get(id)],
+    ['lower_bound', type, ({ lowerBounds }) => bound(lowerBounds?.get(id))],
+    ['upper_bound', type, ({ upperBounds }) => bound(upperBounds?.get(id))],
+  ];
 }

@@ -1,4 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
+import { uuidBytes } from '../../codec/uuid-text.ts';
 import type { DataType, PrimitiveType } from '../../schema/types.ts';
 import { unscaledBytes, unscaledOf } from '../../table/partitioning/unscaled-bytes.ts';
 import type { PartitionValue } from './content-file.ts';
@@ -15,39 +16,23 @@ export function encodeSingleValue(type: DataType, value: NonNullable<PartitionVa
     case 'short':
     case 'integer':
     case 'date':
-      return isNumeric(value)
-        ? fixedWidth(4, (view) => {
-            view.setInt32(0, Number(value), true);
-          })
-        : undefined;
+      return isNumeric(value) ? numberBytes(4, 'setInt32', Number(value)) : undefined;
     case 'long':
     case 'time':
     case 'timestamp':
     case 'timestamp_ntz':
     case 'timestamp_ns':
     case 'timestamp_ntz_ns':
-      return isNumeric(value)
-        ? fixedWidth(8, (view) => {
-            view.setBigInt64(0, BigInt(value), true);
-          })
-        : undefined;
+      return isNumeric(value) ? longBytes(BigInt(value)) : undefined;
     case 'float':
-      return isNumeric(value)
-        ? fixedWidth(4, (view) => {
-            view.setFloat32(0, Number(value), true);
-          })
-        : undefined;
+      return isNumeric(value) ? numberBytes(4, 'setFloat32', Number(value)) : undefined;
     case 'double':
-      return isNumeric(value)
-        ? fixedWidth(8, (view) => {
-            view.setFloat64(0, Number(value), true);
-          })
-        : undefined;
+      return isNumeric(value) ? numberBytes(8, 'setFloat64', Number(value)) : undefined;
     case 'decimal':
       return isNumeric(value) ? unscaledBytes(BigInt(value)) : undefined;
     case 'string':
       if (typeof value !== 'string') return undefined;
-      return type.format === 'uuid' ? uuidToBytes(value) : new Uint8Array(Buffer.from(value));
+      return type.format === 'uuid' ? uuidBytes(value) : new Uint8Array(Buffer.from(value));
     case 'binary':
       return value instanceof Uint8Array ? value : undefined;
     case 'struct':
@@ -106,18 +91,12 @@ export function decodeSingleValue(type: DataType, bytes: Uint8Array): PartitionV
   }
 }
 
-/** The bytes that the text of a UUID stands for; `undefined` for other text. */
-export function uuidToBytes(text: string): Uint8Array | undefined {
-  return uuidText.test(text) ? new Uint8Array(Buffer.from(text.replaceAll('-', ''), 'hex')) : undefined;
-}
-
 /** Canonical text of sixteen bytes. */
 export function uuidFromBytes(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const microsPerDay = 86_400_000_000n;
 
 function unitsPerDay({ kind }: PrimitiveType): bigint {
@@ -134,8 +113,14 @@ function isNumeric(value: PartitionValue): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
-function fixedWidth(size: number, set: (view: DataView) => void): Uint8Array {
+function numberBytes(size: number, set: 'setInt32' | 'setFloat32' | 'setFloat64', value: number): Uint8Array {
   const bytes = new Uint8Array(size);
-  set(new DataView(bytes.buffer));
+  new DataView(bytes.buffer)[set](0, value, true);
+  return bytes;
+}
+
+function longBytes(value: bigint): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigInt64(0, value, true);
   return bytes;
 }

@@ -2,6 +2,7 @@ import { printJson } from '../../base/bigint-json.ts';
 import { tableAvroSchema } from '../../codec/avro/table-avro-schema.ts';
 import { writeAvroFile } from '../../codec/avro/write-avro-file.ts';
 import type { InputRow, InputValue } from '../../codec/build-columns.ts';
+import { uuidBytes } from '../../codec/uuid-text.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
 import { avroCodecOf, headerOf, syncMarkerOf, unassignedSequenceNumber } from './avro-settings.ts';
 import type { ManifestEntry, ManifestFile, PartitionValue } from './content-file.ts';
@@ -11,7 +12,6 @@ import { entrySchema } from './manifest-schemas.ts';
 import { partitionFieldsToJson } from './partition-spec-json.ts';
 import { currentSchema, partitionType, specById } from './partition-type.ts';
 import { schemaToJson } from './schema-json.ts';
-import { uuidToBytes } from './single-value.ts';
 import { refusedUpdate } from './spec-errors.ts';
 import type { TableMetadata } from './table-metadata.ts';
 
@@ -122,7 +122,7 @@ function tupleWriter(partition: StructType): (tuple: readonly PartitionValue[]) 
 
 /** Values that Avro stores in another form. */
 function valueWriter(type: DataType): (value: NonNullable<PartitionValue>) => InputValue {
-  if (type.kind === 'string' && type.format === 'uuid') return (value) => (typeof value === 'string' ? uuidToBytes(value) : value);
+  if (type.kind === 'string' && type.format === 'uuid') return (value) => (typeof value === 'string' ? uuidBytes(value) : value);
   if (type.kind !== 'decimal') return (value) => value;
   const size = decimalSize(type.precision);
   return (value) => (typeof value === 'bigint' ? paddedUnscaled(value, size) : value);
