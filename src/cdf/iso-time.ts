@@ -1,4 +1,5 @@
 import { civilDate } from '../schema/date-text.ts';
+import { floorDivide } from '../table/partitioning/calendar.ts';
 import { JsonBuffer } from './json-buffer.ts';
 
 const microsPerDay = 86_400_000_000;
@@ -68,9 +69,4 @@ export class IsoTimeWriter {
     const text = this.#day.bytes;
     for (let i = 0; i < this.#day.length; i++) out.byte(text[i] ?? 0);
   }
-}
-
-function floorDivide(value: bigint, divisor: bigint): bigint {
-  const quotient = value / divisor;
-  return value < 0n && quotient * divisor !== value ? quotient - 1n : quotient;
 }

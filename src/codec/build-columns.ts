@@ -216,7 +216,7 @@ function isNull(value: InputValue): value is null | undefined {
   return value === null || value === undefined;
 }
 
-function isRow(value: InputValue): value is InputRow {
+export function isRow(value: InputValue): value is InputRow {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array) && !(value instanceof Map);
 }
 

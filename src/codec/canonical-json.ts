@@ -2,7 +2,7 @@ import { type JsonValue, printJson } from '../base/bigint-json.ts';
 import type { Column, ColumnBatch } from '../schema/columns.ts';
 import { dateTimeNanosParts, dateTimeParts, formatDate, formatTime } from '../schema/date-text.ts';
 import type { DataType, Field } from '../schema/types.ts';
-import { type PlainRow, type PlainValue, valueAt } from './rows.ts';
+import { isList, isRow, type PlainValue, valueAt } from './rows.ts';
 
 export interface CanonicalOptions {
   /** Members of objects sorted by name, as RFC 8785 has them (default), or in the order of the schema. */
@@ -143,16 +143,8 @@ function mapPrinter(key: Print, value: Print): Print {
   };
 }
 
-function isList(value: PlainValue): value is readonly PlainValue[] {
-  return Array.isArray(value);
-}
-
 function memberOf(value: PlainValue, name: string): PlainValue {
   return isRow(value) && Object.hasOwn(value, name) ? (value[name] ?? null) : null;
-}
-
-function isRow(value: PlainValue): value is PlainRow {
-  return value !== null && typeof value === 'object' && !isList(value) && !(value instanceof Map) && !(value instanceof Uint8Array);
 }
 
 function longText(value: PlainValue, maxNumber: bigint): string {

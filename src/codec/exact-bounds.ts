@@ -1,3 +1,4 @@
+import { isValidAt } from '../schema/bitmap.ts';
 import type { BooleanColumn, BytesColumn, Column, FixedColumn } from '../schema/columns.ts';
 import type { ExactBounds } from '../schema/statistics.ts';
 import { compareBytes } from './byte-order.ts';
@@ -54,13 +55,10 @@ function bytesBounds(column: BytesColumn, validity: Uint8Array | undefined): Exa
   return min < 0 ? undefined : { min: bytesAt(column, min).slice(), max: bytesAt(column, max).slice() };
 }
 
-function compareAt({ offsets, data }: BytesColumn, left: number, right: number): number {
+/** By bytes. */
+export function compareAt({ offsets, data }: BytesColumn, left: number, right: number): number {
   return compareBytes(data, { from: offsets[left] ?? 0, until: offsets[left + 1] ?? 0 }, data, {
     from: offsets[right] ?? 0,
     until: offsets[right + 1] ?? 0,
   });
-}
-
-function isValidAt(validity: Uint8Array | undefined, row: number): boolean {
-  return validity === undefined || ((validity[row >> 3] ?? 0) & (1 << (row & 7))) !== 0;
 }

@@ -3,7 +3,7 @@ import { setMember } from '../base/set-member.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import type { DataType, Field } from '../schema/types.ts';
 import { canonicalFloating, canonicalHex, canonicalTime, printerOf } from './canonical-json.ts';
-import { type PlainRow, type PlainValue, valueAt } from './rows.ts';
+import { isList, isRow, type PlainValue, valueAt } from './rows.ts';
 
 /**
  * The rows of a batch as objects for programs, each value by the type of its column and never by its size: byte, short and integer are
@@ -93,12 +93,4 @@ function mapConverter(type: Extract<DataType, { readonly kind: 'map' }>): Conver
     }));
     return pairs.sort((a, b) => Buffer.compare(a.text, b.text)).map(({ pair }) => pair);
   };
-}
-
-function isList(value: PlainValue): value is readonly PlainValue[] {
-  return Array.isArray(value);
-}
-
-function isRow(value: PlainValue): value is PlainRow {
-  return value !== null && typeof value === 'object' && !isList(value) && !(value instanceof Map) && !(value instanceof Uint8Array);
 }

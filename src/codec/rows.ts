@@ -96,3 +96,11 @@ function range(offsets: Int32Array, index: number): number[] {
   const from = offsets[index] ?? 0;
   return Array.from({ length: (offsets[index + 1] ?? from) - from }, (_, at) => from + at);
 }
+
+export function isList(value: PlainValue): value is readonly PlainValue[] {
+  return Array.isArray(value);
+}
+
+export function isRow(value: PlainValue): value is PlainRow {
+  return value !== null && typeof value === 'object' && !isList(value) && !(value instanceof Map) && !(value instanceof Uint8Array);
+}

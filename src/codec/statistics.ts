@@ -3,8 +3,7 @@ import { andBits, countOnes } from '../schema/bitmap.ts';
 import type { BytesColumn, Column, ColumnBatch, FixedColumn } from '../schema/columns.ts';
 import type { BoundValue, ColumnStatistics } from '../schema/statistics.ts';
 import type { Field } from '../schema/types.ts';
-import { compareBytes } from './byte-order.ts';
-import { exactBounds } from './exact-bounds.ts';
+import { compareAt, exactBounds } from './exact-bounds.ts';
 import { textAt, unscaledAt } from './rows.ts';
 
 export interface StatisticsOptions {
@@ -169,11 +168,4 @@ function prefixKey(data: Uint8Array, from: number, until: number): number {
   let key = 0;
   for (let at = from; at < from + 4; at++) key = key * 256 + (at < until ? (data[at] ?? 0) : 0);
   return key;
-}
-
-function compareAt({ offsets, data }: BytesColumn, left: number, right: number): number {
-  return compareBytes(data, { from: offsets[left] ?? 0, until: offsets[left + 1] ?? 0 }, data, {
-    from: offsets[right] ?? 0,
-    until: offsets[right + 1] ?? 0,
-  });
 }

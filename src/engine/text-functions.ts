@@ -10,7 +10,6 @@ import { failedCall, registerColumnFunction } from './column-function.ts';
 import { decimalMath } from './decimal-math.ts';
 import type { DuckdbModules } from './duckdb-modules.ts';
 import { converted, formatNumber, formatText } from './formatted-text.ts';
-import { luhnChecks, masked } from './masked-text.ts';
 import { sparkMurmur3, sparkXxHash64 } from './spark-hashes.ts';
 import { bytesOfText, textOfBytes } from './text-charsets.ts';
 import { urlDecoded, urlEncoded, urlPart } from './url-text.ts';
@@ -180,4 +179,24 @@ function soundex(value: string): string {
 
 function digitOf(letter: string): string {
   return /^[A-Z]$/.test(letter) ? soundexDigits.charAt(letter.charCodeAt(0) - 65) : '';
+}
+
+/** Whether the digits have the check sum of Luhn. */
+function luhnChecks(text: string): boolean {
+  if (!/^\d+$/.test(text)) return false;
+  const sum = Array.from(text)
+    .toReversed()
+    .map(Number)
+    .reduce((total, digit, index) => total + (index % 2 === 0 ? digit : digit > 4 ? 2 * digit - 9 : 2 * digit), 0);
+  return sum % 10 === 0;
+}
+
+/** The text with another character in the place of each of Java's characters; '' leaves the kind as it is. Kinds in order: upper, lower, digit, other. */
+function masked(text: string, [upper = '', lower = '', digit = '', other = '']: readonly string[]): string {
+  const units = Array.from({ length: text.length }, (_, index) => text.charAt(index));
+  const replaced = units.map((character) => {
+    const by = /\p{Lu}/u.test(character) ? upper : /\p{Ll}/u.test(character) ? lower : /\p{Nd}/u.test(character) ? digit : other;
+    return by === '' ? character : by;
+  });
+  return replaced.join('');
 }

@@ -1,4 +1,5 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
+import { floorDivide } from '../table/partitioning/calendar.ts';
 import type { SnapshotPoint } from '../table/queries.ts';
 import { snapshotById } from './ancestry.ts';
 import type { LoadedMetadata } from './pointer/table-pointer.ts';
@@ -49,8 +50,4 @@ function noSnapshotBefore(micros: bigint): AnalysisException {
   const ms = Number(floorDivide(micros, 1_000n));
   const time = Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString().replace(/\.000Z$|Z$/, '+00:00') : String(micros);
   return snapshotNotFound(`Cannot find a snapshot older than ${time}`);
-}
-
-function floorDivide(value: bigint, by: bigint): bigint {
-  return value / by - (value % by < 0n ? 1n : 0n);
 }

@@ -1,3 +1,4 @@
+import { quotedWhenNeeded } from '../schema/sql-type.ts';
 import type { TableDetail } from '../table/definition-changes.ts';
 import { printTransform, type Transform } from '../table/partitioning/transform.ts';
 import { columnPath, fieldById } from './metadata/schema-fields.ts';
@@ -8,7 +9,7 @@ export function icebergDetail(name: string, state: SnapshotState): TableDetail {
   const { metadata, snapshot, icebergSchema, properties } = state;
   const spec = metadata.partitionSpecs.find(({ specId }) => specId === metadata.defaultSpecId);
   const partitioning = (spec?.fields ?? []).flatMap(({ transform, sourceId }) => {
-    const column = fieldById(icebergSchema, sourceId)?.path.map(quotedIfNeeded).join('.');
+    const column = fieldById(icebergSchema, sourceId)?.path.map(quotedWhenNeeded).join('.');
     return column === undefined || transform.kind === 'void' ? [] : [transformText(transform, column)];
   });
   return {
@@ -51,10 +52,6 @@ function sortOrderText({ metadata, icebergSchema }: SnapshotState): Readonly<Rec
     return `${term} ${direction.toUpperCase()} ${nullOrder.replace('-', ' ').toUpperCase()}`;
   });
   return { 'sort-order': fields.join(', ') };
-}
-
-function quotedIfNeeded(name: string): string {
-  return /^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replaceAll('`', '``')}\``;
 }
 
 /** As SHOW CREATE TABLE writes a transform: `id`, `bucket(16, id)`, `truncate(4, s)`, `days(ts)`. */

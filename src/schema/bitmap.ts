@@ -52,3 +52,8 @@ export function andBits(left: Uint8Array | undefined, right: Uint8Array | undefi
   for (let index = 0; index < target.length; index++) target[index] = (left[index] ?? 0) & (right[index] ?? 0);
   return target;
 }
+
+/** Without a bitmap all values are there. */
+export function isValidAt(validity: Uint8Array | undefined, row: number): boolean {
+  return validity === undefined || ((validity[row >> 3] ?? 0) & (1 << (row & 7))) !== 0;
+}

@@ -6,7 +6,7 @@ import type { DataType, Field, StructType } from './types.ts';
  */
 export type Column = FixedColumn | BooleanColumn | DecimalColumn | BytesColumn | StructColumn | ListColumn | MapColumn;
 
-interface ColumnBase {
+export interface ColumnBase {
   readonly type: DataType;
   /** Number of values. */
   readonly length: number;

@@ -2,7 +2,7 @@ import { assert, assertNever } from '../base/assert.ts';
 import { countOnes, sliceBits } from './bitmap.ts';
 import type { Column, ColumnBatch } from './columns.ts';
 
-interface Range {
+export interface Range {
   readonly from: number;
   readonly until: number;
 }

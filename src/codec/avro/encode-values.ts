@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
-import type { InputRow, InputValue } from '../build-columns.ts';
+import { type InputValue, isRow } from '../build-columns.ts';
 import { avroMismatch } from './avro-errors.ts';
 import {
   type AvroArray,
@@ -216,10 +216,6 @@ function fits(type: AvroType, value: InputValue): boolean {
 
 function isList(value: InputValue): value is readonly InputValue[] {
   return Array.isArray(value);
-}
-
-function isRow(value: InputValue): value is InputRow {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array) && !(value instanceof Map);
 }
 
 function mismatch(where: string, type: AvroType, value: InputValue): Error {

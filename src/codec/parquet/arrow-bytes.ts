@@ -1,7 +1,7 @@
 import * as arrow from 'apache-arrow';
 import { ServiceError } from '../../base/errors.ts';
 
-interface BytesParts {
+export interface BytesParts {
   readonly offsets: Int32Array;
   readonly data: Uint8Array;
 }

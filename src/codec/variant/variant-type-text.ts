@@ -1,3 +1,4 @@
+import { quotedWhenNeeded } from '../../schema/sql-type.ts';
 import { foldVariant, type VariantBytes } from './fold-variant.ts';
 
 /** A type as `schema_of_variant` has it. */
@@ -102,10 +103,6 @@ function textOf(type: TypeOfVariant): string {
     case 'list':
       return `ARRAY<${textOf(type.element)}>`;
     case 'object':
-      return `OBJECT<${[...type.members].map(([name, member]) => `${shown(name)}: ${textOf(member)}`).join(', ')}>`;
+      return `OBJECT<${[...type.members].map(([name, member]) => `${quotedWhenNeeded(name)}: ${textOf(member)}`).join(', ')}>`;
   }
-}
-
-function shown(name: string): string {
-  return /^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replaceAll('`', '``')}\``;
 }

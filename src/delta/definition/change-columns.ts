@@ -1,8 +1,9 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { type JsonObject, printJson } from '../../base/bigint-json.ts';
-import { fieldNamed, fieldNotFound, findColumn, hasColumn, withFieldAt, withFields } from '../../schema/column-path.ts';
+import { fieldNamed, findColumn, hasColumn, withFieldAt, withFields } from '../../schema/column-path.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { Field, StructType } from '../../schema/types.ts';
+import { fieldExists, placed } from '../../table/column-changes.ts';
 import type { ColumnPlace, DefinitionChange } from '../../table/definition-changes.ts';
 import { clusteringColumnsOf } from '../clustering.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
@@ -161,14 +162,6 @@ export function changeColumn(path: readonly string[], field: Field, schema: Stru
   return { operation: 'CHANGE COLUMN', operationParameters: { column, position: positionText(place) }, schema };
 }
 
-function placed(fields: readonly Field[], field: Field, place: ColumnPlace | undefined): readonly Field[] {
-  if (place === undefined) return [...fields, field];
-  if (place.kind === 'first') return [field, ...fields];
-  const sibling = fieldNamed(fields, place.sibling);
-  if (sibling === undefined) throw fieldNotFound(place.sibling, fields);
-  return fields.toSpliced(fields.indexOf(sibling) + 1, 0, field);
-}
-
 function positionText(place: ColumnPlace | undefined): string | undefined {
   if (place === undefined) return undefined;
   return place.kind === 'first' ? 'FIRST' : `AFTER ${place.sibling}`;
@@ -233,17 +226,6 @@ function needsMapping(errorClass: string, what: string): AnalysisException {
       `${what} is not supported for your Delta table. Please enable Column Mapping on your Delta table with mapping mode 'name'. You can use ` +
       "the following command. ALTER TABLE table_name SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
     hint: "ALTER TABLE … SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
-  });
-}
-
-function fieldExists(operation: string, path: readonly string[], struct: StructType): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'FIELD_ALREADY_EXISTS',
-    alias: 'COLUMN_ALREADY_EXISTS',
-    sqlState: '42710',
-    message: `Cannot ${operation} column, because ${path.map((part) => `\`${part}\``).join('.')} already exists in "${sqlTypeName(struct)}".`,
-    parameters: { op: operation, fieldNames: path.join('.'), struct: sqlTypeName(struct) },
-    hint: 'the case of a name does not count',
   });
 }
 

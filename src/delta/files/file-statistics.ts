@@ -1,19 +1,15 @@
 import type { Engine } from '../../engine/engine.ts';
 import { scanColumns } from '../../engine/engine.ts';
+import { type Leaf, leavesOf } from '../../engine/write/written-statistics.ts';
 import { quoteName } from '../../expr/sql/engine-sql.ts';
 import type { BoundValue, ColumnStatistics } from '../../schema/statistics.ts';
-import type { DataType, StructType } from '../../schema/types.ts';
+import type { DataType } from '../../schema/types.ts';
 import type { FileScan } from '../../table/scan.ts';
 
 /** What rows of one file say. */
 export interface FileRows {
   readonly rowCount: number;
   readonly statistics: readonly ColumnStatistics[];
-}
-
-interface Leaf {
-  readonly path: readonly string[];
-  readonly type: DataType;
 }
 
 /**
@@ -27,7 +23,7 @@ export async function fileStatistics(
   signal?: AbortSignal,
 ): Promise<readonly FileRows[]> {
   const data = scan.schema.fields.filter((field) => !scan.partitionColumns.includes(field.name));
-  const leaves = leavesOf({ kind: 'struct', fields: data }, []).filter((leaf) => wanted(leaf.path));
+  const leaves = leavesOf({ kind: 'struct', fields: data }).filter((leaf) => wanted(leaf.path));
   const rows = await engine.scan(scan, { withPositions: true }, signal);
   try {
     const columns = leaves.flatMap(aggregates);
@@ -99,11 +95,4 @@ function boundOf(text: unknown, type: DataType): BoundValue | undefined {
     default:
       return BigInt(text);
   }
-}
-
-function leavesOf(schema: StructType, above: readonly string[]): readonly Leaf[] {
-  return schema.fields.flatMap((field): readonly Leaf[] => {
-    const path = [...above, field.name];
-    return field.type.kind === 'struct' ? leavesOf(field.type, path) : [{ path, type: field.type }];
-  });
 }

@@ -78,7 +78,8 @@ function exhausted(column: IdentityColumn): AnalysisException {
   });
 }
 
-function longOf(value: unknown): bigint | undefined {
+/** Of a number in the metadata of a column. */
+export function longOf(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
   return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : undefined;
 }

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJsonWithLongNumbersAsText } from '../../base/bigint-json.ts';
 import { isServiceError } from '../../base/errors.ts';
+import type { Leaf } from '../../engine/write/written-statistics.ts';
 import { parseDateText, parseTimestampText } from '../../expr/parse/temporal-text.ts';
 import { mergeStatistics, type PartialStatistics } from '../../schema/merge-statistics.ts';
 import type { BoundValue, ColumnStatistics } from '../../schema/statistics.ts';
@@ -48,11 +49,6 @@ export function mergeStatsTexts(files: MergedFiles): string | undefined {
     )
     .reduce(mergeStatistics, { rowCount: 0, columns: [] });
   return statsText({ rowCount: whole.rowCount, statistics: whole.columns }, storedSchema, partitionColumns, { ...rule, textIsCut: true });
-}
-
-interface Leaf {
-  readonly path: readonly string[];
-  readonly type: DataType;
 }
 
 function parsedStatistics(text: string | undefined): JsonObject | undefined {

@@ -3,8 +3,10 @@ import { bindNow } from '../../expr/bind-parameters.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { columnPathSql, expressionSql, quoteName, typeSql } from '../../expr/sql/engine-sql.ts';
 import { statementTime } from '../../expr/time-zone.ts';
-import { type ConversionRule, convertValue, type MemberDifference, memberNamed } from '../../rows/values/convert-value.ts';
+import { type ConversionRule, convertValue, type MemberDifference } from '../../rows/values/convert-value.ts';
+import { givenName, numbered } from '../../rows/values/numbered-rows.ts';
 import type { RowCheck } from '../../rows/values/row-checks.ts';
+import { fieldNamed } from '../../schema/column-path.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
@@ -81,17 +83,6 @@ export function prepareRows(context: OperationContext, snapshot: DeltaSnapshot, 
   return { source, rows: { sql, schema: snapshot.schema }, checks, identities };
 }
 
-/** The given rows with names that their places give them: names that queries make may be there twice. */
-function numbered(given: Relation): Relation {
-  const fields = given.schema.fields.map((field, index) => ({ ...field, name: `__given_${index}` }));
-  const names = fields.map((_, index) => givenName(index));
-  return { sql: `SELECT * FROM (${given.sql}) AS given(${names.join(', ')})`, schema: { kind: 'struct', fields } };
-}
-
-function givenName(place: number): string {
-  return `"__given_${place}"`;
-}
-
 /** The place of the given column that becomes the table's; -1: there is none. */
 function placeOf(
   context: OperationContext,
@@ -100,7 +91,7 @@ function placeOf(
   column: { readonly field: Field; readonly index: number; readonly matchBy: PrepareOptions['matchBy'] },
 ): number {
   if (column.matchBy === 'name') {
-    const found = memberNamed(given, column.field.name);
+    const found = fieldNamed(given.fields, column.field.name);
     return found === undefined ? -1 : given.fields.indexOf(found);
   }
   if (given.fields.length !== snapshot.schema.fields.length) {

@@ -2,6 +2,7 @@ import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { DomainMetadataAction, MetadataAction, ProtocolAction } from '../actions.ts';
 import { mappingKeys } from '../column-mapping/physical-schema.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
+import { longOf } from '../files/identity-columns.ts';
 import { protocolFor, supportedFeatures } from '../protocol-for.ts';
 import { rowTrackingKeys } from '../row-tracking-columns.ts';
 import { printSchemaString } from '../schema-json.ts';
@@ -65,7 +66,7 @@ function withFurthestMarks(schema: StructType, other: StructType): StructType {
     const ahead = markOf(other.fields.find(({ name }) => name === field.name));
     const own = markOf(field);
     if (ahead === undefined || !isInteger(field.type) || field.metadata?.[identityStep] === undefined) return field;
-    const step = asBigint(field.metadata[identityStep]) ?? 1n;
+    const step = longOf(field.metadata[identityStep]) ?? 1n;
     if (own !== undefined && (step > 0n ? own >= ahead : own <= ahead)) return field;
     return { ...field, metadata: { ...field.metadata, [identityMark]: ahead } };
   });
@@ -73,12 +74,7 @@ function withFurthestMarks(schema: StructType, other: StructType): StructType {
 }
 
 function markOf(field: Field | undefined): bigint | undefined {
-  return asBigint(field?.metadata?.[identityMark]);
-}
-
-function asBigint(value: unknown): bigint | undefined {
-  if (typeof value === 'bigint') return value;
-  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : undefined;
+  return longOf(field?.metadata?.[identityMark]);
 }
 
 function isInteger(type: DataType): boolean {

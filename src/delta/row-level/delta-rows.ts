@@ -1,10 +1,10 @@
 import { printJson } from '../../base/bigint-json.ts';
 import type { HeldRelation, ScanOptions } from '../../engine/engine.ts';
 import { type Expression, trueLiteral } from '../../expr/expression.ts';
-import { statementTime } from '../../expr/time-zone.ts';
+import { type StatementTime, statementTime } from '../../expr/time-zone.ts';
 import type { FilePlace } from '../../rows/change/file-groups.ts';
 import type { DerivedColumn } from '../../rows/change/rewrite-sql.ts';
-import { historyText } from '../../rows/change/row-scope.ts';
+import { historyText, RowScope } from '../../rows/change/row-scope.ts';
 import type { RowPositions } from '../../rows/change/touched-file.ts';
 import type { GivenRows, RowChange, RowTable } from '../../rows/row-table.ts';
 import type { RowCommand } from '../../rows/row-target.ts';
@@ -19,6 +19,7 @@ import { appendOnlyError } from '../delta-committer.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { checkRows } from '../files/checked-rows.ts';
 import { discardStaged, stageChanges, stageRows } from '../files/stage-rows.ts';
+import { storedExpression } from '../files/stored-expression.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import { movedRowColumns } from '../row-tracking-columns.ts';
 import { fileScanOf } from '../scan/file-scan.ts';
@@ -27,7 +28,6 @@ import { selectFiles } from '../scan/select-files.ts';
 import { commitTransaction, type Transaction } from '../transaction/commit-transaction.ts';
 import { isAlreadyWritten } from '../transaction/idempotency.ts';
 import type { WriteTarget } from '../write/evolve-schema.ts';
-import { derivedColumns } from './derived-columns.ts';
 import { actionsOf, type MarkedFile } from './file-changes.ts';
 import { insertedRows } from './inserted-rows.ts';
 import { markDeletedRows } from './mark-deleted-rows.ts';
@@ -225,4 +225,23 @@ class DeltaRows implements RowTable<AddFile> {
     if (this.#metadata === snapshot.metadata) return actions;
     return [...actions.filter((action) => action.kind !== 'metaData'), this.#metadata];
   }
+}
+
+/**
+ * Generated columns of a table, to be computed again where what they come from changes.
+ *
+ * @throws AnalysisException `DELTA_UNSUPPORTED_STORED_EXPRESSION` (unsupported).
+ */
+function derivedColumns(table: string, schema: StructType, now: StatementTime): readonly DerivedColumn[] {
+  return schema.fields.flatMap((field): readonly DerivedColumn[] => {
+    const text = field.metadata?.['delta.generationExpression'];
+    if (typeof text !== 'string') return [];
+    const operand = storedExpression(table, `generated column "${field.name}"`, text);
+    const value: Expression = { kind: 'cast', operand, type: field.type, safe: false };
+    const sql = (columnSql: (name: string) => string): string => {
+      const scope = new RowScope([{ alias: undefined, schema, columnSql }], now);
+      return scope.sql(scope.bind(value));
+    };
+    return [{ name: field.name, sql }];
+  });
 }

@@ -1,3 +1,4 @@
+import type { Range } from '../../schema/slice.ts';
 /**
  * Statistics of a file some of whose rows are deleted by a vector: the row count stays physical, and bounds and counts are no longer
  * tight. The rest of the text is kept as it is, so that no number in it changes.
@@ -11,11 +12,6 @@ export function looseStatistics(stats: string | undefined, physicalRows: number)
       ? `${text.slice(0, -1).trimEnd()}${/\{\s*\}$/.test(text) ? '' : ','}"tightBounds":false}`
       : `${text.slice(0, tight.from)}false${text.slice(tight.until)}`;
   return memberValue(loose, 'numRecords') === undefined ? `{"numRecords":${physicalRows},${loose.slice(1)}` : loose;
-}
-
-interface Range {
-  readonly from: number;
-  readonly until: number;
 }
 
 /** Strings, brackets, and everything between them that is neither space nor punctuation. */

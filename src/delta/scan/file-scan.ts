@@ -1,7 +1,9 @@
 import { inspectFile } from '../../codec/inspect-file.ts';
+import type { StructType } from '../../schema/types.ts';
 import { hiddenNamed } from '../../table/hidden-columns.ts';
-import type { FileScan, ScanFile } from '../../table/scan.ts';
+import type { FileScan, ScanFile, StoredColumn } from '../../table/scan.ts';
 import { type AddFile, type CdcFile, isEmptyVector, physicalRows, type RemoveFile } from '../actions.ts';
+import { columnId, type MappingMode, physicalName, physicalType } from '../column-mapping/physical-schema.ts';
 import { readDeletionVector } from '../deletion-vectors/read-deletion-vector.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import type { TablePlace } from '../files/table-place.ts';
@@ -10,7 +12,6 @@ import { rowTrackingColumnsOf } from '../row-tracking-columns.ts';
 import { absolutePathOf } from './file-location.ts';
 import { factsOf, hiddenColumnsOf } from './hidden-columns.ts';
 import { type PartitionColumn, partitionsOf, partitionTexts } from './partition-columns.ts';
-import { storedColumnsOf } from './stored-columns.ts';
 
 /** Of a vector with more positions the file itself is asked for its rows, before memory is taken for what statistics may only pretend. */
 const maxUnprovenPositions = 1_000_000;
@@ -90,4 +91,22 @@ async function provenRows(
     sizeBytes: file.sizeBytes,
     read: (range) => place.readRange(file.path, range, signal),
   });
+}
+
+/** Where files hold the table's columns. Partition columns, which files need not hold, are left out. */
+function storedColumnsOf(
+  schema: StructType,
+  options: { readonly mapping: MappingMode; readonly partitionColumns: readonly string[] },
+): readonly StoredColumn[] {
+  const { mapping, partitionColumns } = options;
+  return schema.fields
+    .filter((field) => !partitionColumns.includes(field.name))
+    .map((field) => {
+      const id = mapping === 'id' ? columnId(field) : undefined;
+      return {
+        field,
+        match: id === undefined ? { by: 'name', name: mapping === 'none' ? field.name : physicalName(field) } : { by: 'id', id },
+        storedType: physicalType(field.type, mapping),
+      };
+    });
 }

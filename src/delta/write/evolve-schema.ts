@@ -1,6 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import { memberNamed, sameShape } from '../../rows/values/convert-value.ts';
-import { findColumn } from '../../schema/column-path.ts';
+import { sameShape } from '../../rows/values/convert-value.ts';
+import { fieldNamed, findColumn } from '../../schema/column-path.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { WriteRequest } from '../../table/row-operations.ts';
 import { nextVersion } from '../../table/version.ts';
@@ -48,7 +48,7 @@ function replacedDefinition(context: OperationContext, base: DeltaSnapshot, requ
   // Without partitionBy the table has no partitions from then on, as everything else of its definition is the rows'.
   const samePartitioning = sameColumns(request.partitionBy ?? [], base.partitionColumns);
   if (sameSchema && samePartitioning) return { snapshot: base, actions: [] };
-  const partitionColumns = (request.partitionBy ?? []).map((name) => memberNamed(given, name)?.name ?? name);
+  const partitionColumns = (request.partitionBy ?? []).map((name) => fieldNamed(given.fields, name)?.name ?? name);
   return changedDefinition(context, base, { schema: sameSchema ? base.schema : given, partitionColumns });
 }
 

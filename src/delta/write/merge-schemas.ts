@@ -1,4 +1,5 @@
-import { type ConversionRule, memberNamed, sameShape, widens } from '../../rows/values/convert-value.ts';
+import { type ConversionRule, sameShape, widens } from '../../rows/values/convert-value.ts';
+import { fieldNamed } from '../../schema/column-path.ts';
 import { evolvesTo } from '../../schema/evolves-to.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import { failedToMerge } from '../files/conversion-errors.ts';
@@ -75,14 +76,14 @@ class Merger {
 
   struct(table: StructType, data: StructType, at: MergePlace): StructType {
     const fields = table.fields.map((field, index) => {
-      const given = at.byPosition ? data.fields[index] : memberNamed(data, field.name);
+      const given = at.byPosition ? data.fields[index] : fieldNamed(data.fields, field.name);
       if (given === undefined) return field;
       const byPosition = at.path.length === 0 ? this.#rules.structsByPlace(field, given.type) : at.byPosition;
       return this.#field(field, given.type, { path: [...at.path, field.name], byPosition });
     });
     const extra = at.byPosition
       ? data.fields.slice(table.fields.length)
-      : data.fields.filter((field) => memberNamed(table, field.name) === undefined);
+      : data.fields.filter((field) => fieldNamed(table.fields, field.name) === undefined);
     if (extra.length > 0) this.addsColumns = true;
     return { kind: 'struct', fields: [...fields, ...extra.map(newColumn)] };
   }

@@ -1,5 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import { memberNamed } from '../../rows/values/convert-value.ts';
+import { fieldNamed } from '../../schema/column-path.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { WriteRequest } from '../../table/row-operations.ts';
@@ -30,7 +30,7 @@ function readsAsTable(table: StructType, { rows, matchBy }: WriteRequest): boole
     const named = first.every(({ name }, index) => name === table.fields[index]?.name);
     return named && readsAs(table, { kind: 'struct', fields: first });
   }
-  const meant = table.fields.filter(({ name }) => memberNamed(given, name) !== undefined);
+  const meant = table.fields.filter(({ name }) => fieldNamed(given.fields, name) !== undefined);
   return readsAs({ kind: 'struct', fields: meant }, given);
 }
 
@@ -56,7 +56,7 @@ function readsAs(table: DataType, given: DataType): boolean {
 export function refuseMisplacedMembers(name: string, table: StructType, request: WriteRequest, byPlace: StructRule): void {
   const given = request.rows.schema;
   for (const [index, field] of table.fields.entries()) {
-    const found = request.matchBy === 'position' ? given.fields[index] : memberNamed(given, field.name);
+    const found = request.matchBy === 'position' ? given.fields[index] : fieldNamed(given.fields, field.name);
     if (found !== undefined && byPlace(field, found.type)) refuseMisplaced(name, { from: found.type, to: field.type }, [field.name]);
   }
 }
@@ -77,7 +77,7 @@ function refuseMisplaced(name: string, { from, to }: { readonly from: DataType; 
     const given = from.fields[index];
     if (given !== undefined) refuseMisplaced(name, { from: given.type, to: field.type }, [...path, field.name]);
   }
-  const twice = from.fields.slice(to.fields.length).find((extra) => memberNamed(to, extra.name) !== undefined);
+  const twice = from.fields.slice(to.fields.length).find((extra) => fieldNamed(to.fields, extra.name) !== undefined);
   if (twice !== undefined) throw memberTwice(twice.name);
 }
 

@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { isFloating } from '../../expr/sql/cast-sql.ts';
 import { quoteName, sqlText } from '../../expr/sql/engine-text.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { ColumnDetails, FileDetails, StoredBound } from '../engine.ts';
@@ -89,10 +90,6 @@ function storedBound(text: string | undefined, type: DataType): StoredBound | un
   if (type.kind === 'binary') return Uint8Array.from(Buffer.from(text, 'hex'));
   if (type.kind === 'boolean') return text === '1' || text === 'true';
   return boundOf(text, type);
-}
-
-function isFloating(type: DataType): boolean {
-  return type.kind === 'float' || type.kind === 'double';
 }
 
 async function rowGroupOffsets(

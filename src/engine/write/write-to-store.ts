@@ -1,9 +1,8 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { throwIfAborted } from '../../base/abort.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { putLocalFile } from '../../storage/put-local-file.ts';
 import type { WrittenFile } from '../engine.ts';
 
 const uploadsInFlight = 4;
@@ -60,4 +59,10 @@ async function eachBounded<T>(items: readonly T[], work: (item: T) => Promise<vo
   };
   const settled = await Promise.allSettled(Array.from({ length: Math.min(uploadsInFlight, items.length) }, worker));
   for (const one of settled) if (one.status === 'rejected') throw one.reason;
+}
+
+/** Puts a local file as an object. In little memory where the store can, else the file is read whole. Errors as `put`. */
+export async function putLocalFile(store: ObjectStore, path: string, file: string, signal?: AbortSignal): Promise<void> {
+  if (store.putFile !== undefined) await store.putFile(path, file, signal);
+  else await store.put(path, await readFile(file), signal);
 }

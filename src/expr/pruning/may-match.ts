@@ -3,7 +3,6 @@ import { childrenOf } from '../expression-tree.ts';
 import type { ZoneRule } from '../time-zone.ts';
 import type { ColumnFacts, FileFacts } from './file-facts.ts';
 import { foldBeside, foldLiteral } from './fold-literal.ts';
-import { likePrefix } from './like-prefix.ts';
 import { type Comparison, compareOrdered, comparisonWith, type Ordered } from './ordered-values.ts';
 import { alwaysNull, andOutcome, anyOutcome, constantOutcome, notOutcome, type Outcome, orOutcome } from './outcome.ts';
 import { booleanColumn, columnIn, columnIsNull, columnStartsWith, compareColumn, type Relation } from './value-range.ts';
@@ -213,4 +212,20 @@ function withColumn(facts: FileFacts, key: string, column: ColumnFacts | undefin
 
 function keyOf(path: readonly string[]): string {
   return path.join('\0');
+}
+
+/** The text every match of a LIKE pattern begins with; `undefined` when it is not known or empty. */
+function likePrefix({ pattern, escape = '\\' }: Extract<Expression, { kind: 'like' }>): string | undefined {
+  if (pattern.kind !== 'literal' || pattern.literal.type !== 'string') return undefined;
+  const text = pattern.literal.value;
+  let prefix = '';
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] ?? '';
+    if (text.startsWith(escape, at)) {
+      at += escape.length;
+      prefix += text[at] ?? '';
+    } else if (character === '%' || character === '_') break;
+    else prefix += character;
+  }
+  return prefix === '' ? undefined : prefix;
 }

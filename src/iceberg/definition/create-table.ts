@@ -1,4 +1,5 @@
 import { isServiceError } from '../../base/errors.ts';
+import { describeType } from '../../schema/describe-type.ts';
 import type { HeldRelation, Relation } from '../../table/relation.ts';
 import type { WriteResult } from '../../table/row-operations.ts';
 import type { CreateRequest } from '../../table/table-formats.ts';
@@ -21,7 +22,6 @@ import { commitProduced } from '../transaction/commit-snapshot.ts';
 import { isAlreadyWritten, markUpdates } from '../transaction/idempotency.ts';
 import { SnapshotProduction } from '../transaction/snapshot-production.ts';
 import { creatingUpdates, replacingUpdates } from './planned-table.ts';
-import { checkSameDefinition } from './same-definition.ts';
 
 /** What creating works with, beside the pointer: what a context has before there is a table. */
 export type CreateParts = Omit<TableContext, 'name' | 'pointer' | 'branch' | 'refresh' | 'adopt'>;
@@ -201,4 +201,21 @@ function contextOf(parts: CreateParts, pointer: TablePointer): TableContext {
     },
     adopt: () => undefined,
   };
+}
+
+/**
+ * A table that a name is given to must be what the definition says; one without columns says nothing.
+ *
+ * @throws AnalysisException `TABLE_OR_VIEW_ALREADY_EXISTS` (42P07).
+ */
+function checkSameDefinition({ schema, partitionColumns }: SnapshotState, { name, definition }: CreateRequest): void {
+  if (definition.schema.fields.length === 0) return;
+  const wanted = definition.partitioning === undefined ? definition.partitionColumns.join() : undefined;
+  const sameColumns =
+    definition.schema.fields.length === schema.fields.length &&
+    definition.schema.fields.every((field, index) => {
+      const other = schema.fields[index];
+      return other?.name.toLowerCase() === field.name.toLowerCase() && describeType(other.type) === describeType(field.type);
+    });
+  if (!sameColumns || (wanted !== undefined && wanted !== partitionColumns.join())) throw tableExists(name.split('.'));
 }

@@ -1,6 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
-import type { DataType, StructType } from '../../schema/types.ts';
+import type { DataType } from '../../schema/types.ts';
 
 /** Two columns, or members of a struct, with one name. */
 export function columnTwice(name: string): AnalysisException {
@@ -36,17 +36,6 @@ export function unsupportedFeature(feature: string, hint?: string): AnalysisExce
     message: `${feature} is not supported`,
     parameters: { feature },
     hint,
-  });
-}
-
-export function fieldExists(operation: string, path: readonly string[], struct: StructType): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'FIELD_ALREADY_EXISTS',
-    alias: 'COLUMN_ALREADY_EXISTS',
-    sqlState: '42710',
-    message: `Cannot ${operation} column, because ${path.map((part) => `\`${part}\``).join('.')} already exists in "${sqlTypeName(struct)}".`,
-    parameters: { op: operation, fieldNames: path.join('.'), struct: sqlTypeName(struct) },
-    hint: 'the case of a name does not count',
   });
 }
 

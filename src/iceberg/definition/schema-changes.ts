@@ -1,22 +1,14 @@
 import type { TimeZone } from '../../expr/time-zone.ts';
-import {
-  type FoundColumn,
-  fieldNamed,
-  fieldNotFound,
-  findColumn,
-  hasColumn,
-  withFieldAt,
-  withFields,
-  withTypeAt,
-} from '../../schema/column-path.ts';
+import { type FoundColumn, fieldNamed, findColumn, hasColumn, withFieldAt, withFields, withTypeAt } from '../../schema/column-path.ts';
 import { hasLength } from '../../schema/declared-length.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
-import type { ColumnPlace, DefinitionChange } from '../../table/definition-changes.ts';
+import { fieldExists, placed } from '../../table/column-changes.ts';
+import type { DefinitionChange } from '../../table/definition-changes.ts';
 import { columnsById, fieldById } from '../metadata/schema-fields.ts';
 import type { IcebergSchema, TableMetadata } from '../metadata/table-metadata.ts';
 import { type DefaultOptions, defaultValue, sqlDefaultKey, withDefaults, writeDefaultKey } from './default-value.ts';
-import { fieldExists, nullableToRequired, unsupportedChange, unsupportedType } from './definition-errors.ts';
+import { nullableToRequired, unsupportedChange, unsupportedType } from './definition-errors.ts';
 import { describeField } from './describe-field.ts';
 import { idsAfter, typeWithIds } from './field-ids.ts';
 import { canPromote } from './promote-type.ts';
@@ -234,14 +226,6 @@ function withoutIdentifiers(schema: IcebergSchema, { paths }: ChangeOf<'drop-ide
     }),
   );
   return schema.identifierFieldIds.filter((id) => !gone.has(id));
-}
-
-function placed(fields: readonly Field[], field: Field, place: ColumnPlace | undefined): readonly Field[] {
-  if (place === undefined) return [...fields, field];
-  if (place.kind === 'first') return [field, ...fields];
-  const sibling = fieldNamed(fields, place.sibling);
-  if (sibling === undefined) throw fieldNotFound(place.sibling, fields);
-  return fields.toSpliced(fields.indexOf(sibling) + 1, 0, field);
 }
 
 /** A column with a name of its own, not what is inside a list or map. */

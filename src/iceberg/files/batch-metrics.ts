@@ -1,7 +1,8 @@
 import { bytesAt, unscaledAt } from '../../codec/rows.ts';
 import { columnStatistics } from '../../codec/statistics.ts';
 import type { StoredBound } from '../../engine/engine.ts';
-import { andBits, countOnes } from '../../schema/bitmap.ts';
+import { isFloating } from '../../expr/sql/cast-sql.ts';
+import { andBits, countOnes, isValidAt } from '../../schema/bitmap.ts';
 import type { Column, ColumnBatch, FixedColumn } from '../../schema/columns.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { LeafMetrics } from './file-metrics.ts';
@@ -115,12 +116,4 @@ function compare(left: StoredBound, right: StoredBound): number {
   if (typeof left === 'string' && typeof right === 'string') return Buffer.compare(Buffer.from(left), Buffer.from(right));
   if (left instanceof Uint8Array && right instanceof Uint8Array) return Buffer.compare(left, right);
   return left < right ? -1 : left > right ? 1 : 0;
-}
-
-function isValidAt(validity: Uint8Array | undefined, row: number): boolean {
-  return validity === undefined || ((validity[row >> 3] ?? 0) & (1 << (row & 7))) !== 0;
-}
-
-function isFloating(type: DataType): boolean {
-  return type.kind === 'float' || type.kind === 'double';
 }

@@ -1,8 +1,10 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { literalSql, quoteName, typeSql } from '../../expr/sql/engine-sql.ts';
 import { conversionCheck, unlikeMembers, wrongMembers } from '../../rows/values/conversion-errors.ts';
-import { convertValue, type MemberDifference, memberNamed } from '../../rows/values/convert-value.ts';
+import { convertValue, type MemberDifference } from '../../rows/values/convert-value.ts';
+import { givenName, numbered } from '../../rows/values/numbered-rows.ts';
 import type { RowCheck } from '../../rows/values/row-checks.ts';
+import { fieldNamed } from '../../schema/column-path.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { WriteRequest } from '../../table/row-operations.ts';
@@ -42,7 +44,7 @@ export function prepareRows(table: string, schema: StructType, given: Relation, 
     throw byName ? unlikeMembers(difference, table) : wrongMembers(difference, table);
   };
   const columns = schema.fields.map((field, index) => {
-    const found = byName ? memberNamed(given.schema, field.name) : given.schema.fields[index];
+    const found = byName ? fieldNamed(given.schema.fields, field.name) : given.schema.fields[index];
     if (found === undefined) return `${missingValue(field)} AS ${quoteName(field.name)}`;
     const value = givenName(given.schema.fields.indexOf(found));
     const [types, path] = [{ from: found.type, to: field.type }, [field.name]];
@@ -65,17 +67,6 @@ function listedInFull({ structs }: MatchOptions, { from, to }: { readonly from: 
   return structs === 'listed' && from.kind === 'struct' && to.kind === 'struct' && from.fields.length === to.fields.length;
 }
 
-/** The given rows with names that their places give them: names that queries make may be there twice. */
-function numbered(given: Relation): Relation {
-  const fields = given.schema.fields.map((field, index) => ({ ...field, name: `__given_${index}` }));
-  const names = fields.map((_, index) => givenName(index));
-  return { sql: `SELECT * FROM (${given.sql}) AS given(${names.join(', ')})`, schema: { kind: 'struct', fields } };
-}
-
-function givenName(place: number): string {
-  return `"__given_${place}"`;
-}
-
 function missingValue(field: Field): string {
   const value = writeDefault(field);
   return `CAST(${value === undefined ? 'NULL' : literalSql(value)} AS ${typeSql(field.type)})`;
@@ -88,7 +79,7 @@ function refuseUnmatched(table: string, schema: StructType, given: StructType): 
     seen.add(name.toLowerCase());
   }
   if (given.fields.length > schema.fields.length) throw wrongArity(table, schema, given);
-  const extra = given.fields.filter((field) => memberNamed(schema, field.name) === undefined);
+  const extra = given.fields.filter((field) => fieldNamed(schema.fields, field.name) === undefined);
   if (extra.length === 0) return;
   const extraColumns = named(extra);
   throw new AnalysisException({

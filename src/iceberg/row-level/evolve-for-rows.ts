@@ -1,5 +1,5 @@
 import { mentionedFields } from '../../rows/merge/mentioned-fields.ts';
-import { memberNamed } from '../../rows/values/convert-value.ts';
+import { fieldNamed } from '../../schema/column-path.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { MergeRequest, WriteRequest } from '../../table/row-operations.ts';
 import { canPromote } from '../definition/promote-type.ts';
@@ -60,10 +60,10 @@ function changedView(context: TableContext, base: SnapshotState, changes: readon
 
 /** What makes room for fields in a struct. @param deep members are added and types widened too. */
 function additions(into: StructType, fields: readonly Field[], parent: readonly string[], deep: boolean): readonly SchemaChange[] {
-  const missing = fields.filter(({ name }) => memberNamed(into, name) === undefined);
+  const missing = fields.filter(({ name }) => fieldNamed(into.fields, name) === undefined);
   const columns = missing.map((field) => ({ parent, field: { ...field, nullable: true } }));
   const within = fields.flatMap((field): readonly SchemaChange[] => {
-    const known = deep ? memberNamed(into, field.name) : undefined;
+    const known = deep ? fieldNamed(into.fields, field.name) : undefined;
     if (known === undefined) return [];
     const path = [...parent, known.name];
     if (known.type.kind === 'struct' && field.type.kind === 'struct') return additions(known.type, field.type.fields, path, deep);

@@ -1,5 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { Expression } from '../../expr/expression.ts';
+import { fieldNamed } from '../../schema/column-path.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { Assignment } from '../../table/row-operations.ts';
 import type { RowTarget } from '../row-target.ts';
@@ -56,11 +57,11 @@ function place(root: Members, schema: StructType, placing: Placing): void {
   let type: DataType = schema;
   for (const [depth, name] of placing.target.entries()) {
     // Spark looks into lists of structs by name, though nothing in them can be assigned to.
-    if (type.kind === 'list' && type.element.kind === 'struct' && findField(type.element, name) === undefined) {
+    if (type.kind === 'list' && type.element.kind === 'struct' && fieldNamed(type.element.fields, name) === undefined) {
       throw unknownMember(type.element, name);
     }
     if (type.kind !== 'struct') throw placing.table.errors.memberOfNoStruct(placing.target.slice(0, depth), type);
-    const field = findField(type, name);
+    const field = fieldNamed(type.fields, name);
     if (field === undefined) throw depth === 0 ? placing.unknown(placing.target) : unknownMember(type, name);
     const refusal = placing.table.refusalOfAssignment(field);
     if (refusal !== undefined) throw refusal;
@@ -82,13 +83,7 @@ function place(root: Members, schema: StructType, placing: Placing): void {
 export function withoutAlias(assignment: Assignment, alias: string | undefined, schema: StructType): Assignment {
   const [first = '', second] = assignment.target;
   const qualified = alias !== undefined && second !== undefined && first.toLowerCase() === alias.toLowerCase();
-  return qualified && findField(schema, second) !== undefined ? { ...assignment, target: assignment.target.slice(1) } : assignment;
-}
-
-/** Finds a column or member as users name it: ignoring case. */
-export function findField(struct: StructType, name: string): Field | undefined {
-  const lower = name.toLowerCase();
-  return struct.fields.find((field) => field.name === name) ?? struct.fields.find((field) => field.name.toLowerCase() === lower);
+  return qualified && fieldNamed(schema.fields, second) !== undefined ? { ...assignment, target: assignment.target.slice(1) } : assignment;
 }
 
 function unknownMember(struct: StructType, name: string): AnalysisException {

@@ -1,10 +1,10 @@
 import type { Expression } from '../../expr/expression.ts';
 import { columnsOf } from '../../expr/expression-tree.ts';
 import { quoteName, sqlText, typeSql } from '../../expr/sql/engine-sql.ts';
+import { fieldNamed } from '../../schema/column-path.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import type { RowTable } from '../row-table.ts';
 import type { RowWork } from '../row-work.ts';
-import { findField } from './assignment-targets.ts';
 import { RowScope } from './row-scope.ts';
 
 /** Partitions are looked at in queries of this many. */
@@ -56,7 +56,7 @@ export async function filesOfPartitions<File>(
 function wholeColumns(bound: Expression, schema: StructType): readonly Field[] | undefined {
   const fields = new Set<Field>();
   for (const { path } of columnsOf(bound)) {
-    const field = path.length === 1 ? findField(schema, path[0] ?? '') : undefined;
+    const field = path.length === 1 ? fieldNamed(schema.fields, path[0] ?? '') : undefined;
     if (field === undefined) return undefined;
     fields.add(field);
   }

@@ -1,6 +1,6 @@
+import { fieldNamed } from '../../schema/column-path.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import type { MergeRequest } from '../../table/row-operations.ts';
-import { memberNamed } from '../values/convert-value.ts';
 
 /** What a MERGE with schema evolution may add: fields of the source that its `*` clauses, or assignments by name, mention. */
 export function mentionedFields({ source, clauses }: MergeRequest): readonly Field[] {
@@ -16,7 +16,7 @@ export function mentionedFields({ source, clauses }: MergeRequest): readonly Fie
 
 /** A field of the source by the path of an assignment's target, within structs that have nothing else. */
 function fieldAt(schema: StructType, [name = '', ...members]: readonly string[]): readonly Field[] {
-  const field = memberNamed(schema, name);
+  const field = fieldNamed(schema.fields, name);
   if (field === undefined || members.length === 0) return field === undefined ? [] : [field];
   const inner = field.type.kind === 'struct' ? fieldAt(field.type, members) : [];
   return inner.map((member) => ({ ...field, type: { kind: 'struct', fields: [member] } }));

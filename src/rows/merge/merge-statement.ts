@@ -4,14 +4,14 @@ import { printJson } from '../../base/bigint-json.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { hasAggregate, isDeterministic } from '../../expr/expression-tree.ts';
 import type { StatementTime } from '../../expr/time-zone.ts';
+import { fieldNamed } from '../../schema/column-path.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { Assignment, MergeClause, MergeRequest } from '../../table/row-operations.ts';
 import type { LackingMembers } from '../change/assigned-values.ts';
-import { type AssignedColumn, assignedColumns, findField, withoutAlias } from '../change/assignment-targets.ts';
+import { type AssignedColumn, assignedColumns, withoutAlias } from '../change/assignment-targets.ts';
 import { historyText, RowScope, type Side } from '../change/row-scope.ts';
 import type { RowTarget } from '../row-target.ts';
 import type { RowWork } from '../row-work.ts';
-import { unreachableClause } from './merge-errors.ts';
 
 /** Rows of the table that change: matched ones, or those without a source row. */
 export interface ChangeClause {
@@ -185,7 +185,7 @@ function lackingMembers(table: RowTarget, { evolving }: MergeTarget, updatesAll:
 function starAssignments(table: RowTarget, place: ClausePlace): readonly Assignment[] {
   const { target, scopes } = place;
   return target.schema.fields.flatMap((field): readonly Assignment[] => {
-    const from = findField(scopes.source.schema, field.name);
+    const from = fieldNamed(scopes.source.schema.fields, field.name);
     if (from !== undefined) return [{ target: [field.name], value: { kind: 'column', path: [from.name] } }];
     if (target.evolving || table.isComputed(field)) return [];
     throw table.errors.unresolvedInMerge(field.name, { clause: `${place.label} clause`, sides: [scopes.source] });
@@ -195,4 +195,20 @@ function starAssignments(table: RowTarget, place: ClausePlace): readonly Assignm
 function checkInsertColumns(table: RowTarget, assignments: readonly Assignment[]): void {
   const names = assignments.map(({ target }) => target.join('.').toLowerCase());
   if (new Set(names).size < names.length) throw table.errors.duplicateInsertColumns();
+}
+
+const kinds: Readonly<Record<MergeClause['on'], { readonly word: string; readonly errorClass: string }>> = {
+  matched: { word: 'MATCHED', errorClass: 'NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION' },
+  'not-matched': { word: 'NOT MATCHED [BY TARGET]', errorClass: 'NON_LAST_NOT_MATCHED_BY_TARGET_CLAUSE_OMIT_CONDITION' },
+  'not-matched-by-source': { word: 'NOT MATCHED BY SOURCE', errorClass: 'NON_LAST_NOT_MATCHED_BY_SOURCE_CLAUSE_OMIT_CONDITION' },
+};
+
+/** Clauses behind one without a condition could never apply. */
+function unreachableClause(on: MergeClause['on']): AnalysisException {
+  const { word, errorClass } = kinds[on];
+  return new AnalysisException({
+    errorClass,
+    sqlState: '42613',
+    message: `When there are more than one ${word} clauses in a MERGE statement, only the last ${word} clause can omit the condition.`,
+  });
 }

@@ -1,6 +1,7 @@
 import { castSql } from '../../expr/sql/cast-sql.ts';
 import { sqlText, typeSql } from '../../expr/sql/engine-sql.ts';
 import type { ZoneRule } from '../../expr/time-zone.ts';
+import { fieldNamed } from '../../schema/column-path.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 
@@ -116,13 +117,13 @@ function matching(
   field: Field,
   { index, byPosition }: { readonly index: number; readonly byPosition: boolean | undefined },
 ): Field | undefined {
-  return byPosition === true ? struct.fields[index] : memberNamed(struct, field.name);
+  return byPosition === true ? struct.fields[index] : fieldNamed(struct.fields, field.name);
 }
 
 /** Whether a struct, or a struct in it, lacks members of its type. */
 function lacksMembers(from: StructType, to: StructType): boolean {
   return to.fields.some((field) => {
-    const given = memberNamed(from, field.name);
+    const given = fieldNamed(from.fields, field.name);
     if (given === undefined) return true;
     return given.type.kind === 'struct' && field.type.kind === 'struct' && lacksMembers(given.type, field.type);
   });
@@ -225,12 +226,6 @@ export function sameShape(left: DataType, right: DataType): boolean {
   if (left.kind === 'list' && right.kind === 'list') return sameShape(left.element, right.element);
   if (left.kind === 'map' && right.kind === 'map') return sameShape(left.key, right.key) && sameShape(left.value, right.value);
   return left.kind === right.kind && describeType(left) === describeType(right);
-}
-
-/** A member by its name, as users name it: ignoring case. */
-export function memberNamed(struct: StructType, name: string): Field | undefined {
-  const lower = name.toLowerCase();
-  return struct.fields.find((field) => field.name === name) ?? struct.fields.find((field) => field.name.toLowerCase() === lower);
 }
 
 function namedArgument(name: string): string {

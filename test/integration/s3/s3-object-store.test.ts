@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { putLocalFile } from '../../../src/storage/put-local-file.ts';
+import { putLocalFile } from '../../../src/engine/write/write-to-store.ts';
 import { S3Clients } from '../../../src/storage/s3/s3-clients.ts';
 import { s3Settings } from '../../../src/storage/s3/s3-settings.ts';
 import { describeObjectStore, listed } from '../../conformance/object-store.ts';

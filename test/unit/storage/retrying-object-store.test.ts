@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/base/errors.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
+import { putLocalFile } from '../../../src/engine/write/write-to-store.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
-import { putLocalFile } from '../../../src/storage/put-local-file.ts';
 import { RetryingObjectStore } from '../../../src/storage/retrying-object-store.ts';
 import { listed } from '../../conformance/object-store.ts';
 import { FaultyObjectStore } from '../../support/faulty-object-store.ts';

@@ -5,17 +5,12 @@ import { corruptOrc } from '../orc-errors.ts';
 import { streamKind } from '../proto/numbers.ts';
 import { LongDecoder } from '../rle/long-decoder.ts';
 import type { LongWords } from '../rle/long-words.ts';
-import { formatUuids } from '../schema/uuid-text.ts';
+import { type BytesParts, formatUuids } from '../schema/uuid-text.ts';
 import type { ColumnReader } from './column-reader.ts';
 import { columnBase, type ReaderPlace } from './fixed-readers.ts';
 import { readOffsets, tooLarge } from './lengths.ts';
 import { Presence, type Present } from './presence.ts';
 import { longsOf, streamOf } from './stripe.ts';
-
-interface BytesParts {
-  readonly offsets: Int32Array;
-  readonly data: Uint8Array;
-}
 
 interface BytesValues {
   readonly capacity: () => number;

@@ -1,4 +1,4 @@
-import type { FixedColumn } from '../../../schema/columns.ts';
+import type { ColumnBase, FixedColumn } from '../../../schema/columns.ts';
 import type { DataType } from '../../../schema/types.ts';
 import { corruptOrc } from '../orc-errors.ts';
 import { streamKind } from '../proto/numbers.ts';
@@ -121,13 +121,6 @@ export function floatingReader({ stripe, orc, type }: ReaderPlace): ColumnReader
       return fixedColumn(type, present, type.kind === 'double' && width === 4 ? Float64Array.from(values) : values);
     },
   };
-}
-
-interface ColumnBase {
-  readonly type: DataType;
-  readonly length: number;
-  readonly nullCount: number;
-  readonly validity: Uint8Array | undefined;
 }
 
 /** What all columns have. */

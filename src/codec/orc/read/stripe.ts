@@ -1,3 +1,4 @@
+import type { Range } from '../../../schema/slice.ts';
 import { corruptOrc } from '../orc-errors.ts';
 import { encodingKind, type StreamKind, streamKind } from '../proto/numbers.ts';
 import { parseStripeFooter, type StreamInformation, type StripeFooter } from '../proto/stripe-footer.ts';
@@ -61,11 +62,6 @@ export function longsOf(stripe: Stripe, orc: OrcType, kind: StreamKind, signed: 
 
 function streamKey(column: number, kind: number): string {
   return `${column}/${kind}`;
-}
-
-interface Range {
-  readonly from: number;
-  readonly until: number;
 }
 
 function locateStreams(footer: StripeFooter, footerAt: number, place: string): ReadonlyMap<string, Range> {

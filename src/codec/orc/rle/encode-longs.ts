@@ -1,13 +1,9 @@
+import type { Range } from '../../../schema/slice.ts';
 import type { ByteSink } from '../streams/byte-sink.ts';
 import { packBits } from './bit-packing.ts';
 import { closestWidth, codeOfBits, packedBytes } from './bit-unpacking.ts';
 import { type LongWords, numberAt, setNumber } from './long-words.ts';
 import { maxRunLength } from './run-v2.ts';
-
-interface Range {
-  readonly from: number;
-  readonly until: number;
-}
 
 const minRepeat = 3;
 const maxShortRepeat = 10;

@@ -1,6 +1,6 @@
 import { UUID_BYTES, UUID_CHARACTERS, writeUuidText } from '../../uuid-text.ts';
 
-interface BytesParts {
+export interface BytesParts {
   readonly offsets: Int32Array;
   readonly data: Uint8Array;
 }

@@ -1,4 +1,5 @@
 import type { BytesColumn } from '../../../schema/columns.ts';
+import type { Range } from '../../../schema/slice.ts';
 import { compareBytes } from '../../byte-order.ts';
 import type { LongWords } from '../rle/long-words.ts';
 import { type Picked, positionOf } from './picked.ts';
@@ -33,11 +34,6 @@ export function dictionaryOf(picked: Picked<BytesColumn>): Dictionary | undefine
   const ids: LongWords = new Int32Array(2 * picked.count);
   for (let index = 0; index < picked.count; index++) ids[2 * index] = ranks[numbers[index] ?? 0] ?? 0;
   return { entries: order.map(({ range }) => range), ids };
-}
-
-interface Range {
-  readonly from: number;
-  readonly until: number;
 }
 
 /** Numbers values in the order of their first occurrence; a hash table with open addresses. */

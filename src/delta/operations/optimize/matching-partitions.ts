@@ -4,8 +4,8 @@ import { bindExpression } from '../../../expr/bind-expression.ts';
 import type { Expression } from '../../../expr/expression.ts';
 import { columnsOf } from '../../../expr/expression-tree.ts';
 import { statementTime } from '../../../expr/time-zone.ts';
-import { findField } from '../../../rows/change/assignment-targets.ts';
 import { filesOfPartitions } from '../../../rows/change/files-of-partitions.ts';
+import { fieldNamed } from '../../../schema/column-path.ts';
 import type { AddFile } from '../../actions.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
 import { partitionTextsOf } from '../../scan/partition-columns.ts';
@@ -23,7 +23,7 @@ export async function filesMatching(
   signal?: AbortSignal,
 ): Promise<readonly AddFile[]> {
   const bound = bindExpression(condition, [{ schema: snapshot.schema }]);
-  const partitionColumns = new Set(snapshot.partitionColumns.map((name) => findField(snapshot.schema, name)?.name));
+  const partitionColumns = new Set(snapshot.partitionColumns.map((name) => fieldNamed(snapshot.schema.fields, name)?.name));
   if (!columnsOf(bound).every(({ path }) => partitionColumns.has(path[0]))) throw dataColumn(snapshot, bound);
   const work = { engine: await context.engine(), now: statementTime(context), signal };
   const textsOf = partitionTextsOf(snapshot, context.name);
