@@ -1,3 +1,4 @@
+import { innerFields, someType } from '../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../schema/types.ts';
 
 /** What switches features on: the definition of a table. */
@@ -70,40 +71,14 @@ export function withRequired(names: Iterable<string>): readonly string[] {
 
 /** Visits every column and struct member, those in lists and maps too; paths enter them by `element`, `key` and `value`. */
 export function visitFields(schema: StructType, visit: (field: Field, path: readonly string[]) => void): void {
-  const within = (type: DataType, path: readonly string[]): void => {
-    switch (type.kind) {
-      case 'struct':
-        for (const field of type.fields) {
-          visit(field, [...path, field.name]);
-          within(field.type, [...path, field.name]);
-        }
-        return;
-      case 'list':
-        within(type.element, [...path, 'element']);
-        return;
-      case 'map':
-        within(type.key, [...path, 'key']);
-        within(type.value, [...path, 'value']);
-        return;
-      default:
+  const within = (type: DataType, above: readonly string[]): void => {
+    for (const field of innerFields(type)) {
+      const path = [...above, field.name];
+      if (type.kind === 'struct') visit(field, path);
+      within(field.type, path);
     }
   };
   within(schema, []);
-}
-
-/** Whether the type or a type inside it passes the test. */
-export function someType(type: DataType, test: (type: DataType) => boolean): boolean {
-  if (test(type)) return true;
-  switch (type.kind) {
-    case 'struct':
-      return type.fields.some((field) => someType(field.type, test));
-    case 'list':
-      return someType(type.element, test);
-    case 'map':
-      return someType(type.key, test) || someType(type.value, test);
-    default:
-      return false;
-  }
 }
 
 function isSet(key: string): (use: FeatureUse) => boolean {

@@ -1,5 +1,6 @@
 import type { DuckDBType } from '@duckdb/node-api';
 import { ServiceError } from '../base/errors.ts';
+import { everyInnerPair } from '../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../schema/types.ts';
 import { variantInRelations } from '../schema/variant-type.ts';
 import type { Api } from './duckdb-modules.ts';
@@ -126,25 +127,9 @@ const plainTypes: readonly { readonly id: string; readonly type: DataType; reado
 
 /** Whether values of both types are held alike: names and nullability of members do not count. Nanoseconds are, instants or not. */
 export function sameShape(left: DataType, right: DataType): boolean {
-  switch (left.kind) {
-    case 'decimal':
-      return right.kind === 'decimal' && left.precision === right.precision && left.scale === right.scale;
-    case 'struct':
-      return (
-        right.kind === 'struct' &&
-        left.fields.length === right.fields.length &&
-        left.fields.every((field, index) => {
-          const other = right.fields[index];
-          return other !== undefined && sameShape(field.type, other.type);
-        })
-      );
-    case 'list':
-      return right.kind === 'list' && sameShape(left.element, right.element);
-    case 'map':
-      return right.kind === 'map' && sameShape(left.key, right.key) && sameShape(left.value, right.value);
-    default:
-      return left.kind === right.kind || (isNanos(left) && isNanos(right));
-  }
+  if (left.kind === 'decimal') return right.kind === 'decimal' && left.precision === right.precision && left.scale === right.scale;
+  if (left.kind !== right.kind) return isNanos(left) && isNanos(right);
+  return everyInnerPair(left, right, (member, other) => sameShape(member.type, other.type));
 }
 
 function isNanos(type: DataType): boolean {

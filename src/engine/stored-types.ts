@@ -1,25 +1,16 @@
 import { ServiceError } from '../base/errors.ts';
 import { quoteName, sqlText, typeSql } from '../expr/sql/engine-text.ts';
 import { sqlTypeName } from '../schema/sql-type.ts';
+import { innerFields, someType, withInnerTypes } from '../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../schema/types.ts';
 import { variantFields, variantInRelations, variantStruct } from '../schema/variant-type.ts';
 
 /** The engine's type of a column in files: as `typeSql`, UUIDs and variants in their own types. */
 export function storedTypeSql(type: DataType): string {
-  switch (type.kind) {
-    case 'string':
-      return type.format === 'uuid' ? 'UUID' : typeSql(type);
-    case 'variant':
-      return 'VARIANT';
-    case 'struct':
-      return `STRUCT(${type.fields.map((field) => `${quoteName(field.name)} ${storedTypeSql(field.type)}`).join(', ')})`;
-    case 'list':
-      return `${storedTypeSql(type.element)}[]`;
-    case 'map':
-      return `MAP(${storedTypeSql(type.key)}, ${storedTypeSql(type.value)})`;
-    default:
-      return typeSql(type);
-  }
+  return typeSql(type, (plain) => {
+    if (plain.kind === 'variant') return 'VARIANT';
+    return plain.kind === 'string' && plain.format === 'uuid' ? 'UUID' : typeSql(plain);
+  });
 }
 
 /** A value as files hold it, as a value of relations. */
@@ -40,16 +31,7 @@ export function storedValueSql(sql: string, type: DataType): string {
 
 /** The type that files have of a column: without members that they do not hold. */
 export function storedType(type: DataType): DataType {
-  switch (type.kind) {
-    case 'struct':
-      return { ...type, fields: storedFields(type.fields).map((field) => ({ ...field, type: storedType(field.type) })) };
-    case 'list':
-      return { ...type, element: storedType(type.element) };
-    case 'map':
-      return { ...type, key: storedType(type.key), value: storedType(type.value) };
-    default:
-      return type;
-  }
+  return withInnerTypes(type.kind === 'struct' ? { ...type, fields: storedFields(type.fields) } : type, storedType);
 }
 
 /**
@@ -88,42 +70,18 @@ export function isNowhere(type: DataType): boolean {
 
 /** Paths of the members inside of a type that files do not hold, as `AbsentMember` has them. */
 export function nowherePaths(type: DataType): readonly (readonly string[])[] {
-  switch (type.kind) {
-    case 'struct':
-      return type.fields.flatMap((field) => (isNowhere(field.type) ? [[field.name]] : below(field.name, field.type)));
-    case 'list':
-      return below('element', type.element);
-    case 'map':
-      return [...below('key', type.key), ...below('value', type.value)];
-    default:
-      return [];
-  }
+  return innerFields(type).flatMap((field) =>
+    type.kind === 'struct' && isNowhere(field.type) ? [[field.name]] : nowherePaths(field.type).map((path) => [field.name, ...path]),
+  );
 }
 
 /** Whether values of the type have another form in files than in relations. */
 export function isStoredOtherwise(type: DataType): boolean {
-  return holds(type, (leaf) => leaf.kind === 'variant' || (leaf.kind === 'string' && leaf.format === 'uuid'));
+  return someType(type, (leaf) => leaf.kind === 'variant' || (leaf.kind === 'string' && leaf.format === 'uuid'));
 }
 
 function holdsVariants(type: DataType): boolean {
-  return holds(type, (leaf) => leaf.kind === 'variant');
-}
-
-function holds(type: DataType, test: (leaf: DataType) => boolean): boolean {
-  switch (type.kind) {
-    case 'struct':
-      return type.fields.some((field) => holds(field.type, test));
-    case 'list':
-      return holds(type.element, test);
-    case 'map':
-      return holds(type.key, test) || holds(type.value, test);
-    default:
-      return test(type);
-  }
-}
-
-function below(name: string, type: DataType): readonly (readonly string[])[] {
-  return nowherePaths(type).map((path) => [name, ...path]);
+  return someType(type, (leaf) => leaf.kind === 'variant');
 }
 
 /** The engine's variants as the struct that relations have of them. */

@@ -1,4 +1,5 @@
 import { assertNever } from '../base/assert.ts';
+import { sqlTypeName } from '../schema/sql-type.ts';
 import type { DataType } from '../schema/types.ts';
 import type { Expression, FrameBound, Literal, SortKey, Window } from './expression.ts';
 import { printDateText, printTimestampText } from './parse/temporal-text.ts';
@@ -91,21 +92,8 @@ export function printLiteral(literal: Literal): string {
 
 /** A type as SQL text of Spark: `STRUCT<a: INT NOT NULL, b: ARRAY<STRING>>`. */
 export function printType(type: DataType): string {
-  switch (type.kind) {
-    case 'struct':
-      return `STRUCT<${type.fields.map((field) => `${printName(field.name)}: ${printType(field.type)}${field.nullable ? '' : ' NOT NULL'}`).join(', ')}>`;
-    case 'list':
-      return `ARRAY<${printType(type.element)}>`;
-    case 'map':
-      return `MAP<${printType(type.key)}, ${printType(type.value)}>`;
-    case 'decimal':
-      return `DECIMAL(${type.precision},${type.scale})`;
-    default:
-      return spelledTypes[type.kind] ?? type.kind.toUpperCase();
-  }
+  return sqlTypeName(type, printName);
 }
-
-const spelledTypes: Readonly<Record<string, string>> = { byte: 'TINYINT', short: 'SMALLINT', integer: 'INT', long: 'BIGINT' };
 
 /** A name, in backticks where it is not a plain word. */
 export function printName(name: string): string {

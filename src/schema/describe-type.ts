@@ -1,14 +1,15 @@
 import type { DataType, Field } from './types.ts';
 
 /** A type in one line of SQL-like text: `struct<a:bigint not null,b:array<string>>`. Equal text means equal type, nullability and ids. */
-export function describeType(type: DataType): string {
+export function describeType(type: DataType, describeMembers: (fields: readonly Field[]) => string = describeFields): string {
+  const inside = (inner: DataType, nullable: boolean): string => `${describeType(inner, describeMembers)}${required(nullable)}`;
   switch (type.kind) {
     case 'struct':
-      return `struct<${describeFields(type.fields)}>`;
+      return `struct<${describeMembers(type.fields)}>`;
     case 'list':
-      return `array<${describeType(type.element)}${required(type.elementNullable)}>`;
+      return `array<${inside(type.element, type.elementNullable)}>`;
     case 'map':
-      return `map<${describeType(type.key)},${describeType(type.value)}${required(type.valueNullable)}>`;
+      return `map<${inside(type.key, true)},${inside(type.value, type.valueNullable)}>`;
     case 'decimal':
       return `decimal(${type.precision},${type.scale})`;
     default:
@@ -23,6 +24,7 @@ export function describeFields(fields: readonly Field[]): string {
     .join(',');
 }
 
-function required(nullable: boolean): string {
+/** As it stands behind the type of a column or member. */
+export function required(nullable: boolean): string {
   return nullable ? '' : ' not null';
 }

@@ -1,16 +1,14 @@
 import type { DataType } from './types.ts';
 
-/** A type as SQL names it: `INT`, `ARRAY<STRING>`, `STRUCT<a: BIGINT NOT NULL>`. */
-export function sqlTypeName(type: DataType): string {
+/** A type as SQL names it: `INT`, `ARRAY<STRING>`, `STRUCT<a: BIGINT NOT NULL>`. `name`: how names of members are spelled. */
+export function sqlTypeName(type: DataType, name: (name: string) => string = quotedWhenNeeded): string {
   switch (type.kind) {
     case 'struct':
-      return `STRUCT<${type.fields
-        .map((field) => `${quotedWhenNeeded(field.name)}: ${sqlTypeName(field.type)}${field.nullable ? '' : ' NOT NULL'}`)
-        .join(', ')}>`;
+      return `STRUCT<${type.fields.map((field) => `${name(field.name)}: ${sqlTypeName(field.type, name)}${field.nullable ? '' : ' NOT NULL'}`).join(', ')}>`;
     case 'list':
-      return `ARRAY<${sqlTypeName(type.element)}>`;
+      return `ARRAY<${sqlTypeName(type.element, name)}>`;
     case 'map':
-      return `MAP<${sqlTypeName(type.key)}, ${sqlTypeName(type.value)}>`;
+      return `MAP<${sqlTypeName(type.key, name)}, ${sqlTypeName(type.value, name)}>`;
     case 'decimal':
       return `DECIMAL(${type.precision},${type.scale})`;
     default:

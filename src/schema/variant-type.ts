@@ -1,3 +1,4 @@
+import { someType } from './type-tree.ts';
 import type { DataType, Field, StructType } from './types.ts';
 
 /** How columns hold variants: as a struct of two byte strings, neither of which is null where the variant is not. */
@@ -16,16 +17,5 @@ export const variantInRelations: StructType = {
 
 /** Types whose values are neither equal nor ordered: no partitions, keys, groups, sorts or bounds by them. */
 export function isComparable(type: DataType): boolean {
-  switch (type.kind) {
-    case 'variant':
-      return false;
-    case 'struct':
-      return type.fields.every((field) => isComparable(field.type));
-    case 'list':
-      return isComparable(type.element);
-    case 'map':
-      return isComparable(type.key) && isComparable(type.value);
-    default:
-      return true;
-  }
+  return !someType(type, (inner) => inner.kind === 'variant');
 }

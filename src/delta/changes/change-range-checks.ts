@@ -1,4 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { innerFields } from '../../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { Version } from '../../table/version.ts';
 import { type MappingMode, physicalName } from '../column-mapping/physical-schema.ts';
@@ -56,16 +57,7 @@ function keepsColumns(before: StructType, after: StructType, mapping: MappingMod
 
 /** The structs a type is made of, outermost first, without those inside them. */
 function structsIn(type: DataType): readonly StructType[] {
-  switch (type.kind) {
-    case 'struct':
-      return [type];
-    case 'list':
-      return structsIn(type.element);
-    case 'map':
-      return [...structsIn(type.key), ...structsIn(type.value)];
-    default:
-      return [];
-  }
+  return type.kind === 'struct' ? [type] : innerFields(type).flatMap((field) => structsIn(field.type));
 }
 
 function isReadableAs(before: DataType, after: DataType): boolean {

@@ -1,4 +1,5 @@
 import type { IdSource } from '../../base/ids.ts';
+import { innerFields, withInnerTypes } from '../../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import { columnId, mappingKeys } from './physical-schema.ts';
 
@@ -29,18 +30,7 @@ export function assignMapping(schema: StructType, options: AssignmentOptions): M
     const metadata = { ...field.metadata, [mappingKeys.id]: id, [mappingKeys.physicalName]: name };
     return { ...field, metadata, type: within(field.type) };
   };
-  const within = (type: DataType): DataType => {
-    switch (type.kind) {
-      case 'struct':
-        return { kind: 'struct', fields: type.fields.map(assigned) };
-      case 'list':
-        return { ...type, element: within(type.element) };
-      case 'map':
-        return { ...type, key: within(type.key), value: within(type.value) };
-      default:
-        return type;
-    }
-  };
+  const within = (type: DataType): DataType => withInnerTypes(type, within, assigned);
   const fields = schema.fields.map(assigned);
   return { schema: { kind: 'struct', fields }, maxColumnId: last };
 }
@@ -52,16 +42,7 @@ export function withoutMapping(schema: StructType): StructType {
 
 /** Highest id in the schema; 0 without any. */
 function highestColumnId(type: DataType): number {
-  switch (type.kind) {
-    case 'struct':
-      return Math.max(0, ...type.fields.map((field) => Math.max(columnId(field) ?? 0, highestColumnId(field.type))));
-    case 'list':
-      return highestColumnId(type.element);
-    case 'map':
-      return Math.max(highestColumnId(type.key), highestColumnId(type.value));
-    default:
-      return 0;
-  }
+  return Math.max(0, ...innerFields(type).map((field) => Math.max(columnId(field) ?? 0, highestColumnId(field.type))));
 }
 
 function unmapped(field: Field): Field {
@@ -71,14 +52,5 @@ function unmapped(field: Field): Field {
 }
 
 function unmappedType(type: DataType): DataType {
-  switch (type.kind) {
-    case 'struct':
-      return withoutMapping(type);
-    case 'list':
-      return { ...type, element: unmappedType(type.element) };
-    case 'map':
-      return { ...type, key: unmappedType(type.key), value: unmappedType(type.value) };
-    default:
-      return type;
-  }
+  return withInnerTypes(type, unmappedType, unmapped);
 }

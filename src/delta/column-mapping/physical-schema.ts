@@ -1,5 +1,6 @@
 import { present } from '../../base/assert.ts';
 import { ServiceError } from '../../base/errors.ts';
+import { withInnerTypes } from '../../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { MetadataAction, ProtocolAction } from '../actions.ts';
 
@@ -93,14 +94,5 @@ function mapped(field: Field): Field {
 }
 
 function physical(type: DataType): DataType {
-  switch (type.kind) {
-    case 'struct':
-      return physicalStruct(type);
-    case 'list':
-      return { ...type, element: physical(type.element) };
-    case 'map':
-      return { ...type, key: physical(type.key), value: physical(type.value) };
-    default:
-      return type;
-  }
+  return withInnerTypes(type, physical, mapped);
 }

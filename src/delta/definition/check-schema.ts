@@ -1,8 +1,10 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { schemaTree } from '../../schema/schema-tree.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
+import { duplicatePath, innerFields } from '../../schema/type-tree.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
 import { changeFields } from '../../table/change-columns.ts';
+import { visitFields } from '../feature-catalogue.ts';
 
 /** Columns the change feed adds to rows. */
 export const feedColumns: readonly string[] = changeFields.map((field) => field.name);
@@ -39,7 +41,8 @@ export interface SchemaRules {
 export function checkSchema(schema: StructType, rules: SchemaRules): void {
   if (schema.fields.length === 0) throw emptySchema();
   refuseForeignTypes(schema);
-  checkDuplicates(schema, '');
+  const twice = duplicatePath(schema);
+  if (twice !== undefined) throw columnExists([...twice.slice(0, -1), twice.at(-1)?.toLowerCase()].join('.'));
   if (!rules.mapped) checkNames(schema);
   if (rules.changeDataFeed) checkFeedColumns(schema);
   checkPartitionColumns(schema, rules.partitionColumns);
@@ -63,25 +66,9 @@ export function checkFeedColumns(schema: StructType): void {
 /** @throws AnalysisException `DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES`. */
 export function checkNames(schema: StructType): void {
   const invalid: string[] = [];
-  const visit = (type: DataType): void => {
-    switch (type.kind) {
-      case 'struct':
-        for (const field of type.fields) {
-          if (field.name === '' || /[ ,;{}()\n\t=]/.test(field.name)) invalid.push(field.name);
-          visit(field.type);
-        }
-        return;
-      case 'list':
-        visit(type.element);
-        return;
-      case 'map':
-        visit(type.key);
-        visit(type.value);
-        return;
-      default:
-    }
-  };
-  visit(schema);
+  visitFields(schema, ({ name }) => {
+    if (name === '' || /[ ,;{}()\n\t=]/.test(name)) invalid.push(name);
+  });
   if (invalid.length === 0) return;
   throw new AnalysisException({
     errorClass: 'DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES',
@@ -113,12 +100,7 @@ function refuseForeignTypes(schema: StructType): void {
   const found: string[] = [];
   const visit = (type: DataType, path: string): void => {
     if (foreignKinds.has(type.kind)) found.push(`${path}: ${sqlTypeName(type)}`);
-    else if (type.kind === 'struct') for (const field of type.fields) visit(field.type, path === '' ? field.name : `${path}.${field.name}`);
-    else if (type.kind === 'list') visit(type.element, `${path}.element`);
-    else if (type.kind === 'map') {
-      visit(type.key, `${path}.key`);
-      visit(type.value, `${path}.value`);
-    }
+    for (const field of innerFields(type)) visit(field.type, path === '' ? field.name : `${path}.${field.name}`);
   };
   visit(schema, '');
   if (found.length === 0) return;
@@ -129,29 +111,6 @@ function refuseForeignTypes(schema: StructType): void {
     parameters: { dataTypeList: `[${found.join(', ')}]` },
     hint: 'cast the columns to TIMESTAMP, BIGINT or STRING, or make an Iceberg table',
   });
-}
-
-function checkDuplicates(type: DataType, prefix: string): void {
-  switch (type.kind) {
-    case 'struct': {
-      const seen = new Set<string>();
-      for (const field of type.fields) {
-        const lower = field.name.toLowerCase();
-        if (seen.has(lower)) throw columnExists(`${prefix}${lower}`);
-        seen.add(lower);
-        checkDuplicates(field.type, `${prefix}${field.name}.`);
-      }
-      return;
-    }
-    case 'list':
-      checkDuplicates(type.element, `${prefix}element.`);
-      return;
-    case 'map':
-      checkDuplicates(type.key, `${prefix}key.`);
-      checkDuplicates(type.value, `${prefix}value.`);
-      return;
-    default:
-  }
 }
 
 function checkPartitionColumns(schema: StructType, partitionColumns: readonly string[]): void {

@@ -1,6 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { fieldNamed } from '../../schema/column-path.ts';
 import { describeFields, describeType } from '../../schema/describe-type.ts';
+import { innerFields } from '../../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { MetadataAction } from '../actions.ts';
 import { mappingKeys, physicalName } from '../column-mapping/physical-schema.ts';
@@ -69,17 +70,11 @@ function keepsMappedColumns(before: Described, after: Described, samePartitions:
 /** Every column, at every level, by the path it has in files. */
 function logicalNames(schema: StructType): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  const enter = (type: DataType, path: readonly string[]): void => {
-    if (type.kind === 'list') enter(type.element, [...path, 'element']);
-    if (type.kind === 'map') {
-      enter(type.key, [...path, 'key']);
-      enter(type.value, [...path, 'value']);
-    }
-    if (type.kind !== 'struct') return;
-    for (const field of type.fields) {
-      const at = [...path, physicalName(field)];
-      found.set(at.join('\n'), field.name);
-      enter(field.type, at);
+  const enter = (type: DataType, above: readonly string[]): void => {
+    for (const field of innerFields(type)) {
+      const path = [...above, physicalName(field)];
+      if (type.kind === 'struct') found.set(path.join('\n'), field.name);
+      enter(field.type, path);
     }
   };
   enter(schema, []);

@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { isFloating } from '../../expr/sql/cast-sql.ts';
 import { quoteName, sqlText } from '../../expr/sql/engine-text.ts';
+import { innerFields } from '../../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { ColumnDetails, FileDetails, StoredBound } from '../engine.ts';
 import type { CopiedFile } from './written-copy.ts';
@@ -43,24 +44,10 @@ export async function fileDetails(
   });
 }
 
-function leavesOfField(field: Field, above: readonly string[], repeated: boolean): readonly DetailLeaf[] {
-  return leavesOfType(field.type, field.id, [...above, field.name], repeated);
-}
-
-function leavesOfType(type: DataType, id: number | undefined, path: readonly string[], repeated: boolean): readonly DetailLeaf[] {
-  switch (type.kind) {
-    case 'struct':
-      return type.fields.flatMap((field) => leavesOfField(field, path, repeated));
-    case 'list':
-      return leavesOfType(type.element, type.elementId, [...path, 'element'], true);
-    case 'map':
-      return [
-        ...leavesOfType(type.key, type.keyId, [...path, 'key'], true),
-        ...leavesOfType(type.value, type.valueId, [...path, 'value'], true),
-      ];
-    default:
-      return [{ id, path, type, repeated }];
-  }
+function leavesOfField({ type, id, name }: Field, above: readonly string[], repeated: boolean): readonly DetailLeaf[] {
+  const path = [...above, name];
+  if (type.kind !== 'struct' && type.kind !== 'list' && type.kind !== 'map') return [{ id, path, type, repeated }];
+  return innerFields(type).flatMap((field) => leavesOfField(field, path, repeated || type.kind !== 'struct'));
 }
 
 interface ToldDetails {

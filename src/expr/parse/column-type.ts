@@ -1,5 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { ServiceError } from '../../base/errors.ts';
+import { describeType, required } from '../../schema/describe-type.ts';
+import { quotedWhenNeeded } from '../../schema/sql-type.ts';
 import type { DataType, Field } from '../../schema/types.ts';
 import { parseDeclaredType } from './parse-type.ts';
 
@@ -69,26 +71,9 @@ function invalid(text: string, problem: string): ServiceError {
 
 /** The inverse of `parseColumnType`. */
 export function printColumnType(type: DataType): string {
-  switch (type.kind) {
-    case 'struct':
-      return `struct<${type.fields.map(printField).join(',')}>`;
-    case 'list':
-      return `array<${printColumnType(type.element)}${printRequired(type.elementNullable)}>`;
-    case 'map':
-      return `map<${printColumnType(type.key)},${printColumnType(type.value)}${printRequired(type.valueNullable)}>`;
-    case 'decimal':
-      return `decimal(${type.precision},${type.scale})`;
-    default:
-      return type.kind;
-  }
+  return describeType(type, (fields) => fields.map(printField).join(','));
 }
 
-function printField(field: Field): string {
-  const plain = /^[A-Za-z_][A-Za-z0-9_]*$/.test(field.name);
-  const name = plain ? field.name : `\`${field.name.replaceAll('`', '``')}\``;
-  return `${name}:${printColumnType(field.type)}${printRequired(field.nullable)}`;
-}
-
-function printRequired(nullable: boolean): string {
-  return nullable ? '' : ' not null';
+function printField({ name, type, nullable }: Field): string {
+  return `${quotedWhenNeeded(name)}:${printColumnType(type)}${required(nullable)}`;
 }

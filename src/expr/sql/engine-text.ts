@@ -1,6 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { assertNever } from '../../base/assert.ts';
-import type { DataType } from '../../schema/types.ts';
+import type { DataType, PrimitiveType } from '../../schema/types.ts';
 import { variantInRelations } from '../../schema/variant-type.ts';
 import type { Literal } from '../expression.ts';
 import { printDecimal } from '../print-expression.ts';
@@ -56,19 +56,26 @@ export function literalSql(literal: Literal): string {
   }
 }
 
-/** The engine's type for a column type; instants are TIMESTAMP WITH TIME ZONE, those of nanoseconds TIMESTAMP_NS in UTC. */
-export function typeSql(type: DataType): string {
+/** The engine's type for a column type, with other names for plain types where `plain` gives them; instants are TIMESTAMP WITH TIME ZONE, those of nanoseconds TIMESTAMP_NS in UTC. */
+export function typeSql(type: DataType, plain: (type: PrimitiveType) => string = plainTypeSql): string {
+  switch (type.kind) {
+    case 'list':
+      return `${typeSql(type.element, plain)}[]`;
+    case 'map':
+      return `MAP(${typeSql(type.key, plain)}, ${typeSql(type.value, plain)})`;
+    case 'struct':
+      return `STRUCT(${type.fields.map((field) => `${quoteName(field.name)} ${typeSql(field.type, plain)}`).join(', ')})`;
+    default:
+      return plain(type);
+  }
+}
+
+function plainTypeSql(type: PrimitiveType): string {
   switch (type.kind) {
     case 'decimal':
       return `DECIMAL(${type.precision},${type.scale})`;
     case 'variant':
       return typeSql(variantInRelations);
-    case 'list':
-      return `${typeSql(type.element)}[]`;
-    case 'map':
-      return `MAP(${typeSql(type.key)}, ${typeSql(type.value)})`;
-    case 'struct':
-      return `STRUCT(${type.fields.map((field) => `${quoteName(field.name)} ${typeSql(field.type)}`).join(', ')})`;
     default:
       return plainTypes[type.kind];
   }

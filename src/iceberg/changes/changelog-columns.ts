@@ -1,6 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { nearestName } from '../../base/nearest-name.ts';
 import { columnPathSql, quoteName } from '../../expr/sql/engine-sql.ts';
+import { someType } from '../../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import { columnAt, columnPath } from '../metadata/schema-fields.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
@@ -72,19 +73,7 @@ export function rowKeys({ fields }: StructType): readonly string[] {
 
 /** Whether there is a floating-point number in values of the type. */
 export function holdsFloats(type: DataType): boolean {
-  switch (type.kind) {
-    case 'float':
-    case 'double':
-      return true;
-    case 'struct':
-      return type.fields.some((field) => holdsFloats(field.type));
-    case 'list':
-      return holdsFloats(type.element);
-    case 'map':
-      return holdsFloats(type.key) || holdsFloats(type.value);
-    default:
-      return false;
-  }
+  return someType(type, ({ kind }) => kind === 'float' || kind === 'double');
 }
 
 function keySql(column: string, type: DataType): string {

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../../base/bigint-json.ts';
-import type { DataType, Field } from '../../schema/types.ts';
+import { innerFields } from '../../schema/type-tree.ts';
+import type { Field } from '../../schema/types.ts';
 import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
 import { columnPath, columnsById } from '../metadata/schema-fields.ts';
 import type { IcebergSchema, TableMetadata } from '../metadata/table-metadata.ts';
@@ -54,23 +55,7 @@ interface Mapped {
 }
 
 function mappedField({ id, name, type }: Field): Mapped {
-  return { id, name, inside: insideOf(type) };
-}
-
-function insideOf(type: DataType): readonly Mapped[] {
-  switch (type.kind) {
-    case 'struct':
-      return type.fields.map(mappedField);
-    case 'list':
-      return [{ id: type.elementId, name: 'element', inside: insideOf(type.element) }];
-    case 'map':
-      return [
-        { id: type.keyId, name: 'key', inside: insideOf(type.key) },
-        { id: type.valueId, name: 'value', inside: insideOf(type.value) },
-      ];
-    default:
-      return [];
-  }
+  return { id, name, inside: innerFields(type).map(mappedField) };
 }
 
 /** Columns keep the names they had; a name that another column has taken is no longer theirs. */

@@ -1,4 +1,5 @@
 import type { TimeZone } from '../../expr/time-zone.ts';
+import { duplicatePath } from '../../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { PartitionFieldDefinition, Transform } from '../../table/partitioning/transform.ts';
 import { printTransform } from '../../table/partitioning/transform.ts';
@@ -107,26 +108,8 @@ function schemaOf(
 
 /** Names are found ignoring case: two that differ by it alone could not be told apart. @throws AnalysisException `COLUMN_ALREADY_EXISTS`. */
 function refuseDuplicates(type: DataType): void {
-  switch (type.kind) {
-    case 'list':
-      refuseDuplicates(type.element);
-      return;
-    case 'map':
-      refuseDuplicates(type.key);
-      refuseDuplicates(type.value);
-      return;
-    case 'struct': {
-      const seen = new Set<string>();
-      for (const { name, type: inner } of type.fields) {
-        const lower = name.toLowerCase();
-        if (seen.has(lower)) throw columnTwice(lower);
-        seen.add(lower);
-        refuseDuplicates(inner);
-      }
-      return;
-    }
-    default:
-  }
+  const twice = duplicatePath(type)?.at(-1);
+  if (twice !== undefined) throw columnTwice(twice.toLowerCase());
 }
 
 /** What columns of other tables remember, ids above all, is not this table's. */

@@ -9,6 +9,7 @@ import { rowGroupLayout } from '../../codec/parquet/row-group-layout.ts';
 import type { WriteParquetOptions } from '../../codec/parquet/write-parquet.ts';
 import { columnBytes } from '../../schema/column-bytes.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
+import { innerFields } from '../../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { FileCompression } from './compression.ts';
 import { RowQueue } from './row-queue.ts';
@@ -141,23 +142,16 @@ interface LeafId {
   readonly type: DataType;
 }
 
-function leafIds({ type, id }: Pick<Field, 'type' | 'id'>): readonly LeafId[] {
-  switch (type.kind) {
-    case 'struct':
-      return type.fields.flatMap(leafIds);
-    case 'list':
-      return leafIds({ type: type.element, id: type.elementId });
-    case 'map':
-      return [...leafIds({ type: type.key, id: type.keyId }), ...leafIds({ type: type.value, id: type.valueId })];
-    case 'variant':
-      // Its two parts have no ids of their own.
-      return [
-        { id, type },
-        { id: undefined, type },
-      ];
-    default:
-      return [{ id, type }];
-  }
+function leafIds(field: Pick<Field, 'type' | 'id'>): readonly LeafId[] {
+  const inner = innerFields(field.type);
+  if (inner.length > 0 || field.type.kind === 'struct') return inner.flatMap(leafIds);
+  // The two parts of a variant have no ids of their own.
+  return field.type.kind === 'variant'
+    ? [
+        { id: field.id, type: field.type },
+        { id: undefined, type: field.type },
+      ]
+    : [{ id: field.id, type: field.type }];
 }
 
 /** Bytes that the rows take in memory, about. */

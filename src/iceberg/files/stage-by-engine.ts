@@ -2,6 +2,7 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { Engine, ParquetTarget, WrittenFile } from '../../engine/engine.ts';
 import { parquetPlace } from '../../engine/write/parquet-place.ts';
 import { quoteName, sqlText } from '../../expr/sql/engine-sql.ts';
+import { someType } from '../../schema/type-tree.ts';
 import type { DataType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { ContentFile } from '../metadata/content-file.ts';
@@ -14,18 +15,9 @@ import { contentFile, type FileNames, fileNames, type Staging } from './staging.
  * Whether the engine writes every column as the format wants it: not values of a fixed length, not instants of nanoseconds, and not
  * variants, whose parts must be required. */
 export function holdsEngineTypes(type: DataType): boolean {
-  switch (type.kind) {
-    case 'struct':
-      return type.fields.every((field) => holdsEngineTypes(field.type));
-    case 'list':
-      return holdsEngineTypes(type.element);
-    case 'map':
-      return holdsEngineTypes(type.key) && holdsEngineTypes(type.value);
-    case 'binary':
-      return type.fixedLength === undefined;
-    default:
-      return type.kind !== 'timestamp_ns' && type.kind !== 'variant';
-  }
+  return !someType(type, (inner) => {
+    return inner.kind === 'timestamp_ns' || inner.kind === 'variant' || (inner.kind === 'binary' && inner.fixedLength !== undefined);
+  });
 }
 
 /** Parquet files written by the engine. */

@@ -1,5 +1,6 @@
 import { type JsonObject, type JsonValue, parseJson, printJson } from '../../base/bigint-json.ts';
-import type { DataType, Field, StructType } from '../../schema/types.ts';
+import { innerFields } from '../../schema/type-tree.ts';
+import type { Field, StructType } from '../../schema/types.ts';
 import { JsonMembers } from './json-members.ts';
 import { invalidMetadata } from './spec-errors.ts';
 
@@ -96,21 +97,5 @@ function mappedFieldToJson({ fieldId, names, fields }: MappedField): JsonObject 
 }
 
 function mappedField({ name, id, type }: Field): MappedField {
-  return { fieldId: id, names: [name], fields: childrenOf(type) };
-}
-
-function childrenOf(type: DataType): readonly MappedField[] {
-  switch (type.kind) {
-    case 'struct':
-      return nameMappingOf(type);
-    case 'list':
-      return [{ fieldId: type.elementId, names: ['element'], fields: childrenOf(type.element) }];
-    case 'map':
-      return [
-        { fieldId: type.keyId, names: ['key'], fields: childrenOf(type.key) },
-        { fieldId: type.valueId, names: ['value'], fields: childrenOf(type.value) },
-      ];
-    default:
-      return [];
-  }
+  return { fieldId: id, names: [name], fields: innerFields(type).map(mappedField) };
 }

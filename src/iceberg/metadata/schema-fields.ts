@@ -1,3 +1,4 @@
+import { innerFields } from '../../schema/type-tree.ts';
 import type { DataType, Field } from '../../schema/types.ts';
 import type { IcebergSchema } from './table-metadata.ts';
 
@@ -19,7 +20,7 @@ export function columnsById(schema: IcebergSchema): ReadonlyMap<number, SchemaCo
   const known = cache.get(schema);
   if (known !== undefined) return known;
   const columns = new Map<number, SchemaColumn>();
-  addFields(columns, schema.struct.fields, [], false);
+  addInside(columns, schema.struct, [], false);
   cache.set(schema, columns);
   return columns;
 }
@@ -46,32 +47,13 @@ export function columnAt(schema: IcebergSchema, path: readonly string[]): Schema
 
 const cache = new WeakMap<IcebergSchema, ReadonlyMap<number, SchemaColumn>>();
 
-function addFields(columns: Map<number, SchemaColumn>, fields: readonly Field[], parent: readonly string[], repeated: boolean): void {
-  for (const field of fields) {
-    const path = [...parent, field.name];
-    if (field.id !== undefined) columns.set(field.id, { id: field.id, path, type: field.type, nullable: field.nullable, repeated, field });
-    addInside(columns, field.type, path, repeated);
+function addInside(columns: Map<number, SchemaColumn>, within: DataType, above: readonly string[], repeated: boolean): void {
+  for (const member of innerFields(within)) {
+    const { id, name, type, nullable } = member;
+    const path = [...above, name];
+    const isPart = within.kind !== 'struct';
+    const inRepeated = repeated || isPart;
+    if (id !== undefined) columns.set(id, { id, path, type, nullable, repeated: inRepeated, field: isPart ? undefined : member });
+    addInside(columns, type, path, inRepeated);
   }
-}
-
-function addInside(columns: Map<number, SchemaColumn>, type: DataType, path: readonly string[], repeated: boolean): void {
-  if (type.kind === 'struct') addFields(columns, type.fields, path, repeated);
-  if (type.kind === 'list') {
-    addPart(columns, type.elementId, type.element, [...path, 'element'], type.elementNullable);
-  }
-  if (type.kind === 'map') {
-    addPart(columns, type.keyId, type.key, [...path, 'key'], false);
-    addPart(columns, type.valueId, type.value, [...path, 'value'], type.valueNullable);
-  }
-}
-
-function addPart(
-  columns: Map<number, SchemaColumn>,
-  id: number | undefined,
-  type: DataType,
-  path: readonly string[],
-  nullable: boolean,
-): void {
-  if (id !== undefined) columns.set(id, { id, path, type, nullable, repeated: true, field: undefined });
-  addInside(columns, type, path, true);
 }

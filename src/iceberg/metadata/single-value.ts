@@ -32,7 +32,8 @@ export function encodeSingleValue(type: DataType, value: NonNullable<PartitionVa
       return isNumeric(value) ? unscaledBytes(BigInt(value)) : undefined;
     case 'string':
       if (typeof value !== 'string') return undefined;
-      return type.format === 'uuid' ? uuidBytes(value) : new Uint8Array(Buffer.from(value));
+      if (type.format !== 'uuid') return new Uint8Array(Buffer.from(value));
+      return copyOf(uuidBytes(value));
     case 'binary':
       return value instanceof Uint8Array ? value : undefined;
     case 'struct':
@@ -89,6 +90,11 @@ export function decodeSingleValue(type: DataType, bytes: Uint8Array): PartitionV
     default:
       return assertNever(type);
   }
+}
+
+/** A plain array, whose own bytes are all there is of it. */
+function copyOf(bytes: Uint8Array | undefined): Uint8Array | undefined {
+  return bytes === undefined ? undefined : new Uint8Array(bytes);
 }
 
 /** Canonical text of sixteen bytes. */

@@ -1,5 +1,6 @@
 import { mapBounded } from '../../base/map-bounded.ts';
-import type { DataType, StructType } from '../../schema/types.ts';
+import { someType } from '../../schema/type-tree.ts';
+import type { StructType } from '../../schema/types.ts';
 import type { HiddenColumn } from '../../table/hidden-columns.ts';
 import type { FileLayout, FileScan, ReadFileRange, ScanFile, ScanStatistics } from '../../table/scan.ts';
 import type { ManifestEntry, PartitionValue } from '../metadata/content-file.ts';
@@ -44,7 +45,7 @@ export async function readableFiles(source: MetadataSource, request: ReadableFil
   const { schema, metadata, files } = request;
   const layouts = new FileLayouts(schema, request.nameToId);
   const identities = new Map(metadata.partitionSpecs.map((spec) => [spec.specId, identityFieldsOf(spec)]));
-  const withNanoInstants = schema.fields.some(({ type }) => hasNanoInstants(type));
+  const withNanoInstants = someType(schema, ({ kind }) => kind === 'timestamp_ns');
   // Files of other formats are read into the columns of the schema before the engine sees them.
   const whole: FileLayout = {
     storedColumns: schema.fields.map((field) => ({ field, match: { by: 'name', name: field.name }, storedType: field.type })),
@@ -95,20 +96,6 @@ function lineageOf({ file, sequenceNumber }: ManifestEntry): Pick<ScanFile, 'bas
 
 function partitionById(fields: readonly IdentityField[], values: readonly PartitionValue[]): ReadonlyMap<number, PartitionValue> {
   return new Map(fields.map(({ sourceId, place }) => [sourceId, values[place]]));
-}
-
-/** Instants of nanoseconds, at any depth: of a Parquet file the engine would cut them to microseconds. */
-function hasNanoInstants(type: DataType): boolean {
-  switch (type.kind) {
-    case 'struct':
-      return type.fields.some((field) => hasNanoInstants(field.type));
-    case 'list':
-      return hasNanoInstants(type.element);
-    case 'map':
-      return hasNanoInstants(type.key) || hasNanoInstants(type.value);
-    default:
-      return type.kind === 'timestamp_ns';
-  }
 }
 
 /** For files that the engine cannot open by a path of this machine. */

@@ -3,6 +3,7 @@ import { sqlText, typeSql } from '../../expr/sql/engine-sql.ts';
 import type { ZoneRule } from '../../expr/time-zone.ts';
 import { fieldNamed } from '../../schema/column-path.ts';
 import { describeType } from '../../schema/describe-type.ts';
+import { everyInnerPair, innerFields } from '../../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 
 /**
@@ -214,18 +215,9 @@ function castable(from: DataType, to: DataType): boolean {
 
 /** The same type by names and kinds, nullability and ids aside. Member names must be spelled alike and stand in the same order. */
 export function sameShape(left: DataType, right: DataType): boolean {
-  if (left.kind === 'struct' && right.kind === 'struct') {
-    return (
-      left.fields.length === right.fields.length &&
-      left.fields.every((field, index) => {
-        const other = right.fields[index];
-        return other !== undefined && other.name === field.name && sameShape(field.type, other.type);
-      })
-    );
-  }
-  if (left.kind === 'list' && right.kind === 'list') return sameShape(left.element, right.element);
-  if (left.kind === 'map' && right.kind === 'map') return sameShape(left.key, right.key) && sameShape(left.value, right.value);
-  return left.kind === right.kind && describeType(left) === describeType(right);
+  if (left.kind !== right.kind) return false;
+  if (innerFields(left).length === 0) return describeType(left) === describeType(right);
+  return everyInnerPair(left, right, (member, other) => member.name === other.name && sameShape(member.type, other.type));
 }
 
 function namedArgument(name: string): string {

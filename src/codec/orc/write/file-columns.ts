@@ -1,4 +1,5 @@
-import type { DataType, StructType } from '../../../schema/types.ts';
+import { innerFields } from '../../../schema/type-tree.ts';
+import type { DataType, Field, StructType } from '../../../schema/types.ts';
 import { unsupportedOrc } from '../orc-errors.ts';
 import type { OrcKind } from '../proto/numbers.ts';
 import { attribute } from '../schema/attributes.ts';
@@ -27,36 +28,13 @@ export function* flattened(root: FileColumn): Generator<FileColumn, void, undefi
   for (const child of root.children) yield* flattened(child);
 }
 
-interface Part {
-  readonly name: string;
-  readonly type: DataType;
-  readonly id: number | undefined;
-  readonly required: boolean;
-}
-
-function place(type: DataType, part: Part | undefined, counter: { next: number }): FileColumn {
+function place(type: DataType, part: Field | undefined, counter: { next: number }): FileColumn {
   const column = counter.next;
   counter.next += 1;
-  const parts = partsOf(type);
+  const parts = innerFields(type);
   const children = parts.map((child) => place(child.type, child, counter));
   const names = type.kind === 'struct' ? parts.map(({ name }) => name) : [];
   return { column, kind: kindOf(type), type, id: part?.id, names, children, attributes: attributesOf(type, part) };
-}
-
-function partsOf(type: DataType): readonly Part[] {
-  switch (type.kind) {
-    case 'struct':
-      return type.fields.map(({ name, type: member, id, nullable }) => ({ name, type: member, id, required: !nullable }));
-    case 'list':
-      return [{ name: 'element', type: type.element, id: type.elementId, required: !type.elementNullable }];
-    case 'map':
-      return [
-        { name: 'key', type: type.key, id: type.keyId, required: true },
-        { name: 'value', type: type.value, id: type.valueId, required: !type.valueNullable },
-      ];
-    default:
-      return [];
-  }
 }
 
 function kindOf(type: DataType): OrcKind {
@@ -89,11 +67,11 @@ const kinds = {
 } as const;
 
 /** Iceberg spec: ORC. */
-function attributesOf(type: DataType, part: Part | undefined): ReadonlyMap<string, string> {
+function attributesOf(type: DataType, part: Field | undefined): ReadonlyMap<string, string> {
   const attributes = new Map<string, string>();
   if (part === undefined) return attributes;
   if (part.id !== undefined) attributes.set(attribute.id, String(part.id));
-  attributes.set(attribute.required, String(part.required));
+  attributes.set(attribute.required, String(!part.nullable));
   for (const [key, value] of notesOf(type)) attributes.set(key, value);
   return attributes;
 }
