@@ -133,7 +133,7 @@ const payloadShape = {
   }).optional(),
   schema: textField({
     description:
-      'Avro schema (JSON text; `${file:/path/to/it.avsc}` reads a file) that wrote all payloads, or the text of a `.proto` file. Only with `schemaId` `none` or `single-object`.',
+      'Avro schema (JSON text; `${file:/path/to/it.avsc}` reads a file) or, with `schemaId: none`, the text of a `.proto` file. With `schemaId` `none` and `single-object` it is what wrote all payloads; of Avro with a registry it is what they are read as: its aliases, defaults and promotions apply to whatever wrote them.',
     maxLength: maxSchemaLength,
   }).optional(),
   message: textField({
@@ -186,6 +186,8 @@ const valueSettings: z.ZodType<ValueEncoding> = z
     const isEvent = envelope === 'debezium';
     if (isEvent && encoding.kind !== 'json' && encoding.kind !== 'connect-json' && encoding.kind !== 'avro')
       report('envelope', `change events are json, connect-json or avro, not ${encoding.kind}`);
+    if (isEvent && encoding.kind === 'avro' && encoding.schemas === 'registry' && encoding.reader !== undefined)
+      report('schema', 'change events are read by the schemas that wrote them; leave it out');
     const skips = (tombstones ?? (isEvent ? 'skip' : 'reject')) === 'skip';
     return {
       ...encoding,
@@ -226,9 +228,10 @@ function encodingOf(entry: PayloadEntry, report: Report): PayloadEncoding {
   }
   const idIn = schemaId ?? (schema === undefined ? 'prefix' : 'none');
   if (idIn === 'prefix' || idIn === 'header') {
+    if (format === 'avro') return { kind: format, schemas: 'registry', idIn, ...(schema === undefined ? {} : { reader: schema }) };
     if (schema !== undefined)
       report('schema', `the registry has the schemas of payloads with schemaId: ${idIn}; leave it out, or set schemaId: none`);
-    return format === 'avro' ? { kind: format, schemas: 'registry', idIn } : { kind: format, schemas: 'registry', idIn, message };
+    return { kind: format, schemas: 'registry', idIn, message };
   }
   if (schema === undefined) report('schema', `is required with schemaId: ${idIn}`);
   if (format === 'avro') return { kind: format, schemas: 'given', schema: schema ?? '', framed: idIn === 'single-object' };

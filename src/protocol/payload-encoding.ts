@@ -4,8 +4,8 @@ export type PayloadEncoding =
   | { readonly kind: 'json'; readonly framed: boolean }
   /** What Kafka Connect's JSON converter writes with its schemas: an object of `schema` and `payload`. */
   | { readonly kind: 'connect-json' }
-  /** Avro whose schema is in a registry; the record says which, before the payload or in a header. */
-  | { readonly kind: 'avro'; readonly schemas: 'registry'; readonly idIn: 'prefix' | 'header' }
+  /** Avro whose schema is in a registry; the record says which, before the payload or in a header. `reader`: the schema that it is read as. */
+  | { readonly kind: 'avro'; readonly schemas: 'registry'; readonly idIn: 'prefix' | 'header'; readonly reader?: string | undefined }
   /** Avro by one schema. `framed`: behind the mark of Avro's single-object encoding, whose fingerprint must be the schema's. */
   | { readonly kind: 'avro'; readonly schemas: 'given'; readonly schema: string; readonly framed: boolean }
   /** Protobuf whose schema is in a registry; which message of it follows the id. `message`: its name, whatever the payload says. */

@@ -24,28 +24,49 @@ export interface AvroPrimitive extends Logical {
   readonly kind: AvroPrimitiveKind;
 }
 
-export interface AvroFixed extends Logical {
+/** What a reader's schema knows its types and fields by, beside their names. */
+interface Aliased {
+  readonly aliases?: readonly string[] | undefined;
+}
+
+export interface AvroFixed extends Logical, Aliased {
   readonly kind: 'fixed';
   readonly name: string;
   readonly size: number;
 }
 
-export interface AvroEnum {
+export interface AvroEnum extends Aliased {
   readonly kind: 'enum';
   readonly name: string;
   readonly symbols: readonly string[];
+  /** Of a reader's schema: what stands for symbols that it does not have. */
+  readonly default?: string | undefined;
+  /** Of a resolved type (`resolveSchemas`): symbols that the reader's schema does not have. */
+  readonly unread?: ReadonlySet<string> | undefined;
 }
 
-export interface AvroRecord {
+export interface AvroRecord extends Aliased {
   readonly kind: 'record';
   readonly name: string;
   readonly fields: readonly AvroField[];
+  /** Of a resolved type: fields of the reader's schema that are not written. */
+  readonly added?: readonly AddedField[] | undefined;
 }
 
-export interface AvroField {
+export interface AvroField extends Aliased {
   readonly name: string;
   readonly type: AvroType;
   readonly fieldId?: number | undefined;
+  readonly default?: JsonValue | undefined;
+  /** Of a resolved type: the reader's schema does not have it. */
+  readonly passed?: boolean | undefined;
+}
+
+/** A field whose values are all its default, which is the same as if these bytes of its type were written. */
+export interface AddedField {
+  readonly name: string;
+  readonly type: AvroType;
+  readonly bytes: Uint8Array;
 }
 
 /** With `map` its items are records of a key and a value, which stand for a map whose keys may be anything. */
@@ -66,6 +87,8 @@ export interface AvroMap {
 export interface AvroUnion {
   readonly kind: 'union';
   readonly branches: readonly AvroType[];
+  /** Of a resolved type: branches that the reader's schema does not take, and why. */
+  readonly unread?: ReadonlyMap<AvroType, string> | undefined;
 }
 
 /** A name used many times counts as often: reading a value may visit every node. */
@@ -178,22 +201,38 @@ class TypeParser {
       names.add(field['name']);
       const sized = this.parse(field['type'], namespace, depth + 1);
       sizes.push(sized);
-      return { name: field['name'], type: sized.type, fieldId: idOf(field, 'field-id') };
+      const { default: preset } = field;
+      return {
+        name: field['name'],
+        type: sized.type,
+        fieldId: idOf(field, 'field-id'),
+        ...aliasesOf(field, undefined),
+        ...(preset === undefined ? {} : { default: preset }),
+      };
     });
-    return this.#define(name, { type: { kind: 'record', name, fields: read }, nodes: 1 + totalNodes(sizes) });
+    const type = { kind: 'record', name, fields: read, ...aliasesOf(schema, namespace) } as const;
+    return this.#define(name, { type, nodes: 1 + totalNodes(sizes) });
   }
 
   #enum(schema: JsonObject, outer: string): Sized {
-    const { name } = this.#declare(schema, outer);
+    const { name, namespace } = this.#declare(schema, outer);
     const symbols = (arrayOf(schema['symbols']) ?? []).filter((symbol) => typeof symbol === 'string');
-    return this.#define(name, { type: { kind: 'enum', name, symbols }, nodes: 1 });
+    const { default: preset } = schema;
+    const type = {
+      kind: 'enum',
+      name,
+      symbols,
+      ...aliasesOf(schema, namespace),
+      ...(typeof preset === 'string' ? { default: preset } : {}),
+    } as const;
+    return this.#define(name, { type, nodes: 1 });
   }
 
   #fixed(schema: JsonObject, outer: string): Sized {
-    const { name } = this.#declare(schema, outer);
+    const { name, namespace } = this.#declare(schema, outer);
     const size = schema['size'];
     if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) throw this.#corrupt(`fixed ${name} has no size`);
-    return this.#define(name, { type: { kind: 'fixed', name, size, ...logicalOf(schema) }, nodes: 1 });
+    return this.#define(name, { type: { kind: 'fixed', name, size, ...logicalOf(schema), ...aliasesOf(schema, namespace) }, nodes: 1 });
   }
 
   #declare(schema: JsonObject, outer: string): { name: string; namespace: string } {
@@ -230,6 +269,13 @@ function totalNodes(parts: readonly Sized[]): number {
 
 function fullName(name: string, namespace: string): string {
   return namespace === '' ? name : `${namespace}.${name}`;
+}
+
+/** Of a type they are full names, those without a dot in its `namespace`; of a field they are as they stand. */
+function aliasesOf(schema: JsonObject, namespace: string | undefined): Aliased {
+  const aliases = (arrayOf(schema['aliases']) ?? []).filter((alias) => typeof alias === 'string');
+  if (aliases.length === 0) return {};
+  return { aliases: aliases.map((alias) => (namespace === undefined || alias.includes('.') ? alias : fullName(alias, namespace))) };
 }
 
 function logicalOf(schema: JsonObject): Logical {

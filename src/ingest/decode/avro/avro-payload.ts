@@ -1,6 +1,7 @@
 import { isServiceError } from '../../../base/errors.ts';
 import type { AvroType } from '../../../codec/avro/avro-type.ts';
 import { ByteCursor } from '../../../codec/avro/byte-cursor.ts';
+import { resolveSchemas } from '../../../codec/avro/resolve-schemas.ts';
 import type { PayloadEncoding, SchemaKey, ValueEncoding } from '../../../protocol/payload-encoding.ts';
 import type { DecodeSpec, PassReason } from '../../../protocol/sealed-batch.ts';
 import type { NeedsOfRecords } from '../../evolve/needs-of-records.ts';
@@ -45,6 +46,8 @@ export class AvroPayload implements PayloadDecoder {
   readonly #members: readonly PayloadMember[];
   readonly #options: AvroPayloadOptions;
   readonly #given: GivenSchema | undefined;
+  /** What payloads are read as, whatever wrote them. */
+  readonly #readAs: AvroType | undefined;
   readonly #cursor = new ByteCursor(new Uint8Array(0), 'the payload');
   /** By schema; a text says why payloads of that one cannot be read. */
   readonly #readers = new Map<SchemaKey, PayloadReader | string>();
@@ -53,7 +56,9 @@ export class AvroPayload implements PayloadDecoder {
   constructor(members: readonly PayloadMember[], options: AvroPayloadOptions) {
     this.#members = members;
     this.#options = options;
-    this.#given = options.encoding.schemas === 'given' ? readGivenSchema(options.encoding.schema) : undefined;
+    const { encoding } = options;
+    this.#given = encoding.schemas === 'given' ? readGivenSchema(encoding.schema) : undefined;
+    this.#readAs = encoding.schemas === 'given' || encoding.reader === undefined ? undefined : readGivenSchema(encoding.reader).type;
   }
 
   decode(record: SourceRecord, start: number, end: number): Refusal | undefined {
@@ -98,16 +103,26 @@ export class AvroPayload implements PayloadDecoder {
     if (this.#given === undefined && found?.schema === undefined) return `the registry has no schema ${key}`;
     if (this.#readers.size >= maxReaders) this.#readers.clear();
     const made = this.#given === undefined ? registeredAvro(key, found?.schema) : this.#given.type;
-    const reader = typeof made === 'string' ? made : this.#readerOf(made, unknownMembers);
+    const reader = typeof made === 'string' ? made : this.#resolved(key, made, unknownMembers);
     this.#readers.set(key, reader);
     return reader;
+  }
+
+  #resolved(key: SchemaKey, writer: AvroType, unknownMembers: DecodeSpec['unknownMembers']): PayloadReader | string {
+    if (this.#readAs === undefined) return this.#readerOf(writer, unknownMembers);
+    const resolved = resolveSchemas(writer, this.#readAs);
+    return typeof resolved === 'string'
+      ? `the schema ${key} of the registry cannot be read as the schema of the route: ${resolved}`
+      : this.#readerOf(resolved, unknownMembers);
   }
 
   #readerOf(type: AvroType, unknownMembers: DecodeSpec['unknownMembers']): PayloadReader | string {
     const [only, ...more] = this.#members;
     const { needs, envelope } = this.#options;
     if (type.kind === 'record' && only?.name !== wholeValue) {
-      const stored = envelope === undefined ? type : rowOfEvent(type);
+      // As the route reads them: what old writers do not have is a column too.
+      const whole = this.#readAs?.kind === 'record' ? this.#readAs : type;
+      const stored = envelope === undefined ? whole : rowOfEvent(type);
       const row = stored === undefined ? undefined : needs?.relevant(rowOfAvro(stored, needs.spec));
       return envelope === undefined
         ? { row, read: recordReader(type, this.#members, unknownMembers), unread: unreadFields(type, this.#members) }

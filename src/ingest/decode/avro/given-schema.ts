@@ -13,6 +13,23 @@ export interface GivenSchema {
   readonly fingerprint: Uint8Array;
 }
 
+/** Longs of 64 bits, which numbers do not hold: defaults may be any of them. avsc writes none. */
+const longs = avsc.types.LongType.__with(
+  {
+    fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
+    toBuffer: (value: bigint | number) => {
+      const bytes = Buffer.alloc(8);
+      bytes.writeBigInt64LE(BigInt(value));
+      return bytes;
+    },
+    fromJSON: (value: unknown) => value,
+    toJSON: (value: unknown) => value,
+    isValid: (value: unknown) => (typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)),
+    compare: (a: bigint | number, b: bigint | number) => (a < b ? -1 : Number(a > b)),
+  },
+  true,
+);
+
 /**
  * Reads a schema that a route names. avsc checks it: names, defaults and ambiguous unions too, which payloads would not show.
  *
@@ -23,7 +40,8 @@ export function readGivenSchema(text: string): GivenSchema {
   let canonical: string;
   try {
     json = isBareName.test(text) ? text : parseJson(text, 'the schema');
-    canonical = printJson(avsc.Type.forSchema(json as unknown as avsc.Schema, { wrapUnions: true }).schema() as unknown as JsonValue);
+    const read = avsc.Type.forSchema(json as unknown as avsc.Schema, { wrapUnions: true, registry: { long: longs } });
+    canonical = printJson(read.schema() as unknown as JsonValue);
   } catch (cause) {
     throw new ServiceError({
       code: 'AVRO_SCHEMA_INVALID',

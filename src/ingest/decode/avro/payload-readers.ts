@@ -1,6 +1,6 @@
 import { type AvroReader, NullReader } from '../../../codec/avro/avro-reader.ts';
-import type { AvroRecord, AvroType } from '../../../codec/avro/avro-type.ts';
-import type { ByteCursor } from '../../../codec/avro/byte-cursor.ts';
+import type { AvroField, AvroRecord, AvroType } from '../../../codec/avro/avro-type.ts';
+import { ByteCursor } from '../../../codec/avro/byte-cursor.ts';
 import { ListReader, MapReader, NullableReader, type RecordStep, StructReader } from '../../../codec/avro/nested-readers.ts';
 import { describeStored } from '../../../codec/avro/resolve-columns.ts';
 import { leastBytes, pairOf, type ValueSkipper, valueSkipper } from '../../../codec/avro/skip-values.ts';
@@ -24,7 +24,7 @@ export type RecordReader = (cursor: ByteCursor) => PassReason | undefined;
 /** The reader of payloads that were written with `stored`, strictly: what does not fit a column exactly throws `ValueRefused`. */
 export function recordReader(stored: AvroRecord, members: readonly PayloadMember[], unknownMembers: Unknown): RecordReader {
   const steps = recordSteps(stored, members, unknownMembers, '');
-  const absent = members.filter(({ name }) => !stored.fields.some((field) => field.name === name));
+  const absent = members.filter(({ name }) => !isThere(stored, name));
   return (cursor) => {
     for (const step of steps) {
       if (step.kind === 'read') step.reader.read(cursor);
@@ -38,7 +38,13 @@ export function recordReader(stored: AvroRecord, members: readonly PayloadMember
 /** Fields that no column takes. */
 export function unreadFields(stored: AvroRecord, members: readonly PayloadMember[]): number {
   const names = new Set(members.map(({ name }) => name));
-  return stored.fields.filter(({ name }) => !names.has(name)).length;
+  const { fields, added = [] } = stored;
+  return [...fields.filter(({ passed }) => passed !== true), ...added].filter(({ name }) => !names.has(name)).length;
+}
+
+/** Whether payloads have the field, or the schema that they are read as has a default for it. */
+function isThere({ fields, added }: AvroRecord, name: string): boolean {
+  return fields.some((field) => field.passed !== true && field.name === name) || added?.some((field) => field.name === name) === true;
 }
 
 /** The reader of payloads that are one value, for the one column that takes it. */
@@ -51,16 +57,36 @@ export function valueReader(stored: AvroType, { label, nullable, column, type }:
 }
 
 function recordSteps(stored: AvroRecord, members: readonly PayloadMember[], unknownMembers: Unknown, outer: string): readonly RecordStep[] {
-  return stored.fields.map((field): RecordStep => {
-    const member = members.find(({ name }) => name === field.name);
-    if (member === undefined) {
-      const skip = unknownMembers === 'reject' ? refuseUnknown(outer, field.name) : valueSkipper(field.type);
-      return { kind: 'skip', skip };
-    }
+  const readerFor = ({ name, type: written }: Pick<AvroField, 'name' | 'type'>): AvroReader | undefined => {
+    const member = members.find((each) => each.name === name);
+    if (member === undefined) return undefined;
     const { column, type, nullable, label } = member;
     const where = outer === '' ? label : `${outer}.${label}`;
-    return { kind: 'read', reader: readerOf(field.type, { column, type, nullable, where }, unknownMembers) };
+    return readerOf(written, { column, type, nullable, where }, unknownMembers);
+  };
+  const steps = stored.fields.map((field): RecordStep => {
+    if (field.passed === true) return { kind: 'skip', skip: valueSkipper(field.type) };
+    const reader = readerFor(field);
+    if (reader !== undefined) return { kind: 'read', reader };
+    return { kind: 'skip', skip: unknownMembers === 'reject' ? refuseUnknown(outer, field.name) : valueSkipper(field.type) };
   });
+  const added = (stored.added ?? []).flatMap((field): readonly RecordStep[] => {
+    const reader = readerFor(field);
+    return reader === undefined ? [] : [{ kind: 'read', reader: presetReader(reader, field.bytes) }];
+  });
+  return added.length === 0 ? steps : [...steps, ...added];
+}
+
+/** Reads the same bytes each time, whatever is in the payload. */
+function presetReader(reader: AvroReader, bytes: Uint8Array): AvroReader {
+  const preset = new ByteCursor(bytes, 'the default');
+  return {
+    column: reader.column,
+    read(): void {
+      preset.load(bytes, 0, bytes.length);
+      reader.read(preset);
+    },
+  };
 }
 
 function refuseUnknown(outer: string, name: string): ValueSkipper {
@@ -88,11 +114,15 @@ function readerOf(stored: AvroType, target: Target, unknownMembers: Unknown): Av
   const { column, nullable, where } = target;
   if (stored.kind === 'null') return nullable ? new NullReader(column) : refuseNull(column, where);
   if (stored.kind !== 'union') return valueReaderOf(stored, target, unknownMembers);
-  const nullBranch = stored.branches.findIndex((branch) => branch.kind === 'null');
-  const [only, ...more] = stored.branches.filter((branch) => branch.kind !== 'null');
-  if (nullable && nullBranch >= 0 && only !== undefined && more.length === 0)
-    return new NullableReader(valueReaderOf(only, target, unknownMembers), stored.branches.length, nullBranch);
-  const branches = stored.branches.map((branch) => readerOf(branch, target, unknownMembers));
+  const { branches: written, unread } = stored;
+  const nullBranch = written.findIndex((branch) => branch.kind === 'null');
+  const [only, ...more] = written.filter((branch) => branch.kind !== 'null');
+  if (nullable && nullBranch >= 0 && only !== undefined && more.length === 0 && unread === undefined)
+    return new NullableReader(valueReaderOf(only, target, unknownMembers), written.length, nullBranch);
+  const branches = written.map((branch) => {
+    const why = unread?.get(branch);
+    return why === undefined ? readerOf(branch, target, unknownMembers) : refuseUnread(target, why);
+  });
   return {
     column,
     read(cursor): void {
@@ -165,13 +195,23 @@ function structReader(stored: AvroRecord, column: StructBuilder, where: string, 
     const child = column.children[index];
     return child === undefined ? [] : [{ name, label: name, nullable, type, column: child }];
   });
-  const required = members.find(({ name, nullable }) => !nullable && !stored.fields.some((field) => field.name === name));
+  const required = members.find(({ name, nullable }) => !nullable && !isThere(stored, name));
   const steps = recordSteps(stored, members, unknownMembers, where);
   if (required === undefined) return new StructReader(column, steps);
   return {
     column,
     read(): void {
       throw new ValueRefused(`${where}.${required.label}`, 'missing-required', 'a required column has no value');
+    },
+  };
+}
+
+/** What the writer's schema has and the schema of the route has not. */
+function refuseUnread({ column, where }: Target, why: string): AvroReader {
+  return {
+    column,
+    read(): void {
+      throw new ValueRefused(where, 'wrong-type', `by the schema of the route: ${why}`);
     },
   };
 }

@@ -35,7 +35,7 @@ function stringReader(stored: AvroType, column: BytesBuilder, where: string): Av
     case 'string':
       return new TextReader(column);
     case 'enum':
-      return new ConvertedReader(column, symbolBytes(stored));
+      return new ConvertedReader(column, symbolBytes(stored, where));
     case 'fixed':
       if (stored.logicalType === 'uuid' && stored.size === UUID_BYTES)
         return new ConvertedReader(column, (cursor) => uuidText(cursor.fixed(UUID_BYTES)));
@@ -47,10 +47,15 @@ function stringReader(stored: AvroType, column: BytesBuilder, where: string): Av
   }
 }
 
-function symbolBytes(type: AvroEnum): (cursor: ByteCursor) => Uint8Array {
+function symbolBytes({ symbols, unread }: AvroEnum, where: string): (cursor: ByteCursor) => Uint8Array {
   const encoder = new TextEncoder();
-  const bytes = new Map(type.symbols.map((symbol) => [symbol, encoder.encode(symbol)]));
-  return (cursor) => bytes.get(enumSymbol(type.symbols, cursor)) ?? new Uint8Array(0);
+  const bytes = new Map(symbols.map((symbol) => [symbol, encoder.encode(symbol)]));
+  return (cursor) => {
+    const symbol = enumSymbol(symbols, cursor);
+    if (unread?.has(symbol) === true)
+      throw new ValueRefused(where, 'wrong-type', `"${symbol}" is no symbol of the schema of the route, whose enum has no default`);
+    return bytes.get(symbol) ?? new Uint8Array(0);
+  };
 }
 
 const durationBytes = 12;
