@@ -75,7 +75,7 @@ logging: { format: json, level: info }
       recoveryMs,
     );
 
-  it.each(bothFormats)('becomes rows of %s, each once, whatever the registry and a kill do', async (_, { label, iceberg }) => {
+  it.each(bothFormats)('P02: becomes rows of %s, each once, whatever the registry and a kill do', async (_, { label, iceberg }) => {
     await using registry = new CapturedRegistry(schemas);
     await registry.start();
     registry.leave();
@@ -112,7 +112,7 @@ logging: { format: json, level: info }
     expect(read.every((row) => row['order_id'] === row['id'])).toBe(true);
   });
 
-  it('that names a schema nobody has is a dead letter where that is wanted, and says so', async () => {
+  it('P02: that names a schema nobody has is a dead letter where that is wanted, and says so', async () => {
     await using registry = new CapturedRegistry(schemas.filter(({ id }) => id !== lastSchema));
     await registry.start();
     const pipeline = caseOf('unknown', 'delta', registry.url);

@@ -72,7 +72,7 @@ logging: { format: json, level: info }
       recoveryMs,
     );
 
-  it.each(bothFormats)('become rows of %s, each once; what is no row is counted', async (_, { label, iceberg }) => {
+  it.each(bothFormats)('P02: become rows of %s, each once; what is no row is counted', async (_, { label, iceberg }) => {
     const pipeline = caseOf(label, iceberg === undefined ? 'delta' : 'iceberg');
     await workload.admin.createTopics({ topics: [{ topic: pipeline.topic, numPartitions: 1 }] });
     await produce(pipeline.topic);

@@ -72,7 +72,7 @@ logging: { format: json, level: info }
     bothFormats.flatMap(([name, kind]) =>
       ['commit-applied:kill:3', 'before-commit:kill:4'].map((failpoint) => [name, failpoint, kind] as const),
     ),
-  )('has every member of every record of %s once, though one of its processes is killed (%s)', async (_, failpoint, { label, iceberg }) => {
+  )('P05: has every member of every record of %s once, though one of its processes is killed (%s)', async (_, failpoint, { label, iceberg }) => {
     const pipeline = caseOf(label, iceberg !== undefined);
     await workload.admin.createTopics({ topics: [{ topic: pipeline.topic, numPartitions: 2 }] });
     const producer = workload.kafka.producer({ idempotent: true, maxInFlightRequests: 1 });

@@ -55,7 +55,7 @@ describe('killed at a failpoint, the product loses nothing of an Iceberg table a
   it.each([
     ['after-dead-letters', 2],
     ['commit-applied', 2],
-  ])('with a transform between records and rows, at %s, passed for the %i. time', async (point, nth) => {
+  ])('X13: with a transform between records and rows, at %s, passed for the %i. time', async (point, nth) => {
     await expectSound(await killAndRecover({ workload, dir, point, nth, iceberg: { kind: 'files' }, transform: true }));
   });
 

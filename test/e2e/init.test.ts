@@ -22,7 +22,7 @@ describe('init', () => {
     return topic;
   };
 
-  it.each(['delta', 'iceberg'] as const)('of JSON, for %s', async (format) => {
+  it.each(['delta', 'iceberg'] as const)('P02: of JSON, for %s', async (format) => {
     const messages = Array.from({ length: 50 }, (_, id) => ({
       key: String(id),
       value: JSON.stringify({ id, at: '2024-03-01T10:00:00Z', price: id / 4, 'unit price': id, tags: ['a'], gone: null }),
@@ -35,7 +35,7 @@ describe('init', () => {
     expect((await served.terminate()).code, served.log).toBe(0);
   });
 
-  it('of Protobuf in a registry', async () => {
+  it('P02: of Protobuf in a registry', async () => {
     const { schemas, records } = goldenPayloads('protobuf');
     await using registry = new CapturedRegistry(schemas, 'PROTOBUF');
     await registry.start();

@@ -61,7 +61,7 @@ describe('killed at a failpoint, the product loses nothing and doubles nothing',
     ['before-data-file', 3],
     ['after-dead-letters', 2],
     ['commit-applied', 2],
-  ])('with a transform between records and rows, at %s, passed for the %i. time', async (point, nth) => {
+  ])('X13: with a transform between records and rows, at %s, passed for the %i. time', async (point, nth) => {
     await expectSound(await killAndRecover({ workload, dir, point, nth, transform: true }));
   });
 

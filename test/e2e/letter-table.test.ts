@@ -69,7 +69,7 @@ describe('the table of the dead letters', () => {
       ['after-dead-letters:kill:2', 'commit-applied:kill:3'].map((failpoint) => [what, failpoint, options, settings] as const),
     ),
   )(
-    '%s has a row of every letter after %s',
+    'P06: %s has a row of every letter after %s',
     async (_, failpoint, options, settings) => {
       const pipeline = pipelineCase(dir, 'letters', { ...options, partitions: 2 });
       const text = readFileSync(pipeline.config, 'utf8')

@@ -58,7 +58,7 @@ describe('records that no dead letter holds whole', () => {
   });
 
   it.each(formats)(
-    'are letters cut or of a whole batch, and the rows behind them reach %s',
+    'P06: are letters cut or of a whole batch, and the rows behind them reach %s',
     async (_, options) => {
       const pipeline = pipelineCase(dir, 'letters', { ...options, partitions: 1 });
       await workload.createTopic(pipeline);
@@ -103,7 +103,7 @@ describe('records that no dead letter holds whole', () => {
   );
 
   it.each(formats)(
-    'are passed by skip, counted, for %s',
+    'P06: are passed by skip, counted, for %s',
     async (_, options) => {
       const pipeline = pipelineCase(dir, 'skip', { ...options, partitions: 1 });
       await workload.createTopic(pipeline);

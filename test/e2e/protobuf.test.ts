@@ -16,7 +16,7 @@ const rows = own.flatMap(({ row }) => (row === 'null' ? [] : [JSON.parse(row) as
 describe('Protobuf with a registry', () => {
   const { dir, workload, serve } = productBench('protobuf');
 
-  it.each(bothFormats)('becomes rows of %s, each once, through a kill', async (_, { label, iceberg }) => {
+  it.each(bothFormats)('P02: becomes rows of %s, each once, through a kill', async (_, { label, iceberg }) => {
     await using registry = new CapturedRegistry(schemas, 'PROTOBUF');
     await registry.start();
     const name = `protobuf-${label}-${randomUUID().slice(0, 8)}`;

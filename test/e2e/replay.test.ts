@@ -115,7 +115,7 @@ describe('dead letters that are replayed', () => {
       ['before-transaction-end', 'transaction-end-applied'].map((point) => [what, point, options] as const),
     ),
   )(
-    'are rows of %s once, with the replay killed at %s and the ingest in the middle',
+    'X11: are rows of %s once, with the replay killed at %s and the ingest in the middle',
     async (_, point, options) => {
       const pipeline = await rejected(`replay-${point}`, options);
       correctRoute(pipeline);
@@ -144,7 +144,7 @@ describe('dead letters that are replayed', () => {
     240_000,
   );
 
-  it('are read by a pipeline that runs, become letters again where they still do not fit, and are told apart', async () => {
+  it('X11: are read by a pipeline that runs, become letters again where they still do not fit, and are told apart', async () => {
     const pipeline = await rejected('replay-again', {});
     const serving = start(pipeline, ['serve']);
     await untilRows(serving, goodCount);

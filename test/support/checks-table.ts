@@ -182,7 +182,8 @@ async function rows(db: DuckDBConnection, sql: string): Promise<readonly Row[]> 
   return result.getRowObjectsJS();
 }
 
-function scan(tableDir: string, adds: readonly Add[]): string {
+/** The files, as a table of DuckDB. */
+export function scan(tableDir: string, adds: readonly Add[]): string {
   const files = adds.map((add) => `'${join(tableDir, add.path).replaceAll("'", "''")}'`);
   return `read_parquet([${files.join(', ')}], filename = true, hive_partitioning = false)`;
 }

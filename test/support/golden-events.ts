@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 /** A record of Debezium, and what it tells. */
 export interface CapturedEvent {
@@ -28,12 +28,25 @@ export interface GoldenEvents {
 
 const rowMark = '"row": ';
 
-/** The captures of test/golden/payloads/debezium.jsonl.gz (see CATALOGUE.md beside it). */
+/** Those of the captures that most tests need; see CATALOGUE.md beside them. */
 export function goldenEvents(): GoldenEvents {
-  const text = gunzipSync(readFileSync(new URL('../golden/payloads/debezium.jsonl.gz', import.meta.url))).toString('utf8');
+  return eventsIn(gunzipSync(readFileSync(packed('debezium.jsonl.gz'))));
+}
+
+/** All captures whole. */
+export function allGoldenEvents(): GoldenEvents {
+  const rest = eventsIn(brotliDecompressSync(readFileSync(packed('debezium-rest.jsonl.br'))));
+  return { schemas: rest.schemas, events: [...goldenEvents().events, ...rest.events] };
+}
+
+function packed(name: string): URL {
+  return new URL(`../golden/payloads/${name}`, import.meta.url);
+}
+
+function eventsIn(text: Buffer): GoldenEvents {
   const schemas: GoldenEvents['schemas'][number][] = [];
   const events: CapturedEvent[] = [];
-  for (const line of text.trimEnd().split('\n')) {
+  for (const line of text.toString('utf8').trimEnd().split('\n')) {
     const parsed = JSON.parse(line) as Omit<CapturedEvent, 'row'> & { readonly id: number; readonly schema?: string };
     if (parsed.schema !== undefined) schemas.push({ capture: parsed.capture, id: parsed.id, schema: parsed.schema });
     else events.push({ ...parsed, row: line.slice(line.lastIndexOf(rowMark) + rowMark.length, -1) });
