@@ -72,40 +72,43 @@ logging: { format: json, level: info }
     bothFormats.flatMap(([name, kind]) =>
       ['commit-applied:kill:3', 'before-commit:kill:4'].map((failpoint) => [name, failpoint, kind] as const),
     ),
-  )('P05: has every member of every record of %s once, though one of its processes is killed (%s)', async (_, failpoint, { label, iceberg }) => {
-    const pipeline = caseOf(label, iceberg !== undefined);
-    await workload.admin.createTopics({ topics: [{ topic: pipeline.topic, numPartitions: 2 }] });
-    const producer = workload.kafka.producer({ idempotent: true, maxInFlightRequests: 1 });
-    await producer.connect();
-    const steady = serve(pipeline);
-    const killed = serve(pipeline, { env: { FAILPOINT: failpoint } });
-    await eventually('both are in the group', async () => {
-      const shares = await Promise.all(
-        [steady, killed].map(async (one) => (await one.metrics()).sum('tidewater_ingest_partitions_assigned')),
-      );
-      return shares.every((share) => share === 1);
-    });
-    for (const records of all) {
-      const messages = records.map((row, index) => ({ value: JSON.stringify(row), partition: index % 2 }));
-      await producer.send({ topic: pipeline.topic, messages });
-      await sleep(400);
-    }
-    await producer.disconnect();
-    await eventually('one is killed', () => killed.exit !== undefined);
-    const third = serve(pipeline);
-    await eventually('all rows are there', async () => (await rowCount(steady)) === generations * perGeneration, 120_000);
-    const expected = all.flat().map((row) => ({ ...row, _rescued: undefined }));
-    const read = (await rowsOf(pipeline.config)).toSorted((a, b) => Number(a['id']) - Number(b['id']));
-    expect(read.map(withoutNulls)).toEqual(expected.map(withoutNulls));
-    const audit = await runProduct({ config: pipeline.config, args: ['audit', '--json'] });
-    expect(JSON.parse(audit.stdout), audit.stdout).toMatchObject({ rows: expected.length, sound: true });
-    // The feed goes on over all changes of the table.
-    await eventually('all changes are published', async () => {
-      const published = await Promise.all([steady, third].map(async (one) => (await one.metrics()).sum('tidewater_cdf_records_total')));
-      return published.some((count) => count > 0) && (await lagOf(steady, third)) === 0;
-    });
-    for (const one of [steady, third]) expect((await one.terminate()).code, one.log).toBe(0);
-  });
+  )(
+    'P05: has every member of every record of %s once, though one of its processes is killed (%s)',
+    async (_, failpoint, { label, iceberg }) => {
+      const pipeline = caseOf(label, iceberg !== undefined);
+      await workload.admin.createTopics({ topics: [{ topic: pipeline.topic, numPartitions: 2 }] });
+      const producer = workload.kafka.producer({ idempotent: true, maxInFlightRequests: 1 });
+      await producer.connect();
+      const steady = serve(pipeline);
+      const killed = serve(pipeline, { env: { FAILPOINT: failpoint } });
+      await eventually('both are in the group', async () => {
+        const shares = await Promise.all(
+          [steady, killed].map(async (one) => (await one.metrics()).sum('tidewater_ingest_partitions_assigned')),
+        );
+        return shares.every((share) => share === 1);
+      });
+      for (const records of all) {
+        const messages = records.map((row, index) => ({ value: JSON.stringify(row), partition: index % 2 }));
+        await producer.send({ topic: pipeline.topic, messages });
+        await sleep(400);
+      }
+      await producer.disconnect();
+      await eventually('one is killed', () => killed.exit !== undefined);
+      const third = serve(pipeline);
+      await eventually('all rows are there', async () => (await rowCount(steady)) === generations * perGeneration, 120_000);
+      const expected = all.flat().map((row) => ({ ...row, _rescued: undefined }));
+      const read = (await rowsOf(pipeline.config)).toSorted((a, b) => Number(a['id']) - Number(b['id']));
+      expect(read.map(withoutNulls)).toEqual(expected.map(withoutNulls));
+      const audit = await runProduct({ config: pipeline.config, args: ['audit', '--json'] });
+      expect(JSON.parse(audit.stdout), audit.stdout).toMatchObject({ rows: expected.length, sound: true });
+      // The feed goes on over all changes of the table.
+      await eventually('all changes are published', async () => {
+        const published = await Promise.all([steady, third].map(async (one) => (await one.metrics()).sum('tidewater_cdf_records_total')));
+        return published.some((count) => count > 0) && (await lagOf(steady, third)) === 0;
+      });
+      for (const one of [steady, third]) expect((await one.terminate()).code, one.log).toBe(0);
+    },
+  );
 });
 
 async function lagOf(...processes: readonly ProductProcess[]): Promise<number> {
