@@ -216,7 +216,8 @@ export const aggregateFunctions: FunctionTable = {
   regr_sxy: regression('regr_sxy'),
   regr_r2: regression('regr_r2'),
   grouping: aggregate(1, (call) => `CAST(grouping(${argument(call, 0)}) AS TINYINT)`, { kind: 'byte' }),
-  grouping_id: aggregate([1, many], (call) => `CAST(grouping(${call.args.join(', ')}) AS BIGINT)`, types.long),
+  // Without columns it is that of all keys, which queries write down.
+  grouping_id: aggregate([0, many], (call) => `CAST(grouping(${call.args.join(', ')}) AS BIGINT)`, types.long),
   median: plain('median', ['double'], types.double),
   skewness: deviationOf(skewness),
   kurtosis: deviationOf(kurtosis),

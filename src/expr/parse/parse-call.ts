@@ -28,8 +28,8 @@ export function readCallTail(reader: ExpressionReader, head: { readonly name: st
   ignoreNulls ||= readNullTreatment(stream);
   const over = stream.atWords('OVER') && stream.atOperator('(', 1) ? readWindow(reader) : undefined;
   const call: Call = { kind: 'call', name: head.name, arguments: [...withUnit(head.name, given), ...order], at: head.at };
-  const rows = rowMakers[head.name.toLowerCase()];
-  if (rows !== undefined) return rows(call);
+  const rows = asRowMaker(call);
+  if (rows !== call) return rows;
   return {
     ...call,
     ...(distinct ? { distinct } : {}),
@@ -95,6 +95,11 @@ function jsonTuple(call: Call): Expression {
 
 /** Functions that are written as other ones that make rows. */
 const rowMakers: Readonly<Record<string, ((call: Call) => Expression) | undefined>> = { stack: stacked, json_tuple: jsonTuple };
+
+/** The call written as another one, if it is one that is. */
+export function asRowMaker(call: Call): Expression {
+  return rowMakers[call.name.toLowerCase()]?.(call) ?? call;
+}
 
 /** Functions whose first of three arguments is a unit, written as a bare word: `datediff(DAY, a, b)`. */
 const unitFunctions: ReadonlySet<string> = new Set(['datediff', 'date_diff', 'timestampdiff', 'dateadd', 'timestampadd']);

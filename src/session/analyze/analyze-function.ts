@@ -2,6 +2,7 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { nearestName } from '../../base/nearest-name.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { isGenerator } from '../../expr/generators.ts';
+import { asRowMaker } from '../../expr/parse/parse-call.ts';
 import { TokenStream } from '../../expr/parse/token-stream.ts';
 import type { Analyzed } from '../plan/analyzed.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -13,14 +14,14 @@ import { changePoint } from './travel.ts';
 
 type FunctionPlan = Plan & { readonly kind: 'function' };
 
-const known = ['range', 'explode', 'posexplode', 'inline', 'table_changes', 'table_changes_by_path'] as const;
+const known = ['range', 'explode', 'posexplode', 'inline', 'stack', 'json_tuple', 'table_changes', 'table_changes_by_path'] as const;
 
 /** The rows of a function in FROM. @throws AnalysisException `UNRESOLVABLE_TABLE_VALUED_FUNCTION` 42883 with the nearest name. */
 export async function analyzeFunction(analysis: Analysis, plan: FunctionPlan): Promise<Analyzed> {
   const name = plan.name.toLowerCase();
   if (name === 'range') return analyzeRange(analysis, plan);
   if (name === 'table_changes' || name === 'table_changes_by_path') return analyzeTableChanges(analysis, plan, name);
-  const call: Expression = { kind: 'call', name: plan.name, arguments: plan.arguments };
+  const call = asRowMaker({ kind: 'call', name: plan.name, arguments: plan.arguments });
   if (isGenerator(call)) {
     // What stands to the left of it is what it is about.
     const [visible, ...outer] = analysis.scope.outer;
@@ -37,9 +38,10 @@ export async function analyzeFunction(analysis: Analysis, plan: FunctionPlan): P
 }
 
 async function analyzeRange(analysis: Analysis, plan: FunctionPlan): Promise<Analyzed> {
-  if (plan.arguments.length < 1 || plan.arguments.length > 3) throw wrongArguments(plan, '1 to 3');
+  // The fourth is a number of partitions, which rows do not have.
+  if (plan.arguments.length < 1 || plan.arguments.length > 4) throw wrongArguments(plan, '1 to 4');
   const bounds: Expression[] = [];
-  for (const argument of plan.arguments) bounds.push(await analysis.within({ outer: [] }).bind(argument, { attributes: [] }));
+  for (const argument of plan.arguments.slice(0, 3)) bounds.push(await analysis.within({ outer: [] }).bind(argument, { attributes: [] }));
   return {
     kind: 'range',
     bounds,

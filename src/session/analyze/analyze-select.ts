@@ -12,6 +12,7 @@ import { unsupported } from '../session-errors.ts';
 import type { Analysis } from './analysis.ts';
 import { withGenerators } from './analyze-generators.ts';
 import { shownBy } from './bind.ts';
+import { withGroupingKeys } from './grouping-calls.ts';
 import { type BoundOutput, boundOutputs, typedOutputs, type WantedOutput } from './outputs.ts';
 import { requireGrouped } from './require-grouped.ts';
 
@@ -23,13 +24,20 @@ export async function analyzeSelect(analysis: Analysis, select: Select, input: A
   const bound = await boundOutputs(analysis, input, generated.wanted, { made: generated.input, lateral: true });
   const clauses = new Clauses(analysis, input, bound);
   const groups = select.groups === undefined ? undefined : await clauses.groups(select.groups);
-  const having = await clauses.condition('HAVING', select.having);
-  const qualify = await clauses.condition('QUALIFY', select.qualify);
+  const grouped = (value: Expression): Expression => withGroupingKeys(value, groups);
+  const having = optionally(await clauses.condition('HAVING', select.having), grouped);
+  const qualify = optionally(await clauses.condition('QUALIFY', select.qualify), grouped);
   const shown = bound.map(({ name }) => ({ field: { name } }));
   const keysGiven = sortedByAll(select.orderBy ?? [], [...input.attributes, ...shown], bound.length);
   const sort = await clauses.sortKeys(keysGiven, select.distinct === true);
-  const extras = [...(qualify === undefined ? [] : [qualify]), ...sort.flatMap(({ value }) => value ?? [])];
-  const all = [...bound, ...extras.map((value): BoundOutput => ({ name: 'value', value, exact: false }))];
+  const extras = [
+    ...(qualify === undefined ? [] : [qualify]),
+    ...sort.flatMap(({ value }) => (value === undefined ? [] : [grouped(value)])),
+  ];
+  const all = [
+    ...bound.map((output) => ({ ...output, value: grouped(output.value) })),
+    ...extras.map((value): BoundOutput => ({ name: 'value', value, exact: false })),
+  ];
   requireGrouped(
     all.map(({ value }) => value),
     { groups, having, input: generated.input },
@@ -72,13 +80,18 @@ export async function analyzeAggregate(
   const keys = await groupKeys(analysis, given, input);
   const groups = await groupElements(analysis, plan, { keys, input });
   const wanted = [...given, ...plan.aggregates].map((value) => ({ value }));
-  const bound = await boundOutputs(analysis, input, wanted, { lateral: true });
+  const asked = await boundOutputs(analysis, input, wanted, { lateral: true });
+  const bound = asked.map((output) => ({ ...output, value: withGroupingKeys(output.value, groups) }));
   requireGrouped(
     bound.map(({ value }) => value),
     { groups, input },
   );
   const outputs = await typedOutputs(analysis, input, { bound, groups });
   return { kind: 'aggregate', groups, outputs, input, attributes: outputs.map(({ attribute }) => attribute) };
+}
+
+function optionally(value: Expression | undefined, change: (value: Expression) => Expression): Expression | undefined {
+  return value === undefined ? undefined : change(value);
 }
 
 function placedColumn(key: Expression, { attributes }: Analyzed): Expression {

@@ -80,3 +80,42 @@ describe('what stands beside aggregates is grouped by', () => {
     else await expect(asked).rejects.toMatchObject({ errorClass, sqlState: '42803' });
   });
 });
+
+describe('grouping and grouping_id', () => {
+  const t = 'VALUES (1, 2, 3), (1, 3, 4) AS t(a, b, c)';
+
+  it('tell which keys a row is not grouped by, of all keys without being told them', async () => {
+    await using made = await temporarySession();
+    const text = `SELECT a, b, sum(c) AS s, grouping(b) AS one, grouping_id() AS all, grouping_id(a, b) AS told FROM ${t} GROUP BY ROLLUP(a, b) HAVING grouping_id() < 9 ORDER BY grouping_id(), b`;
+    expect(await (await made.session.sql(text)).collect()).toEqual([
+      { a: 1, b: 2, s: 3n, one: 0, all: 0n, told: 0n },
+      { a: 1, b: 3, s: 4n, one: 0, all: 0n, told: 0n },
+      { a: 1, b: null, s: 7n, one: 1, all: 1n, told: 1n },
+      { a: null, b: null, s: 7n, one: 1, all: 3n, told: 3n },
+    ]);
+  });
+
+  it.each([
+    [`SELECT grouping_id(b, a) FROM ${t} GROUP BY CUBE(a, b)`, 'GROUPING_ID_COLUMN_MISMATCH'],
+    [`SELECT grouping(c) FROM ${t} GROUP BY CUBE(a, b)`, 'GROUPING_COLUMN_MISMATCH'],
+    [`SELECT grouping(a) FROM ${t} GROUP BY a`, 'UNSUPPORTED_GROUPING_EXPRESSION'],
+    [`SELECT grouping_id() FROM ${t}`, 'UNSUPPORTED_GROUPING_EXPRESSION'],
+  ])('are refused of what is no key: %s', async (text, errorClass) => {
+    await using made = await temporarySession();
+    await expect(made.session.sql(text)).rejects.toMatchObject({ errorClass });
+  });
+});
+
+it('stack and json_tuple make rows in FROM, of columns beside them too', async () => {
+  await using made = await temporarySession();
+  const rows = async (text: string): Promise<unknown> => (await made.session.sql(text)).collect();
+  expect(await rows('SELECT * FROM stack(2, 1, 2, 3)')).toEqual([
+    { col0: 1, col1: 2 },
+    { col0: 3, col1: null },
+  ]);
+  expect(await rows('SELECT s.x FROM VALUES (1, 2) AS v(a, b), LATERAL stack(2, v.a, v.b) AS s(x) ORDER BY x')).toEqual([
+    { x: 1 },
+    { x: 2 },
+  ]);
+  expect(await rows(`SELECT * FROM json_tuple('{"a": 1}', 'a', 'b') AS j(a, b)`)).toEqual([{ a: '1', b: null }]);
+});
