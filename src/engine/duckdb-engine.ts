@@ -25,6 +25,7 @@ import {
 import { engineError } from './engine-errors.ts';
 import { registerGeneratedSizeFunction } from './generated-size-function.ts';
 import { registerHashFunctions } from './hash-functions.ts';
+import { registerRandomFunctions } from './random-functions.ts';
 import { heldSchema, RelationNames } from './relation-names.ts';
 import { RowQuery } from './row-query.ts';
 import { holdRows } from './rows/hold-rows.ts';
@@ -273,6 +274,7 @@ export class DuckdbEngine implements Engine {
       registerVariantFunctions(this.#parts.modules, connection);
       registerGeneratedSizeFunction(this.#parts.modules, connection);
       registerTextFunctions(this.#parts.modules, connection);
+      registerRandomFunctions(this.#parts.modules, connection);
       await connection.run('SET GLOBAL lock_configuration = true');
     });
   }

@@ -1,12 +1,13 @@
 import type { DataType } from '../../schema/types.ts';
 import { argument, built, type FunctionSpec, type FunctionTable, scalar, types } from '../function-spec.ts';
 import { typeSql } from '../sql/engine-text.ts';
+import { seededFunctions } from '../sql/text-functions.ts';
 import { commonArgument } from './common-argument.ts';
 import { boundedArgument } from './generated-size.ts';
 
 /**
  * Random values. A seed is refused: Spark counts the numbers of a seed through each of its partitions, and rows have neither partitions here
- * nor an order in which they would get them.
+ * nor an order in which they would get them. In queries `rand` and `randn` count them through the rows of their input.
  */
 function random(spec: FunctionSpec, seedAt: number): FunctionSpec {
   const refusedWith = (count: number): string | undefined =>
@@ -37,8 +38,14 @@ const plain = (name: string): FunctionSpec =>
     0,
   );
 
+/** The number of a seed at the place of a row. */
+const ofPlace = (name: string, shown: string): FunctionSpec =>
+  scalar(2, (seed, place) => `${name}(${seed}, ${place})`, types.double, shown);
+
 /** Functions of chance. */
 export const randomFunctions: FunctionTable = {
+  '#rand': ofPlace(seededFunctions.uniform, 'rand'),
+  '#randn': ofPlace(seededFunctions.normal, 'randn'),
   rand: plain('rand'),
   random: plain('rand'),
   // Box and Muller's.

@@ -39,6 +39,9 @@ export const textFunctions = {
   urlValue: 'tidewater_url_value',
 } as const;
 
+/** Functions of the engine, beside its own, of a seed and the place of a row, both BIGINT: the number that Spark has there, a DOUBLE. */
+export const seededFunctions = { uniform: 'tidewater_spark_rand', normal: 'tidewater_spark_randn' } as const;
+
 /** Functions of the engine, beside its own, that give the 32-bit Murmur3 of a value as INTEGER; NULL for NULL. */
 export const partitionHashes = {
   /** BIGINT, as eight bytes. */

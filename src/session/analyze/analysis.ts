@@ -7,6 +7,7 @@ import { type SubqueryForm, subqueryOf } from '../plan/subquery-name.ts';
 import type { Execution } from '../run/execution.ts';
 import { type BoundSubquery, bindTo, type Substitutes } from './bind.ts';
 import { comparedRows } from './compared-rows.ts';
+import { withRowPlaces } from './seeded-random.ts';
 
 /** What a query may name beside the columns of its input. */
 export interface QueryScope {
@@ -64,7 +65,7 @@ export class Analysis {
    * @throws AnalysisException as `bindTo`.
    */
   async bind(expression: Expression, input: Nameable, substitutes?: Substitutes): Promise<Expression> {
-    const prepared = this.prepared(expression);
+    const prepared = withRowPlaces(this.prepared(expression));
     const subqueries = await this.#subqueriesIn(prepared, input);
     const bound = bindTo(prepared, { input, outer: this.scope.outer, substitutes, subqueries });
     return subqueries.size === 0 ? bound : mapExpression(bound, (node) => comparedRows(this.execution, node));

@@ -7,6 +7,7 @@ import { expressionSql, quoteName, sortKeySql, sqlText, typeSql } from '../../ex
 import type { StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import { type Analyzed, type Attribute, attributeColumn, type Output, schemaOf } from '../plan/analyzed.ts';
+import { asksForPlaces } from '../plan/row-place.ts';
 import { needsCast, setWords } from '../plan/set-columns.ts';
 import { subqueryQualifier } from '../plan/subquery-name.ts';
 import { batchesOf } from '../rows/build-rows.ts';
@@ -17,6 +18,7 @@ import { subqueriesOf, withNamedHidden } from './hidden-attributes.ts';
 import { hintsFor, throughOutputs } from './hints.ts';
 import { lowerChanges } from './lower-changes.ts';
 import { recursionSql } from './recursion-sql.ts';
+import { requireNoPlaces, starWithoutPlace, withPlaces } from './row-places.ts';
 import { scanTable } from './scan-table.ts';
 import { toldByMetadata } from './told-by-metadata.ts';
 
@@ -104,17 +106,17 @@ async function lower(writing: Writing, plan: Analyzed, hints: readonly Expressio
     case 'aggregate':
       return aggregateSql(writing, plan, hints);
     case 'filter': {
-      const input = await fromSql(writing, plan.input, [...conjuncts(plan.condition), ...hints]);
+      const placed = asksForPlaces([plan.condition]);
+      const input = await placedSql(writing, plan.input, [plan.condition], [...conjuncts(plan.condition), ...hints]);
       const print = await printer(writing, [plan.condition]);
-      return `SELECT * FROM ${input} WHERE ${print(plan.condition)}`;
+      return `SELECT ${starWithoutPlace(placed)} FROM ${input} WHERE ${print(plan.condition)}`;
     }
     case 'sort': {
-      const print = await printer(
-        writing,
-        plan.keys.map(({ expression }) => expression),
-      );
+      const values = plan.keys.map(({ expression }) => expression);
+      const print = await printer(writing, values);
       const keys = plan.keys.map(({ expression, descending, nullsFirst }) => sortKeySql(keySql(expression, print), descending, nullsFirst));
-      return `SELECT * FROM ${await fromSql(writing, plan.input, hints)} ORDER BY ${keys.join(', ')}`;
+      const input = await placedSql(writing, plan.input, values, hints);
+      return `SELECT ${starWithoutPlace(asksForPlaces(values))} FROM ${input} ORDER BY ${keys.join(', ')}`;
     }
     case 'limit':
       return limitSql(writing, plan);
@@ -187,10 +189,21 @@ async function subquerySql(writing: Writing, id: string): Promise<string> {
   return form === 'in' ? sql : form === 'exists' ? `EXISTS (${sql})` : `(${sql})`;
 }
 
+/** What FROM says for the input of a node with these expressions, with the places of rows if they ask for these. No row is left out then. */
+async function placedSql(
+  writing: Writing,
+  input: Analyzed,
+  expressions: readonly Expression[],
+  hints: readonly Expression[],
+): Promise<string> {
+  return asksForPlaces(expressions) ? withPlaces(await fromSql(writing, input, [])) : fromSql(writing, input, hints);
+}
+
 /** What FROM says for a node: joins stand beside one another, whatever their number. */
 async function fromSql(writing: Writing, plan: Analyzed, hints: readonly Expression[]): Promise<string> {
   if (plan.kind !== 'join') return `(${await lower(writing, plan, hints)})`;
   const on = plan.condition === undefined ? [] : conjuncts(plan.condition);
+  requireNoPlaces('the condition of a join', on);
   const [leftIds, rightIds] = [idsOf(plan.left), idsOf(plan.right)];
   // A condition above reaches a side whose rows a join does not fill with nulls; one in ON a side whose unmatched rows do not come out.
   const intoLeft = plan.join === 'right' || plan.join === 'full' ? [] : hints;
@@ -230,6 +243,7 @@ async function mentionSql(writing: Writing, plan: Kind<'mention'>, hints: readon
 }
 
 async function valuesSql(writing: Writing, plan: Kind<'values'>): Promise<string> {
+  requireNoPlaces('VALUES', plan.rows.flat());
   const print = await printer(writing, plan.rows.flat());
   const rows = plan.rows.map((row) => `(${row.map(print).join(', ')})`);
   return `SELECT * FROM (VALUES ${rows.join(', ')}) AS "v"(${columnList(plan.attributes)})`;
@@ -247,15 +261,9 @@ function selectSql(outputs: readonly Output[], print: (value: Expression) => str
 async function projectSql(writing: Writing, plan: Kind<'project'>, hints: readonly Expression[]): Promise<string> {
   const told = writing.sources === 'none' ? undefined : await toldByMetadata(plan, writing.execution.signal);
   if (told !== undefined) return told;
-  const input = await fromSql(writing, plan.input, hasWindow(plan.outputs) ? [] : throughOutputs(hints, plan.outputs));
-  return selectSql(
-    plan.outputs,
-    await printer(
-      writing,
-      plan.outputs.map(({ value }) => value),
-    ),
-    input,
-  );
+  const values = plan.outputs.map(({ value }) => value);
+  const input = await placedSql(writing, plan.input, values, hasWindow(plan.outputs) ? [] : throughOutputs(hints, plan.outputs));
+  return selectSql(plan.outputs, await printer(writing, values), input);
 }
 
 const groupWords = { rollup: 'ROLLUP ', cube: 'CUBE ', 'grouping-sets': 'GROUPING SETS ' } as const;
@@ -264,10 +272,11 @@ async function aggregateSql(writing: Writing, plan: Kind<'aggregate'>, hints: re
   const asked = writing.sources === 'read' && plan.groups.length === 0 && plan.having === undefined;
   const told = asked ? await toldByMetadata(plan, writing.execution.signal) : undefined;
   if (told !== undefined) return told;
-  const input = await fromSql(writing, plan.input, throughOutputs(hints, keyOutputs(plan)));
   const having = plan.having === undefined ? [] : [plan.having];
   const keys = plan.groups.flatMap(({ sets }) => sets.flat());
-  const print = await printer(writing, [...plan.outputs.map(({ value }) => value), ...keys, ...having]);
+  const values = [...plan.outputs.map(({ value }) => value), ...keys, ...having];
+  const input = await placedSql(writing, plan.input, values, throughOutputs(hints, keyOutputs(plan)));
+  const print = await printer(writing, values);
   const sql = selectSql(plan.outputs, print, input);
   const elements = plan.groups.map(({ kind, sets }) => {
     const printed = sets.map((set) => set.map((key) => keySql(key, print)).join(', '));
@@ -285,6 +294,7 @@ function keyOutputs({ groups, outputs }: Kind<'aggregate'>): readonly Output[] {
 }
 
 async function generateSql(writing: Writing, plan: Kind<'generate'>, hints: readonly Expression[]): Promise<string> {
+  requireNoPlaces('a function that makes rows', [plan.argument]);
   const print = await printer(writing, [plan.argument]);
   const { values } = generate(plan.name, plan.argument, { sql: print(plan.argument), outer: plan.outer });
   const made = plan.made.map(({ id }, index) => `${values[index] ?? 'NULL'} AS ${quoteName(id)}`);
