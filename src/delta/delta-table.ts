@@ -185,6 +185,10 @@ export class DeltaTable implements QueryableTable {
     return this.#proven(await this.#changes.rowsAt(version, signal), signal);
   }
 
+  keptMs(newest: Snapshot): number {
+    return asDeltaSnapshot(newest).settings.deletedFileRetentionMs;
+  }
+
   findSnapshot(point: SnapshotPoint, signal?: AbortSignal): Promise<DeltaSnapshot> {
     return findSnapshot(
       {

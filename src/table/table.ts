@@ -192,6 +192,8 @@ export interface QueryableTable extends Table {
    * @throws AnalysisException when there is none, naming the range of those that are.
    */
   findSnapshot(point: SnapshotPoint, signal?: AbortSignal): Promise<Snapshot>;
+  /** How long the files of versions before the newest are kept at least, in milliseconds; default: for as long as the table names them. */
+  keptMs?(newest: Snapshot): number;
   /** The versions the table still knows of, oldest first, up to and with `snapshot`'s; one at a time, however many there are. */
   versions(snapshot: Snapshot, signal?: AbortSignal): AsyncIterable<HistoryLink>;
   /**

@@ -16,7 +16,8 @@ describe('time travel', () => {
 
   beforeAll(async () => {
     const { sql, path } = bench();
-    await sql(`CREATE TABLE travelled (id BIGINT) USING delta LOCATION '${path('t')}'`);
+    const kept = "'delta.logRetentionDuration' = 'interval 36500 days', 'delta.deletedFileRetentionDuration' = 'interval 36500 days'";
+    await sql(`CREATE TABLE travelled (id BIGINT) USING delta LOCATION '${path('t')}' TBLPROPERTIES (${kept})`);
     await sql('INSERT INTO travelled VALUES (0)');
     await sql('INSERT INTO travelled VALUES (1)');
     // Version 0 is empty.

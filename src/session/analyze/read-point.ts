@@ -4,11 +4,14 @@ import type { QueryableTable, Snapshot } from '../../table/table.ts';
 import { toVersion, type Version } from '../../table/version.ts';
 import type { ChangePoint, ChangeRange, ReadPoint } from '../plan/plan.ts';
 import type { Execution } from '../run/execution.ts';
+import { requireKept, requireVersionKept } from './require-kept.ts';
 
-/** The snapshot of a table that a read is about; errors as `QueryableTable.findSnapshot`. */
+/** The snapshot of a table that a read is about; errors as `QueryableTable.findSnapshot` and `requireKept`. */
 export async function snapshotFor(execution: Execution, table: QueryableTable, at: ReadPoint | undefined): Promise<Snapshot> {
   if (at === undefined) return execution.newest(table);
-  return table.findSnapshot(at, execution.signal);
+  const snapshot = await table.findSnapshot(at, execution.signal);
+  requireKept(execution.runtime, table, { snapshot, newest: await execution.newest(table) });
+  return snapshot;
 }
 
 /**
@@ -21,7 +24,8 @@ export async function versionsOf(
   table: QueryableTable,
   range: ChangeRange,
 ): Promise<{ readonly from: Version; readonly until: Version } | undefined> {
-  const { version: latest } = await execution.newest(table);
+  const newest = await execution.newest(table);
+  const latest = newest.version;
   const from = await startVersion(execution, table, range);
   if (from === undefined) return undefined;
   if (from > latest) {
@@ -34,6 +38,7 @@ export async function versionsOf(
       parameters: { start: String(from), latest: String(latest) },
     });
   }
+  await requireVersionKept(execution.runtime, table, { version: toVersion(from), newest, signal: execution.signal });
   const until = await endVersion(execution, table, range.end, latest);
   if (until >= from) return { from: toVersion(from), until: toVersion(until) };
   const bothTimes = range.start.kind === 'timestamp' && range.end?.kind === 'timestamp' && range.end.micros >= range.start.micros;

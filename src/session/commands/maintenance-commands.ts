@@ -1,5 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { toVersion, type Version } from '../../table/version.ts';
+import { requireVersionKept } from '../analyze/require-kept.ts';
 import type { ReadPoint } from '../plan/plan.ts';
 import { unsupported } from '../session-errors.ts';
 import { type CommandResult, noResult, resultSchema } from './command-result.ts';
@@ -36,6 +37,8 @@ export async function restoreCommand(target: CommandTarget, to: ReadPoint): Prom
   const { table, signal } = target;
   const timestamp = to.kind === 'timestamp' ? to.text : undefined;
   const version = to.kind === 'version' ? await restorable(target, BigInt(to.version)) : (await table.findSnapshot(to, signal)).version;
+  const newest = await table.refresh(signal);
+  await requireVersionKept(target.runtime, table, { version, newest, signal });
   const result = await table.operations.restore({ version, timestamp }, commitOptionsOf(target));
   const row = {
     table_size_after_restore: result.tableSizeAfterRestore,

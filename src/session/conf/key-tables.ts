@@ -33,6 +33,7 @@ const deltaKeys: Readonly<Record<string, KnownKey>> = {
   'changeDataFeed.unsafeBatchReadOnIncompatibleSchemaChanges.enabled': boolean,
   'vacuum.parallelDelete.enabled': idle('boolean', divided),
   'vacuum.logging.enabled': boolean,
+  'vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration': boolean,
   'allowArbitraryProperties.enabled': boolean,
   'constraints.assumesDropIfExists.enabled': boolean,
   snapshotPartitions: idle('integer', divided),
