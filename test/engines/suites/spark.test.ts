@@ -6,14 +6,15 @@ import { type Recording, record, recordingOf, sparkOutcomes, withoutMessages } f
 import type { RestatedCase, RestatedSuite } from './restated-case.ts';
 
 /*
- * The recordings of restated cases are what Spark gives. `RECORD=1` writes them anew, `SUITE=name` takes one suite; by default one case of
+ * The recordings of restated cases are what Spark gives. `RECORD=1` writes them anew, `SUITE=name,name` takes some suites; by default one case of
  * twenty is asked, `CASES=all` asks all of them, `TITLE=text` those whose title has it. What ours gives is held against them in `test/parity/suites.test.ts`, without Spark.
  */
 
 const recording = process.env['RECORD'] === '1';
 const titled = process.env['TITLE'] ?? '';
 const share = recording || titled !== '' || process.env['CASES'] === 'all' ? 1 : 20;
-const suites = restatedSuites.filter(({ name }) => [name, undefined].includes(process.env['SUITE']));
+const chosen = process.env['SUITE']?.split(',');
+const suites = restatedSuites.filter(({ name }) => chosen?.includes(name) ?? true);
 
 describe.skipIf(enginesMissing)('Spark gives what the recordings of restated cases say', () => {
   const bench = engineBench();
