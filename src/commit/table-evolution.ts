@@ -38,8 +38,8 @@ export class TableEvolution {
   }
 
   get spec(): EvolutionSpec {
-    const { timesOfDay, anyNames, smallIntegers } = traitsOf[this.#table.format];
-    return { ...this.#policy, timesOfDay, anyNames, smallIntegers, refused: [...this.#refused] };
+    const { timesOfDay, anyNames, reservedNames, smallIntegers } = traitsOf[this.#table.format];
+    return { ...this.#policy, timesOfDay, anyNames, reservedNames, smallIntegers, refused: [...this.#refused] };
   }
 
   /**

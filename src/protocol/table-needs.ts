@@ -27,6 +27,7 @@ export interface EvolutionSpec extends EvolutionPolicy {
   /** What the table's format has; see its traits. */
   readonly timesOfDay: boolean;
   readonly anyNames: boolean;
+  readonly reservedNames: readonly string[];
   readonly smallIntegers: boolean;
   /** Needs that the table did not take, as `needText` has them. */
   readonly refused: readonly string[];

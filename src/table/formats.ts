@@ -20,6 +20,8 @@ interface FormatTraits {
   readonly timesOfDay: boolean;
   /** Columns may be called anything; else blanks, commas and the like need a setting of the table. */
   readonly anyNames: boolean;
+  /** Names, in small letters, that readers have for columns of their own: some read no table that has a column of such a name. */
+  readonly reservedNames: readonly string[];
   readonly columnIds: boolean;
   /** Descriptions show the name with its catalog, the location as the metadata has it, and the comment in one place only. */
   readonly describedByCatalog: boolean;
@@ -46,6 +48,7 @@ export const traitsOf: Readonly<Record<TableFormat, FormatTraits>> = {
     smallIntegers: true,
     timesOfDay: false,
     anyNames: false,
+    reservedNames: [],
     columnIds: false,
     describedByCatalog: false,
     changedThroughViews: true,
@@ -64,6 +67,19 @@ export const traitsOf: Readonly<Record<TableFormat, FormatTraits>> = {
     smallIntegers: false,
     timesOfDay: true,
     anyNames: true,
+    // https://iceberg.apache.org/spec/#reserved-field-ids, `_partition`, and what Spark adds to the rows of a changelog.
+    reservedNames: [
+      '_file',
+      '_pos',
+      '_deleted',
+      '_spec_id',
+      '_partition',
+      '_row_id',
+      '_last_updated_sequence_number',
+      '_change_type',
+      '_change_ordinal',
+      '_commit_snapshot_id',
+    ],
     columnIds: true,
     describedByCatalog: true,
     changedThroughViews: false,

@@ -109,6 +109,8 @@ class Planner {
     const added = countFields([{ name, type, nullable: true }]);
     if (name === '' || name.length > maxNameLength) refuse(`a column has a name of 1 to ${maxNameLength} characters`);
     else if (!this.#spec.anyNames && refusedInNames.test(name)) refuse('a name with characters that no column has');
+    else if (parent.length === 0 && this.#spec.reservedNames.includes(name.toLowerCase()))
+      refuse('readers of the format have a column of that name themselves');
     else if (this.#columnCount + added > this.#spec.maxColumns) refuse(`the table has its ${this.#spec.maxColumns} columns`);
     else if (this.#need({ kind: 'add-column', parent, field: { name, type: this.#stored(type), nullable: true } }))
       this.#columnCount += added;

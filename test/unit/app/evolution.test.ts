@@ -160,3 +160,16 @@ describe.each(tableFormatNames)('a %s table that its records may change', (forma
     expect(await table.storedRows()).toEqual(['1 1', '2 2', '3 5000000000']);
   });
 });
+
+it('an Iceberg table gets no column whose name readers keep for columns of their own, but members of structs called so', async () => {
+  const table = open({
+    format: 'iceberg',
+    columns: ['{ name: id, type: long }', '{ name: s, type: "struct<a:long>" }'],
+    evolve: everything,
+  });
+  await table.commit('{"id":1,"s":{"a":1,"_deleted":2},"_deleted":true,"_Row_Id":7,"_change_type":"I","plain":3}');
+  expect(await table.columns()).toBe('id:long, s:struct<a:long,_deleted:long>, plain:long');
+  expect(table.refusals).toEqual(
+    ['_deleted', '_Row_Id', '_change_type'].map((name) => `member "${name}": readers of the format have a column of that name themselves`),
+  );
+});
