@@ -7,6 +7,8 @@ export interface IngestObserver {
     readonly bytes: number;
     readonly lag: bigint;
   }): void;
+  /** Where reading starts, or starts again after a failure: nothing behind it is in the table. */
+  placed(what: { readonly topic: string; readonly partition: number; readonly lag: bigint }): void;
   sealed(what: { readonly records: number; readonly bytes: number; readonly by: string }): void;
   /** From the first fetch of a batch to the version that holds it. */
   visible(what: {
@@ -18,7 +20,7 @@ export interface IngestObserver {
   buffered(bytes: number): void;
   paused(paused: boolean): void;
   assigned(what: { readonly generation: number; readonly partitions: number }): void;
-  discontinuity(what: { readonly topic: string; readonly partition: number; readonly detail: string }): void;
+  discontinuity(what: { readonly topic: string; readonly partition: number; readonly detail: string; readonly hint: string }): void;
   state(state: IngestState, detail: string | undefined): void;
   warning(message: string, fields: Readonly<Record<string, string | number | bigint | undefined>>): void;
 }

@@ -11,6 +11,8 @@ export interface Discontinuity extends TopicPartition {
 
 export interface ReadFrom extends TopicPartition {
   readonly offset: bigint;
+  /** Records that the topic holds from there on. */
+  readonly lag: bigint;
   /** The incarnation of the topic that the position was decided for, and the name of the partition's mark there. */
   readonly topicId: string;
   readonly writerId: string;
@@ -92,7 +94,8 @@ function planPartition(
   const { offset, expectedMark } = decision;
   const writerId = writerIdOf(identity, partition);
   if (decision.settleFirst) plan.settleFirst.push({ topic, partition, from: offset, until: offset, expectedMark, writerId });
-  if (isAssigned) plan.positions.push({ topic, partition, offset, topicId: identity.topicId, writerId, expectedMark });
+  if (isAssigned)
+    plan.positions.push({ topic, partition, offset, lag: latest - offset, topicId: identity.topicId, writerId, expectedMark });
 }
 
 /** Offsets and the incarnation they belong to: it was the same before they were asked for and after. */
@@ -142,12 +145,15 @@ function markOf({ present, others, none }: TopicMarks, partition: number): bigin
 }
 
 /** The loud state: what does not fit, and what an operator can choose. */
+export const discontinuityHint =
+  'decide with ingest.onOffsetDiscontinuity: reset-to-earliest, reset-to-latest or accept; nothing is read from this partition until then';
+
 export function discontinuityError(table: string, entry: Discontinuity): ServiceError {
   return new ServiceError({
     code: 'OFFSET_DISCONTINUITY',
     kind: 'discontinuity',
     message: `table "${table}", topic "${entry.topic}" partition ${entry.partition}: ${entry.detail}`,
-    hint: 'decide with ingest.onOffsetDiscontinuity: reset-to-earliest, reset-to-latest or accept; nothing is read from this partition until then',
+    hint: discontinuityHint,
     context: { table, topic: entry.topic, partition: entry.partition },
   });
 }

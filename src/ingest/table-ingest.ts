@@ -19,7 +19,7 @@ import type { IngestObserver, IngestState } from './ingest-observer.ts';
 import type { MemoryLedger, MemoryShare } from './memory/memory-ledger.ts';
 import { TableBuffer } from './memory/table-buffer.ts';
 import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
-import { type Discontinuity, discontinuityError, planStart, type StartPlan } from './start-positions.ts';
+import { type Discontinuity, discontinuityError, discontinuityHint, planStart, type StartPlan } from './start-positions.ts';
 
 export interface TableIngestSettings {
   readonly pipeline: string;
@@ -342,7 +342,8 @@ export class TableIngest implements ConsumerHandler {
     this.#planAgainMs = plan.absent.length > 0 ? clock.monotonicMs() + absentRetryMs : Number.POSITIVE_INFINITY;
     for (const { topic, partition } of plan.absent)
       observer.warning('partition is not there yet', { table: settings.table, topic, partition });
-    for (const entry of plan.discontinuities) observer.discontinuity(entry);
+    for (const entry of plan.discontinuities) observer.discontinuity({ ...entry, hint: discontinuityHint });
+    for (const { topic, partition, lag } of plan.positions) observer.placed({ topic, partition, lag });
     this.#isPlaced = plan.absent.length === 0;
     this.#enterWork();
     this.#builder.reset(plan.positions);
@@ -409,7 +410,7 @@ export class TableIngest implements ConsumerHandler {
   #enterWork(): void {
     const { table } = this.#dependencies.settings;
     const [broken] = this.#discontinuities;
-    if (broken !== undefined) this.#enter('discontinuity', discontinuityError(table, broken).message);
+    if (broken !== undefined) this.#enter('discontinuity', describeFailure(discontinuityError(table, broken)));
     else if (this.#missingTopics.length > 0) this.#enter('waiting-for-topic', describeMissing(this.#missingTopics));
     else if (!this.#isPlaced) this.#enter('joining', 'decides where to start');
     else this.#enter('running', undefined);

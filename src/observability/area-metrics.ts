@@ -168,7 +168,7 @@ export function createIngestMetrics(make: InstrumentMaker): IngestMetrics {
     }),
     consumerLagRecords: make.level({
       name: 'consumer_lag_records',
-      help: 'Records of the partition that are not fetched yet.',
+      help: 'Records of the partition that are not fetched yet; after a failure, that are not in the table.',
       labels: ['table', 'topic', 'partition'],
     }),
     eventLagSeconds: make.level({

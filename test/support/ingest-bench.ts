@@ -89,6 +89,8 @@ export class Bench {
   readonly log: string[] = [];
   /** Shared with others; of those that start from now on. */
   memory: MemoryLedger | undefined;
+  /** `partition: lag`, of each start. */
+  readonly placed: string[] = [];
   /** What the process remembers beyond its ingest. */
   awaitedTopics: Set<string> = new Set();
   readonly #stop = new AbortController();
@@ -147,7 +149,8 @@ export class Bench {
       ...silentIngestObserver,
       paused: (paused) => this.log.push(paused ? 'paused' : 'resumed'),
       state: (state) => this.log.push(state),
-      discontinuity: ({ partition, detail }) => this.log.push(`discontinuity ${partition}: ${detail}`),
+      placed: ({ partition, lag }) => this.placed.push(`${partition}: ${lag}`),
+      discontinuity: ({ partition, detail, hint }) => this.log.push(`discontinuity ${partition}: ${detail}; ${hint}`),
       warning: (message) => this.log.push(message),
     };
   }

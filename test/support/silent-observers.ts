@@ -28,6 +28,7 @@ export const silentMaintenanceObserver: MaintenanceObserver = {
 
 export const silentIngestObserver: IngestObserver = {
   fetched: () => undefined,
+  placed: () => undefined,
   sealed: () => undefined,
   visible: () => undefined,
   buffered: () => undefined,

@@ -11,11 +11,16 @@ import { needText } from '../../protocol/table-needs.ts';
 /** What one table's ingest does, as metrics and log lines. */
 export function observeIngest(table: string, metrics: IngestMetrics, logger: Logger): IngestObserver {
   const labels = { table };
+  const setLag = ({ topic, partition, lag }: { readonly topic: string; readonly partition: number; readonly lag: bigint }): void => {
+    metrics.consumerLagRecords.set(Number(lag), { table, topic, partition: String(partition) });
+  };
   return {
-    fetched: ({ topic, partition, bytes, lag }) => {
-      metrics.bytes.add(bytes, { table, topic });
-      metrics.consumerLagRecords.set(Number(lag), { table, topic, partition: String(partition) });
+    fetched: (fetched) => {
+      metrics.bytes.add(fetched.bytes, { table, topic: fetched.topic });
+      setLag(fetched);
     },
+    // An ingest that fails again and again fetches nothing: its lag would stay what it was before the first failure.
+    placed: setLag,
     sealed: ({ by }) => {
       metrics.batchesSealed.add(1, { table, reason: by });
     },
@@ -108,7 +113,8 @@ export function observeCommits(
       if (result === 'unavailable') standstill.failed(describeError(error));
       if (result === 'unknown') standstill.failed('it is not known whether a commit has landed');
       commit.commits.add(1, { table, by: 'ingest', result });
-      if (result === 'unknown' || result === 'unavailable') logger.warn('commit attempt', { table, result });
+      if (result === 'unknown' || result === 'unavailable')
+        logger.warn('commit attempt', { table, result, ...(error === undefined ? {} : { err: error }) });
     },
     failed: (error) => {
       standstill.failed(describeError(error));

@@ -24,6 +24,7 @@ const at = (partition: number, offset: bigint, expectedMark: bigint | undefined)
   topic: 't',
   partition,
   offset,
+  lag: 0n,
   topicId: 'now',
   writerId: `w${partition}`,
   expectedMark,

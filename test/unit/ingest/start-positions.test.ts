@@ -40,10 +40,12 @@ async function plan(options: Partial<StartPlanOptions>): Promise<StartPlan> {
   });
 }
 
+const ends: Readonly<Record<string, bigint>> = { 'orders 0': 5n, 'returns 0': 1n };
 const reads = (topic: string, partition: number, offset: bigint, expectedMark: bigint | undefined): object => ({
   topic,
   partition,
   offset,
+  lag: (ends[`${topic} ${partition}`] ?? 0n) - offset,
   topicId: 'now',
   writerId: mark(topic, partition),
   expectedMark,

@@ -258,6 +258,16 @@ describe('an assignment that ends', () => {
   });
 });
 
+it('says how much lies before it when it starts, also when it starts again after a failure that left it nothing to fetch', async () => {
+  const bench = new Bench();
+  await bench.topic(2);
+  await bench.produce(5, 0);
+  bench.sink.marks.set('0', 2n);
+  await bench.start();
+  expect(bench.placed).toEqual(['0: 3', '1: 0']);
+  await bench.stop();
+});
+
 describe('a discontinuity', () => {
   it('keeps its partition from being read and shows in the state, while other partitions go on', async () => {
     const bench = new Bench();
@@ -269,7 +279,10 @@ describe('a discontinuity', () => {
     await bench.pass(300);
     expect(bench.sink.sealed).toEqual(['age 1:0-5']);
     expect(ingest.status.state).toBe('discontinuity');
-    expect(ingest.status.detail).toContain("the table's next offset is 9");
+    expect(ingest.status.detail).toMatch(
+      /^OFFSET_DISCONTINUITY: .*the table's next offset is 9.*; decide with ingest.onOffsetDiscontinuity: /,
+    );
+    expect(bench.log).toContainEqual(expect.stringContaining('decide with ingest.onOffsetDiscontinuity: '));
     expect(ingest.status.partitions.map(({ discontinuity }) => discontinuity !== undefined)).toEqual([true, false]);
     await bench.stop();
   });
