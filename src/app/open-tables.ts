@@ -36,6 +36,9 @@ export function openTables(parts: OpenTablesParts): { readonly catalog: TableCat
     {
       iceberg: {
         allowedLocations: config.maintenance.allowedLocations,
+        readableLocations: config.tables.flatMap(({ name, location }) =>
+          config.tables.some(({ twinOf }) => twinOf === name) ? [location] : [],
+        ),
         // Whoever writes metadata must not choose what is published: what is read is below the table's directory and the allowed ones.
         confinedTo: [],
         scratchDirectory: join(config.maintenance.engine.temporaryDirectory ?? tmpdir(), 'tidewater-changes'),
@@ -56,7 +59,9 @@ export function openTables(parts: OpenTablesParts): { readonly catalog: TableCat
   const catalog = new FileSystemCatalog(
     config.tables.map((table) => {
       const { name, format, location } = table;
-      return { name, format, location, definition: createdWith(table, config), opener: catalogs.openerOf(table) };
+      // A twin is made by what follows its leader, of what that one has then.
+      const definition = table.twinOf === undefined ? createdWith(table, config) : undefined;
+      return { name, format, location, definition, opener: catalogs.openerOf(table) };
     }),
     drivers,
   );

@@ -25,6 +25,7 @@ tables:
     partitioning: ["bucket(4, id)", day(at)]
     identifierColumns: [id]
   - { name: letters, columns: [{ name: reason, type: string }, { name: key, type: binary, from: key }] }
+  - { name: shown, format: iceberg, twinOf: orders }
 ingest: { routes: [{ topics: [orders], table: orders${encodings} }, { topics: [stock], table: stock }] }
 feeds:
   - { table: orders, keyColumns: [id] }
@@ -123,6 +124,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'tables[].name': 'orders',
   'tables[].partitioning': 'bucket(4, id), day(at)',
   'tables[].identifierColumns': 'id',
+  'tables[].twinOf': 'orders',
   'tables[].columns[].type': 'integer',
   'tables[].columns[].from': 'value',
   'tables[].columns[].name': 'id',
@@ -226,7 +228,8 @@ describe('every setting can be set by an override, an environment variable and a
   });
 
   it.each(all)('%s', (path, value) => {
-    const where = path.replace('tables[]', onlyIceberg.test(path) ? 'tables[1]' : 'tables[0]').replaceAll('[]', '[0]');
+    const table = path === 'tables[].twinOf' ? 'tables[3]' : onlyIceberg.test(path) ? 'tables[1]' : 'tables[0]';
+    const where = path.replace('tables[]', table).replaceAll('[]', '[0]');
     const parts = [...place(where), ...(path in keys || path.endsWith('topicConfig') ? [keys[path] ?? 'cleanup.policy'] : [])];
     // One of the two ways to give a password, or to log in.
     const without = path.endsWith('passwordFile') ? ', password: p' : path === 'schemaRegistry.token' ? ', username: u, password: p' : '';
