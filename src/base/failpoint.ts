@@ -9,6 +9,9 @@ export const failpointNames = [
   'commit-applied',
   'before-group-offsets',
   'after-group-offsets',
+  // Tables that a template makes.
+  'before-table-made',
+  'table-made',
   // Commits of Iceberg tables.
   'after-manifests',
   'after-manifest-list',
