@@ -6,6 +6,7 @@ import type { AppendIntent, CommitId, CommitOutcome } from './commit.ts';
 import type { DefinitionOperations, TableDetail } from './definition-changes.ts';
 import type { TableFormat } from './formats.ts';
 import type { HiddenColumn } from './hidden-columns.ts';
+import type { KeyedTable } from './keyed.ts';
 import type {
   CompactionPlan,
   CompactionResult,
@@ -172,7 +173,7 @@ export interface MaintainedTable extends OpenTable {
 }
 
 /** One table, for all that a pipeline does with it. */
-export interface Table extends ReadableTable, AppendableTable, MaintainedTable {
+export interface Table extends ReadableTable, AppendableTable, KeyedTable, MaintainedTable {
   /** What the table is, beside its columns. */
   detail(signal?: AbortSignal): Promise<TableDetail>;
   /** Changes of its columns and the like. */
