@@ -1,5 +1,3 @@
-import { finish, mixBlock, mixHash } from '../table/partitioning/murmur3.ts';
-
 /*
  * Murmur3 and xxHash64 as Spark computes them over the leaves of a row (`Murmur3_x86_32`, `XXH64` of Spark's `catalyst`), with 42 as the first
  * seed. Leaves come as text: see `expr/functions/hash-functions`.
@@ -64,21 +62,32 @@ function twosComplement(value: bigint): Uint8Array {
   return Uint8Array.from({ length }, (_, index) => Number(BigInt.asUintN(8, value >> BigInt(8 * (length - 1 - index)))));
 }
 
+const rotate = (value: number, by: number): number => (value << by) | (value >>> (32 - by));
+const mixWord = (word: number): number => Math.imul(rotate(Math.imul(word, 0xcc9e2d51), 15), 0x1b873593);
+const mixHash = (hash: number, word: number): number => (Math.imul(rotate(hash ^ word, 13), 5) + 0xe6546b64) | 0;
+
+function finished(hash: number, length: number): number {
+  let mixed = hash ^ length;
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
+}
+
 const murmur3: Hasher<number> = {
-  int: (value, seed) => finish(mixHash(seed, mixBlock(value)), 4),
+  int: (value, seed) => finished(mixHash(seed, mixWord(value)), 4),
   long: (value, seed) => {
     const low = Number(BigInt.asIntN(32, value));
     const high = Number(BigInt.asIntN(32, value >> 32n));
-    return finish(mixHash(mixHash(seed, mixBlock(low)), mixBlock(high)), 8);
+    return finished(mixHash(mixHash(seed, mixWord(low)), mixWord(high)), 8);
   },
   // Bytes behind the last whole word are words of their own.
   bytes: (value, seed) => {
     const data = new DataView(value.buffer, value.byteOffset, value.byteLength);
     const whole = value.length - (value.length % 4);
     let hash = seed;
-    for (let at = 0; at < whole; at += 4) hash = mixHash(hash, mixBlock(data.getInt32(at, true)));
-    for (let at = whole; at < value.length; at++) hash = mixHash(hash, mixBlock(data.getInt8(at)));
-    return finish(hash, value.length);
+    for (let at = 0; at < whole; at += 4) hash = mixHash(hash, mixWord(data.getInt32(at, true)));
+    for (let at = whole; at < value.length; at++) hash = mixHash(hash, mixWord(data.getInt8(at)));
+    return finished(hash, value.length);
   },
 };
 

@@ -20,17 +20,17 @@ export function murmur3OfLong(low: number, high: number): number {
   return finish(mixHash(mixHash(0, low), high), 8);
 }
 
-export function mixBlock(block: number): number {
+function mixBlock(block: number): number {
   const multiplied = Math.imul(block, 0xcc9e2d51);
   return Math.imul((multiplied << 15) | (multiplied >>> 17), 0x1b873593);
 }
 
-export function mixHash(hash: number, block: number): number {
+function mixHash(hash: number, block: number): number {
   const mixed = hash ^ mixBlock(block);
   return (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
 }
 
-export function finish(hash: number, length: number): number {
+function finish(hash: number, length: number): number {
   let mixed = hash ^ length;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
