@@ -168,7 +168,7 @@ it('an Iceberg table gets no column whose name readers keep for columns of their
     evolve: everything,
   });
   await table.commit('{"id":1,"s":{"a":1,"_deleted":2},"_deleted":true,"_Row_Id":7,"_change_type":"I","plain":3}');
-  expect(await table.columns()).toBe('id:long, s:struct<a:long,_deleted:long>, plain:long');
+  expect(await table.columns()).toBe('id:long, s:struct<a:long, _deleted:long>, plain:long');
   expect(table.refusals).toEqual(
     ['_deleted', '_Row_Id', '_change_type'].map((name) => `member "${name}": readers of the format have a column of that name themselves`),
   );
