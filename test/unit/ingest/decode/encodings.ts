@@ -32,8 +32,8 @@ export function isMissing(given: Given): given is Missing {
 /** One encoding: how a producer writes a payload with one member `v`, and how a route says that it is read. */
 export interface Encoding {
   readonly name: string;
-  /** Kinds of values that it does not have. */
-  readonly lacks: readonly (Given['kind'] | 'infinity')[];
+  /** Kinds of values that it does not have, and why. */
+  readonly lacks: Readonly<Partial<Record<Given['kind'], string>>>;
   write(given: Given): { readonly payload: Uint8Array; readonly value: ValueEncoding };
 }
 
@@ -94,7 +94,7 @@ function member(given: Given, text: (meant: Meant) => string): string {
 
 const json: Encoding = {
   name: 'json',
-  lacks: [],
+  lacks: {},
   write: (given) => ({ payload: Buffer.from(member(given, jsonText)), value: { kind: 'json', framed: false } }),
 };
 
@@ -150,7 +150,7 @@ function connectSchema(meant: Meant): Readonly<Record<string, unknown>> {
 
 const connectJson: Encoding = {
   name: 'connect-json',
-  lacks: [],
+  lacks: {},
   write: (given) => {
     const fields = given.kind === 'absent' ? [] : [{ ...connectSchema(meantOf(given)), field: 'v' }];
     const schema = JSON.stringify({ type: 'struct', fields });
@@ -234,7 +234,7 @@ function branch(meant: Meant): unknown {
 
 const avro: Encoding = {
   name: 'avro',
-  lacks: [],
+  lacks: {},
   write: (given) => {
     const type = avroType(meantOf(given));
     const fields = given.kind === 'absent' ? [] : [{ name: 'v', type: ['null', type] }];
@@ -354,7 +354,7 @@ function protoType(meant: Meant, messages: string[]): string {
 
 const protobuf: Encoding = {
   name: 'protobuf',
-  lacks: ['null'],
+  lacks: { null: 'a field is there or not' },
   write: (given) => {
     const meant = meantOf(given);
     const messages: string[] = [];
@@ -366,9 +366,44 @@ const protobuf: Encoding = {
   },
 };
 
+/** The same as the row of a change event. */
+function asEvent(name: string, row: Encoding, wrap: (written: Written) => Written): Encoding {
+  return { name, lacks: row.lacks, write: (given) => wrap(row.write(given)) };
+}
+
+type Written = ReturnType<Encoding['write']>;
+
+const eventOfJson = asEvent('json in change events', json, ({ payload, value }) => ({
+  payload: Buffer.from(`{"before":null,"op":"c","after":${Buffer.from(payload).toString('utf8')},"source":{"lsn":1}}`),
+  value: { ...value, envelope: 'debezium' },
+}));
+
+const eventOfConnect = asEvent('connect-json in change events', connectJson, ({ payload, value }) => {
+  const { row, schema } = /^\{"schema":(?<schema>.*),"payload":(?<row>.*)\}$/s.exec(Buffer.from(payload).toString('utf8'))?.groups ?? {};
+  const fields = `[{"type":"string","field":"op"},{"field":"after",${(schema ?? '').slice(1)}]`;
+  return {
+    payload: Buffer.from(`{"schema":{"type":"struct","fields":${fields}},"payload":{"op":"u","after":${row ?? ''}}}`),
+    value: { ...value, envelope: 'debezium' },
+  };
+});
+
+const eventOfAvro = asEvent('avro in change events', avro, ({ payload, value }) => {
+  const row = 'schema' in value ? value.schema : '';
+  const schema = `{"type":"record","name":"Envelope","fields":[{"name":"after","type":["null",${row}]},{"name":"op","type":"string"}]}`;
+  return {
+    payload: Buffer.concat([Buffer.from([2]), payload, Buffer.from([2]), Buffer.from('r')]),
+    value: { kind: 'avro', schemas: 'given', schema, framed: false, envelope: 'debezium' },
+  };
+});
+
 const csv: Encoding = {
   name: 'csv',
-  lacks: ['absent', 'bytes', 'list', 'map', 'struct'],
+  lacks: {
+    absent: 'each line has all fields; an empty one is null',
+    list: 'a field has no parts',
+    map: 'a field has no parts',
+    struct: 'a field has no parts',
+  },
   write: (given) => {
     const text = isMissing(given) ? '' : csvText(given);
     return { payload: Buffer.from(text), value: { kind: 'csv', fields: ['v'], delimiter: ',' } };
@@ -380,4 +415,4 @@ function csvText(meant: Meant): string {
   return meant.kind === 'text' ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-export const encodings: readonly Encoding[] = [json, connectJson, avro, protobuf, csv];
+export const encodings: readonly Encoding[] = [json, connectJson, avro, protobuf, csv, eventOfJson, eventOfConnect, eventOfAvro];
