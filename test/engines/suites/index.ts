@@ -1,3 +1,4 @@
+import { changedRows, changedRowsIceberg } from './changed-rows.ts';
 import { deltaLengthLimits, icebergLengthLimits } from './length-limits.ts';
 import { nestedAssignments, nestedAssignmentsIceberg } from './nested-assignments.ts';
 import { queries } from './queries.ts';
@@ -37,4 +38,6 @@ export const restatedSuites: readonly RestatedSuite[] = [
   icebergTimeZones,
   viewTargets,
   viewTargetsIceberg,
+  changedRows,
+  changedRowsIceberg,
 ];
