@@ -80,7 +80,7 @@ logging: { format: json, level: info }
     await registry.start();
     registry.leave();
     const pipeline = caseOf(label, iceberg === undefined ? 'delta' : 'iceberg', registry.url);
-    await workload.admin.createTopics({ topics: [{ topic: pipeline.topic, numPartitions: 1 }] });
+    await workload.createTopic({ topic: pipeline.topic, partitions: 1 });
     await produce(pipeline);
     const first = serve(pipeline);
     // A registry that does not answer is waited for.
@@ -116,7 +116,7 @@ logging: { format: json, level: info }
     await using registry = new CapturedRegistry(schemas.filter(({ id }) => id !== lastSchema));
     await registry.start();
     const pipeline = caseOf('unknown', 'delta', registry.url);
-    await workload.admin.createTopics({ topics: [{ topic: pipeline.topic, numPartitions: 1 }] });
+    await workload.createTopic({ topic: pipeline.topic, partitions: 1 });
     await produce(pipeline);
     const worker = serve(pipeline, { args: ['--set', 'schemaRegistry.onUnknownSchema=dead-letter'] });
     const unknown = own.filter(({ record }) => Buffer.from(record.value ?? '', 'base64')[4] === lastSchema).length;

@@ -98,7 +98,7 @@ logging: { format: json, level: info }
       await producer.connect();
       for (const capture of Object.keys(values)) {
         const topic = `${name}.${capture}`;
-        await workload.admin.createTopics({ topics: [{ topic, numPartitions: 1 }] });
+        await workload.createTopic({ topic, partitions: 1 });
         const messages = ofCapture(capture).map((event) => ({
           key: bytesOf(event, 'key') ?? null,
           value: bytesOf(event, 'value') ?? null,

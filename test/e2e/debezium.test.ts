@@ -74,7 +74,7 @@ logging: { format: json, level: info }
 
   it.each(bothFormats)('P02: become rows of %s, each once; what is no row is counted', async (_, { label, iceberg }) => {
     const pipeline = caseOf(label, iceberg === undefined ? 'delta' : 'iceberg');
-    await workload.admin.createTopics({ topics: [{ topic: pipeline.topic, numPartitions: 1 }] });
+    await workload.createTopic({ topic: pipeline.topic, partitions: 1 });
     await produce(pipeline.topic);
     const first = serve(pipeline);
     await until(first, changes.length);

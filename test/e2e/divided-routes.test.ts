@@ -68,7 +68,7 @@ logging: { format: json, level: info }
     async (count, format, failpoint) => {
       const divided = route(count, format);
       const { config, topic, tables } = divided;
-      await workload.admin.createTopics({ topics: [{ topic, numPartitions: 4 }] });
+      await workload.createTopic({ topic, partitions: 4 });
       const expected = new Map<string, number[]>(tables.map((table) => [table, []]));
       let id = 0;
       let letters = 0;

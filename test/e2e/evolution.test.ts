@@ -76,7 +76,7 @@ logging: { format: json, level: info }
     'P05: has every member of every record of %s once, though one of its processes is killed (%s)',
     async (_, failpoint, { label, iceberg }) => {
       const pipeline = caseOf(label, iceberg !== undefined);
-      await workload.admin.createTopics({ topics: [{ topic: pipeline.topic, numPartitions: 2 }] });
+      await workload.createTopic({ topic: pipeline.topic, partitions: 2 });
       const producer = workload.kafka.producer({ idempotent: true, maxInFlightRequests: 1 });
       await producer.connect();
       const steady = serve(pipeline);

@@ -14,7 +14,7 @@ describe('init', () => {
 
   const topicOf = async (messages: readonly { readonly key: string; readonly value: Buffer | string | null }[]): Promise<string> => {
     const topic = `init.${randomUUID().slice(0, 8)}`;
-    await workload.admin.createTopics({ topics: [{ topic, numPartitions: 1 }] });
+    await workload.createTopic({ topic, partitions: 1 });
     const producer = workload.kafka.producer();
     await producer.connect();
     await producer.send({ topic, messages: [...messages] });

@@ -42,7 +42,7 @@ server: { port: 0 }
 logging: { format: json, level: info }
 `,
     );
-    await workload.admin.createTopics({ topics: tables.map((table) => ({ topic: `${name}.${table}`, numPartitions: 1 })) });
+    for (const table of tables) await workload.createTopic({ topic: `${name}.${table}`, partitions: 1 });
     const producer = workload.kafka.producer({ idempotent: true, maxInFlightRequests: 1 });
     await producer.connect();
     // Text that nothing packs, so that what the broker has is what is fetched.

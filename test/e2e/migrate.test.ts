@@ -16,7 +16,7 @@ describe('a migrated pipeline', () => {
 
   const sinkOf = async (columns: string): Promise<{ readonly topic: string; readonly flags: string[] }> => {
     const topic = `migrate.${randomUUID().slice(0, 8)}`;
-    await workload.admin.createTopics({ topics: [{ topic, numPartitions: 1 }] });
+    await workload.createTopic({ topic, partitions: 1 });
     const producer = workload.kafka.producer();
     await producer.connect();
     const messages = Array.from({ length: all }, (_, id) => ({

@@ -179,7 +179,7 @@ export class Workload {
   }
 
   /** Creates the topic and waits until its partitions are led; kafkajs's own wait gives up at a broker that has not heard of it yet. */
-  async createTopic({ topic, partitions }: PipelineCase): Promise<void> {
+  async createTopic({ topic, partitions }: Pick<PipelineCase, 'topic' | 'partitions'>): Promise<void> {
     await this.admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: partitions }] });
     await eventually(`topic ${topic} is led`, async () => {
       const { topics } = await this.admin.fetchTopicMetadata({ topics: [topic] });
