@@ -215,11 +215,13 @@ function nestedText(value: string, from: DataType, zone: ZoneRule): string {
   }
 }
 
-/** The engine knows words for days, as `epoch` and `infinity`. */
+/** The engine knows words for days, as `epoch` and `infinity`, and takes `24-03-31` for a day of the year 24: years have four digits at least. */
 function withoutWords(value: string, { from, to, safe }: CastOptions): string | undefined {
   if (from?.kind !== 'string') return undefined;
   const malformed = safe ? `CAST(NULL AS ${typeSql(to)})` : `error(${malformedMessage(value, typeSql(to))})`;
-  return `(CASE WHEN regexp_matches(${value}, '[a-zA-Z]{3}') AND regexp_matches(${value}, '^\\s*[-+]?(?i:inf|epo)') THEN ${malformed} ELSE ${plainCast(value, to, safe)} END)`;
+  const isWord = `regexp_matches(${value}, '[a-zA-Z]{3}') AND regexp_matches(${value}, '^\\s*[-+]?(?i:inf|epo)')`;
+  const isShortYear = `regexp_matches(${value}, '^\\s*[-+]?\\d{1,3}[-/]')`;
+  return `(CASE WHEN ${isWord} OR ${isShortYear} THEN ${malformed} ELSE ${plainCast(value, to, safe)} END)`;
 }
 
 const specialCasts: Readonly<Record<string, (value: string, options: CastOptions) => string | undefined>> = {
