@@ -76,7 +76,7 @@ describe('records that no dead letter holds whole', () => {
       expect(found).toEqual([
         ['1', 'invalid-json', 'value', undefined],
         ['3', 'invalid-json', undefined, undefined],
-        ['5', 'corrupt-batch', undefined, '6'],
+        ['5', 'batch-too-large', undefined, '6'],
       ]);
       const [cut, whole] = letters;
       expect(cut === undefined ? undefined : header(cut, 'tidewater.dlq.value.sha256')).toBe(
@@ -91,7 +91,7 @@ describe('records that no dead letter holds whole', () => {
       expect(told, listed.log).toMatchObject([
         { table: 'events', reason: 'invalid-json', source: { topic: pipeline.topic, offset: 1 }, cut: [{ part: 'value' }] },
         { table: 'events', reason: 'invalid-json', source: { topic: pipeline.topic, offset: 3 }, cut: [] },
-        { table: 'events', reason: 'corrupt-batch', source: { topic: pipeline.topic, offset: 5, untilOffset: 6 } },
+        { table: 'events', reason: 'batch-too-large', source: { topic: pipeline.topic, offset: 5, untilOffset: 6 } },
       ]);
       const place = `${whole?.partition}:${whole?.offset}`;
       const raw = await runProduct({ config: pipeline.config, args: ['dlq', 'show', place, '--raw', 'value'] });
