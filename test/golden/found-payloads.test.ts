@@ -47,9 +47,7 @@ async function foundBy(records: readonly SampledRecord[], schemas: Schemas, { fo
 /** Why records are rejected by what was found for them. */
 async function refusalsOf(records: readonly SampledRecord[], schemas: Schemas, asked: Asked): Promise<readonly string[]> {
   const payload = await foundBy(records, schemas, asked);
-  const names = payload.row.columns.map(({ name }) => name);
-  expect(names.length, payload.notes.join(' ')).toBeGreaterThan(0);
-  if (asked.wholeEvents === true) expect(names).toEqual(expect.arrayContaining(['after', 'op', 'source']));
+  expect(payload.row.columns.length, payload.notes.join(' ')).toBeGreaterThan(0);
   const yaml = newPipelineYaml({
     topic: 't',
     table: 't',
@@ -130,6 +128,11 @@ describe('what is found for a topic takes its records', () => {
           headers: (event.record.headers ?? []).map(([header, value]) => [header, Buffer.from(value, 'base64')]),
         }),
       );
-    expect(await refusalsOf(records, known, { format, wholeEvents: columns === 'whole events' })).toEqual([]);
+    const asked = { format, wholeEvents: columns === 'whole events' };
+    expect(await refusalsOf(records, known, asked)).toEqual([]);
+    const { row } = await foundBy(records, known, asked);
+    const isWhole = ['after', 'op', 'source'].every((member) => row.columns.some(({ name }) => name === member));
+    // The connector of this capture unwraps its rows itself.
+    expect(isWhole).toBe(asked.wholeEvents && capture !== 'ju');
   });
 });

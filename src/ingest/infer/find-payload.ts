@@ -93,10 +93,11 @@ function findObjects(
   return { value: [['format', 'json'], ...envelope], row: withEventColumns(rowOfJson(rows, limits)), notes: [...notes, untyped] };
 }
 
-function isEvent(value: JsonObject): boolean {
-  return (
-    typeof value['op'] === 'string' && isJsonObject(value['source']) && (isJsonObject(value['after']) || isJsonObject(value['before']))
-  );
+/** Those of a truncate and of a logical message have no row. */
+const withoutRow: ReadonlySet<unknown> = new Set(['t', 'm']);
+
+function isEvent({ op, source, after, before }: JsonObject): boolean {
+  return typeof op === 'string' && isJsonObject(source) && (isJsonObject(after) || isJsonObject(before) || withoutRow.has(op));
 }
 
 function isConnect(value: JsonObject): boolean {
