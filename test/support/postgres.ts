@@ -21,17 +21,17 @@ const account = { user: 'catalog', password: 'p@ss:word/%' };
 
 /**
  * A real PostgreSQL that one test owns, on a loopback port, its data in a temporary directory. `undefined` where none is installed: the
- * tests are then skipped, loudly. In continuous integration there is always one (Debian: the package postgresql).
+ * tests are then skipped, loudly. `settings`: its own, as `wal_level=logical`. In continuous integration there is always one (Debian: the package postgresql).
  */
-export async function privatePostgres(): Promise<PrivateServer<TestPostgres> | undefined> {
+export async function privatePostgres(settings: readonly string[] = []): Promise<PrivateServer<TestPostgres> | undefined> {
   const programs = await findPrograms();
-  if (programs !== undefined) return await privateServer('postgres', (dir) => start(programs, { dir, orphanGraceMs }));
+  if (programs !== undefined) return await privateServer('postgres', (dir) => start(programs, settings, { dir, orphanGraceMs }));
   if ((process.env['CI'] ?? '') !== '') throw new Error('PostgreSQL is not installed: apt-get install postgresql');
   console.error('SKIPPED: PostgreSQL is not installed, NO catalog in it has been tested');
   return undefined;
 }
 
-async function start(programs: string, options: EmbeddedServerOptions): Promise<TestPostgres> {
+async function start(programs: string, more: readonly string[], options: EmbeddedServerOptions): Promise<TestPostgres> {
   const data = join(options.dir, 'data');
   const server = await runManagedServer(
     {
@@ -42,7 +42,14 @@ async function start(programs: string, options: EmbeddedServerOptions): Promise<
       prepare: async ([port = 0], mark) => {
         const as = unprivileged();
         if (!existsSync(join(data, 'PG_VERSION'))) await initialise(programs, options.dir, data);
-        const settings = [`port=${port}`, `cluster_name=${mark}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off'];
+        const settings = [
+          `port=${port}`,
+          `cluster_name=${mark}`,
+          'listen_addresses=127.0.0.1',
+          'unix_socket_directories=',
+          'fsync=off',
+          ...more,
+        ];
         const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];
         return {
           command: as.command ?? join(programs, 'postgres'),

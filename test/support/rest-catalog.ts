@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defaultCacheDir, fillCacheEntry } from '../../src/app/embedded/cache-dir.ts';
 import type { EmbeddedServer, EmbeddedServerOptions } from '../../src/app/embedded/embedded-server.ts';
 import { findJava } from '../../src/app/embedded/find-java.ts';
 import { runManagedServer } from '../../src/app/embedded/managed-server.ts';
-import { findOnPath, runCommand } from '../../src/app/embedded/run-command.ts';
+import { missingForJars, obtainJars } from './maven-jars.ts';
 import { type PrivateServer, privateServer } from './servers.ts';
 
 export interface TestRestCatalog extends EmbeddedServer {
@@ -42,7 +40,7 @@ export async function privateRestCatalog(
   backend: RestBackend = 'jdbc',
   bucket?: RestBucket,
 ): Promise<PrivateServer<TestRestCatalog> | undefined> {
-  const missing = await missingTool();
+  const missing = await missingForJars();
   if (missing === undefined) return await privateServer('rest-catalog', (dir) => start(backend, bucket, { dir, orphanGraceMs }));
   if ((process.env['CI'] ?? '') !== '') throw new Error(`the REST catalog cannot be tested: ${missing}`);
   console.error(`SKIPPED: ${missing}, NO REST catalog server has been tested`);
@@ -61,7 +59,7 @@ async function start(backend: RestBackend, bucket: RestBucket | undefined, optio
       ready: answers,
       prepare: async ([port = 0], mark) => {
         const java = await findJava();
-        const jars = await obtainJars();
+        const jars = await obtainJars({ name: 'rest-catalog', pom, about: 'the REST catalog server (about 110 MB)' });
         const settings = {
           CATALOG_REST_PORT: String(port),
           CATALOG_WAREHOUSE: warehouse,
@@ -102,26 +100,6 @@ function bucketSettings(bucket: RestBucket | undefined): Readonly<Record<string,
     ...bucket.properties,
   };
   return Object.fromEntries(Object.entries(all).map(([key, value]) => [variable(key), value]));
-}
-
-async function obtainJars(): Promise<string> {
-  const cacheDir = defaultCacheDir();
-  const entry = `rest-catalog-${createHash('sha256').update(readFileSync(pom)).digest('hex').slice(0, 16)}`;
-  const target = join(cacheDir, entry);
-  if (existsSync(target)) return target;
-  console.error('fetching the REST catalog server with Maven (about 110 MB, once) …');
-  return await fillCacheEntry(cacheDir, entry, async (partial) => {
-    const goals = ['dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${partial}`];
-    await runCommand(findOnPath('mvn') ?? 'mvn', ['-q', '-B', '-f', pom, ...goals]);
-  });
-}
-
-async function missingTool(): Promise<string | undefined> {
-  if (findOnPath('mvn') === undefined) return 'Maven is missing';
-  return await findJava().then(
-    () => undefined,
-    (error: unknown) => String(error),
-  );
 }
 
 async function answers(port: number): Promise<boolean> {

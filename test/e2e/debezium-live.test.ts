@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, describe, expect, it } from 'vitest';
+import { SeededRandom } from '../../src/base/seeded-random.ts';
+import { privateConnect, startConnector } from '../support/connect.ts';
+import { privatePostgres } from '../support/postgres.ts';
+import { eventually, runProduct } from '../support/process.ts';
+import { productBench } from '../support/product-bench.ts';
+import { kafkaBrokers, redisUrl } from '../support/servers.ts';
+
+/* A database that changes, a real Debezium that tells of it, a process that is killed, and two tables from which the database can be made again. */
+
+const postgres = await privatePostgres(['wal_level=logical']);
+const connect = postgres === undefined ? undefined : await privateConnect(kafkaBrokers());
+const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const firstRows = 20;
+const transactions = 150;
+const alteredAt = 60;
+const killedAt = 90;
+const markerId = 1_000_000;
+const catchUpMs = 120_000;
+
+afterAll(async () => {
+  await connect?.[Symbol.asyncDispose]();
+  await postgres?.[Symbol.asyncDispose]();
+});
+
+describe('a database whose changes Debezium reads', () => {
+  const { dir, serve } = productBench('debezium-live');
+
+  it.skipIf(postgres === undefined || connect === undefined)(
+    `P02: is what the newest rows of both tables fold to, SEED=${seed}`,
+    async () => {
+      if (postgres === undefined || connect === undefined) return;
+      const name = `live-${randomUUID().slice(0, 8)}`;
+      const { user, password, port } = postgres.server;
+      const database = new Client({ host: '127.0.0.1', port, user, password, database: 'postgres' });
+      // The server is stopped behind the back of a test that failed.
+      database.on('error', () => undefined);
+      await database.connect();
+      await database.query('CREATE TABLE accounts (id bigint PRIMARY KEY, name text, balance numeric(12,2), note text)');
+      await database.query(`INSERT INTO accounts SELECT i, 'first ' || i, i * 1.25, NULL FROM generate_series(1, ${firstRows}) AS i`);
+      await startConnector(connect.server, name, {
+        'connector.class': 'io.debezium.connector.postgresql.PostgresConnector',
+        'plugin.name': 'pgoutput',
+        'database.hostname': '127.0.0.1',
+        'database.port': String(port),
+        'database.user': user,
+        'database.password': password,
+        'database.dbname': 'postgres',
+        'topic.prefix': name,
+        'slot.name': name.replaceAll('-', '_'),
+        'publication.autocreate.mode': 'filtered',
+        'table.include.list': 'public.accounts',
+        'poll.interval.ms': '50',
+        'topic.creation.default.replication.factor': '1',
+        'topic.creation.default.partitions': '3',
+      });
+
+      const pipeline = pipelineOf(name);
+      const first = serve(pipeline);
+      // What changes while Debezium takes its snapshot is between it and PostgreSQL.
+      await eventually(
+        'the snapshot is committed',
+        async () => (await first.status()).tables.every((table) => (table.rowCount ?? 0) >= firstRows),
+        catchUpMs,
+      );
+      const random = new SeededRandom(seed);
+      for (let number = 0; number < transactions; number += 1) {
+        if (number === alteredAt) await database.query('ALTER TABLE accounts ADD COLUMN score int');
+        if (number === killedAt) {
+          await eventually('some changes are committed', async () =>
+            (await first.status()).tables.every((table) => (table.rowCount ?? 0) > firstRows),
+          );
+          await first.kill();
+        }
+        await change(database, random, number >= alteredAt);
+      }
+      await database.query(`INSERT INTO accounts VALUES (${markerId}, 'last', 0, NULL, 7)`);
+
+      const second = serve(pipeline);
+      const { rows: expected } = await database.query(
+        'SELECT id::text AS id, name, balance::text AS balance, note, score::text AS score FROM accounts ORDER BY accounts.id',
+      );
+      await database.end();
+      const wanted = expected.map((row: Readonly<Record<string, unknown>>) => JSON.stringify(Object.values(row)));
+      for (const table of [`delta.\`${join(pipeline.directory, 'tables', 'kept')}\``, 'lake.shop.accounts'])
+        await eventually(
+          `${table} folds to the database`,
+          async () => {
+            if (second.exit !== undefined) throw new Error(second.log);
+            expect(await folded(pipeline.config, table), second.log).toEqual(wanted);
+            return true;
+          },
+          catchUpMs,
+        ).catch(async (cause: unknown) => {
+          throw new Error(`all events of ${table}:\n${await events(pipeline.config, table)}`, { cause });
+        });
+      expect((await second.metrics()).sum('tidewater_ingest_records_dead_lettered_total')).toBe(0);
+      expect((await second.terminate()).code, second.log).toBe(0);
+    },
+    300_000,
+  );
+
+  function pipelineOf(name: string): { readonly config: string; readonly directory: string } {
+    const directory = join(dir, name);
+    mkdirSync(directory);
+    const config = join(directory, 'pipeline.yaml');
+    const columns = `[{ name: id, type: long, nullable: false }, { name: name, type: string }, { name: balance, type: "decimal(12,2)" }, { name: note, type: string }, { name: __op, type: string }, { name: __deleted, type: boolean }, { name: __lsn, type: long }, { name: kafka_offset, type: long, from: offset }]`;
+    const route = `topics: [${name}.public.accounts], value: { format: connect-json, envelope: debezium }`;
+    writeFileSync(
+      config,
+      `pipeline: ${name}
+dataDir: ${directory}
+kafka: { brokers: [${kafkaBrokers().join(', ')}] }
+redis: { url: "${redisUrl()}" }
+catalogs: [{ name: lake, type: jdbc, uri: "jdbc:sqlite:file:${join(directory, 'lake.db')}", warehouse: "${join(directory, 'lake')}" }]
+tables:
+  - { name: kept, path: tables/kept, columns: ${columns}, evolve: { addColumns: true } }
+  - { name: shared, format: iceberg, catalog: lake, identifier: shop.accounts, columns: ${columns}, evolve: { addColumns: true } }
+ingest:
+  maxBatchAge: 200ms
+  sessionTimeout: 6s
+  routes: [{ table: kept, ${route} }, { table: shared, ${route} }]
+maintenance: { enabled: false }
+server: { port: 0 }
+logging: { format: json, level: info }
+`,
+    );
+    return { config, directory };
+  }
+});
+
+/** One transaction of a few changes: of rows, of keys, back and forth. */
+async function change(database: Client, random: SeededRandom, hasScore: boolean): Promise<void> {
+  const some = (most: number): number => 1 + Math.floor(random.next() * most);
+  await database.query('BEGIN');
+  for (let left = some(4); left > 0; left -= 1) {
+    const [id, other, amount] = [some(60), some(60), (some(100_000) / 100).toFixed(2)];
+    const kind = random.next();
+    if (kind < 0.35)
+      await database.query('INSERT INTO accounts (id, name, balance) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING', [
+        id,
+        `made ${amount}`,
+        amount,
+      ]);
+    else if (kind < 0.7)
+      await database.query(`UPDATE accounts SET balance = $2, note = $3${hasScore ? `, score = ${id}` : ''} WHERE id = $1`, [
+        id,
+        amount,
+        `note ${amount}`,
+      ]);
+    else if (kind < 0.85) await database.query('DELETE FROM accounts WHERE id = $1', [id]);
+    else await database.query('UPDATE accounts SET id = $2 WHERE id = $1 AND NOT EXISTS (SELECT FROM accounts WHERE id = $2)', [id, other]);
+  }
+  await database.query('COMMIT');
+}
+
+/**
+ * The newest row of each key that is not a deletion, as DuckDB computes it for the session. Events of a key are in one partition, in the order of the
+ * database; the order of `__lsn` is not always that of the database.
+ */
+async function folded(config: string, table: string): Promise<readonly string[]> {
+  const query = `SELECT to_json(named_struct('row', array(CAST(id AS STRING), name, CAST(balance AS STRING), note, CAST(score AS STRING)))) AS j
+    FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY kafka_offset DESC) AS n FROM ${table}) AS t WHERE n = 1 AND __op <> 'd' ORDER BY id`;
+  const { stdout, log } = await runProduct({ config, args: ['sql', '--format', 'json', '-e', query] });
+  try {
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.stringify((JSON.parse((JSON.parse(line) as { readonly j: string }).j) as { readonly row: unknown }).row));
+  } catch (cause) {
+    throw new Error(log, { cause });
+  }
+}
+
+/** For whoever reads of a failure: the server and its topic are gone by then. */
+async function events(config: string, table: string): Promise<string> {
+  const query = `SELECT id, __op, __lsn, kafka_offset, name, balance FROM ${table} ORDER BY id, kafka_offset`;
+  return (await runProduct({ config, args: ['sql', '--format', 'json', '-e', query] })).stdout;
+}
