@@ -1,20 +1,39 @@
 import type { AvroRecord, AvroType } from '../../codec/avro/avro-type.ts';
 import type { ByteCursor } from '../../codec/avro/byte-cursor.ts';
-import { leastBytes } from '../../codec/avro/skip-values.ts';
+import { leastBytes, valueSkipper } from '../../codec/avro/skip-values.ts';
 
 /** Reads a field's value; `undefined` for null. */
 export type Read<T> = (cursor: ByteCursor) => T | undefined;
 
-/** A field of a writer's record, by its id in the specification; 0 and more. Fields without a known id or name are -1. */
-export interface KnownField {
-  readonly id: number;
-  readonly name: string;
-  readonly type: AvroType;
+/** Reads one field of a record and puts it to where it belongs. */
+export type FieldStep<Target> = (cursor: ByteCursor, target: Target) => void;
+
+/** What is done with the fields that are known, by id, once the type is known that the writer has for them. */
+export type FieldSteps<Target> = Readonly<Record<number, (type: AvroType) => FieldStep<Target>>>;
+
+/**
+ * Reads a record field by field in file order. A field is known by the id the writer gave it, else by its name or one of the names it had
+ * before; others are passed over.
+ */
+export function recordSteps<Target>(
+  record: AvroRecord,
+  idsByName: Readonly<Record<string, number>>,
+  steps: FieldSteps<Target>,
+): readonly FieldStep<Target>[] {
+  return record.fields.map(({ fieldId, name, type }) => steps[fieldId ?? idsByName[name] ?? -1]?.(type) ?? valueSkipper(type));
 }
 
-/** The fields of a record in file order: each by the id the writer gave it, else by its name or one of the names it had before. */
-export function knownFields(record: AvroRecord, idsByName: Readonly<Record<string, number>>): readonly KnownField[] {
-  return record.fields.map(({ fieldId, name, type }) => ({ id: fieldId ?? idsByName[name] ?? -1, name, type }));
+/** A step that sets what was read. */
+export function into<Target, Value>(
+  readerOf: (type: AvroType) => Read<Value>,
+  set: (target: Target, value: Value | undefined, cursor: ByteCursor) => unknown,
+): (type: AvroType) => FieldStep<Target> {
+  return (type) => {
+    const read = readerOf(type);
+    return (cursor, target) => {
+      set(target, read(cursor), cursor);
+    };
+  };
 }
 
 /** A reader of a type and of null, where the writer's type allows it. */

@@ -1,5 +1,5 @@
 import { printJson } from '../../base/bigint-json.ts';
-import { printTransform } from '../../table/partitioning/transform.ts';
+import { printTransform, type Transform } from '../../table/partitioning/transform.ts';
 import { checkPartitionSpec, checkSchema, checkSortOrder } from './check-definition.ts';
 import { typeToJson } from './schema-json.ts';
 import { refusedUpdate } from './spec-errors.ts';
@@ -154,33 +154,26 @@ export function sameSchema(left: IcebergSchema, right: IcebergSchema): boolean {
 
 /** Whether two specs divide rows the same way and call the parts the same; ids of fields do not matter. */
 export function sameSpec(left: PartitionSpec, right: PartitionSpec): boolean {
-  return (
-    left.fields.length === right.fields.length &&
-    left.fields.every((field, index) => {
-      const other = right.fields[index];
-      return (
-        field.sourceId === other?.sourceId &&
-        field.name === other.name &&
-        printTransform(field.transform) === printTransform(other.transform)
-      );
-    })
-  );
+  return sameFields(left.fields, right.fields, (field, other) => field.name === other.name);
 }
 
 /** Whether two orders are the same but for their ids. */
 export function sameOrder(left: SortOrder, right: SortOrder): boolean {
-  return (
-    left.fields.length === right.fields.length &&
-    left.fields.every((field, index) => {
-      const other = right.fields[index];
-      return (
-        field.sourceId === other?.sourceId &&
-        field.direction === other.direction &&
-        field.nullOrder === other.nullOrder &&
-        printTransform(field.transform) === printTransform(other.transform)
-      );
-    })
+  return sameFields(
+    left.fields,
+    right.fields,
+    (field, other) => field.direction === other.direction && field.nullOrder === other.nullOrder,
   );
+}
+
+function sameFields<T extends { readonly sourceId: number; readonly transform: Transform }>(
+  left: readonly T[],
+  right: readonly T[],
+  alike: (field: T, other: T) => boolean,
+): boolean {
+  const same = (field: T, other: T | undefined): boolean =>
+    field.sourceId === other?.sourceId && alike(field, other) && printTransform(field.transform) === printTransform(other.transform);
+  return left.length === right.length && left.every((field, index) => same(field, right[index]));
 }
 
 function resolved(id: number, added: number | undefined, complaint: string): number {

@@ -4,16 +4,19 @@ import { valueSkipper } from '../../codec/avro/skip-values.ts';
 import {
   bigintReader,
   bytesReader,
-  knownFields,
+  type FieldStep,
+  type FieldSteps,
+  into,
   numberReader,
   numbersReader,
   optionalReader,
   type Read,
+  recordSteps,
   textReader,
   unexpected,
 } from './avro-fields.ts';
 import type { ContentFile, FileContent, FileFormat, PartitionValue } from './content-file.ts';
-import { boundsReader, countsReader, LazyMetrics, type MetricsReaders } from './manifest-metrics.ts';
+import { boundsReader, countsReader, LazyMetrics, type MetricName, type MetricsReaders, metricNames } from './manifest-metrics.ts';
 import { entryFieldIds, fileFieldIds } from './manifest-schemas.ts';
 import type { PartitionReader } from './partition-reader.ts';
 
@@ -27,23 +30,11 @@ export interface RawEntry {
 }
 
 /** A file as it is written, its maps still in their bytes. */
-export interface RawFile {
+export type RawFile = { -readonly [Key in Exclude<keyof ContentFile, MetricName | 'content' | 'format' | 'specId'>]: ContentFile[Key] } & {
   content: number;
-  path: string;
   format: string;
-  partition: readonly PartitionValue[];
-  recordCount: number;
-  fileSizeBytes: number;
-  metrics: LazyMetrics;
-  keyMetadata: Uint8Array | undefined;
-  splitOffsets: readonly number[] | undefined;
-  equalityIds: readonly number[] | undefined;
-  sortOrderId: number | undefined;
-  firstRowId: bigint | undefined;
-  referencedDataFile: string | undefined;
-  contentOffset: number | undefined;
-  contentSizeBytes: number | undefined;
-}
+  readonly metrics: LazyMetrics;
+};
 
 /** A block of entries and a name for it in errors. */
 export interface EntryBlock {
@@ -56,17 +47,10 @@ export type EntryReader = (cursor: ByteCursor, block: EntryBlock) => RawEntry;
 
 /** A reader of the entries that a writer's record describes. Fields are known by id, else by name; others are passed over. */
 export function entryReader(record: AvroRecord, partitionOf: (type: AvroRecord) => PartitionReader): EntryReader {
-  const readers: MetricsReaders = {
-    columnSizes: undefined,
-    valueCounts: undefined,
-    nullValueCounts: undefined,
-    nanValueCounts: undefined,
-    lowerBounds: undefined,
-    upperBounds: undefined,
-  };
-  const steps = knownFields(record, entryFieldIds).map(({ id, type }): EntryStep => {
-    if (id === entryFieldIds.data_file) return fileStep(type, readers, partitionOf);
-    return entryStep(id, type);
+  const readers: MetricsReaders = {};
+  const steps = recordSteps(record, entryFieldIds, {
+    ...entrySteps,
+    [entryFieldIds.data_file]: (type) => fileStep(type, fileSteps(readers, partitionOf)),
   });
   return (cursor, block) => {
     const entry: RawEntry = {
@@ -120,10 +104,10 @@ class ReadFile implements ContentFile {
   readonly referencedDataFile: string | undefined;
   readonly contentOffset: number | undefined;
   readonly contentSizeBytes: number | undefined;
-  readonly #metrics: LazyMetrics;
+  readonly #lazy: LazyMetrics;
 
   constructor(raw: RawFile, known: KnownFile) {
-    this.#metrics = raw.metrics;
+    this.#lazy = raw.metrics;
     this.content = known.content;
     this.path = raw.path;
     this.format = known.format;
@@ -131,12 +115,7 @@ class ReadFile implements ContentFile {
     this.partition = raw.partition;
     this.recordCount = raw.recordCount;
     this.fileSizeBytes = raw.fileSizeBytes;
-    Object.defineProperty(this, 'columnSizes', ReadFile.#columnSizes);
-    Object.defineProperty(this, 'valueCounts', ReadFile.#valueCounts);
-    Object.defineProperty(this, 'nullValueCounts', ReadFile.#nullValueCounts);
-    Object.defineProperty(this, 'nanValueCounts', ReadFile.#nanValueCounts);
-    Object.defineProperty(this, 'lowerBounds', ReadFile.#lowerBounds);
-    Object.defineProperty(this, 'upperBounds', ReadFile.#upperBounds);
+    Object.defineProperties(this, ReadFile.#metrics);
     this.keyMetadata = raw.keyMetadata;
     this.splitOffsets = raw.splitOffsets;
     this.equalityIds = raw.equalityIds;
@@ -147,152 +126,83 @@ class ReadFile implements ContentFile {
     this.contentSizeBytes = raw.contentSizeBytes;
   }
 
-  static readonly #columnSizes = ReadFile.#getter((metrics) => metrics.columnSizes);
-  static readonly #valueCounts = ReadFile.#getter((metrics) => metrics.valueCounts);
-  static readonly #nullValueCounts = ReadFile.#getter((metrics) => metrics.nullValueCounts);
-  static readonly #nanValueCounts = ReadFile.#getter((metrics) => metrics.nanValueCounts);
-  static readonly #lowerBounds = ReadFile.#getter((metrics) => metrics.lowerBounds);
-  static readonly #upperBounds = ReadFile.#getter((metrics) => metrics.upperBounds);
-
-  static #getter(read: (metrics: LazyMetrics) => unknown): PropertyDescriptor & ThisType<ReadFile> {
-    return {
-      enumerable: true,
-      get() {
-        return read(this.#metrics);
+  static readonly #metrics: PropertyDescriptorMap & ThisType<ReadFile> = Object.fromEntries(
+    metricNames.map((name) => [
+      name,
+      {
+        enumerable: true,
+        get(this: ReadFile) {
+          return this.#lazy.map(name);
+        },
       },
-    };
-  }
+    ]),
+  );
 }
 
-type EntryStep = (cursor: ByteCursor, entry: RawEntry) => void;
-type FileStep = (cursor: ByteCursor, file: RawFile) => void;
+const entrySteps: FieldSteps<RawEntry> = {
+  [entryFieldIds.status]: into(numberReader, (entry, value) => (entry.status = value ?? -1)),
+  [entryFieldIds.snapshot_id]: into(bigintReader, (entry, value) => (entry.snapshotId = value)),
+  [entryFieldIds.sequence_number]: into(bigintReader, (entry, value) => (entry.sequenceNumber = value)),
+  [entryFieldIds.file_sequence_number]: into(bigintReader, (entry, value) => (entry.fileSequenceNumber = value)),
+};
 
-function entryStep(id: number, type: AvroType): EntryStep {
-  switch (id) {
-    case entryFieldIds.status: {
-      const read = numberReader(type);
-      return (cursor, entry) => {
-        entry.status = read(cursor) ?? -1;
-      };
-    }
-    case entryFieldIds.snapshot_id: {
-      const read = bigintReader(type);
-      return (cursor, entry) => {
-        entry.snapshotId = read(cursor);
-      };
-    }
-    case entryFieldIds.sequence_number: {
-      const read = bigintReader(type);
-      return (cursor, entry) => {
-        entry.sequenceNumber = read(cursor);
-      };
-    }
-    case entryFieldIds.file_sequence_number: {
-      const read = bigintReader(type);
-      return (cursor, entry) => {
-        entry.fileSequenceNumber = read(cursor);
-      };
-    }
-    default:
-      return valueSkipper(type);
-  }
-}
-
-function fileStep(type: AvroType, readers: MetricsReaders, partitionOf: (type: AvroRecord) => PartitionReader): EntryStep {
-  const branches = (type.kind === 'union' ? type.branches : [type]).map((branch) => fileSteps(branch, readers, partitionOf));
+function fileStep(type: AvroType, known: FieldSteps<RawFile>): FieldStep<RawEntry> {
+  const branches = (type.kind === 'union' ? type.branches : [type]).map((branch): readonly FieldStep<RawFile>[] => {
+    if (branch.kind === 'null') return [];
+    return branch.kind === 'record' ? recordSteps(branch, fileFieldIds, known) : [unexpected(branch)];
+  });
   return (cursor, { file }) => {
     const steps = branches[type.kind === 'union' ? cursor.branch(branches.length) : 0] ?? [];
     for (const step of steps) step(cursor, file);
   };
 }
 
-function fileSteps(type: AvroType, readers: MetricsReaders, partitionOf: (type: AvroRecord) => PartitionReader): readonly FileStep[] {
-  if (type.kind === 'null') return [];
-  if (type.kind !== 'record') return [unexpected(type)];
-  return knownFields(type, fileFieldIds).map((field) => fileFieldStep(field.id, field.type, readers, partitionOf));
+function fileSteps(readers: MetricsReaders, partitionOf: (type: AvroRecord) => PartitionReader): FieldSteps<RawFile> {
+  const partitions = (type: AvroType): Read<readonly PartitionValue[]> =>
+    optionalReader(type, (branch) => (branch.kind === 'record' ? partitionOf(branch) : unexpected(branch)));
+  return {
+    ...scalarSteps,
+    [fileFieldIds.partition]: into(partitions, (file, value) => (file.partition = value ?? [])),
+    [fileFieldIds.column_sizes]: lazyStep('columnSizes', (branch) => (readers.columnSizes = countsReader(branch))),
+    [fileFieldIds.value_counts]: lazyStep('valueCounts', (branch) => (readers.valueCounts = countsReader(branch))),
+    [fileFieldIds.null_value_counts]: lazyStep('nullValueCounts', (branch) => (readers.nullValueCounts = countsReader(branch))),
+    [fileFieldIds.nan_value_counts]: lazyStep('nanValueCounts', (branch) => (readers.nanValueCounts = countsReader(branch))),
+    [fileFieldIds.lower_bounds]: lazyStep('lowerBounds', (branch) => (readers.lowerBounds = boundsReader(branch))),
+    [fileFieldIds.upper_bounds]: lazyStep('upperBounds', (branch) => (readers.upperBounds = boundsReader(branch))),
+  };
 }
-
-function fileFieldStep(id: number, type: AvroType, readers: MetricsReaders, partitionOf: (type: AvroRecord) => PartitionReader): FileStep {
-  switch (id) {
-    case fileFieldIds.partition: {
-      const read = optionalReader(type, (branch) => (branch.kind === 'record' ? partitionOf(branch) : unexpected(branch)));
-      return (cursor, file) => {
-        file.partition = read(cursor) ?? [];
-      };
-    }
-    case fileFieldIds.column_sizes:
-      return lazyStep(type, 'columnSizesAt', (branch) => (readers.columnSizes = countsReader(branch)));
-    case fileFieldIds.value_counts:
-      return lazyStep(type, 'valueCountsAt', (branch) => (readers.valueCounts = countsReader(branch)));
-    case fileFieldIds.null_value_counts:
-      return lazyStep(type, 'nullValueCountsAt', (branch) => (readers.nullValueCounts = countsReader(branch)));
-    case fileFieldIds.nan_value_counts:
-      return lazyStep(type, 'nanValueCountsAt', (branch) => (readers.nanValueCounts = countsReader(branch)));
-    case fileFieldIds.lower_bounds:
-      return lazyStep(type, 'lowerBoundsAt', (branch) => (readers.lowerBounds = boundsReader(branch)));
-    case fileFieldIds.upper_bounds:
-      return lazyStep(type, 'upperBoundsAt', (branch) => (readers.upperBounds = boundsReader(branch)));
-    default:
-      return scalarStep(id, type);
-  }
-}
-
-type MapPlace = 'columnSizesAt' | 'valueCountsAt' | 'nullValueCountsAt' | 'nanValueCountsAt' | 'lowerBoundsAt' | 'upperBoundsAt';
 
 /** Remembers where a map is and passes over it. */
-function lazyStep(type: AvroType, place: MapPlace, keep: (type: AvroType) => unknown): FileStep {
-  const read = optionalReader(type, (branch) => {
-    keep(branch);
-    const skip = valueSkipper(branch);
-    return (cursor) => {
-      const { at } = cursor;
-      skip(cursor);
-      return at;
-    };
-  });
-  return (cursor, { metrics }) => {
-    metrics[place] = read(cursor) ?? -1;
-  };
+function lazyStep(name: MetricName, keep: (type: AvroType) => unknown): (type: AvroType) => FieldStep<RawFile> {
+  const placeReader = (type: AvroType): Read<number> =>
+    optionalReader(type, (branch) => {
+      keep(branch);
+      const skip = valueSkipper(branch);
+      return (cursor) => {
+        const { at } = cursor;
+        skip(cursor);
+        return at;
+      };
+    });
+  const place = `${name}At` as const;
+  return into(placeReader, ({ metrics }, at) => (metrics[place] = at ?? -1));
 }
 
-function scalarStep(id: number, type: AvroType): FileStep {
-  switch (id) {
-    case fileFieldIds.content:
-      return into(numberReader(type), (file, value) => (file.content = value ?? 0));
-    case fileFieldIds.file_path:
-      return into(textReader(type), (file, value) => (file.path = value ?? ''));
-    case fileFieldIds.file_format:
-      return into(textReader(type), (file, value) => (file.format = value ?? ''));
-    case fileFieldIds.record_count:
-      return into(numberReader(type), (file, value) => (file.recordCount = value ?? 0));
-    case fileFieldIds.file_size_in_bytes:
-      return into(numberReader(type), (file, value) => (file.fileSizeBytes = value ?? 0));
-    case fileFieldIds.key_metadata:
-      return into(bytesReader(type), (file, value) => (file.keyMetadata = value));
-    case fileFieldIds.split_offsets:
-      return into(numbersReader(type), (file, value) => (file.splitOffsets = value));
-    case fileFieldIds.equality_ids:
-      return into(numbersReader(type), (file, value) => (file.equalityIds = value));
-    case fileFieldIds.sort_order_id:
-      return into(numberReader(type), (file, value) => (file.sortOrderId = value));
-    case fileFieldIds.first_row_id:
-      return into(bigintReader(type), (file, value) => (file.firstRowId = value));
-    case fileFieldIds.referenced_data_file:
-      return into(textReader(type), (file, value) => (file.referencedDataFile = value));
-    case fileFieldIds.content_offset:
-      return into(numberReader(type), (file, value) => (file.contentOffset = value));
-    case fileFieldIds.content_size_in_bytes:
-      return into(numberReader(type), (file, value) => (file.contentSizeBytes = value));
-    default:
-      return valueSkipper(type);
-  }
-}
-
-function into<T>(read: Read<T>, set: (file: RawFile, value: T | undefined) => unknown): FileStep {
-  return (cursor, file) => {
-    set(file, read(cursor));
-  };
-}
+const scalarSteps: FieldSteps<RawFile> = {
+  [fileFieldIds.content]: into(numberReader, (file, value) => (file.content = value ?? 0)),
+  [fileFieldIds.file_path]: into(textReader, (file, value) => (file.path = value ?? '')),
+  [fileFieldIds.file_format]: into(textReader, (file, value) => (file.format = value ?? '')),
+  [fileFieldIds.record_count]: into(numberReader, (file, value) => (file.recordCount = value ?? 0)),
+  [fileFieldIds.file_size_in_bytes]: into(numberReader, (file, value) => (file.fileSizeBytes = value ?? 0)),
+  [fileFieldIds.key_metadata]: into(bytesReader, (file, value) => (file.keyMetadata = value)),
+  [fileFieldIds.split_offsets]: into(numbersReader, (file, value) => (file.splitOffsets = value)),
+  [fileFieldIds.equality_ids]: into(numbersReader, (file, value) => (file.equalityIds = value)),
+  [fileFieldIds.sort_order_id]: into(numberReader, (file, value) => (file.sortOrderId = value)),
+  [fileFieldIds.first_row_id]: into(bigintReader, (file, value) => (file.firstRowId = value)),
+  [fileFieldIds.referenced_data_file]: into(textReader, (file, value) => (file.referencedDataFile = value)),
+  [fileFieldIds.content_offset]: into(numberReader, (file, value) => (file.contentOffset = value)),
+  [fileFieldIds.content_size_in_bytes]: into(numberReader, (file, value) => (file.contentSizeBytes = value)),
+};
 
 function emptyFile(metrics: LazyMetrics): RawFile {
   return {

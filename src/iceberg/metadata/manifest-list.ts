@@ -2,15 +2,17 @@ import { avroCorrupt } from '../../codec/avro/avro-errors.ts';
 import type { AvroRecord, AvroType } from '../../codec/avro/avro-type.ts';
 import type { ByteCursor } from '../../codec/avro/byte-cursor.ts';
 import { blockCursor, checkBlockEnd, openAvroFile } from '../../codec/avro/read-avro-file.ts';
-import { leastBytes, valueSkipper } from '../../codec/avro/skip-values.ts';
+import { leastBytes } from '../../codec/avro/skip-values.ts';
 import {
   bigintReader,
   booleanReader,
   bytesReader,
-  knownFields,
+  type FieldSteps,
+  into,
   numberReader,
   optionalReader,
   type Read,
+  recordSteps,
   textReader,
   unexpected,
 } from './avro-fields.ts';
@@ -37,7 +39,7 @@ export function readManifestList(
 ): readonly ManifestFile[] {
   const where = `manifest list ${name}`;
   const { container, type } = openAvroFile(bytes, { name: where });
-  const steps = knownFields(type, formerNames).map((field) => manifestStep(field.id, field.type));
+  const steps = recordSteps(type, formerNames, manifestSteps);
   const rowBytes = leastBytes(type);
   const manifests: ManifestFile[] = [];
   for (const block of container.blocks()) {
@@ -80,8 +82,6 @@ function contentOf(value: number | undefined, cursor: ByteCursor): ManifestFile[
 }
 
 type Draft = { -readonly [Key in keyof ManifestFile]: ManifestFile[Key] };
-type Step = (cursor: ByteCursor, manifest: Draft) => void;
-
 /** A manifest of a snapshot of which nothing is said. */
 export function undescribedManifest(snapshotId: bigint): Draft {
   return {
@@ -104,50 +104,27 @@ export function undescribedManifest(snapshotId: bigint): Draft {
   };
 }
 
-function manifestStep(id: number, type: AvroType): Step {
-  switch (id) {
-    case manifestFieldIds.manifest_path:
-      return into(textReader(type), (manifest, value) => (manifest.path = value ?? ''));
-    case manifestFieldIds.manifest_length:
-      return into(numberReader(type), (manifest, value) => (manifest.length = value ?? 0));
-    case manifestFieldIds.partition_spec_id:
-      return into(numberReader(type), (manifest, value) => (manifest.specId = value ?? 0));
-    case manifestFieldIds.content:
-      return into(numberReader(type), (manifest, value, cursor) => (manifest.content = contentOf(value, cursor)));
-    case manifestFieldIds.sequence_number:
-      return into(bigintReader(type), (manifest, value) => (manifest.sequenceNumber = value ?? 0n));
-    case manifestFieldIds.min_sequence_number:
-      return into(bigintReader(type), (manifest, value) => (manifest.minSequenceNumber = value ?? 0n));
-    case manifestFieldIds.added_snapshot_id:
-      return into(bigintReader(type), (manifest, value) => (manifest.addedSnapshotId = value ?? manifest.addedSnapshotId));
-    case manifestFieldIds.added_files_count:
-      return into(numberReader(type), (manifest, value) => (manifest.addedFiles = value));
-    case manifestFieldIds.existing_files_count:
-      return into(numberReader(type), (manifest, value) => (manifest.existingFiles = value));
-    case manifestFieldIds.deleted_files_count:
-      return into(numberReader(type), (manifest, value) => (manifest.deletedFiles = value));
-    case manifestFieldIds.added_rows_count:
-      return into(bigintReader(type), (manifest, value) => (manifest.addedRows = value));
-    case manifestFieldIds.existing_rows_count:
-      return into(bigintReader(type), (manifest, value) => (manifest.existingRows = value));
-    case manifestFieldIds.deleted_rows_count:
-      return into(bigintReader(type), (manifest, value) => (manifest.deletedRows = value));
-    case manifestFieldIds.partitions:
-      return into(summariesReader(type), (manifest, value) => (manifest.partitions = value));
-    case manifestFieldIds.key_metadata:
-      return into(bytesReader(type), (manifest, value) => (manifest.keyMetadata = value));
-    case manifestFieldIds.first_row_id:
-      return into(bigintReader(type), (manifest, value) => (manifest.firstRowId = value));
-    default:
-      return valueSkipper(type);
-  }
-}
-
-function into<T>(read: Read<T>, set: (manifest: Draft, value: T | undefined, cursor: ByteCursor) => unknown): Step {
-  return (cursor, manifest) => {
-    set(manifest, read(cursor), cursor);
-  };
-}
+const manifestSteps: FieldSteps<Draft> = {
+  [manifestFieldIds.manifest_path]: into(textReader, (manifest, value) => (manifest.path = value ?? '')),
+  [manifestFieldIds.manifest_length]: into(numberReader, (manifest, value) => (manifest.length = value ?? 0)),
+  [manifestFieldIds.partition_spec_id]: into(numberReader, (manifest, value) => (manifest.specId = value ?? 0)),
+  [manifestFieldIds.content]: into(numberReader, (manifest, value, cursor) => (manifest.content = contentOf(value, cursor))),
+  [manifestFieldIds.sequence_number]: into(bigintReader, (manifest, value) => (manifest.sequenceNumber = value ?? 0n)),
+  [manifestFieldIds.min_sequence_number]: into(bigintReader, (manifest, value) => (manifest.minSequenceNumber = value ?? 0n)),
+  [manifestFieldIds.added_snapshot_id]: into(
+    bigintReader,
+    (manifest, value) => (manifest.addedSnapshotId = value ?? manifest.addedSnapshotId),
+  ),
+  [manifestFieldIds.added_files_count]: into(numberReader, (manifest, value) => (manifest.addedFiles = value)),
+  [manifestFieldIds.existing_files_count]: into(numberReader, (manifest, value) => (manifest.existingFiles = value)),
+  [manifestFieldIds.deleted_files_count]: into(numberReader, (manifest, value) => (manifest.deletedFiles = value)),
+  [manifestFieldIds.added_rows_count]: into(bigintReader, (manifest, value) => (manifest.addedRows = value)),
+  [manifestFieldIds.existing_rows_count]: into(bigintReader, (manifest, value) => (manifest.existingRows = value)),
+  [manifestFieldIds.deleted_rows_count]: into(bigintReader, (manifest, value) => (manifest.deletedRows = value)),
+  [manifestFieldIds.partitions]: into(summariesReader, (manifest, value) => (manifest.partitions = value)),
+  [manifestFieldIds.key_metadata]: into(bytesReader, (manifest, value) => (manifest.keyMetadata = value)),
+  [manifestFieldIds.first_row_id]: into(bigintReader, (manifest, value) => (manifest.firstRowId = value)),
+};
 
 function summariesReader(type: AvroType): Read<readonly FieldSummary[]> {
   return optionalReader(type, (branch) => {
@@ -164,34 +141,17 @@ function summariesReader(type: AvroType): Read<readonly FieldSummary[]> {
   });
 }
 
+type Summary = { -readonly [Key in keyof FieldSummary]: FieldSummary[Key] };
+
+const summarySteps: FieldSteps<Summary> = {
+  [summaryFieldIds.contains_null]: into(booleanReader, (summary, value) => (summary.containsNull = value ?? true)),
+  [summaryFieldIds.contains_nan]: into(booleanReader, (summary, value) => (summary.containsNan = value)),
+  [summaryFieldIds.lower_bound]: into(bytesReader, (summary, value) => (summary.lowerBound = value)),
+  [summaryFieldIds.upper_bound]: into(bytesReader, (summary, value) => (summary.upperBound = value)),
+};
+
 function summaryReader(record: AvroRecord): (cursor: ByteCursor) => FieldSummary {
-  type Summary = { -readonly [Key in keyof FieldSummary]: FieldSummary[Key] };
-  const steps = knownFields(record, summaryFieldIds).map(({ id, type }): ((cursor: ByteCursor, summary: Summary) => void) => {
-    switch (id) {
-      case summaryFieldIds.contains_null: {
-        const read = booleanReader(type);
-        return (cursor, summary) => {
-          summary.containsNull = read(cursor) ?? true;
-        };
-      }
-      case summaryFieldIds.contains_nan: {
-        const read = booleanReader(type);
-        return (cursor, summary) => {
-          summary.containsNan = read(cursor);
-        };
-      }
-      case summaryFieldIds.lower_bound:
-      case summaryFieldIds.upper_bound: {
-        const read = bytesReader(type);
-        const place = id === summaryFieldIds.lower_bound ? 'lowerBound' : 'upperBound';
-        return (cursor, summary) => {
-          summary[place] = read(cursor);
-        };
-      }
-      default:
-        return valueSkipper(type);
-    }
-  });
+  const steps = recordSteps(record, summaryFieldIds, summarySteps);
   return (cursor) => {
     const summary: Summary = { containsNull: true, containsNan: undefined, lowerBound: undefined, upperBound: undefined };
     for (const step of steps) step(cursor, summary);

@@ -2,19 +2,18 @@ import type { AvroType } from '../../codec/avro/avro-type.ts';
 import { ByteCursor } from '../../codec/avro/byte-cursor.ts';
 import { leastBytes } from '../../codec/avro/skip-values.ts';
 import { bytesReader, numberReader, type Read, unexpected } from './avro-fields.ts';
+import type { ContentFile } from './content-file.ts';
 
 /** Reads a map by field id. */
 export type MapReader<T> = (cursor: ByteCursor) => ReadonlyMap<number, T>;
 
+/** The maps of a file, by the names they have there. */
+export const metricNames = ['columnSizes', 'valueCounts', 'nullValueCounts', 'nanValueCounts', 'lowerBounds', 'upperBounds'] as const;
+
+export type MetricName = (typeof metricNames)[number];
+
 /** What reads each of an entry's maps, made once for a manifest. */
-export interface MetricsReaders {
-  columnSizes: MapReader<number> | undefined;
-  valueCounts: MapReader<number> | undefined;
-  nullValueCounts: MapReader<number> | undefined;
-  nanValueCounts: MapReader<number> | undefined;
-  lowerBounds: MapReader<Uint8Array> | undefined;
-  upperBounds: MapReader<Uint8Array> | undefined;
-}
+export type MetricsReaders = { [Name in MetricName]?: (cursor: ByteCursor) => ContentFile[Name] };
 
 /**
  * The maps of one entry, decoded each time they are asked for: planning asks few files for theirs, and kept decoded for all files of a table they
@@ -37,33 +36,9 @@ export class LazyMetrics {
     this.#where = where;
   }
 
-  get columnSizes(): ReadonlyMap<number, number> | undefined {
-    return this.#read(this.#readers.columnSizes, this.columnSizesAt);
-  }
-
-  get valueCounts(): ReadonlyMap<number, number> | undefined {
-    return this.#read(this.#readers.valueCounts, this.valueCountsAt);
-  }
-
-  get nullValueCounts(): ReadonlyMap<number, number> | undefined {
-    return this.#read(this.#readers.nullValueCounts, this.nullValueCountsAt);
-  }
-
-  get nanValueCounts(): ReadonlyMap<number, number> | undefined {
-    return this.#read(this.#readers.nanValueCounts, this.nanValueCountsAt);
-  }
-
-  get lowerBounds(): ReadonlyMap<number, Uint8Array> | undefined {
-    return this.#read(this.#readers.lowerBounds, this.lowerBoundsAt);
-  }
-
-  get upperBounds(): ReadonlyMap<number, Uint8Array> | undefined {
-    return this.#read(this.#readers.upperBounds, this.upperBoundsAt);
-  }
-
-  #read<T>(reader: MapReader<T> | undefined, at: number): ReadonlyMap<number, T> | undefined {
-    if (reader === undefined || at < 0) return undefined;
-    return reader(new ByteCursor(this.#block.subarray(at), this.#where));
+  map<Name extends MetricName>(name: Name): ContentFile[Name] | undefined {
+    const at = this[`${name}At`];
+    return at < 0 ? undefined : this.#readers[name]?.(new ByteCursor(this.#block.subarray(at), this.#where));
   }
 }
 

@@ -1,5 +1,5 @@
 import { printJson } from '../../base/bigint-json.ts';
-import { tableAvroSchema } from '../../codec/avro/table-avro-schema.ts';
+import { decimalBytes, tableAvroSchema } from '../../codec/avro/table-avro-schema.ts';
 import { writeAvroFile } from '../../codec/avro/write-avro-file.ts';
 import type { InputRow, InputValue } from '../../codec/build-columns.ts';
 import { uuidBytes } from '../../codec/uuid-text.ts';
@@ -124,15 +124,8 @@ function tupleWriter(partition: StructType): (tuple: readonly PartitionValue[]) 
 function valueWriter(type: DataType): (value: NonNullable<PartitionValue>) => InputValue {
   if (type.kind === 'string' && type.format === 'uuid') return (value) => (typeof value === 'string' ? uuidBytes(value) : value);
   if (type.kind !== 'decimal') return (value) => value;
-  const size = decimalSize(type.precision);
+  const size = decimalBytes(type.precision);
   return (value) => (typeof value === 'bigint' ? paddedUnscaled(value, size) : value);
-}
-
-function decimalSize(precision: number): number {
-  let size = 1;
-  const largest = 10n ** BigInt(precision) - 1n;
-  while (BigInt.asIntN(8 * size, largest) !== largest) size += 1;
-  return size;
 }
 
 function paddedUnscaled(value: bigint, size: number): Uint8Array {
