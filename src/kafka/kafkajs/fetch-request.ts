@@ -46,41 +46,12 @@ export function fetchesById(broker: Broker): boolean {
 }
 
 /**
- * Fetches from one broker, each target from its own incarnation of its topic; waits up to `maxWaitMs` for the first byte. Targets need an id.
- * Rejects with what kafkajs throws.
+ * Fetches from one broker; waits up to `maxWaitMs` for the first byte. By `id` each target is read from its own incarnation of its topic, which
+ * targets need the id of; by `name` from whatever has it. Rejects with what kafkajs throws.
  */
-export function fetchById(broker: Broker, options: FetchOptions): Promise<readonly FetchAnswer[]> {
-  const body = new WireWriter().tags(); // Of the request header, which the flexible encoding has and kafkajs does not write.
-  openBody(body, options);
-  body.compactArray(options.targets, (target) => {
-    body.raw(Buffer.from(target.topicId, 'base64url').subarray(0, idBytes)).compactArray([target], (at) => {
-      body.int32(at.partition).int32(anyEpoch).int64(at.offset).int32(anyEpoch).int64(-1n).int32(at.maxBytes).tags();
-    });
-    body.tags();
-  });
-  body
-    .compactArray([], () => undefined)
-    .compactString('')
-    .tags();
-  const names = new Map(options.targets.map(({ topicId, topic }) => [topicId, topic]));
-  return sendTo(broker, { ...byIdApi, body, parse: (reader) => parseById(reader, names, options.targets) });
-}
-
-/** As `fetchById`, from whatever has the topics' names. */
-export function fetchByName(broker: Broker, options: FetchOptions): Promise<readonly FetchAnswer[]> {
-  const body = new WireWriter();
-  openBody(body, options);
-  // One entry per partition keeps their order, by which the broker fills the answer.
-  body.array(options.targets, (target) => {
-    body.string(target.topic).array([target], (at) => {
-      body.int32(at.partition).int32(anyEpoch).int64(at.offset).int64(-1n).int32(at.maxBytes);
-    });
-  });
-  body.int32(0);
-  return sendTo(broker, { ...byNameApi, body, parse: parseByName });
-}
-
-function openBody(body: WireWriter, options: FetchOptions): void {
+export function fetchFrom(broker: Broker, by: 'id' | 'name', options: FetchOptions): Promise<readonly FetchAnswer[]> {
+  const byId = by === 'id';
+  const body = new WireWriter(byId ? 'flexible' : 'plain');
   body
     .int32(consumerReplicaId)
     .int32(options.maxWaitMs)
@@ -89,60 +60,60 @@ function openBody(body: WireWriter, options: FetchOptions): void {
     .int8(options.readCommitted ? 1 : 0)
     .int32(noSession)
     .int32(noSessionEpoch);
+  // One entry per partition keeps their order, by which the broker fills the answer.
+  body.array(options.targets, (target) => {
+    if (byId) body.raw(Buffer.from(target.topicId, 'base64url').subarray(0, idBytes));
+    else body.string(target.topic);
+    body.array([target], (at) => {
+      body.int32(at.partition).int32(anyEpoch).int64(at.offset);
+      if (byId) body.int32(anyEpoch);
+      body.int64(-1n).int32(at.maxBytes).tags();
+    });
+    body.tags();
+  });
+  body.array([], () => undefined);
+  if (byId) body.string('');
+  const names = new Map(options.targets.map(({ topicId, topic }) => [topicId, topic]));
+  const parse = (reader: WireReader): readonly FetchAnswer[] => parseAnswer(reader, byId ? names : undefined, options.targets);
+  return sendTo(broker, { ...(byId ? byIdApi : byNameApi), body: body.tags(), parse });
 }
 
-function parseById(reader: WireReader, names: ReadonlyMap<string, string>, targets: readonly FetchTarget[]): readonly FetchAnswer[] {
-  reader.skipTags(); // Of the response header.
+/** @param names of topics by their ids, which stand in their place; `undefined`: the names do. */
+function parseAnswer(
+  reader: WireReader,
+  names: ReadonlyMap<string, string> | undefined,
+  targets: readonly FetchTarget[],
+): readonly FetchAnswer[] {
   reader.int32();
   const errorCode = reader.int16();
   reader.int32();
   // An error of the whole fetch is every target's.
   if (errorCode !== 0) return targets.map(({ topic, partition }) => ({ ...nothing, topic, partition, errorCode }));
   return reader
-    .compactArray(() => {
-      const topic = names.get(readTopicId(reader)) ?? '';
-      const answers = reader.compactArray(() => parseFlexiblePartition(reader, topic));
-      reader.skipTags();
+    .array(() => {
+      const topic = names === undefined ? reader.string() : (names.get(readTopicId(reader)) ?? '');
+      const answers = reader.array(() => parsePartition(reader, topic, names !== undefined));
+      reader.tags();
       return answers;
     })
     .flat();
 }
 
-function parseFlexiblePartition(reader: WireReader, topic: string): FetchAnswer {
+function parsePartition(reader: WireReader, topic: string, byId: boolean): FetchAnswer {
   const partition = reader.int32();
   const errorCode = reader.int16();
   const highWatermark = reader.int64();
   const lastStableOffset = reader.int64();
   reader.int64();
-  const aborted = reader.compactArray(() => {
+  const aborted = reader.array(() => {
     const transaction = { producerId: reader.int64(), firstOffset: reader.int64() };
-    reader.skipTags();
+    reader.tags();
     return transaction;
   });
-  reader.int32();
-  const records = reader.compactBytes();
-  reader.skipTags();
+  if (byId) reader.int32();
+  const records = reader.bytes();
+  reader.tags();
   return { topic, partition, errorCode, highWatermark, lastStableOffset, aborted, records };
-}
-
-function parseByName(reader: WireReader): readonly FetchAnswer[] {
-  reader.int32();
-  reader.int16();
-  reader.int32();
-  return reader.array(() => parseTopic(reader)).flat();
-}
-
-function parseTopic(reader: WireReader): readonly FetchAnswer[] {
-  const topic = reader.string();
-  return reader.array(() => {
-    const partition = reader.int32();
-    const errorCode = reader.int16();
-    const highWatermark = reader.int64();
-    const lastStableOffset = reader.int64();
-    reader.int64();
-    const aborted = reader.array(() => ({ producerId: reader.int64(), firstOffset: reader.int64() }));
-    return { topic, partition, errorCode, highWatermark, lastStableOffset, aborted, records: reader.bytes() };
-  });
 }
 
 const nothing = { highWatermark: 0n, lastStableOffset: 0n, aborted: [], records: new Uint8Array(0) } as const;

@@ -46,9 +46,9 @@ export class GroupMembership {
     return { generation, memberId, partitions: share };
   }
 
-  /** As `GroupSession.heartbeat`. */
-  heartbeat(membership: Membership): Promise<'kept' | 'rejoin'> {
-    return this.#session.heartbeat(membership);
+  /** As `GroupSession.keep`. */
+  keep(membership: Membership, signal: AbortSignal): Promise<void> {
+    return this.#session.keep(membership, signal);
   }
 
   /** @throws ServiceError `KAFKA_GROUP_FENCED` when the generation is over, `KAFKA_UNAVAILABLE`. */

@@ -1,5 +1,5 @@
 import type { KafkaConnection } from './kafkajs-connection.ts';
-import { kafkaCode, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
+import { isPermanent, kafkaCode, kafkaCodeOf, toServiceError } from './kafkajs-errors.ts';
 
 /** One member's seat in a generation. */
 export interface Seat {
@@ -39,6 +39,7 @@ export interface GroupSessionOptions<T> {
 }
 
 const joinDeadlineMs = 30_000;
+const maxHeartbeatIntervalMs = 1000;
 
 /** Speaks the group protocol, whatever is divided: join, sync, heartbeat, leave. Holds the member id between generations. */
 export class GroupSession<T> {
@@ -79,11 +80,42 @@ export class GroupSession<T> {
     }
   }
 
+  /** Sends signs of life until the generation is over. Rejects for good reasons only: a broker that is away for long ends the generation at most. */
+  async keep(seat: Seat, signal: AbortSignal): Promise<void> {
+    const { connection, sessionTimeoutMs } = this.#options;
+    const { clock } = connection;
+    const intervalMs = Math.min(maxHeartbeatIntervalMs, sessionTimeoutMs / 10);
+    let heardMs = clock.monotonicMs();
+    while (!signal.aborted) {
+      try {
+        await clock.sleep(intervalMs, signal);
+        if ((await this.#heartbeat(seat)) === 'rejoin') return;
+        heardMs = clock.monotonicMs();
+      } catch (error) {
+        const failure = toServiceError(error, 'heartbeat');
+        if (isPermanent(failure)) throw failure;
+        if (clock.monotonicMs() - heardMs > sessionTimeoutMs) return;
+      }
+    }
+  }
+
+  /** Best effort: a member that is not heard leaves by its session timeout. */
+  async leave(): Promise<void> {
+    const { connection, groupId } = this.#options;
+    if (this.#memberId === '') return;
+    try {
+      const broker = await connection.coordinator('group', groupId);
+      await broker.leaveGroup({ groupId, memberId: this.#memberId });
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+    }
+  }
+
   /**
    * One sign of life. `rejoin`: the generation is over; `kept`: it goes on. Rejects with kind `unavailable` when nobody answered, which
    * may be tried again until the session times out, and with other kinds for good.
    */
-  async heartbeat(seat: Seat): Promise<'kept' | 'rejoin'> {
+  async #heartbeat(seat: Seat): Promise<'kept' | 'rejoin'> {
     const { connection, groupId } = this.#options;
     try {
       const broker = await connection.coordinator('group', groupId);
@@ -98,18 +130,6 @@ export class GroupSession<T> {
       }
       connection.forgetCoordinator('group', groupId);
       throw toServiceError(error, `heartbeat to group "${groupId}"`);
-    }
-  }
-
-  /** Best effort: a member that is not heard leaves by its session timeout. */
-  async leave(): Promise<void> {
-    const { connection, groupId } = this.#options;
-    if (this.#memberId === '') return;
-    try {
-      const broker = await connection.coordinator('group', groupId);
-      await broker.leaveGroup({ groupId, memberId: this.#memberId });
-    } catch (error) {
-      if (!(error instanceof Error)) throw error;
     }
   }
 

@@ -13,7 +13,6 @@ const defaultMaxFetchBytes = 16 * 1024 * 1024;
 const defaultMaxWaitMs = 250;
 const defaultSessionTimeoutMs = 30_000;
 const rebalanceTimeoutMs = 60_000;
-const maxHeartbeatIntervalMs = 1000;
 const defaultTopicCheckMs = 5_000;
 
 /**
@@ -156,7 +155,7 @@ export class KafkajsConsumer implements KafkaConsumer {
     this.#membership = membership;
     this.#fetcher = fetcher;
     // Signs of life go on while the handler looks up its positions; the end of the generation waits for it.
-    const heartbeats = this.#heartbeat(membership, signal).finally(() => {
+    const heartbeats = this.#group.keep(membership, signal).finally(() => {
       over.abort();
     });
     const watching = this.#watchTopics(watch, fetcher, signal).finally(() => {
@@ -177,25 +176,7 @@ export class KafkajsConsumer implements KafkaConsumer {
     }
   }
 
-  /** Resolves when the generation is over, rejects for good reasons only: a broker that is away for long ends the generation at most. */
-  async #heartbeat(membership: Membership, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#connection;
-    const intervalMs = Math.min(maxHeartbeatIntervalMs, this.#sessionTimeoutMs / 10);
-    let heardMs = clock.monotonicMs();
-    while (!signal.aborted) {
-      try {
-        await clock.sleep(intervalMs, signal);
-        if ((await this.#group.heartbeat(membership)) === 'rejoin') return;
-        heardMs = clock.monotonicMs();
-      } catch (error) {
-        const failure = toServiceError(error, 'heartbeat');
-        if (isPermanent(failure)) throw failure;
-        if (clock.monotonicMs() - heardMs > this.#sessionTimeoutMs) return;
-      }
-    }
-  }
-
-  /** Resolves when the topics are not those any more with which the generation began. Rejects as `#heartbeat`. */
+  /** Resolves when the topics are not those any more with which the generation began. Rejects as `keep` of the group. */
   async #watchTopics(watch: TopicWatch, fetcher: PartitionFetcher, signal: AbortSignal): Promise<void> {
     let change: TopicsChange | undefined;
     while (change === undefined) {

@@ -185,7 +185,9 @@ export async function sendTo<T>(broker: Broker, request: WireRequest<T>): Promis
     request: { apiKey, apiName, apiVersion, encode: () => Promise.resolve({ buf: body, buffer: body }) },
     response: {
       decode: (payload: Uint8Array) => {
-        answer.value = request.parse(new WireReader(payload));
+        const reader = new WireReader(payload, request.body.encoding);
+        reader.tags(); // Of the response header.
+        answer.value = request.parse(reader);
         return Promise.resolve({});
       },
       parse: () => Promise.resolve({}),

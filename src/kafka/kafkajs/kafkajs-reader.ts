@@ -4,7 +4,7 @@ import type { KafkaRecord, PartitionOffsets, TopicPartition } from '../client.ts
 import { kafkaOffsetOutOfRange, kafkaTopicNotFound, kafkaTopicReplaced, kafkaUnavailable } from '../errors.ts';
 import { visibleBatches } from '../isolation.ts';
 import { decodeRecords } from '../records/record-batch.ts';
-import { type FetchAnswer, fetchById, fetchByName, fetchesById } from './fetch-request.ts';
+import { type FetchAnswer, fetchesById, fetchFrom } from './fetch-request.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { answerError, isPermanent, kafkaCode, toServiceError } from './kafkajs-errors.ts';
 import { noTopicId } from './metadata-request.ts';
@@ -94,8 +94,8 @@ async function fetchOnce(connection: KafkaConnection, options: ReadOptions, at: 
   const broker = await connection.broker(leader);
   const topicId = connection.topic(topic)?.topicId ?? noTopicId;
   if (options.topicId !== undefined && options.topicId !== topicId) throw kafkaTopicReplaced(topic, options.topicId, topicId);
-  const fetch = topicId !== noTopicId && fetchesById(broker) ? fetchById : fetchByName;
-  const answers = await fetch(broker, {
+  const by = topicId !== noTopicId && fetchesById(broker) ? 'id' : 'name';
+  const answers = await fetchFrom(broker, by, {
     targets: [{ topic, topicId, partition, offset: at, maxBytes }],
     readCommitted: options.readCommitted ?? true,
     maxBytes,

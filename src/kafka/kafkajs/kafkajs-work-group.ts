@@ -1,10 +1,9 @@
 import { AssignerProtocol } from 'kafkajs';
 import { isJsonObject, type JsonObject, parseJson, printJson } from '../../base/bigint-json.ts';
-import { isServiceError } from '../../base/errors.ts';
 import type { WorkGroup, WorkGroupOptions } from '../client.ts';
 import { ownersByName, spreadItems, type WorkClaim } from '../item-spread.ts';
 import { type Deferred, deferred } from './deferred.ts';
-import { GroupSession, type JoinedMember, type Seat, type Share } from './group-session.ts';
+import { GroupSession, type JoinedMember, type Share } from './group-session.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { isPermanent, toServiceError } from './kafkajs-errors.ts';
 
@@ -18,7 +17,6 @@ const protocolName = 'tidewater-items';
 const protocolVersion = 0;
 const defaultSessionTimeoutMs = 10_000;
 const rebalanceTimeoutMs = 30_000;
-const maxHeartbeatIntervalMs = 1000;
 
 /**
  * A member of a group that divides items instead of partitions. The messages have the layout of consumers without topics, the items are in the
@@ -81,7 +79,8 @@ export class KafkajsWorkGroup implements WorkGroup {
         this.#owned = [...share.items];
         this.#options.handler.onOwned(share.items, share.owners);
         joined.resolve(undefined);
-        await this.#keep(seat, signal);
+        // What was owned stays so until somebody else has it, also where a broker is away for long.
+        await this.#session.keep(seat, signal);
       } catch (error) {
         if (this.#stopping.signal.aborted) break;
         const failure = toServiceError(error, `group "${this.#options.groupId}"`);
@@ -95,23 +94,6 @@ export class KafkajsWorkGroup implements WorkGroup {
       }
     }
     joined.resolve(undefined);
-  }
-
-  /** Resolves when the generation is over. A broker that is away for long ends it at most: what was owned stays so until somebody else has it. */
-  async #keep(seat: Seat, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#connection;
-    const intervalMs = Math.min(maxHeartbeatIntervalMs, this.#sessionTimeoutMs / 10);
-    let heardMs = clock.monotonicMs();
-    for (;;) {
-      await clock.sleep(intervalMs, signal);
-      try {
-        if ((await this.#session.heartbeat(seat)) === 'rejoin') return;
-        heardMs = clock.monotonicMs();
-      } catch (error) {
-        if (!isServiceError(error) || isPermanent(error)) throw error;
-        if (clock.monotonicMs() - heardMs > this.#sessionTimeoutMs) return;
-      }
-    }
   }
 }
 

@@ -27,74 +27,25 @@ const idBytes = 16;
 
 /** Asks which brokers there are and what is known of the topics (`all`: of all that may be seen); each has its own error code. Rejects with what kafkajs throws. */
 export function metadataFrom(broker: Broker, topics: readonly string[] | 'all'): Promise<ClusterMetadata> {
-  const flexible = (broker.versions?.[withTopicIds.apiKey]?.maxVersion ?? 0) >= withTopicIds.apiVersion;
-  return flexible
-    ? sendTo(broker, { ...withTopicIds, body: flexibleBody(topics), parse: parseFlexible })
-    : sendTo(broker, { ...withoutTopicIds, body: plainBody(topics), parse: parsePlain });
-}
-
-function flexibleBody(topics: readonly string[] | 'all'): WireWriter {
-  const body = new WireWriter().tags(); // Of the request header, which the flexible encoding has and kafkajs does not write.
-  if (topics === 'all') body.int8(0);
-  else
-    body.compactArray(topics, (topic) => {
-      body.raw(Buffer.alloc(idBytes)).compactString(topic).tags();
-    });
-  // allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations
-  return body.int8(0).int8(0).int8(0).tags();
-}
-
-function parseFlexible(reader: WireReader): ClusterMetadata {
-  reader.skipTags(); // Of the response header.
-  reader.int32();
-  const nodeIds = reader.compactArray(() => {
-    const nodeId = reader.int32();
-    reader.compactString();
-    reader.int32();
-    reader.compactString();
-    reader.skipTags();
-    return nodeId;
+  const byId = (broker.versions?.[withTopicIds.apiKey]?.maxVersion ?? 0) >= withTopicIds.apiVersion;
+  const body = new WireWriter(byId ? 'flexible' : 'plain');
+  body.array(topics === 'all' ? undefined : topics, (topic) => {
+    if (byId) body.raw(Buffer.alloc(idBytes));
+    body.string(topic).tags();
   });
-  reader.compactString();
-  reader.int32();
-  const topics = reader.compactArray(() => {
-    const errorCode = reader.int16();
-    const topic = reader.compactString();
-    const topicId = readTopicId(reader);
-    reader.raw(1);
-    const partitions = reader.compactArray(() => {
-      reader.int16();
-      const partition = reader.int32();
-      const leader = reader.int32();
-      reader.int32();
-      for (let list = 0; list < 3; list += 1) reader.compactArray(() => reader.int32());
-      reader.skipTags();
-      return { partition, leader };
-    });
-    reader.int32();
-    reader.skipTags();
-    return { topic, errorCode, topicId, partitions };
-  });
-  return { nodeIds, topics };
+  body.int8(0); // allow_auto_topic_creation
+  if (byId) body.int8(0).int8(0); // include_cluster_authorized_operations, include_topic_authorized_operations
+  return sendTo(broker, { ...(byId ? withTopicIds : withoutTopicIds), body: body.tags(), parse: (reader) => parse(reader, byId) });
 }
 
-function plainBody(topics: readonly string[] | 'all'): WireWriter {
-  const body = new WireWriter();
-  if (topics === 'all') body.int32(-1);
-  else
-    body.array(topics, (topic) => {
-      body.string(topic);
-    });
-  return body.int8(0); // allow_auto_topic_creation
-}
-
-function parsePlain(reader: WireReader): ClusterMetadata {
+function parse(reader: WireReader, byId: boolean): ClusterMetadata {
   reader.int32();
   const nodeIds = reader.array(() => {
     const nodeId = reader.int32();
     reader.string();
     reader.int32();
     reader.string();
+    reader.tags();
     return nodeId;
   });
   reader.string();
@@ -102,15 +53,20 @@ function parsePlain(reader: WireReader): ClusterMetadata {
   const topics = reader.array(() => {
     const errorCode = reader.int16();
     const topic = reader.string();
+    const topicId = byId ? readTopicId(reader) : noTopicId;
     reader.raw(1);
     const partitions = reader.array(() => {
       reader.int16();
       const partition = reader.int32();
       const leader = reader.int32();
+      if (byId) reader.int32();
       for (let list = 0; list < 3; list += 1) reader.array(() => reader.int32());
+      reader.tags();
       return { partition, leader };
     });
-    return { topic, errorCode, topicId: noTopicId, partitions };
+    if (byId) reader.int32();
+    reader.tags();
+    return { topic, errorCode, topicId, partitions };
   });
   return { nodeIds, topics };
 }

@@ -3,7 +3,7 @@ import type { ConsumerHandler, FetchAllowance, FetchGrant, PartitionOffsets, Sta
 import { kafkaOffsetOutOfRange } from '../errors.ts';
 import { visibleBatches } from '../isolation.ts';
 import { deferred } from './deferred.ts';
-import { type FetchAnswer, type FetchTarget, fetchById, fetchByName, fetchesById } from './fetch-request.ts';
+import { type FetchAnswer, type FetchTarget, fetchesById, fetchFrom } from './fetch-request.ts';
 import { FetchSize } from './fetch-size.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { answerError, isPermanent, kafkaCode, toServiceError } from './kafkajs-errors.ts';
@@ -212,9 +212,9 @@ export class PartitionFetcher {
       maxWaitMs: this.#options.maxWaitMs,
     };
     const byId = this.#options.byId && fetchesById(broker) && options.targets.every(({ topicId }) => topicId !== noTopicId);
-    if (byId) return fetchById(broker, options);
+    if (byId) return fetchFrom(broker, 'id', options);
     // Ids do not come back: a topic that has its id after the fetch had it during the fetch.
-    return this.#ofTheirIncarnation(broker, options.targets, await fetchByName(broker, options));
+    return this.#ofTheirIncarnation(broker, options.targets, await fetchFrom(broker, 'name', options));
   }
 
   /** Answers for another incarnation than the one asked for become the error that a fetch by id would have met. */

@@ -1,12 +1,17 @@
 import { corruptBatch } from '../records/batch-header.ts';
 
+/** How lengths are written. The flexible encoding of newer versions has them as varints, and tagged fields behind each structure. */
+export type WireEncoding = 'plain' | 'flexible';
+
 /** Reads the big-endian fields of a broker's answer, one after the other. */
 export class WireReader {
   readonly #bytes: Buffer;
+  readonly #flexible: boolean;
   #at = 0;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, encoding: WireEncoding = 'plain') {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#flexible = encoding === 'flexible';
   }
 
   int16(): number {
@@ -21,14 +26,17 @@ export class WireReader {
     return this.#bytes.readBigInt64BE(this.#advance(8));
   }
 
+  /** Empty for null. */
   string(): string {
-    const length = this.int16();
-    return length < 0 ? '' : this.#text(length);
+    const length = this.#flexible ? this.#uvarint() - 1 : this.int16();
+    if (length < 0) return '';
+    const start = this.#advance(length);
+    return this.#bytes.toString('utf8', start, start + length);
   }
 
   /** A view of length-prefixed bytes; empty for null. */
   bytes(): Uint8Array {
-    return this.raw(Math.max(0, this.int32()));
+    return this.raw(Math.max(0, this.#length()));
   }
 
   raw(length: number): Uint8Array {
@@ -39,12 +47,25 @@ export class WireReader {
   /** Items of an array in their order; none for null. */
   array<T>(item: () => T): readonly T[] {
     const items: T[] = [];
-    for (let left = this.int32(); left > 0; left -= 1) items.push(item());
+    for (let left = this.#length(); left > 0; left -= 1) items.push(item());
     return items;
   }
 
-  /** Unsigned varint of the flexible encoding. */
-  uvarint(): number {
+  /** Passes over tagged fields, where the encoding has them: none is known to this reader. */
+  tags(): void {
+    if (!this.#flexible) return;
+    for (let left = this.#uvarint(); left > 0; left -= 1) {
+      this.#uvarint();
+      this.raw(this.#uvarint());
+    }
+  }
+
+  /** Below zero for null. */
+  #length(): number {
+    return this.#flexible ? this.#uvarint() - 1 : this.int32();
+  }
+
+  #uvarint(): number {
     let value = 0;
     for (let shift = 0; shift < 35; shift += 7) {
       const byte = this.#bytes.readUInt8(this.#advance(1));
@@ -52,36 +73,6 @@ export class WireReader {
       if (byte < 0x80) break;
     }
     return value >>> 0;
-  }
-
-  /** Compact string; empty for null. */
-  compactString(): string {
-    const length = this.uvarint() - 1;
-    return length <= 0 ? '' : this.#text(length);
-  }
-
-  /** A view of compact bytes; empty for null. */
-  compactBytes(): Uint8Array {
-    return this.raw(Math.max(0, this.uvarint() - 1));
-  }
-
-  compactArray<T>(item: () => T): readonly T[] {
-    const items: T[] = [];
-    for (let left = this.uvarint() - 1; left > 0; left -= 1) items.push(item());
-    return items;
-  }
-
-  /** Skips tagged fields: none is known to this reader. */
-  skipTags(): void {
-    for (let left = this.uvarint(); left > 0; left -= 1) {
-      this.uvarint();
-      this.raw(this.uvarint());
-    }
-  }
-
-  #text(length: number): string {
-    const start = this.#advance(length);
-    return this.#bytes.toString('utf8', start, start + length);
   }
 
   #advance(length: number): number {
@@ -96,7 +87,14 @@ export class WireReader {
 
 /** Collects the big-endian fields of a request. */
 export class WireWriter {
+  readonly encoding: WireEncoding;
   readonly #parts: Uint8Array[] = [];
+
+  constructor(encoding: WireEncoding = 'plain') {
+    this.encoding = encoding;
+    // Those of the request's header, which kafkajs does not write.
+    this.tags();
+  }
 
   int8(value: number): this {
     return this.raw(Uint8Array.of(value));
@@ -121,44 +119,28 @@ export class WireWriter {
   }
 
   string(value: string | undefined): this {
-    if (value === undefined) return this.int16(-1);
-    const part = Buffer.from(value);
-    return this.int16(part.length).raw(part);
+    const part = value === undefined ? undefined : Buffer.from(value);
+    const length = part?.length ?? -1;
+    if (this.encoding === 'flexible') this.#uvarint(length + 1);
+    else this.int16(length);
+    return part === undefined ? this : this.raw(part);
   }
 
   /** Length-prefixed bytes; not copied until `toBuffer`. */
   bytes(value: Uint8Array): this {
-    return this.int32(value.length).raw(value);
+    return this.#length(value.length).raw(value);
   }
 
-  array<T>(items: readonly T[], write: (item: T) => void): this {
-    this.int32(items.length);
-    for (const item of items) write(item);
-    return this;
-  }
-
-  /** Unsigned varint of the flexible encoding. */
-  uvarint(value: number): this {
-    const bytes: number[] = [];
-    let rest = value;
-    for (; rest >= 0x80; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
-    return this.raw(Uint8Array.of(...bytes, rest));
-  }
-
-  compactString(value: string): this {
-    const part = Buffer.from(value);
-    return this.uvarint(part.length + 1).raw(part);
-  }
-
-  compactArray<T>(items: readonly T[], write: (item: T) => void): this {
-    this.uvarint(items.length + 1);
-    for (const item of items) write(item);
+  /** `undefined`: null in the place of an array. */
+  array<T>(items: readonly T[] | undefined, write: (item: T) => void): this {
+    this.#length(items?.length ?? -1);
+    for (const item of items ?? []) write(item);
     return this;
   }
 
   /** No tagged fields. */
   tags(): this {
-    return this.int8(0);
+    return this.encoding === 'flexible' ? this.int8(0) : this;
   }
 
   raw(part: Uint8Array): this {
@@ -168,5 +150,16 @@ export class WireWriter {
 
   toBuffer(): Buffer {
     return Buffer.concat(this.#parts);
+  }
+
+  #length(length: number): this {
+    return this.encoding === 'flexible' ? this.#uvarint(length + 1) : this.int32(length);
+  }
+
+  #uvarint(value: number): this {
+    const bytes: number[] = [];
+    let rest = value;
+    for (; rest >= 0x80; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+    return this.raw(Uint8Array.of(...bytes, rest));
   }
 }
