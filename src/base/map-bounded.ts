@@ -1,11 +1,14 @@
+import { throwIfAborted } from './abort.ts';
+
 /**
  * The results of `work` on every item, in their order; at most `concurrency` run at a time, started in order. After the first failure no
- * further item is started, and the failure is thrown when the running ones have ended.
+ * further item is started, and the failure is thrown when the running ones have ended; the signal ends the work between items.
  */
 export async function mapBounded<Item, Result>(
   items: readonly Item[],
   concurrency: number,
   work: (item: Item, index: number) => Promise<Result>,
+  signal?: AbortSignal,
 ): Promise<Result[]> {
   const results: Result[] = [];
   const queue = items.entries();
@@ -14,6 +17,7 @@ export async function mapBounded<Item, Result>(
     for (const [index, item] of queue) {
       if (failed) return;
       try {
+        throwIfAborted(signal);
         results[index] = await work(item, index);
       } catch (error) {
         failed = true;

@@ -1,17 +1,17 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
+import { unsupported } from '../base/unsupported-feature.ts';
 import type { TablePointer } from '../iceberg/pointer/table-pointer.ts';
 import type { CatalogViews } from '../table/catalog-views.ts';
-import type { TableFormat } from '../table/formats.ts';
 import { refreshUnlessGone } from '../table/refresh-unless-gone.ts';
 import type { QueryableTable } from '../table/table.ts';
 import type { CatalogCreateRequest, CloneRequest, CreateRequest, CreateResult, SessionCatalog } from '../table/table-formats.ts';
-import type { TableIdent } from '../table/table-ident.ts';
+import { partsOf, type TableIdent } from '../table/table-ident.ts';
 import { quotedName, tableExists, tableNotFound } from '../table/table-names.ts';
+import { cannotHold, schemaExists, schemaNotEmpty, schemaNotFound } from './catalog-errors.ts';
 import type { IcebergNames } from './iceberg-names.ts';
 import { IcebergViews } from './iceberg-views.ts';
-import { schemaExists, schemaNotEmpty, schemaNotFound } from './namespace-errors.ts';
 
 /** Tables that are opened before the ones used longest ago are forgotten. */
 const maxOpenTables = 1000;
@@ -102,7 +102,7 @@ export class IcebergCatalog implements SessionCatalog {
 
   async create(ident: TableIdent, request: CatalogCreateRequest): Promise<CreateResult> {
     const { format, location: wanted, definition, ...rest } = request;
-    if (format !== 'iceberg') throw this.#onlyIceberg(format);
+    if (format !== 'iceberg') throw cannotHold(this.name, format, 'write USING iceberg, or create the table in another catalog');
     const { signal, mode } = rest;
     const existing = await this.load(ident, signal);
     if (existing === undefined && (await this.#parts.names.views?.load(ident, signal)) !== undefined) throw tableExists(partsOf(ident));
@@ -213,36 +213,11 @@ export class IcebergCatalog implements SessionCatalog {
     const oldest = this.#open.keys().next().value;
     if (this.#open.size > maxOpenTables && oldest !== undefined) this.#open.delete(oldest);
   }
-
-  #onlyIceberg(format: TableFormat): AnalysisException {
-    return new AnalysisException({
-      errorClass: 'DATA_SOURCE_NOT_FOUND',
-      sqlState: '42K02',
-      kind: 'unsupported',
-      message: `catalog "${this.name}" cannot hold tables of format "${format}"`,
-      hint: 'write USING iceberg, or create the table in another catalog',
-    });
-  }
 }
 
 /** Whether a name still stands for the table it stood for: another one may have been made in its place. */
 async function isSameTable(known: OpenedTable, signal: AbortSignal | undefined): Promise<boolean> {
   return (await refreshUnlessGone(known.table, signal))?.tableId === known.tableId;
-}
-
-function unsupported(feature: string, hint: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'UNSUPPORTED_FEATURE',
-    sqlState: '0A000',
-    kind: 'unsupported',
-    message: `${feature} is not supported`,
-    hint,
-    parameters: { feature },
-  });
-}
-
-function partsOf(ident: TableIdent): readonly string[] {
-  return [...ident.namespace, ident.name];
 }
 
 function keyOf(ident: TableIdent): string {

@@ -14,10 +14,10 @@ import {
 import { currentVersionOf, type ViewMetadata } from '../iceberg/view/view-metadata.ts';
 import type { ViewUpdate } from '../iceberg/view/view-updates.ts';
 import type { CatalogView, CatalogViews, CreateViewMode, ViewDefinition } from '../table/catalog-views.ts';
-import type { TableIdent } from '../table/table-ident.ts';
+import { partsOf, type TableIdent } from '../table/table-ident.ts';
 import { tableExists, viewExists, viewNotFound } from '../table/table-names.ts';
+import { schemaNotFound } from './catalog-errors.ts';
 import type { IcebergViewNames, LoadedView } from './iceberg-view-names.ts';
-import { schemaNotFound } from './namespace-errors.ts';
 
 /** Tries to change a view that others change meanwhile. */
 const maxTries = 5;
@@ -135,8 +135,4 @@ export class IcebergViews implements CatalogViews {
 
 function changedMeanwhile(ident: TableIdent): CommitFailedException {
   return new CommitFailedException(partsOf(ident).join('.'), 'the view was updated concurrently');
-}
-
-function partsOf({ namespace, name }: TableIdent): readonly string[] {
-  return [...namespace, name];
 }

@@ -1,6 +1,7 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
 import { isJsonObject, parseJson, printJson } from '../base/bigint-json.ts';
 import { isServiceError } from '../base/errors.ts';
+import { unsupportedFeature } from '../base/unsupported-feature.ts';
 import type { ObjectStore, OpenObjectStore } from '../storage/object-store.ts';
 import { isTableFormat, type TableFormat } from '../table/formats.ts';
 import { refreshUnlessGone } from '../table/refresh-unless-gone.ts';
@@ -13,8 +14,9 @@ import type {
   SessionCatalog,
   TableFormatDriver,
 } from '../table/table-formats.ts';
-import type { TableIdent } from '../table/table-ident.ts';
+import { partsOf, type TableIdent } from '../table/table-ident.ts';
 import { quotedName, tableExists, tableNotFound } from '../table/table-names.ts';
+import { cannotHold, invalidName, schemaExists, schemaNotEmpty, schemaNotFound } from './catalog-errors.ts';
 
 /** Entries read of one namespace at most. */
 const maxTables = 100_000;
@@ -82,35 +84,22 @@ export class WarehouseCatalog implements SessionCatalog {
       !(await this.hasNamespace(namespace, signal)) &&
       (await this.#store.putIfAbsent(`${directoryOf(name)}/${markerName}`, new Uint8Array(0), signal)) === 'created';
     if (made) return;
-    throw new AnalysisException({
-      errorClass: 'SCHEMA_ALREADY_EXISTS',
-      sqlState: '42P06',
-      message: `Cannot create schema \`${name}\` because it already exists.`,
-      hint: 'choose a different name, or add IF NOT EXISTS',
-      parameters: { schemaName: name },
-    });
+    throw schemaExists([name]);
   }
 
   async dropNamespace(namespace: readonly string[], options: { readonly cascade: boolean }, signal?: AbortSignal): Promise<void> {
     const name = namespaceName(namespace);
-    if (!(await this.hasNamespace(namespace, signal))) throw schemaNotFound(name);
+    if (!(await this.hasNamespace(namespace, signal))) throw schemaNotFound([name]);
     const tables = await this.tables(namespace, signal);
-    if (name === defaultNamespace || (tables.length > 0 && !options.cascade)) {
-      throw new AnalysisException({
-        errorClass: 'SCHEMA_NOT_EMPTY',
-        sqlState: '2BP01',
-        message: `Cannot drop a schema \`${name}\` because it ${name === defaultNamespace ? 'is the default one' : 'contains objects'}.`,
-        hint: name === defaultNamespace ? undefined : 'use DROP SCHEMA … CASCADE to drop the schema and all its objects',
-        parameters: { schemaName: name },
-      });
-    }
+    if (name === defaultNamespace) throw schemaNotEmpty([name], 'is the default one');
+    if (tables.length > 0 && !options.cascade) throw schemaNotEmpty([name]);
     for (const table of tables) await this.drop(table, { purge: true }, signal);
     await this.#store.delete(`${directoryOf(name)}/${markerName}`, signal);
   }
 
   async tables(namespace: readonly string[], signal?: AbortSignal): Promise<readonly TableIdent[]> {
     const name = namespaceName(namespace);
-    if (!(await this.hasNamespace(namespace, signal))) throw schemaNotFound(name);
+    if (!(await this.hasNamespace(namespace, signal))) throw schemaNotFound([name]);
     const prefix = name === defaultNamespace ? '' : `${directoryOf(name)}/`;
     const found = new Set<string>();
     let after: string | undefined;
@@ -142,7 +131,7 @@ export class WarehouseCatalog implements SessionCatalog {
   }
 
   async create(ident: TableIdent, request: CatalogCreateRequest): Promise<CreateResult> {
-    if (!(await this.hasNamespace(ident.namespace, request.signal))) throw schemaNotFound(namespaceName(ident.namespace));
+    if (!(await this.hasNamespace(ident.namespace, request.signal))) throw schemaNotFound([namespaceName(ident.namespace)]);
     const key = keyOf(ident);
     const existing = await this.load(ident, request.signal);
     refuseExisting(ident, existing, request.mode);
@@ -163,7 +152,7 @@ export class WarehouseCatalog implements SessionCatalog {
     ident: TableIdent,
     request: Omit<CloneRequest, 'target'> & { readonly location?: string | undefined },
   ): Promise<QueryableTable> {
-    if (!(await this.hasNamespace(ident.namespace, request.signal))) throw schemaNotFound(namespaceName(ident.namespace));
+    if (!(await this.hasNamespace(ident.namespace, request.signal))) throw schemaNotFound([namespaceName(ident.namespace)]);
     const key = keyOf(ident);
     const existing = await this.load(ident, request.signal);
     refuseExisting(ident, existing, request.mode);
@@ -178,7 +167,7 @@ export class WarehouseCatalog implements SessionCatalog {
   }
 
   async rename(from: TableIdent, to: TableIdent, signal?: AbortSignal): Promise<void> {
-    if (!(await this.hasNamespace(to.namespace, signal))) throw schemaNotFound(namespaceName(to.namespace));
+    if (!(await this.hasNamespace(to.namespace, signal))) throw schemaNotFound([namespaceName(to.namespace)]);
     const pointer = await this.#pointer(from, signal);
     if (pointer === undefined) refuseExisting(from, await this.load(from, signal), 'replace');
     if (pointer?.managed !== false) throw managedRename(from);
@@ -259,13 +248,7 @@ export class WarehouseCatalog implements SessionCatalog {
   #driver(format: TableFormat): TableFormatDriver {
     const driver = this.#parts.drivers.find((candidate) => candidate.format === format);
     if (driver !== undefined) return driver;
-    throw new AnalysisException({
-      errorClass: 'DATA_SOURCE_NOT_FOUND',
-      sqlState: '42K02',
-      kind: 'unsupported',
-      message: `catalog "${this.name}" cannot hold tables of format "${format}"`,
-      hint: `formats: ${this.#parts.drivers.map((candidate) => candidate.format).join(', ')}`,
-    });
+    throw cannotHold(this.name, format, `formats: ${this.#parts.drivers.map((candidate) => candidate.format).join(', ')}`);
   }
 }
 
@@ -280,19 +263,14 @@ function shownName(ident: TableIdent): string {
   return quotedName(partsOf(ident));
 }
 
-function partsOf(ident: TableIdent): readonly string[] {
-  return [...ident.namespace, ident.name];
-}
-
 function managedRename(ident: TableIdent): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'UNSUPPORTED_FEATURE',
-    sqlState: '0A000',
-    kind: 'unsupported',
-    message: `ALTER TABLE … RENAME TO is not supported for ${shownName(ident)}, whose files are in the warehouse under its name`,
-    hint: 'make the other name with CREATE TABLE … SHALLOW CLONE or AS SELECT, or create tables to be renamed with LOCATION',
-    parameters: { tableName: shownName(ident) },
-  });
+  return unsupportedFeature(
+    `ALTER TABLE … RENAME TO is not supported for ${shownName(ident)}, whose files are in the warehouse under its name`,
+    {
+      hint: 'make the other name with CREATE TABLE … SHALLOW CLONE or AS SELECT, or create tables to be renamed with LOCATION',
+      parameters: { tableName: shownName(ident) },
+    },
+  );
 }
 
 function displayName(catalog: string, ident: TableIdent): string {
@@ -326,28 +304,11 @@ function safeName(name: string): string {
   const lower = name.toLowerCase();
   if (lower !== '' && lower.length <= 128 && /^[^/\\\u0000-\u001f]+$/.test(lower) && !lower.startsWith('.') && !lower.endsWith('.db'))
     return lower;
-  throw new AnalysisException({
-    errorClass: 'INVALID_SCHEMA_OR_RELATION_NAME',
-    sqlState: '42602',
-    message: `\`${name}\` is not a valid name for tables/schemas.`,
-    hint: 'use letters, digits and underscores',
-    parameters: { name },
-  });
+  throw invalidName(name, 'use letters, digits and underscores');
 }
 
 function directoryOf(database: string): string {
   return `${database}.db`;
-}
-
-function schemaNotFound(name: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'SCHEMA_NOT_FOUND',
-    sqlState: '42704',
-    kind: 'not-found',
-    message: `The schema \`${name}\` cannot be found. Verify the spelling and correctness of the schema and catalog.`,
-    hint: 'CREATE DATABASE makes one; DROP SCHEMA IF EXISTS tolerates absence',
-    parameters: { schemaName: name },
-  });
 }
 
 function pointerBytes(pointer: Pointer): Uint8Array {

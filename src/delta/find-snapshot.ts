@@ -1,5 +1,6 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
 import { isServiceError } from '../base/errors.ts';
+import { unsupportedFeature } from '../base/unsupported-feature.ts';
 import type { SnapshotPoint } from '../table/queries.ts';
 import { toVersion, type Version } from '../table/version.ts';
 import type { DeltaSnapshot } from './delta-snapshot.ts';
@@ -50,11 +51,7 @@ async function versionNotFound(table: VersionedTable, version: number, latest: n
 }
 
 function noRefs(kind: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'UNSUPPORTED_FEATURE',
-    sqlState: '0A000',
-    kind: 'unsupported',
-    message: `a Delta table has no ${kind} to read`,
+  return unsupportedFeature(`a Delta table has no ${kind} to read`, {
     hint: 'read a version (versionAsOf) or a time (timestampAsOf)',
   });
 }

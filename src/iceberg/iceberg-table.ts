@@ -1,10 +1,11 @@
-import { AnalysisException } from '../base/analysis-exception.ts';
+import type { AnalysisException } from '../base/analysis-exception.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ServiceError } from '../base/errors.ts';
 import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { StorageSettings } from '../base/storage-settings.ts';
+import { unsupportedFeature } from '../base/unsupported-feature.ts';
 import type { OpenEngine } from '../engine/engine.ts';
 import { engineNotAvailable } from '../engine/engine-not-available.ts';
 import type { HeldChanges, SnapshotRows } from '../table/changes.ts';
@@ -357,11 +358,7 @@ export class IcebergTable implements QueryableTable {
 }
 
 function noChangeScans(table: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'UNSUPPORTED_FEATURE',
-    sqlState: '0A000',
-    kind: 'unsupported',
-    message: `table "${table}" is an Iceberg table and has no change data feed`,
+  return unsupportedFeature(`table "${table}" is an Iceberg table and has no change data feed`, {
     hint: "its changes are computed: CALL system.create_changelog_view(table => '…', options => map('start-snapshot-id', '…')), or tidewater changes",
   });
 }

@@ -5,6 +5,7 @@ import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { StorageSettings } from '../base/storage-settings.ts';
+import { unsupportedFeature } from '../base/unsupported-feature.ts';
 import type { OpenEngine } from '../engine/engine.ts';
 import type { OpenObjectStore } from '../storage/object-store.ts';
 import type { CommitTried } from '../table/commit-driver.ts';
@@ -181,10 +182,5 @@ function engineNotAvailable(): AnalysisException {
 }
 
 function unsupported(what: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'UNSUPPORTED_FEATURE',
-    sqlState: '0A000',
-    kind: 'unsupported',
-    message: `${what}: an Iceberg table cannot be made so`,
-  });
+  return unsupportedFeature(`${what}: an Iceberg table cannot be made so`);
 }

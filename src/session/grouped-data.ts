@@ -1,10 +1,11 @@
+import { unsupported } from '../base/unsupported-feature.ts';
 import { literalOf } from '../expr/bind-parameters.ts';
 import type { Expression } from '../expr/expression.ts';
 import { Column, type ColumnOrName } from './column.ts';
 import { expressionOfColumn, type PlainValue } from './data-frame-arguments.ts';
 import { avg, count, max, min, sum } from './functions.ts';
 import type { Plan, Subtotals } from './plan/plan.ts';
-import { invalidArgument, unsupported } from './session-errors.ts';
+import { invalidArgument } from './session-errors.ts';
 
 interface GroupedDataParts<Frame> {
   readonly groups: readonly Expression[];

@@ -150,18 +150,6 @@ export function invalidOption(name: string, value: string, expected: string): An
   });
 }
 
-/** What this version does not do, named. */
-export function unsupported(feature: string, hint?: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'UNSUPPORTED_FEATURE',
-    sqlState: '0A000',
-    kind: 'unsupported',
-    message: `${feature} is not supported`,
-    hint,
-    parameters: { feature },
-  });
-}
-
 /** An argument of a method that cannot be. */
 export function invalidArgument(message: string, hint?: string): AnalysisException {
   return new AnalysisException({ errorClass: 'INVALID_ARGUMENT', sqlState: '22023', message, hint });

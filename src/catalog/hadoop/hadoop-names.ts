@@ -1,5 +1,5 @@
-import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { Clock } from '../../base/clock.ts';
+import { unsupportedFeature } from '../../base/unsupported-feature.ts';
 import { plainLocation } from '../../iceberg/location.ts';
 import { locationOfDirectory, tableFiles } from '../../iceberg/open-table-files.ts';
 import { deleteTableFiles, refuseForeignFiles } from '../../iceberg/pointer/delete-table-files.ts';
@@ -11,9 +11,9 @@ import type { TableFiles } from '../../iceberg/table-files.ts';
 import type { ObjectStore, OpenObjectStore } from '../../storage/object-store.ts';
 import type { TableIdent } from '../../table/table-ident.ts';
 import { quotedName } from '../../table/table-names.ts';
+import { invalidName } from '../catalog-errors.ts';
 import type { IcebergNames } from '../iceberg-names.ts';
 import type { NameChange } from '../name-change.ts';
-import { invalidName } from '../namespace-errors.ts';
 import { registeredMetadata } from '../registered-metadata.ts';
 import type { Folders } from './folders.ts';
 import { LocalFolders } from './local-folders.ts';
@@ -112,11 +112,7 @@ export class HadoopNames implements IcebergNames {
     const location = this.#locationOf(ident);
     if (wanted === undefined || plainLocation(wanted) === plainLocation(location)) return Promise.resolve(location);
     return Promise.reject(
-      new AnalysisException({
-        errorClass: 'UNSUPPORTED_FEATURE',
-        sqlState: '0A000',
-        kind: 'unsupported',
-        message: `Cannot set a custom location for a path-based table. Expected ${location} but got ${wanted}`,
+      unsupportedFeature(`Cannot set a custom location for a path-based table. Expected ${location} but got ${wanted}`, {
         hint: 'leave LOCATION out, or use a SQL or REST catalog',
         parameters: { tableName: quotedName([...ident.namespace, ident.name]) },
       }),

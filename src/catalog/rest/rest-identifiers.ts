@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../base/bigint-json.ts';
 import type { TableIdent } from '../../table/table-ident.ts';
+import { schemaNotFound } from '../catalog-errors.ts';
 import type { NameChange } from '../name-change.ts';
-import { schemaNotFound } from '../namespace-errors.ts';
 import type { RestClient, RestRequest } from './rest-client.ts';
 import { failureIn, invalidAnswer } from './rest-errors.ts';
 

@@ -4,9 +4,9 @@ import { deleteTableFiles, refuseForeignFiles } from '../../iceberg/pointer/dele
 import type { TablePointer } from '../../iceberg/pointer/table-pointer.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
 import type { TableIdent } from '../../table/table-ident.ts';
+import { invalidName, schemaNotFound } from '../catalog-errors.ts';
 import type { IcebergNames } from '../iceberg-names.ts';
 import type { NameChange } from '../name-change.ts';
-import { invalidName, schemaNotFound } from '../namespace-errors.ts';
 import { registeredMetadata } from '../registered-metadata.ts';
 import type { SqlConnection } from './sql-connection.ts';
 import type { SqlLayoutOptions } from './sql-layout.ts';

@@ -1,6 +1,7 @@
 import { throwIfAborted } from '../../base/abort.ts';
-import { AnalysisException } from '../../base/analysis-exception.ts';
+import type { AnalysisException } from '../../base/analysis-exception.ts';
 import { isServiceError } from '../../base/errors.ts';
+import { unsupportedFeature } from '../../base/unsupported-feature.ts';
 import type { TableIdent } from '../../table/table-ident.ts';
 import type { SqlConnection, SqlValue } from './sql-connection.ts';
 import { type LayoutVersion, prepareLayout, type SqlLayoutOptions } from './sql-layout.ts';
@@ -182,11 +183,7 @@ export class SqlTableRows {
 }
 
 function withoutViews(shown: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'UNSUPPORTED_FEATURE',
-    sqlState: '0A000',
-    kind: 'unsupported',
-    message: `views in catalog database ${shown}, whose layout is V0, are not supported`,
+  return unsupportedFeature(`views in catalog database ${shown}, whose layout is V0, are not supported`, {
     hint: 'jdbc.schema-version = V1 in the catalog settings adds the column iceberg_type, which tells them from tables',
   });
 }

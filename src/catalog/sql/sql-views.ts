@@ -13,9 +13,9 @@ import { applyViewUpdates, type ViewUpdate } from '../../iceberg/view/view-updat
 import { refuseElsewhere } from '../../storage/allowed-locations.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
 import type { TableIdent } from '../../table/table-ident.ts';
+import { schemaNotFound } from '../catalog-errors.ts';
 import type { IcebergViewNames, LoadedView } from '../iceberg-view-names.ts';
 import type { NameChange } from '../name-change.ts';
-import { schemaNotFound } from '../namespace-errors.ts';
 import { movesMetadata } from './moves-metadata.ts';
 import type { SqlTableRows } from './sql-table-rows.ts';
 

@@ -1,12 +1,12 @@
 import { outside } from '../../base/confinement.ts';
 import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { mapBounded } from '../../base/map-bounded.ts';
 import type { ChangeFile, SnapshotRows, VersionChanges, VersionLink } from '../../table/changes.ts';
 import { changesGone } from '../../table/changes-gone.ts';
 import { toVersion, type Version } from '../../table/version.ts';
 import { type AddFile, fileKey, type RemoveFile } from '../actions.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { commitDigest } from '../log/read-commit.ts';
-import { eachBounded } from '../operations/each-bounded.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import type { DeltaCommit } from '../replay-state.ts';
 import { checkPlainlyReadable } from '../table-features.ts';
@@ -120,7 +120,7 @@ export class ChangeReader {
       if ((await this.#context.store.head(file.path, signal)) !== undefined) return;
       throw changesGone(this.#context.name, version, `file "${file.path}" is gone (vacuumed)`);
     };
-    await eachBounded(files, headConcurrency, requireOne, signal);
+    await mapBounded(files, headConcurrency, requireOne, signal);
   }
 
   /** A deletion vector whose file is gone is a gap like any other file. */

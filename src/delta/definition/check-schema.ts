@@ -1,4 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { columnExists } from '../../schema/column-exists.ts';
 import { schemaTree } from '../../schema/schema-tree.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import { duplicatePath, innerFields } from '../../schema/type-tree.ts';
@@ -42,7 +43,7 @@ export function checkSchema(schema: StructType, rules: SchemaRules): void {
   if (schema.fields.length === 0) throw emptySchema();
   refuseForeignTypes(schema);
   const twice = duplicatePath(schema);
-  if (twice !== undefined) throw columnExists([...twice.slice(0, -1), twice.at(-1)?.toLowerCase()].join('.'));
+  if (twice !== undefined) throw twiceNamed([...twice.slice(0, -1), twice.at(-1)?.toLowerCase()].join('.'));
   if (!rules.mapped) checkNames(schema);
   if (rules.changeDataFeed) checkFeedColumns(schema);
   checkPartitionColumns(schema, rules.partitionColumns);
@@ -81,16 +82,8 @@ export function checkNames(schema: StructType): void {
   });
 }
 
-/** The column of that name already exists. */
-export function columnExists(name: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'COLUMN_ALREADY_EXISTS',
-    alias: 'DELTA_DUPLICATE_COLUMNS_FOUND',
-    sqlState: '42711',
-    message: `The column \`${name}\` already exists. Choose another name or rename the existing column.`,
-    parameters: { columnName: `\`${name}\`` },
-    hint: 'the case of a name does not count',
-  });
+function twiceNamed(name: string): AnalysisException {
+  return columnExists(name, { alias: 'DELTA_DUPLICATE_COLUMNS_FOUND', hint: 'the case of a name does not count' });
 }
 
 /** Types that other formats have. */
@@ -118,7 +111,7 @@ function checkPartitionColumns(schema: StructType, partitionColumns: readonly st
   for (const name of partitionColumns) {
     const field = schema.fields.find((candidate) => candidate.name === name);
     if (field === undefined) throw missingPartitionColumn(name, schema);
-    if (seen.has(name)) throw columnExists(name);
+    if (seen.has(name)) throw twiceNamed(name);
     seen.add(name);
     if (!partitionable.has(field.type.kind)) throw unfitPartitionColumn(field.type);
   }

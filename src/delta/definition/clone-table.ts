@@ -11,6 +11,7 @@ import { decodePath, encodePath } from '../paths.ts';
 import { protocolFor, sameProtocol, supportedFeatures } from '../protocol-for.ts';
 import { checkRowsWritable } from '../table-features.ts';
 import { commitTransaction } from '../transaction/commit-transaction.ts';
+import { noTable, tableThere } from './create-table.ts';
 
 /** Domains that belong to the rows and their definition, and so go with them. */
 const clonedDomains: ReadonlySet<string> = new Set(['delta.clustering', 'delta.rowTracking']);
@@ -36,8 +37,10 @@ export async function cloneTable(context: OperationContext, existing: DeltaSnaps
   // What others can open by its name from where the clone lies: objects from everywhere, local files from beside them.
   if (!source.context.place.root.startsWith('s3://')) for (const side of [context, source.context]) side.localRoot();
   if (existing !== undefined && mode === 'create-if-absent') return false;
-  if (existing !== undefined && mode === 'create') throw alreadyThere(request.target.name);
-  if (existing === undefined && mode === 'replace') throw noTable(request.target.name);
+  if (existing !== undefined && mode === 'create')
+    throw tableThere(request.target.name, 'use CREATE TABLE IF NOT EXISTS … SHALLOW CLONE, or CREATE OR REPLACE TABLE … SHALLOW CLONE');
+  if (existing === undefined && mode === 'replace')
+    throw noTable(request.target.name, 'use CREATE OR REPLACE TABLE … SHALLOW CLONE to create it');
   const root = source.context.store.root.replace(/\/$/, '');
   if (root === context.store.root.replace(/\/$/, '')) throw sameTable(request.target.name);
   if (existing !== undefined && existing.fileCount > 0) throw notEmpty(request.target.name);
@@ -155,27 +158,6 @@ function rooted(source: QueryableTable): RootedTable {
 
 export function isRooted(source: QueryableTable): source is RootedTable {
   return 'context' in source;
-}
-
-function alreadyThere(table: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'DELTA_TABLE_ALREADY_EXISTS',
-    sqlState: '42P07',
-    message: `Table ${table} already exists.`,
-    parameters: { tableName: table },
-    hint: 'use CREATE TABLE IF NOT EXISTS … SHALLOW CLONE, or CREATE OR REPLACE TABLE … SHALLOW CLONE',
-  });
-}
-
-function noTable(table: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'TABLE_OR_VIEW_NOT_FOUND',
-    sqlState: '42P01',
-    kind: 'not-found',
-    message: `The table or view ${table} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
-    parameters: { relationName: table },
-    hint: 'use CREATE OR REPLACE TABLE … SHALLOW CLONE to create it',
-  });
 }
 
 function sameTable(table: string): AnalysisException {

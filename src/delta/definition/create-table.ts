@@ -40,7 +40,7 @@ export async function createTable(
   existing: DeltaSnapshot | undefined,
   request: CreateRequest,
 ): Promise<CreatedTable> {
-  if (existing === undefined && request.mode === 'replace') throw noTable(request);
+  if (existing === undefined && request.mode === 'replace') throw noTable(request.name, 'use CREATE OR REPLACE TABLE to create it');
   if (existing !== undefined && (request.mode === 'create' || request.mode === 'create-if-absent')) {
     if (request.mode === 'create' && (request.rows !== undefined || request.takeOver !== true)) throw alreadyThere(request);
     if (request.rows === undefined) checkSameDefinition(existing, { ...request, arbitraryProperties: context.arbitraryProperties?.() });
@@ -176,22 +176,27 @@ function alreadyThere(request: CreateRequest): AnalysisException {
       hint: 'choose another location, or the mode overwrite or append',
     });
   }
+  return tableThere(request.name, 'use CREATE TABLE IF NOT EXISTS, or CREATE OR REPLACE TABLE');
+}
+
+export function tableThere(table: string, hint: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_TABLE_ALREADY_EXISTS',
     sqlState: '42P07',
-    message: `Table ${request.name} already exists.`,
-    parameters: { tableName: request.name },
-    hint: 'use CREATE TABLE IF NOT EXISTS, or CREATE OR REPLACE TABLE',
+    message: `Table ${table} already exists.`,
+    parameters: { tableName: table },
+    hint,
   });
 }
 
-function noTable(request: CreateRequest): AnalysisException {
+/** The name as it is shown: parts of it may be in backticks already. */
+export function noTable(table: string, hint: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'TABLE_OR_VIEW_NOT_FOUND',
     sqlState: '42P01',
     kind: 'not-found',
-    message: `The table or view ${request.name} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
-    parameters: { relationName: request.name },
-    hint: 'use CREATE OR REPLACE TABLE to create it',
+    message: `The table or view ${table} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
+    parameters: { relationName: table },
+    hint,
   });
 }

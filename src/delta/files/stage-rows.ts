@@ -1,4 +1,5 @@
 import { isServiceError } from '../../base/errors.ts';
+import { mapBounded } from '../../base/map-bounded.ts';
 import type { ParquetTarget, WrittenFile } from '../../engine/engine.ts';
 import { parquetPlace } from '../../engine/write/parquet-place.ts';
 import { rowTrackingFields } from '../../rows/change/row-tracking-fields.ts';
@@ -7,7 +8,6 @@ import type { Relation } from '../../table/relation.ts';
 import type { PartitionValues } from '../../table/staged-file.ts';
 import type { AddFile, CdcFile } from '../actions.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
-import { eachBounded } from '../operations/each-bounded.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import { encodePath } from '../paths.ts';
 import { rowTrackingColumnsOf } from '../row-tracking-columns.ts';
@@ -86,7 +86,7 @@ export async function stageChanges(
 
 /** Deletes staged files of a transaction that certainly failed. Best effort: what stays behind falls to vacuum. */
 export async function discardStaged(context: OperationContext, files: readonly { readonly storedPath: string }[]): Promise<void> {
-  await eachBounded(files, deletionsInFlight, async (file) => {
+  await mapBounded(files, deletionsInFlight, async (file) => {
     try {
       await context.store.delete(file.storedPath);
     } catch (error) {

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { mapBounded } from '../../base/map-bounded.ts';
 import { comparePaths } from '../../storage/path.ts';
 import type { AddFile } from '../actions.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
-import { eachBounded } from './each-bounded.ts';
 import type { OperationContext } from './operation-context.ts';
 
 const manifestFolder = '_symlink_format_manifest/';
@@ -34,7 +34,7 @@ export async function generateManifest(context: OperationContext, signal?: Abort
     const lines = [...places].sort(comparePaths).map((place) => `${place}\n`);
     await context.store.put(path, new TextEncoder().encode(lines.join('')), signal);
   };
-  await eachBounded([...manifests], writeConcurrency, write, signal);
+  await mapBounded([...manifests], writeConcurrency, write, signal);
   for await (const { path } of context.store.list({ prefix: manifestFolder }, signal)) {
     if (path.endsWith('/manifest') && !manifests.has(path)) await context.store.delete(path, signal);
   }

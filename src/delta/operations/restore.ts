@@ -1,5 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { isServiceError } from '../../base/errors.ts';
+import { mapBounded } from '../../base/map-bounded.ts';
 import type { RestoreOptions, RestoreResult } from '../../table/row-operations.ts';
 import { toVersion, type Version } from '../../table/version.ts';
 import { type Action, type AddFile, fileKey, removeOf } from '../actions.ts';
@@ -8,7 +9,6 @@ import { listLog } from '../log/log-listing.ts';
 import { sameProtocol } from '../protocol-for.ts';
 import { checkRowsWritable } from '../table-features.ts';
 import { commitTransaction } from '../transaction/commit-transaction.ts';
-import { eachBounded } from './each-bounded.ts';
 import type { OperationContext } from './operation-context.ts';
 import { totalBytes } from './optimize/rewrite-metrics.ts';
 import { restoredDomains, restoredMetadata, restoredProtocol } from './restored-definition.ts';
@@ -114,7 +114,7 @@ async function refuseMissingFiles(
     if (/^([a-z][a-z0-9+.-]*:|\/)/i.test(file.storedPath) || missing.length >= maxNamedFiles) return;
     if ((await context.store.head(file.storedPath, signal)) === undefined) missing.push(file.path);
   };
-  await eachBounded(files, headConcurrency, look, signal);
+  await mapBounded(files, headConcurrency, look, signal);
   if (missing.length === 0) return;
   const missedFiles = missing.sort().join(',');
   throw new AnalysisException({

@@ -4,6 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { throwIfAborted } from '../../base/abort.ts';
 import { ServiceError } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
+import { mapBounded } from '../../base/map-bounded.ts';
 import { sqlText } from '../../expr/sql/engine-text.ts';
 import type { ColumnStatistics } from '../../schema/statistics.ts';
 import type { StructType } from '../../schema/types.ts';
@@ -167,7 +168,7 @@ async function moveFiles(
   const directories = new Set<string>();
   for (const { final } of files) directories.add(dirname(final));
   for (const directory of directories) await mkdir(directory, { recursive: true });
-  await eachBounded(files, async ({ file, final }) => {
+  await mapBounded(files, maxConcurrentSyncs, async ({ file, final }) => {
     await syncPath(file.path);
     await rename(file.path, final);
     moved.push(final);
@@ -177,7 +178,7 @@ async function moveFiles(
   for (const directory of directories) {
     for (let at = directory; at.length > target.directory.length; at = dirname(at)) toSync.add(at);
   }
-  await eachBounded([...toSync], syncPath);
+  await mapBounded([...toSync], maxConcurrentSyncs, syncPath);
   return Promise.all(
     files.map(async ({ file, partitionValues, path, final, known: { statistics = [], details } = {} }): Promise<WrittenFile> => {
       const info = await stat(final);
@@ -201,14 +202,6 @@ function refuseStrayPath(path: string): void {
     kind: 'internal',
     message: `path "${path}" of a file to be written leaves its directory`,
   });
-}
-
-async function eachBounded<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const waiting = [...items].reverse();
-  const worker = async (): Promise<void> => {
-    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(maxConcurrentSyncs, items.length) }, worker));
 }
 
 /** Makes a file or a directory's entries durable. */

@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { throwIfAborted } from '../../base/abort.ts';
 import { isServiceError } from '../../base/errors.ts';
+import { mapBounded } from '../../base/map-bounded.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import type { WrittenFile } from '../engine.ts';
 
@@ -20,7 +21,7 @@ export async function writeToStore(
   const begun: string[] = [];
   try {
     const files = await write();
-    await eachBounded(files, async ({ path }) => {
+    await mapBounded(files, uploadsInFlight, async ({ path }) => {
       throwIfAborted(signal);
       begun.push(path);
       const file = join(directory, path);
@@ -29,7 +30,7 @@ export async function writeToStore(
     });
     return files;
   } catch (error) {
-    await eachBounded(begun, (path) => discard(store, path));
+    await mapBounded(begun, uploadsInFlight, (path) => discard(store, path));
     throw error;
   } finally {
     await rm(directory, { recursive: true, force: true });
@@ -42,23 +43,6 @@ async function discard(store: ObjectStore, path: string): Promise<void> {
   } catch (error) {
     if (!isServiceError(error)) throw error;
   }
-}
-
-/** All have ended when it resolves or rejects; none begins after the first failure. */
-async function eachBounded<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const waiting = [...items].reverse();
-  const worker = async (): Promise<void> => {
-    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) {
-      try {
-        await work(item);
-      } catch (error) {
-        waiting.length = 0;
-        throw error;
-      }
-    }
-  };
-  const settled = await Promise.allSettled(Array.from({ length: Math.min(uploadsInFlight, items.length) }, worker));
-  for (const one of settled) if (one.status === 'rejected') throw one.reason;
 }
 
 /** Puts a local file as an object. In little memory where the store can, else the file is read whole. Errors as `put`. */

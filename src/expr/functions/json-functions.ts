@@ -96,7 +96,8 @@ function wrongSchema(name: string, type: DataType | undefined): AnalysisExceptio
   });
 }
 
-function mismatch(name: string, reason: string, hint?: string): AnalysisException {
+/** `DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE` of a call. */
+export function mismatch(name: string, reason: string, hint?: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE',
     sqlState: '42K09',

@@ -1,4 +1,3 @@
-import { AnalysisException } from '../../base/analysis-exception.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import type { DataType } from '../../schema/types.ts';
 import { argument, built, type EngineCall, type FunctionTable, literalText, types } from '../function-spec.ts';
@@ -8,6 +7,7 @@ import { castSql } from '../sql/cast-sql.ts';
 import { sqlText } from '../sql/engine-text.ts';
 import { variantFunctions } from '../sql/variant-sql.ts';
 import { bindOnce } from './bind-once.ts';
+import { mismatch } from './json-functions.ts';
 
 const variant: DataType = { kind: 'variant' };
 
@@ -54,15 +54,6 @@ function checked(name: string, sql: (value: string) => string): (call: EngineCal
     requireVariant(call, name);
     return sql(argument(call, 0));
   };
-}
-
-function mismatch(name: string, reason: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE',
-    sqlState: '42K09',
-    message: `Cannot resolve "${name}" due to data type mismatch: ${reason}`,
-    parameters: { sqlExpr: name },
-  });
 }
 
 /** Functions of variants, with Spark's names and answers. */

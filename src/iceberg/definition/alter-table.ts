@@ -1,5 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { isServiceError } from '../../base/errors.ts';
+import { unsupported } from '../../base/unsupported-feature.ts';
 import type { DefinitionChange, PartitioningChange, RefChange, WriteOrderKey } from '../../table/definition-changes.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
 import { applyUpdates } from '../metadata/apply-updates.ts';
@@ -14,7 +15,7 @@ import { commitSnapshot } from '../transaction/commit-snapshot.ts';
 import { commitUpdates } from '../transaction/commit-updates.ts';
 import { isAlreadyWritten } from '../transaction/idempotency.ts';
 import { columnPropertyUpdates } from './column-properties.ts';
-import { unsupportedChange, unsupportedFeature } from './definition-errors.ts';
+import { unsupportedChange } from './definition-errors.ts';
 import { describePartitionField } from './describe-field.ts';
 import { findSource } from './find-source.ts';
 import { changePartitioning, currentSpec } from './partition-changes.ts';
@@ -73,14 +74,14 @@ function updatesFor(
       return refUpdates(metadata, change) ?? [];
     case 'add-constraint':
     case 'drop-constraint':
-      throw unsupportedFeature('CHECK constraints of Iceberg tables', 'columns can be NOT NULL when the table is created');
+      throw unsupported('CHECK constraints of Iceberg tables', 'columns can be NOT NULL when the table is created');
     case 'cluster-by':
-      throw unsupportedFeature('CLUSTER BY of Iceberg tables', 'use PARTITIONED BY, or ALTER TABLE … WRITE ORDERED BY');
+      throw unsupported('CLUSTER BY of Iceberg tables', 'use PARTITIONED BY, or ALTER TABLE … WRITE ORDERED BY');
     case 'upgrade-protocol':
-      throw unsupportedFeature('the protocol upgrade of Iceberg tables', "set the table property 'format-version'");
+      throw unsupported('the protocol upgrade of Iceberg tables', "set the table property 'format-version'");
     case 'add-feature':
     case 'drop-feature':
-      throw unsupportedFeature(`table feature "${change.feature}" of Iceberg tables`, "set the table property 'format-version'");
+      throw unsupported(`table feature "${change.feature}" of Iceberg tables`, "set the table property 'format-version'");
     default:
       return definingUpdates(context, state, currentSchema(state), change);
   }

@@ -2,16 +2,6 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { DataType } from '../../schema/types.ts';
 
-/** Two columns, or members of a struct, with one name. */
-export function columnTwice(name: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'COLUMN_ALREADY_EXISTS',
-    sqlState: '42711',
-    message: `The column \`${name}\` already exists. Choose another name or rename the existing column.`,
-    parameters: { columnName: `\`${name}\`` },
-  });
-}
-
 /** `_LEGACY_ERROR_TEMP_2045`: a change of columns that the table cannot take, in the words of other implementations. */
 export function unsupportedChange(detail: string, hint?: string): AnalysisException {
   return new AnalysisException({
@@ -25,18 +15,6 @@ export function unsupportedChange(detail: string, hint?: string): AnalysisExcept
 /** `ICEBERG_DEFINITION_REFUSED`: a change of partitioning, order, references or properties that cannot be. */
 export function refusedDefinition(message: string, hint?: string): AnalysisException {
   return new AnalysisException({ errorClass: 'ICEBERG_DEFINITION_REFUSED', alias: 'IllegalArgumentException', message, hint });
-}
-
-/** `UNSUPPORTED_FEATURE` (kind unsupported) by name. */
-export function unsupportedFeature(feature: string, hint?: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'UNSUPPORTED_FEATURE',
-    sqlState: '0A000',
-    kind: 'unsupported',
-    message: `${feature} is not supported`,
-    parameters: { feature },
-    hint,
-  });
 }
 
 /** `_LEGACY_ERROR_TEMP_2330` */

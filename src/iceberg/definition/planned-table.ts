@@ -1,4 +1,6 @@
+import { unsupported } from '../../base/unsupported-feature.ts';
 import type { TimeZone } from '../../expr/time-zone.ts';
+import { columnExists } from '../../schema/column-exists.ts';
 import { duplicatePath } from '../../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { PartitionFieldDefinition, Transform } from '../../table/partitioning/transform.ts';
@@ -10,7 +12,7 @@ import { columnsById } from '../metadata/schema-fields.ts';
 import type { IcebergSchema, PartitionField, TableMetadata } from '../metadata/table-metadata.ts';
 import { mainBranch } from '../snapshot-state-of.ts';
 import { withDefaults } from './default-value.ts';
-import { columnTwice, refusedDefinition, unsupportedFeature } from './definition-errors.ts';
+import { refusedDefinition } from './definition-errors.ts';
 import { type IdCounter, idsAfter, idsReusing, structWithIds } from './field-ids.ts';
 import { findSource } from './find-source.ts';
 import { currentSpec, fieldIdFor, partitionFieldName } from './partition-changes.ts';
@@ -84,7 +86,7 @@ export function replacingUpdates(base: TableMetadata, request: Definition): read
 
 function checkRequest({ clusterBy }: Definition): void {
   if (clusterBy !== undefined && clusterBy.length > 0) {
-    throw unsupportedFeature('CLUSTER BY of Iceberg tables', 'use PARTITIONED BY, or ALTER TABLE … WRITE ORDERED BY');
+    throw unsupported('CLUSTER BY of Iceberg tables', 'use PARTITIONED BY, or ALTER TABLE … WRITE ORDERED BY');
   }
 }
 
@@ -109,7 +111,7 @@ function schemaOf(
 /** Names are found ignoring case: two that differ by it alone could not be told apart. @throws AnalysisException `COLUMN_ALREADY_EXISTS`. */
 function refuseDuplicates(type: DataType): void {
   const twice = duplicatePath(type)?.at(-1);
-  if (twice !== undefined) throw columnTwice(twice.toLowerCase());
+  if (twice !== undefined) throw columnExists(twice.toLowerCase());
 }
 
 /** What columns of other tables remember, ids above all, is not this table's. */

@@ -4,11 +4,11 @@ import { conversionCheck, unlikeMembers, wrongMembers } from '../../rows/values/
 import { convertValue, type MemberDifference } from '../../rows/values/convert-value.ts';
 import { givenName, numbered } from '../../rows/values/numbered-rows.ts';
 import type { RowCheck } from '../../rows/values/row-checks.ts';
+import { columnExists } from '../../schema/column-exists.ts';
 import { fieldNamed } from '../../schema/column-path.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { WriteRequest } from '../../table/row-operations.ts';
-import { columnTwice } from '../definition/definition-errors.ts';
 import { writeDefault } from '../scan/initial-default.ts';
 import { storedFormChecks } from './stored-form-checks.ts';
 
@@ -75,7 +75,7 @@ function missingValue(field: Field): string {
 function refuseUnmatched(table: string, schema: StructType, given: StructType): void {
   const seen = new Set<string>();
   for (const { name } of given.fields) {
-    if (seen.has(name.toLowerCase())) throw columnTwice(name.toLowerCase());
+    if (seen.has(name.toLowerCase())) throw columnExists(name.toLowerCase());
     seen.add(name.toLowerCase());
   }
   if (given.fields.length > schema.fields.length) throw wrongArity(table, schema, given);

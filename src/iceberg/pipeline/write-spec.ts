@@ -1,4 +1,5 @@
-import { AnalysisException } from '../../base/analysis-exception.ts';
+import type { AnalysisException } from '../../base/analysis-exception.ts';
+import { unsupportedFeature } from '../../base/unsupported-feature.ts';
 import type { PartitionRule, WriteSpec } from '../../table/staged-file.ts';
 import { fileCompression } from '../files/compression.ts';
 import { dataLocations } from '../files/data-locations.ts';
@@ -46,11 +47,7 @@ function partitionRules({ metadata, icebergSchema }: SnapshotState, table: strin
 }
 
 function unknownTransform(table: string, text: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'UNSUPPORTED_FEATURE',
-    sqlState: '0A000',
-    kind: 'unsupported',
-    message: `table "${table}" is partitioned by the transform "${text}", which this version cannot write`,
+  return unsupportedFeature(`table "${table}" is partitioned by the transform "${text}", which this version cannot write`, {
     hint: 'write it with the engine that made it, or take the partition field away (ALTER TABLE … DROP PARTITION FIELD)',
   });
 }

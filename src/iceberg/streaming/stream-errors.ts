@@ -1,4 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { unsupportedFeature } from '../../base/unsupported-feature.ts';
 import type { IcebergSnapshot } from '../metadata/table-metadata.ts';
 
 /** The snapshot did something else than append, and nothing says to pass it over. In the words of the reference implementation. */
@@ -50,11 +51,5 @@ export function schemaChanged(table: string, { snapshotId }: IcebergSnapshot): A
 
 /** An option that streams of this format do not have. */
 export function unknownForIceberg(option: string, hint: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'UNSUPPORTED_FEATURE',
-    sqlState: '0A000',
-    kind: 'unsupported',
-    message: `${option} for a stream of an Iceberg table`,
-    hint,
-  });
+  return unsupportedFeature(`${option} for a stream of an Iceberg table`, { hint });
 }

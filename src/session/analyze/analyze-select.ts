@@ -1,4 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { unsupported } from '../../base/unsupported-feature.ts';
 import { type ConditionClause, requireCondition, requireDistinctRows, requireGroupKey } from '../../expr/clause-rules.ts';
 import type { Expression, SortKey } from '../../expr/expression.ts';
 import { hasAggregate } from '../../expr/expression-tree.ts';
@@ -8,7 +9,6 @@ import { columnPathSql, expressionSql } from '../../expr/sql/engine-sql.ts';
 import { type Analyzed, attributeColumn, type Nameable } from '../plan/analyzed.ts';
 import { exactColumn } from '../plan/exact-column.ts';
 import type { GroupElement, Plan, Select, StarItem } from '../plan/plan.ts';
-import { unsupported } from '../session-errors.ts';
 import type { Analysis } from './analysis.ts';
 import { withGenerators } from './analyze-generators.ts';
 import { shownBy } from './bind.ts';

@@ -1,4 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { unsupported } from '../../base/unsupported-feature.ts';
 import type { Field } from '../../schema/types.ts';
 import { changeSchema } from '../../table/change-columns.ts';
 import { traitsOf } from '../../table/formats.ts';
@@ -10,7 +11,6 @@ import type { Analyzed } from '../plan/analyzed.ts';
 import type { FileSource, TableSource } from '../plan/plan.ts';
 import { fileRelation } from '../read/file-relation.ts';
 import type { Execution } from '../run/execution.ts';
-import { unsupported } from '../session-errors.ts';
 import type { Analysis } from './analysis.ts';
 import { analyzeView } from './analyze-view.ts';
 import { sourceAttributes } from './outputs.ts';

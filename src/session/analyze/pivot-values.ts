@@ -1,11 +1,11 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { unsupported } from '../../base/unsupported-feature.ts';
 import type { Expression } from '../../expr/expression.ts';
 import type { DataType } from '../../schema/types.ts';
 import { limitOf } from '../conf/limit-of.ts';
 import { lowerPlan } from '../lower/lower.ts';
 import type { PivotValue, Plan } from '../plan/plan.ts';
 import { rowsOfBatch } from '../rows/read-rows.ts';
-import { unsupported } from '../session-errors.ts';
 import type { Analysis } from './analysis.ts';
 
 const maxKey = 'spark.sql.pivotMaxValues';

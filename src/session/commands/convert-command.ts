@@ -1,7 +1,7 @@
+import { unsupported } from '../../base/unsupported-feature.ts';
 import { parseSchema } from '../../expr/parse/parse-type.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { SessionRuntime } from '../run/session-runtime.ts';
-import { unsupported } from '../session-errors.ts';
 import { commitOptionsOf } from './row-commands.ts';
 
 export interface ConvertOptions {

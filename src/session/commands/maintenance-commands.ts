@@ -1,8 +1,8 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { unsupported } from '../../base/unsupported-feature.ts';
 import { toVersion, type Version } from '../../table/version.ts';
 import { requireVersionKept } from '../analyze/require-kept.ts';
 import type { ReadPoint } from '../plan/plan.ts';
-import { unsupported } from '../session-errors.ts';
 import { type CommandResult, noResult, resultSchema } from './command-result.ts';
 import { locationText } from './optimize-command.ts';
 import { type CommandTarget, commitOptionsOf } from './row-commands.ts';

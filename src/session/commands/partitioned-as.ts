@@ -1,8 +1,8 @@
+import { unsupported } from '../../base/unsupported-feature.ts';
 import type { StructType } from '../../schema/types.ts';
 import { type TableFormat, traitsOf } from '../../table/formats.ts';
 import { type PartitionFieldDefinition, printTransform } from '../../table/partitioning/transform.ts';
 import type { TableDefinition } from '../../table/table.ts';
-import { unsupported } from '../session-errors.ts';
 
 /**
  * A partitioning as the definition of a table of the format has it: names as the schema spells them.

@@ -1,5 +1,5 @@
 import type { AnalysisException } from '../../base/analysis-exception.ts';
-import { unsupported } from '../session-errors.ts';
+import { unsupported } from '../../base/unsupported-feature.ts';
 
 interface Settled {
   /** Values that mean what is done anyway. */

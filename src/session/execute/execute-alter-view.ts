@@ -1,6 +1,7 @@
+import { unsupported } from '../../base/unsupported-feature.ts';
 import { type CommandResult, noResult } from '../commands/command-result.ts';
 import type { ResolvedName } from '../names/session-tables.ts';
-import { expectPermanent, expectView, unsupported } from '../session-errors.ts';
+import { expectPermanent, expectView } from '../session-errors.ts';
 import type { ObjectName, Statement } from '../statements/statement.ts';
 import { requireNoView, viewKeyOf } from '../temp-view-names.ts';
 import { keepView, viewPlace } from './execute-catalog-views.ts';

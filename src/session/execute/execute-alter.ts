@@ -1,9 +1,10 @@
+import { unsupported } from '../../base/unsupported-feature.ts';
 import type { SortKey } from '../../expr/expression.ts';
 import type { DefinitionChange, WriteOrderKey } from '../../table/definition-changes.ts';
 import type { PartitionFieldDefinition } from '../../table/partitioning/transform.ts';
 import { type CommandResult, noResult } from '../commands/command-result.ts';
 import { commitOptionsOf } from '../commands/row-commands.ts';
-import { expectTable, unsupported } from '../session-errors.ts';
+import { expectTable } from '../session-errors.ts';
 import type { AlterAction, ObjectName, PartitionItem, Statement } from '../statements/statement.ts';
 import { partitionField, partitionOf } from './partitioning.ts';
 import { type StatementContext, shownName, targetOf } from './statement-context.ts';

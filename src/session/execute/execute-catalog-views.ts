@@ -1,3 +1,4 @@
+import { unsupported } from '../../base/unsupported-feature.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { CatalogViews, CreateViewMode, ViewDefinition } from '../../table/catalog-views.ts';
 import { quotedName } from '../../table/table-names.ts';
@@ -8,7 +9,7 @@ import type { ResolvedName } from '../names/session-tables.ts';
 import { schemaOf } from '../plan/analyzed.ts';
 import { refuseDuplicateNames } from '../rows/duplicate-names.ts';
 import { withExecution } from '../run/execution.ts';
-import { unsupported, withoutViews } from '../session-errors.ts';
+import { withoutViews } from '../session-errors.ts';
 import type { CreateCatalogViewStatement, ObjectName, QueryText, ViewColumn } from '../statements/statement.ts';
 import { requireSameNumber } from './execute-views.ts';
 import { queryPlan, type StatementContext } from './statement-context.ts';

@@ -2,6 +2,7 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import { unresolvedColumn } from '../../expr/bind-expression.ts';
 import { conjunction, type Expression, nullExpression } from '../../expr/expression.ts';
 import { parseExpression } from '../../expr/parse/parse-expression.ts';
+import { columnExists } from '../../schema/column-exists.ts';
 import type { StructType } from '../../schema/types.ts';
 import { type TableFormat, traitsOf } from '../../table/formats.ts';
 import type { WriteMode } from '../../table/row-operations.ts';
@@ -120,7 +121,7 @@ function requireColumns({ name }: InsertStatement, { table, snapshot }: Target, 
 function refuseListed({ columns = [] }: InsertStatement, schema: StructType): void {
   for (const [index, column] of columns.entries()) {
     const name = column.toLowerCase();
-    if (columns.findIndex((other) => other.toLowerCase() === name) < index) throw listedTwice(name);
+    if (columns.findIndex((other) => other.toLowerCase() === name) < index) throw columnExists(name);
     if (!schema.fields.some((field) => field.name.toLowerCase() === name)) throw unresolvedColumn([column], [{ schema }]);
   }
 }
@@ -172,15 +173,6 @@ function staticPartitionListed(name: string): AnalysisException {
     sqlState: '42713',
     message: `Static partition column \`${name}\` is also specified in the column list.`,
     parameters: { staticName: `\`${name}\`` },
-  });
-}
-
-function listedTwice(name: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'COLUMN_ALREADY_EXISTS',
-    sqlState: '42711',
-    message: `The column \`${name}\` already exists. Choose another name or rename the existing column.`,
-    parameters: { columnName: `\`${name}\`` },
   });
 }
 

@@ -1,5 +1,6 @@
+import { unsupported } from '../../base/unsupported-feature.ts';
 import { type CommandResult, noResult, resultSchema } from '../commands/command-result.ts';
-import { schemaNotFound, unsupported } from '../session-errors.ts';
+import { schemaNotFound } from '../session-errors.ts';
 import type { Statement } from '../statements/statement.ts';
 import { likePattern } from './like-pattern.ts';
 import type { StatementContext } from './statement-context.ts';

@@ -1,5 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { maskInResults, shownValue } from '../../base/redaction.ts';
+import { unsupported } from '../../base/unsupported-feature.ts';
 import { conjunction, type Expression } from '../../expr/expression.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { Field } from '../../schema/types.ts';
@@ -10,7 +11,6 @@ import { type CommandResult, resultSchema } from '../commands/command-result.ts'
 import { locationText } from '../commands/optimize-command.ts';
 import type { SessionTables } from '../names/session-tables.ts';
 import type { Plan } from '../plan/plan.ts';
-import { unsupported } from '../session-errors.ts';
 import type { ObjectName, Statement } from '../statements/statement.ts';
 import { isGlobalNamespace, shownViews } from '../temp-view-names.ts';
 import { likePattern } from './like-pattern.ts';

@@ -1,3 +1,4 @@
+import { unsupported } from '../../base/unsupported-feature.ts';
 import type { StructType } from '../../schema/types.ts';
 import { tableNotFound } from '../../table/table-names.ts';
 import { toVersion } from '../../table/version.ts';
@@ -10,7 +11,7 @@ import { commitOptionsOf, rowCommitOptionsOf } from '../commands/row-commands.ts
 import { refuseDuplicateNames } from '../rows/duplicate-names.ts';
 import { withRelation } from '../run/actions.ts';
 import { withExecution } from '../run/execution.ts';
-import { pathExists, unsupported, wrongCommand } from '../session-errors.ts';
+import { pathExists, wrongCommand } from '../session-errors.ts';
 import type { CloneTableStatement, CreateTableStatement, Statement } from '../statements/statement.ts';
 import { viewKeyOf } from '../temp-view-names.ts';
 import { formatOf, tableFormatOf } from '../write/table-format-of.ts';

@@ -1,4 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { unsupported } from '../../base/unsupported-feature.ts';
 import { bindParameters } from '../../expr/bind-parameters.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { mapExpression } from '../../expr/expression-tree.ts';
@@ -8,7 +9,6 @@ import { DataFrame } from '../data-frame.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type SubqueryForm, subqueryOf } from '../plan/subquery-name.ts';
 import { schemaOfPlan } from '../run/actions.ts';
-import { unsupported } from '../session-errors.ts';
 import { splitSubqueries } from '../sql/split-subqueries.ts';
 import { joinedText } from '../statements/query-text.ts';
 import type { AskedRows, QueryText } from '../statements/statement.ts';

@@ -1,7 +1,8 @@
+import { unsupported } from '../../base/unsupported-feature.ts';
 import type { ChangelogRequest, ProcedureParameter, ProcedureValue } from '../../table/queries.ts';
 import { type CommandResult, resultSchema } from '../commands/command-result.ts';
 import type { TableReference } from '../plan/plan.ts';
-import { invalidArgument, unsupported } from '../session-errors.ts';
+import { invalidArgument } from '../session-errors.ts';
 import type { StatementContext } from './statement-context.ts';
 
 type Arguments = ReadonlyMap<string, ProcedureValue>;

@@ -1,7 +1,7 @@
+import { unsupported } from '../../base/unsupported-feature.ts';
 import type { Expression } from '../../expr/expression.ts';
 import { expressionSql } from '../../expr/sql/engine-sql.ts';
 import { asksForPlaces, rowPlace } from '../plan/row-place.ts';
-import { unsupported } from '../session-errors.ts';
 import { columnSql } from './column-sql.ts';
 
 /** Rows with the place of each among them, in the order they come in. */

@@ -1,4 +1,4 @@
-import { AnalysisException } from '../../base/analysis-exception.ts';
+import { unsupportedFeature } from '../../base/unsupported-feature.ts';
 import type { QueryableTable } from '../../table/table.ts';
 import type { ReadPoint } from '../plan/plan.ts';
 
@@ -37,14 +37,12 @@ export function selectorOf(table: QueryableTable, part: string): TableSelector |
  */
 export function writableTable(table: QueryableTable, selector: TableSelector, part: string): QueryableTable {
   if (selector.branch !== undefined && table.onBranch !== undefined) return table.onBranch(selector.branch);
-  throw new AnalysisException({
-    errorClass: 'UNSUPPORTED_FEATURE',
-    sqlState: '0A000',
-    kind: 'unsupported',
-    message:
-      selector.at?.kind === 'tag'
-        ? `${selector.at.name} is a tag, not a branch. Tags cannot be targets for producing snapshots`
-        : `"${part}" of table ${table.name} can only be read`,
-    hint: 'change the table itself, or a branch of it as table.branch_name',
-  });
+  throw unsupportedFeature(
+    selector.at?.kind === 'tag'
+      ? `${selector.at.name} is a tag, not a branch. Tags cannot be targets for producing snapshots`
+      : `"${part}" of table ${table.name} can only be read`,
+    {
+      hint: 'change the table itself, or a branch of it as table.branch_name',
+    },
+  );
 }

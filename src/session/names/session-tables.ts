@@ -1,3 +1,4 @@
+import { unsupported } from '../../base/unsupported-feature.ts';
 import { refuseElsewhere } from '../../storage/allowed-locations.ts';
 import type { CatalogView } from '../../table/catalog-views.ts';
 import { isTableFormat, traitsOf } from '../../table/formats.ts';
@@ -8,7 +9,7 @@ import type { TableIdent } from '../../table/table-ident.ts';
 import { quotedName, tableNotFound } from '../../table/table-names.ts';
 import { namePath } from '../column.ts';
 import type { TableReference } from '../plan/plan.ts';
-import { catalogNotFound, expectTable, pathNotFound, schemaNotFound, unsupported } from '../session-errors.ts';
+import { catalogNotFound, expectTable, pathNotFound, schemaNotFound } from '../session-errors.ts';
 import { selectorOf, type TableSelector, writableTable } from './select-table.ts';
 
 /** Tables opened by path that stay open, so that their logs are followed instead of read again. The least recently used one goes first. */

@@ -1,4 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { unsupported } from '../../base/unsupported-feature.ts';
 import { parseSchema } from '../../expr/parse/parse-type.ts';
 import type { StructType } from '../../schema/types.ts';
 import { defaultTableFormat } from '../../table/formats.ts';
@@ -6,7 +7,7 @@ import { namePath } from '../column.ts';
 import { DataFrame } from '../data-frame.ts';
 import type { Plan, TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../run/session-runtime.ts';
-import { invalidArgument, unsupported } from '../session-errors.ts';
+import { invalidArgument } from '../session-errors.ts';
 import { viewKeyOf } from '../temp-view-names.ts';
 import { tableAt } from './path-version.ts';
 import { appendedAfterOf, canonicalOptions, changeRangeOf, openOptionsOf, readPointOf } from './read-options.ts';

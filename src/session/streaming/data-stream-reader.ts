@@ -1,9 +1,10 @@
+import { unsupported } from '../../base/unsupported-feature.ts';
 import { defaultTableFormat } from '../../table/formats.ts';
 import { namePath } from '../column.ts';
 import { DataFrame } from '../data-frame.ts';
 import type { TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../run/session-runtime.ts';
-import { invalidArgument, unsupported } from '../session-errors.ts';
+import { invalidArgument } from '../session-errors.ts';
 import { streamOptionsOf, streamReadOptions } from './stream-options.ts';
 
 interface Settings {

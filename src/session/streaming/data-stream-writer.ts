@@ -1,3 +1,4 @@
+import { unsupported } from '../../base/unsupported-feature.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { defaultTableFormat, isTableFormat, tableFormatNames } from '../../table/formats.ts';
 import type { Relation } from '../../table/relation.ts';
@@ -5,7 +6,7 @@ import { namePath } from '../column.ts';
 import { limitOf } from '../conf/limit-of.ts';
 import type { Plan, TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../run/session-runtime.ts';
-import { invalidArgument, invalidOption, unsupported } from '../session-errors.ts';
+import { invalidArgument, invalidOption } from '../session-errors.ts';
 import { formatOf } from '../write/table-format-of.ts';
 import { BatchEvaluation, checkedStream } from './batch-evaluation.ts';
 import { heldChanges } from './batch-relation.ts';

@@ -1,9 +1,10 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { unsupported } from '../../base/unsupported-feature.ts';
 import { parseInstantText } from '../../expr/parse/temporal-text.ts';
 import type { ZoneRule } from '../../expr/time-zone.ts';
 import type { StreamOptions } from '../../table/stream.ts';
 import { toVersion } from '../../table/version.ts';
-import { invalidOption, unknownOption, unsupported } from '../session-errors.ts';
+import { invalidOption, unknownOption } from '../session-errors.ts';
 
 /** Options of reading a stream. */
 export const streamReadOptionNames = [

@@ -1,7 +1,7 @@
+import { unsupported } from '../../base/unsupported-feature.ts';
 import { defaultTableFormat, isTableFormat, type TableFormat, tableFormatNames } from '../../table/formats.ts';
 import type { TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../run/session-runtime.ts';
-import { unsupported } from '../session-errors.ts';
 
 /** The table format of a name such as `delta`, `DELTA` or `iceberg`. @throws AnalysisException `UNSUPPORTED_FEATURE`. */
 export function tableFormatOf(name: string): TableFormat {

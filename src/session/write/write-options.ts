@@ -1,11 +1,12 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { unsupported } from '../../base/unsupported-feature.ts';
 import { parseExpression } from '../../expr/parse/parse-expression.ts';
 import { type TableFormat, tableFormatNames, traitsOf } from '../../table/formats.ts';
 import type { CommitOptions, WriteMode, WriteRequest } from '../../table/row-operations.ts';
 import type { QueryableTable } from '../../table/table.ts';
 import { markVersion, sessionCommit } from '../commands/session-commit.ts';
 import type { SessionConf } from '../conf/session-conf.ts';
-import { invalidOption, unknownOption, unsupported } from '../session-errors.ts';
+import { invalidOption, unknownOption } from '../session-errors.ts';
 
 /** Options of writes, as Spark spells them; found without regard to case. */
 export const knownOptions = [

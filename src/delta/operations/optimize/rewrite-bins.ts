@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { throwIfAborted } from '../../../base/abort.ts';
 import type { JsonObject } from '../../../base/bigint-json.ts';
 import { isServiceError, ServiceError } from '../../../base/errors.ts';
+import { mapBounded } from '../../../base/map-bounded.ts';
 import { type CommitConflict, toCommitId } from '../../../table/commit.ts';
 import type { Version } from '../../../table/version.ts';
 import { type AddFile, fileKey, liveRows, physicalRows, removeOf } from '../../actions.ts';
@@ -9,7 +10,6 @@ import type { DeltaSnapshot } from '../../delta-snapshot.ts';
 import { discardStaged } from '../../files/stage-rows.ts';
 import { commitUntilCertain } from '../../transaction/commit-loop.ts';
 import { withRowIds } from '../../transaction/row-tracking.ts';
-import { eachBounded } from '../each-bounded.ts';
 import type { OperationCommit, OperationContext } from '../operation-context.ts';
 import { rewriteMetrics } from './rewrite-metrics.ts';
 
@@ -56,7 +56,7 @@ export async function rewriteBins(context: OperationContext, request: Rewrite, s
   await context.failpoint('after-compaction-plan');
   const rewritten = new Map<number, RewrittenBin>();
   try {
-    await eachBounded(
+    await mapBounded(
       [...request.bins.entries()],
       request.concurrency,
       async ([number, inputs]) => {

@@ -1,9 +1,9 @@
 import type { EpochMs } from '../../../base/clock.ts';
+import { mapBounded } from '../../../base/map-bounded.ts';
 import { toVersion, type Version } from '../../../table/version.ts';
 import type { AddFile, RemoveFile } from '../../actions.ts';
 import { deletionVectorPath } from '../../deletion-vectors/deletion-vector-path.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
-import { eachBounded } from '../each-bounded.ts';
 import type { OperationContext } from '../operation-context.ts';
 
 const readConcurrency = 8;
@@ -35,7 +35,7 @@ export async function filesNeededForChanges(
       else if (action.kind === 'remove') keep(needed, action);
     }
   };
-  await eachBounded(versions, readConcurrency, readVersion, signal);
+  await mapBounded(versions, readConcurrency, readVersion, signal);
   return needed;
 }
 

@@ -2,6 +2,7 @@ import { AnalysisException } from '../../../base/analysis-exception.ts';
 import { isJsonObject, parseJson, printJson } from '../../../base/bigint-json.ts';
 import { type EpochMs, toEpochMs } from '../../../base/clock.ts';
 import { isServiceError } from '../../../base/errors.ts';
+import { mapBounded } from '../../../base/map-bounded.ts';
 import type { ObjectInfo, ObjectStore } from '../../../storage/object-store.ts';
 import { toVersion, type Version } from '../../../table/version.ts';
 import type { Action } from '../../actions.ts';
@@ -9,7 +10,6 @@ import { putPlain } from '../../checkpoint/put-plain.ts';
 import { deletionVectorPath } from '../../deletion-vectors/deletion-vector-path.ts';
 import { type LogListing, listLog } from '../../log/log-listing.ts';
 import { logFolder } from '../../log/log-names.ts';
-import { eachBounded } from '../each-bounded.ts';
 import type { OperationContext } from '../operation-context.ts';
 
 /** Where vacuum notes how far it came, for engines that look at the log only. */
@@ -40,14 +40,14 @@ export async function liteCandidates(
   const read = async (version: Version): Promise<void> => {
     for (const action of (await context.readCommit(version, signal))?.actions ?? []) for (const path of goneWith(action)) paths.add(path);
   };
-  await eachBounded(versions, readConcurrency, read, signal);
+  await mapBounded(versions, readConcurrency, read, signal);
   const found = new Map<string, ObjectInfo>();
   const look = async (path: string): Promise<void> => {
     const object = await context.store.head(path, signal);
     if (object !== undefined && object.modifiedMs < deleteBefore) found.set(path, object);
   };
   const ordered = [...paths].filter(isInside).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  await eachBounded(ordered, readConcurrency, look, signal);
+  await mapBounded(ordered, readConcurrency, look, signal);
   return ordered.flatMap((path) => found.get(path) ?? []);
 }
 

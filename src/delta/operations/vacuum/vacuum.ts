@@ -1,5 +1,6 @@
 import { type EpochMs, toEpochMs } from '../../../base/clock.ts';
 import { isServiceError, ServiceError } from '../../../base/errors.ts';
+import { mapBounded } from '../../../base/map-bounded.ts';
 import type { ObjectInfo } from '../../../storage/object-store.ts';
 import { toCommitId } from '../../../table/commit.ts';
 import type { VacuumOptions, VacuumResult } from '../../../table/operations.ts';
@@ -7,7 +8,6 @@ import type { Version } from '../../../table/version.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
 import { checkRowsWritable } from '../../table-features.ts';
 import { commitOperation } from '../commit-operation.ts';
-import { eachBounded } from '../each-bounded.ts';
 import type { OperationCommit, OperationContext } from '../operation-context.ts';
 import { type VacuumFolders, vacuumFolders } from './vacuum-folders.ts';
 import { filesNeededForChanges, filesNeededNow, filesRemovedSince } from './vacuum-keep-set.ts';
@@ -146,9 +146,9 @@ async function deleteAll(
   const half = Math.ceil(files.length / 2);
   let removedFolders: readonly string[];
   try {
-    await eachBounded(files.slice(0, half), deleteConcurrency, remove, signal);
+    await mapBounded(files.slice(0, half), deleteConcurrency, remove, signal);
     await context.failpoint('within-vacuum-deletes');
-    await eachBounded(files.slice(half), deleteConcurrency, remove, signal);
+    await mapBounded(files.slice(half), deleteConcurrency, remove, signal);
     removedFolders = await folders.remove();
   } catch (error) {
     await logFailure(context, { deleted, folders: folders.considered });

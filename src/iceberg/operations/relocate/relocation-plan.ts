@@ -1,5 +1,5 @@
-import { AnalysisException } from '../../../base/analysis-exception.ts';
 import { isServiceError } from '../../../base/errors.ts';
+import { unsupportedFeature } from '../../../base/unsupported-feature.ts';
 import type { ManifestFile } from '../../metadata/content-file.ts';
 import type { IcebergSnapshot, TableMetadata } from '../../metadata/table-metadata.ts';
 import { readMetadataFile } from '../../pointer/metadata-files.ts';
@@ -91,14 +91,13 @@ async function listed(
     return await manifestsOf(context, metadata, snapshot, signal);
   } catch (error) {
     if (!isServiceError(error, 'not-found')) throw error;
-    throw new AnalysisException({
-      errorClass: 'UNSUPPORTED_FEATURE',
-      sqlState: '0A000',
-      kind: 'unsupported',
-      message: `table "${context.name}": the manifest list of snapshot ${snapshot.snapshotId} is gone, which the end version still has`,
-      hint: 'choose an end_version whose snapshots are all there: leave it out for the newest',
-      cause: error,
-    });
+    throw unsupportedFeature(
+      `table "${context.name}": the manifest list of snapshot ${snapshot.snapshotId} is gone, which the end version still has`,
+      {
+        hint: 'choose an end_version whose snapshots are all there: leave it out for the newest',
+        cause: error,
+      },
+    );
   }
 }
 

@@ -24,13 +24,16 @@ export function schemaExists(namespace: readonly string[]): AnalysisException {
   });
 }
 
-export function schemaNotEmpty(namespace: readonly string[]): AnalysisException {
+export function schemaNotEmpty(
+  namespace: readonly string[],
+  why: 'contains objects' | 'is the default one' = 'contains objects',
+): AnalysisException {
   const name = quotedName(namespace);
   return new AnalysisException({
     errorClass: 'SCHEMA_NOT_EMPTY',
     sqlState: '2BP01',
-    message: `Cannot drop a schema ${name} because it contains objects.`,
-    hint: 'use DROP SCHEMA … CASCADE to drop the schema and all its objects',
+    message: `Cannot drop a schema ${name} because it ${why}.`,
+    hint: why === 'contains objects' ? 'use DROP SCHEMA … CASCADE to drop the schema and all its objects' : undefined,
     parameters: { schemaName: name },
   });
 }
@@ -43,5 +46,15 @@ export function invalidName(name: string, hint: string): AnalysisException {
     message: `\`${name}\` is not a valid name for tables/schemas.`,
     hint,
     parameters: { name },
+  });
+}
+
+export function cannotHold(catalog: string, format: string, hint: string): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DATA_SOURCE_NOT_FOUND',
+    sqlState: '42K02',
+    kind: 'unsupported',
+    message: `catalog "${catalog}" cannot hold tables of format "${format}"`,
+    hint,
   });
 }
