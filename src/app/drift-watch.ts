@@ -1,7 +1,9 @@
 import { ServiceError } from '../base/errors.ts';
+import { keyedSettingsOf } from '../config/keyed-settings.ts';
 import { type Drift, definitionDrift, driftText, layoutDrift } from '../config/table-drift.ts';
 import type { TableSettings } from '../config/table-settings.ts';
 import { schemaOfColumns } from '../ingest/column-settings.ts';
+import { keyedDecoding } from '../ingest/keyed/deleted-keys.ts';
 import type { RowSettings } from '../ingest/settings.ts';
 import { requireTransform } from '../ingest/transform/compile-transform.ts';
 import { isTransform } from '../ingest/transform/transform-settings.ts';
@@ -79,6 +81,11 @@ const ofColumns: ReadonlySet<Drift['kind']> = new Set(['added-column', 'type', '
  * table where it has none.
  */
 export function decodeSpecOf(settings: TableSettings, route: RowSettings, write: WriteSpec): DecodeSpec {
+  const spec = rowsSpecOf(settings, route, write);
+  return settings.keyed === undefined ? spec : keyedDecoding(spec, keyedSettingsOf(settings.keyed, route), write.schema);
+}
+
+function rowsSpecOf(settings: TableSettings, route: RowSettings, write: WriteSpec): DecodeSpec {
   const { unknownMembers } = settings;
   const { value, key, columns } = route;
   const ofTable = write.schema.fields.map((field) => settings.sources.get(field.name) ?? ({ kind: 'value', name: field.name } as const));

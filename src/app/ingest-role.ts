@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeFailure, isServiceError } from '../base/errors.ts';
 import { CommitQueue } from '../commit/commit-queue.ts';
+import { forgetKeys, takeKeys } from '../commit/keyed/take-keys.ts';
 import { TableCommitter } from '../commit/table-committer.ts';
 import { TableEvolution } from '../commit/table-evolution.ts';
 import type { TableSettings } from '../config/table-settings.ts';
@@ -97,6 +98,7 @@ export class IngestRole {
         maxNestingDepth,
         maxUnpackedBytes: plan?.unpackedBytes ?? maxUnpackedBytes,
         maxDecodedBytes: plan?.decodedBytes,
+        maxFoldedBytes: plan?.foldedBytes,
         transformBytes: plan?.transformBytes,
         temporaryDirectory: this.#spillDirectory,
       },
@@ -202,6 +204,7 @@ export class IngestRole {
     const observer = observeCommits(settings.name, metrics, logger, standstill);
     const evolution = settings.evolve === undefined ? undefined : new TableEvolution(table, settings.evolve, observer);
     if (evolution !== undefined) await takeDeclared(settings, table, evolution, signal);
+    await (settings.keyed === undefined ? forgetKeys(table, signal) : takeKeys(table, settings.keyed.keyColumns, signal));
     const start = await drift.start(table, signal);
     if (start.decode.transform !== undefined) await this.#pool.run('prepare', start, { signal });
     const identities = new TopicIdentities({ admin: kafka.admin, pipeline });

@@ -16,12 +16,14 @@ export interface ProcessMemory {
  *
  * @throws ServiceError `MEMORY_TOO_SMALL` (kind invalid).
  */
-export function processMemory({ ingest, maintenance }: Config, role: string): ProcessMemory | undefined {
+export function processMemory({ ingest, maintenance, tables }: Config, role: string): ProcessMemory | undefined {
   if (role !== 'all' && role !== 'ingest') return undefined;
+  // It also finds the rows of keys.
+  const runsEngine = (role === 'all' && maintenance.enabled) || tables.some(({ keyed }) => keyed !== undefined);
   const needs: MemoryNeeds = {
     workers: ingest.workers,
-    hasTransforms: ingest.routes.some(isTransform),
-    engineLimitBytes: role === 'all' && maintenance.enabled ? maintenance.engine.memoryLimitBytes : undefined,
+    hasTransforms: ingest.routes.some(isTransform) || tables.some(({ keyed }) => keyed?.deleteWhen?.kind === 'condition'),
+    engineLimitBytes: runsEngine ? maintenance.engine.memoryLimitBytes : undefined,
     maxUnpackedBytes: ingest.maxUnpackedBytes,
     maxFetchBytes: ingest.maxFetchBytes,
   };

@@ -9,6 +9,9 @@ export const failpointNames = [
   'commit-applied',
   'before-group-offsets',
   'after-group-offsets',
+  // Commits of keyed tables.
+  'after-key-lookup',
+  'after-key-marks',
   // Commits of Iceberg tables.
   'after-manifests',
   'after-manifest-list',

@@ -8,10 +8,18 @@ import type { WriteSpec } from '../table/staged-file.ts';
 import type { QueryableTable, TableDefinition } from '../table/table.ts';
 import type { OpenTableOptions, TableFormatDriver } from '../table/table-formats.ts';
 
+/** What a pipeline makes a table for. */
+interface TableMade {
+  readonly compression: WriteSpec['compression'];
+  readonly evolve: EvolutionPolicy | undefined;
+  /** Its rows are replaced by key. */
+  readonly keyed: boolean;
+}
+
 /** What is asked of a format whose tables a pipeline makes. A further format has a row in `formatRules` and a driver in `formatDrivers`. */
 interface FormatRules {
   /** Properties of a table that is made, unless its definition sets them. */
-  defaults(compression: WriteSpec['compression'], evolve: EvolutionPolicy | undefined): Readonly<Record<string, string>>;
+  defaults(made: TableMade): Readonly<Record<string, string>>;
   /** @throws what creating the table would refuse. */
   check(name: string, location: string, definition: TableDefinition): void;
 }
@@ -20,15 +28,19 @@ const unborn = '00000000-0000-4000-8000-000000000000';
 
 export const formatRules: Readonly<Record<TableFormat, FormatRules>> = {
   delta: {
-    defaults: (_compression, evolve) => ({
+    defaults: ({ evolve, keyed }) => ({
       // The table can be fed from its first version on.
       'delta.enableChangeDataFeed': 'true',
       ...(evolve?.widenTypes === true ? { 'delta.enableTypeWidening': 'true' } : {}),
+      ...(keyed ? { 'delta.enableDeletionVectors': 'true' } : {}),
     }),
     check: (name, _location, definition) => firstActions(name, definition, { tableId: unborn, nowMs: 0, ids: { uuid: () => unborn } }),
   },
   iceberg: {
-    defaults: (compression) => ({ 'write.parquet.compression-codec': compression }),
+    defaults: ({ compression, keyed }) => ({
+      'write.parquet.compression-codec': compression,
+      ...(keyed ? { 'write.merge.mode': 'merge-on-read' } : {}),
+    }),
     check: (_name, location, definition) => creatingUpdates({ definition, location }, unborn),
   },
 };

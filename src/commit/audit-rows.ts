@@ -55,7 +55,11 @@ const maxTold = 100;
  * Why the rows of a table cannot be told by source offset; `undefined`: they can. A column that is missing must not matter: one topic, one
  * partition.
  */
-export function rowsProblem(columns: SourceColumns | undefined, { ranges: all, rows, recordsWithRows }: AuditReport): string | undefined {
+export function rowsProblem(
+  columns: SourceColumns | undefined,
+  { ranges: all, rows, recordsWithRows, keyedCommits }: AuditReport,
+): string | undefined {
+  if (keyedCommits > 0) return 'it has a row for each key, not for each offset';
   if (columns === undefined) return 'no column of the table is known to hold source offsets';
   if (recordsWithRows !== rows) return 'its route makes several rows of a record, which share their offset';
   const ranges = all.filter(({ replay }) => replay !== true);

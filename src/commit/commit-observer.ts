@@ -1,5 +1,6 @@
 import type { DiscardReason } from '../protocol/batch-sink.ts';
 import type { StageResult } from '../protocol/sealed-batch.ts';
+import type { AppliedKeys } from '../table/keyed.ts';
 import type { Version } from '../table/version.ts';
 import type { EvolutionObserver } from './table-evolution.ts';
 
@@ -10,6 +11,8 @@ export interface CommittedBatch {
   readonly deadLettered: number;
   readonly filtered: number;
   readonly commitMs: number;
+  /** Of a keyed table. */
+  readonly applied?: AppliedKeys | undefined;
 }
 
 /** What the commit service tells about its work; every method has a counterpart among the metrics. */

@@ -18,14 +18,14 @@ import {
 } from '../protocol/sealed-batch.ts';
 import type { TableEvents } from '../protocol/table-events.ts';
 import { toCommitId } from '../table/commit.ts';
+import type { KeyedRows } from '../table/keyed.ts';
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
-import type { AppendableTable } from '../table/table.ts';
 import type { CommitObserver } from './commit-observer.ts';
-import { type CommitResult, sameLayout, type TableCommitter } from './table-committer.ts';
+import { type CommitResult, sameLayout, type TableCommitter, type WritableTable } from './table-committer.ts';
 import type { TableEvolution } from './table-evolution.ts';
 
 export interface CommitQueueDependencies {
-  readonly table: AppendableTable;
+  readonly table: WritableTable;
   readonly committer: TableCommitter;
   readonly stager: BatchStager;
   readonly deadLetters: DeadLetterSink;
@@ -180,7 +180,13 @@ export class CommitQueue implements BatchSink {
       this.#epoch += 1;
       return this.#discard(result, outcome.reason);
     }
-    observer.committed({ version: outcome.version, staged: result, ...rejected, commitMs: clock.monotonicMs() - startedMs });
+    observer.committed({
+      version: outcome.version,
+      staged: result,
+      ...rejected,
+      commitMs: clock.monotonicMs() - startedMs,
+      applied: outcome.applied,
+    });
     await failpoint('before-group-offsets');
     events.committed(batch.table, outcome.version);
     void this.#dependencies.table.afterCommit(outcome.version);
@@ -191,11 +197,13 @@ export class CommitQueue implements BatchSink {
     const { result, spec, replayTopic, sinceMs } = staged;
     return this.#advance(batch.ranges, spec, {
       files: result.files,
+      keyed: result.keyed,
       stagedSinceMs: sinceMs,
       replayTopic,
       accounting: {
         records: countRead(result),
         rows: result.rowCount,
+        ...(result.keyed === undefined ? {} : { keyed: true }),
         ...((result.replayed ?? 0) === 0 ? {} : { replayed: result.replayed }),
         ...(result.recordsWithRows === result.rowCount ? {} : { recordsWithRows: result.recordsWithRows }),
         deadLettered: rejected.deadLettered,
@@ -220,6 +228,7 @@ export class CommitQueue implements BatchSink {
     spec: WriteSpec,
     what: {
       readonly files: readonly StagedFile[];
+      readonly keyed?: KeyedRows | undefined;
       readonly stagedSinceMs?: number | undefined;
       readonly replayTopic?: string | undefined;
       readonly accounting: Omit<CommitAccounting, 'pipeline' | 'ranges'>;
@@ -232,8 +241,8 @@ export class CommitQueue implements BatchSink {
       ranges: ranges.map((range) => accountedRange(range, what.replayTopic)),
       ...what.accounting,
     });
-    const { files, stagedSinceMs } = what;
-    return committer.commit({ commitId: toCommitId(ids.uuid()), files, stagedSinceMs, progress, userMetadata }, spec);
+    const { files, keyed, stagedSinceMs } = what;
+    return committer.commit({ commitId: toCommitId(ids.uuid()), files, keyed, stagedSinceMs, progress, userMetadata }, spec);
   }
 
   #discard(result: StageResult, reason: DiscardReason): BatchOutcome {

@@ -6,8 +6,9 @@ import { isServiceError, ServiceError } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
 import { describeFields } from '../schema/describe-type.ts';
 import type { AppendIntent, CommitOutcome } from '../table/commit.ts';
+import type { AppliedKeys, KeyedRows } from '../table/keyed.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
-import type { AppendableTable, Snapshot } from '../table/table.ts';
+import type { AppendableTable, KeyedTable, Snapshot } from '../table/table.ts';
 import type { Version } from '../table/version.ts';
 import type { CommitObserver } from './commit-observer.ts';
 import { type CommitEvent, type CommitState, nextCommitState } from './commit-state.ts';
@@ -20,8 +21,16 @@ export interface CommitterSettings {
   readonly backoff: BackoffPolicy;
 }
 
+/** A table that takes rows, by key or not. */
+export type WritableTable = AppendableTable & Pick<KeyedTable, 'tryUpsert'>;
+
+/** Rows of staged files and the progress they carry: added to the table or, where there are keys, in place of the rows that have them. */
+export interface CommitIntent extends AppendIntent {
+  readonly keyed?: KeyedRows | undefined;
+}
+
 export interface CommitterDependencies {
-  readonly table: AppendableTable;
+  readonly table: WritableTable;
   readonly clock: Clock;
   readonly random: Random;
   readonly observer: CommitObserver;
@@ -32,18 +41,21 @@ export interface CommitterDependencies {
 type StaleReason = 'progress-moved' | 'table-changed' | 'staged-missing';
 
 export type CommitResult =
-  | { readonly kind: 'committed'; readonly version: Version }
+  /** `applied`: of rows by key. */
+  | { readonly kind: 'committed'; readonly version: Version; readonly applied?: AppliedKeys | undefined }
   | { readonly kind: 'stale'; readonly reason: StaleReason };
 
 /** What one commit knows while it runs. */
 interface CommitRun {
-  readonly intent: AppendIntent;
+  readonly intent: CommitIntent;
   readonly spec: WriteSpec;
   readonly baseVersion: Version;
   state: CommitState;
   attempts: number;
   version: Version | undefined;
   staleBecause: StaleReason;
+  /** What the last attempt did. */
+  applied: AppliedKeys | undefined;
 }
 
 /**
@@ -51,7 +63,7 @@ interface CommitRun {
  * process for that table; calls must not overlap.
  */
 export class TableCommitter {
-  readonly #table: AppendableTable;
+  readonly #table: WritableTable;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #observer: CommitObserver;
@@ -83,7 +95,7 @@ export class TableCommitter {
    * @throws ServiceError `COMMIT_CONTENTION` (conflict) after `maxRebaseAttempts`, `COMMIT_OUTCOME_UNKNOWN` (unknown-outcome) when the store
    * stayed silent for `verifyTimeoutMs`, and whatever the store says is permanent. After any of them the staged files must stay.
    */
-  async commit(intent: AppendIntent, spec: WriteSpec, signal?: AbortSignal): Promise<CommitResult> {
+  async commit(intent: CommitIntent, spec: WriteSpec, signal?: AbortSignal): Promise<CommitResult> {
     const base = await this.base(signal);
     if (!sameLayout(this.#table.writeSpec(base), spec)) return { kind: 'stale', reason: 'table-changed' };
     const run: CommitRun = {
@@ -94,6 +106,7 @@ export class TableCommitter {
       attempts: 0,
       version: undefined,
       staleBecause: 'progress-moved',
+      applied: undefined,
     };
     while (run.state !== 'done' && run.state !== 'discarded') {
       // A commit that began is seen through: only between attempts, while nothing is in doubt, may the caller stop it.
@@ -102,7 +115,7 @@ export class TableCommitter {
     }
     if (run.state === 'discarded') return { kind: 'stale', reason: run.staleBecause };
     await this.#refreshAfterCommit();
-    return { kind: 'committed', version: present(run.version, 'a commit that is done has a version') };
+    return { kind: 'committed', version: present(run.version, 'a commit that is done has a version'), applied: run.applied };
   }
 
   /** The commit is done whatever happens here: without a fresh view the next commit begins by reading one. */
@@ -156,13 +169,21 @@ export class TableCommitter {
   /** `undefined`: the store refused and nothing changed; wait and look again. */
   async #tryAppend(run: CommitRun): Promise<CommitOutcome | undefined> {
     try {
-      return await this.#table.tryAppend(await this.base(), run.intent);
+      return await this.#try(run, await this.base());
     } catch (error) {
       if (!isServiceError(error) || !error.retryable || run.attempts > this.#settings.maxRebaseAttempts) throw error;
       this.#observer.attempt('unavailable', error);
       await this.#clock.sleep(backoffMs(this.#settings.backoff, run.attempts, this.#random));
       return undefined;
     }
+  }
+
+  async #try(run: CommitRun, base: Snapshot): Promise<CommitOutcome> {
+    const { keyed, ...intent } = run.intent;
+    if (keyed === undefined) return this.#table.tryAppend(base, intent);
+    const { outcome, applied } = await this.#table.tryUpsert(base, { ...intent, keyed });
+    run.applied = applied;
+    return outcome;
   }
 
   #conflictEvent(run: CommitRun, outcome: CommitOutcome & { readonly kind: 'conflicted' }): CommitEvent {
@@ -182,6 +203,8 @@ export class TableCommitter {
         run.staleBecause = 'progress-moved';
         return 'stale';
       case 'files-removed':
+        // Rows are looked up anew.
+        if (run.intent.keyed !== undefined) return 'conflict';
         throw new ServiceError({
           code: 'ASSERTION_FAILED',
           kind: 'internal',

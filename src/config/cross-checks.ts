@@ -3,6 +3,7 @@ import { isLetterRoute, sharedPlace } from '../ingest/settings.ts';
 import { topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
 import type { ConfigIssue } from './config-issues.ts';
 import type { ConfigPath } from './config-node.ts';
+import { keyedIssues } from './keyed-checks.ts';
 import type { Config } from './settings.ts';
 
 /** What can only be seen by looking at several settings together. */
@@ -12,6 +13,7 @@ export function crossChecks(config: Config): readonly ConfigIssue[] {
     ...duplicateTables(config),
     ...routeIssues(config),
     ...letterTableIssues(config),
+    ...keyedIssues(config),
     ...feedIssues(config),
     ...topicIssues(config),
     ...limitIssues(config),

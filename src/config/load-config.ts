@@ -85,7 +85,9 @@ function complete(entry: ConfigEntry, workingDir: string): Config {
     tables: entry.tables.map((table) =>
       table.inCatalog === undefined ? { ...table, location: resolveLocation(table.location, dataDir) } : table,
     ),
-    ingest: completeIngest(entry.ingest, entry.pipeline),
+    ingest: completeIngest(entry.ingest, entry.pipeline, {
+      keyed: new Set(entry.tables.flatMap(({ name, keyed }) => (keyed === undefined ? [] : [name]))),
+    }),
     maintenance: completeMaintenance(entry.maintenance, entry.pipeline),
     feeds: feeds.map((feed) => completeFeed(feed, feedDefaults)),
     feedSessionTimeoutMs: feedDefaults.sessionTimeoutMs,

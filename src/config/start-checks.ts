@@ -3,6 +3,7 @@ import { formatRules } from '../catalog/formats.ts';
 import { checkCatalogSettings } from '../catalog/open-iceberg-catalog.ts';
 import { schemaOfColumns } from '../ingest/column-settings.ts';
 import { RecordDecoder } from '../ingest/decode/record-decoder.ts';
+import { keyedDecoding } from '../ingest/keyed/deleted-keys.ts';
 import type { RouteSettings } from '../ingest/settings.ts';
 import { compileTransform } from '../ingest/transform/compile-transform.ts';
 import { isTransform } from '../ingest/transform/transform-settings.ts';
@@ -13,6 +14,7 @@ import type { TableDefinition } from '../table/table.ts';
 import { catalogProperties } from './catalog-settings.ts';
 import type { ConfigIssue } from './config-issues.ts';
 import type { ConfigPath } from './config-node.ts';
+import { keyedSettingsOf } from './keyed-settings.ts';
 import type { Config } from './settings.ts';
 import type { TableSettings } from './table-settings.ts';
 
@@ -26,10 +28,16 @@ export function startChecks(config: Config): readonly ConfigIssue[] {
 
 /** What a table is created with. */
 export function createdWith(
-  { format, definition, evolve }: Pick<TableSettings, 'format' | 'definition' | 'evolve'>,
+  { format, definition, evolve, keyed }: Pick<TableSettings, 'format' | 'definition' | 'evolve' | 'keyed'>,
   { commit }: Pick<Config, 'commit'>,
 ): TableDefinition {
-  return { ...definition, properties: { ...formatRules[format].defaults(commit.compression, evolve), ...definition.properties } };
+  return {
+    ...definition,
+    properties: {
+      ...formatRules[format].defaults({ compression: commit.compression, evolve, keyed: keyed !== undefined }),
+      ...definition.properties,
+    },
+  };
 }
 
 function catalogChecks(catalog: Config['catalogs'][number], index: number): readonly ConfigIssue[] {
@@ -84,7 +92,7 @@ function evolutionChecks({ evolve }: TableSettings, { value, select, columns }: 
 
 /** What becomes of the records of a table's route. */
 function routeChecks(
-  { definition, sources, unknownMembers }: TableSettings,
+  { definition, sources, unknownMembers, keyed }: TableSettings,
   schema: StructType,
   config: Config,
   route: RouteSettings,
@@ -103,9 +111,14 @@ function routeChecks(
     // Refuses what it cannot decode to when it is made.
     return new RecordDecoder(record, spec, { maxDepth: config.ingest.maxNestingDepth, partitionColumns });
   });
-  if (!isTransform(route) || decoded.length > 0) return decoded;
-  const { problems } = compileTransform(route, { record, table: schema, declared: true });
-  return problems.map((problem) => ({ code: 'CONFIG_INVALID', path: [...path, ...problem.path], message: problem.message }));
+  if (decoded.length > 0) return decoded;
+  const { spec: transform, problems } = compileTransform(route, { record, table: schema, declared: true });
+  if (problems.length > 0 && isTransform(route))
+    return problems.map((problem) => ({ code: 'CONFIG_INVALID', path: [...path, ...problem.path], message: problem.message }));
+  if (keyed === undefined) return [];
+  return refusals(['tables', config.tables.findIndex(({ name }) => name === route.table), 'deleteWhen'], () =>
+    keyedDecoding(isTransform(route) ? { ...spec, transform } : spec, keyedSettingsOf(keyed, route), schema),
+  );
 }
 
 function refusals(path: ConfigPath, check: () => unknown): readonly ConfigIssue[] {

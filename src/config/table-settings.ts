@@ -8,10 +8,12 @@ import type { EvolutionPolicy } from '../protocol/table-needs.ts';
 import { defaultTableFormat, type TableFormat, tableFormatNames, traitsOf } from '../table/formats.ts';
 import type { PartitionFieldDefinition } from '../table/partitioning/transform.ts';
 import type { TableDefinition } from '../table/table.ts';
+import { type KeyedTableSettings, keyedTableSettings } from './keyed-settings.ts';
 import { parsePartitionText } from './partition-item.ts';
 
 const maxTables = 256;
 const maxPartitionColumns = 16;
+const maxKeyColumns = 16;
 
 /** A table the pipeline writes, publishes or maintains. */
 export interface TableSettings {
@@ -35,6 +37,8 @@ export interface TableSettings {
   readonly onDrift: 'fail' | 'warn';
   /** What of the table its records may change. `undefined`: nothing. */
   readonly evolve: EvolutionPolicy | undefined;
+  /** The table has one row for each key. `undefined`: one for each record. */
+  readonly keyed: KeyedTableSettings | undefined;
 }
 
 const evolveSettings: z.ZodType<EvolutionPolicy> = z.strictObject({
@@ -126,6 +130,22 @@ const table: z.ZodType<TableSettings> = z
       description: 'Properties the table is created with. `delta.enableChangeDataFeed` is true unless it is set here.',
       default: {},
     }),
+    mode: choiceField(['append', 'upsert'], {
+      description:
+        '`append`: each record is a row. `upsert`: each key has one row, that of its last record, and none once it is deleted (docs/guides/keyed-tables.md).',
+      default: 'append',
+    }),
+    keyColumns: textListField({
+      description:
+        'Columns that make up the key of a table of mode `upsert`. They are required, and of an integer, decimal, string, date or timestamp type.',
+      default: [],
+      maxItems: maxKeyColumns,
+    }),
+    deleteWhen: textField({
+      description:
+        "When a record deletes the row of its key: `operation`, as its change event says (default with `envelope: debezium`); `tombstone`, when it has no value; `never` (default otherwise); or a condition over its columns, such as `status = 'gone'`.",
+      maxLength: 100_000,
+    }).optional(),
     unknownMembers: choiceField(['ignore', 'reject'], {
       description: 'A member of the JSON value that no column takes: `ignore` it, or `reject` the record to the dead letters.',
       default: 'ignore',
@@ -146,6 +166,8 @@ const table: z.ZodType<TableSettings> = z
     const columns = raw.columns ?? letterColumns;
     checkColumns(columns, raw.partitionBy, { inFiles: traitsOf[raw.format].partitionsInFiles, report });
     checkFormatSettings({ ...raw, columns }, report);
+    const keyed = keyedTableSettings({ ...raw, columns }, report);
+    const identifierColumns = identifiersOf(raw, keyed);
     const parts = (raw.identifier ?? `default.${raw.name}`).split('.');
     const table = parts.at(-1) ?? raw.name;
     const { catalog } = raw;
@@ -159,13 +181,14 @@ const table: z.ZodType<TableSettings> = z
         partitionColumns: raw.partitionBy,
         properties: raw.properties,
         ...(raw.partitioning.length === 0 ? {} : { partitioning: raw.partitioning }),
-        ...(raw.identifierColumns.length === 0 ? {} : { identifierColumns: raw.identifierColumns }),
+        ...(identifierColumns.length === 0 ? {} : { identifierColumns }),
       },
       sources: new Map(columns.map(({ name, source }) => [name, source])),
       unknownMembers: raw.unknownMembers,
       ofLetters: raw.columns === undefined,
       onDrift: raw.onDrift,
       evolve: raw.evolve.addColumns || raw.evolve.widenTypes || raw.evolve.relaxRequired ? raw.evolve : undefined,
+      keyed,
     };
   });
 
@@ -176,6 +199,14 @@ export const tableList: z.ZodType<readonly TableSettings[]> = z
   .meta({ description: 'The tables of the pipeline.', default: [], maxItems: maxTables });
 
 type Report = (path: readonly (string | number)[], message: string) => void;
+
+/** Changes of a keyed table are told by its key. */
+function identifiersOf(
+  { format, identifierColumns }: { readonly format: TableFormat; readonly identifierColumns: readonly string[] },
+  keyed: KeyedTableSettings | undefined,
+): readonly string[] {
+  return keyed !== undefined && traitsOf[format].settings.includes('identifierColumns') ? keyed.keyColumns : identifierColumns;
+}
 
 /** What only some formats have, and what excludes each other. */
 function checkFormatSettings(

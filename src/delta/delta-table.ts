@@ -6,12 +6,15 @@ import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { OpenEngine } from '../engine/engine.ts';
 import { engineNotAvailable } from '../engine/engine-not-available.ts';
+import { repeatedKeys } from '../rows/keyed/repeated-keys.ts';
+import { upsertRows } from '../rows/keyed/upsert-rows.ts';
 import type { OpenObjectStore } from '../storage/object-store.ts';
 import type { SnapshotRows, VersionChanges } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
 import type { CommitTried } from '../table/commit-driver.ts';
 import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
 import type { HiddenColumn } from '../table/hidden-columns.ts';
+import type { TriedUpsert, UpsertIntent } from '../table/keyed.ts';
 import type {
   CompactionPlan,
   CompactionResult,
@@ -54,6 +57,7 @@ import { planCompaction } from './operations/optimize/plan-compaction.ts';
 import { tableHealth } from './operations/table-health.ts';
 import { vacuum } from './operations/vacuum/vacuum.ts';
 import { lastVacuumAt } from './operations/vacuum/vacuum-lite.ts';
+import { openDeltaUpsert } from './row-level/delta-rows.ts';
 import { fileScanOf, scanWithHidden } from './scan/file-scan.ts';
 import { hiddenColumnsOf } from './scan/hidden-columns.ts';
 import { selectFiles } from './scan/select-files.ts';
@@ -143,6 +147,15 @@ export class DeltaTable implements QueryableTable {
 
   async tryAppend(base: Snapshot, intent: AppendIntent, signal?: AbortSignal): Promise<CommitOutcome> {
     return this.#committer.tryAppend(asDeltaSnapshot(base), intent, signal);
+  }
+
+  async tryUpsert(base: Snapshot, intent: UpsertIntent): Promise<TriedUpsert> {
+    const rows = await openDeltaUpsert(this.#context, asDeltaSnapshot(base), intent);
+    return upsertRows(rows, intent.keyed, this.#context.failpoint);
+  }
+
+  async repeatedKeys(snapshot: Snapshot, keyColumns: readonly string[], limit: number, signal?: AbortSignal): Promise<readonly string[]> {
+    return repeatedKeys(await this.#context.engine(), await this.scan(snapshot, {}, signal), { keyColumns, limit }, signal);
   }
 
   findCommit(commitId: CommitId, afterVersion: Version, signal?: AbortSignal): Promise<Version | undefined> {

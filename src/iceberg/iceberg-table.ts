@@ -8,11 +8,14 @@ import type { StorageSettings } from '../base/storage-settings.ts';
 import { unsupportedFeature } from '../base/unsupported-feature.ts';
 import type { OpenEngine } from '../engine/engine.ts';
 import { engineNotAvailable } from '../engine/engine-not-available.ts';
+import { repeatedKeys } from '../rows/keyed/repeated-keys.ts';
+import { upsertRows } from '../rows/keyed/upsert-rows.ts';
 import type { HeldChanges, SnapshotRows } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
 import type { CommitTried } from '../table/commit-driver.ts';
 import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
 import type { HiddenColumn } from '../table/hidden-columns.ts';
+import type { TriedUpsert, UpsertIntent } from '../table/keyed.ts';
 import { tableGone, tableReplaced } from '../table/lost-tables.ts';
 import type {
   CompactionPlan,
@@ -53,6 +56,7 @@ import { removeOrphans, upkeep } from './pipeline/upkeep.ts';
 import { changesOfVersion, rowsAtVersion } from './pipeline/version-changes.ts';
 import { icebergWriteSpec } from './pipeline/write-spec.ts';
 import type { LoadedMetadata, TablePointer } from './pointer/table-pointer.ts';
+import { openIcebergUpsert } from './row-level/iceberg-rows.ts';
 import { appendedFiles } from './scan/appended-files.ts';
 import { fileScanOf } from './scan/file-scan.ts';
 import { hiddenColumnsOf, namedFiles } from './scan/hidden-columns.ts';
@@ -240,6 +244,15 @@ export class IcebergTable implements QueryableTable {
 
   async tryAppend(base: Snapshot, intent: AppendIntent, signal?: AbortSignal): Promise<CommitOutcome> {
     return tryAppend(this.context, asSnapshotState(base), intent, signal);
+  }
+
+  async tryUpsert(base: Snapshot, intent: UpsertIntent): Promise<TriedUpsert> {
+    const rows = await openIcebergUpsert(this.context, asSnapshotState(base), intent);
+    return upsertRows(rows, intent.keyed, this.context.failpoint);
+  }
+
+  async repeatedKeys(snapshot: Snapshot, keyColumns: readonly string[], limit: number, signal?: AbortSignal): Promise<readonly string[]> {
+    return repeatedKeys(await this.context.engine(), await this.scan(snapshot, {}, signal), { keyColumns, limit }, signal);
   }
 
   findCommit(commitId: CommitId, _afterVersion: Version, signal?: AbortSignal): Promise<Version | undefined> {

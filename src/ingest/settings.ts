@@ -4,7 +4,7 @@ import { sourceTopicHint, topicNameHint, topicNamePattern } from '../kafka/topic
 import type { DivisionOfTable } from '../protocol/division.ts';
 import type { PayloadEncoding, ValueEncoding } from '../protocol/payload-encoding.ts';
 import { defaultMaxDepth, highestMaxDepth } from './decode/nesting-depth.ts';
-import { type DivisionEntry, divisionSettings } from './divide/division-settings.ts';
+import { type DivisionEntry, divisionSettings, withKeyedDivisions } from './divide/division-settings.ts';
 import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
 import { topicMatch } from './topic-pattern.ts';
 import { type TransformSettings, transformShape } from './transform/transform-settings.ts';
@@ -93,14 +93,14 @@ interface DeadLetterEntry extends Omit<DeadLetterSettings, 'topic' | 'replayTopi
 }
 
 /** Names that the file leaves out are made from the pipeline's, and the table of the letters gets its route. */
-export function completeIngest(entry: IngestEntry, pipeline: string): IngestSettings {
+export function completeIngest(entry: IngestEntry, pipeline: string, { keyed }: { readonly keyed: ReadonlySet<string> }): IngestSettings {
   const topic = entry.deadLetters.topic ?? `${pipeline}.dlq`;
   const { table } = entry.deadLetters;
   const letters: readonly RouteSettings[] =
     table === undefined ? [] : [{ topics: [topic], table, value: { kind: 'letter' }, key: undefined, at: ['deadLetters', 'table'] }];
   return {
     ...entry,
-    routes: [...entry.routes, ...letters],
+    routes: [...withKeyedDivisions(entry.routes, keyed), ...letters],
     groupId: entry.groupId ?? `tidewater-${pipeline}`,
     deadLetters: {
       ...entry.deadLetters,

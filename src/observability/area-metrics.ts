@@ -56,6 +56,10 @@ export interface CommitMetrics {
   readonly rows: Distribution<'table'>;
   readonly files: Distribution<'table'>;
   readonly bytes: Count<'table'>;
+  /** Of keyed tables. `change`: inserted, updated, deleted. */
+  readonly keyedRows: Count<'table' | 'change'>;
+  readonly keyLookupSeconds: Distribution<'table'>;
+  readonly keyLookupFiles: Distribution<'table'>;
   readonly tableVersion: Level<'table'>;
   readonly tableFiles: Level<'table'>;
   readonly tableSmallFiles: Level<'table'>;
@@ -223,6 +227,23 @@ export function createCommitMetrics(make: InstrumentMaker): CommitMetrics {
     rows: make.distribution({ name: 'commit_rows', help: 'Rows of one commit.', labels: table }, rowBuckets),
     files: make.distribution({ name: 'commit_files', help: 'Data files of one commit.', labels: table }, fileBuckets),
     bytes: make.count({ name: 'commit_bytes_total', help: 'Bytes of committed data files.', labels: table }),
+    keyedRows: make.count({
+      name: 'keyed_rows_total',
+      help: 'Rows that commits of a keyed table changed: inserted, updated, deleted.',
+      labels: [...table, 'change'],
+    }),
+    keyLookupSeconds: make.distribution(
+      { name: 'key_lookup_seconds', help: 'Time to find the rows of the keys of one commit of a keyed table.', labels: table },
+      secondsBuckets,
+    ),
+    keyLookupFiles: make.distribution(
+      {
+        name: 'key_lookup_files',
+        help: 'Data files that were read to find the rows of the keys of one commit of a keyed table.',
+        labels: table,
+      },
+      fileBuckets,
+    ),
     tableVersion: make.level({ name: 'table_version', help: 'Newest version seen.', labels: table }),
     tableFiles: make.level({ name: 'table_files', help: 'Live data files.', labels: table }),
     tableSmallFiles: make.level({ name: 'table_small_files', help: 'Live data files far below the compaction target.', labels: table }),

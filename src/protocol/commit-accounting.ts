@@ -23,7 +23,9 @@ export interface CommitAccounting {
   /** Records read from the source. */
   readonly records: number;
   readonly rows: number;
-  /** Records that the rows are of. Absent: as many as rows. */
+  /** The rows took the place of those with the same keys. Absent: they were added to the others. */
+  readonly keyed?: boolean | undefined;
+  /** Records that the rows are of, or that the keys are of: then there may be fewer rows. Absent: as many as rows. */
   readonly recordsWithRows?: number | undefined;
   readonly deadLettered: number;
   readonly filtered: number;
@@ -68,6 +70,7 @@ export function parseAccounting(userMetadata: string | undefined): CommitAccount
     rows: count(body['rows']),
     ...(typeof recordsWithRows === 'number' ? { recordsWithRows } : {}),
     ...(typeof replayed === 'number' ? { replayed } : {}),
+    ...(body['keyed'] === true ? { keyed: true } : {}),
     deadLettered: count(body['deadLettered']),
     filtered: count(body['filtered']),
   };

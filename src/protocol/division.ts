@@ -24,6 +24,8 @@ export interface DivisionSpec {
   readonly parts: readonly DivisionPart[];
   /** What becomes of records that no part takes. They are read with the first table. */
   readonly unmatched: 'reject' | 'suspend' | 'skip';
+  /** One of the tables has a row for each key, so that a truncation must not be passed over. */
+  readonly keyed?: boolean | undefined;
 }
 
 /** What a table is one of. */

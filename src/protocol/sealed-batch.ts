@@ -1,3 +1,5 @@
+import type { Field } from '../schema/types.ts';
+import type { KeyedRows } from '../table/keyed.ts';
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
 import type { DivisionOfTable } from './division.ts';
 import type { PayloadEncoding, RegisteredSchema, ValueEncoding } from './payload-encoding.ts';
@@ -30,12 +32,26 @@ export type ColumnSource =
   | { readonly kind: 'partition' }
   | { readonly kind: 'offset' }
   | { readonly kind: 'timestamp' }
+  /** Whether the record has no value. Where a column has it, such a record is a row of nulls but for what is not of the value. */
+  | { readonly kind: 'tombstone' }
   /** What of the value has no place in the other columns, as JSON text. */
   | { readonly kind: 'rescue' };
 
+/** How the rows of a batch are one for each key. */
+export interface KeyedSpec {
+  readonly keyColumns: readonly string[];
+  readonly deleted: DeletedMark;
+}
+
+/** What says of a row that its key is deleted: nothing, a column of the table, or one that rows have behind those of the table. */
+export type DeletedMark =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'column'; readonly name: string }
+  | { readonly kind: 'added'; readonly field: Field };
+
 /**
  * How payloads of a table are decoded: plain data, sent to worker threads. `sources[i]` feeds `schema.fields[i]` of the table, or with a transform
- * `transform.record.fields[i]`.
+ * `transform.record.fields[i]`; behind the table's columns comes the one that `keyed` adds.
  */
 export interface DecodeSpec {
   readonly sources: readonly ColumnSource[];
@@ -53,6 +69,8 @@ export interface DecodeSpec {
   readonly transform?: TransformSpec | undefined;
   /** How records come to the table that are divided among several. Absent: they are not. */
   readonly division?: DivisionOfTable | undefined;
+  /** The table has one row for each key. Absent: one for each record. */
+  readonly keyed?: KeyedSpec | undefined;
   /** What of the table the records may change. Absent: nothing. */
   readonly evolve?: EvolutionSpec | undefined;
 }
@@ -192,7 +210,9 @@ export function countPassedOver(passedOver: StageResult['passedOver']): number {
 export interface StageResult {
   readonly files: readonly StagedFile[];
   readonly rowCount: number;
-  /** Records that the rows are of: as many, unless a transform makes several rows of a record. */
+  /** What the records say of their keys, of a keyed table. */
+  readonly keyed?: KeyedRows | undefined;
+  /** Records that the rows are of: as many, unless a transform makes several rows of a record, or the table has one row for each key. */
   readonly recordsWithRows: number;
   readonly rejects: readonly RejectedRecord[];
   /** Dead letters that were replayed and decoded, whose rows have the offsets they had at first. Absent: none. */

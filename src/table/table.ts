@@ -6,6 +6,7 @@ import type { AppendIntent, CommitId, CommitOutcome } from './commit.ts';
 import type { DefinitionOperations, TableDetail } from './definition-changes.ts';
 import type { TableFormat } from './formats.ts';
 import type { HiddenColumn } from './hidden-columns.ts';
+import type { TriedUpsert, UpsertIntent } from './keyed.ts';
 import type {
   CompactionPlan,
   CompactionResult,
@@ -154,6 +155,20 @@ export interface AppendableTable extends OpenTable {
   afterCommit(version: Version, signal?: AbortSignal): Promise<void>;
 }
 
+/** What a table that has one row for each key needs. */
+export interface KeyedTable {
+  /**
+   * One attempt at the version after `base`, in which each key of the intent has its staged row, or none, and all others have theirs. The rows
+   * of the keys are looked up in `base` anew for each attempt. Does not retry, rebase or verify; what a lost attempt wrote is deleted, the staged
+   * files stay.
+   *
+   * @throws what `tryAppend` of the table throws, and the errors of the engine.
+   */
+  tryUpsert(base: Snapshot, intent: UpsertIntent, signal?: AbortSignal): Promise<TriedUpsert>;
+  /** Some keys that more than one row of the snapshot has, as text, at most `limit`. */
+  repeatedKeys(snapshot: Snapshot, keyColumns: readonly string[], limit: number, signal?: AbortSignal): Promise<readonly string[]>;
+}
+
 /** What maintenance looks at and does. */
 export interface MaintainedTable extends OpenTable {
   health(request: HealthRequest, signal?: AbortSignal): Promise<TableHealth>;
@@ -172,7 +187,7 @@ export interface MaintainedTable extends OpenTable {
 }
 
 /** One table, for all that a pipeline does with it. */
-export interface Table extends ReadableTable, AppendableTable, MaintainedTable {
+export interface Table extends ReadableTable, AppendableTable, KeyedTable, MaintainedTable {
   /** What the table is, beside its columns. */
   detail(signal?: AbortSignal): Promise<TableDetail>;
   /** Changes of its columns and the like. */

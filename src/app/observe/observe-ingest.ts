@@ -7,6 +7,7 @@ import type { Logger } from '../../observability/logger.ts';
 import type { Standstill } from '../../observability/standstill.ts';
 import { countRead, countRejected, type StageResult } from '../../protocol/sealed-batch.ts';
 import { needText } from '../../protocol/table-needs.ts';
+import type { AppliedKeys } from '../../table/keyed.ts';
 
 /** What one table's ingest does, as metrics and log lines. */
 export function observeIngest(table: string, metrics: IngestMetrics, logger: Logger): IngestObserver {
@@ -74,7 +75,7 @@ export function observeCommits(
       for (const [topic, records] of Object.entries(result.recordsByTopic)) ingest.recordsConsumed.add(records, { table, topic });
       settle(-countRead(result));
     },
-    committed: ({ version, staged, deadLettered, filtered, commitMs }) => {
+    committed: ({ version, staged, deadLettered, filtered, commitMs, applied }) => {
       standstill.succeeded();
       settle(countRead(staged));
       ingest.recordsCommitted.add(staged.recordsWithRows, labels);
@@ -101,6 +102,7 @@ export function observeCommits(
         staged.files.reduce((sum, file) => sum + file.sizeBytes, 0),
         labels,
       );
+      if (applied !== undefined) observeKeys(table, applied, commit);
       commit.tableVersion.set(version, labels);
       logger.debug('version committed', { table, version, rows: staged.rowCount, deadLettered, filtered, commitMs });
     },
@@ -124,6 +126,14 @@ export function observeCommits(
       logger.info('unknown commit outcome resolved', { table, as });
     },
   };
+}
+
+function observeKeys(table: string, applied: AppliedKeys, metrics: CommitMetrics): void {
+  const { insertedRows, updatedRows, deletedRows, filesLookedAt, lookupMs } = applied;
+  for (const [change, rows] of Object.entries({ inserted: insertedRows, updated: updatedRows, deleted: deletedRows }))
+    metrics.keyedRows.add(rows, { table, change });
+  metrics.keyLookupSeconds.observe(lookupMs / 1000, { table });
+  metrics.keyLookupFiles.observe(filesLookedAt, { table });
 }
 
 function observeEvolution(table: string, metrics: CommitMetrics, logger: Logger): EvolutionObserver {

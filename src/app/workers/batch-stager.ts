@@ -2,6 +2,7 @@ import { present } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Failpoint } from '../../base/failpoint.ts';
 import { type WrittenDataFiles, writeDataFiles } from '../../commit/file-writer.ts';
+import { KeyFold } from '../../commit/keyed/key-fold.ts';
 import type { OpenEngine } from '../../engine/engine.ts';
 import { KnownSchemas } from '../../ingest/decode/known-schemas.ts';
 import { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
@@ -15,7 +16,9 @@ import { columnBytes } from '../../schema/column-bytes.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import { concatBatches } from '../../schema/concat.ts';
 import { describeFields } from '../../schema/describe-type.ts';
+import type { StructType } from '../../schema/types.ts';
 import type { OpenStoreWith } from '../../storage/object-store.ts';
+import type { KeyedRows } from '../../table/keyed.ts';
 import type { StagedFile } from '../../table/staged-file.ts';
 import { type DecodeBatchOptions, type DecodedRecordBatch, decodeRecordBatch, refuseUnmatched, rejectedRows } from './decode-batch.ts';
 import { RowPlaces } from './row-places.ts';
@@ -32,12 +35,17 @@ export interface BatchStagerOptions {
   readonly maxUnpackedBytes?: number | undefined;
   /** Rows of so many bytes of unpacked records are written before more are decoded. Default 256 MiB. */
   readonly maxDecodedBytes?: number | undefined;
+  /** What the last rows of the keys of one task may take. Default 256 MiB. */
+  readonly maxFoldedBytes?: number | undefined;
   /** Told before each record batch of a task, with its number. */
   readonly onStep?: ((index: number) => void) | undefined;
 }
 
 const maxLayouts = 16;
 const defaultMaxDecodedBytes = 256 * 1024 * 1024;
+const defaultMaxFoldedBytes = 256 * 1024 * 1024;
+/** What is decoded at a time shares the memory of a thread with what is kept of each key. */
+const partBesideFold = 1 / 4;
 
 /** The whole way of a sealed batch in one thread: decompress, decode, encode, store. One task at a time. */
 export class InThreadBatchStager implements BatchStager {
@@ -51,13 +59,15 @@ export class InThreadBatchStager implements BatchStager {
   }
 
   async stage(task: StageTask, signal?: AbortSignal): Promise<StageResult> {
-    const { maxDecodedBytes = defaultMaxDecodedBytes, onStep, clock } = this.#options;
+    const { maxFoldedBytes = defaultMaxFoldedBytes, onStep, clock } = this.#options;
+    const maxDecodedBytes = this.#maxDecodedBytes(task);
     this.#schemas.forgetUnknown();
     this.#schemas.add(task.decode.schemas ?? []);
     const { decoder, transform } = await this.#layoutFor(task);
     const places = transform === undefined ? undefined : new RowPlaces();
     const bytes = new Uint8Array(task.batch.bytes);
-    const staged = new Staged();
+    const { keyed } = task.decode;
+    const staged = new Staged(keyed === undefined ? undefined : new KeyFold(task.write.schema, keyed, maxFoldedBytes));
     let decodedBytes = 0;
     let startedMs = clock.monotonicMs();
     for (const [index, packed] of task.batch.recordBatches.entries()) {
@@ -77,8 +87,16 @@ export class InThreadBatchStager implements BatchStager {
       startedMs = clock.monotonicMs();
     }
     staged.decodeMs += clock.monotonicMs() - startedMs;
-    if (!staged.callsFor(decoder.takeNeeds())) await this.#write(task, { decoder, transform, places }, staged, signal);
+    if (!staged.callsFor(decoder.takeNeeds())) {
+      await this.#write(task, { decoder, transform, places }, staged, signal);
+      await this.#writeFolded(task, staged, signal);
+    }
     return staged.result();
+  }
+
+  #maxDecodedBytes({ decode }: StageTask): number {
+    const { maxDecodedBytes = defaultMaxDecodedBytes } = this.#options;
+    return decode.keyed === undefined ? maxDecodedBytes : maxDecodedBytes * partBesideFold;
   }
 
   #decode(
@@ -111,7 +129,8 @@ export class InThreadBatchStager implements BatchStager {
       await this.#writeRows(task, [batch], batch.rowCount, staged, signal);
       return;
     }
-    const { maxDecodedBytes = defaultMaxDecodedBytes, clock } = this.#options;
+    const { clock } = this.#options;
+    const maxDecodedBytes = this.#maxDecodedBytes(task);
     const held = { rows: [] as ColumnBatch[], records: 0, bytes: 0 };
     let startedMs = clock.monotonicMs();
     for await (const made of transform.apply(batch)) {
@@ -150,20 +169,49 @@ export class InThreadBatchStager implements BatchStager {
     staged: Staged,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const { clock, openStore, failpoint } = this.#options;
-    const { location, storage, schema } = task.write;
-    const batch = concatBatches(schema, batches);
+    const batch = concatBatches(rowsSchema(task), batches);
     if (batch.rowCount === 0) return;
-    const fileNameStem = staged.parts === 0 ? task.fileNameStem : `${task.fileNameStem}-part${staged.parts}`;
-    const store = openStore(location, storage);
-    const written = await writeDataFiles({ batch, spec: task.write, store, fileNameStem, clock, failpoint, signal });
+    if (staged.fold !== undefined) {
+      staged.fold.add(batch);
+      staged.folded(records);
+      return;
+    }
+    const written = await this.#writeFiles(task, batch, staged.parts, signal);
     staged.wrote(batch.rowCount, records, written);
   }
 
+  /** Of a keyed table: what is left of all rows of the task. */
+  async #writeFolded(task: StageTask, staged: Staged, signal: AbortSignal | undefined): Promise<void> {
+    const folded = staged.fold?.take();
+    if (folded === undefined) return;
+    const { rows, keyed } = folded;
+    staged.keyed = keyed;
+    if (rows.rowCount > 0) staged.wrote(rows.rowCount, 0, await this.#writeFiles(task, rows, staged.parts, signal));
+  }
+
+  #writeFiles(task: StageTask, batch: ColumnBatch, part: number, signal: AbortSignal | undefined): Promise<WrittenDataFiles> {
+    const { clock, openStore, failpoint } = this.#options;
+    const { location, storage } = task.write;
+    const fileNameStem = part === 0 ? task.fileNameStem : `${task.fileNameStem}-part${part}`;
+    const store = openStore(location, storage);
+    return writeDataFiles({ batch, spec: task.write, store, fileNameStem, clock, failpoint, signal });
+  }
+
   async #layoutFor(task: Pick<StageTask, 'write' | 'decode'>): Promise<Layout> {
-    const { schema, partitionColumns } = task.write;
-    const { sources, unknownMembers, value, key, transform, evolve } = task.decode;
-    const name = JSON.stringify([describeFields(schema.fields), unknownMembers, partitionColumns, sources, value, key, transform, evolve]);
+    const { partitionColumns } = task.write;
+    const schema = rowsSchema(task);
+    const { sources, unknownMembers, value, key, transform, evolve, keyed } = task.decode;
+    const name = JSON.stringify([
+      describeFields(schema.fields),
+      unknownMembers,
+      partitionColumns,
+      sources,
+      value,
+      key,
+      transform,
+      evolve,
+      keyed,
+    ]);
     const known = this.#layouts.get(name);
     if (known !== undefined) {
       // A task that failed half-way may have left rows behind.
@@ -196,6 +244,14 @@ export class InThreadBatchStager implements BatchStager {
   }
 }
 
+/** The table's columns, those of a key required whatever the table says, and what rows say besides. */
+function rowsSchema({ write: { schema }, decode: { keyed } }: Pick<StageTask, 'write' | 'decode'>): StructType {
+  if (keyed === undefined) return schema;
+  const { keyColumns, deleted } = keyed;
+  const fields = schema.fields.map((field) => (keyColumns.includes(field.name) ? { ...field, nullable: false } : field));
+  return { kind: 'struct', fields: deleted.kind === 'added' ? [...fields, deleted.field] : fields };
+}
+
 /** How a table's records become rows. */
 interface Layout {
   readonly decoder: RecordDecoder;
@@ -219,6 +275,9 @@ class Staged {
   transformMs = 0;
   /** How often rows were written. */
   parts = 0;
+  keyed: KeyedRows | undefined;
+  /** Takes the rows of a keyed table. */
+  readonly fold: KeyFold | undefined;
   readonly #rejects: PlacedReject[] = [];
   #inOrder = true;
   readonly #passedOver = new Map<PassReason, number>();
@@ -233,6 +292,10 @@ class Staged {
   #replayed = 0;
   #encodeMs = 0;
   #storeMs = 0;
+
+  constructor(fold: KeyFold | undefined) {
+    this.fold = fold;
+  }
 
   /** `index`: of the record batch. */
   add(index: number, topic: string, { rejects, passedOver, unread, replayed, read }: DecodedRecordBatch): void {
@@ -265,6 +328,11 @@ class Staged {
     if (count > 0) this.#passedOver.set(reason, (this.#passedOver.get(reason) ?? 0) + count);
   }
 
+  /** Rows of so many records are in the fold. */
+  folded(records: number): void {
+    this.#recordsWithRows += records;
+  }
+
   wrote(rowCount: number, records: number, { files, encodeMs, storeMs }: WrittenDataFiles): void {
     this.parts += 1;
     this.#rowCount += rowCount;
@@ -279,6 +347,7 @@ class Staged {
     return {
       files: this.#files,
       rowCount: this.#rowCount,
+      ...(this.keyed === undefined ? {} : { keyed: this.keyed }),
       recordsWithRows: this.#recordsWithRows,
       rejects: rejects.map(({ reject }) => reject),
       ...(this.#replayed === 0 ? {} : { replayed: this.#replayed }),

@@ -19,7 +19,8 @@ import { ProgressTeller } from './thread-progress.ts';
 import { type TaskKind, toPlainError, type WorkerRequest, type WorkerSetup, type WorkerTasks } from './worker-messages.ts';
 
 // The entry of a worker thread: joins ingest's decoder, commit's file writer, the feed's encoder and maintenance's rewriter.
-const { maxNestingDepth, maxUnpackedBytes, maxDecodedBytes, transformBytes, temporaryDirectory, progress } = workerData as WorkerSetup;
+const { maxNestingDepth, maxUnpackedBytes, maxDecodedBytes, maxFoldedBytes, transformBytes, temporaryDirectory, progress } =
+  workerData as WorkerSetup;
 const clock = new SystemClock();
 const random = new SystemRandom();
 const failpoint = failpointFromEnv(process.env['FAILPOINT']);
@@ -40,6 +41,7 @@ const stager = new InThreadBatchStager({
   maxNestingDepth,
   maxUnpackedBytes,
   maxDecodedBytes,
+  maxFoldedBytes,
   onStep: new ProgressTeller(progress).at,
 });
 const divider = new BatchDivider({ maxNestingDepth, maxUnpackedBytes, onStep: new ProgressTeller(progress).at });

@@ -26,6 +26,7 @@ export interface WorkerSetup {
   readonly maxUnpackedBytes?: number | undefined;
   /** Of threads that stage batches: rows of so many bytes of unpacked records are written before more are decoded. */
   readonly maxDecodedBytes?: number | undefined;
+  readonly maxFoldedBytes?: number | undefined;
   /** Of threads that stage batches: what the engine of transforms holds; beyond it it spills. */
   readonly transformBytes?: number | undefined;
   /** Of threads that stage batches: where the engine of transforms spills. */

@@ -60,6 +60,14 @@ export class BytesBuilder implements ColumnBuilder {
     return this.offsetOf(this.length - 1) === this.#dataLength;
   }
 
+  /** Whether the last value has exactly these bytes. */
+  lastIs(bytes: Uint8Array): boolean {
+    const from = this.offsetOf(this.length - 1);
+    if (this.#dataLength - from !== bytes.length) return false;
+    for (let i = 0; i < bytes.length; i += 1) if (this.#data[from + i] !== bytes[i]) return false;
+    return true;
+  }
+
   /** Where value `index` lies in the data buffer; `index` up to `length`. */
   offsetOf(index: number): number {
     return this.#offsets[index] ?? 0;

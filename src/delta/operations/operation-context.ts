@@ -6,7 +6,7 @@ import type { Random } from '../../base/random.ts';
 import type { OpenEngine } from '../../engine/engine.ts';
 import type { TimeZone } from '../../expr/time-zone.ts';
 import type { ObjectStore, OpenObjectStore } from '../../storage/object-store.ts';
-import type { CommitId, CommitOutcome } from '../../table/commit.ts';
+import type { CommitId, CommitOutcome, ProgressAdvance } from '../../table/commit.ts';
 import type { CommitTried } from '../../table/commit-driver.ts';
 import type { AutoCompactSettings } from '../../table/row-operations.ts';
 import type { StagedFile, WriteSpec } from '../../table/staged-file.ts';
@@ -28,6 +28,10 @@ export interface OperationCommit {
   readonly userMetadata?: string | undefined;
   /** Without `commitInfo`, which the committer writes first. May be empty. */
   readonly actions: readonly Action[];
+  /** See `DeltaCommitRequest`. */
+  readonly progress?: readonly ProgressAdvance[] | undefined;
+  /** See `AppendIntent`. */
+  readonly stagedSinceMs?: number | undefined;
   /** The files it adds were part of a table before, and whoever asks for them has looked, or wants them whether they are there or not. */
   readonly addsKnownFiles?: boolean | undefined;
 }

@@ -1,3 +1,4 @@
+import { present } from '../../base/assert.ts';
 import { printJson } from '../../base/bigint-json.ts';
 import type { HeldRelation, ScanOptions } from '../../engine/engine.ts';
 import { type Expression, trueLiteral } from '../../expr/expression.ts';
@@ -6,10 +7,13 @@ import type { FilePlace } from '../../rows/change/file-groups.ts';
 import type { DerivedColumn } from '../../rows/change/rewrite-sql.ts';
 import { historyText, RowScope } from '../../rows/change/row-scope.ts';
 import type { RowPositions } from '../../rows/change/touched-file.ts';
+import type { KeyedRowTable } from '../../rows/keyed/upsert-rows.ts';
 import type { GivenRows, RowChange, RowTable } from '../../rows/row-table.ts';
 import type { RowCommand } from '../../rows/row-target.ts';
 import { RowWork } from '../../rows/row-work.ts';
 import type { Field, StructType } from '../../schema/types.ts';
+import type { CommitOutcome } from '../../table/commit.ts';
+import type { UpsertIntent } from '../../table/keyed.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
 import type { RowTrackingColumns } from '../../table/scan.ts';
@@ -25,6 +29,7 @@ import { movedRowColumns } from '../row-tracking-columns.ts';
 import { fileScanOf } from '../scan/file-scan.ts';
 import { partitionTextsOf } from '../scan/partition-columns.ts';
 import { selectFiles } from '../scan/select-files.ts';
+import { checkWritable } from '../table-features.ts';
 import { commitTransaction, type Transaction } from '../transaction/commit-transaction.ts';
 import { isAlreadyWritten } from '../transaction/idempotency.ts';
 import type { WriteTarget } from '../write/evolve-schema.ts';
@@ -33,6 +38,7 @@ import { insertedRows } from './inserted-rows.ts';
 import { markDeletedRows } from './mark-deleted-rows.ts';
 import { mergeMetrics, rowMetrics } from './row-metrics.ts';
 import { deltaRowTarget } from './row-target.ts';
+import { upsertCommit } from './upsert-commit.ts';
 
 /** A file that is written and not yet part of any version. */
 interface Staged {
@@ -48,6 +54,8 @@ interface Opened {
   readonly work: RowWork;
   /** Wall clock, for the history. */
   readonly startedMs: number;
+  /** Of an upsert: the files that it adds, and the marks. */
+  readonly intent?: UpsertIntent | undefined;
 }
 
 /**
@@ -73,8 +81,28 @@ export async function openDeltaRows(
   return new DeltaRows(context, { command, request, base, target, work, startedMs });
 }
 
+/**
+ * A version under one upsert of staged files.
+ *
+ * @throws AnalysisException `DELTA_CANNOT_MODIFY_APPEND_ONLY` (42809), `DELTA_UNSUPPORTED_FEATURES_FOR_WRITE`: files come as decoded, so the
+ * table must ask for nothing more.
+ */
+export async function openDeltaUpsert(
+  context: OperationContext,
+  base: DeltaSnapshot,
+  intent: UpsertIntent,
+): Promise<KeyedRowTable<AddFile>> {
+  const { name, clock } = context;
+  if (base.settings.appendOnly) throw appendOnlyError(name);
+  checkWritable(base.protocol, base.metadata, base.schema, name);
+  const engine = await context.engine();
+  const work = new RowWork({ target: deltaRowTarget(name), engine, signal: undefined, now: statementTime(context), clock });
+  const target = { snapshot: base, actions: [] };
+  return new DeltaRows(context, { command: 'merge', request: {}, base, target, work, startedMs: clock.now(), intent });
+}
+
 /** Deletes by vectors, where the table has them, and by rewriting files otherwise. */
-class DeltaRows implements RowTable<AddFile> {
+class DeltaRows implements KeyedRowTable<AddFile> {
   readonly work: RowWork;
   readonly snapshotId = undefined;
   readonly schema: StructType;
@@ -180,8 +208,28 @@ class DeltaRows implements RowTable<AddFile> {
     });
   }
 
+  readonly stagedRows = (): Promise<HeldRelation> => this.#scan(this.#written, this.#adopted(), undefined);
+
+  tryCommit(): Promise<CommitOutcome> {
+    const { base, intent: given } = this.#opened;
+    const intent = present(given, 'an upsert has staged files');
+    const { clock } = this.#context;
+    const added = [...this.#adopted(), ...this.#added];
+    const changes = { added, removed: this.#removed, marked: this.#marked, changeFiles: this.#changeFiles };
+    const { progress, userMetadata, stagedSinceMs, commitId } = intent;
+    const commit = upsertCommit(base, intent, changes);
+    const actions = [...commit.actions, ...actionsOf(changes, clock.now())];
+    return this.#context.tryCommit(base, { ...commit, actions, progress, userMetadata, stagedSinceMs }, commitId);
+  }
+
   discard(): Promise<void> {
     return discardStaged(this.#context, this.#staged);
+  }
+
+  /** The staged files of an upsert, which are not this operation's to delete. */
+  #adopted(): readonly AddFile[] {
+    const { base, intent } = this.#opened;
+    return (intent?.files ?? []).map((file) => this.#context.addOf(file, base, { dataChange: true }));
   }
 
   #scan(snapshot: DeltaSnapshot, files: readonly AddFile[], options: ScanOptions | undefined): Promise<HeldRelation> {

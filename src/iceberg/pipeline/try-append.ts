@@ -8,6 +8,7 @@ import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import { tryCommitSnapshot } from '../transaction/commit-snapshot.ts';
 import { findCommit } from '../transaction/find-commit.ts';
+import type { SnapshotChange } from '../transaction/snapshot-change.ts';
 import { stagedContent } from './staged-content.ts';
 
 /**
@@ -23,6 +24,17 @@ export async function tryAppend(
   intent: AppendIntent,
   signal?: AbortSignal,
 ): Promise<CommitOutcome> {
+  const added = stagedContent(base, intent.files);
+  return tryWithMarks(context, base, { intent, change: { kind: 'append', added, removed: [] } }, signal);
+}
+
+/** One attempt at a change with the marks of an intent. @throws as `tryAppend`. */
+export async function tryWithMarks(
+  context: TableContext,
+  base: SnapshotState,
+  { intent, change }: { readonly intent: AppendIntent; readonly change: Pick<SnapshotChange, 'kind' | 'added' | 'removed'> },
+  signal?: AbortSignal,
+): Promise<CommitOutcome> {
   const before = resolvedProgress(base);
   const moved = movedMark(base, before, intent);
   if (moved !== undefined) return { kind: 'conflicted', conflict: moved };
@@ -33,10 +45,9 @@ export async function tryAppend(
       context,
       base,
       {
-        kind: 'append',
-        added: stagedContent(base, intent.files),
-        removed: [],
-        validation: {},
+        ...change,
+        // The swap itself holds only on top of the base.
+        validation: { since: base.snapshot?.snapshotId },
         summary: { [progressKey]: marks },
         updates: [{ action: 'set-properties', updates: { [progressKey]: marks } }],
       },

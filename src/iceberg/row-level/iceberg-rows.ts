@@ -6,12 +6,15 @@ import type { FilePlace } from '../../rows/change/file-groups.ts';
 import { positionsByFile } from '../../rows/change/positions-by-file.ts';
 import type { DerivedColumn } from '../../rows/change/rewrite-sql.ts';
 import type { RowPositions } from '../../rows/change/touched-file.ts';
+import type { KeyedRowTable } from '../../rows/keyed/upsert-rows.ts';
 import { unionOf } from '../../rows/merge/insert-values.ts';
 import type { GivenRows, RowChange, RowTable } from '../../rows/row-table.ts';
 import type { RowCommand } from '../../rows/row-target.ts';
 import { RowWork } from '../../rows/row-work.ts';
 import { refuseBrokenRows } from '../../rows/values/row-checks.ts';
 import type { Field, StructType } from '../../schema/types.ts';
+import type { CommitOutcome } from '../../table/commit.ts';
+import type { UpsertIntent } from '../../table/keyed.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
 import type { RowTrackingColumns } from '../../table/scan.ts';
@@ -23,6 +26,8 @@ import { stageDataFiles } from '../files/stage-data-files.ts';
 import { type DeletedPositions, stageDeletes } from '../files/stage-deletes.ts';
 import type { ContentFile } from '../metadata/content-file.ts';
 import { hasRowLineage } from '../metadata/format-features.ts';
+import { stagedContent } from '../pipeline/staged-content.ts';
+import { tryWithMarks } from '../pipeline/try-append.ts';
 import { fileScanOf } from '../scan/file-scan.ts';
 import { lineageColumns } from '../scan/lineage-columns.ts';
 import { type LiveFile, liveFiles } from '../scan/live-files.ts';
@@ -42,6 +47,8 @@ interface Opened {
   /** The state, or what a MERGE makes of its definition. */
   readonly evolved: EvolvedState;
   readonly work: RowWork;
+  /** Of an upsert: the files that it adds, and the marks. */
+  readonly intent?: UpsertIntent | undefined;
 }
 
 /** The newest snapshot for one row operation. `evolve`: the definition that it writes. @throws AnalysisException what `evolve` throws. */
@@ -59,8 +66,20 @@ export async function openIcebergRows(
   return new IcebergRows(context, { command, request, state, evolved, work });
 }
 
+/** A snapshot under one upsert of staged files. */
+export async function openIcebergUpsert(
+  context: TableContext,
+  state: SnapshotState,
+  intent: UpsertIntent,
+): Promise<KeyedRowTable<LiveFile>> {
+  const engine = await context.engine();
+  const { name, clock } = context;
+  const work = new RowWork({ target: icebergRowTarget(name), engine, signal: undefined, now: statementTime(context), clock });
+  return new IcebergRows(context, { command: 'merge', request: {}, state, evolved: { state, updates: [] }, work, intent });
+}
+
 /** Copy-on-write, or merge-on-read: delete files over the old rows. */
-class IcebergRows implements RowTable<LiveFile> {
+class IcebergRows implements KeyedRowTable<LiveFile> {
   readonly work: RowWork;
   readonly snapshotId: bigint | undefined;
   readonly schema: StructType;
@@ -194,6 +213,14 @@ class IcebergRows implements RowTable<LiveFile> {
       summary: { ...request.summary, operation: onlyAdds ? 'append' : operation },
     };
     return (await commitSnapshot(this.#context, state, change, request)).version;
+  }
+
+  tryCommit(): Promise<CommitOutcome> {
+    const { state, intent: given } = this.#opened;
+    const intent = present(given, 'an upsert has staged files');
+    const added = [...stagedContent(state, intent.files), ...this.#added];
+    const kind = this.#markedPaths.length > 0 ? 'row-delta' : this.#endedFiles ? 'overwrite' : 'append';
+    return tryWithMarks(this.#context, state, { intent, change: { kind, added, removed: this.#removed } });
   }
 
   discard(): Promise<void> {

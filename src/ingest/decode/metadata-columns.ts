@@ -1,4 +1,5 @@
 import { ServiceError } from '../../base/errors.ts';
+import { BooleanBuilder } from '../../codec/columns/boolean-builder.ts';
 import { BytesBuilder } from '../../codec/columns/bytes-builder.ts';
 import type { ColumnBuilder } from '../../codec/columns/column-builder.ts';
 import { Int32Builder } from '../../codec/columns/int32-builder.ts';
@@ -57,6 +58,9 @@ export function createMetadataColumn(source: MetadataSource, field: Field): Meta
       break;
     case 'timestamp':
       if (type.kind === 'timestamp') return timestampColumn(field);
+      break;
+    case 'tombstone':
+      if (type.kind === 'boolean') return tombstoneColumn();
       break;
   }
   throw new ServiceError({
@@ -133,6 +137,17 @@ function offsetColumn(): MetadataColumn {
     column,
     append(record) {
       column.appendBigInt(record.offset());
+      return undefined;
+    },
+  };
+}
+
+function tombstoneColumn(): MetadataColumn {
+  const column = new BooleanBuilder();
+  return {
+    column,
+    append({ valueStart }) {
+      column.append(valueStart < 0);
       return undefined;
     },
   };

@@ -20,6 +20,7 @@ import { createMetadataColumn, type MetadataColumn, type RecordOrigin } from './
 import { defaultMaxDepth, highestMaxDepth } from './nesting-depth.ts';
 import type { PayloadDecoder, PayloadMember, UnreadMembers } from './payload-decoder.ts';
 import type { Refusal, Rejection } from './rejection.ts';
+import { refusedTruncation, unavailableRejection } from './replaced-rows.ts';
 import { RescuedMembers } from './rescued-members.ts';
 import type { SourceRecord } from './source-record.ts';
 
@@ -34,7 +35,7 @@ export interface RecordDecoderOptions {
   readonly schemas?: KnownSchemas | undefined;
 }
 
-/** A column that takes no empty string. */
+/** A column of text or bytes whose values are looked at. */
 interface FilledColumn {
   readonly name: string;
   readonly column: BytesBuilder;
@@ -56,10 +57,16 @@ export class RecordDecoder {
   readonly #columns: readonly ColumnBuilder[];
   readonly #metadata: readonly MetadataOfPart[];
   readonly #filled: readonly FilledColumn[];
+  /** Columns whose value an event may lack, where it must not. */
+  readonly #replaced: readonly FilledColumn[];
+  readonly #refusesTruncation: boolean;
   /** `undefined` when no column reads the value: it may then be anything. */
   readonly #value: PayloadDecoder | undefined;
   readonly #key: PayloadDecoder | undefined;
   readonly #keyMembers: readonly PayloadMember[];
+  readonly #valueMembers: readonly PayloadMember[];
+  /** A record without a value is a row of what else it has. */
+  readonly #takesTombstones: boolean;
   readonly #skipsTombstones: boolean;
   /** A letter of a tombstone is a letter. */
   readonly #readsLetters: boolean;
@@ -85,7 +92,6 @@ export class RecordDecoder {
     const metadata: MetadataOfPart[] = [];
     const values: PayloadMember[] = [];
     const keys: PayloadMember[] = [];
-    const filled: FilledColumn[] = [];
     schema.fields.forEach((field, index) => {
       const source = spec.sources[index];
       assert(source !== undefined, 'there are as many sources as fields');
@@ -104,13 +110,14 @@ export class RecordDecoder {
         metadata.push({ metadata: made, part: source.kind === 'key' || source.kind === 'headers' ? source.kind : undefined });
       }
       columns.push(column);
-      if (column instanceof BytesBuilder && refusesEmptyText(field, options.partitionColumns ?? []))
-        filled.push({ name: field.name, column });
     });
     this.#schema = schema;
     this.#columns = columns;
     this.#metadata = metadata;
-    this.#filled = filled;
+    const { partitionColumns = [] } = options;
+    this.#filled = textColumns(schema, columns, (field) => refusesEmptyText(field, partitionColumns));
+    this.#refusesTruncation = spec.keyed !== undefined && spec.value?.envelope !== undefined;
+    this.#replaced = this.#refusesTruncation ? textColumns(schema, columns, (_, index) => spec.sources[index]?.kind === 'value') : [];
     const { unknownMembers } = spec;
     const { schemas = new KnownSchemas(), maxUnpackedBytes: maxBytes = defaultMaxUnpackedBytes } = options;
     this.#needs = spec.evolve === undefined ? undefined : new NeedsOfRecords(evolvingRow(schema, values, spec), spec.evolve);
@@ -138,6 +145,8 @@ export class RecordDecoder {
     // A key has what tells rows apart, of which columns take what they like.
     this.#key = decoderOf('key', keys, 'ignore');
     this.#keyMembers = keys;
+    this.#valueMembers = values;
+    this.#takesTombstones = spec.sources.some(({ kind }) => kind === 'tombstone');
     this.#skipsTombstones = spec.value?.tombstones === 'skip';
     this.#readsLetters = spec.value?.kind === 'letter';
   }
@@ -184,7 +193,8 @@ export class RecordDecoder {
       (this.#value === undefined ? undefined : this.#decodeValue(this.#value, record)) ??
       (this.#key === undefined ? undefined : this.#decodeKey(this.#key, record)) ??
       (this.#metadata.length === 0 ? undefined : this.#appendMetadata(record)) ??
-      (this.#filled.length === 0 ? undefined : this.#refuseEmptyText());
+      (this.#filled.length === 0 || this.#isTaken(record) ? undefined : refusalOf(this.#filled, emptyTextRejection)) ??
+      (this.#replaced.length === 0 ? undefined : refusalOf(this.#replaced, unavailableRejection));
     if (refusal === undefined) {
       this.#rowCount += 1;
       return undefined;
@@ -214,13 +224,22 @@ export class RecordDecoder {
     return this.#rescued;
   }
 
+  #isTaken({ valueStart }: SourceRecord): boolean {
+    return valueStart < 0 && this.#takesTombstones;
+  }
+
   #decodeValue(decoder: PayloadDecoder, record: SourceRecord): Refusal | undefined {
     const { valueStart, valueEnd } = record;
+    if (this.#isTaken(record)) {
+      for (const { column } of this.#valueMembers) column.appendNull();
+      return undefined;
+    }
     const refusal =
       valueStart < 0 && !this.#readsLetters
         ? ({ reason: 'null-value', message: 'the record has no value' } as const)
         : decoder.decode(record, valueStart, valueEnd);
-    return refusal?.reason === 'null-value' && this.#skipsTombstones ? { noRow: 'tombstone' } : refusal;
+    if (refusal?.reason === 'null-value' && this.#skipsTombstones) return { noRow: 'tombstone' };
+    return refusal === undefined || !this.#refusesTruncation ? refusal : refusedTruncation(refusal);
   }
 
   #decodeKey(decoder: PayloadDecoder, record: SourceRecord): Refusal | undefined {
@@ -249,17 +268,31 @@ export class RecordDecoder {
     return undefined;
   }
 
-  #refuseEmptyText(): Rejection | undefined {
-    for (const { name, column } of this.#filled) {
-      const rejection = emptyTextRejection(name, column);
-      if (rejection !== undefined) return rejection;
-    }
-    return undefined;
-  }
-
   #truncate(length: number): void {
     for (const column of this.#columns) column.truncate(length);
   }
+}
+
+function textColumns(
+  { fields }: StructType,
+  columns: readonly ColumnBuilder[],
+  isJudged: (field: Field, index: number) => boolean,
+): readonly FilledColumn[] {
+  return fields.flatMap((field, index) => {
+    const column = columns[index];
+    return column instanceof BytesBuilder && isJudged(field, index) ? [{ name: field.name, column }] : [];
+  });
+}
+
+function refusalOf(
+  columns: readonly FilledColumn[],
+  judge: (name: string, column: BytesBuilder) => Rejection | undefined,
+): Rejection | undefined {
+  for (const { name, column } of columns) {
+    const rejection = judge(name, column);
+    if (rejection !== undefined) return rejection;
+  }
+  return undefined;
 }
 
 const defaultMaxUnpackedBytes = 64 * 1024 * 1024;

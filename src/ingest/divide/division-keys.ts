@@ -6,6 +6,7 @@ import type { DataType, StructType } from '../../schema/types.ts';
 import type { KnownSchemas } from '../decode/known-schemas.ts';
 import { RecordDecoder, type RecordDecoderOptions } from '../decode/record-decoder.ts';
 import type { Refusal } from '../decode/rejection.ts';
+import { refusedTruncation } from '../decode/replaced-rows.ts';
 import type { SourceRecord } from '../decode/source-record.ts';
 import { keyText, wholePattern } from './key-text.ts';
 import { hasRecordTypes, RecordTypes } from './record-types.ts';
@@ -33,12 +34,14 @@ export class DivisionKeys {
   readonly #byKey = new Map<string, number | undefined>();
   readonly #types: RecordTypes | undefined;
   readonly #decoder: RecordDecoder | undefined;
+  readonly #keyed: boolean;
   #found: (Assignment | undefined)[] = [];
 
   /** @throws ServiceError as `RecordDecoder`; SyntaxError for a pattern that is none. */
-  constructor({ key, value, parts }: Pick<DivisionSpec, 'key' | 'value' | 'parts'>, options: DivisionKeysOptions) {
+  constructor({ key, value, parts, keyed = false }: Pick<DivisionSpec, 'key' | 'value' | 'parts' | 'keyed'>, options: DivisionKeysOptions) {
     this.#key = key;
     this.#parts = parts;
+    this.#keyed = keyed;
     if (hasRecordTypes(value)) this.#types = new RecordTypes(value, options.schemas);
     this.#patterns = parts.map(({ pattern }) => (pattern === undefined ? undefined : wholePattern(pattern)));
     const { schema, member } = columnOf(key);
@@ -70,8 +73,10 @@ export class DivisionKeys {
   #read(record: SourceRecord): Assignment | undefined {
     const key = this.#key;
     switch (key.kind) {
-      case 'member':
-        return this.#decoder?.decode(record);
+      case 'member': {
+        const refusal = this.#decoder?.decode(record);
+        return refusal === undefined || !this.#keyed ? refusal : refusedTruncation(refusal);
+      }
       case 'header': {
         const value = record.headers().findLast(([name]) => name === key.name)?.[1];
         return this.#assign(value === undefined ? undefined : utf8.decode(value));

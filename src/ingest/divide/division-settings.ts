@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { choiceField, textField, textListField } from '../../base/setting-fields.ts';
-import type { DivisionKey, DivisionPart, DivisionSpec } from '../../protocol/division.ts';
+import type { DivisionKey, DivisionOfTable, DivisionPart, DivisionSpec } from '../../protocol/division.ts';
 import { type TransformSettings, transformShape } from '../transform/transform-settings.ts';
 import { wholePattern } from './key-text.ts';
 
@@ -85,3 +85,18 @@ export const divisionSettings: z.ZodType<DivisionEntry> = z
       context.addIssue({ code: 'custom', path: ['member'], message: `is no name of a member, or has more than ${maxPathLength} parts` });
     return { key: key ?? { kind: 'record-type' }, unmatched, parts: tables };
   });
+
+/** Routes that say whether they have tables with a row for each key. The tables of one have one specification, which is made anew once. */
+export function withKeyedDivisions<Route extends { readonly divided?: DivisionOfTable | undefined }>(
+  routes: readonly Route[],
+  keyed: ReadonlySet<string>,
+): readonly Route[] {
+  const known = new Map<DivisionSpec, DivisionSpec>();
+  return routes.map((route) => {
+    const { divided } = route;
+    if (divided === undefined || !divided.spec.parts.some(({ table }) => keyed.has(table))) return route;
+    const spec = known.get(divided.spec) ?? { ...divided.spec, keyed: true };
+    known.set(divided.spec, spec);
+    return { ...route, divided: { ...divided, spec } };
+  });
+}

@@ -7,6 +7,8 @@ export interface MemoryPlan {
   readonly bufferBytes: number;
   /** Unpacked records that one worker thread holds before it writes their rows. */
   readonly decodedBytes: number;
+  /** Rows of a batch of a keyed table that one worker thread holds: of each key the last. */
+  readonly foldedBytes: number;
   /** What one record batch may unpack to. */
   readonly unpackedBytes: number;
   /** One answer of a broker. */
@@ -15,7 +17,7 @@ export interface MemoryPlan {
   readonly workerHeapBytes: number;
   /** The engine of transforms in one worker thread. */
   readonly transformBytes: number;
-  /** The engine of maintenance; `undefined`: it does not run in this process. */
+  /** The engine of maintenance and of keyed tables; `undefined`: it does not run in this process. */
   readonly engineBytes: number | undefined;
 }
 
@@ -23,7 +25,7 @@ export interface MemoryPlan {
 export interface MemoryNeeds {
   readonly workers: number;
   readonly hasTransforms: boolean;
-  /** Of the engine of maintenance, if it runs in this process. */
+  /** Of the engine of maintenance and of keyed tables, if it runs in this process. */
   readonly engineLimitBytes: number | undefined;
   readonly maxUnpackedBytes: number;
   readonly maxFetchBytes: number;
@@ -41,6 +43,8 @@ const copiesOfBuffered = 2;
 const timesDecoded = 12;
 /** A single record takes so many times its bytes: each step of its way holds it whole. */
 const timesUnpacked = 20;
+/** Where of each key the last row is kept: as it was, with what comes to it, what is left of both, and the file that is written of it. */
+const timesFolded = 4;
 const bufferPart = 1 / 4;
 const enginePart = 1 / 4;
 const transformPart = 1 / 8;
@@ -83,6 +87,7 @@ export function planMemory(budgetBytes: number, needs: MemoryNeeds): MemoryPlan 
     budgetBytes,
     bufferBytes: Math.floor(bufferBytes),
     decodedBytes: Math.floor(Math.min(mostDecodedBytes, workerBytes / timesDecoded)),
+    foldedBytes: Math.floor(workerBytes / timesFolded),
     unpackedBytes: Math.floor(Math.min(needs.maxUnpackedBytes, workerBytes / timesUnpacked)),
     fetchBytes: Math.floor(Math.min(needs.maxFetchBytes, Math.max(leastFetchBytes, bufferBytes / 4))),
     workerHeapBytes: Math.floor(workerBytes),

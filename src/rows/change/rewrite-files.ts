@@ -21,6 +21,8 @@ interface Rewrite<File> {
   positions(): RowPositions<File>;
   /** Checked rows of the written columns. */
   readonly inserted?: Relation | undefined;
+  /** Whoever asks records the changes: `recordChanges`. */
+  readonly recordsApart?: boolean | undefined;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function rewriteFiles<File>(table: RowTable<File>, rewrite: Rewrite
   const { files } = rewrite;
   let { inserted } = rewrite;
   if (table.marksRows && files.length > 0) await table.mark(rewrite.positions());
-  const recorded = table.recordsChanges && files.length > 0;
+  const recorded = table.recordsChanges && files.length > 0 && rewrite.recordsApart !== true;
   for (const group of groupsOf(table, files, recorded)) {
     if (group.written.length > 0) {
       await rewriteGroup(table, rewrite, { files: group.written, inserted });
@@ -44,6 +46,13 @@ export async function rewriteFiles<File>(table: RowTable<File>, rewrite: Rewrite
   if (inserted !== undefined) await table.write(inserted);
   if (recorded && rewrite.inserted !== undefined) await table.record(insertsOf(rewrite.inserted));
   if (!table.marksRows) table.end(files.map(({ file }) => file));
+}
+
+/** Writes the images of touched rows alone. */
+export async function recordChanges<File>(table: RowTable<File>, rewrite: Rewrite<File>): Promise<void> {
+  const files = rewrite.files.map(({ file }) => file);
+  for (const group of fileGroups(files, (file) => table.placeOf(file)))
+    await withQueries(table, rewrite, { files: group }, ({ changes }) => table.record(changes));
 }
 
 interface Group<File> {

@@ -129,6 +129,8 @@ export class ChangeTable implements Table {
 
   writeSpec: () => never = unused;
   tryAppend: () => never = unused;
+  tryUpsert: () => never = unused;
+  repeatedKeys: () => never = unused;
   findCommit: () => never = unused;
   afterCommit: () => never = unused;
   health: () => never = unused;

@@ -14,6 +14,7 @@ describe('audit', () => {
     rows: 9,
     recordsWithRows: 9,
     replayed: 0,
+    keyedCommits: 0,
     deadLettered: 1,
     filtered: 0,
     proven: { from: toVersion(0), until: toVersion(2), complete: true },

@@ -25,7 +25,8 @@ tables:
     partitioning: ["bucket(4, id)", day(at)]
     identifierColumns: [id]
   - { name: letters, columns: [{ name: reason, type: string }, { name: key, type: binary, from: key }] }
-ingest: { routes: [{ topics: [orders], table: orders${encodings} }, { topics: [stock], table: stock }] }
+  - { name: accounts, mode: upsert, keyColumns: [id], columns: [{ name: id, type: long, nullable: false }, { name: more, type: date, nullable: false }] }
+ingest: { routes: [{ topics: [orders], table: orders${encodings} }, { topics: [stock], table: stock }, { topics: [accounts], table: accounts }] }
 feeds:
   - { table: orders, keyColumns: [id] }
 `;
@@ -123,6 +124,8 @@ const samples: Readonly<Record<string, unknown>> = {
   'tables[].name': 'orders',
   'tables[].partitioning': 'bucket(4, id), day(at)',
   'tables[].identifierColumns': 'id',
+  'tables[].keyColumns': 'more',
+  'tables[].deleteWhen': 'id < 0',
   'tables[].columns[].type': 'integer',
   'tables[].columns[].from': 'value',
   'tables[].columns[].name': 'id',
@@ -164,6 +167,8 @@ const transform =
   ', columns: [{ name: order, type: long }, { name: at, type: timestamp, from: timestamp }], select: ["1 AS id", at], where: "true", expect: [{ name: e, condition: id > 0 }]';
 /** Settings of the second table of `base`. */
 const onlyIceberg = /^tables\[\]\.(catalog|identifier|partitioning|identifierColumns)$/;
+/** Settings of its fourth table. */
+const onlyKeyed = /^tables\[\]\.(mode|keyColumns|deleteWhen)$/;
 /** Settings of routes that only one format has, and a route of it. */
 const ofFormats: readonly (readonly [of: RegExp, encoding: string])[] = [
   [/^ingest\.routes\[\]\.(value|key)\.(fields|delimiter)$/, '{ format: csv, fields: [order] }'],
@@ -226,7 +231,8 @@ describe('every setting can be set by an override, an environment variable and a
   });
 
   it.each(all)('%s', (path, value) => {
-    const where = path.replace('tables[]', onlyIceberg.test(path) ? 'tables[1]' : 'tables[0]').replaceAll('[]', '[0]');
+    const table = onlyIceberg.test(path) ? 1 : onlyKeyed.test(path) ? 3 : 0;
+    const where = path.replace('tables[]', `tables[${table}]`).replaceAll('[]', '[0]');
     const parts = [...place(where), ...(path in keys || path.endsWith('topicConfig') ? [keys[path] ?? 'cleanup.policy'] : [])];
     // One of the two ways to give a password, or to log in.
     const without = path.endsWith('passwordFile') ? ', password: p' : path === 'schemaRegistry.token' ? ', username: u, password: p' : '';

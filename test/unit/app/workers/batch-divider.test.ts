@@ -191,6 +191,7 @@ describe('records that no table takes', () => {
     given: readonly Given[],
     unmatched: DivisionSpec['unmatched'],
     compression: Compression = 'none',
+    more: Partial<DivisionSpec> = {},
   ): Promise<unknown> => {
     const clock = new SystemClock();
     const store = new MemoryObjectStore({ name: 't', clock });
@@ -221,7 +222,7 @@ describe('records that no table takes', () => {
       decode: {
         sources: [{ kind: 'value', name: 'v' }],
         unknownMembers: 'ignore',
-        division: { spec: { ...specOf(byMember), unmatched }, index: 0 },
+        division: { spec: { ...specOf(byMember), unmatched, ...more }, index: 0 },
       },
       fileNameStem: 'stem',
     });
@@ -256,5 +257,17 @@ describe('records that no table takes', () => {
       rowCount: 0,
     });
     expect(await stage(given.slice(0, 3), 'skip')).toEqual({ rejects: [], passedOver: { 'no-table': 2 }, rowCount: 0 });
+  });
+
+  it('are rejects too where they truncate what may be a table with a row for each key', async () => {
+    const events: DivisionSpec['value'] = { kind: 'json', framed: false, envelope: 'debezium' };
+    const truncation = [{ value: '' }, json({ op: 't', before: null, after: null, source: { t: 'a' }, ts_ms: 1 })];
+    expect(await stage(truncation, 'skip', 'none', { value: events })).toEqual({ rejects: [], passedOver: { truncate: 1 }, rowCount: 0 });
+    const message = 'the event truncates its table, which a table of mode upsert does not follow: its rows stay';
+    expect(await stage(truncation, 'skip', 'none', { value: events, keyed: true })).toEqual({
+      rejects: [[8n, 'not-an-event', message, undefined]],
+      passedOver: {},
+      rowCount: 0,
+    });
   });
 });

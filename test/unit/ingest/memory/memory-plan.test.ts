@@ -25,6 +25,7 @@ describe('the plan of a process’s memory', () => {
       budget,
     );
     expect(plan.decodedBytes * 12).toBeLessThanOrEqual(workerHeapBytes);
+    expect(plan.foldedBytes * 4).toBeLessThanOrEqual(workerHeapBytes);
     expect(plan.unpackedBytes * 20).toBeLessThanOrEqual(workerHeapBytes);
   });
 

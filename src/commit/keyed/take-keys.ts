@@ -1,0 +1,45 @@
+import { printJson } from '../../base/bigint-json.ts';
+import { ServiceError } from '../../base/errors.ts';
+import type { Table } from '../../table/table.ts';
+
+/** Says of a table by which columns its rows were found to be told apart, so that it is looked at once. */
+const checkedProperty = 'tidewater.keyed-by';
+const maxTold = 10;
+
+/**
+ * Sees that a table has no two rows of one key before rows are replaced in it by key. It is read once: the table says so from then on.
+ *
+ * @throws ServiceError `KEYS_REPEATED` (kind invalid) with some of the keys that several rows have; what reading and changing the table throw.
+ */
+export async function takeKeys(
+  table: Pick<Table, 'name' | 'refresh' | 'repeatedKeys' | 'operations'>,
+  keyColumns: readonly string[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const snapshot = await table.refresh(signal);
+  const checked = printJson([...keyColumns].sort());
+  if (snapshot.properties[checkedProperty] === checked) return;
+  if (snapshot.fileCount > 0) {
+    const repeated = await table.repeatedKeys(snapshot, keyColumns, maxTold, signal);
+    if (repeated.length > 0) throw keysRepeated(table.name, keyColumns, repeated);
+  }
+  await table.operations.alter({ kind: 'set-properties', properties: { [checkedProperty]: checked } }, { signal });
+}
+
+/** A table whose records are added again may come to have several rows of one key. */
+export async function forgetKeys(table: Pick<Table, 'refresh' | 'operations'>, signal?: AbortSignal): Promise<void> {
+  const { properties } = await table.refresh(signal);
+  if (properties[checkedProperty] === undefined) return;
+  await table.operations.alter({ kind: 'unset-properties', keys: [checkedProperty], ifExists: true }, { signal });
+}
+
+function keysRepeated(table: string, keyColumns: readonly string[], repeated: readonly string[]): ServiceError {
+  const told = repeated.map((key) => `(${key})`).join(', ');
+  return new ServiceError({
+    code: 'KEYS_REPEATED',
+    kind: 'invalid',
+    message: `table "${table}" has several rows of one key (${keyColumns.join(', ')}), among them ${told}`,
+    hint: 'delete all but one row of each key, or name other keyColumns, and start again',
+    context: { table },
+  });
+}

@@ -1,0 +1,129 @@
+import { present } from '../../base/assert.ts';
+import type { HeldRelation } from '../../engine/engine.ts';
+import { conjunction, type Expression } from '../../expr/expression.ts';
+import { quoteName } from '../../expr/sql/engine-sql.ts';
+import type { Field, StructType } from '../../schema/types.ts';
+import type { KeyedRows } from '../../table/keyed.ts';
+import type { Relation } from '../../table/relation.ts';
+import { countRows } from '../change/engine-counts.ts';
+import { type HiddenNames, hiddenNames } from '../change/hidden-names.ts';
+import { RowScope } from '../change/row-scope.ts';
+import { fileIndexSql, holdTarget, rowPositionSql } from '../change/target-scan.ts';
+import { countTouched, type TouchedRows } from '../merge/merge-touched-rows.ts';
+import { matchableRows } from '../merge/source-key-filter.ts';
+import type { RowTable } from '../row-table.ts';
+
+/** What becomes of a row whose key is in the batch: it ends, or it ends and a staged row takes its place. */
+export const clauseOf = { end: 0, replace: 1 } as const;
+
+/** The rows of a version that have the keys of a batch. */
+export interface FoundKeys<File> {
+  readonly hidden: HiddenNames;
+  readonly keyColumns: readonly string[];
+  /** Where they are, which clause concerns them, and their keys as `hidden.value`; `undefined`: there are none. */
+  readonly rows: Relation | undefined;
+  readonly touched: TouchedRows<File> | undefined;
+  /** Keys that have a staged row. */
+  readonly upserts: number;
+  readonly updatedRows: number;
+  readonly deletedRows: number;
+  readonly filesLookedAt: number;
+}
+
+/**
+ * Reads the keys of the files that may hold some of the batch's. Of several rows of one key, which others must have written, one is replaced and
+ * the others end.
+ */
+export async function findKeys<File>(table: RowTable<File>, { keyColumns, keys }: KeyedRows): Promise<FoundKeys<File>> {
+  const { work, schema } = table;
+  const hidden = hiddenNames([schema]);
+  const source = await holdKeys(table, keys);
+  const upserts = Number(await countRows(work, { sql: `SELECT 1 FROM (${source.sql}) WHERE NOT ${deletedSql}`, schema: source.schema }));
+  const files = await table.filesFor(await keyCondition(table, keyColumns, source));
+  const nothing = {
+    hidden,
+    keyColumns,
+    rows: undefined,
+    touched: undefined,
+    upserts,
+    updatedRows: 0,
+    deletedRows: 0,
+    filesLookedAt: files.length,
+  };
+  if (files.length === 0) return nothing;
+  const scan = await holdTarget(table, files, { withPositions: true });
+  const rows = await work.holding(work.engine.materialize(matches(schema, { keyColumns, hidden, scan, source }), work.signal));
+  const ends = { kind: 'delete' } as const;
+  const touched = await countTouched(work, { rows, files, hidden, clauses: [ends, ends], carried: [] });
+  if (touched === undefined) return nothing;
+  const [deletedRows = 0n, updatedRows = 0n] = touched.rowsByClause;
+  return { ...nothing, rows, touched, updatedRows: Number(updatedRows), deletedRows: Number(deletedRows) };
+}
+
+/** SQL that compares all key columns. */
+export function keyEquality(
+  keyColumns: readonly string[],
+  sides: { readonly left: (name: string, index: number) => string; readonly right: (name: string, index: number) => string },
+): string {
+  return keyColumns.map((name, index) => `${sides.left(name, index)} = ${sides.right(name, index)}`).join(' AND ');
+}
+
+const deletedSql = quoteName('deleted');
+const keyName = (index: number): string => `k${index}`;
+
+/** The keys under names of their own: `k0`, `k1`, …, `deleted`. */
+function holdKeys<File>({ work }: RowTable<File>, keys: KeyedRows['keys']): Promise<HeldRelation> {
+  const last = keys.schema.fields.length - 1;
+  const schema: StructType = {
+    kind: 'struct',
+    fields: keys.schema.fields.map((field, index) => ({ ...field, name: index === last ? 'deleted' : keyName(index) })),
+  };
+  return work.holding(work.engine.hold(schema, [{ ...keys, schema }], work.signal));
+}
+
+/** What the keys' bounds, or the keys where they are few, say of the rows of the table that have them. */
+async function keyCondition<File>(
+  { work, schema }: RowTable<File>,
+  keyColumns: readonly string[],
+  rows: HeldRelation,
+): Promise<Expression | undefined> {
+  const target = { alias: 't', schema, columnSql: (name: string) => `t.${quoteName(name)}` };
+  const source = { alias: 's', schema: rows.schema, columnSql: (name: string) => `s.${quoteName(name)}` };
+  const scope = new RowScope([target, source], work.now);
+  const equal = keyColumns.map((name, index): Expression => {
+    const left: Expression = { kind: 'column', path: [name], qualifier: 't' };
+    return { kind: 'binary', operator: '=', left, right: { kind: 'column', path: [keyName(index)], qualifier: 's' } };
+  });
+  const bound = present(conjunction(equal), 'a key has columns');
+  return conjunction(await matchableRows(work, { scope, target, source, sourceRows: rows }, bound));
+}
+
+function matches(
+  schema: StructType,
+  search: { readonly keyColumns: readonly string[]; readonly hidden: HiddenNames; readonly scan: Relation; readonly source: Relation },
+): Relation {
+  const { keyColumns, hidden, scan, source } = search;
+  const keys = keyColumns.map((_, index) => `s.${quoteName(keyName(index))}`);
+  const same = keyEquality(keyColumns, { left: (name) => `t.${quoteName(name)}`, right: (_, index) => keys[index] ?? '' });
+  const nth = `row_number() OVER (PARTITION BY ${keys.join(', ')} ORDER BY t.${fileIndexSql}, t.${rowPositionSql})`;
+  const columns = [
+    `t.${fileIndexSql} AS ${quoteName(hidden.file)}`,
+    `t.${rowPositionSql} AS ${quoteName(hidden.position)}`,
+    `CASE WHEN s.${deletedSql} OR ${nth} > 1 THEN ${clauseOf.end} ELSE ${clauseOf.replace} END AS ${quoteName(hidden.clause)}`,
+    ...keys.map((key, index) => `${key} AS ${quoteName(hidden.value(index))}`),
+  ];
+  const long = { type: { kind: 'long' as const }, nullable: false };
+  const fields: readonly Field[] = [
+    { name: hidden.file, ...long },
+    { name: hidden.position, ...long },
+    { name: hidden.clause, type: { kind: 'integer' }, nullable: false },
+    ...keyColumns.map((name, index): Field => {
+      const field = present(
+        schema.fields.find((candidate) => candidate.name === name),
+        'a key column is one of the table',
+      );
+      return { name: hidden.value(index), type: field.type, nullable: false };
+    }),
+  ];
+  return { sql: `SELECT ${columns.join(', ')} FROM (${scan.sql}) t JOIN (${source.sql}) s ON ${same}`, schema: { kind: 'struct', fields } };
+}

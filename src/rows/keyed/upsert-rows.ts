@@ -1,0 +1,106 @@
+import { present } from '../../base/assert.ts';
+import { isServiceError } from '../../base/errors.ts';
+import type { Failpoint } from '../../base/failpoint.ts';
+import type { HeldRelation } from '../../engine/engine.ts';
+import { quoteName, sqlText } from '../../expr/sql/engine-sql.ts';
+import type { Field } from '../../schema/types.ts';
+import type { CommitOutcome } from '../../table/commit.ts';
+import type { KeyedRows, TriedUpsert } from '../../table/keyed.ts';
+import type { Relation } from '../../table/relation.ts';
+import { recordChanges, rewriteFiles } from '../change/rewrite-files.ts';
+import { changeTypeField, type RowClause } from '../change/rewrite-sql.ts';
+import type { RowTable } from '../row-table.ts';
+import { clauseOf, type FoundKeys, findKeys, keyEquality } from './find-keys.ts';
+
+/** A table under one upsert of staged files. */
+export interface KeyedRowTable<File> extends RowTable<File> {
+  /** The rows of the staged files, where changes are recorded. */
+  readonly stagedRows?: (() => Promise<HeldRelation>) | undefined;
+  /** One attempt at a version of the staged files, of what was done since, and of the marks. @throws when certainly nothing was changed. */
+  tryCommit(): Promise<CommitOutcome>;
+}
+
+/** One attempt (docs/spec/keyed-apply.md). What it wrote is deleted when it certainly failed. */
+export async function upsertRows<File>(table: KeyedRowTable<File>, keyed: KeyedRows, failpoint: Failpoint): Promise<TriedUpsert> {
+  const { work } = table;
+  try {
+    const startedMs = work.clock.monotonicMs();
+    const found = await findKeys(table, keyed);
+    const lookupMs = work.clock.monotonicMs() - startedMs;
+    await failpoint('after-key-lookup');
+    await endRows(table, found);
+    await failpoint('after-key-marks');
+    const outcome = await table.tryCommit();
+    if (outcome.kind === 'conflicted') await table.discard();
+    const { updatedRows, deletedRows, filesLookedAt } = found;
+    const insertedRows = found.upserts - updatedRows;
+    return { outcome, applied: { insertedRows, updatedRows, deletedRows, filesLookedAt, lookupMs } };
+  } catch (error) {
+    // After an unknown outcome the files may be part of the table.
+    if (!isServiceError(error, 'unknown-outcome')) await table.discard();
+    throw error;
+  } finally {
+    await work.release();
+  }
+}
+
+/** The rows end where they are, whatever takes their place stands in the staged files. */
+async function endRows<File>(table: KeyedRowTable<File>, found: FoundKeys<File>): Promise<void> {
+  const { touched, hidden } = found;
+  if (touched === undefined) return;
+  const ends: RowClause = { kind: 'delete' };
+  const rewrite = {
+    files: touched.files,
+    withPositions: true,
+    touched: (scan: Relation, files: readonly File[]) => touched.among(scan, files),
+    positions: () => touched.positions(),
+  };
+  await rewriteFiles(table, { ...rewrite, shape: { hidden, clauses: [ends, ends], derived: [] }, recordsApart: true });
+  // Rows that only end, by marks, are seen by comparing the marks; what comes beside them, by its files.
+  if (!table.recordsChanges || (table.marksRows && found.updatedRows === 0)) return;
+  const staged = await present(table.stagedRows, 'a table that records changes can read what is staged')();
+  try {
+    const clauses: RowClause[] = [];
+    clauses[clauseOf.end] = ends;
+    clauses[clauseOf.replace] = { kind: 'update', values: replacedBy(table, found), checks: [] };
+    await recordChanges(table, {
+      ...rewrite,
+      shape: { hidden, clauses, derived: [] },
+      touched: (scan, files) => withReplacements(table, found, { touched: touched.among(scan, files), staged }),
+    });
+    if (found.upserts > found.updatedRows) await table.record(insertsOf(found, staged));
+  } finally {
+    await staged.dispose();
+  }
+}
+
+/** Every column of a replaced row is that of the row in its place. */
+function replacedBy<File>({ schema }: RowTable<File>, { hidden }: FoundKeys<File>): ReadonlyMap<string, string> {
+  return new Map(schema.fields.map(({ name }, index) => [name, quoteName(hidden.source(index))]));
+}
+
+function withReplacements<File>(
+  { schema }: RowTable<File>,
+  { hidden, keyColumns }: FoundKeys<File>,
+  { touched, staged }: { readonly touched: string; readonly staged: Relation },
+): string {
+  const columns = schema.fields.map(({ name }, index) => `s.${quoteName(name)} AS ${quoteName(hidden.source(index))}`);
+  const same = keyEquality(keyColumns, { left: (name) => `m.${quoteName(name)}`, right: (name) => `s.${quoteName(name)}` });
+  const isReplaced = `m.${quoteName(hidden.clause)} = ${clauseOf.replace}`;
+  return `SELECT m.*, ${columns.join(', ')} FROM (${touched}) m LEFT JOIN (${staged.sql}) s ON ${isReplaced} AND ${same}`;
+}
+
+/** Staged rows whose key the table did not have. */
+function insertsOf<File>({ rows, hidden, keyColumns }: FoundKeys<File>, staged: HeldRelation): Relation {
+  const same = keyEquality(keyColumns, {
+    left: (_, index) => `r.${quoteName(hidden.value(index))}`,
+    right: (name) => `s.${quoteName(name)}`,
+  });
+  const replaced = `SELECT 1 FROM (${present(rows, 'there are rows that end').sql}) r WHERE r.${quoteName(hidden.clause)} = ${clauseOf.replace} AND ${same}`;
+  const fields: readonly Field[] = [...staged.schema.fields, changeTypeField];
+  const columns = staged.schema.fields.map(({ name }) => `s.${quoteName(name)}`);
+  return {
+    sql: `SELECT ${columns.join(', ')}, ${sqlText('insert')} AS ${quoteName(changeTypeField.name)} FROM (${staged.sql}) s WHERE NOT EXISTS (${replaced})`,
+    schema: { kind: 'struct', fields },
+  };
+}

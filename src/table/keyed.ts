@@ -1,0 +1,30 @@
+import type { ColumnBatch } from '../schema/columns.ts';
+import type { AppendIntent, CommitOutcome } from './commit.ts';
+
+/** What a batch says of the keys in it: of each key what its last record said. */
+export interface KeyedRows {
+  readonly keyColumns: readonly string[];
+  /** A row for each key: the key columns in their order, and whether the key is deleted. Keys that are not have their row in a staged file. */
+  readonly keys: ColumnBatch;
+}
+
+/** Rows that take the place of those with the same keys, keys whose rows end, and the progress they carry; one table version. */
+export interface UpsertIntent extends AppendIntent {
+  readonly keyed: KeyedRows;
+}
+
+/** What an upsert did, or would have done had it landed. */
+export interface AppliedKeys {
+  readonly insertedRows: number;
+  readonly updatedRows: number;
+  readonly deletedRows: number;
+  /** Data files whose keys were read, of those that the version has. */
+  readonly filesLookedAt: number;
+  readonly lookupMs: number;
+}
+
+export interface TriedUpsert {
+  readonly outcome: CommitOutcome;
+  /** `undefined`: it was known before the lookup that it cannot land. */
+  readonly applied: AppliedKeys | undefined;
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { consume, foldFeed } from '../support/checks-feed.ts';
+import { rowText } from '../support/checks-table.ts';
+import { eventually, type ProductProcess, runProduct } from '../support/process.ts';
+import { productBench, type TableKind } from '../support/product-bench.ts';
+import { kafkaBrokers, redisUrl } from '../support/servers.ts';
+
+/*
+ * Change events of few keys through a real broker into a keyed table, beside those of another table in the same topic, whose processes are killed one
+ * after the other where the rows of keys have been looked up, marked and committed. The table, and the fold of its feed, equal the fold of the topic,
+ * which a map in this file makes.
+ */
+
+const partitions = 3;
+const keys = 40;
+const partSize = 60;
+const deadlineMs = 120_000;
+
+const delta: TableKind = { label: 'delta' };
+const iceberg: TableKind = { label: 'iceberg', iceberg: { kind: 'files' } };
+
+/** Every so many events is one of the other table. */
+const ofOthers = 10;
+
+/** What was sent to the topic, and what a reader of it has in the end. */
+class Events {
+  readonly rows = new Map<number, Readonly<Record<string, unknown>>>();
+  others = 0;
+  readonly ends = new Map<number, number>();
+  #number = 0;
+
+  next(): { readonly partition: number; readonly key: string; readonly value: string } {
+    this.#number += 1;
+    const id = (this.#number * 7) % keys;
+    const partition = id % partitions;
+    this.ends.set(partition, (this.ends.get(partition) ?? 0) + 1);
+    if (this.#number % ofOthers === 1) {
+      this.others += 1;
+      const other = { op: 'c', before: null, after: { id, kind: 'other', n: this.#number }, source: { table: 'others' }, ts_ms: 1 };
+      return { partition, key: JSON.stringify({ id }), value: JSON.stringify(other) };
+    }
+    const isDeleted = this.#number % 5 === 0;
+    const after = isDeleted ? null : { id, kind: this.#number % 3 === 0 ? 'blue' : 'red', n: this.#number };
+    if (after === null) this.rows.delete(id);
+    else this.rows.set(id, after);
+    const before = isDeleted ? { id, kind: null, n: null } : null;
+    return {
+      partition,
+      key: JSON.stringify({ id }),
+      value: JSON.stringify({ op: isDeleted ? 'd' : 'u', before, after, source: { table: 'accounts' }, ts_ms: 1 }),
+    };
+  }
+}
+
+describe('keyed tables', () => {
+  const { dir, workload, serve } = productBench('keyed');
+
+  const caseOf = ({ label, iceberg: place }: TableKind) => {
+    const name = `keyed-${label}-${randomUUID().slice(0, 8)}`;
+    mkdirSync(join(dir, name));
+    const config = join(dir, name, 'pipeline.yaml');
+    writeFileSync(
+      config,
+      `pipeline: ${name}
+dataDir: ${join(dir, name)}
+kafka: { brokers: [${kafkaBrokers().join(', ')}] }
+redis: { url: "${redisUrl()}" }
+tables:
+  - name: accounts
+    format: ${place === undefined ? 'delta' : 'iceberg'}
+    mode: upsert
+    keyColumns: [id]
+    partitionBy: [kind]
+    columns:
+      - { name: id, type: long, nullable: false }
+      - { name: kind, type: string }
+      - { name: n, type: integer }
+  - name: others
+    columns:
+      - { name: id, type: long }
+      - { name: n, type: integer }
+ingest:
+  maxBatchAge: 150ms
+  maxBatchRows: 50
+  sessionTimeout: 6s
+  routes:
+    - topics: [${name}.in]
+      value: { envelope: debezium }
+      divide:
+        member: __table
+        tables: [{ table: accounts, values: [accounts] }, { table: others, values: [others] }]
+  deadLetters: { topic: ${name}.dlq }
+feeds: [{ table: accounts, topic: ${name}.out, keyColumns: [id], pollInterval: 50ms }]
+feedDefaults: { positionsTopic: ${name}.positions }
+maintenance: { enabled: false }
+server: { port: 0 }
+logging: { format: json, level: info }
+`,
+    );
+    return { config, topic: `${name}.in`, feedTopic: `${name}.out` };
+  };
+
+  const produce = async (topic: string, events: Events, count: number): Promise<void> => {
+    const producer = workload.kafka.producer({ idempotent: true, maxInFlightRequests: 1 });
+    await producer.connect();
+    await producer.send({ topic, messages: Array.from({ length: count }, () => events.next()) });
+    await producer.disconnect();
+  };
+
+  const untilThrough = (one: ProductProcess, events: Events): Promise<unknown> =>
+    eventually(
+      'everything is in the table and in the feed',
+      async () => {
+        if (one.exit !== undefined) throw new Error(one.log);
+        const { tables, feeds } = await one.status();
+        const table = tables.find(({ name }) => name === 'accounts');
+        const through = [...events.ends].every(([partition, end]) =>
+          table?.partitions.some((entry) => entry.partition === partition && entry.committedOffset === end),
+        );
+        return through && feeds.every(({ lagVersions, publishedVersion }) => lagVersions === 0 && publishedVersion === table?.version);
+      },
+      deadlineMs,
+    );
+
+  const seeKilled = async (kind: TableKind, points: readonly string[]): Promise<void> => {
+    const pipeline = caseOf(kind);
+    const events = new Events();
+    await workload.createTopic({ topic: pipeline.topic, partitions });
+    for (const point of points) {
+      const killed = serve(pipeline, { env: { FAILPOINT: `${point}:kill:3` } });
+      const until = Date.now() + deadlineMs;
+      while (killed.exit === undefined && Date.now() < until) {
+        await produce(pipeline.topic, events, partSize);
+        await sleep(100);
+      }
+      expect(killed.said(`failpoint ${point}: kill`), killed.log).toBe(true);
+    }
+    const last = serve(pipeline);
+    await produce(pipeline.topic, events, 2 * partSize);
+    await untilThrough(last, events);
+    const others = (await last.status()).tables.find(({ name }) => name === 'others');
+    expect(others?.rowCount).toBe(events.others);
+    expect((await last.terminate()).code, last.log).toBe(0);
+    const found = await runProduct({ config: pipeline.config, args: ['rows', 'accounts'] });
+    const rows = linesOf(found.stdout).map(({ id, kind: color, n }) => JSON.stringify({ id, kind: color, n }));
+    const wanted = [...events.rows.values()];
+    expect(rows.toSorted()).toEqual(wanted.map((row) => JSON.stringify(row)).toSorted());
+    const received = await consume(workload.kafka, [pipeline.feedTopic], (some) => foldFeed(some).rows.length === wanted.length);
+    const folded = foldFeed(received);
+    expect(folded.rows).toEqual(wanted.map((row) => rowText(row)).toSorted());
+    // An update has the ordinals of both its images.
+    expect(folded.findings.filter((finding) => !finding.includes('changes, the last is'))).toEqual([]);
+    const audit = await runProduct({ config: pipeline.config, args: ['audit', '--json'] });
+    expect(linesOf(audit.stdout), audit.stdout).toMatchObject([
+      { deadLettered: 0, sound: true },
+      { deadLettered: 0, sound: true },
+    ]);
+  };
+
+  it('P04: killed before and after commits, lose no change and make none twice, in both formats', async () => {
+    // Side by side: most of the time goes by in waiting for the group to notice.
+    await Promise.all([seeKilled(delta, ['after-key-marks', 'commit-applied']), seeKilled(iceberg, ['after-key-marks'])]);
+  });
+});
+
+function linesOf(stdout: string): readonly Readonly<Record<string, unknown>>[] {
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+}

@@ -1,0 +1,145 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { KeyedBench } from '../support/keyed-bench.ts';
+import { holds, propertySeed, propertyTimeoutMs } from '../support/property/property-runs.ts';
+
+/*
+ * Random records of few keys, with statements of another program in between that the pipeline only hears of when its commit meets them. The table is
+ * compared with a fold of the records and statements that shares nothing with ours, and so is the fold of the feed.
+ */
+
+const directory = mkdtempSync(join(tmpdir(), 'keyed-property-'));
+afterAll(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+interface Row {
+  readonly id: number;
+  readonly name: string;
+  readonly kind: string;
+  readonly n: number;
+}
+
+type Step =
+  | { readonly kind: 'batch'; readonly rows: readonly Row[] }
+  | { readonly kind: 'update'; readonly id: number; readonly n: number }
+  | { readonly kind: 'delete'; readonly id: number }
+  | { readonly kind: 'rewrite' };
+
+const row: fc.Arbitrary<Row> = fc.record({
+  id: fc.integer({ min: 0, max: 5 }),
+  name: fc.constantFrom('x', 'y, z'),
+  kind: fc.constantFrom('a', 'b', 'gone'),
+  n: fc.integer({ min: 0, max: 99 }),
+});
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('batch' as const), rows: fc.array(row, { minLength: 1, maxLength: 8 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('update' as const),
+      id: fc.integer({ min: 0, max: 5 }),
+      n: fc.integer({ min: 100, max: 199 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), id: fc.integer({ min: 0, max: 5 }) }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'rewrite' as const }) },
+);
+
+const keyOf = ({ id, name }: { readonly id: unknown; readonly name: unknown }): string => `${String(id)}|${String(name)}`;
+const textOf = ({ id, name, kind, n }: Readonly<Record<keyof Row, unknown>>): string => [id, name, kind, n].join('|');
+
+const variants = [
+  ['delta', 'with deletion vectors', '{}'],
+  ['delta', 'without deletion vectors', '{ delta.enableDeletionVectors: "false" }'],
+  ['iceberg', 'with position deletes', '{}'],
+  ['iceberg', 'with deletion vectors', '{ format-version: "3" }'],
+  ['iceberg', 'copy-on-write', '{ write.merge.mode: copy-on-write }'],
+] as const;
+const rewrites = {
+  delta: 'OPTIMIZE $accounts',
+  iceberg: "CALL ice.system.rewrite_data_files(table => 'db.accounts', options => map('rewrite-all', 'true'))",
+};
+
+let made = 0;
+
+describe(`keyed tables, seed ${propertySeed}`, () => {
+  it.each(variants)(
+    'of %s %s equal the fold of their records, and the fold of their feed',
+    async (format, _, properties) => {
+      await holds(
+        fc.record({ partitioned: fc.boolean(), steps: fc.array(step, { minLength: 3, maxLength: 8 }) }),
+        async ({ partitioned, steps }) => {
+          made += 1;
+          const table = ['keyColumns: [id, name]', `deleteWhen: "kind = 'gone'"`, `properties: ${properties}`];
+          const columns = [
+            '{ name: id, type: long, nullable: false }',
+            '{ name: name, type: string, nullable: false }',
+            '{ name: kind, type: string }',
+            '{ name: n, type: integer }',
+          ];
+          const bench = new KeyedBench({
+            ...{ format, columns, directory: join(directory, String(made)) },
+            table: partitioned ? [...table, 'partitionBy: [kind]'] : table,
+          });
+          try {
+            const model = new Map<string, Row>();
+            await bench.queue();
+            for (const each of steps) await take(bench, model, each, rewrites[format]);
+            const wanted = [...model.values()].map(textOf).toSorted();
+            const found = (await bench.sql('SELECT id, name, kind, n FROM $accounts')) as readonly Readonly<Record<keyof Row, unknown>>[];
+            expect(found.map(textOf).toSorted()).toEqual(wanted);
+            expect(folded(await bench.changes())).toEqual(wanted);
+          } finally {
+            await bench.close();
+          }
+        },
+        { runs: 3 },
+      );
+    },
+    propertyTimeoutMs,
+  );
+});
+
+async function take(bench: KeyedBench, model: Map<string, Row>, each: Step, rewrite: string): Promise<void> {
+  if (each.kind === 'rewrite') {
+    await bench.sql(rewrite);
+    return;
+  }
+  if (each.kind === 'batch') {
+    expect(await bench.commit(...each.rows.map((value) => ({ value: JSON.stringify(value) })))).toMatchObject({ kind: 'committed' });
+    for (const one of each.rows) {
+      if (one.kind === 'gone') model.delete(keyOf(one));
+      else model.set(keyOf(one), one);
+    }
+    return;
+  }
+  await bench.sql(
+    each.kind === 'delete' ? `DELETE FROM $accounts WHERE id = ${each.id}` : `UPDATE $accounts SET n = ${each.n} WHERE id = ${each.id}`,
+  );
+  for (const [key, one] of model) {
+    if (one.id !== each.id) continue;
+    if (each.kind === 'delete') model.delete(key);
+    else model.set(key, { ...one, n: each.n });
+  }
+}
+
+/** What a reader of the feed has in the end, who removes exactly the rows that images before a change tell of. */
+function folded(changes: readonly Readonly<Record<string, unknown>>[]): readonly string[] {
+  const rows: string[] = [];
+  for (const change of changes) {
+    const text = textOf({ id: change['id'], name: change['name'], kind: change['kind'], n: change['n'] });
+    const type = change['_change_type'];
+    if (type === 'insert' || type === 'update_postimage') {
+      rows.push(text);
+      continue;
+    }
+    const at = rows.indexOf(text);
+    if (at < 0) throw new Error(`the feed takes away a row that is not there: ${text}`);
+    rows.splice(at, 1);
+  }
+  return rows.toSorted();
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { isServiceError } from '../../../src/base/errors.ts';
+import { loadConfig } from '../../../src/config/load-config.ts';
+
+function issuesOf(table: string, route = ''): readonly string[] {
+  const yaml = `
+pipeline: p
+tables:
+  - name: t
+    columns:
+      - { name: id, type: long, nullable: false }
+      - { name: d, type: double, nullable: false }
+      - { name: v, type: string }
+${table
+  .split('\n')
+  .map((line) => `    ${line}`)
+  .join('\n')}
+ingest: { routes: [{ topics: [t], table: t ${route} }] }
+`;
+  try {
+    loadConfig({ files: ['/work/p.yaml'], env: {}, workingDir: '/work', readText: () => yaml });
+    return [];
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    return error.message.split('\n').flatMap((line) => /tables\[0\]\.(.*)/.exec(line)?.[1] ?? []);
+  }
+}
+
+describe('settings of keyed tables', () => {
+  it.each([
+    ['mode: upsert\nkeyColumns: [id]', ''],
+    ["mode: upsert\nkeyColumns: [id]\ndeleteWhen: v = 'gone'", ''],
+    ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: operation', ', value: { envelope: debezium }'],
+  ])('are taken: %s', (table, route) => {
+    expect(issuesOf(table, route)).toEqual([]);
+  });
+
+  it.each([
+    ['keyColumns: [id]', '', 'is only for tables of mode upsert'],
+    ['deleteWhen: never', '', 'is only for tables of mode upsert'],
+    ['mode: upsert', '', 'upsert needs the columns that make up the key: keyColumns'],
+    ['mode: upsert\nkeyColumns: [x]', '', '"x" is no column of the table'],
+    ['mode: upsert\nkeyColumns: [v]', '', '"v" must be required (nullable: false)'],
+    ['mode: upsert\nkeyColumns: [d]', '', '"d" has type double, which no key can have'],
+    ['mode: upsert\nkeyColumns: [id, id]', '', '"id" is there twice'],
+    ['mode: upsert\nkeyColumns: [id]\nevolve: { relaxRequired: true }', '', 'a key is never null'],
+    ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: operation', '', 'the route has no value.envelope: debezium'],
+    ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: tombstone', '', 'a tombstone has only its key: "id" must be `from: key`'],
+    ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: tombstone', ', value: { tombstones: skip }', 'which its route skips'],
+    ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: tombstone', ', value: { envelope: debezium }', 'by their operation'],
+    ['mode: upsert\nkeyColumns: [id]\nproperties: { delta.appendOnly: "true" }', '', 'delta.appendOnly forbids'],
+    ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: x = 1', '', 'deleteWhen: '],
+    ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: v', '', 'deleteWhen: '],
+  ])('are refused by what is wrong: %s', (table, route, problem) => {
+    expect(issuesOf(table, route).join('\n')).toContain(problem);
+  });
+});
