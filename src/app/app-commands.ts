@@ -170,6 +170,8 @@ export interface InitRequest {
   readonly format: 'delta' | 'iceberg';
   /** Records to look at, of all partitions together. */
   readonly records: number;
+  /** Columns for the members of change events, not for those of their rows. */
+  readonly wholeEvents: boolean;
 }
 
 export interface AppCommands {

@@ -34,19 +34,24 @@ function registered(type: SchemaText['type'], encoding: Encoding): Schemas {
   );
 }
 
-async function foundBy(records: readonly SampledRecord[], schemas: Schemas, format: TableFormat): Promise<FoundPayload> {
+interface Asked {
+  readonly format: TableFormat;
+  readonly wholeEvents?: boolean;
+}
+
+async function foundBy(records: readonly SampledRecord[], schemas: Schemas, { format, wholeEvents = false }: Asked): Promise<FoundPayload> {
   const schemaOf = (key: string): Promise<RegisteredSchema> => Promise.resolve({ key, schema: schemas.get(key) });
-  return findPayload(records, { limits: traitsOf[format], schemaOf });
+  return findPayload(records, { limits: traitsOf[format], schemaOf, wholeEvents });
 }
 
 /** Why records are rejected by what was found for them. */
-async function refusalsOf(records: readonly SampledRecord[], schemas: Schemas, format: 'delta' | 'iceberg'): Promise<readonly string[]> {
-  const payload = await foundBy(records, schemas, format);
+async function refusalsOf(records: readonly SampledRecord[], schemas: Schemas, asked: Asked): Promise<readonly string[]> {
+  const payload = await foundBy(records, schemas, asked);
   expect(payload.row.columns.length, payload.notes.join(' ')).toBeGreaterThan(0);
   const yaml = newPipelineYaml({
     topic: 't',
     table: 't',
-    format,
+    format: asked.format,
     brokers: ['b:9092'],
     registryUrl: 'http://r:8081',
     payload,
@@ -87,39 +92,47 @@ function topicsOf(encoding: Encoding): readonly (readonly [topic: string, record
 describe('what is found for a topic takes its records', () => {
   it.each(topicsOf('avro'))('Avro, %s', async (topic, records) => {
     const schemas = registered('AVRO', 'avro');
-    if (topic === 'enc.avro.tree') expect((await foundBy(records, schemas, 'delta')).notes.join()).toContain('contains itself');
-    else expect(await refusalsOf(records, schemas, 'delta')).toEqual([]);
+    if (topic === 'enc.avro.tree') expect((await foundBy(records, schemas, { format: 'delta' })).notes.join()).toContain('contains itself');
+    else expect(await refusalsOf(records, schemas, { format: 'delta' })).toEqual([]);
   });
 
   it.each(topicsOf('protobuf'))('Protobuf, %s', async (_, records) => {
-    expect(await refusalsOf(records, registered('PROTOBUF', 'protobuf'), 'iceberg')).toEqual([]);
+    expect(await refusalsOf(records, registered('PROTOBUF', 'protobuf'), { format: 'iceberg' })).toEqual([]);
   });
 
   it.each(topicsOf('json-schema'))('JSON with schemas, %s', async (_, records) => {
-    expect(await refusalsOf(records, registered('JSON', 'json-schema'), 'delta')).toEqual([]);
+    expect(await refusalsOf(records, registered('JSON', 'json-schema'), { format: 'delta' })).toEqual([]);
   });
 
   const { schemas, events } = goldenEvents();
   const tables = events.filter(({ table }) => table !== null);
   const captures = [...new Set(tables.map(({ capture, table }) => `${capture} ${table ?? ''}`))];
-  it.each(captures.flatMap((capture) => (['delta', 'iceberg'] as const).map((format) => [capture, format] as const)))(
-    'Debezium, %s, for %s',
-    async (name, format) => {
-      const [capture, table] = name.split(' ');
-      const known = new Map(
-        schemas
-          .filter((schema) => schema.capture === capture)
-          .map(({ id, schema }): [string, SchemaText] => [`ids/${id}`, { type: 'AVRO', text: schema, references: [] }]),
+  it.each(
+    captures.flatMap((capture) =>
+      (['delta', 'iceberg'] as const).flatMap((format) =>
+        (['rows', 'whole events'] as const).map((columns) => [capture, format, columns] as const),
+      ),
+    ),
+  )('Debezium, %s, for %s, %s', async (name, format, columns) => {
+    const [capture, table] = name.split(' ');
+    const known = new Map(
+      schemas
+        .filter((schema) => schema.capture === capture)
+        .map(({ id, schema }): [string, SchemaText] => [`ids/${id}`, { type: 'AVRO', text: schema, references: [] }]),
+    );
+    const records = tables
+      .filter((event) => event.capture === capture && event.table === table)
+      .map(
+        (event): SampledRecord => ({
+          value: bytesOf(event, 'value'),
+          headers: (event.record.headers ?? []).map(([header, value]) => [header, Buffer.from(value, 'base64')]),
+        }),
       );
-      const records = tables
-        .filter((event) => event.capture === capture && event.table === table)
-        .map(
-          (event): SampledRecord => ({
-            value: bytesOf(event, 'value'),
-            headers: (event.record.headers ?? []).map(([header, value]) => [header, Buffer.from(value, 'base64')]),
-          }),
-        );
-      expect(await refusalsOf(records, known, format)).toEqual([]);
-    },
-  );
+    const asked = { format, wholeEvents: columns === 'whole events' };
+    expect(await refusalsOf(records, known, asked)).toEqual([]);
+    const { row } = await foundBy(records, known, asked);
+    const isWhole = ['after', 'op', 'source'].every((member) => row.columns.some(({ name }) => name === member));
+    // The connector of this capture unwraps its rows itself.
+    expect(isWhole).toBe(asked.wholeEvents && capture !== 'ju');
+  });
 });

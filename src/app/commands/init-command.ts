@@ -22,6 +22,7 @@ export async function initPipeline({ kafka, config }: Components, request: InitR
   const registry = schemaRegistry === undefined ? undefined : new SchemaRegistry({ ...schemaRegistry, onUnknownSchema: 'dead-letter' });
   const payload = await findPayload(records, {
     limits: traitsOf[format],
+    wholeEvents: request.wholeEvents,
     schemaOf: registry === undefined ? undefined : (key) => registry.schema(key, signal),
   });
   return newPipelineYaml({

@@ -9,6 +9,7 @@ interface InitFlags {
   readonly table?: string | undefined;
   readonly tableFormat: 'delta' | 'iceberg';
   readonly records?: number | undefined;
+  readonly wholeEvents?: boolean | undefined;
 }
 
 const defaultRecords = 1_000;
@@ -22,7 +23,8 @@ export function addInitCommand(program: Command, add: AddCommand): void {
     .option('--registry <url>', 'registry that has the schemas of payloads (default: schemaRegistry.url of a configuration)')
     .option('--table <name>', 'name of the table (default: the topic, with underscores for what is no letter or digit)')
     .addOption(new Option('--table-format <format>', 'format of the table').choices(['delta', 'iceberg']).default('delta'))
-    .option('--records <count>', `newest records to look at (default: ${defaultRecords})`, wholeNumber(1));
+    .option('--records <count>', `newest records to look at (default: ${defaultRecords})`, wholeNumber(1))
+    .option('--whole-events', 'columns for the members of change events (before, after, source, op), not for those of their rows');
   add<InitFlags & { readonly [flag: string]: unknown }>(command, (session, flags, args) => init(session, flags, args[0] ?? ''));
 }
 
@@ -36,7 +38,13 @@ async function init(session: CommandSession, flags: InitFlags, topic: string): P
   if (context.loaded.config.kafka.brokers.length === 0)
     throw usageError('init looks at a topic of a broker, and none is named', `tidewater init ${topic} --brokers localhost:9092`);
   const app = await session.app();
-  const yaml = await app.init(context, { topic, table, format: flags.tableFormat, records: flags.records ?? defaultRecords });
+  const yaml = await app.init(context, {
+    topic,
+    table,
+    format: flags.tableFormat,
+    records: flags.records ?? defaultRecords,
+    wholeEvents: flags.wholeEvents ?? false,
+  });
   await session.terminal.out(yaml);
   return exitCodes.ok;
 }

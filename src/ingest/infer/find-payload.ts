@@ -17,7 +17,6 @@ import {
   textOf,
   withEventColumns,
 } from './found-payload.ts';
-import type { ColumnLimits } from './found-row.ts';
 import { rowOfConnect } from './row-of-connect.ts';
 import { rowOfJson } from './row-of-json.ts';
 
@@ -56,7 +55,7 @@ function findUnpacked(samples: readonly Sample[], options: FindPayloadOptions): 
     };
   }
   const objects = objectsOf(samples.map(({ value }) => value));
-  if (isMost(objects.length, samples.length)) return findObjects(objects, samples.length, options.limits);
+  if (isMost(objects.length, samples.length)) return findObjects(objects, samples.length, options);
   const texts = samples.flatMap(({ value }) => textOf(value) ?? []);
   if (texts.length < samples.length) return whole('bytes', 'binary');
   const csv = fieldsOfCsv(texts);
@@ -71,29 +70,34 @@ function whole(format: 'string' | 'bytes', kind: 'string' | 'binary'): FoundPayl
   return { value: [['format', format]], row: { columns: [{ name: 'value', type: { kind } }], left: [] }, notes };
 }
 
-function findObjects(objects: readonly JsonObject[], sampleCount: number, limits: ColumnLimits): FoundPayload {
+function findObjects(
+  objects: readonly JsonObject[],
+  sampleCount: number,
+  { limits, wholeEvents = false }: FindPayloadOptions,
+): FoundPayload {
   const others = sampleCount - objects.length;
   const notes = others === 0 ? [] : [`${others} of ${sampleCount} values are no JSON object, and would be dead letters.`];
   if (objects.every(isConnect)) {
     const schema = parseConnectSchema(objects.at(-1)?.['schema'] ?? undefined);
     const payloads = objects.flatMap(({ payload }) => (isJsonObject(payload) ? [payload] : []));
-    const isEvents = payloads.every(isEvent);
+    const isEvents = !wholeEvents && payloads.every(isEvent);
     const format: Settings = [['format', 'connect-json'], ...(isEvents ? envelope : [])];
     if (typeof schema === 'string') return { value: format, row: emptyRow, notes: [...notes, `The newest schema ${schema}.`] };
     const rowSchema = isEvents ? (schema.fields.get('after') ?? schema) : schema;
     const row = rowOfConnect(rowSchema, limits);
     return { value: format, row: isEvents ? withEventColumns(row) : row, notes };
   }
-  if (!objects.every(isEvent)) return { value: [['format', 'json']], row: rowOfJson(objects, limits), notes };
+  if (wholeEvents || !objects.every(isEvent)) return { value: [['format', 'json']], row: rowOfJson(objects, limits), notes };
   const rows = objects.flatMap(({ after, before }) => (isJsonObject(after) ? [after] : isJsonObject(before) ? [before] : []));
   const untyped = 'JSON without schemas does not tell times and decimals from numbers and text: see docs/spec/debezium-events.md.';
   return { value: [['format', 'json'], ...envelope], row: withEventColumns(rowOfJson(rows, limits)), notes: [...notes, untyped] };
 }
 
-function isEvent(value: JsonObject): boolean {
-  return (
-    typeof value['op'] === 'string' && isJsonObject(value['source']) && (isJsonObject(value['after']) || isJsonObject(value['before']))
-  );
+/** Those of a truncate and of a logical message have no row. */
+const withoutRow: ReadonlySet<unknown> = new Set(['t', 'm']);
+
+function isEvent({ op, source, after, before }: JsonObject): boolean {
+  return typeof op === 'string' && isJsonObject(source) && (isJsonObject(after) || isJsonObject(before) || withoutRow.has(op));
 }
 
 function isConnect(value: JsonObject): boolean {

@@ -62,7 +62,7 @@ const unplaced = { keyStart: -1, keyEnd: -1, valueStart: 0, valueEnd: 0, timesta
 /** Columns for the fields of the schemas. @throws ServiceError of the registry, that does not answer. */
 export async function findRegistered(
   { idIn, payloads, bodies }: Registered,
-  { limits, schemaOf }: FindPayloadOptions,
+  { limits, schemaOf, wholeEvents = false }: FindPayloadOptions,
 ): Promise<FoundPayload> {
   const schemaId: Settings = idIn === 'header' ? [['schemaId', idIn]] : [];
   const shown = [...payloads.keys()].slice(0, 5).join(', ');
@@ -76,7 +76,7 @@ export async function findRegistered(
     if (schema?.type === 'JSON') return findSchemaJson(bodies, idIn, limits);
     if (schema === undefined)
       found.push({ value: [['format', 'avro'], ...schemaId], row: emptyRow, notes: [`The registry has no schema ${key}.`] });
-    else found.push((schema.type === 'AVRO' ? findAvro : findProtobuf)(schema, payload, { key, limits, schemaId }));
+    else found.push((schema.type === 'AVRO' ? findAvro : findProtobuf)(schema, payload, { key, limits, schemaId, wholeEvents }));
   }
   const [newest] = found;
   if (newest === undefined) return { value: [], row: emptyRow, notes: [] };
@@ -96,6 +96,7 @@ interface SchemaFacts {
   readonly key: SchemaKey;
   readonly limits: ColumnLimits;
   readonly schemaId: Settings;
+  readonly wholeEvents: boolean;
 }
 
 function findProtobuf(schema: SchemaText, payload: RegisteredPayload, { key, limits, schemaId }: SchemaFacts): FoundPayload {
@@ -118,7 +119,7 @@ function messageIn({ bytes, message }: RegisteredPayload): string {
   }
 }
 
-function findAvro(schema: SchemaText, _payload: RegisteredPayload, { key, limits, schemaId }: SchemaFacts): FoundPayload {
+function findAvro(schema: SchemaText, _payload: RegisteredPayload, { key, limits, schemaId, wholeEvents }: SchemaFacts): FoundPayload {
   const format: Settings = [['format', 'avro'], ...schemaId];
   const type = registeredAvro(key, schema);
   if (typeof type === 'string') return { value: format, row: emptyRow, notes: [`${type}.`] };
@@ -130,7 +131,7 @@ function findAvro(schema: SchemaText, _payload: RegisteredPayload, { key, limits
     return found === undefined ? undefined : withoutNull(found.type).type;
   };
   const after = field('after');
-  if (field('op') === undefined || field('source') === undefined || after?.kind !== 'record')
+  if (wholeEvents || field('op') === undefined || field('source') === undefined || after?.kind !== 'record')
     return { value: format, row: rowOfAvro(type, limits), notes: [] };
   return { value: [...format, ...envelope], row: withEventColumns(rowOfAvro(after, limits)), notes: [] };
 }

@@ -22,6 +22,8 @@ export interface FindPayloadOptions {
   readonly limits: ColumnLimits;
   /** Asks the registry; `undefined` without one. */
   readonly schemaOf: ((key: SchemaKey) => Promise<RegisteredSchema>) | undefined;
+  /** Change events get columns for their own members (before, after, source, op …) instead of those of their rows. Default: false. */
+  readonly wholeEvents?: boolean;
 }
 
 /** A record with a value. */
