@@ -266,6 +266,7 @@ describe('the product survives', () => {
       const version = newestVersionOf(pipeline);
       await expectDiscontinuity(watchful);
       expect(watchful.said('OFFSET_DISCONTINUITY')).toBe(true);
+      expect((await watchful.metrics()).sum('tidewater_ingest_offset_discontinuities')).toBeGreaterThan(0);
       await sleep(2_000);
       expect(newestVersionOf(pipeline)).toBe(version);
       expect((await watchful.terminate()).code, watchful.log).toBe(0);
