@@ -5,7 +5,7 @@ import { expireSnapshots } from '../expire/expire-snapshots.ts';
 import { illegalArgument } from '../operation-errors.ts';
 import { prefixMismatchMode } from '../orphans/location-match.ts';
 import { removeOrphanFiles } from '../orphans/remove-orphan-files.ts';
-import { optional, ProcedureValues, required, resultColumns } from './procedure-values.ts';
+import { procedure } from './procedure.ts';
 
 /** Through SQL no younger files are taken for orphans: nobody knows who is writing. */
 const minOrphanAgeMs = 24 * 60 * 60 * 1000;
@@ -16,32 +16,31 @@ export function filesProcedures(context: TableContext): readonly Procedure[] {
 }
 
 function expire(context: TableContext): Procedure {
-  return {
+  return procedure({
     name: 'expire_snapshots',
-    parameters: [
-      optional('older_than', 'timestamp'),
-      optional('retain_last', 'int'),
-      optional('max_concurrent_deletes', 'int'),
-      optional('stream_results', 'boolean'),
-      optional('snapshot_ids', 'long-list'),
-      optional('clean_expired_metadata', 'boolean'),
-    ],
-    output: resultColumns({
+    optional: {
+      older_than: 'timestamp',
+      retain_last: 'int',
+      max_concurrent_deletes: 'int',
+      stream_results: 'boolean',
+      snapshot_ids: 'long-list',
+      clean_expired_metadata: 'boolean',
+    },
+    output: {
       deleted_data_files_count: 'long',
       deleted_position_delete_files_count: 'long',
       deleted_equality_delete_files_count: 'long',
       deleted_manifest_files_count: 'long',
       deleted_manifest_lists_count: 'long',
       deleted_statistics_files_count: 'long',
-    }),
-    run: async (args, signal) => {
-      const values = new ProcedureValues(args);
+    },
+    run: async (given, signal) => {
       const result = await expireSnapshots(context, {
-        olderThanMs: values.millis('older_than'),
-        retainLast: values.int('retain_last'),
-        maxConcurrentDeletes: values.int('max_concurrent_deletes'),
-        snapshotIds: values.longs('snapshot_ids'),
-        cleanExpiredMetadata: values.boolean('clean_expired_metadata'),
+        olderThanMs: given.older_than,
+        retainLast: given.retain_last,
+        maxConcurrentDeletes: given.max_concurrent_deletes,
+        snapshotIds: given.snapshot_ids,
+        cleanExpiredMetadata: given.clean_expired_metadata,
         signal,
       });
       const counts = [
@@ -54,43 +53,41 @@ function expire(context: TableContext): Procedure {
       ];
       return [counts.map(BigInt)];
     },
-  };
+  });
 }
 
 function orphans(context: TableContext): Procedure {
-  return {
+  return procedure({
     name: 'remove_orphan_files',
-    parameters: [
-      optional('older_than', 'timestamp'),
-      optional('location', 'string'),
-      optional('dry_run', 'boolean'),
-      optional('max_concurrent_deletes', 'int'),
-      optional('file_list_view', 'string'),
-      optional('equal_schemes', 'string-map'),
-      optional('equal_authorities', 'string-map'),
-      optional('prefix_mismatch_mode', 'string'),
-    ],
-    output: resultColumns({ orphan_file_location: 'string' }),
-    run: async (args, signal) => {
-      const values = new ProcedureValues(args);
-      const olderThanMs = values.millis('older_than');
-      if (olderThanMs !== undefined) refuseShortInterval(context, olderThanMs);
-      if (values.text('file_list_view') !== undefined) {
+    optional: {
+      older_than: 'timestamp',
+      location: 'string',
+      dry_run: 'boolean',
+      max_concurrent_deletes: 'int',
+      file_list_view: 'string',
+      equal_schemes: 'string-map',
+      equal_authorities: 'string-map',
+      prefix_mismatch_mode: 'string',
+    },
+    output: { orphan_file_location: 'string' },
+    run: async (given, signal) => {
+      if (given.older_than !== undefined) refuseShortInterval(context, given.older_than);
+      if (given.file_list_view !== undefined) {
         throw illegalArgument('file_list_view is not supported', 'leave it out: the storage is listed');
       }
       const { locations } = await removeOrphanFiles(context, {
-        olderThanMs,
-        location: values.text('location'),
-        dryRun: values.boolean('dry_run'),
-        maxConcurrentDeletes: values.int('max_concurrent_deletes'),
-        equalSchemes: values.map('equal_schemes'),
-        equalAuthorities: values.map('equal_authorities'),
-        prefixMismatch: prefixMismatchMode(values.text('prefix_mismatch_mode')),
+        olderThanMs: given.older_than,
+        location: given.location,
+        dryRun: given.dry_run,
+        maxConcurrentDeletes: given.max_concurrent_deletes,
+        equalSchemes: given.equal_schemes,
+        equalAuthorities: given.equal_authorities,
+        prefixMismatch: prefixMismatchMode(given.prefix_mismatch_mode),
         signal,
       });
       return locations.map((location) => [location]);
     },
-  };
+  });
 }
 
 function refuseShortInterval({ clock }: TableContext, olderThanMs: number): void {
@@ -104,25 +101,19 @@ function refuseShortInterval({ clock }: TableContext, olderThanMs: number): void
 }
 
 function add(context: TableContext): Procedure {
-  return {
+  return procedure({
     name: 'add_files',
-    parameters: [
-      required('source_table', 'string'),
-      optional('partition_filter', 'string-map'),
-      optional('check_duplicate_files', 'boolean'),
-      optional('parallelism', 'int'),
-    ],
-    output: resultColumns({ added_files_count: 'long', changed_partition_count: 'long' }),
-    run: async (args, signal) => {
-      const values = new ProcedureValues(args);
-      const result = await addFiles(context, {
-        sourceTable: values.text('source_table') ?? '',
-        partitionFilter: values.map('partition_filter'),
-        checkDuplicateFiles: values.boolean('check_duplicate_files'),
+    required: { source_table: 'string' },
+    optional: { partition_filter: 'string-map', check_duplicate_files: 'boolean', parallelism: 'int' },
+    output: { added_files_count: 'long', changed_partition_count: 'long' },
+    run: async (given, signal) => {
+      const { addedFiles, changedPartitions } = await addFiles(context, {
+        sourceTable: given.source_table,
+        partitionFilter: given.partition_filter,
+        checkDuplicateFiles: given.check_duplicate_files,
         signal,
       });
-      const { changedPartitions } = result;
-      return [[BigInt(result.addedFiles), changedPartitions === undefined ? undefined : BigInt(changedPartitions)]];
+      return [[BigInt(addedFiles), changedPartitions === undefined ? undefined : BigInt(changedPartitions)]];
     },
-  };
+  });
 }

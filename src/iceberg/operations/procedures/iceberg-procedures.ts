@@ -2,9 +2,9 @@ import type { Procedure } from '../../../table/queries.ts';
 import type { TableContext } from '../../table-context.ts';
 import { computePartitionStats } from '../statistics/compute-partition-stats.ts';
 import { computeTableStats } from '../statistics/compute-table-stats.ts';
-import { copyProcedures } from './copy-procedures.ts';
+import { rewriteTablePathProcedure } from './copy-procedures.ts';
 import { filesProcedures } from './files-procedures.ts';
-import { optional, ProcedureValues, resultColumns } from './procedure-values.ts';
+import { procedure } from './procedure.ts';
 import { rewriteProcedures } from './rewrite-procedures.ts';
 import { snapshotProcedures } from './snapshot-procedures.ts';
 
@@ -14,7 +14,7 @@ export function icebergProcedures(context: TableContext): readonly Procedure[] {
     ...snapshotProcedures(context),
     ...rewriteProcedures(context),
     ...filesProcedures(context),
-    ...copyProcedures(context),
+    rewriteTablePathProcedure(context),
     ...statisticsProcedures(context),
   ];
 }
@@ -22,25 +22,23 @@ export function icebergProcedures(context: TableContext): readonly Procedure[] {
 /** Procedures that measure a snapshot for planners. No rows: there is none to measure. */
 function statisticsProcedures(context: TableContext): readonly Procedure[] {
   return [
-    {
+    procedure({
       name: 'compute_table_stats',
-      parameters: [optional('snapshot_id', 'long'), optional('columns', 'string-list')],
-      output: resultColumns({ statistics_file: 'string' }),
-      run: async (args, signal) => {
-        const values = new ProcedureValues(args);
-        const request = { snapshotId: values.long('snapshot_id'), columns: values.texts('columns'), signal };
-        const file = await computeTableStats(context, request);
+      optional: { snapshot_id: 'long', columns: 'string-list' },
+      output: { statistics_file: 'string' },
+      run: async ({ snapshot_id: snapshotId, columns }, signal) => {
+        const file = await computeTableStats(context, { snapshotId, columns, signal });
         return file === undefined ? [] : [[file]];
       },
-    },
-    {
+    }),
+    procedure({
       name: 'compute_partition_stats',
-      parameters: [optional('snapshot_id', 'long')],
-      output: resultColumns({ partition_statistics_file: 'string' }),
-      run: async (args, signal) => {
-        const file = await computePartitionStats(context, { snapshotId: new ProcedureValues(args).long('snapshot_id'), signal });
+      optional: { snapshot_id: 'long' },
+      output: { partition_statistics_file: 'string' },
+      run: async ({ snapshot_id: snapshotId }, signal) => {
+        const file = await computePartitionStats(context, { snapshotId, signal });
         return file === undefined ? [] : [[file]];
       },
-    },
+    }),
   ];
 }

@@ -2,13 +2,13 @@ import type { Procedure } from '../../../table/queries.ts';
 import { ancestorsOf, snapshotById } from '../../ancestry.ts';
 import { snapshotNotFound } from '../../snapshot-state-of.ts';
 import type { TableContext } from '../../table-context.ts';
-import { cherrypickSnapshot, publishChanges } from '../refs/cherrypick.ts';
+import { cherrypickSnapshot, type PickedSnapshot, publishChanges } from '../refs/cherrypick.ts';
 import { fastForward } from '../refs/fast-forward.ts';
-import { currentSnapshot, rollbackToSnapshot, rollbackToTimestamp, setCurrentSnapshot } from '../refs/move-main.ts';
-import { optional, ProcedureValues, required, resultColumns } from './procedure-values.ts';
+import { currentSnapshot, type MovedMain, rollbackToSnapshot, rollbackToTimestamp, setCurrentSnapshot } from '../refs/move-main.ts';
+import { procedure } from './procedure.ts';
 
-const movedColumns = resultColumns({ previous_snapshot_id: 'long', current_snapshot_id: 'long' });
-const pickedColumns = resultColumns({ source_snapshot_id: 'long', current_snapshot_id: 'long' });
+const movedColumns = { previous_snapshot_id: 'long', current_snapshot_id: 'long' } as const;
+const pickedColumns = { source_snapshot_id: 'long', current_snapshot_id: 'long' } as const;
 
 /** Procedures that move branches between snapshots. */
 export function snapshotProcedures(context: TableContext): readonly Procedure[] {
@@ -17,81 +17,71 @@ export function snapshotProcedures(context: TableContext): readonly Procedure[] 
 
 function moves(context: TableContext): readonly Procedure[] {
   return [
-    {
+    procedure({
       name: 'rollback_to_snapshot',
-      parameters: [required('snapshot_id', 'long')],
+      required: { snapshot_id: 'long' },
       output: movedColumns,
-      run: async (args, signal) => {
-        const moved = await rollbackToSnapshot(context, new ProcedureValues(args).long('snapshot_id') ?? 0n, { signal });
-        return [[moved.previousSnapshotId, moved.currentSnapshotId]];
-      },
-    },
-    {
+      run: async (given, signal) => movedRow(await rollbackToSnapshot(context, given.snapshot_id, { signal })),
+    }),
+    procedure({
       name: 'rollback_to_timestamp',
-      parameters: [required('timestamp', 'timestamp')],
+      required: { timestamp: 'timestamp' },
       output: movedColumns,
-      run: async (args, signal) => {
-        const moved = await rollbackToTimestamp(context, new ProcedureValues(args).millis('timestamp') ?? 0, { signal });
-        return [[moved.previousSnapshotId, moved.currentSnapshotId]];
-      },
-    },
-    {
+      run: async ({ timestamp }, signal) => movedRow(await rollbackToTimestamp(context, timestamp, { signal })),
+    }),
+    procedure({
       name: 'set_current_snapshot',
-      parameters: [optional('snapshot_id', 'long'), optional('ref', 'string')],
+      optional: { snapshot_id: 'long', ref: 'string' },
       output: movedColumns,
-      run: async (args, signal) => {
-        const values = new ProcedureValues(args);
-        const moved = await setCurrentSnapshot(context, { snapshotId: values.long('snapshot_id'), ref: values.text('ref') }, { signal });
-        return [[moved.previousSnapshotId, moved.currentSnapshotId]];
-      },
-    },
-    {
+      run: async ({ snapshot_id: snapshotId, ref }, signal) => movedRow(await setCurrentSnapshot(context, { snapshotId, ref }, { signal })),
+    }),
+    procedure({
       name: 'fast_forward',
-      parameters: [required('branch', 'string'), required('to', 'string')],
-      output: resultColumns({ branch_updated: 'string', previous_ref: 'long', updated_ref: 'long' }),
-      run: async (args, signal) => {
-        const values = new ProcedureValues(args);
-        const done = await fastForward(context, { branch: values.text('branch') ?? '', to: values.text('to') ?? '' }, { signal });
+      required: { branch: 'string', to: 'string' },
+      output: { branch_updated: 'string', previous_ref: 'long', updated_ref: 'long' },
+      run: async (given, signal) => {
+        const done = await fastForward(context, given, { signal });
         return [[done.branch, done.previousSnapshotId, done.snapshotId]];
       },
-    },
+    }),
   ];
 }
 
 function picks(context: TableContext): readonly Procedure[] {
   return [
-    {
+    procedure({
       name: 'cherrypick_snapshot',
-      parameters: [required('snapshot_id', 'long')],
+      required: { snapshot_id: 'long' },
       output: pickedColumns,
-      run: async (args, signal) => {
-        const picked = await cherrypickSnapshot(context, new ProcedureValues(args).long('snapshot_id') ?? 0n, { signal });
-        return [[picked.sourceSnapshotId, picked.currentSnapshotId]];
-      },
-    },
-    {
+      run: async (given, signal) => pickedRow(await cherrypickSnapshot(context, given.snapshot_id, { signal })),
+    }),
+    procedure({
       name: 'publish_changes',
-      parameters: [required('wap_id', 'string')],
+      required: { wap_id: 'string' },
       output: pickedColumns,
-      run: async (args, signal) => {
-        const picked = await publishChanges(context, new ProcedureValues(args).text('wap_id') ?? '', { signal });
-        return [[picked.sourceSnapshotId, picked.currentSnapshotId]];
-      },
-    },
+      run: async (given, signal) => pickedRow(await publishChanges(context, given.wap_id, { signal })),
+    }),
   ];
 }
 
 function ancestors(context: TableContext): Procedure {
-  return {
+  return procedure({
     name: 'ancestors_of',
-    parameters: [optional('snapshot_id', 'long')],
-    output: resultColumns({ snapshot_id: 'long', timestamp: 'long' }),
-    run: async (args, signal) => {
+    optional: { snapshot_id: 'long' },
+    output: { snapshot_id: 'long', timestamp: 'long' },
+    run: async ({ snapshot_id: id }, signal) => {
       const { metadata } = await context.refresh(signal);
-      const id = new ProcedureValues(args).long('snapshot_id');
       const from = id === undefined ? currentSnapshot(metadata) : snapshotById(metadata, id);
       if (id !== undefined && from === undefined) throw snapshotNotFound(`Cannot find snapshot with ID ${id}`);
       return [...ancestorsOf(metadata, from)].map(({ snapshotId, timestampMs }) => [snapshotId, BigInt(timestampMs)]);
     },
-  };
+  });
+}
+
+function movedRow({ previousSnapshotId, currentSnapshotId }: MovedMain): readonly (readonly (bigint | undefined)[])[] {
+  return [[previousSnapshotId, currentSnapshotId]];
+}
+
+function pickedRow({ sourceSnapshotId, currentSnapshotId }: PickedSnapshot): readonly (readonly bigint[])[] {
+  return [[sourceSnapshotId, currentSnapshotId]];
 }
