@@ -1,7 +1,6 @@
 import type { TablePointer } from '../iceberg/pointer/table-pointer.ts';
-import type { TableIdent } from '../table/table-ident.ts';
+import type { NameChange, TableIdent } from '../table/table-ident.ts';
 import type { IcebergViewNames } from './iceberg-view-names.ts';
-import type { NameChange } from './name-change.ts';
 
 /**
  * The names of one Iceberg catalog: where its kinds differ. Adapters: directories (`hadoop/`), rows of a database (`sql/`), a REST server

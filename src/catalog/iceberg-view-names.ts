@@ -1,7 +1,6 @@
 import type { ViewMetadata } from '../iceberg/view/view-metadata.ts';
 import type { ViewUpdate } from '../iceberg/view/view-updates.ts';
-import type { TableIdent } from '../table/table-ident.ts';
-import type { NameChange } from './name-change.ts';
+import type { NameChange, TableIdent } from '../table/table-ident.ts';
 
 /** A view as it was found. */
 export interface LoadedView {

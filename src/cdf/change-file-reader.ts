@@ -4,12 +4,12 @@ import { isServiceError, ServiceError } from '../base/errors.ts';
 import { readParquet } from '../codec/parquet/read-parquet.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import { describeFields } from '../schema/describe-type.ts';
+import { takeRows } from '../schema/take.ts';
 import type { StructType } from '../schema/types.ts';
 import type { ObjectStore, OpenStoreWith } from '../storage/object-store.ts';
 import type { ChangeFile, VersionChanges } from '../table/changes.ts';
 import { changesGone } from '../table/changes-gone.ts';
 import { type ChangeOrder, deleteCode, plainOrder, readChangeCodes, recordedOrder } from './change-order.ts';
-import { changedRows } from './changed-rows.ts';
 import { JsonBuffer } from './json-buffer.ts';
 import { RowWriters } from './row-writers.ts';
 
@@ -137,5 +137,43 @@ async function readPresent(store: ObjectStore, request: ChangeFileRequest, signa
   } catch (cause) {
     if (!isServiceError(cause, 'not-found')) throw cause;
     throw changesGone(request.location, changes.version, `file "${file.path}" is gone`, { cause });
+  }
+}
+
+/** The rows of a file that are changes: without those deleted before, or the only ones that the version concerns. */
+export function changedRows(batches: readonly ColumnBatch[], file: ChangeFile): readonly ColumnBatch[] {
+  const { deletedRows, onlyRows } = file;
+  if (deletedRows === undefined && onlyRows === undefined) return batches;
+  const only = onlyRows === undefined ? undefined : new Positions(onlyRows);
+  const deleted = deletedRows === undefined ? undefined : new Positions(deletedRows);
+  let first = 0;
+  return batches.map((batch) => {
+    const kept = new Int32Array(batch.rowCount);
+    let count = 0;
+    for (let row = 0; row < batch.rowCount; row++) {
+      const position = first + row;
+      // Both are asked about every row: they only ever move forward.
+      const isDeleted = deleted?.has(position) === true;
+      if (only?.has(position) === false || isDeleted) continue;
+      kept[count] = row;
+      count++;
+    }
+    first += batch.rowCount;
+    return count === batch.rowCount ? batch : takeRows(batch, kept.subarray(0, count));
+  });
+}
+
+/** Ascending positions, asked about in ascending order. */
+class Positions {
+  readonly #positions: BigInt64Array;
+  #next = 0;
+
+  constructor(positions: BigInt64Array) {
+    this.#positions = positions;
+  }
+
+  has(position: number): boolean {
+    while (this.#next < this.#positions.length && Number(this.#positions[this.#next]) < position) this.#next++;
+    return Number(this.#positions[this.#next] ?? -1n) === position;
   }
 }

@@ -3,7 +3,6 @@ import { type JsonValue, printJson } from '../base/bigint-json.ts';
 import { isServiceError } from '../base/errors.ts';
 import { printable } from '../base/printable.ts';
 import { shownJson, withoutSecrets } from '../base/redaction.ts';
-import { placeLines } from './error-place.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { paint, type Terminal } from './terminal.ts';
 
@@ -50,4 +49,27 @@ function causesOf(error: Error): readonly string[] {
     if (!error.message.includes(cause.message)) causes.push(isServiceError(cause) ? `${cause.code}: ${cause.message}` : cause.message);
   }
   return causes;
+}
+
+/** Longest part of a line that is shown; the place is in its middle. */
+const shownWidth = 100;
+
+/** The line of the statement where the error is, and a mark below the place. */
+export function placeLines({ text, position }: Pick<ParseException, 'text' | 'position'>): readonly string[] {
+  const line = (text.split('\n')[position.line - 1] ?? '').replace(/\r$/, '');
+  if (line.trim() === '') return [];
+  const column = Math.min(position.column - 1, line.length);
+  const from = line.length <= shownWidth ? 0 : Math.max(0, Math.min(column - shownWidth / 2, line.length - shownWidth));
+  const shown = inPlace(line.slice(from, from + shownWidth));
+  const cutBefore = from > 0 ? '…' : '';
+  const cutAfter = from + shownWidth < line.length ? '…' : '';
+  const margin = ' '.repeat(String(position.line).length);
+  // Tabs stay tabs, so that the mark stands where the terminal puts them.
+  const indent = (cutBefore + inPlace(line.slice(from, column))).replaceAll(/[^\t]/gu, ' ');
+  return [`  ${position.line} | ${cutBefore}${shown}${cutAfter}`, `  ${margin} | ${indent}^`];
+}
+
+/** Control characters would move the cursor; an escape in their place would move the mark. */
+function inPlace(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, (character) => (character === '\t' ? character : '\ufffd'));
 }

@@ -3,18 +3,19 @@ import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
+import { annotateUuids } from '../codec/parquet/annotate-uuids.ts';
+import { rowGroupLayout } from '../codec/parquet/row-group-layout.ts';
 import { writeParquet } from '../codec/parquet/write-parquet.ts';
 import { columnStatistics } from '../codec/statistics.ts';
 import type { Column, ColumnBatch } from '../schema/columns.ts';
 import { describeType } from '../schema/describe-type.ts';
 import { takeRows } from '../schema/take.ts';
-import type { Field } from '../schema/types.ts';
+import type { DataType, Field, StructType } from '../schema/types.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { dataFileStyles } from '../table/partitioning/data-file-style.ts';
 import { hasPartitionText } from '../table/partitioning/partition-text.ts';
-import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
+import type { StagedFile, StoredLayout, WriteSpec } from '../table/staged-file.ts';
 import { type RowGroup, rowGroups } from './row-groups.ts';
-import { declareUuids, storedLayout } from './stored-layout.ts';
 
 export interface WriteDataFilesTask {
   /** Rows with all columns of `spec.schema`. */
@@ -153,5 +154,43 @@ function refuseUnsupported(spec: WriteSpec): void {
       message: `all ${spec.schema.fields.length} columns are partition columns: data files would be empty`,
       hint: 'keep at least one column that does not partition the table',
     });
+  }
+}
+
+/** Where a written file has its row groups and how large its columns are. */
+function storedLayout(bytes: Uint8Array, schema: StructType): StoredLayout {
+  const leaves = schema.fields.flatMap(leavesOf);
+  const { offsets, columnBytes } = rowGroupLayout(bytes);
+  assert(
+    columnBytes.length === 0 || columnBytes.length === leaves.length,
+    `a file of ${leaves.length} leaf columns has ${columnBytes.length}`,
+  );
+  const sizes = leaves.flatMap(({ id }, index) => (id === undefined ? [] : [[id, columnBytes[index] ?? 0] as const]));
+  return { splitOffsets: offsets, columnBytes: new Map(sizes) };
+}
+
+/** The file with its UUID columns declared as such, which the library has no word for. Columns without an id stay bytes. */
+function declareUuids(bytes: Uint8Array, schema: StructType): Uint8Array {
+  const uuids = schema.fields
+    .flatMap(leavesOf)
+    .flatMap(({ id, type }) => (id !== undefined && type.kind === 'string' && type.format === 'uuid' ? [id] : []));
+  return uuids.length === 0 ? bytes : annotateUuids(bytes, new Set(uuids));
+}
+
+interface Leaf {
+  readonly id: number | undefined;
+  readonly type: DataType;
+}
+
+function leavesOf({ type, id }: Pick<Field, 'type' | 'id'>): readonly Leaf[] {
+  switch (type.kind) {
+    case 'struct':
+      return type.fields.flatMap(leavesOf);
+    case 'list':
+      return leavesOf({ type: type.element, id: type.elementId });
+    case 'map':
+      return [...leavesOf({ type: type.key, id: type.keyId }), ...leavesOf({ type: type.value, id: type.valueId })];
+    default:
+      return [{ id, type }];
   }
 }

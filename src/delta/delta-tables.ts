@@ -1,16 +1,17 @@
+import { fileURLToPath } from 'node:url';
 import type { Clock } from '../base/clock.ts';
 import { isServiceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { OpenEngine } from '../engine/engine.ts';
+import { plainLocation } from '../storage/allowed-locations.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { CommitTried } from '../table/commit-driver.ts';
 import type { FileRewriter } from '../table/operations.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { QueryableTable, TableDefinition } from '../table/table.ts';
 import type { CloneRequest, ConvertRequest, CreateRequest, CreateResult, TableFormatDriver } from '../table/table-formats.ts';
-import { CloneSources } from './clone-sources.ts';
 import { cloneTable, isRooted } from './definition/clone-table.ts';
 import { convertTable } from './definition/convert-table.ts';
 import { createTable } from './definition/create-table.ts';
@@ -130,4 +131,24 @@ export class DeltaTables implements TableFormatDriver {
   #engineInfo(): string {
     return `Tidewater/${this.#parts.version}`;
   }
+}
+
+/** Which directories the clones that were made here refer to: by their makers' word, not by that of their logs. */
+export class CloneSources {
+  readonly #sources = new Map<string, readonly string[]>();
+
+  /** Directories of the files of a clone at a root: its source's, and those that a source which is a clone itself refers to. */
+  of(root: string): readonly string[] {
+    return this.#sources.get(placeOf(root)) ?? [];
+  }
+
+  /** Takes down that a table was made as a clone of another. */
+  add(root: string, sources: readonly string[]): void {
+    this.#sources.set(placeOf(root), sources);
+  }
+}
+
+/** Roots of local stores are URIs. */
+function placeOf(root: string): string {
+  return plainLocation(root.startsWith('file:') ? fileURLToPath(root) : decodeURIComponent(root));
 }

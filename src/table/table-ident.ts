@@ -7,3 +7,6 @@ export interface TableIdent {
 export function partsOf({ namespace, name }: TableIdent): readonly string[] {
   return [...namespace, name];
 }
+
+/** How a change of names ended; `absent`: what it is about is not there, `exists`: the name is taken. */
+export type NameChange = 'done' | 'absent' | 'exists';

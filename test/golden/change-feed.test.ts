@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, printJson } from '../../src/base/bigint-json.ts';
-import { changedRows } from '../../src/cdf/changed-rows.ts';
+import { changedRows } from '../../src/cdf/change-file-reader.ts';
 import { readParquet } from '../../src/codec/parquet/read-parquet.ts';
 import { type PlainValue, rowsOf } from '../../src/codec/rows.ts';
 import { ChangeReader } from '../../src/delta/changes/change-reader.ts';

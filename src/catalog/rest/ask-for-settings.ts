@@ -4,9 +4,8 @@ import type { StorageProperties } from '../../base/storage-settings.ts';
 import { mergedProperties, withoutCredentials } from '../../storage/s3/s3-settings.ts';
 import type { TableIdent } from '../../table/table-ident.ts';
 import { fileSettingsIn, vendedFor } from './file-settings.ts';
-import type { RestClient } from './rest-client.ts';
+import { type RestClient, tableEndpoint } from './rest-client.ts';
 import { invalidAnswer } from './rest-errors.ts';
-import { tableEndpoint } from './table-endpoint.ts';
 
 const credentialsEndpoint = `${tableEndpoint}/credentials`;
 

@@ -211,3 +211,6 @@ function timeOrderedId(now: EpochMs, randomId: string): string {
   const digits = `${time}7${randomId.replaceAll('-', '').slice(timeDigits + 1)}`;
   return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join('-');
 }
+
+/** The endpoint of one table. */
+export const tableEndpoint: string = '/v1/{prefix}/namespaces/{namespace}/tables/{table}';

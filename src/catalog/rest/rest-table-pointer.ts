@@ -2,8 +2,11 @@ import { isJsonObject, type JsonObject } from '../../base/bigint-json.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { HttpAnswer } from '../../base/http-exchange.ts';
 import type { StorageProperties } from '../../base/storage-settings.ts';
+import { sameOrder, sameSchema, sameSpec } from '../../iceberg/metadata/definition-draft.ts';
+import type { MetadataUpdate } from '../../iceberg/metadata/metadata-updates.ts';
 import { tableMetadataFromJson } from '../../iceberg/metadata/read-table-metadata.ts';
 import { requirementToJson } from '../../iceberg/metadata/requirements.ts';
+import type { TableMetadata } from '../../iceberg/metadata/table-metadata.ts';
 import { updateToJson } from '../../iceberg/metadata/updates-json.ts';
 import type { LoadedMetadata, MetadataChange, SwapOutcome, TablePointer } from '../../iceberg/pointer/table-pointer.ts';
 import { namedPlaces } from '../../iceberg/table-roots.ts';
@@ -12,11 +15,9 @@ import { VendedSettings } from '../../storage/vended-settings.ts';
 import type { TableIdent } from '../../table/table-ident.ts';
 import { schemaNotFound } from '../catalog-errors.ts';
 import { askForSettings, settingsNotRenewed } from './ask-for-settings.ts';
-import { effectiveUpdates } from './effective-updates.ts';
 import { fileSettingsIn } from './file-settings.ts';
-import type { RestClient } from './rest-client.ts';
+import { type RestClient, tableEndpoint } from './rest-client.ts';
 import { failureIn, invalidAnswer, outcomeUnknown, restError } from './rest-errors.ts';
-import { tableEndpoint } from './table-endpoint.ts';
 
 const statusNotModified = 304;
 const statusNotFound = 404;
@@ -169,4 +170,37 @@ export function commitBody(ident: TableIdent, base: LoadedMetadata | undefined, 
     requirements: change.requirements.map(requirementToJson),
     updates: effectiveUpdates(base?.metadata, change.updates).map(updateToJson),
   };
+}
+
+const lastAdded = -1;
+
+/**
+ * Updates without the adding of schemas, specs and orders that the table has already: Java's servers take -1 only for one that is added
+ * anew, and refuse it for one that was found to be there.
+ */
+function effectiveUpdates(base: TableMetadata | undefined, updates: readonly MetadataUpdate[]): readonly MetadataUpdate[] {
+  if (base === undefined) return updates;
+  const present: Record<'schema' | 'spec' | 'order', number | undefined> = { schema: undefined, spec: undefined, order: undefined };
+  return updates.flatMap((update): readonly MetadataUpdate[] => {
+    switch (update.action) {
+      case 'add-schema':
+        present.schema =
+          update.lastColumnId === base.lastColumnId ? base.schemas.find((known) => sameSchema(known, update.schema))?.schemaId : undefined;
+        return present.schema === undefined ? [update] : [];
+      case 'add-spec':
+        present.spec = base.partitionSpecs.find((known) => sameSpec(known, update.spec))?.specId;
+        return present.spec === undefined ? [update] : [];
+      case 'add-sort-order':
+        present.order = base.sortOrders.find((known) => sameOrder(known, update.sortOrder))?.orderId;
+        return present.order === undefined ? [update] : [];
+      case 'set-current-schema':
+        return [{ ...update, schemaId: update.schemaId === lastAdded ? (present.schema ?? lastAdded) : update.schemaId }];
+      case 'set-default-spec':
+        return [{ ...update, specId: update.specId === lastAdded ? (present.spec ?? lastAdded) : update.specId }];
+      case 'set-default-sort-order':
+        return [{ ...update, sortOrderId: update.sortOrderId === lastAdded ? (present.order ?? lastAdded) : update.sortOrderId }];
+      default:
+        return [update];
+    }
+  });
 }

@@ -12,10 +12,9 @@ import type { ViewMetadata } from '../../iceberg/view/view-metadata.ts';
 import { applyViewUpdates, type ViewUpdate } from '../../iceberg/view/view-updates.ts';
 import { refuseElsewhere } from '../../storage/allowed-locations.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
-import type { TableIdent } from '../../table/table-ident.ts';
+import type { NameChange, TableIdent } from '../../table/table-ident.ts';
 import { schemaNotFound } from '../catalog-errors.ts';
 import type { IcebergViewNames, LoadedView } from '../iceberg-view-names.ts';
-import type { NameChange } from '../name-change.ts';
 import { movesMetadata } from './moves-metadata.ts';
 import type { SqlTableRows } from './sql-table-rows.ts';
 

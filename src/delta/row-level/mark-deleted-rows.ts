@@ -5,13 +5,13 @@ import { positionsByFile } from '../../rows/change/positions-by-file.ts';
 import { withScan } from '../../rows/change/target-scan.ts';
 import type { RowPositions } from '../../rows/change/touched-file.ts';
 import type { RowTable } from '../../rows/row-table.ts';
+import type { Range } from '../../schema/slice.ts';
 import { type AddFile, type DeletionVector, physicalRows } from '../actions.ts';
 import { deletionVectorPath } from '../deletion-vectors/deletion-vector-path.ts';
 import { readDeletionVector } from '../deletion-vectors/read-deletion-vector.ts';
 import { writeDeletionVectors } from '../deletion-vectors/write-deletion-vectors.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import type { FileChanges, MarkedFile } from './file-changes.ts';
-import { looseStatistics } from './loose-statistics.ts';
 
 /** Vectors wait to be written together until they hold this many positions. */
 const maxPendingPositions = 4_000_000;
@@ -73,4 +73,38 @@ function markedFile({ file, rows }: Pending, deletionVector: DeletionVector): Ma
 function countPhysicalRows(table: Pick<RowTable<AddFile>, 'work' | 'scan'>, file: AddFile): Promise<number> {
   const scanning = table.scan([file], { withPositions: true, withDeletedRows: true });
   return withScan(scanning, async (scan) => Number(await countRows(table.work, scan)));
+}
+
+/**
+ * Statistics of a file some of whose rows are deleted by a vector: the row count stays physical, and bounds and counts are no longer
+ * tight. The rest of the text is kept as it is, so that no number in it changes.
+ */
+export function looseStatistics(stats: string | undefined, physicalRows: number): string {
+  const text = stats?.trim() ?? '';
+  if (!text.startsWith('{') || !text.endsWith('}')) return `{"numRecords":${physicalRows},"tightBounds":false}`;
+  const tight = memberValue(text, 'tightBounds');
+  const loose =
+    tight === undefined
+      ? `${text.slice(0, -1).trimEnd()}${/\{\s*\}$/.test(text) ? '' : ','}"tightBounds":false}`
+      : `${text.slice(0, tight.from)}false${text.slice(tight.until)}`;
+  return memberValue(loose, 'numRecords') === undefined ? `{"numRecords":${physicalRows},${loose.slice(1)}` : loose;
+}
+
+/** Strings, brackets, and everything between them that is neither space nor punctuation. */
+const lexeme = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs;
+
+/** Where the plain value of a member of the outermost object stands. */
+function memberValue(text: string, name: string): Range | undefined {
+  let depth = 0;
+  let seen: 'nothing' | 'name' | 'colon' = 'nothing';
+  for (const match of text.matchAll(lexeme)) {
+    const [token] = match;
+    if (seen === 'colon') return { from: match.index, until: match.index + token.length };
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    if (depth !== 1) seen = 'nothing';
+    else if (seen === 'name') seen = token === ':' ? 'colon' : 'nothing';
+    else if (token === `"${name}"`) seen = 'name';
+  }
+  return undefined;
 }

@@ -5,7 +5,7 @@ import type { DecodeSpec } from '../../protocol/sealed-batch.ts';
 import type { NeedsOfRecords } from '../evolve/needs-of-records.ts';
 import { rowOfConnect } from '../infer/row-of-connect.ts';
 import { AvroPayload } from './avro/avro-payload.ts';
-import type { RecordPart } from './avro/schema-reference.ts';
+import { type RecordPart, referenceInPrefix } from './avro/schema-reference.ts';
 import { CompressedPayload, type UnpackBudget } from './compressed-payload.ts';
 import { ConnectJson } from './connect/connect-payload.ts';
 import { connectReader } from './connect/connect-readers.ts';
@@ -14,14 +14,15 @@ import { CsvPayload } from './csv-payload.ts';
 import { DebeziumJson } from './debezium/debezium-json.ts';
 import { deletedColumn } from './debezium/deleted-column.ts';
 import { eventMembers } from './debezium/event-members.ts';
-import { FramedPayload } from './framed-payload.ts';
 import { JsonPayload, type JsonRoot } from './json/json-payload.ts';
 import { type Member, ObjectReader } from './json/object-reader.ts';
 import type { KnownSchemas } from './known-schemas.ts';
 import { LetterPayload } from './letter-payload.ts';
 import type { PayloadDecoder, PayloadMember, UnreadMembers } from './payload-decoder.ts';
 import { ProtobufPayload } from './protobuf/protobuf-payload.ts';
+import type { Refusal } from './rejection.ts';
 import type { RescuedMembers } from './rescued-members.ts';
+import type { SourceRecord } from './source-record.ts';
 import { WholePayload } from './whole-payload.ts';
 
 export interface PayloadDecoderOptions {
@@ -161,4 +162,21 @@ function notOneColumn(kind: string, members: readonly PayloadMember[]): ServiceE
     message: `payloads of format ${kind} are one value, and ${members.length} columns take it: ${members.map(({ label }) => label).join(', ')}`,
     hint: 'leave one column from the value; fill the others from key, headers, topic, partition, offset or timestamp',
   });
+}
+
+/** A payload behind the prefix of a registry's serializer, whose schema is not needed to read it. */
+class FramedPayload implements PayloadDecoder {
+  readonly #inner: PayloadDecoder;
+  readonly #part: RecordPart;
+
+  constructor(inner: PayloadDecoder, part: RecordPart) {
+    this.#inner = inner;
+    this.#part = part;
+  }
+
+  decode(record: SourceRecord, start: number, end: number): Refusal | undefined {
+    const reference = referenceInPrefix(record, start, end);
+    if (typeof reference === 'string') return { reason: 'invalid-json', message: `the ${this.#part} ${reference}` };
+    return this.#inner.decode(record, reference.from, end);
+  }
 }

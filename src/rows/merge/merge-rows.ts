@@ -1,4 +1,6 @@
 import { conjunction, type Expression } from '../../expr/expression.ts';
+import { quoteName } from '../../expr/sql/engine-sql.ts';
+import type { StructType } from '../../schema/types.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { MergeRequest, RowOperationResult } from '../../table/row-operations.ts';
 import { memberRule } from '../change/assigned-values.ts';
@@ -9,14 +11,14 @@ import type { RowClause } from '../change/rewrite-sql.ts';
 import { holdTarget } from '../change/target-scan.ts';
 import { runRowOperation } from '../row-operation.ts';
 import type { GivenRows, RowChange, RowTable } from '../row-table.ts';
+import type { RowWork } from '../row-work.ts';
 import { boundInsertValues, insertValues } from './insert-values.ts';
 import { changeClauses } from './merge-change-clauses.ts';
 import { findMatches } from './merge-matches.ts';
 import { mergeCounts } from './merge-outcome.ts';
 import { MergeSource } from './merge-source.ts';
-import { checkClauses, type MergeScopes, type MergeStatement, resolveMerge } from './merge-statement.ts';
+import { checkClauses, type MergeScopes, type MergeStatement, mergeScopes, resolveMerge } from './merge-statement.ts';
 import { countTouched, type TouchedRows } from './merge-touched-rows.ts';
-import { searchScopes } from './search-scopes.ts';
 import { matchableRows } from './source-key-filter.ts';
 
 /**
@@ -125,4 +127,26 @@ async function matchCondition<File>({ work }: RowTable<File>, { statement, scope
   if (statement.notMatchedBySource.length > 0) return undefined;
   const sides = { scope: scopes.both, target: scopes.target, source: scopes.source, sourceRows: source.rows };
   return conjunction(await matchableRows(work, sides, statement.condition));
+}
+
+/** Names where the request gives none. */
+const defaultAlias = { target: 'target', source: 'source' };
+
+/** Both sides as the search joins them: the table, which has `schema`, as `t`, the source as `s`. */
+function searchScopes(
+  work: RowWork,
+  schema: StructType,
+  { request, source }: { readonly request: MergeRequest; readonly source: MergeSource },
+): MergeScopes {
+  const target = {
+    alias: request.targetAlias ?? defaultAlias.target,
+    schema,
+    columnSql: (name: string) => `t.${quoteName(name)}`,
+  };
+  const given = {
+    alias: request.sourceAlias ?? defaultAlias.source,
+    schema: source.schema,
+    columnSql: (name: string) => `s.${quoteName(source.columnOf(name))}`,
+  };
+  return mergeScopes({ target, source: given }, work.now);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changedRows } from '../../../src/cdf/changed-rows.ts';
+import { changedRows } from '../../../src/cdf/change-file-reader.ts';
 import { buildBatch } from '../../../src/codec/build-columns.ts';
 import { rowsOf } from '../../../src/codec/rows.ts';
 import type { ChangeFile } from '../../../src/table/changes.ts';

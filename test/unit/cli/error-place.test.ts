@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { placeLines } from '../../../src/cli/error-place.ts';
+import { placeLines } from '../../../src/cli/print-error.ts';
 
 const at = (text: string, line: number, column: number): readonly string[] => placeLines({ text, position: { offset: 0, line, column } });
 

@@ -3,11 +3,12 @@ import type { CommitOptions } from '../../../table/row-operations.ts';
 import { childLocation } from '../../location.ts';
 import type { TableMetadata } from '../../metadata/table-metadata.ts';
 import { fileNameOf } from '../../pointer/metadata-names.ts';
+import type { LoadedMetadata } from '../../pointer/table-pointer.ts';
+import { entriesOf, type MetadataSource, manifestsOf } from '../../scan/manifests.ts';
 import type { TableContext } from '../../table-context.ts';
 import { deleteFiles, refuseForeign } from '../delete-files.ts';
 import { illegalArgument, refuseWithoutGc } from '../operation-errors.ts';
 import { fits, type LocationParts, type PrefixMismatchMode, partsOf, type SameLocations, sameLocations } from './location-match.ts';
-import { referredFiles, versionHintName } from './referred-files.ts';
 
 export interface OrphanRequest extends Pick<CommitOptions, 'signal'> {
   /** Files from before this time (milliseconds since the epoch) may go. Default: three days ago. */
@@ -157,4 +158,30 @@ async function deleteThem(
   const locations = found.map(({ location }) => location);
   const gone = new Set(await deleteFiles(context.files, locations, options));
   return found.filter(({ location }) => gone.has(location));
+}
+
+/** Names of files that belong to a file-system table without being referred to. */
+const versionHintName = 'version-hint.text';
+
+/**
+ * Every location that a table's newest metadata refers to: of the data of each of its snapshots, of its manifests and lists, of its earlier
+ * metadata and of statistics. A location may come several times.
+ *
+ * @throws ServiceError when a manifest cannot be read: nothing is known then.
+ */
+export async function* referredFiles(source: MetadataSource, loaded: LoadedMetadata, signal?: AbortSignal): AsyncGenerator<string> {
+  const { metadata, metadataLocation } = loaded;
+  if (metadataLocation !== undefined) yield metadataLocation;
+  for (const { metadataFile } of metadata.metadataLog) yield metadataFile;
+  for (const { statisticsPath } of [...metadata.statistics, ...metadata.partitionStatistics]) yield statisticsPath;
+  const seen = new Set<string>();
+  for (const snapshot of metadata.snapshots) {
+    if (snapshot.manifestList !== undefined) yield snapshot.manifestList;
+    for (const manifest of await manifestsOf(source, metadata, snapshot, signal)) {
+      if (seen.has(manifest.path)) continue;
+      seen.add(manifest.path);
+      yield manifest.path;
+      for (const { file } of await entriesOf(source, metadata, manifest, signal)) yield file.path;
+    }
+  }
 }

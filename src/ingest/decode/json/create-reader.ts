@@ -12,16 +12,14 @@ import type { DecodeSpec } from '../../../protocol/sealed-batch.ts';
 import type { DataType } from '../../../schema/types.ts';
 import type { UnreadMembers } from '../payload-decoder.ts';
 import { BooleanReader } from './boolean-reader.ts';
-import { DateReader, TimestampReader } from './date-time-readers.ts';
+import { DateReader, NanosReader, TimeReader, TimestampReader } from './date-time-readers.ts';
 import { DecimalReader } from './decimal-reader.ts';
 import { FloatingReader } from './floating-reader.ts';
 import { IntegerReader, LongReader } from './integer-readers.ts';
 import type { JsonReader } from './json-reader.ts';
-import { NanosReader } from './nanos-reader.ts';
 import { ListReader, MapReader, StructReader } from './nested-readers.ts';
 import { ObjectReader } from './object-reader.ts';
 import { BinaryReader, StringReader } from './text-readers.ts';
-import { TimeReader } from './time-reader.ts';
 
 type Unknown = DecodeSpec['unknownMembers'];
 

@@ -42,9 +42,7 @@ export class TimestampReader implements JsonReader {
   constructor(column: Int64Builder) {
     this.column = column;
     this.#zoned = column.type.kind === 'timestamp';
-    this.#expectedForm = this.#zoned
-      ? 'a timestamp (YYYY-MM-DDThh:mm:ss, optional fraction, and Z or an offset)'
-      : 'a timestamp without zone (YYYY-MM-DDThh:mm:ss and optional fraction, no Z or offset)';
+    this.#expectedForm = timestampForm(this.#zoned);
   }
 
   read(cursor: JsonCursor): boolean {
@@ -82,4 +80,65 @@ export class TimestampReader implements JsonReader {
     const unit = byte === MINUS || isDigit(byte) ? '; a bare number does not say its unit' : '';
     return cursor.wrongType(`${this.#expectedForm}${unit}`);
   }
+}
+
+const form = 'a time (hh:mm:ss and optional fraction)';
+const timePattern = /^(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?$/;
+
+/** time: a string `hh:mm:ss[.f…]` from 00:00:00 to before 24:00:00, to the microsecond, never rounded. */
+export class TimeReader implements JsonReader {
+  readonly column: Int64Builder;
+
+  constructor(column: Int64Builder) {
+    this.column = column;
+  }
+
+  read(cursor: JsonCursor): boolean {
+    const from = cursor.pos;
+    if (byteAt(cursor.bytes, from, cursor.end) !== QUOTE) return cursor.wrongType(form);
+    if (!cursor.scanString()) return false;
+    const text = Buffer.from(cursor.text.buffer, cursor.text.byteOffset, cursor.text.byteLength);
+    const parts = timePattern.exec(text.toString('latin1', cursor.textStart, cursor.textEnd));
+    if (parts === null) return cursor.fail('wrong-type', `is not ${form}`, from, cursor.pos);
+    const [hour = 0, minute = 0, second = 0] = parts.slice(1, 4).map(Number);
+    const fraction = (parts[4] ?? '').padEnd(9, '0');
+    if (hour > 23 || minute > 59 || second > 59 || !fraction.endsWith('000'))
+      return cursor.fail('out-of-range', 'is not a possible time of day in whole microseconds', from, cursor.pos);
+    this.column.append((hour * 3600 + minute * 60 + second) * 1_000_000 + Number(fraction.slice(0, 6)));
+    return true;
+  }
+}
+
+/** timestamp_ns: an ISO 8601 string with a zone; timestamp_ntz_ns: one without. To the nanosecond, years 1677 to 2262, never rounded. */
+export class NanosReader implements JsonReader {
+  readonly column: Int64Builder;
+  readonly #zoned: boolean;
+  readonly #parser = new DateTimeText(9);
+
+  constructor(column: Int64Builder) {
+    this.column = column;
+    this.#zoned = column.type.kind === 'timestamp_ns';
+  }
+
+  read(cursor: JsonCursor): boolean {
+    const form = timestampForm(this.#zoned);
+    const from = cursor.pos;
+    if (byteAt(cursor.bytes, from, cursor.end) !== QUOTE) return cursor.wrongType(form);
+    if (!cursor.scanString()) return false;
+    const parser = this.#parser;
+    const until = parser.parseDateTime(cursor.text, cursor.textStart, cursor.textEnd);
+    if (until !== impossibleTime && (until !== cursor.textEnd || parser.zoned !== this.#zoned))
+      return cursor.fail('wrong-type', `is not ${form}`, from, cursor.pos);
+    const nanos = BigInt(parser.seconds) * 1_000_000_000n + BigInt(parser.micros * 1000 + parser.nanos);
+    if (until === impossibleTime || BigInt.asIntN(64, nanos) !== nanos)
+      return cursor.fail('out-of-range', 'is not a possible time of years 1677 to 2262 in whole nanoseconds', from, cursor.pos);
+    this.column.appendBigInt(nanos);
+    return true;
+  }
+}
+
+function timestampForm(zoned: boolean): string {
+  return zoned
+    ? 'a timestamp (YYYY-MM-DDThh:mm:ss, optional fraction, and Z or an offset)'
+    : 'a timestamp without zone (YYYY-MM-DDThh:mm:ss and optional fraction, no Z or offset)';
 }

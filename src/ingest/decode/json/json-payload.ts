@@ -1,11 +1,11 @@
+import { assert } from '../../../base/assert.ts';
 import type { PassReason } from '../../../protocol/sealed-batch.ts';
 import type { NeedsOfRecords } from '../../evolve/needs-of-records.ts';
 import type { PayloadDecoder } from '../payload-decoder.ts';
-import type { Refusal } from '../rejection.ts';
+import { columnName, inColumn, type Refusal, type Rejection, shown } from '../rejection.ts';
 import type { SourceRecord } from '../source-record.ts';
 import { OPEN_BRACE } from './json-bytes.ts';
 import { JsonCursor } from './json-cursor.ts';
-import { jsonRejection } from './json-rejection.ts';
 
 /** What reads the object that a payload is. */
 export interface JsonRoot {
@@ -54,4 +54,28 @@ function refuseOther(cursor: JsonCursor): false {
   return cursor.peek() < 0
     ? cursor.fail('not-an-object', 'is not a JSON object', from, cursor.pos)
     : cursor.invalid('the end of the payload');
+}
+
+/** Writes up the failure a reader left on the cursor; `start` is where the payload begins. */
+function jsonRejection(cursor: JsonCursor, start: number): Rejection {
+  const { failure } = cursor;
+  assert(failure !== undefined, 'a refused record must say why');
+  const place = inColumn(cursor.path);
+  const value = shown(cursor.bytes, failure.from, failure.until);
+  const at = `at byte ${failure.from - start}`;
+  switch (failure.reason) {
+    case 'invalid-json':
+      return { reason: failure.reason, message: `${place}not valid JSON ${at}: ${failure.detail}` };
+    case 'invalid-utf8':
+      return { reason: failure.reason, message: `${place}the text ${at} ${failure.detail}` };
+    case 'too-deep':
+      return { reason: failure.reason, message: `${place}${failure.detail} ${at}` };
+    case 'unknown-member':
+    case 'duplicate-member':
+      return { reason: failure.reason, message: `${place}member ${value} ${failure.detail}` };
+    default: {
+      const message = `${place}${value === '' ? '' : `${value} `}${failure.detail}`;
+      return { reason: failure.reason, message, ...(failure.reason === 'missing-required' ? { missing: columnName(cursor.path) } : {}) };
+    }
+  }
 }

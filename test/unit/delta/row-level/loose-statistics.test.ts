@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { looseStatistics } from '../../../../src/delta/row-level/loose-statistics.ts';
+import { looseStatistics } from '../../../../src/delta/row-level/mark-deleted-rows.ts';
 
 it.each([
   [

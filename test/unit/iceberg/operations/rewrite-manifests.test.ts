@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { alterTable } from '../../../../src/iceberg/definition/alter-table.ts';
-import { referredFiles } from '../../../../src/iceberg/operations/orphans/referred-files.ts';
+import { referredFiles } from '../../../../src/iceberg/operations/orphans/remove-orphan-files.ts';
 import { icebergProcedures } from '../../../../src/iceberg/operations/procedures/iceberg-procedures.ts';
 import { rewriteManifests } from '../../../../src/iceberg/operations/rewrite/rewrite-manifests.ts';
 import type { TableContext } from '../../../../src/iceberg/table-context.ts';
