@@ -1,4 +1,5 @@
 import { isJsonObject, parseJson } from '../base/bigint-json.ts';
+import { describeError } from '../base/errors.ts';
 import { changeLines } from '../cdf/change-rows.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { nextVersion, toVersion } from '../table/version.ts';
@@ -59,6 +60,9 @@ async function withBroker<T>(context: CommandContext, use: (components: OpenedCo
 
 async function using<T>(components: OpenedComponents, use: (components: OpenedComponents) => Promise<T>): Promise<T> {
   try {
+    await components.tables.refresh((like, error) => {
+      process.stderr.write(`tables made like ${like} are not known: ${describeError(error)}\n`);
+    });
     return await use(components);
   } finally {
     await components.close();

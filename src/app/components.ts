@@ -9,6 +9,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { TableEvents } from '../protocol/table-events.ts';
 import type { TableCatalog } from '../table/table.ts';
+import type { PipelineTables } from './made-tables.ts';
 import type { ProcessMemory } from './process-memory.ts';
 
 /** What every role of a process shares. */
@@ -23,6 +24,8 @@ export interface Components {
   readonly health: HealthRegistry;
   readonly kafka: KafkaClient;
   readonly catalog: TableCatalog;
+  /** Those of the configuration, and those that were made. */
+  readonly tables: PipelineTables;
   readonly events: TableEvents;
   /** `undefined`: the process reads no topics. */
   readonly memory: ProcessMemory | undefined;

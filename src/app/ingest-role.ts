@@ -9,20 +9,18 @@ import { TableEvolution } from '../commit/table-evolution.ts';
 import type { TableSettings } from '../config/table-settings.ts';
 import { DeadLetterIncarnations } from '../ingest/dead-letter-incarnations.ts';
 import { DeadLetterTopic } from '../ingest/dead-letter-topic.ts';
-import { LaneReader } from '../ingest/divide/lane-reader.ts';
 import { declaredNeeds } from '../ingest/evolve/row-needs.ts';
 import { type LedgerStatus, MemoryLedger } from '../ingest/memory/memory-ledger.ts';
 import { otherPipelines } from '../ingest/other-pipelines.ts';
 import { isLetterRoute, type RouteSettings } from '../ingest/settings.ts';
-import { type IngestStatus, TableIngest } from '../ingest/table-ingest.ts';
-import type { KafkaClient } from '../kafka/client.ts';
+import { type IngestStatus, TableIngest, type TableIngestSettings } from '../ingest/table-ingest.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
-import type { DivisionOfTable, DivisionSpec } from '../protocol/division.ts';
 import type { ReplayTarget } from '../protocol/replayed-record.ts';
 import { SchemaRegistry } from '../registry/schema-registry.ts';
 import type { Table } from '../table/table.ts';
 import type { Components } from './components.ts';
+import { DividedRoutes } from './divided-routes.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
 import { type RouteSources, routeSources } from './route-sources.ts';
@@ -66,8 +64,10 @@ export class IngestRole {
   readonly #awaitedTopics = new Set<string>();
   readonly #drifts = new Map<string, DriftWatch>();
   readonly #deadLetterTopics: DeadLetterIncarnations;
-  /** One for each divided route, shared by the ingests of its tables. */
-  readonly #readers = new Map<DivisionSpec, LaneReader>();
+  #stop: AbortSignal | undefined;
+  readonly #dividedRoutes: DividedRoutes;
+  /** The ingests that were started, by table; each ends when the role is stopped. */
+  readonly #started = new Map<string, Promise<void>>();
   /** What the threads' engines spill; they are ended without a chance to tidy up. */
   readonly #spillDirectory: string;
 
@@ -107,17 +107,26 @@ export class IngestRole {
       stuckAfterMs,
       onStuck,
     });
+    this.#dividedRoutes = new DividedRoutes({
+      components,
+      divider: pooledDivider(this.#pool, this.#registry),
+      memory: this.#ledger,
+      onMade: (table) => {
+        this.#start(table);
+      },
+    });
   }
 
   #openLedger(sizeBytes: number): MemoryLedger {
     const { metrics, config } = this.#components;
     const { memoryHeldBytes, memorySizeBytes, memoryWaiting } = metrics.ingest;
-    const divisions = new Set(config.ingest.routes.flatMap(({ divided }) => (divided === undefined ? [] : [divided.spec])));
+    const divisions = new Set(config.ingest.routes.flatMap(({ divided }) => divided?.spec ?? []));
+    const made = [...divisions].reduce((sum, { template }) => sum + (template?.max ?? 0), 0);
     memorySizeBytes.set(sizeBytes, {});
     return new MemoryLedger({
       sizeBytes,
       // Tables, what reads for several of them, and the letters.
-      shares: config.ingest.routes.length + divisions.size + 1,
+      shares: config.ingest.routes.length + made + divisions.size + 1,
       onChange: (heldBytes, waiting) => {
         memoryHeldBytes.set(heldBytes, {});
         memoryWaiting.set(waiting, {});
@@ -149,20 +158,35 @@ export class IngestRole {
     const warmed = this.#pool.warm();
     // A thread that cannot load says so again at its first task, where it is handled.
     warmed.catch(() => undefined);
+    this.#stop = signal;
     try {
-      await Promise.all(this.#routedTables().map((routed) => this.#superviseTable(routed, signal)));
+      for (const { name } of this.#components.config.tables) this.#start(name);
+      await this.#dividedRoutes.findMade(signal);
+      await this.#ended();
     } finally {
       await this.#pool.close();
       await rm(this.#spillDirectory, { recursive: true, force: true });
     }
   }
 
-  #routedTables(): readonly RoutedTable[] {
-    const { tables, ingest } = this.#components.config;
-    return tables.flatMap((table) => {
-      const route = ingest.routes.find((candidate) => candidate.table === table.name);
-      return route === undefined ? [] : [{ table, route }];
-    });
+  #start(name: string): void {
+    const { tables } = this.#components;
+    const table = tables.all.find((each) => each.name === name);
+    const route = tables.routeOf(name);
+    const stop = this.#stop;
+    if (table === undefined || route === undefined || stop === undefined || this.#started.has(name)) return;
+    const running = this.#superviseTable({ table, route }, stop);
+    // Looked at in `#ended`.
+    running.catch(() => undefined);
+    this.#started.set(name, running);
+  }
+
+  /** Tables may come until the last has ended. */
+  async #ended(): Promise<void> {
+    for (let count = -1; count < this.#started.size; ) {
+      count = this.#started.size;
+      await Promise.all(this.#started.values());
+    }
   }
 
   #superviseTable(routed: RoutedTable, signal: AbortSignal): Promise<void> {
@@ -218,7 +242,7 @@ export class IngestRole {
       decodeSpecFor: (write, tableId) => ({
         ...drift.decodeSpec(write),
         replays: replayTopic === undefined ? undefined : replayTarget(replayTopic, { pipeline, tableId, route }),
-        division: route.divided,
+        division: route.madeFor === undefined ? route.divided : undefined,
         evolve: evolution?.spec,
       }),
       holdLetters: this.#holdLetters,
@@ -234,8 +258,9 @@ export class IngestRole {
         ...sources,
         groupId: `${ingest.groupId}-${settings.name}`,
         storePassedAfterMs: route.divided === undefined ? undefined : storePassedAfterMs,
+        startAt: this.#beginningOf(route),
       },
-      kafka: route.divided === undefined ? kafka : this.#sharedReader(route.divided),
+      kafka: route.divided === undefined ? kafka : this.#dividedRoutes.kafkaOf(settings.name, route.divided.spec),
       sink,
       identities,
       awaitedTopics: this.#awaitedTopics,
@@ -258,23 +283,11 @@ export class IngestRole {
     }
   }
 
-  /** What reads the topics of a divided route for all of its tables, as it looks to one of them. */
-  #sharedReader({ spec: division, index }: DivisionOfTable): Pick<KafkaClient, 'admin' | 'consumer'> {
-    const { config, kafka, clock, logger } = this.#components;
-    const { groupId, deadLetters } = config.ingest;
-    const reader =
-      this.#readers.get(division) ??
-      new LaneReader({
-        ...{ kafka, division, clock, memory: this.#ledger },
-        divider: pooledDivider(this.#pool, this.#registry),
-        groupId: `${groupId}-${division.parts[0]?.table ?? ''}`,
-        isWhole: (topic) => topic === deadLetters.replayTopic,
-        onLeftBehind: (table, at) => {
-          logger.warn('table takes nothing more, the others of its route go on without it', { table, ...at });
-        },
-      });
-    this.#readers.set(division, reader);
-    return { admin: kafka.admin, consumer: (options) => reader.consumer(index, options) };
+  /** A table that was made begins where the one it is made like stands. */
+  #beginningOf({ divided, madeFor }: RouteSettings): TableIngestSettings['startAt'] {
+    if (divided === undefined || madeFor === undefined) return undefined;
+    const reader = this.#dividedRoutes.readerOf(divided.spec);
+    return (at, topicId) => reader.beginningAt(at, topicId);
   }
 
   /** A pipeline may do without the right to read its replay topic; then nothing is replayed into its tables. */
@@ -332,12 +345,14 @@ export class IngestRole {
   }
 }
 
-/** Whose replayed records a table takes; of a divided route they may be of any of its tables. */
+/** Whose replayed records a table takes; of a divided route they may be of any of its listed tables. */
 function replayTarget(
   topic: string,
-  { pipeline, tableId, route: { table, divided } }: { readonly pipeline: string; readonly tableId: string; readonly route: RouteSettings },
+  { pipeline, tableId, route }: { readonly pipeline: string; readonly tableId: string; readonly route: RouteSettings },
 ): ReplayTarget {
-  return { topic, pipeline, table, tableId, together: divided?.spec.parts.map((part) => part.table) };
+  const { table, divided, madeFor } = route;
+  const together = madeFor === undefined ? divided?.spec.parts.map((part) => part.table) : undefined;
+  return { topic, pipeline, table, tableId, together };
 }
 
 /** Columns that were declared since the table was made. */

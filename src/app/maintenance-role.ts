@@ -10,6 +10,7 @@ import { feedWatermarks } from './feed-watermarks.ts';
 import { observeMaintenance } from './observe/observe-maintenance.ts';
 
 const countIntervalMs = 5_000;
+const findIntervalMs = 30_000;
 
 /** Maintenance of all tables of the configuration. */
 export class MaintenanceRole {
@@ -55,8 +56,19 @@ export class MaintenanceRole {
       clock,
       observer: observeMaintenance(metrics, logger),
     });
-    await Promise.all([service.run(signal), this.#countJobs(signal)]);
+    await Promise.all([service.run(signal), this.#countJobs(signal), this.#findTables(signal)]);
     this.#reporter.report('stopped');
+  }
+
+  /** Tables that are made while it runs are maintained, too, whichever process made them. */
+  async #findTables(signal: AbortSignal): Promise<void> {
+    const { clock, tables, logger } = this.#components;
+    while (!signal.aborted) {
+      await tables.refresh((like, error) => {
+        logger.debug('made tables not looked for', { like, detail: describeError(error) });
+      }, signal);
+      await clock.sleep(findIntervalMs, signal).catch(() => undefined);
+    }
   }
 
   async #countJobs(signal: AbortSignal): Promise<void> {

@@ -88,6 +88,7 @@ export function openComponents(options: OpenOptions): OpenedComponents {
     health: new HealthRegistry(clock),
     kafka,
     catalog: tables.catalog,
+    tables: tables.tables,
     events: new LocalTableEvents(clock),
     memory,
     close: async () => {

@@ -4,15 +4,17 @@ import type { Clock } from '../base/clock.ts';
 import type { Failpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
-import { FileSystemCatalog } from '../catalog/file-system-catalog.ts';
+import { type CatalogEntry, FileSystemCatalog } from '../catalog/file-system-catalog.ts';
 import { formatDrivers } from '../catalog/formats.ts';
 import type { Config } from '../config/settings.ts';
 import { createdWith } from '../config/start-checks.ts';
+import type { TableSettings } from '../config/table-settings.ts';
 import type { OpenEngine } from '../engine/engine.ts';
 import type { OpenStoreWith } from '../storage/object-store.ts';
 import type { CommitTried } from '../table/commit-driver.ts';
 import type { FileRewriter } from '../table/operations.ts';
-import type { TableCatalog } from '../table/table.ts';
+import type { Components } from './components.ts';
+import { PipelineTables } from './made-tables.ts';
 import { productVersion } from './package.ts';
 import { PipelineCatalogs } from './pipeline-catalogs.ts';
 
@@ -28,8 +30,12 @@ export interface OpenTablesParts {
   readonly rewriter: FileRewriter;
 }
 
+export interface OpenedTables extends Pick<Components, 'catalog' | 'tables'> {
+  close(): Promise<void>;
+}
+
 /** The tables of the configuration, of either format, at their locations or in their catalogs. */
-export function openTables(parts: OpenTablesParts): { readonly catalog: TableCatalog; close(): Promise<void> } {
+export function openTables(parts: OpenTablesParts): OpenedTables {
   const { config, openStore, clock, random, ids, failpoint } = parts;
   const drivers = formatDrivers(
     { ...parts, version: productVersion, compression: config.commit.compression, staysWithTable: true },
@@ -44,7 +50,6 @@ export function openTables(parts: OpenTablesParts): { readonly catalog: TableCat
   );
   const catalogs = new PipelineCatalogs({
     catalogs: config.catalogs,
-    tables: config.tables,
     iceberg: drivers.iceberg,
     openStoreWith: (settings) => (location) => openStore(location, settings),
     clock,
@@ -53,12 +58,16 @@ export function openTables(parts: OpenTablesParts): { readonly catalog: TableCat
     failpoint,
     allowedLocations: config.maintenance.allowedLocations,
   });
-  const catalog = new FileSystemCatalog(
-    config.tables.map((table) => {
-      const { name, format, location } = table;
-      return { name, format, location, definition: createdWith(table, config), opener: catalogs.openerOf(table) };
-    }),
-    drivers,
-  );
-  return { catalog, close: () => catalogs.close() };
+  const entryOf = (table: TableSettings): CatalogEntry => {
+    const { name, format, location } = table;
+    return { name, format, location, definition: createdWith(table, config), opener: catalogs.openerOf(table) };
+  };
+  const catalog = new FileSystemCatalog(config.tables.map(entryOf), drivers);
+  const tables = new PipelineTables({
+    ...{ config, clock, random, ids, failpoint, catalog },
+    add: (table) => {
+      catalog.add(entryOf(table));
+    },
+  });
+  return { catalog, tables, close: () => catalogs.close() };
 }

@@ -17,7 +17,6 @@ import { absolutePath, storageSettings } from './session-catalogs.ts';
 
 export interface PipelineCatalogParts {
   readonly catalogs: readonly CatalogSettings[];
-  readonly tables: readonly TableSettings[];
   readonly iceberg: IcebergTables;
   /** Stores with settings of a catalog, or of one of its tables. */
   readonly openStoreWith: (settings: StorageSettings) => OpenObjectStore;
@@ -33,14 +32,17 @@ export interface PipelineCatalogParts {
 export class PipelineCatalogs {
   readonly #parts: PipelineCatalogParts;
   readonly #open = new Map<string, IcebergCatalog>();
+  /** What the pipeline calls the tables of catalogs, by their full names there. */
+  readonly #names = new Map<string, string>();
 
   constructor(parts: PipelineCatalogParts) {
     this.#parts = parts;
   }
 
   /** Opens and creates a table where its catalog says; `undefined`: the table is in none. */
-  openerOf({ inCatalog }: TableSettings): TableOpener | undefined {
+  openerOf({ inCatalog, name: own, location }: TableSettings): TableOpener | undefined {
     if (inCatalog === undefined) return undefined;
+    this.#names.set(location, own);
     const { catalog: name, namespace, table } = inCatalog;
     const ident = { namespace, name: table };
     return {
@@ -88,11 +90,10 @@ export class PipelineCatalogs {
 
   /** Tables go by the names of the configuration. */
   #tablesOf(stores: StorageProperties): PointerTables {
-    const { iceberg, failpoint, tables, openStoreWith } = this.#parts;
+    const { iceberg, failpoint, openStoreWith } = this.#parts;
     const inner = icebergPointerTables(iceberg, openStoreWith, stores);
-    const names = new Map(tables.map(({ name, location }) => [location, name]));
     const pointed = (pointer: TablePointer): TablePointer => {
-      const named = namedPointer(pointer, names.get(pointer.name) ?? pointer.name);
+      const named = namedPointer(pointer, this.#names.get(pointer.name) ?? pointer.name);
       return failpoint === inertFailpoint ? named : failpointPointer(named, failpoint);
     };
     return {

@@ -1,5 +1,5 @@
 import type { FeedStatus, PartitionStatus, PipelineStatus, QueueStatus, TableStatus } from '../admin/status.ts';
-import { describeFailure, isServiceError } from '../base/errors.ts';
+import { describeError, describeFailure, isServiceError } from '../base/errors.ts';
 import type { FeedStatus as RunningFeedStatus } from '../cdf/feed-parts.ts';
 import type { TableSettings } from '../config/table-settings.ts';
 import { isLetterRoute, type RouteSettings } from '../ingest/settings.ts';
@@ -24,8 +24,11 @@ export interface StatusSources {
 
 /** How far every table, feed and queue is, from the tables and the broker themselves. */
 export async function pipelineStatus(sources: StatusSources, signal: AbortSignal): Promise<PipelineStatus> {
-  const { config } = sources.components;
-  const tables = await Promise.all(config.tables.map((table) => tableStatus(sources, table, signal)));
+  const { config, tables: known, logger } = sources.components;
+  await known.refresh((like, error) => {
+    logger.debug('made tables not looked for', { like, detail: describeError(error) });
+  }, signal);
+  const tables = await Promise.all(known.all.map((table) => tableStatus(sources, table, signal)));
   return {
     pipeline: config.pipeline,
     role: sources.role,
@@ -103,7 +106,7 @@ export async function partitionStatuses(
   ingest: IngestStatus | undefined,
 ): Promise<readonly PartitionStatus[]> {
   const { config, kafka } = components;
-  const route = config.ingest.routes.find((candidate) => candidate.table === table);
+  const route = components.tables.routeOf(table);
   const replays = route === undefined || isLetterRoute(route) ? [] : [config.ingest.deadLetters.replayTopic];
   const marks = snapshot?.progressStartingWith(`${config.pipeline}:`) ?? new Map<string, bigint>();
   const topics = new Set([...(route?.topics ?? []), ...matchedTopics(route, config.pipeline, marks, ingest), ...replays]);

@@ -12,6 +12,9 @@ export const failpointNames = [
   // Commits of keyed tables.
   'after-key-lookup',
   'after-key-marks',
+  // Tables that a template makes.
+  'before-table-made',
+  'table-made',
   // Commits of Iceberg tables.
   'after-manifests',
   'after-manifest-list',

@@ -29,16 +29,24 @@ export interface TableOpener {
  * @throws ServiceError `CATALOG_INVALID` (kind invalid) when two entries share a name or a location.
  */
 export class FileSystemCatalog implements TableCatalog {
-  readonly names: readonly string[];
-  readonly #entries: ReadonlyMap<string, CatalogEntry>;
+  readonly #entries: Map<string, CatalogEntry>;
   readonly #openers: Readonly<Partial<Record<TableFormat, TableOpener>>>;
   readonly #open = new Map<string, Table>();
 
   constructor(entries: readonly CatalogEntry[], openers: Readonly<Partial<Record<TableFormat, TableOpener>>>) {
     refuseDuplicates(entries);
-    this.names = entries.map((entry) => entry.name);
     this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
     this.#openers = openers;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#entries.keys()];
+  }
+
+  /** Takes in a table that is to be known from now on. @throws ServiceError `CATALOG_INVALID` as the constructor. */
+  add(entry: CatalogEntry): void {
+    refuseDuplicates([...this.#entries.values(), entry]);
+    this.#entries.set(entry.name, entry);
   }
 
   /** @throws ServiceError `TABLE_NOT_FOUND` (not-found), `FORMAT_UNSUPPORTED` (unsupported). */

@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { NameInCatalog, ReadTableRequest } from '../app/app-commands.ts';
 import { type CatalogSettings, catalogConf } from '../config/catalog-settings.ts';
+import { madeTable } from '../config/made-table.ts';
 import { namePath } from '../session/column.ts';
 import { type CommandSession, usageError } from './command-session.ts';
 
@@ -27,8 +28,9 @@ export function namedTable(session: CommandSession, table: string, conf: readonl
   if (isPath(table)) {
     return { name: table, location: isUri(table) || isAbsolute(table) ? table : resolve(session.environment.workingDir, table) };
   }
-  const { tables, catalogs } = session.loadConfig().config;
-  const entry = tables.find(({ name }) => name === table);
+  const { config } = session.loadConfig();
+  const { tables, catalogs } = config;
+  const entry = tables.find(({ name }) => name === table) ?? madeTable(config, table)?.settings;
   if (entry?.inCatalog !== undefined) {
     const { catalog, namespace, table: name } = entry.inCatalog;
     return ofCatalog(table, nameIn(catalogs, catalog, [...namespace, name]));

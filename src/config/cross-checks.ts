@@ -1,5 +1,6 @@
+import { mayMake, mayMeet } from '../ingest/divide/made-name.ts';
 import { hasRecordTypes } from '../ingest/divide/record-types.ts';
-import { isLetterRoute, sharedPlace } from '../ingest/settings.ts';
+import { isLetterRoute, sharedPlace, tablePlace } from '../ingest/settings.ts';
 import { topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
 import type { ConfigIssue } from './config-issues.ts';
 import type { ConfigPath } from './config-node.ts';
@@ -12,6 +13,7 @@ export function crossChecks(config: Config): readonly ConfigIssue[] {
     ...catalogIssues(config),
     ...duplicateTables(config),
     ...routeIssues(config),
+    ...templateIssues(config),
     ...letterTableIssues(config),
     ...keyedIssues(config),
     ...feedIssues(config),
@@ -49,12 +51,12 @@ function routeIssues({ ingest, tables, positionsTopic, schemaRegistry }: Config)
   const { routes, deadLetters } = ingest;
   return routes.flatMap((route, index) => {
     if (isLetterRoute(route)) return [];
-    const path = ['ingest', ...route.at];
+    const path = ['ingest', ...tablePlace(route)];
     const shared = ['ingest', ...sharedPlace(route)];
     const found: ConfigIssue[] = [];
-    if (!tables.some(({ name }) => name === route.table)) found.push(issue([...path, 'table'], `no table is called "${route.table}"`));
+    if (!tables.some(({ name }) => name === route.table)) found.push(issue(path, `no table is called "${route.table}"`));
     if (routes.findIndex(({ table }) => table === route.table) < index) {
-      found.push(issue([...path, 'table'], `table "${route.table}" has a route already; list all its topics there`));
+      found.push(issue(path, `table "${route.table}" has a route already; list all its topics there`));
     }
     // Once for all tables of a divided route.
     if ((route.divided?.index ?? 0) > 0) return found;
@@ -72,6 +74,24 @@ function routeIssues({ ingest, tables, positionsTopic, schemaRegistry }: Config)
       if (topic === positionsTopic) found.push(issue([...shared, 'topics'], `"${topic}" is the topic of the feeds’ positions`));
     }
     return found;
+  });
+}
+
+/** Tables that two templates make must not have one name. */
+function templateIssues({ ingest }: Config): readonly ConfigIssue[] {
+  const templates = ingest.routes.flatMap(({ divided, at }) =>
+    divided?.spec.template === undefined || at.at(-1) !== 'template' ? [] : [{ ...divided.spec.template, at }],
+  );
+  return templates.flatMap(({ table, at }, index) => {
+    const other = templates.slice(0, index).find((earlier) => mayMeet(earlier.table, table));
+    return other === undefined
+      ? []
+      : [
+          issue(
+            ['ingest', ...at, 'table'],
+            `may make the same names as "${other.table}" of another route; begin or end it with something else`,
+          ),
+        ];
   });
 }
 
@@ -100,7 +120,7 @@ function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly
     const path = ['feeds', index];
     const found: ConfigIssue[] = [];
     const table = tables.find(({ name }) => name === feed.table);
-    if (table === undefined) found.push(issue([...path, 'table'], `no table is called "${feed.table}"`));
+    if (table === undefined) found.push(issue([...path, 'table'], `no table is called "${feed.table}"${madeHint(ingest, feed.table)}`));
     if (feeds.findIndex(({ topic }) => topic === feed.topic) < index)
       found.push(issue([...path, 'topic'], `a second feed publishes to "${feed.topic}"`));
     if (ingested.has(feed.topic))
@@ -113,6 +133,14 @@ function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly
     }
     return found;
   });
+}
+
+/** Feeds are of listed tables: what is made later has rows before anybody could have asked for their changes. */
+function madeHint({ routes }: Config['ingest'], name: string): string {
+  const templates = routes.flatMap(({ divided }) => divided?.spec.template ?? []);
+  return templates.some(({ table }) => mayMake(table, name))
+    ? '; tables that a template makes have no feeds: list it in tables, and in divide.tables'
+    : '';
 }
 
 /** Names made of a prefix and a table's name may be longer than each of them. */

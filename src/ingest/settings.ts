@@ -29,8 +29,15 @@ export interface RouteSettings extends TransformSettings {
   readonly key: PayloadEncoding | undefined;
   /** Present where the records of the topics are divided: the table gets the part of this number. */
   readonly divided?: DivisionOfTable | undefined;
+  /** The key that a template made the table for; no file has such a route. */
+  readonly madeFor?: string | undefined;
   /** Where the file has it, below `ingest`. */
   readonly at: readonly (string | number)[];
+}
+
+/** Where the file has the name of its table, below `ingest`. */
+export function tablePlace({ at }: Pick<RouteSettings, 'at'>): RouteSettings['at'] {
+  return [...at, at.at(-1) === 'template' ? 'like' : 'table'];
 }
 
 /** Where the file has what the parts of a divided route have in common, below `ingest`. */
@@ -39,7 +46,7 @@ export function sharedPlace({ at, divided }: Pick<RouteSettings, 'at' | 'divided
 }
 
 /** A route as the file has it. */
-interface RouteEntry extends Omit<RouteSettings, 'table' | 'divided' | 'at'> {
+interface RouteEntry extends Omit<RouteSettings, 'table' | 'divided' | 'madeFor' | 'at'> {
   readonly table?: string | undefined;
   readonly divide?: DivisionEntry | undefined;
 }
@@ -285,13 +292,23 @@ const route: z.ZodType<RouteEntry> = z
 function routesOf({ table, divide, ...route }: RouteEntry, index: number): readonly RouteSettings[] {
   const at = ['routes', index];
   if (divide === undefined) return [{ ...route, table: table ?? '', at }];
-  const parts = divide.parts.map(({ table: name, values, pattern }) => ({ table: name, values, pattern }));
-  const spec = { key: divide.key, value: route.value, parts, unmatched: divide.unmatched };
-  return divide.parts.map(({ table: name, columns, select, where, expect }, number) => ({
+  const { template } = divide;
+  const listed = divide.parts.map((part, number) => ({ ...part, at: [...at, 'divide', 'tables', number] }));
+  const like =
+    template === undefined
+      ? []
+      : [{ ...template, table: template.like, values: [], pattern: undefined, at: [...at, 'divide', 'template'] }];
+  const entries = [...listed, ...like];
+  const parts = entries.map(({ table: name, values, pattern }) => ({ table: name, values, pattern }));
+  const spec = {
+    ...{ key: divide.key, value: route.value, parts, unmatched: divide.unmatched },
+    ...(template === undefined ? {} : { template: { table: template.table, like: template.like, max: template.max } }),
+  };
+  return entries.map(({ table: name, columns, select, where, expect, at: place }, number) => ({
     ...route,
     ...{ table: name, columns, select, where, expect },
     divided: { spec, index: number },
-    at: [...at, 'divide', 'tables', number],
+    at: place,
   }));
 }
 

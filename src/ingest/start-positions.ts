@@ -22,7 +22,7 @@ export interface ReadFrom extends TopicPartition {
 export interface StartPlan {
   readonly positions: readonly ReadFrom[];
   readonly discontinuities: readonly Discontinuity[];
-  /** Partitions whose topic, or which themselves, were not there when asked for. */
+  /** Partitions whose topic, or which themselves, were not there when asked for, and those that nobody can say the beginning of yet. */
   readonly absent: readonly TopicPartition[];
   /** Marks that must be in the table before anything is read; the plan is made anew then. */
   readonly settleFirst: readonly BatchRange[];
@@ -41,6 +41,11 @@ export interface StartPlanOptions {
   readonly quietTopics?: readonly string[] | undefined;
   /** Topics that were not there when others were: this process has seen them missing, or the table has marks of others that match. */
   readonly awaited: Pick<ReadonlySet<string>, 'has'>;
+  /**
+   * Where a partition begins that the table has no mark of, instead of what `startFrom` says; `undefined`: nobody can say yet. Not asked of quiet
+   * topics.
+   */
+  readonly startAt?: ((at: TopicPartition, topicId: string) => bigint | undefined) | undefined;
 }
 
 /** Decides for each assigned partition where reading starts, from the table's marks and what the topics hold. */
@@ -64,6 +69,7 @@ export async function planStart(options: StartPlanOptions): Promise<StartPlan> {
 }
 
 interface PlanInProgress {
+  readonly absent: TopicPartition[];
   readonly positions: ReadFrom[];
   readonly discontinuities: Discontinuity[];
   readonly settleFirst: BatchRange[];
@@ -83,6 +89,10 @@ function planPartition(
   const { topic, partition, earliest, latest } = offsets;
   const isAssigned = about.assigned.has(partition);
   const mark = markOf(marks, partition);
+  if (options.startAt !== undefined && isUnread(mark) && options.quietTopics?.includes(topic) !== true) {
+    if (isAssigned) planFirst(plan, { identity, partition, latest, offset: options.startAt({ topic, partition }, identity.topicId) });
+    return;
+  }
   // Where a topic begins is decided for all its partitions at once, whoever reads them: a partition without a mark was added since.
   if (!isAssigned && typeof mark === 'bigint') return;
   const startFrom = options.quietTopics?.includes(topic) === true ? 'earliest' : options.startFrom;
@@ -96,6 +106,29 @@ function planPartition(
   if (decision.settleFirst) plan.settleFirst.push({ topic, partition, from: offset, until: offset, expectedMark, writerId });
   if (isAssigned)
     plan.positions.push({ topic, partition, offset, lag: latest - offset, topicId: identity.topicId, writerId, expectedMark });
+}
+
+function isUnread(mark: bigint | Unmarked): boolean {
+  return typeof mark !== 'bigint' && mark !== 'other-incarnation';
+}
+
+/** A partition whose first mark somebody else knows; it is in the table before anything is read. */
+function planFirst(
+  plan: PlanInProgress,
+  {
+    identity,
+    partition,
+    latest,
+    offset,
+  }: { readonly identity: SourceIdentity; readonly partition: number; readonly latest: bigint; readonly offset: bigint | undefined },
+): void {
+  const { topic, topicId } = identity;
+  if (offset === undefined) plan.absent.push({ topic, partition });
+  else {
+    const writerId = writerIdOf(identity, partition);
+    plan.settleFirst.push({ topic, partition, from: offset, until: offset, expectedMark: undefined, writerId });
+    plan.positions.push({ topic, partition, offset, lag: latest - offset, topicId, writerId, expectedMark: undefined });
+  }
 }
 
 /** Offsets and the incarnation they belong to: it was the same before they were asked for and after. */

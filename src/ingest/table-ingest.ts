@@ -19,7 +19,14 @@ import type { IngestObserver, IngestState } from './ingest-observer.ts';
 import type { MemoryLedger, MemoryShare } from './memory/memory-ledger.ts';
 import { TableBuffer } from './memory/table-buffer.ts';
 import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
-import { type Discontinuity, discontinuityError, discontinuityHint, planStart, type StartPlan } from './start-positions.ts';
+import {
+  type Discontinuity,
+  discontinuityError,
+  discontinuityHint,
+  planStart,
+  type StartPlan,
+  type StartPlanOptions,
+} from './start-positions.ts';
 
 export interface TableIngestSettings {
   readonly pipeline: string;
@@ -40,6 +47,8 @@ export interface TableIngestSettings {
   readonly sessionTimeoutMs: number;
   readonly onOffsetDiscontinuity: DiscontinuityPolicy;
   readonly startFrom: StartFrom;
+  /** Where partitions begin that the table has no mark of, instead. */
+  readonly startAt?: StartPlanOptions['startAt'];
   /**
    * How long offsets without a record for the table may stay unstored: many of them pass a table that takes a part of a topic, and it would be read
    * again from where its last record was. Absent: until the next record.
@@ -341,7 +350,7 @@ export class TableIngest implements ConsumerHandler {
     this.#discontinuities = plan.discontinuities;
     this.#planAgainMs = plan.absent.length > 0 ? clock.monotonicMs() + absentRetryMs : Number.POSITIVE_INFINITY;
     for (const { topic, partition } of plan.absent)
-      observer.warning('partition is not there yet', { table: settings.table, topic, partition });
+      observer.warning('partition is not there yet, or where it begins', { table: settings.table, topic, partition });
     for (const entry of plan.discontinuities) observer.discontinuity({ ...entry, hint: discontinuityHint });
     for (const { topic, partition, lag } of plan.positions) observer.placed({ topic, partition, lag });
     this.#isPlaced = plan.absent.length === 0;
@@ -362,6 +371,7 @@ export class TableIngest implements ConsumerHandler {
         identityOf: (topic) => identities.identityOf(topic),
         policy: settings.onOffsetDiscontinuity,
         startFrom: settings.startFrom,
+        startAt: settings.startAt,
         quietTopics: settings.quietTopics,
         awaited,
       });

@@ -7,7 +7,9 @@ export type DivisionKey =
   /** The last header of that name. */
   | { readonly kind: 'header'; readonly name: string }
   /** The full name of the record that the schema of the value describes. */
-  | { readonly kind: 'record-type' };
+  | { readonly kind: 'record-type' }
+  /** The name of its topic. */
+  | { readonly kind: 'topic' };
 
 /** What one table takes: records whose key is one of `values`, or matches `pattern` as a whole. */
 export interface DivisionPart {
@@ -16,16 +18,43 @@ export interface DivisionPart {
   readonly pattern?: string | undefined;
 }
 
+/** How tables are called that are made for keys which no listed table takes. */
+export interface DivisionTemplate {
+  /** A name with `{key}` in it. */
+  readonly table: string;
+  /** The table that they are made like; it is the last of the listed parts, and takes no key. */
+  readonly like: string;
+  /** So many are made at most. */
+  readonly max: number;
+  /** Names that are taken by other tables. */
+  readonly reserved?: readonly string[] | undefined;
+  /** There are so many already. */
+  readonly isFull?: boolean | undefined;
+}
+
+/** A table that was made for a key. */
+export interface MadePart {
+  readonly table: string;
+  readonly key: string;
+}
+
 /** How the records of a route are divided among tables. Plain data, sent to worker threads. */
 export interface DivisionSpec {
   readonly key: DivisionKey;
   readonly value: ValueEncoding;
   /** The first that fits takes a record. */
   readonly parts: readonly DivisionPart[];
-  /** What becomes of records that no part takes. They are read with the first table. */
+  /** What becomes of records that no part takes. They are read with the first table, or with the one that others are made like. */
   readonly unmatched: 'reject' | 'suspend' | 'skip';
   /** One of the tables has a row for each key, so that a truncation must not be passed over. */
   readonly keyed?: boolean | undefined;
+  /** Absent: there are the listed tables only. What it has made stands behind them among the parts. */
+  readonly template?: DivisionTemplate | undefined;
+}
+
+/** The number of the part that records are read with which no part takes: where tables are made, nobody else waits for it to be known. */
+export function unmatchedPart({ parts, template }: Pick<DivisionSpec, 'parts' | 'template'>): number {
+  return template === undefined ? 0 : parts.findIndex(({ table }) => table === template.like);
 }
 
 /** What a table is one of. */
@@ -60,7 +89,7 @@ export interface DividedBatch extends BatchSpan {
   /** Number of the source batch. */
   readonly source: number;
   readonly recordCount: number;
-  /** No table takes them, or nobody knows which: they are read with the first table, and become no rows there. */
+  /** No table takes them, or nobody knows which: they are read with the table of `unmatchedPart`, and become no rows there. */
   readonly unmatched: boolean;
 }
 
@@ -73,6 +102,8 @@ export interface DividedPart {
 export interface DivideResult {
   /** One for each part of the division. */
   readonly parts: readonly DividedPart[];
+  /** Keys that a table is to be made for; nobody was given their records. */
+  readonly wanted: readonly string[];
 }
 
 /** Divides record batches, off the main thread. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CompressionTypes } from 'kafkajs';
 import { describe, expect, it } from 'vitest';
@@ -64,7 +64,7 @@ logging: { format: json, level: info }
     [5, 'delta', 'after-dead-letters:kill:2'],
     [5, 'delta', 'after-fetch:kill:6'],
   ] as const)(
-    '%i %s tables after %s',
+    'P01: %i %s tables after %s',
     async (count, format, failpoint) => {
       const divided = route(count, format);
       const { config, topic, tables } = divided;
@@ -117,4 +117,116 @@ logging: { format: json, level: info }
     },
     300_000,
   );
+
+  /* Ten tables of either format are listed, ten more are made; one after the other processes are killed at every point that has to do with them. */
+  it('P01: twenty lanes, half of them made by a template, lose and double nothing when processes are killed and a table stands still', async () => {
+    const name = `made-${randomUUID().slice(0, 8)}`;
+    const config = join(dir, name, 'pipeline.yaml');
+    mkdirSync(join(dir, name));
+    const listed = Array.from({ length: 10 }, (_, index) => `t${index}`);
+    const keys = Array.from({ length: 10 }, (_, index) => `Key-${index}`);
+    const made = new Map(keys.map((key) => [`made_${key.toLowerCase().replace('-', '_')}`, key]));
+    const columns = 'columns: [{ name: id, type: long, nullable: false }, { name: kind, type: string }]';
+    writeFileSync(
+      config,
+      `pipeline: ${name}
+dataDir: ${join(dir, name)}
+kafka: { brokers: [${kafkaBrokers().join(', ')}] }
+redis: { url: "${redisUrl()}" }
+tables:
+${listed.map((table, index) => `  - { name: ${table}, format: ${index % 2 === 0 ? 'delta' : 'iceberg'}, ${columns} }`).join('\n')}
+  - { name: others, ${columns} }
+ingest:
+  maxBatchAge: 300ms
+  sessionTimeout: 6s
+  routes:
+    - topics: [${name}]
+      divide:
+        member: kind
+        tables:
+${listed.map((table) => `          - { table: ${table}, values: [${table}] }`).join('\n')}
+        template: { table: "made_{key}", like: others, max: ${keys.length} }
+maintenance: { enabled: false }
+server: { port: 0 }
+logging: { format: json, level: info }
+`,
+    );
+    await workload.admin.createTopics({ topics: [{ topic: name, numPartitions: 4 }] });
+    const expected = new Map<string, number[]>([...listed, ...made.values()].map((kind) => [kind, []]));
+    let id = 0;
+    let letters = 0;
+    const produce = async (kinds: readonly string[]): Promise<void> => {
+      const producer = workload.kafka.producer({ idempotent: true, maxInFlightRequests: 1 });
+      await producer.connect();
+      for (let partition = 0; partition < 4; partition += 1) {
+        const messages = kinds.map((kind) => {
+          id += 1;
+          expected.get(kind)?.push(id);
+          return { value: JSON.stringify({ id, kind }), partition };
+        });
+        letters += 1;
+        await producer.send({ topic: name, messages: [...messages, { value: 'poison', partition }], compression: CompressionTypes.GZIP });
+      }
+      await producer.disconnect();
+    };
+    const total = (left: readonly string[] = []): number =>
+      [...expected].reduce((sum, [kind, ids]) => sum + (left.includes(kind) ? 0 : ids.length), 0);
+    const rowsIn = async (one: ProductProcess, left: readonly string[] = []): Promise<number> =>
+      (await one.status()).tables.reduce((sum, { name: table, rowCount }) => sum + (left.includes(table) ? 0 : (rowCount ?? 0)), 0);
+    const first = serve({ config });
+    await produce(listed);
+    await eventually('the first records are there', async () => (await rowsIn(first)) === total(), 180_000);
+    const points = [
+      'before-table-made:kill:1',
+      'table-made:kill:1',
+      'after-fetch:kill:2',
+      'before-data-file:kill:3',
+      'before-commit:kill:5',
+      'after-dead-letters:kill:1',
+      'after-manifests:kill:2',
+      'commit-applied:kill:7',
+      'before-group-offsets:kill:4',
+    ];
+    for (const [round, point] of points.entries()) {
+      const second = serve({ config }, { env: { FAILPOINT: point } });
+      // A new key each time, which both processes may be the first to meet.
+      const kinds = [...listed, ...keys.slice(0, round + 1)];
+      await eventually(
+        `one reads that is to be killed at ${point}`,
+        () => second.exit !== undefined || second.log.includes('partitions assigned'),
+        180_000,
+      );
+      for (let tried = 0; second.exit === undefined && tried < 60; tried += 1) await produce(kinds);
+      // Who makes a table is whoever meets its key: the other may have been first.
+      if (!point.includes('table-made')) await eventually(`one is killed at ${point}`, () => second.exit !== undefined, 120_000);
+      await second.kill();
+    }
+    await produce([...listed, ...keys]);
+    await eventually('all records are there', async () => (await rowsIn(first)) === total(), 120_000);
+    // One table stands still: where it lies is something else for a while.
+    const place = join(dir, name, 'tables', 't0');
+    renameSync(place, `${place}.away`);
+    writeFileSync(place, '');
+    await produce([...listed, ...keys]);
+    await eventually('the others go on', async () => (await rowsIn(first, ['t0'])) === total(['t0']), 120_000);
+    rmSync(place);
+    renameSync(`${place}.away`, place);
+    expect((await first.terminate()).code, first.log).toBe(0);
+    const third = serve({ config });
+    await eventually('the table has caught up', async () => (await rowsIn(third)) === total(), 120_000);
+    expect((await third.terminate()).code, third.log).toBe(0);
+    for (const [table, kind] of [...listed.map((each) => [each, each] as const), ...made]) {
+      const rows = await rowsOf({ config, topic: name, tables: listed }, table);
+      expect(new Set(rows.map((row) => row.kind)), table).toEqual(new Set([kind]));
+      expect(
+        rows.map((row) => row.id).toSorted((left, right) => left - right),
+        table,
+      ).toEqual(expected.get(kind));
+    }
+    const found = await runProduct({ config, args: ['dlq', 'list', '--json', '--limit', '100000'] });
+    expect(found.stdout.split('\n').filter((line) => line.includes('"offset"')).length, found.log).toBe(letters);
+    const audit = await runProduct({ config, args: ['audit', '--json'] });
+    expect(audit.code, audit.log).toBe(0);
+    expect(audit.stdout.split('\n').filter((line) => line.includes('made_key_')).length).toBe(keys.length);
+  }, 600_000);
 });

@@ -14,6 +14,9 @@ import { MemoryBroker } from './kafka/memory-broker.ts';
 import { silentIngestObserver } from './silent-observers.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 
+/** What a process that is gone waits for. */
+export const never: Promise<never> = new Promise(() => undefined);
+
 /** Takes batches and keeps marks as a table does; commits wait while `held`. */
 export class MarkKeeper implements BatchSink {
   readonly batches: SealedBatch[] = [];
@@ -30,6 +33,7 @@ export class MarkKeeper implements BatchSink {
   /** Name of a mark that a test has put into `marks`. */
   writerOf: (partition: string) => string = (partition) => partition;
   #tail: Promise<unknown> = Promise.resolve();
+  #process = 0;
 
   async progressStartingWith(): Promise<ReadonlyMap<string, bigint>> {
     await this.#tail;
@@ -57,15 +61,23 @@ export class MarkKeeper implements BatchSink {
     }
   }
 
+  /** What was submitted and is not committed never is; nobody hears of it. */
+  crash(): void {
+    this.#process += 1;
+    this.#tail = Promise.resolve();
+  }
+
   submit(batch: SealedBatch, revoked: AbortSignal): Promise<BatchOutcome> {
     this.batches.push(batch);
-    const turn = this.#tail.then(() => this.#commit(batch, revoked));
+    const process = this.#process;
+    const turn = this.#tail.then(() => this.#commit(batch, revoked, process));
     this.#tail = turn.catch(() => undefined);
     return turn;
   }
 
-  async #commit(batch: SealedBatch, revoked: AbortSignal): Promise<BatchOutcome> {
+  async #commit(batch: SealedBatch, revoked: AbortSignal, process: number): Promise<BatchOutcome> {
     await this.held;
+    if (process !== this.#process) await never;
     const answer = this.answer?.(batch);
     if (answer !== undefined) return answer;
     if (revoked.aborted) return { kind: 'discarded', reason: 'revoked' };

@@ -3,16 +3,18 @@ import { BatchDivider } from '../../src/app/workers/batch-divider.ts';
 import { toEpochMs } from '../../src/base/clock.ts';
 import { inertFailpoint } from '../../src/base/failpoint.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
+import type { MadeTables } from '../../src/ingest/divide/growing-division.ts';
 import { LaneReader } from '../../src/ingest/divide/lane-reader.ts';
+import { madeName } from '../../src/ingest/divide/made-name.ts';
 import { TableIngest, type TableIngestSettings } from '../../src/ingest/table-ingest.ts';
-import type { KafkaClient } from '../../src/kafka/client.ts';
+import type { KafkaClient, TopicPartition } from '../../src/kafka/client.ts';
 import type { Compression } from '../../src/kafka/records/compression.ts';
 import { encodeRecordBatch } from '../../src/kafka/records/record-batch.ts';
 import { RecordCursor } from '../../src/kafka/records/record-cursor.ts';
 import type { BatchOutcome } from '../../src/protocol/batch-sink.ts';
 import type { DivisionSpec, RecordDivider } from '../../src/protocol/division.ts';
 import type { SealedBatch } from '../../src/protocol/sealed-batch.ts';
-import { MarkKeeper } from './ingest-bench.ts';
+import { MarkKeeper, never } from './ingest-bench.ts';
 import { MemoryBroker } from './kafka/memory-broker.ts';
 import { silentIngestObserver } from './silent-observers.ts';
 import { SimulatedClock } from './simulated-clock.ts';
@@ -50,16 +52,21 @@ function rowsOf({ bytes, recordBatches }: SealedBatch): readonly string[] {
 export class LaneBench {
   readonly clock: SimulatedClock = new SimulatedClock();
   readonly broker: MemoryBroker = new MemoryBroker({ clock: this.clock, random: new SeededRandom(1) });
-  readonly tables: readonly LaneTable[];
+  readonly tables: LaneTable[];
+  /** Keys that tables were made for, behind the listed ones; as the table they are made like has them stored. */
+  readonly made: string[] = [];
+  /** Tables cannot be made. */
+  makesNothing = false;
   readonly leftBehind: string[] = [];
   /** Bytes that were fetched. */
   fetchedBytes = 0;
   divider: RecordDivider;
   readonly #division: DivisionSpec;
   readonly #settings: Partial<TableIngestSettings>;
-  readonly #kafka: KafkaClient;
+  #kafka: KafkaClient;
+  #process = 0;
   #reader: LaneReader;
-  readonly #stops: AbortController[] = [];
+  readonly #stops: (AbortController | undefined)[] = [];
   readonly #runs: Promise<void>[] = [];
   readonly #open = new Set<number>();
 
@@ -73,8 +80,39 @@ export class LaneBench {
     this.#reader = this.#newReader();
   }
 
+  #madeTables(): MadeTables {
+    const { table = '', max = 0 } = this.#division.template ?? {};
+    return { parts: this.made.map((key) => ({ key, table: madeName(table, key) ?? '' })), isFull: this.made.length >= max };
+  }
+
+  /** The number of a table by its name. */
+  indexOf(name: string): number {
+    const listed = this.#division.parts.findIndex(({ table }) => table === name);
+    return listed < 0 ? this.#division.parts.length + this.#madeTables().parts.findIndex(({ table }) => table === name) : listed;
+  }
+
   #newReader(): LaneReader {
+    const { template } = this.#division;
     return new LaneReader({
+      maker: template && {
+        known: async () => {
+          await this.clock.sleep(5);
+          return this.#madeTables();
+        },
+        make: async (keys) => {
+          await this.clock.sleep(20);
+          if (this.makesNothing) throw new Error('no table can be made');
+          for (const key of keys) if (!this.made.includes(key) && this.made.length < template.max) this.made.push(key);
+          return this.#madeTables();
+        },
+      },
+      onMade: (parts) => {
+        for (const { table } of parts) {
+          const index = this.indexOf(table);
+          this.tables[index] ??= new LaneTable();
+          this.start(index).catch(() => undefined);
+        }
+      },
       kafka: {
         consumer: (options) => {
           const { handler } = options;
@@ -108,7 +146,7 @@ export class LaneBench {
   /** Starts the ingest of a table, as its supervisor does. */
   async start(index: number): Promise<void> {
     const table = this.tables[index];
-    const part = this.#division.parts[index];
+    const part = this.#division.parts[index] ?? this.#madeTables().parts[index - this.#division.parts.length];
     if (table === undefined || part === undefined) throw new Error(`there is no table ${index}`);
     const clusterId = await this.#kafka.admin.clusterId();
     const topicId = (await this.#kafka.admin.describeTopic(topic))?.topicId ?? '';
@@ -118,6 +156,7 @@ export class LaneBench {
       return undefined;
     };
     const stop = new AbortController();
+    const process = this.#process;
     const ingest = new TableIngest({
       settings: {
         pipeline: 'p',
@@ -134,10 +173,15 @@ export class LaneBench {
         onOffsetDiscontinuity: 'fail',
         startFrom: 'earliest',
         storePassedAfterMs: 60_000,
+        ...('key' in part ? { startAt: (at: TopicPartition, id: string) => this.#reader.beginningAt(at, id) } : {}),
         ...this.#settings,
       },
-      kafka: { admin: this.#kafka.admin, consumer: (options) => this.#reader.consumer(index, options) },
-      sink: table,
+      kafka: { admin: this.#kafka.admin, consumer: (options) => this.#reader.consumer(part.table, options) },
+      sink: {
+        progressStartingWith: () => (this.#process === process ? table.progressStartingWith() : never),
+        settle: (ranges) => (this.#process === process ? table.settle(ranges) : never),
+        submit: (batch, revoked) => (this.#process === process ? table.submit(batch, revoked) : never),
+      },
       identities: new TopicIdentities({ admin: this.#kafka.admin, pipeline: 'p' }),
       awaitedTopics: new Set(),
       clock: this.clock,
@@ -147,14 +191,15 @@ export class LaneBench {
     this.#stops[index] = stop;
     this.#open.add(index);
     const run = ingest.run(stop.signal).finally(() => {
-      this.#open.delete(index);
+      if (this.#process === process) this.#open.delete(index);
     });
     run.catch(() => undefined);
     this.#runs[index] = run;
   }
 
   async startAll(): Promise<void> {
-    for (const index of this.tables.keys()) await this.start(index);
+    for (const index of this.#division.parts.keys()) await this.start(index);
+    this.#reader.add(this.#madeTables());
     await this.pass(10);
   }
 
@@ -181,10 +226,21 @@ export class LaneBench {
   }
 
   async stopAll(): Promise<void> {
-    for (const stop of this.#stops) stop.abort();
+    for (const stop of this.#stops) stop?.abort();
     await this.clock.runUntil(() => this.#open.size === 0, this.clock.monotonicMs() + 60_000);
     if (this.#open.size > 0) throw new Error(`the ingests of tables ${[...this.#open].join(', ')} do not end`);
     await Promise.allSettled(this.#runs);
+  }
+
+  /** The process dies: nothing is heard of it any more. */
+  crash(): void {
+    this.#process += 1;
+    this.broker.crashClient('worker');
+    for (const table of this.tables) table.crash();
+    for (const stop of this.#stops) stop?.abort();
+    for (const held of [this.#stops, this.#runs]) held.length = 0;
+    this.#open.clear();
+    this.#kafka = this.broker.client('worker');
   }
 
   /** A new process: the tables stay. */
@@ -205,8 +261,12 @@ export class LaneBench {
         onFailed: () => undefined,
       },
     });
-    await idle.start();
+    // Who is assigned may have to look something up first, which takes its time.
+    const started = idle.start();
     await this.pass(50);
-    await idle.stop();
+    await started;
+    const stopped = idle.stop();
+    await this.pass(50);
+    await stopped;
   }
 }

@@ -62,9 +62,9 @@ export async function replayDeadLetters(
 }
 
 /** The routed tables that are there, as they are. */
-async function replayTables({ catalog, config }: Components, signal: AbortSignal): Promise<ReadonlyMap<string, ReplayTable>> {
+async function replayTables({ catalog, config, tables }: Components, signal: AbortSignal): Promise<ReadonlyMap<string, ReplayTable>> {
   const found = new Map<string, ReplayTable>();
-  for (const route of config.ingest.routes) {
+  for (const route of tables.routes) {
     const { table } = route;
     if (isLetterRoute(route)) continue;
     try {

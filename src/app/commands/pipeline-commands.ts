@@ -4,9 +4,9 @@ import { partitionStatuses } from '../pipeline-status.ts';
 
 /** Where every partition stands: by the table (the truth), by the consumer group (a hint), and what the topic holds. */
 export async function listOffsets(components: Components): Promise<readonly OffsetRow[]> {
-  const { config, catalog, kafka } = components;
+  const { config, catalog, kafka, tables } = components;
   const rows: OffsetRow[] = [];
-  for (const table of config.tables) {
+  for (const table of tables.all) {
     const snapshot = await catalog
       .load(table.name)
       .then((loaded) => loaded.refresh())

@@ -6,10 +6,10 @@ import type { Snapshot, Table } from '../../table/table.ts';
 import type { HistoryRow, TableDescription, TableSummary } from '../app-commands.ts';
 import type { Components } from '../components.ts';
 
-/** Every table of the configuration, existing or not. */
+/** Every table of the pipeline, existing or not. */
 export function listTables(components: Components): Promise<readonly TableSummary[]> {
   return Promise.all(
-    components.config.tables.map(async ({ name, format, location }) => {
+    components.tables.all.map(async ({ name, format, location }) => {
       const table = await existing(components, name);
       const snapshot = await table?.refresh();
       return { name, format, location: withoutSecrets(location), ...numbersOf(snapshot) };

@@ -4,7 +4,7 @@ import { type Assignment, DivisionKeys } from '../../ingest/divide/division-keys
 import { readBatchHeader } from '../../kafka/records/batch-header.ts';
 import { RecordCursor } from '../../kafka/records/record-cursor.ts';
 import { recordSubset } from '../../kafka/records/record-subset.ts';
-import type { DividedBatch, DivideResult, DivideTask, DivisionSpec } from '../../protocol/division.ts';
+import { type DividedBatch, type DivideResult, type DivideTask, type DivisionSpec, unmatchedPart } from '../../protocol/division.ts';
 import { unopenable } from './decode-batch.ts';
 import { schemasNeeded } from './with-schemas.ts';
 
@@ -38,23 +38,27 @@ export class BatchDivider {
     this.#schemas.add(task.schemas);
     const keys = this.#keysOf(task.spec);
     const parts = task.spec.parts.map(() => new PartBytes());
+    const wanted = new Set<string>();
+    const unmatched = parts[unmatchedPart(task.spec)];
     for (const [source, { start, end }] of task.batches.entries()) {
       this.#options.onStep?.(source);
       const batch = task.bytes.subarray(start, end);
-      const first = parts[0];
-      if (task.unopened.includes(source)) first?.add(batch, whole(batch, source));
-      else this.#divide(task, keys, { batch, source, parts });
+      if (task.unopened.includes(source)) unmatched?.add(batch, whole(batch, source));
+      else this.#divide(task, keys, { batch, source, parts, unmatched, wanted });
     }
     const missing = this.#schemas.takeMissing();
     if (missing.length > 0) throw schemasNeeded(missing);
-    return { parts: parts.map((part) => part.finish()) };
+    return { parts: parts.map((part) => part.finish()), wanted: [...wanted] };
   }
 
-  #divide(
-    { topic, partition }: DivideTask,
-    keys: DivisionKeys,
-    { batch, source, parts }: { readonly batch: Uint8Array; readonly source: number; readonly parts: readonly PartBytes[] },
-  ): void {
+  #divide({ topic, partition, spec }: DivideTask, keys: DivisionKeys, { batch, source, parts, unmatched, wanted }: BatchToDivide): void {
+    if (spec.key.kind === 'topic') {
+      const found = keys.ofTopic(topic);
+      if (typeof found === 'number') parts[found]?.add(batch, { ...whole(batch, source), unmatched: false });
+      else if ('wanted' in found) wanted.add(found.wanted);
+      else unmatched?.add(batch, whole(batch, source));
+      return;
+    }
     const starts: number[] = [];
     const ends: number[] = [];
     let cursor: RecordCursor;
@@ -68,21 +72,21 @@ export class BatchDivider {
       }
     } catch (error) {
       if (!isServiceError(error) || !unopenable.has(error.code)) throw error;
-      parts[0]?.add(batch, whole(batch, source));
+      unmatched?.add(batch, whole(batch, source));
       return;
     }
-    const picked = pick(keys.take(), parts.length);
-    const add = (picks: readonly number[], part: PartBytes | undefined, unmatched: boolean): void => {
+    const picked = pick(keys.take(), parts.length, wanted);
+    const add = (picks: readonly number[], part: PartBytes | undefined, isUnmatched: boolean): void => {
       if (picks.length === 0) return;
       const bytes = picks.length === starts.length ? batch : recordSubset({ batch, data: cursor.data, starts, ends, picks });
-      part?.add(bytes, { source, recordCount: picks.length, unmatched });
+      part?.add(bytes, { source, recordCount: picks.length, unmatched: isUnmatched });
     };
-    add(picked.unmatched, parts[0], true);
+    add(picked.unmatched, unmatched, true);
     for (const [index, picks] of picked.parts.entries()) add(picks, parts[index], false);
   }
 
   #keysOf(spec: DivisionSpec): DivisionKeys {
-    const name = JSON.stringify([spec.key, spec.value, spec.parts]);
+    const name = JSON.stringify([spec.key, spec.value, spec.parts, spec.template]);
     const known = this.#keys.get(name);
     if (known !== undefined) return known;
     if (this.#keys.size >= maxKept) this.#keys.clear();
@@ -93,20 +97,32 @@ export class BatchDivider {
   }
 }
 
+interface BatchToDivide {
+  readonly batch: Uint8Array;
+  /** Its number. */
+  readonly source: number;
+  readonly parts: readonly PartBytes[];
+  /** The one of them that is given what no table takes. */
+  readonly unmatched: PartBytes | undefined;
+  readonly wanted: Set<string>;
+}
+
 /** A batch that nobody can say anything of. */
 function whole(batch: Uint8Array, source: number): Pick<DividedBatch, 'source' | 'recordCount' | 'unmatched'> {
   return { source, recordCount: Math.max(1, readBatchHeader(batch).recordCount), unmatched: true };
 }
 
-/** The records that each part takes, and those that none does, by their numbers. */
+/** The records that each part takes, and those that none does, by their numbers; keys that a table is to be made for go to `wanted`. */
 function pick(
   assignments: readonly Assignment[],
   count: number,
+  wanted: Set<string>,
 ): { readonly parts: readonly (readonly number[])[]; readonly unmatched: readonly number[] } {
   const parts: number[][] = Array.from({ length: count }, () => []);
   const unmatched: number[] = [];
   for (const [record, assignment] of assignments.entries()) {
     if (typeof assignment === 'number') parts[assignment]?.push(record);
+    else if ('wanted' in assignment) wanted.add(assignment.wanted);
     else unmatched.push(record);
   }
   return { parts, unmatched };

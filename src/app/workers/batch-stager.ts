@@ -111,7 +111,7 @@ export class InThreadBatchStager implements BatchStager {
       return decodeRecordBatch(bytes, packed, decoder, { maxUnpackedBytes, onRow, replays });
     const { spec, index } = present(part, 'a table with records that no table takes is one of a divided route');
     const keys = new DivisionKeys(spec, { maxDepth, maxUnpackedBytes, schemas: this.#schemas });
-    if (packed.unmatched === true) return refuseUnmatched(bytes, packed, keys, { unmatched: spec.unmatched, maxUnpackedBytes });
+    if (packed.unmatched === true) return refuseUnmatched(bytes, packed, keys, { spec, maxUnpackedBytes });
     return decodeRecordBatch(bytes, packed, decoder, { maxUnpackedBytes, onRow, replays, division: { spec, index, keys } });
   }
 

@@ -2,10 +2,10 @@ import { isServiceError, type ServiceError } from '../../base/errors.ts';
 import { cutIfHuge } from '../../ingest/cut-record.ts';
 import type { RecordDecoder } from '../../ingest/decode/record-decoder.ts';
 import type { NoRow, Refusal, Rejection } from '../../ingest/decode/rejection.ts';
-import type { DivisionKeys } from '../../ingest/divide/division-keys.ts';
+import { asRefusal, type DivisionKeys } from '../../ingest/divide/division-keys.ts';
 import { readBatchHeader } from '../../kafka/records/batch-header.ts';
 import { RecordCursor } from '../../kafka/records/record-cursor.ts';
-import type { DivisionOfTable, DivisionSpec } from '../../protocol/division.ts';
+import { type DivisionOfTable, type DivisionSpec, unmatchedPart } from '../../protocol/division.ts';
 import type { ReplayTarget } from '../../protocol/replayed-record.ts';
 import type { PackedRecordBatch, PassReason, RejectedRecord } from '../../protocol/sealed-batch.ts';
 import { type ReplayedSource, replayedSource } from './replayed-source.ts';
@@ -103,10 +103,10 @@ export function refuseUnmatched(
   bytes: Uint8Array,
   packed: PackedRecordBatch,
   keys: DivisionKeys,
-  { unmatched, maxUnpackedBytes }: { readonly unmatched: DivisionSpec['unmatched'] } & Pick<DecodeBatchOptions, 'maxUnpackedBytes'>,
+  { spec, maxUnpackedBytes }: { readonly spec: DivisionSpec } & Pick<DecodeBatchOptions, 'maxUnpackedBytes'>,
 ): DecodedRecordBatch {
   try {
-    return refuseRecords(bytes, packed, keys, { unmatched, maxUnpackedBytes });
+    return refuseRecords(bytes, packed, keys, { spec, maxUnpackedBytes });
   } catch (error) {
     if (!isServiceError(error) || !unopenable.has(error.code)) throw error;
     const reject = unopened(bytes, packed, error);
@@ -118,7 +118,7 @@ function refuseRecords(
   bytes: Uint8Array,
   packed: PackedRecordBatch,
   keys: DivisionKeys,
-  { unmatched, maxUnpackedBytes }: { readonly unmatched: DivisionSpec['unmatched'] } & Pick<DecodeBatchOptions, 'maxUnpackedBytes'>,
+  { spec, maxUnpackedBytes }: { readonly spec: DivisionSpec } & Pick<DecodeBatchOptions, 'maxUnpackedBytes'>,
 ): DecodedRecordBatch {
   keys.startPartition(packed.topic, packed.partition);
   const asked = new RecordCursor(bytes, { maxUnpackedBytes });
@@ -134,7 +134,7 @@ function refuseRecords(
     const found = refusals[read];
     read += 1;
     // Only a batch that could not be divided has records that a table would take.
-    const refusal = unmatchedAs(found === undefined || typeof found === 'number' ? undivided : found, unmatched);
+    const refusal = unmatchedAs(found === undefined || typeof found === 'number' ? undivided : asRefusal(found, spec), spec.unmatched);
     if (refusal.noRow !== undefined) passedOver.push(refusal.noRow);
     else rejects.push(rejectOf(cursor, packed, refusal, undefined));
   }
@@ -164,7 +164,8 @@ function refusalOfDivision({ replayed, record }: ReplayedSource, { spec, index, 
   keys.put(record);
   const [found] = keys.take();
   if (found === index) return undefined;
-  return index > 0 || found === undefined || typeof found === 'number' ? { noRow: 'not-for-table' } : unmatchedAs(found, spec.unmatched);
+  if (index !== unmatchedPart(spec) || found === undefined || typeof found === 'number') return { noRow: 'not-for-table' };
+  return unmatchedAs(asRefusal(found, spec), spec.unmatched);
 }
 
 type Unmatched = NoRow | (Rejection & { readonly suspends?: boolean });

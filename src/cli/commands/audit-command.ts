@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AuditReport, AuditRequest } from '../../app/app-commands.ts';
 import type { JsonValue } from '../../base/bigint-json.ts';
+import { madeTable } from '../../config/made-table.ts';
+import type { Config } from '../../config/settings.ts';
 import { sourcesInTable } from '../../config/sources-in-table.ts';
 import type { TableSettings } from '../../config/table-settings.ts';
 import type { TransformSettings } from '../../ingest/transform/transform-settings.ts';
@@ -50,10 +52,11 @@ async function audit(session: CommandSession, flags: AuditFlags, table: string |
   const isKnown = table === undefined || (flags.conf === undefined && !isPath(table));
   const config = isKnown ? session.loadConfig().config : undefined;
   const configured = config?.tables ?? [];
-  const names = table === undefined ? configured.map(({ name }) => name) : [table];
+  const names = table === undefined ? await allNames(session, config) : [table];
   const reports: AuditReport[] = [];
   for (const name of names) {
-    const settings = configured.find((candidate) => candidate.name === name);
+    const made = config === undefined ? undefined : madeTable(config, name);
+    const settings = configured.find((candidate) => candidate.name === name) ?? made?.settings;
     reports.push(
       await app.audit({
         ...namedTable(session, name, flags.conf),
@@ -61,10 +64,7 @@ async function audit(session: CommandSession, flags: AuditFlags, table: string |
         level: flags.rows === true ? 'rows' : flags.files === true ? 'files' : 'log',
         columns:
           flags.sourceColumns ??
-          sourceColumnsOf(
-            settings,
-            config?.ingest.routes.find(({ table: routed }) => routed === name),
-          ),
+          sourceColumnsOf(settings, config?.ingest.routes.find(({ table: routed }) => routed === name) ?? made?.route),
         signal: environment.signal,
       }),
     );
@@ -72,6 +72,14 @@ async function audit(session: CommandSession, flags: AuditFlags, table: string |
   await writeRows(terminal, reports, { columns, json: jsonOf, empty: 'the configuration has no tables' });
   if (!terminal.json) for (const report of reports) await terminal.out(textOf(report, terminal.colour));
   return reports.some(({ verdict }) => verdict === 'broken') ? exitCodes.dataProblem : exitCodes.ok;
+}
+
+/** Of the configuration, and of what its templates have made, which the tables themselves say. */
+async function allNames(session: CommandSession, config: Config | undefined): Promise<readonly string[]> {
+  const listed = config?.tables.map(({ name }) => name) ?? [];
+  if (config?.ingest.routes.every(({ divided }) => divided?.spec.template === undefined) !== false) return listed;
+  const app = await session.app();
+  return (await app.listTables(session.context())).map(({ name }) => name);
 }
 
 /** The columns that the configuration fills with the source of a record; what a route computes is not known to be one. */

@@ -1,5 +1,5 @@
 import { assertNever, present } from '../../base/assert.ts';
-import type { DivisionKey, DivisionPart, DivisionSpec } from '../../protocol/division.ts';
+import type { DivisionKey, DivisionPart, DivisionSpec, DivisionTemplate } from '../../protocol/division.ts';
 import type { Column } from '../../schema/columns.ts';
 import { isValid } from '../../schema/columns.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
@@ -9,14 +9,31 @@ import type { Refusal } from '../decode/rejection.ts';
 import { refusedTruncation } from '../decode/replaced-rows.ts';
 import type { SourceRecord } from '../decode/source-record.ts';
 import { keyText, wholePattern } from './key-text.ts';
+import { madeName } from './made-name.ts';
 import { hasRecordTypes, RecordTypes } from './record-types.ts';
 
 export interface DivisionKeysOptions extends RecordDecoderOptions {
   readonly schemas: KnownSchemas;
 }
 
-/** The number of the part that takes a record, or why none does. */
-export type Assignment = number | Refusal;
+/** The number of the part that takes a record, a key that a table is to be made for, or why there is neither. */
+export type Assignment = number | Wanted | Refusal;
+
+export interface Wanted {
+  readonly wanted: string;
+}
+
+/** What becomes of a record whose table is not made. */
+export function asRefusal(assignment: Wanted | Refusal, { key, template }: Pick<DivisionSpec, 'key' | 'template'>): Refusal {
+  if (!('wanted' in assignment)) return assignment;
+  const why = `none is made for it: there are ${template?.max ?? 0} that a template made, or its name is taken`;
+  return noTable(key, assignment.wanted, why);
+}
+
+function noTable(key: DivisionKey, text: string, why?: string): Refusal {
+  const message = `no table takes records whose ${keyText(key)} is "${cut(text)}"`;
+  return { reason: 'no-table', message: why === undefined ? message : `${message}, and ${why}` };
+}
 
 /** Keys that patterns have been asked about are remembered, so many at most. */
 const maxRemembered = 10_000;
@@ -31,18 +48,21 @@ export class DivisionKeys {
   readonly #key: DivisionKey;
   readonly #parts: readonly DivisionPart[];
   readonly #patterns: readonly (RegExp | undefined)[];
-  readonly #byKey = new Map<string, number | undefined>();
+  readonly #byKey = new Map<string, Assignment>();
+  readonly #template: DivisionTemplate | undefined;
+  #topic = '';
   readonly #types: RecordTypes | undefined;
   readonly #decoder: RecordDecoder | undefined;
   readonly #keyed: boolean;
   #found: (Assignment | undefined)[] = [];
 
   /** @throws ServiceError as `RecordDecoder`; SyntaxError for a pattern that is none. */
-  constructor({ key, value, parts, keyed = false }: Pick<DivisionSpec, 'key' | 'value' | 'parts' | 'keyed'>, options: DivisionKeysOptions) {
+  constructor({ key, value, parts, template, keyed = false }: Omit<DivisionSpec, 'unmatched'>, options: DivisionKeysOptions) {
     this.#key = key;
     this.#parts = parts;
+    this.#template = template;
     this.#keyed = keyed;
-    if (hasRecordTypes(value)) this.#types = new RecordTypes(value, options.schemas);
+    if (key.kind === 'record-type' && hasRecordTypes(value)) this.#types = new RecordTypes(value, options.schemas);
     this.#patterns = parts.map(({ pattern }) => (pattern === undefined ? undefined : wholePattern(pattern)));
     const { schema, member } = columnOf(key);
     if (member !== undefined)
@@ -50,6 +70,7 @@ export class DivisionKeys {
   }
 
   startPartition(topic: string, partition: number): void {
+    this.#topic = topic;
     this.#decoder?.startPartition(topic, partition);
     this.#decoder?.reset();
     this.#found = [];
@@ -57,6 +78,11 @@ export class DivisionKeys {
 
   put(record: SourceRecord): void {
     this.#found.push(this.#read(record));
+  }
+
+  /** For every record of a topic, where topics say which table. */
+  ofTopic(topic: string): Assignment {
+    return this.#assign(topic);
   }
 
   /** For each record since `startPartition`, in order. */
@@ -85,6 +111,8 @@ export class DivisionKeys {
         const found = present(this.#types, 'records divided by their type have one').of(record);
         return typeof found === 'string' ? this.#assign(found) : found;
       }
+      case 'topic':
+        return this.#assign(this.#topic);
       default:
         return assertNever(key);
     }
@@ -93,19 +121,29 @@ export class DivisionKeys {
   #assign(text: string | undefined): Assignment {
     if (text === undefined)
       return { reason: 'no-table', message: `${keyText(this.#key)} is missing or null, and says which table the record is for` };
-    const part = this.#partOf(text);
-    return part ?? { reason: 'no-table', message: `no table takes records whose ${keyText(this.#key)} is "${cut(text)}"` };
+    const known = this.#byKey.get(text);
+    if (known !== undefined) return known;
+    const found = this.#find(text);
+    if (this.#byKey.size >= maxRemembered) this.#byKey.clear();
+    this.#byKey.set(text, found);
+    return found;
   }
 
-  #partOf(text: string): number | undefined {
-    if (this.#byKey.has(text)) return this.#byKey.get(text);
+  #find(text: string): Assignment {
     const found = this.#parts.findIndex(
       ({ values }, index) => values.includes(text) || (text.length <= maxPatternedLength && this.#patterns[index]?.test(text) === true),
     );
-    const part = found < 0 ? undefined : found;
-    if (this.#byKey.size >= maxRemembered) this.#byKey.clear();
-    this.#byKey.set(text, part);
-    return part;
+    if (found >= 0) return found;
+    const template = this.#template;
+    if (template === undefined) return noTable(this.#key, text);
+    const name = madeName(template.table, text);
+    if (name === undefined) return noTable(this.#key, text, 'it makes no name of a table');
+    const owner = this.#parts.find(({ table }) => table === name)?.values[0];
+    if (owner !== undefined) return noTable(this.#key, text, `"${name}" is the table of the key "${cut(owner)}"`);
+    if (template.reserved?.includes(name) === true) return noTable(this.#key, text, `the name "${name}" is taken by another table`);
+    if (template.isFull === true)
+      return noTable(this.#key, text, `${template.max} tables are made already, as many as \`divide.template.max\` allows`);
+    return { wanted: text };
   }
 }
 

@@ -10,6 +10,8 @@ export function keyText(key: DivisionKey): string {
       return `header "${key.name}"`;
     case 'record-type':
       return 'record type';
+    case 'topic':
+      return 'topic';
     default:
       return assertNever(key);
   }

@@ -11,11 +11,13 @@ import type {
   TopicPartition,
   TopicsChange,
 } from '../../kafka/client.ts';
-import type { DivideResult, DivisionSpec, RecordDivider } from '../../protocol/division.ts';
+import type { DivideResult, DivisionSpec, MadePart, RecordDivider } from '../../protocol/division.ts';
 import type { MemoryLedger, MemoryShare } from '../memory/memory-ledger.ts';
 import { type FetchedPart, ownPart, partOf } from './fetched-part.ts';
-import { Lane, partitionKey } from './lane.ts';
+import { GrowingDivision, type MadeTables, type TableMaker } from './growing-division.ts';
+import { type Lane, partitionKey } from './lane.ts';
 import { nextRead } from './next-read.ts';
+import { type Generation, newGeneration, outOfRange, type PartitionRead, placeOf } from './reading.ts';
 
 export interface LaneReaderOptions {
   readonly kafka: Pick<KafkaClient, 'consumer'>;
@@ -29,6 +31,12 @@ export interface LaneReaderOptions {
   readonly memory?: MemoryLedger | undefined;
   /** Told when the others of its route wait no longer for a table that takes nothing. */
   readonly onLeftBehind: (table: string, at: TopicPartition) => void;
+  /** Of a division with a template. */
+  readonly maker?: TableMaker | undefined;
+  /** Told of tables that were made; their ingests are to be started. */
+  readonly onMade?: ((parts: readonly MadePart[]) => void) | undefined;
+  /** Told when tables could not be made; it is tried again. */
+  readonly onNotMade?: ((keys: readonly string[], error: unknown) => void) | undefined;
 }
 
 /** How long the first table to read waits for the others, so that all begin together. */
@@ -36,26 +44,10 @@ const gatherMs = 3_000;
 /** How long the others wait for a table that is full. */
 const patienceMs = 10_000;
 const gatherStepMs = 20;
+/** How long after tables could not be made it is tried again. */
+const makeAgainMs = 5_000;
 /** Bytes fetched and not divided above which fetching waits. */
 const maxPendingBytes = 32 * 1024 * 1024;
-
-/** One partition of the present generation. */
-interface PartitionRead extends TopicPartition {
-  at: bigint | undefined;
-  end: bigint;
-  servedBehind: boolean;
-  paused: boolean;
-  readonly pending: FetchedPart[];
-  /** Settles when everything fetched so far was handed on. Never rejects. */
-  tail: Promise<void>;
-}
-
-interface Generation {
-  readonly number: number;
-  readonly partitions: readonly TopicPartition[];
-  readonly reads: ReadonlyMap<string, PartitionRead>;
-  readonly ended: AbortController;
-}
 
 /**
  * Reads the topics of a route once for all the tables that its records are divided among (docs/adr/0018-one-reader-many-tables.md). Each table has a
@@ -64,7 +56,7 @@ interface Generation {
  */
 export class LaneReader {
   readonly #options: LaneReaderOptions;
-  readonly #lanes: readonly Lane[];
+  readonly #division: GrowingDivision;
   #consumer: KafkaConsumer | undefined;
   #opening: Promise<void> | undefined;
   #closing: Promise<void> = Promise.resolve();
@@ -78,14 +70,29 @@ export class LaneReader {
     const nothing = (): void => undefined;
     // What it has is on its way to the tables, and they say when they are full.
     this.#share = options.memory?.open(options.groupId, { changed: nothing, relieve: nothing });
-    this.#lanes = options.division.parts.map(({ table }) => new Lane(table));
+    this.#division = new GrowingDivision(options.division);
   }
 
-  /** The consumer of one table, by its number in the division. */
-  consumer(index: number, options: ConsumerOptions): KafkaConsumer {
-    const lane = this.#lanes[index];
+  get #lanes(): readonly Lane[] {
+    return this.#division.lanes;
+  }
+
+  /** Takes in tables that were made. */
+  add(made: MadeTables): void {
+    const parts = this.#division.add(made);
+    if (parts.length > 0) this.#options.onMade?.(parts);
+  }
+
+  /** Where a table that was made begins in a partition that it has no mark of. */
+  beginningAt(at: TopicPartition, topicId: string): bigint | undefined {
+    return this.#division.beginningAt(at, topicId);
+  }
+
+  /** The consumer of one table. */
+  consumer(table: string, options: ConsumerOptions): KafkaConsumer {
+    const lane = this.#lanes.find((each) => each.table === table);
     if (lane === undefined)
-      throw new ServiceError({ code: 'ASSERTION_FAILED', kind: 'internal', message: `a division has no part ${index}` });
+      throw new ServiceError({ code: 'ASSERTION_FAILED', kind: 'internal', message: `a division has no table "${table}"` });
     return {
       start: () => this.#attach(lane, options),
       stop: () => this.#detach(lane),
@@ -99,6 +106,7 @@ export class LaneReader {
         this.#steerAll();
       },
       seek: (position) => {
+        lane.mark([position]);
         lane.seek(position);
         this.#steerAll();
       },
@@ -187,19 +195,11 @@ export class LaneReader {
 
   async #assigned(partitions: readonly TopicPartition[], number: number): Promise<readonly StartPosition[]> {
     this.#endGeneration();
-    const reads = new Map(
-      partitions.map(({ topic, partition }) => {
-        const read: PartitionRead = {
-          ...{ topic, partition, at: undefined, end: 0n, servedBehind: false, paused: false },
-          pending: [],
-          tail: Promise.resolve(),
-        };
-        return [partitionKey(read), read];
-      }),
-    );
-    const generation = { number, partitions, reads, ended: new AbortController() };
+    const generation = newGeneration(partitions, number);
     this.#generation = generation;
     for (const lane of this.#lanes) lane.clear();
+    // The others may begin where it stands.
+    if (this.#division.pattern !== undefined) await this.#place(this.#division.pattern, generation);
     await Promise.all(this.#lanes.map((lane) => this.#place(lane, generation)));
     // Positions are set by `seek`: tables that come later move them, too.
     this.#steerAll();
@@ -212,9 +212,34 @@ export class LaneReader {
     if (handler === undefined || !lane.takePlacing(generation)) return;
     try {
       const positions = await handler.onAssigned(generation.partitions, generation.number);
-      if (this.#generation === generation && lane.handler === handler) lane.place(positions);
+      if (lane === this.#division.pattern) await this.#learn(generation.ended.signal);
+      if (this.#generation !== generation || lane.handler !== handler) return;
+      lane.mark(positions);
+      lane.place(positions);
     } catch (error) {
       handler.onFailed(error);
+    }
+  }
+
+  /** Which tables there are. What this member reads now may have been divided by others. */
+  async #learn(signal: AbortSignal): Promise<void> {
+    const made = await this.#options.maker?.known(signal);
+    if (made !== undefined) this.add(made);
+  }
+
+  async #make(keys: readonly string[]): Promise<void> {
+    const { maker, clock, onNotMade } = this.#options;
+    const { signal } = this.#closed;
+    if (maker === undefined || keys.length === 0) return;
+    this.#division.startMaking(keys);
+    try {
+      this.add(await maker.make(keys, signal));
+    } catch (error) {
+      if (!signal.aborted) onNotMade?.(keys, error);
+      await clock.sleep(makeAgainMs, signal).catch(() => undefined);
+    } finally {
+      this.#division.endMaking(keys);
+      this.#steerAll();
     }
   }
 
@@ -240,10 +265,10 @@ export class LaneReader {
   }
 
   async #divide({ fetched, bytes, spans }: FetchedPart, signal: AbortSignal): Promise<DivideResult | undefined> {
-    const { division, divider, isWhole } = this.#options;
+    const { divider, isWhole } = this.#options;
     const { topic, partition } = fetched;
     if (spans.length === 0 || isWhole(topic)) return undefined;
-    return divider.divide({ spec: division, topic, partition, bytes, batches: spans }, signal);
+    return divider.divide({ spec: this.#division.spec, topic, partition, bytes, batches: spans }, signal);
   }
 
   async #handOn(generation: Generation, read: PartitionRead, part: FetchedPart, divided: Promise<DivideResult | undefined>): Promise<void> {
@@ -266,7 +291,12 @@ export class LaneReader {
 
   #deliver(part: FetchedPart, divided: DivideResult | undefined): void {
     const { fetched } = part;
+    const { holdsBack, make } = divided === undefined ? nothingHeld : this.#division.judge(fetched, divided);
+    void this.#make(make);
     for (const [index, lane] of this.#lanes.entries()) {
+      if (holdsBack && lane === this.#division.pattern) continue;
+      // It came after the records were divided, and is read for again.
+      if (divided !== undefined && divided.parts[index] === undefined) continue;
       const { handler } = lane;
       const cursor = lane.cursorAt(fetched);
       if (handler === undefined || cursor === undefined || this.#isLeftBehind(lane, fetched)) continue;
@@ -328,6 +358,7 @@ export class LaneReader {
       const cursor = lane.cursorAt(read);
       if (lane.handler === undefined || cursor === undefined) continue;
       if (this.#isLeftBehind(lane, read)) continue;
+      if (lane === this.#division.pattern && this.#division.isHeldBack(read)) continue;
       if (lane.pausedSinceMs(read) !== undefined) waits = true;
       cursors.push(cursor.offset);
       topicId ??= cursor.topicId;
@@ -373,14 +404,4 @@ export class LaneReader {
   }
 }
 
-function placeOf({ topic, partition }: TopicPartition): TopicPartition {
-  return { topic, partition };
-}
-
-function outOfRange({ topic, partition, offset }: StartPosition): ServiceError {
-  return new ServiceError({
-    code: 'KAFKA_OFFSET_OUT_OF_RANGE',
-    kind: 'discontinuity',
-    message: `topic "${topic}" partition ${partition} does not hold offset ${offset}`,
-  });
-}
+const nothingHeld = { holdsBack: false, make: [] };

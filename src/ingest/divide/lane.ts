@@ -9,6 +9,8 @@ interface LaneCursor {
 /** One table of a divided route: who takes its records, and where it stands. */
 export class Lane {
   readonly table: string;
+  /** What its table was made for; `undefined`: it is a listed one. */
+  readonly key: string | undefined;
   /** `undefined`: its ingest does not run. */
   handler: ConsumerHandler | undefined;
   readonly #cursors = new Map<string, LaneCursor>();
@@ -17,9 +19,12 @@ export class Lane {
   readonly #leftBehind = new Set<string>();
   readonly #published = new Map<string, bigint>();
   #placedIn: object | undefined;
+  /** Partitions of topics that its table has a mark of. They stay: so do marks. */
+  readonly #marked = new Set<string>();
 
-  constructor(table: string) {
+  constructor(table: string, key?: string) {
     this.table = table;
+    this.key = key;
   }
 
   /** Where it goes on; `undefined`: it does not read the partition. */
@@ -29,6 +34,17 @@ export class Lane {
 
   seek(position: StartPosition): void {
     this.#cursors.set(partitionKey(position), { offset: position.offset, topicId: position.topicId });
+  }
+
+  /** Its table has a mark of the partition, of this incarnation of its topic. */
+  isMarked(at: TopicPartition & { readonly topicId: string }): boolean {
+    return this.#marked.has(`${at.topicId}:${partitionKey(at)}`);
+  }
+
+  /** What a table was made for is placed where its marks are, which are stored first. */
+  mark(positions: readonly StartPosition[]): void {
+    if (this.key === undefined) return;
+    for (const position of positions) this.#marked.add(`${position.topicId ?? ''}:${partitionKey(position)}`);
   }
 
   /** Places it where it has not been placed otherwise meanwhile. */

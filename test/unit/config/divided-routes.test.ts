@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { madeTable } from '../../../src/config/made-table.ts';
 import { load, loadError } from './config-support.ts';
 
 const yamlOf = (route: string): string => `
@@ -66,6 +67,18 @@ describe('a divided route', () => {
     expect(config.ingest.routes[1]?.divided?.spec.key).toEqual({ kind: 'member', path, type: 'string' });
   });
 
+  it('with a template has the table that others are made like as its last part', () => {
+    const { config } = load({ yaml: yamlOf(`      divide: { by: topic, template: { table: "raw_{key}", like: orders, where: id > 0 } }`) });
+    expect(config.ingest.routes[1]).toMatchObject({
+      table: 'orders',
+      where: 'id > 0',
+      at: ['routes', 1, 'divide', 'template'],
+      divided: { index: 0, spec: { key: { kind: 'topic' }, template: { table: 'raw_{key}', like: 'orders', max: 50 } } },
+    });
+    expect(madeTable(config, 'raw_a')?.settings).toMatchObject({ name: 'raw_a', location: expect.stringMatching(/\/tables\/raw_a$/) });
+    expect([madeTable(config, 'orders'), madeTable(config, 'other')]).toEqual([undefined, undefined]);
+  });
+
   const tables = 'tables: [{ table: orders, values: [order] }, { table: payments, values: [payment] }]';
   it.each([
     ['both a table and a division', `      table: orders\n      divide: { member: type, ${tables} }`, 'must have one of table, and divide'],
@@ -82,6 +95,28 @@ describe('a divided route', () => {
       'a table twice',
       '      divide: { member: a, tables: [{ table: orders, values: [x] }, { table: orders, values: [y] }] }',
       'table "orders" has a route already',
+    ],
+    ['neither tables nor a template', '      divide: { member: a }', 'divide.tables: is required'],
+    ['a template without its key', '      divide: { member: a, template: { table: raw, like: orders } }', 'must have {key} in it once'],
+    [
+      'a template that makes paths',
+      '      divide: { member: a, template: { table: "../{key}", like: orders } }',
+      'must have {key} in it once',
+    ],
+    [
+      'a template like nothing',
+      '      divide: { member: a, template: { table: "{key}", like: nobody } }',
+      'divide.template.like: no table is called "nobody"',
+    ],
+    [
+      'two templates that may make one name',
+      '      divide: { member: a, template: { table: "a_{key}", like: orders } }\n    - topics: [more]\n      divide: { member: a, template: { table: "{key}", like: payments } }',
+      'may make the same names as "a_{key}"',
+    ],
+    [
+      'a feed of a made table',
+      '      divide: { member: a, template: { table: "a_{key}", like: orders } }\nfeeds: [{ table: a_b, topic: x }]',
+      'tables that a template makes have no feeds',
     ],
     ['a transform of all', `      where: id > 0\n      divide: { member: a, ${tables} }`, 'is said for each table of divide'],
     ['a transform that is none', '      divide: { member: a, tables: [{ table: orders, values: [x], where: nothing > 0 }] }', 'nothing'],
