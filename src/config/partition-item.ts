@@ -1,5 +1,6 @@
 import { ServiceError } from '../base/errors.ts';
 import { namedTransform, type PartitionFieldDefinition } from '../table/partitioning/transform.ts';
+import type { WriteOrderKey } from '../table/partitioning/write-order.ts';
 
 const plain = /^[\p{L}_][\p{L}\p{N}_.]*$/u;
 const called = /^([A-Za-z_]+)\s*\(\s*(?:(\d{1,10})\s*,\s*)?([\p{L}_][\p{L}\p{N}_.]*)\s*\)$/u;
@@ -22,4 +23,18 @@ export function parsePartitionText(text: string): PartitionFieldDefinition {
     message: `"${text}" is no item of a partitioning`,
     hint: 'write a column, bucket(n, c), truncate(n, c), year(c), month(c), day(c) or hour(c)',
   });
+}
+
+const ordered = /^(.*?)(?:\s+(asc|desc))?(?:\s+nulls\s+(first|last))?$/isu;
+
+/**
+ * Reads a key of a table's sort order: an item as above, with `ASC` or `DESC` and `NULLS FIRST` or `NULLS LAST`; nulls are least unless it says so.
+ *
+ * @throws ServiceError as `parsePartitionText`.
+ */
+export function parseSortText(text: string): WriteOrderKey {
+  const [, item = '', direction, nulls] = ordered.exec(text.trim()) ?? [];
+  const { source, transform } = parsePartitionText(item);
+  const descending = direction?.toLowerCase() === 'desc';
+  return { source, transform, descending, nullsFirst: nulls === undefined ? !descending : nulls.toLowerCase() === 'first' };
 }

@@ -5,12 +5,22 @@ import type { DataType, Field } from '../schema/types.ts';
 import type { TableDetail } from '../table/definition-changes.ts';
 import { traitsOf } from '../table/formats.ts';
 import { printTransform, type Transform } from '../table/partitioning/transform.ts';
+import { printWriteOrder } from '../table/partitioning/write-order.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
+import type { TableDefinition } from '../table/table.ts';
 import type { TableSettings } from './table-settings.ts';
 
 /** One way in which a table is not what the configuration declares. Comments and the order of columns are none. */
 export interface Drift {
-  readonly kind: 'missing-column' | 'added-column' | 'type' | 'nullability' | 'partitioning' | 'identifier-columns' | 'property';
+  readonly kind:
+    | 'missing-column'
+    | 'added-column'
+    | 'type'
+    | 'nullability'
+    | 'partitioning'
+    | 'identifier-columns'
+    | 'sort-order'
+    | 'property';
   /** Path of the column, or name of the property; empty of the table as a whole. */
   readonly name: string;
   readonly configured: string;
@@ -57,7 +67,20 @@ export function definitionDrift({ definition }: TableSettings, detail: TableDeta
             harmless: false,
           },
         ];
-  return [...ofColumns, ...Object.entries(definition.properties).flatMap(([key, value]) => propertyDrift(key, value, detail))];
+  return [
+    ...ofColumns,
+    ...sortDrift(definition, detail),
+    ...Object.entries(definition.properties).flatMap(([key, value]) => propertyDrift(key, value, detail)),
+  ];
+}
+
+/** Files are written in no order, so that it changes nothing of them. */
+function sortDrift({ sortOrder }: TableDefinition, { shownProperties }: TableDetail): readonly Drift[] {
+  if (sortOrder === undefined) return [];
+  const configured = printWriteOrder(sortOrder.map((key) => ({ ...key, column: key.source.join('.') })));
+  const has = shownProperties?.['sort-order'] ?? 'none';
+  const cure = 'declare the sort order that the table has, or change it: ALTER TABLE … WRITE ORDERED BY';
+  return configured === has ? [] : [{ kind: 'sort-order', name: '', configured, has, cure, harmless: true }];
 }
 
 /** One drift as a line: what, configured, has, cure. */

@@ -7,9 +7,10 @@ import type { ColumnSource } from '../protocol/sealed-batch.ts';
 import type { EvolutionPolicy } from '../protocol/table-needs.ts';
 import { defaultTableFormat, type TableFormat, tableFormatNames, traitsOf } from '../table/formats.ts';
 import type { PartitionFieldDefinition } from '../table/partitioning/transform.ts';
+import type { WriteOrderKey } from '../table/partitioning/write-order.ts';
 import type { TableDefinition } from '../table/table.ts';
 import { type KeyedTableSettings, keyedTableSettings } from './keyed-settings.ts';
-import { parsePartitionText } from './partition-item.ts';
+import { parsePartitionText, parseSortText } from './partition-item.ts';
 
 const maxTables = 256;
 const maxPartitionColumns = 16;
@@ -64,20 +65,29 @@ const evolveSettings: z.ZodType<EvolutionPolicy> = z.strictObject({
   }),
 });
 
-const partitionItem: z.ZodType<PartitionFieldDefinition> = z
-  .string({ error: 'expected a column or a transform such as day(ts)' })
-  .transform((text, context) => {
+/** A list of texts that `parse` reads. */
+function itemsField<T>(
+  parse: (text: string) => T,
+  { description, expected }: { readonly description: string; readonly expected: string },
+): z.ZodType<readonly T[]> {
+  const item = z.string({ error: expected }).transform((text, context): T => {
     try {
-      return parsePartitionText(text);
+      return parse(text);
     } catch (error) {
       if (!isServiceError(error, 'invalid')) throw error;
       context.addIssue({ code: 'custom', message: `${error.message}; ${error.hint ?? ''}` });
       return z.NEVER;
     }
   });
+  return z
+    .preprocess(splitItems, z.array(item))
+    .refine((items) => items.length <= maxPartitionColumns, { error: `at most ${maxPartitionColumns} entries are allowed` })
+    .prefault([])
+    .meta({ description, default: [], maxItems: maxPartitionColumns, items: { type: 'string' } });
+}
 
 /** One text is split at the commas outside of parentheses. */
-function partitionItems(raw: unknown): unknown {
+function splitItems(raw: unknown): unknown {
   if (typeof raw !== 'string') return raw;
   return raw.split(/,(?![^(]*\))/).flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
 }
@@ -110,17 +120,16 @@ const table: z.ZodType<TableSettings> = z
         'Columns in order. The table is created with them when it does not exist. Only the table of `ingest.deadLetters.table` may leave them out.',
     }),
     partitionBy: textListField({ description: 'Columns the table is partitioned by.', default: [], maxItems: maxPartitionColumns }),
-    partitioning: z
-      .preprocess(partitionItems, z.array(partitionItem))
-      .refine((items) => items.length <= maxPartitionColumns, { error: `at most ${maxPartitionColumns} entries are allowed` })
-      .prefault([])
-      .meta({
-        description:
-          'Partitioning by transforms, instead of `partitionBy`: `origin`, `day(ts)`, `hour(ts)`, `month(ts)`, `year(ts)`, `bucket(16, id)`, `truncate(4, city)`. Only for Iceberg.',
-        default: [],
-        maxItems: maxPartitionColumns,
-        items: { type: 'string' },
-      }),
+    partitioning: itemsField(parsePartitionText, {
+      description:
+        'Partitioning by transforms, instead of `partitionBy`: `origin`, `day(ts)`, `hour(ts)`, `month(ts)`, `year(ts)`, `bucket(16, id)`, `truncate(4, city)`. Only for Iceberg.',
+      expected: 'expected a column or a transform such as day(ts)',
+    }),
+    sortBy: itemsField(parseSortText, {
+      description:
+        'Sort order that the table is created with: columns or transforms, each with `asc` or `desc` and `nulls first` or `nulls last`. Who rewrites or writes sorted files goes by it; files that ingest appends are in the order of their records, and say so. Only for Iceberg.',
+      expected: 'expected a column or a transform, such as day(ts) desc',
+    }),
     identifierColumns: textListField({
       description: 'Columns that tell rows apart: updates in change feeds are paired by them. Only for Iceberg.',
       default: [],
@@ -182,6 +191,7 @@ const table: z.ZodType<TableSettings> = z
         properties: raw.properties,
         ...(raw.partitioning.length === 0 ? {} : { partitioning: raw.partitioning }),
         ...(identifierColumns.length === 0 ? {} : { identifierColumns }),
+        ...(raw.sortBy.length === 0 ? {} : { sortOrder: raw.sortBy }),
       },
       sources: new Map(columns.map(({ name, source }) => [name, source])),
       unknownMembers: raw.unknownMembers,
@@ -219,10 +229,11 @@ function checkFormatSettings(
     readonly partitionBy: readonly string[];
     readonly partitioning: readonly PartitionFieldDefinition[];
     readonly identifierColumns: readonly string[];
+    readonly sortBy: readonly WriteOrderKey[];
   },
   report: Report,
 ): void {
-  for (const key of ['catalog', 'identifier', 'partitioning', 'identifierColumns'] as const) {
+  for (const key of ['catalog', 'identifier', 'partitioning', 'identifierColumns', 'sortBy'] as const) {
     const formats = tableFormatNames.filter((format) => traitsOf[format].settings.includes(key));
     const isSet = raw[key] !== undefined && raw[key].length > 0;
     if (isSet && !formats.includes(raw.format)) report([key], `is only for tables of format ${formats.join(', ')}`);
@@ -232,9 +243,10 @@ function checkFormatSettings(
   if (raw.partitionBy.length > 0 && raw.partitioning.length > 0)
     report(['partitioning'], 'takes the place of partitionBy; set one of them');
   const has = (name: string | undefined): boolean => raw.columns.some((candidate) => candidate.name === name);
-  raw.partitioning.forEach(({ source }, index) => {
-    if (!has(source[0])) report(['partitioning', index], `"${source[0] ?? ''}" is no column of the table`);
-  });
+  for (const key of ['partitioning', 'sortBy'] as const)
+    raw[key].forEach(({ source }, index) => {
+      if (!has(source[0])) report([key, index], `"${source[0] ?? ''}" is no column of the table`);
+    });
   raw.identifierColumns.forEach((name, index) => {
     if (!has(name)) report(['identifierColumns', index], `"${name}" is no column of the table`);
     else if (raw.columns.some((candidate) => candidate.name === name && candidate.nullable))

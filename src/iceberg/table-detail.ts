@@ -1,6 +1,6 @@
 import { quotedWhenNeeded } from '../schema/sql-type.ts';
 import type { TableDetail } from '../table/definition-changes.ts';
-import { printTransform, type Transform } from '../table/partitioning/transform.ts';
+import { printWriteOrder, transformText } from '../table/partitioning/write-order.ts';
 import { columnPath, fieldById } from './metadata/schema-fields.ts';
 import type { SnapshotState } from './snapshot-state.ts';
 
@@ -45,30 +45,11 @@ export function icebergDetail(name: string, state: SnapshotState): TableDetail {
 function sortOrderText({ metadata, icebergSchema }: SnapshotState): Readonly<Record<string, string>> {
   const order = metadata.sortOrders.find(({ orderId }) => orderId === metadata.defaultSortOrderId);
   if (order === undefined || order.fields.length === 0) return {};
-  const fields = order.fields.map(({ transform, sourceId, direction, nullOrder }) => {
-    const column = columnPath(icebergSchema, sourceId) ?? String(sourceId);
-    // Of this transform alone Iceberg names the column first.
-    const term = transform.kind === 'truncate' ? `truncate(${column}, ${transform.width})` : transformText(transform, column);
-    return `${term} ${direction.toUpperCase()} ${nullOrder.replace('-', ' ').toUpperCase()}`;
-  });
-  return { 'sort-order': fields.join(', ') };
-}
-
-/** As SHOW CREATE TABLE writes a transform: `id`, `bucket(16, id)`, `truncate(4, s)`, `days(ts)`. */
-function transformText(transform: Transform, column: string): string {
-  switch (transform.kind) {
-    case 'identity':
-      return column;
-    case 'bucket':
-      return `bucket(${transform.count}, ${column})`;
-    case 'truncate':
-      return `truncate(${transform.width}, ${column})`;
-    case 'year':
-    case 'month':
-    case 'day':
-    case 'hour':
-      return `${transform.kind}s(${column})`;
-    default:
-      return `${printTransform(transform)}(${column})`;
-  }
+  const keys = order.fields.map(({ transform, sourceId, direction, nullOrder }) => ({
+    column: columnPath(icebergSchema, sourceId) ?? String(sourceId),
+    transform,
+    descending: direction === 'desc',
+    nullsFirst: nullOrder === 'nulls-first',
+  }));
+  return { 'sort-order': printWriteOrder(keys) };
 }

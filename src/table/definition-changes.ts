@@ -1,7 +1,8 @@
 import type { Expression } from '../expr/expression.ts';
 import type { DataType, Field } from '../schema/types.ts';
 import type { TableFormat } from './formats.ts';
-import type { PartitionFieldDefinition, Transform } from './partitioning/transform.ts';
+import type { PartitionFieldDefinition } from './partitioning/transform.ts';
+import type { WriteOrderKey } from './partitioning/write-order.ts';
 import type { CommitOptions } from './row-operations.ts';
 import type { Version } from './version.ts';
 
@@ -53,13 +54,6 @@ export type PartitioningChange =
   | { readonly kind: 'write-order'; readonly keys: readonly WriteOrderKey[]; readonly distribution: 'none' | 'hash' | 'range' | undefined }
   | { readonly kind: 'set-identifier-fields'; readonly paths: readonly (readonly string[])[] }
   | { readonly kind: 'drop-identifier-fields'; readonly paths: readonly (readonly string[])[] };
-
-export interface WriteOrderKey {
-  readonly source: readonly string[];
-  readonly transform: Transform;
-  readonly descending: boolean;
-  readonly nullsFirst: boolean;
-}
 
 /** Branches and tags: names of snapshots. */
 export type RefChange =

@@ -1,7 +1,7 @@
 export type TableFormat = 'delta' | 'iceberg';
 
 /** What a table's configuration has for some formats only. */
-type FormatSetting = 'catalog' | 'identifier' | 'partitioning' | 'identifierColumns';
+type FormatSetting = 'catalog' | 'identifier' | 'partitioning' | 'identifierColumns' | 'sortBy';
 
 /** What has to be known of a format before a table of it is open; open tables have `capabilities`. A further format has a row below. */
 interface FormatTraits {
@@ -60,7 +60,7 @@ export const traitsOf: Readonly<Record<TableFormat, FormatTraits>> = {
   iceberg: {
     title: 'Apache Iceberg',
     streamSink: 'IcebergSink',
-    settings: ['catalog', 'identifier', 'partitioning', 'identifierColumns'],
+    settings: ['catalog', 'identifier', 'partitioning', 'identifierColumns', 'sortBy'],
     loadedByName: true,
     partitionTransforms: true,
     partitionsInFiles: true,

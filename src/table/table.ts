@@ -19,6 +19,7 @@ import type {
   VacuumResult,
 } from './operations.ts';
 import type { PartitionFieldDefinition } from './partitioning/transform.ts';
+import type { WriteOrderKey } from './partitioning/write-order.ts';
 import type { ChangelogRequest, MetadataTable, Procedure, SnapshotPoint } from './queries.ts';
 import type { HeldRelation } from './relation.ts';
 import type { RowOperations } from './row-operations.ts';
@@ -113,6 +114,8 @@ export interface TableDefinition {
   readonly partitioning?: readonly PartitionFieldDefinition[] | undefined;
   /** Columns that tell rows apart. Default: none. */
   readonly identifierColumns?: readonly string[] | undefined;
+  /** The order that files are to be written in, where the format keeps one. Default: none. */
+  readonly sortOrder?: readonly WriteOrderKey[] | undefined;
   /** The format's own. */
   readonly properties: Readonly<Record<string, string>>;
 }

@@ -1,13 +1,13 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { isServiceError } from '../../base/errors.ts';
 import { unsupported } from '../../base/unsupported-feature.ts';
-import type { DefinitionChange, PartitioningChange, RefChange, WriteOrderKey } from '../../table/definition-changes.ts';
+import type { DefinitionChange, PartitioningChange, RefChange } from '../../table/definition-changes.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
 import { applyUpdates } from '../metadata/apply-updates.ts';
 import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
 import { requirementsFor } from '../metadata/requirements.ts';
 import { fieldById } from '../metadata/schema-fields.ts';
-import type { IcebergSchema, SortField } from '../metadata/table-metadata.ts';
+import type { IcebergSchema } from '../metadata/table-metadata.ts';
 import type { LoadedMetadata } from '../pointer/table-pointer.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
@@ -17,11 +17,11 @@ import { isAlreadyWritten } from '../transaction/idempotency.ts';
 import { columnPropertyUpdates } from './column-properties.ts';
 import { unsupportedChange } from './definition-errors.ts';
 import { describePartitionField } from './describe-field.ts';
-import { findSource } from './find-source.ts';
 import { changePartitioning, currentSpec } from './partition-changes.ts';
 import { commentKey, setPropertyUpdates, unsetPropertyUpdates } from './property-changes.ts';
 import { refUpdates } from './ref-changes.ts';
 import { type ChangedSchema, changeSchema, type SchemaChange } from './schema-changes.ts';
+import { sortOrderUpdates } from './sort-order-updates.ts';
 
 /**
  * ALTER TABLE: another metadata file, and no snapshot; rows and files stay. The newest state; `undefined` when nothing changes. Made again on
@@ -185,17 +185,7 @@ function writeOrderUpdates(
   { keys, distribution }: Extract<DefinitionChange, { readonly kind: 'write-order' }>,
 ): readonly MetadataUpdate[] {
   return [
-    { action: 'add-sort-order', sortOrder: { orderId: keys.length === 0 ? 0 : 1, fields: keys.map((key) => sortFieldOf(schema, key)) } },
-    { action: 'set-default-sort-order', sortOrderId: -1 },
+    ...sortOrderUpdates(schema, keys),
     ...(distribution === undefined ? [] : [{ action: 'set-properties', updates: { [distributionProperty]: distribution } } as const]),
   ];
-}
-
-function sortFieldOf(schema: IcebergSchema, { source, transform, descending, nullsFirst }: WriteOrderKey): SortField {
-  return {
-    transform,
-    sourceId: findSource(schema, source).id,
-    direction: descending ? 'desc' : 'asc',
-    nullOrder: nullsFirst ? 'nulls-first' : 'nulls-last',
-  };
 }

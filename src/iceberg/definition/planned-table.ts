@@ -17,6 +17,7 @@ import { type IdCounter, idsAfter, idsReusing, structWithIds } from './field-ids
 import { findSource } from './find-source.ts';
 import { currentSpec, fieldIdFor, partitionFieldName } from './partition-changes.ts';
 import { commentKey, createdProperties, formatVersionKey, formatVersionOf, upgradeUpdates } from './property-changes.ts';
+import { sortOrderUpdates } from './sort-order-updates.ts';
 
 /** Format version of a table when nobody says another. */
 const defaultFormatVersion = 2;
@@ -47,8 +48,7 @@ export function creatingUpdates(request: Definition, uuid: string): readonly Met
     { action: 'set-current-schema', schemaId: -1 },
     { action: 'add-spec', spec: { specId: 0, fields } },
     { action: 'set-default-spec', specId: -1 },
-    { action: 'add-sort-order', sortOrder: { orderId: 0, fields: [] } },
-    { action: 'set-default-sort-order', sortOrderId: -1 },
+    ...sortOrderUpdates(schema, definition.sortOrder ?? []),
     { action: 'set-location', location: request.location.replace(/(?<=.)\/+$/, '') },
     { action: 'set-properties', updates: { ...storedDefaults, ...propertiesOf(request, schema) } },
   ];
@@ -77,8 +77,7 @@ export function replacingUpdates(base: TableMetadata, request: Definition): read
     { action: 'set-current-schema', schemaId: -1 },
     { action: 'add-spec', spec: { specId: base.partitionSpecs.length, fields } },
     { action: 'set-default-spec', specId: -1 },
-    { action: 'add-sort-order', sortOrder: { orderId: 0, fields: [] } },
-    { action: 'set-default-sort-order', sortOrderId: -1 },
+    ...sortOrderUpdates(schema, definition.sortOrder ?? []),
     ...(Object.keys(properties).length === 0 ? [] : [{ action: 'set-properties', updates: properties } as const]),
     ...(base.refs.has(mainBranch) ? [{ action: 'remove-snapshot-ref', refName: mainBranch } as const] : []),
   ];

@@ -1,7 +1,8 @@
 import { unsupported } from '../../base/unsupported-feature.ts';
 import type { SortKey } from '../../expr/expression.ts';
-import type { DefinitionChange, WriteOrderKey } from '../../table/definition-changes.ts';
+import type { DefinitionChange } from '../../table/definition-changes.ts';
 import type { PartitionFieldDefinition } from '../../table/partitioning/transform.ts';
+import type { WriteOrderKey } from '../../table/partitioning/write-order.ts';
 import { type CommandResult, noResult } from '../commands/command-result.ts';
 import { commitOptionsOf } from '../commands/row-commands.ts';
 import { expectTable } from '../session-errors.ts';

@@ -145,6 +145,14 @@ const cases: readonly Case[] = [
     says: ['identifier columns: configured none, the table has id'],
   },
   {
+    what: 'another sort order',
+    formats: ['iceberg'],
+    table: { rest: 'sortBy: [id desc nulls first]' },
+    config: { rest: 'sortBy: [day(day), id]' },
+    says: ['sort order: configured days(day) ASC NULLS FIRST, id ASC NULLS FIRST, the table has id DESC NULLS FIRST'],
+    harmless: true,
+  },
+  {
     what: 'a property',
     formats: ['delta'],
     config: {

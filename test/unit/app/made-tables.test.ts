@@ -11,11 +11,12 @@ import { withTemporaryDirectory } from '../../support/servers.ts';
 type Opened = ReturnType<typeof openComponents> & { readonly spec: DivisionSpec };
 
 function opened(directory: string, format: 'delta' | 'iceberg', max = 3): Opened {
+  const more = format === 'iceberg' ? ', sortBy: ["bucket(4, id) desc", type], identifierColumns: [id]' : '';
   const yaml = `
 pipeline: p
 dataDir: ${directory}
 tables:
-  - { name: events, format: ${format}, columns: [{ name: id, type: long }, { name: type, type: string }], partitionBy: [type] }
+  - { name: events, format: ${format}, columns: [{ name: id, type: long, nullable: false }, { name: type, type: string }], partitionBy: [type], properties: { owner: us }${more} }
   - { name: m_taken, format: ${format}, columns: [{ name: id, type: long }] }
 ingest:
   routes:
@@ -54,6 +55,11 @@ describe.each(['delta', 'iceberg'] as const)('tables that are made like a table 
       const snapshot = await table.refresh();
       expect(table.location).toContain(join(directory, 'tables', first?.table ?? ''));
       expect([snapshot.partitionColumns, snapshot.schema.fields.map(({ name }) => name)]).toEqual([['type'], ['id', 'type']]);
+      const { properties, shownProperties } = await table.detail();
+      expect(properties['owner']).toBe('us');
+      expect([shownProperties?.['sort-order'], shownProperties?.['identifier-fields']]).toEqual(
+        format === 'iceberg' ? ['bucket(4, id) DESC NULLS LAST, type ASC NULLS FIRST', '[id]'] : [undefined, undefined],
+      );
       expect(late.tables.routeOf(first?.table ?? '')).toMatchObject({ madeFor: first?.key, topics: ['t'] });
       expect(auditHistory((await pattern.history({ limit: 100 })).toReversed()).findings).toEqual([]);
       await Promise.all([one, other, late].map((each) => each.close()));

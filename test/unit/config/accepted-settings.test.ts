@@ -24,6 +24,7 @@ tables:
     columns: [{ name: id, type: long, nullable: false }, { name: at, type: timestamp }]
     partitioning: ["bucket(4, id)", day(at)]
     identifierColumns: [id]
+    sortBy: [id desc]
   - { name: letters, columns: [{ name: reason, type: string }, { name: key, type: binary, from: key }] }
   - { name: accounts, mode: upsert, keyColumns: [id], columns: [{ name: id, type: long, nullable: false }, { name: more, type: date, nullable: false }] }
 ingest: { routes: [{ topics: [orders], table: orders${encodings} }, { topics: [stock], table: stock }, { topics: [accounts], table: accounts }] }
@@ -126,6 +127,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'tables[].identifierColumns': 'id',
   'tables[].keyColumns': 'more',
   'tables[].deleteWhen': 'id < 0',
+  'tables[].sortBy': 'day(at) desc nulls first, id',
   'tables[].columns[].type': 'integer',
   'tables[].columns[].from': 'value',
   'tables[].columns[].name': 'id',
@@ -154,6 +156,13 @@ const samples: Readonly<Record<string, unknown>> = {
   'ingest.routes[].divide.tables[].select': 'abs(-2) AS id, at',
   'ingest.routes[].divide.tables[].where': 'at IS NOT NULL',
   'ingest.routes[].divide.tables[].expect[].condition': 'id > 1',
+  'ingest.routes[].divide.template.table': 'made-{key}',
+  'ingest.routes[].divide.template.like': 'orders',
+  'ingest.routes[].divide.template.columns[].type': 'integer',
+  'ingest.routes[].divide.template.columns[].from': 'offset',
+  'ingest.routes[].divide.template.select': 'abs(-2) AS id, at',
+  'ingest.routes[].divide.template.where': 'at IS NOT NULL',
+  'ingest.routes[].divide.template.expect[].condition': 'id > 1',
   'schemaRegistry.url': 'https://registry.example.com/apis/ccompat/v7',
   'feeds[].table': 'orders',
   'feeds[].keyColumns': 'at',
@@ -166,7 +175,7 @@ const ofTransforms = /^ingest\.routes\[\]\.(columns|select|where|expect)/;
 const transform =
   ', columns: [{ name: order, type: long }, { name: at, type: timestamp, from: timestamp }], select: ["1 AS id", at], where: "true", expect: [{ name: e, condition: id > 0 }]';
 /** Settings of the second table of `base`. */
-const onlyIceberg = /^tables\[\]\.(catalog|identifier|partitioning|identifierColumns)$/;
+const onlyIceberg = /^tables\[\]\.(catalog|identifier|partitioning|identifierColumns|sortBy)$/;
 /** Settings of its fourth table. */
 const onlyKeyed = /^tables\[\]\.(mode|keyColumns|deleteWhen)$/;
 /** Settings of routes that only one format has, and a route of it. */
@@ -180,9 +189,13 @@ function divided(path: string): string {
   const setting = ofDivision.exec(path)?.[1];
   if (setting === undefined) return base;
   const key = setting === 'header' ? 'header: h' : setting === 'by' ? 'by: record-type' : 'member: t';
-  const ofPart = path.includes('.tables[].') ? transform : '';
+  const ofPart = /\.(tables\[\]|template)\.(columns|select|where|expect)/.test(path) ? transform : '';
   const value = setting === 'by' ? ', value: { format: avro }' : '';
-  return base.replace(`table: orders${encodings}`, `divide: { ${key}, tables: [{ table: orders, values: [x]${ofPart} }] }${value}`);
+  const parts =
+    setting === 'template'
+      ? `template: { table: "made_{key}", like: orders${ofPart} }`
+      : `tables: [{ table: orders, values: [x]${ofPart} }]`;
+  return base.replace(`table: orders${encodings}`, `divide: { ${key}, ${parts} }${value}`);
 }
 /** The key of an entry, where any may be given. */
 const keys: Readonly<Record<string, string>> = {
