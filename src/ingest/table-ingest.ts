@@ -18,15 +18,9 @@ import { BatchBuilder } from './batch-builder.ts';
 import type { IngestObserver, IngestState } from './ingest-observer.ts';
 import type { MemoryLedger, MemoryShare } from './memory/memory-ledger.ts';
 import { TableBuffer } from './memory/table-buffer.ts';
+import { settledPlan } from './settled-plan.ts';
 import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
-import {
-  type Discontinuity,
-  discontinuityError,
-  discontinuityHint,
-  planStart,
-  type StartPlan,
-  type StartPlanOptions,
-} from './start-positions.ts';
+import { type Discontinuity, discontinuityError, discontinuityHint, type StartPlanOptions } from './start-positions.ts';
 
 export interface TableIngestSettings {
   readonly pipeline: string;
@@ -86,8 +80,6 @@ const sealCheckMs = 20;
 const absentRetryMs = 5_000;
 /** How often a topic that is missing is spoken of. */
 const missingRepeatMs = 300_000;
-/** Plans in a row that another process may overtake. */
-const maxPlans = 20;
 
 /**
  * Reads the topics of one table: starts at the offsets the *table* holds, packs fetched bytes into batches, seals them by rows, bytes
@@ -346,7 +338,7 @@ export class TableIngest implements ConsumerHandler {
 
   async #startPositions(): Promise<readonly StartPosition[]> {
     const { settings, clock, observer } = this.#dependencies;
-    const plan = await this.#settledPlan();
+    const plan = await settledPlan(this.#dependencies, this.#assigned, this.#hadMatches);
     this.#discontinuities = plan.discontinuities;
     this.#planAgainMs = plan.absent.length > 0 ? clock.monotonicMs() + absentRetryMs : Number.POSITIVE_INFINITY;
     for (const { topic, partition } of plan.absent)
@@ -357,33 +349,6 @@ export class TableIngest implements ConsumerHandler {
     this.#enterWork();
     this.#builder.reset(plan.positions);
     return plan.positions.map(({ topic, partition, offset, topicId }) => ({ topic, partition, offset, topicId }));
-  }
-
-  /** A plan whose decisions are in the table, as far as they would be others when made again. */
-  async #settledPlan(): Promise<StartPlan> {
-    const { settings, sink, kafka, identities, awaitedTopics } = this.#dependencies;
-    for (let made = 0; made < maxPlans; made += 1) {
-      const awaited = { has: (topic: string) => awaitedTopics.has(topic) || (this.#hadMatches && settings.matching?.test(topic) === true) };
-      const plan = await planStart({
-        admin: kafka.admin,
-        partitions: this.#assigned,
-        marks: await sink.progressStartingWith(`${settings.pipeline}:`),
-        identityOf: (topic) => identities.identityOf(topic),
-        policy: settings.onOffsetDiscontinuity,
-        startFrom: settings.startFrom,
-        startAt: settings.startAt,
-        quietTopics: settings.quietTopics,
-        awaited,
-      });
-      if (plan.settleFirst.length === 0) return plan;
-      await sink.settle(plan.settleFirst);
-    }
-    throw new ServiceError({
-      code: 'INGEST_START_CONTENDED',
-      kind: 'conflict',
-      message: `table "${settings.table}": where to start was decided ${maxPlans} times, and each time the table or the topics had changed meanwhile`,
-      hint: 'the ingest starts again by itself; look for another pipeline of the same name',
-    });
   }
 
   async #hasMatches(): Promise<boolean> {
