@@ -1,8 +1,13 @@
 import { printJson } from '../base/bigint-json.ts';
+import type { Clock } from '../base/clock.ts';
 import { isServiceError } from '../base/errors.ts';
+import type { Failpoint } from '../base/failpoint.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { Random } from '../base/random.ts';
 import type { CommitObserver } from '../commit/commit-observer.ts';
 import { TableCommitter } from '../commit/table-committer.ts';
 import { madeTable, takenNames } from '../config/made-table.ts';
+import type { Config } from '../config/settings.ts';
 import type { TableSettings } from '../config/table-settings.ts';
 import type { MadeTables as Made } from '../ingest/divide/growing-division.ts';
 import { madeName } from '../ingest/divide/made-name.ts';
@@ -10,9 +15,13 @@ import type { RouteSettings } from '../ingest/settings.ts';
 import type { DivisionSpec, DivisionTemplate, MadePart } from '../protocol/division.ts';
 import { toCommitId } from '../table/commit.ts';
 import type { Snapshot, TableCatalog } from '../table/table.ts';
-import type { Components } from './components.ts';
 
-export interface MadeTablesParts extends Pick<Components, 'config' | 'clock' | 'random' | 'ids' | 'failpoint'> {
+export interface MadeTablesParts {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: IdSource;
+  readonly failpoint: Failpoint;
   readonly catalog: TableCatalog;
   /** Makes a table one of the catalog's. */
   readonly add: (settings: TableSettings) => void;
