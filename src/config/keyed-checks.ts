@@ -29,6 +29,8 @@ function routeProblems(
   if (table.definition.properties['delta.appendOnly']?.toLowerCase() === 'true')
     found.push(['properties', 'delta.appendOnly forbids what mode upsert does: old rows end']);
   if (route.value.kind === 'letter') found.push(['mode', 'dead letters have no keys; their table is of mode append']);
+  if (route.at.at(-1) === 'template')
+    found.push(['mode', 'tables that a template makes are of mode append, as the one they are made like']);
   if (deleteWhen.kind === 'operation' && route.value.envelope !== 'debezium')
     found.push(['deleteWhen', 'operation is that of a change event, and the route has no value.envelope: debezium']);
   if (deleteWhen.kind !== 'tombstone') return found;

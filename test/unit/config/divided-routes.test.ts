@@ -81,6 +81,15 @@ describe('a divided route', () => {
     expect([madeTable(config, 'orders'), madeTable(config, 'other')]).toEqual([undefined, undefined]);
   });
 
+  it('makes no tables like one that has a row for each key', () => {
+    const yaml = yamlOf(`      divide: { by: topic, template: { table: "raw_{key}", like: orders } }`);
+    const keyed = yaml.replace(
+      'orders, columns: [{ name: id, type: long }',
+      'orders, mode: upsert, keyColumns: [id], columns: [{ name: id, type: long, nullable: false }',
+    );
+    expect(loadError({ yaml: keyed }).message).toContain('tables[0].mode: tables that a template makes are of mode append');
+  });
+
   const tables = 'tables: [{ table: orders, values: [order] }, { table: payments, values: [payment] }]';
   it.each([
     ['both a table and a division', `      table: orders\n      divide: { member: type, ${tables} }`, 'must have one of table, and divide'],
