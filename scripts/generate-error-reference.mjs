@@ -31,18 +31,27 @@ export function collectErrorCodes() {
   const codes = new Map();
   for (const path of sources(join(root, 'src'))) {
     const text = readFileSync(path, 'utf8');
-    for (const [, key, code, rest] of text.matchAll(
-      /\b(code|errorClass):\s*'([A-Z_][A-Za-z0-9_.]+)'((?:,\s*(?:alias|sqlState|kind):\s*'[^']*')*)/g,
-    )) {
+    const note = (code, kind, rest = '') => {
       const known = codes.get(code) ?? { kinds: new Set(), areas: new Set() };
       const member = (name) => new RegExp(`${name}:\\s*'([^']+)'`).exec(rest)?.[1];
-      // An analysis error without a kind is invalid.
-      const kind = member('kind') ?? (key === 'errorClass' ? 'invalid' : undefined);
-      if (kind !== undefined) known.kinds.add(kind);
+      const said = member('kind') ?? kind;
+      if (said !== undefined) known.kinds.add(said);
       known.sqlState = member('sqlState') ?? known.sqlState;
       known.alias = member('alias') ?? known.alias;
       known.areas.add(path.slice(root.length).split('/')[1]);
       codes.set(code, known);
+    };
+    for (const [, key, code, rest] of text.matchAll(
+      /\b(code|errorClass):\s*'([A-Z_][A-Za-z0-9_.]+)'((?:,\s*(?:alias|sqlState|kind):\s*'[^']*')*)/g,
+    )) {
+      // An analysis error without a kind is invalid.
+      note(code, key === 'errorClass' ? 'invalid' : undefined, rest);
+    }
+    for (const [, kind, code] of text.matchAll(/\bserviceError\.(\w+)\(\s*'([A-Z_][A-Z0-9_]+)'/g)) {
+      note(
+        code,
+        kind.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      );
     }
   }
   return codes;
@@ -51,10 +60,11 @@ export function collectErrorCodes() {
 export function renderErrorReference() {
   const rows = [...collectErrorCodes()]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([code, { kinds, areas, sqlState = '', alias }]) => {
-      const reaction = [...kinds].map((kind) => reactions[kind]).join('; ');
+    .map(([code, { kinds: found, areas, sqlState = '', alias }]) => {
+      const kinds = Object.keys(reactions).filter((kind) => found.has(kind));
+      const reaction = kinds.map((kind) => reactions[kind]).join('; ');
       const names = alias === undefined ? `\`${code}\`` : `\`${code}\`, also \`${alias}\``;
-      return `| ${names} | ${sqlState} | ${[...kinds].join(', ')} | ${[...areas].sort().join(', ')} | ${reaction} |`;
+      return `| ${names} | ${sqlState} | ${kinds.join(', ')} | ${[...areas].sort().join(', ')} | ${reaction} |`;
     });
   return [
     '# Error codes',

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { type JsonValue, printJson } from '../base/bigint-json.ts';
 import type { Clock } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import { shownJson } from '../base/redaction.ts';
 import type { HealthReport } from '../observability/health.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -54,12 +54,11 @@ const jsonType = 'application/json; charset=utf-8';
  */
 export function createAdminServer(settings: AdminSettings, ports: AdminPorts): AdminServer {
   if (!settings.allowRemote && !isLoopback(settings.host)) {
-    throw new ServiceError({
-      code: 'ADMIN_REMOTE_REFUSED',
-      kind: 'invalid',
-      message: `server.host ${settings.host} can be reached from other hosts and the server has no log-in`,
-      hint: 'use 127.0.0.1, or set server.allowRemote: true and limit access by a network policy or a proxy',
-    });
+    throw serviceError.invalid(
+      'ADMIN_REMOTE_REFUSED',
+      `server.host ${settings.host} can be reached from other hosts and the server has no log-in`,
+      { hint: 'use 127.0.0.1, or set server.allowRemote: true and limit access by a network policy or a proxy' },
+    );
   }
   const app = fastify({
     logger: false,
@@ -102,10 +101,7 @@ function endBodies(app: FastifyInstance): void {
 }
 
 function hostRefused(): ServiceError {
-  return new ServiceError({
-    code: 'ADMIN_HOST_REFUSED',
-    kind: 'invalid',
-    message: 'the request is for a host that this server is not known as',
+  return serviceError.invalid('ADMIN_HOST_REFUSED', 'the request is for a host that this server is not known as', {
     hint: 'ask by an IP address or localhost, or name the host in server.allowedHosts',
   });
 }
@@ -159,14 +155,11 @@ async function listen(app: FastifyInstance, settings: AdminSettings): Promise<{ 
   try {
     await app.listen({ host: settings.host, port: settings.port });
   } catch (cause) {
-    throw new ServiceError({
-      code: 'ADMIN_PORT_UNAVAILABLE',
-      kind: 'unavailable',
-      retryable: false,
-      message: `cannot listen on ${settings.host}:${settings.port}: ${cause instanceof Error ? cause.message : String(cause)}`,
-      hint: 'choose another server.port; 0 takes any free one',
-      cause,
-    });
+    throw serviceError.unavailable(
+      'ADMIN_PORT_UNAVAILABLE',
+      `cannot listen on ${settings.host}:${settings.port}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { retryable: false, hint: 'choose another server.port; 0 takes any free one', cause },
+    );
   }
   const bound = app.server.address();
   const port = typeof bound === 'object' && bound !== null ? bound.port : settings.port;
@@ -180,7 +173,7 @@ async function within<T>(timeoutMs: number, clock: Clock, collect: (signal: Abor
   const done = new AbortController();
   const timeout = clock.sleep(timeoutMs, done.signal).then(() => {
     late.abort();
-    throw new ServiceError({ code: 'ADMIN_TIMEOUT', kind: 'unavailable', message: `no answer within ${timeoutMs} ms` });
+    throw serviceError.unavailable('ADMIN_TIMEOUT', `no answer within ${timeoutMs} ms`);
   });
   // Whoever loses the race must not end as an unhandled rejection.
   timeout.catch(() => undefined);

@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import { rowKeys } from '../iceberg/changes/changelog-columns.ts';
 import type { HeldRelation } from '../table/relation.ts';
 import type { QueryableTable } from '../table/table.ts';
@@ -60,18 +60,11 @@ async function edgesOf(
 
 async function beyondNewest(table: QueryableTable, from: number, signal: AbortSignal | undefined): Promise<never> {
   const { version } = await table.refresh(signal);
-  throw new ServiceError({
-    code: 'TABLE_VERSION_NOT_FOUND',
-    kind: 'not-found',
-    message: `table "${table.name}": version ${from} not found, latest is ${version}`,
-  });
+  throw serviceError.notFound('TABLE_VERSION_NOT_FOUND', `table "${table.name}": version ${from} not found, latest is ${version}`);
 }
 
 function bothKinds(): ServiceError {
-  return new ServiceError({
-    code: 'USAGE_SEVERAL_VERSIONS',
-    kind: 'invalid',
-    message: 'the range is asked for by versions and by snapshots',
+  return serviceError.invalid('USAGE_SEVERAL_VERSIONS', 'the range is asked for by versions and by snapshots', {
     hint: 'give --from and --to, or --from-snapshot and --to-snapshot',
   });
 }
@@ -80,10 +73,9 @@ function bothKinds(): ServiceError {
 export function refuseSnapshotRange(table: QueryableTable, request: ChangelogReadRequest): void {
   const { fromSnapshot, toSnapshot, identifierColumns, net } = request;
   if ([fromSnapshot, toSnapshot, identifierColumns].every((given) => given === undefined) && net !== true) return;
-  throw new ServiceError({
-    code: 'USAGE_NO_SNAPSHOTS',
-    kind: 'invalid',
-    message: `the changes of table "${table.name}" are recorded by version, not computed from snapshots`,
-    hint: '--from-snapshot, --to-snapshot, --identifier-columns and --net are of Iceberg tables; give --from and --to',
-  });
+  throw serviceError.invalid(
+    'USAGE_NO_SNAPSHOTS',
+    `the changes of table "${table.name}" are recorded by version, not computed from snapshots`,
+    { hint: '--from-snapshot, --to-snapshot, --identifier-columns and --net are of Iceberg tables; give --from and --to' },
+  );
 }

@@ -1,6 +1,6 @@
 import { untilAborted } from '../base/abort.ts';
 import { printJson } from '../base/bigint-json.ts';
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import { defaultTableFormat, traitsOf } from '../table/formats.ts';
 import type { CommandContext, ServeOptions } from './app-commands.ts';
 import type { Components } from './components.ts';
@@ -79,10 +79,7 @@ function targetOf({ config }: Components): Target {
   const [route] = config.ingest.routes;
   const [topic] = route?.topics ?? [];
   if (route !== undefined && topic !== undefined) return { table: route.table, topic };
-  throw new ServiceError({
-    code: 'DEMO_NOT_CONFIGURED',
-    kind: 'invalid',
-    message: 'the configuration routes no topic to a table, so there is nothing to replay into',
+  throw serviceError.invalid('DEMO_NOT_CONFIGURED', 'the configuration routes no topic to a table, so there is nothing to replay into', {
     hint: 'run the demo with --config config/development.yaml',
   });
 }
@@ -105,11 +102,7 @@ async function untilThrough(demo: Demo, target: Target): Promise<void> {
   while (!(await isThrough(demo, target))) {
     const failed = health.report().components.find((component) => component.state === 'failed');
     if (failed !== undefined) {
-      throw new ServiceError({
-        code: 'DEMO_STUCK',
-        kind: 'internal',
-        message: `${failed.name} stands still: ${failed.detail ?? 'no reason given'}`,
-      });
+      throw serviceError.internal('DEMO_STUCK', `${failed.name} stands still: ${failed.detail ?? 'no reason given'}`);
     }
     await clock.sleep(checkMs, demo.context.signal);
   }

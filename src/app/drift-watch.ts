@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import { keyedSettingsOf } from '../config/keyed-settings.ts';
 import { type Drift, definitionDrift, driftText, layoutDrift } from '../config/table-drift.ts';
 import type { TableSettings } from '../config/table-settings.ts';
@@ -96,11 +96,12 @@ function rowsSpecOf(settings: TableSettings, route: RowSettings, write: WriteSpe
 }
 
 function drifted(table: string, drifts: readonly Drift[]): ServiceError {
-  return new ServiceError({
-    code: 'TABLE_DRIFT',
-    kind: 'invalid',
-    message: `table "${table}" is not what its configuration declares: ${drifts.map(driftText).join('; ')}`,
-    hint: 'mend one of the two and start again, or take the table as it is with tables[].onDrift: warn',
-    context: { table, differences: drifts.length },
-  });
+  return serviceError.invalid(
+    'TABLE_DRIFT',
+    `table "${table}" is not what its configuration declares: ${drifts.map(driftText).join('; ')}`,
+    {
+      hint: 'mend one of the two and start again, or take the table as it is with tables[].onDrift: warn',
+      context: { table, differences: drifts.length },
+    },
+  );
 }

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import { type Failpoint, failpointNames, inertFailpoint } from '../base/failpoint.ts';
 
 const names: ReadonlySet<string> = new Set(failpointNames);
@@ -33,10 +33,7 @@ interface Armed {
 function parseArmed(text: string): Armed {
   const [name, action, nthText] = text.split(':');
   if (name === undefined || !names.has(name) || action === undefined) {
-    throw new ServiceError({
-      code: 'CONFIG_INVALID',
-      kind: 'invalid',
-      message: `FAILPOINT="${text}" is not <name>:<kill|pause|error|delay>[:<nth>]`,
+    throw serviceError.invalid('CONFIG_INVALID', `FAILPOINT="${text}" is not <name>:<kill|pause|error|delay>[:<nth>]`, {
       hint: `names: ${[...names].join(' ')}`,
     });
   }
@@ -57,6 +54,6 @@ async function act(name: string, action: string): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, delayMs));
       break;
     default:
-      throw new ServiceError({ code: 'FAILPOINT', kind: 'unavailable', message: `failpoint ${name} was armed to fail` });
+      throw serviceError.unavailable('FAILPOINT', `failpoint ${name} was armed to fail`);
   }
 }

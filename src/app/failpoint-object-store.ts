@@ -1,4 +1,4 @@
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, serviceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
 import type { ObjectInfo, ObjectStore, PutIfAbsentResult } from '../storage/object-store.ts';
 
@@ -59,12 +59,7 @@ export class FailpointObjectStore implements ObjectStore {
       await this.#failpoint('commit-applied');
     } catch (cause) {
       if (!isServiceError(cause)) throw cause;
-      throw new ServiceError({
-        code: 'STORAGE_OUTCOME_UNKNOWN',
-        kind: 'unknown-outcome',
-        message: `the answer to creating ${path} was dropped`,
-        cause,
-      });
+      throw serviceError.unknownOutcome('STORAGE_OUTCOME_UNKNOWN', `the answer to creating ${path} was dropped`, { cause });
     }
     return result;
   }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { AnalysisException } from '../base/analysis-exception.ts';
 import type { JsonObject } from '../base/bigint-json.ts';
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import { RandomIdSource } from '../base/ids.ts';
 import { SystemClock } from '../base/system-clock.ts';
 import { SystemRandom } from '../base/system-random.ts';
@@ -37,10 +37,7 @@ export async function openTable(
   const existing = await openAny(drivers, { name: location, location, ...places });
   if (existing !== undefined) return existing;
   if (create !== undefined) return drivers[defaultTableFormat].create(location, location, create);
-  throw new ServiceError({
-    code: 'TABLE_NOT_FOUND',
-    kind: 'not-found',
-    message: `there is no table at "${location}"`,
+  throw serviceError.notFound('TABLE_NOT_FOUND', `there is no table at "${location}"`, {
     hint: 'check the location, or pass a definition to create it',
   });
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, serviceError } from '../base/errors.ts';
 import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
@@ -70,7 +70,7 @@ export class PipelineCatalogs {
     if (present !== undefined) return present;
     const settings = this.#parts.catalogs.find((candidate) => candidate.name === name);
     if (settings === undefined) {
-      throw new ServiceError({ code: 'CONFIG_INVALID', kind: 'invalid', message: `no catalog is called "${name}"` });
+      throw serviceError.invalid('CONFIG_INVALID', `no catalog is called "${name}"`);
     }
     const { clock, random, ids, openStoreWith, allowedLocations } = this.#parts;
     const properties = catalogProperties(settings);

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/bigint-json.ts';
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import { shownEntries } from '../base/redaction.ts';
 import { canonicalRows, sortedLines } from '../codec/canonical-json.ts';
 import { type PlainRow, type PlainValue, rowAt } from '../codec/rows.ts';
@@ -234,19 +234,13 @@ async function* linesOf(batches: AsyncIterable<ColumnBatch>, { canonical }: Read
 }
 
 function severalVersions(): ServiceError {
-  return new ServiceError({
-    code: 'USAGE_SEVERAL_VERSIONS',
-    kind: 'invalid',
-    message: 'several versions are asked for',
+  return serviceError.invalid('USAGE_SEVERAL_VERSIONS', 'several versions are asked for', {
     hint: 'give one of --version, --timestamp, --snapshot-id and --ref',
   });
 }
 
 function tooManyLines(): ServiceError {
-  return new ServiceError({
-    code: 'USAGE_TOO_MANY_ROWS',
-    kind: 'invalid',
-    message: `more than ${maxSortedLines} rows are not sorted`,
+  return serviceError.invalid('USAGE_TOO_MANY_ROWS', `more than ${maxSortedLines} rows are not sorted`, {
     hint: 'leave out --canonical, or ask for fewer rows with --filter',
   });
 }

@@ -1,7 +1,7 @@
-import { ServiceError } from './errors.ts';
+import { type ServiceError, serviceError } from './errors.ts';
 
 export function abortedError(signal?: AbortSignal): ServiceError {
-  return new ServiceError({ code: 'ABORTED', kind: 'aborted', message: 'the operation was cancelled', cause: signal?.reason });
+  return serviceError.aborted('ABORTED', 'the operation was cancelled', { cause: signal?.reason });
 }
 
 /** @throws ServiceError `ABORTED` (kind aborted) when the signal has fired. */

@@ -1,5 +1,5 @@
 import { isInteger, parse as parseLossless, stringify as stringifyLossless } from 'lossless-json';
-import { ServiceError } from './errors.ts';
+import { serviceError } from './errors.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
 
 export type { JsonObject, JsonValue };
@@ -21,10 +21,7 @@ export function parseJson(text: string, where: string): JsonValue {
     if (mayNestDeeply(text)) refuseDeepNesting(value);
     return value;
   } catch (cause) {
-    throw new ServiceError({
-      code: 'JSON_INVALID',
-      kind: 'corrupt',
-      message: `${where}: not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
+    throw serviceError.corrupt('JSON_INVALID', `${where}: not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
   }

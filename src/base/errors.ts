@@ -84,6 +84,30 @@ export function describeFailure(error: unknown): string {
   return describeError(error) + hint;
 }
 
+/** Makes an error of one kind: its code, what happened, and what else there is to say. */
+type Maker = (code: string, message: string, more?: Pick<ServiceErrorOptions, 'retryable' | 'hint' | 'context' | 'cause'>) => ServiceError;
+
+type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<Tail>}` : Text;
+
+/** Errors by their kind. */
+export const serviceError: Readonly<Record<CamelCase<ErrorKind>, Maker>> = {
+  invalid: makerOf('invalid'),
+  notFound: makerOf('not-found'),
+  unsupported: makerOf('unsupported'),
+  conflict: makerOf('conflict'),
+  unavailable: makerOf('unavailable'),
+  unknownOutcome: makerOf('unknown-outcome'),
+  corrupt: makerOf('corrupt'),
+  fenced: makerOf('fenced'),
+  discontinuity: makerOf('discontinuity'),
+  aborted: makerOf('aborted'),
+  internal: makerOf('internal'),
+};
+
+function makerOf(kind: ErrorKind): Maker {
+  return (code, message, more) => new ServiceError({ ...more, code, kind, message });
+}
+
 function shownContext(context: ErrorContext): ErrorContext {
   return Object.fromEntries(
     Object.entries(context).map(([name, value]) => [name, typeof value === 'string' ? shownValue(name, value) : value]),

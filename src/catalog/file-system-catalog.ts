@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { TableFormat } from '../table/formats.ts';
 import type { Table, TableCatalog, TableDefinition } from '../table/table.ts';
 
@@ -83,12 +83,11 @@ export class FileSystemCatalog implements TableCatalog {
   #entry(name: string): CatalogEntry {
     const entry = this.#entries.get(name);
     if (entry === undefined) {
-      throw new ServiceError({
-        code: 'TABLE_NOT_FOUND',
-        kind: 'not-found',
-        message: `table "${name}" is not in the catalog, which has ${this.names.map((known) => `"${known}"`).join(', ') || 'no tables'}`,
-        hint: 'check the name, or add the table to "tables" in the configuration',
-      });
+      throw serviceError.notFound(
+        'TABLE_NOT_FOUND',
+        `table "${name}" is not in the catalog, which has ${this.names.map((known) => `"${known}"`).join(', ') || 'no tables'}`,
+        { hint: 'check the name, or add the table to "tables" in the configuration' },
+      );
     }
     return entry;
   }
@@ -96,22 +95,18 @@ export class FileSystemCatalog implements TableCatalog {
   #opener(entry: CatalogEntry): TableOpener {
     const opener = entry.opener ?? this.#openers[entry.format];
     if (opener === undefined) {
-      throw new ServiceError({
-        code: 'FORMAT_UNSUPPORTED',
-        kind: 'unsupported',
-        message: `table "${entry.name}" has format "${entry.format}", which this version does not open`,
-        hint: `supported formats: ${Object.keys(this.#openers).join(', ')}`,
-      });
+      throw serviceError.unsupported(
+        'FORMAT_UNSUPPORTED',
+        `table "${entry.name}" has format "${entry.format}", which this version does not open`,
+        { hint: `supported formats: ${Object.keys(this.#openers).join(', ')}` },
+      );
     }
     return opener;
   }
 }
 
 function nothingAt(entry: CatalogEntry): ServiceError {
-  return new ServiceError({
-    code: 'TABLE_NOT_FOUND',
-    kind: 'not-found',
-    message: `table "${entry.name}": no ${entry.format} table at ${entry.location}`,
+  return serviceError.notFound('TABLE_NOT_FOUND', `table "${entry.name}": no ${entry.format} table at ${entry.location}`, {
     hint: entry.definition === undefined ? 'check the path, or give the table columns so that it can be created' : 'create it first',
   });
 }
@@ -123,12 +118,7 @@ function refuseDuplicates(entries: readonly CatalogEntry[]): void {
     const other = names.has(name) ? name : locations.get(location);
     if (other !== undefined) {
       const what = other === name ? `table "${name}" is listed twice` : `tables "${other}" and "${name}" share the location ${location}`;
-      throw new ServiceError({
-        code: 'CATALOG_INVALID',
-        kind: 'invalid',
-        message: what,
-        hint: 'give each table one name and a place of its own',
-      });
+      throw serviceError.invalid('CATALOG_INVALID', what, { hint: 'give each table one name and a place of its own' });
     }
     names.add(name);
     locations.set(location, name);

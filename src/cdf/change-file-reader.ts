@@ -1,6 +1,6 @@
 import { throwIfAborted } from '../base/abort.ts';
 import { assert } from '../base/assert.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, serviceError } from '../base/errors.ts';
 import { readParquet } from '../codec/parquet/read-parquet.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import { describeFields } from '../schema/describe-type.ts';
@@ -66,11 +66,10 @@ export class ChangeFileReader {
     const batches = changedRows(stored.batches, file);
     const rowCount = batches.reduce((sum, batch) => sum + batch.rowCount, 0);
     if (file.rowCount === undefined || file.rowCount === rowCount) return batches;
-    throw new ServiceError({
-      code: 'CDF_FILE_CORRUPT',
-      kind: 'corrupt',
-      message: `file "${file.path}" of version ${changes.version} holds ${rowCount} rows, the log says ${file.rowCount}`,
-    });
+    throw serviceError.corrupt(
+      'CDF_FILE_CORRUPT',
+      `file "${file.path}" of version ${changes.version} holds ${rowCount} rows, the log says ${file.rowCount}`,
+    );
   }
 
   #storeOf(location: string, storage: ChangeFile['storage']): ObjectStore {
@@ -122,12 +121,11 @@ function identityOf(request: ChangeFileRequest): string {
 
 function refuseTooLarge(file: ChangeFile): void {
   if (file.sizeBytes <= maxChangeFileBytes) return;
-  throw new ServiceError({
-    code: 'CDF_FILE_TOO_LARGE',
-    kind: 'unsupported',
-    message: `change file "${file.path}" has ${file.sizeBytes} bytes, at most ${maxChangeFileBytes} are read`,
-    hint: 'write smaller files, or start the feed again after this version',
-  });
+  throw serviceError.unsupported(
+    'CDF_FILE_TOO_LARGE',
+    `change file "${file.path}" has ${file.sizeBytes} bytes, at most ${maxChangeFileBytes} are read`,
+    { hint: 'write smaller files, or start the feed again after this version' },
+  );
 }
 
 async function readPresent(store: ObjectStore, request: ChangeFileRequest, signal: AbortSignal | undefined): Promise<Uint8Array> {

@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import type { BytesColumn } from '../schema/columns.ts';
 import type { ChangeType } from '../table/changes.ts';
 
@@ -74,11 +74,10 @@ export function readChangeCodes(
     const word = Buffer.from(data.buffer, data.byteOffset + from, (offsets[row + 1] ?? from) - from).toString('latin1');
     const code = codeOfWord.get(word);
     if (code === undefined) {
-      throw new ServiceError({
-        code: 'CDF_CHANGE_TYPE_INVALID',
-        kind: 'corrupt',
-        message: `change file "${target.path}" row ${target.start + row}: "${word}" is no change type`,
-      });
+      throw serviceError.corrupt(
+        'CDF_CHANGE_TYPE_INVALID',
+        `change file "${target.path}" row ${target.start + row}: "${word}" is no change type`,
+      );
     }
     target.codes[target.start + row] = code;
   }

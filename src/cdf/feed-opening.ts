@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import type { KafkaClient } from '../kafka/client.ts';
 import { kafkaDestinationReplaced } from '../kafka/errors.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
@@ -135,31 +135,30 @@ function topicReplaced(
   what: { readonly position: FeedPosition; readonly was: string | undefined; readonly is: string | undefined },
 ): ServiceError {
   const became = what.is === undefined ? 'does not exist any more' : `was deleted and made anew: it is ${what.is}, not ${what.was ?? '?'}`;
-  return new ServiceError({
-    code: 'FEED_TOPIC_REPLACED',
-    kind: 'discontinuity',
-    message: `feed "${feedIdOf(spec)}" stands at version ${what.position.version}, and topic "${spec.topic}" ${became}`,
-    hint: 'choose how the feed goes on: "onTopicReplaced: resnapshot" publishes the current rows to the new topic, "onTopicReplaced: continue" only what comes after the position',
-  });
+  return serviceError.discontinuity(
+    'FEED_TOPIC_REPLACED',
+    `feed "${feedIdOf(spec)}" stands at version ${what.position.version}, and topic "${spec.topic}" ${became}`,
+    {
+      hint: 'choose how the feed goes on: "onTopicReplaced: resnapshot" publishes the current rows to the new topic, "onTopicReplaced: continue" only what comes after the position',
+    },
+  );
 }
 
 /** @throws ServiceError `FEED_POSITION_AHEAD` (kind discontinuity), `FEED_ORDER_CHANGED` (kind invalid). */
 function refuseUnfit(position: FeedPosition, latest: Version, spec: FeedSpec): void {
   // Tables whose versions can be taken back: the gap policy answers.
   if (position.version > latest && position.link === undefined) {
-    throw new ServiceError({
-      code: 'FEED_POSITION_AHEAD',
-      kind: 'discontinuity',
-      message: `feed "${feedIdOf(spec)}" stands at version ${position.version}, table "${spec.table}" ends at version ${latest}`,
-      hint: 'the log of the table was put back to an older state; publish it to another topic',
-    });
+    throw serviceError.discontinuity(
+      'FEED_POSITION_AHEAD',
+      `feed "${feedIdOf(spec)}" stands at version ${position.version}, table "${spec.table}" ends at version ${latest}`,
+      { hint: 'the log of the table was put back to an older state; publish it to another topic' },
+    );
   }
   const order = rowOrderOf(spec);
   if (position.complete || position.snapshot || position.order === order) return;
-  throw new ServiceError({
-    code: 'FEED_ORDER_CHANGED',
-    kind: 'invalid',
-    message: `feed "${feedIdOf(spec)}" stands inside version ${position.version} in the row order of key columns ${position.order}, not of ${order}`,
-    hint: 'put the key columns back until the version is published, then change them',
-  });
+  throw serviceError.invalid(
+    'FEED_ORDER_CHANGED',
+    `feed "${feedIdOf(spec)}" stands inside version ${position.version} in the row order of key columns ${position.order}, not of ${order}`,
+    { hint: 'put the key columns back until the version is published, then change them' },
+  );
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, parseJson, printJson } from '../base/bigint-json.ts';
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import { nextVersion, toVersion, type Version } from '../table/version.ts';
 
@@ -43,11 +43,7 @@ export function parsePosition(text: string, feedId: string): StoredPosition {
     typeof tableId !== 'string' ||
     typeof order !== 'string'
   ) {
-    throw new ServiceError({
-      code: 'FEED_POSITION_INVALID',
-      kind: 'corrupt',
-      message: `position of feed "${feedId}" is not one: ${text.slice(0, 200)}`,
-    });
+    throw serviceError.corrupt('FEED_POSITION_INVALID', `position of feed "${feedId}" is not one: ${text.slice(0, 200)}`);
   }
   const position = { version: toVersion(version), ordinal, complete, snapshot, tableId, order };
   return { position: link === undefined ? position : { ...position, link }, topicId, positionsTopicId };

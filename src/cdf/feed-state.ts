@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 
 /** docs/spec/feed-state-machine.md; the table below is that page's table. */
 export type FeedState =
@@ -72,7 +72,7 @@ function cells(known: Partial<Record<FeedEvent, FeedState>>): Record<FeedEvent, 
 export function nextFeedState(state: FeedState, event: FeedEvent): FeedState {
   const next = transitions[state][event];
   if (next === undefined) {
-    throw new ServiceError({ code: 'FEED_STATE_INVALID', kind: 'internal', message: `feed state ${state} has no transition for ${event}` });
+    throw serviceError.internal('FEED_STATE_INVALID', `feed state ${state} has no transition for ${event}`);
   }
   return next;
 }

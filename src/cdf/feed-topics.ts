@@ -1,4 +1,4 @@
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, serviceError } from '../base/errors.ts';
 import type { KafkaAdmin } from '../kafka/client.ts';
 import type { FeedSpec } from './feed-spec.ts';
 
@@ -46,11 +46,7 @@ export async function ensureFeedTopic(admin: KafkaAdmin, spec: FeedSpec): Promis
   await admin.ensureTopics([{ topic, partitions, replicationFactor, config }]);
   const found = await findTopic(admin, topic);
   if (found !== undefined) return found;
-  throw new ServiceError({
-    code: 'FEED_TOPIC_MISSING',
-    kind: 'unavailable',
-    message: `topic "${topic}" does not exist after its creation`,
-  });
+  throw serviceError.unavailable('FEED_TOPIC_MISSING', `topic "${topic}" does not exist after its creation`);
 }
 
 /** `cleanup.policy` of a topic; `undefined` when this user may not ask. */
@@ -67,10 +63,11 @@ export async function cleanupPolicyOf(admin: KafkaAdmin, topic: string): Promise
 async function refuseForgetting(admin: KafkaAdmin, topic: string): Promise<void> {
   const policy = await cleanupPolicyOf(admin, topic);
   if (policy === undefined || policy === neededPolicy) return;
-  throw new ServiceError({
-    code: 'FEED_POSITIONS_NOT_COMPACTED',
-    kind: 'invalid',
-    message: `topic "${topic}" holds the positions of the feeds and has cleanup.policy=${policy}, which forgets them`,
-    hint: `kafka-configs.sh --bootstrap-server <host:port> --alter --entity-type topics --entity-name ${topic} --add-config cleanup.policy=${neededPolicy}, then start again`,
-  });
+  throw serviceError.invalid(
+    'FEED_POSITIONS_NOT_COMPACTED',
+    `topic "${topic}" holds the positions of the feeds and has cleanup.policy=${policy}, which forgets them`,
+    {
+      hint: `kafka-configs.sh --bootstrap-server <host:port> --alter --entity-type topics --entity-name ${topic} --add-config cleanup.policy=${neededPolicy}, then start again`,
+    },
+  );
 }

@@ -1,5 +1,5 @@
 import { type BackoffPolicy, backoffMs } from '../base/backoff.ts';
-import { describeError, isServiceError, ServiceError } from '../base/errors.ts';
+import { describeError, isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import type { EncodeSpec, FeedPosition } from '../protocol/change-event.ts';
 import { isGap } from '../table/changes-gone.ts';
 import type { ReadableTable } from '../table/table.ts';
@@ -316,7 +316,7 @@ export class Feed {
 
   #openPreparer(): RunPreparer {
     if (this.#preparer !== undefined) return this.#preparer;
-    throw new ServiceError({ code: 'ASSERTION_FAILED', kind: 'internal', message: 'the feed is open' });
+    throw serviceError.internal('ASSERTION_FAILED', 'the feed is open');
   }
 
   #end(error: unknown, signal: AbortSignal): void {
@@ -377,14 +377,9 @@ function transactionResult(error: ServiceError): 'aborted' | 'unknown' | 'fenced
 
 /** What is cured by opening again, as the one place that retries knows it. */
 function openedAgain(spec: FeedSpec, cause: unknown): ServiceError {
-  return new ServiceError({
-    code: 'FEED_OPENED_AGAIN',
-    kind: 'unavailable',
-    message: `feed "${feedIdOf(spec)}" is opened again: ${describeError(cause)}`,
-    cause,
-  });
+  return serviceError.unavailable('FEED_OPENED_AGAIN', `feed "${feedIdOf(spec)}" is opened again: ${describeError(cause)}`, { cause });
 }
 
 function endedError(spec: FeedSpec, cause: unknown): ServiceError {
-  return new ServiceError({ code: 'FEED_ENDED', kind: 'aborted', message: `feed "${feedIdOf(spec)}" has ended`, cause });
+  return serviceError.aborted('FEED_ENDED', `feed "${feedIdOf(spec)}" has ended`, { cause });
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 
 const initialCapacityBytes = 4096;
 /** Largest text one buffer may hold: far above what any broker takes for one record. */
@@ -130,10 +130,7 @@ export class JsonBuffer {
     if (needed <= this.#bytes.length) return;
     // The worst case of a string with escapes is reserved, hence the factor.
     if (needed > maxJsonBufferBytes * 6) {
-      throw new ServiceError({
-        code: 'CDF_ROW_TOO_LARGE',
-        kind: 'unsupported',
-        message: `a change row needs more than ${maxJsonBufferBytes} bytes of JSON`,
+      throw serviceError.unsupported('CDF_ROW_TOO_LARGE', `a change row needs more than ${maxJsonBufferBytes} bytes of JSON`, {
         hint: 'keep values of this size outside of the table, or leave the table without a feed',
       });
     }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import { formatDecimal } from '../schema/decimal-text.ts';
 import type { Field } from '../schema/types.ts';
 import { partitionValue } from '../table/partitioning/partition-text.ts';
@@ -15,11 +15,7 @@ export function partitionConstant(field: Field, text: string | undefined): Uint8
   const out = new JsonBuffer();
   if (text === undefined || text === '') out.ascii('null');
   else if (!append(out, field, text)) {
-    throw new ServiceError({
-      code: 'CDF_PARTITION_VALUE_INVALID',
-      kind: 'corrupt',
-      message: `partition column "${field.name}": "${text}" is not a ${field.type.kind}`,
-    });
+    throw serviceError.corrupt('CDF_PARTITION_VALUE_INVALID', `partition column "${field.name}": "${text}" is not a ${field.type.kind}`);
   }
   return out.copy();
 }

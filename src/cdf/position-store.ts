@@ -1,6 +1,6 @@
 import { isJsonObject, parseJson, printJson } from '../base/bigint-json.ts';
 import type { Clock } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { EncodedRecordBatch, KafkaClient, KafkaRecord } from '../kafka/client.ts';
 import { encodeRecordBatch } from '../kafka/records/record-batch.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
@@ -115,10 +115,9 @@ function tokenOf(record: KafkaRecord): string | undefined {
 }
 
 function unreadable(topic: string, feedId: string): ServiceError {
-  return new ServiceError({
-    code: 'FEED_POSITION_UNREADABLE',
-    kind: 'unavailable',
-    message: `topic "${topic}": an open transaction hides the position of feed "${feedId}"`,
-    hint: 'look for a transaction that hangs (kafka-transactions.sh find-hanging) and abort it',
-  });
+  return serviceError.unavailable(
+    'FEED_POSITION_UNREADABLE',
+    `topic "${topic}": an open transaction hides the position of feed "${feedId}"`,
+    { hint: 'look for a transaction that hangs (kafka-transactions.sh find-hanging) and abort it' },
+  );
 }

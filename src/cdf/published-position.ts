@@ -1,6 +1,6 @@
 import { isJsonObject, parseJson, printJson } from '../base/bigint-json.ts';
 import type { Clock } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { KafkaClient, KafkaRecord, PartitionOffsets } from '../kafka/client.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import { toVersion } from '../table/version.ts';
@@ -186,12 +186,11 @@ function unclear(why: string): PublishedPosition {
 }
 
 function hidden({ topic, partition }: PartitionOffsets): ServiceError {
-  return new ServiceError({
-    code: 'FEED_POSITION_UNREADABLE',
-    kind: 'unavailable',
-    message: `topic "${topic}": an open transaction hides the end of partition ${partition}`,
-    hint: 'look for a transaction that hangs (kafka-transactions.sh find-hanging) and abort it',
-  });
+  return serviceError.unavailable(
+    'FEED_POSITION_UNREADABLE',
+    `topic "${topic}": an open transaction hides the end of partition ${partition}`,
+    { hint: 'look for a transaction that hangs (kafka-transactions.sh find-hanging) and abort it' },
+  );
 }
 
 /** The state of a feed whose position is gone. `found` says what the topic's records tell. */
@@ -202,10 +201,7 @@ export function positionLost(spec: FeedSpec, found: Exclude<PublishedPosition, {
       ? `where the feed stood cannot be told from topic "${spec.topic}": ${found.why}`
       : `topic "${spec.topic}" holds rows up to ${found.position.ordinal} of version ${found.position.version}`;
   const recover = found.kind === 'found' ? '"onLostPosition: recover" goes on behind those rows, ' : '';
-  return new ServiceError({
-    code: 'FEED_POSITION_LOST',
-    kind: 'discontinuity',
-    message: `feed "${id}": topic "${spec.positionsTopic}" ${held}; ${told}`,
+  return serviceError.discontinuity('FEED_POSITION_LOST', `feed "${id}": topic "${spec.positionsTopic}" ${held}; ${told}`, {
     hint: `choose how the feed goes on: ${recover}"onLostPosition: resnapshot" publishes the current rows again; starting from the beginning would publish rows twice`,
   });
 }

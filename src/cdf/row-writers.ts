@@ -1,5 +1,5 @@
 import { present } from '../base/assert.ts';
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import type { StructType } from '../schema/types.ts';
 import type { PartitionValues } from '../table/staged-file.ts';
@@ -82,10 +82,7 @@ export class RowWriters {
 function keyPosition(names: readonly string[], name: string): number {
   const position = names.indexOf(name);
   if (position >= 0) return position;
-  throw new ServiceError({
-    code: 'CDF_KEY_COLUMN_UNKNOWN',
-    kind: 'invalid',
-    message: `key column "${name}" is none of the table's columns ${names.join(', ')}`,
+  throw serviceError.invalid('CDF_KEY_COLUMN_UNKNOWN', `key column "${name}" is none of the table's columns ${names.join(', ')}`, {
     hint: "correct the feed's keyColumns",
   });
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { EncodedRecordBatch } from '../kafka/client.ts';
 import type { ChangeEncoder, EncodedChanges, EncodeSpec, FeedPosition } from '../protocol/change-event.ts';
 import type { VersionChanges } from '../table/changes.ts';
@@ -103,12 +103,11 @@ export class RunPreparer {
 /** @throws ServiceError `FEED_TABLE_REPLACED` (kind discontinuity). */
 export function refuseReplaced(position: FeedPosition, tableId: string, table: string): void {
   if (position.tableId === tableId) return;
-  throw new ServiceError({
-    code: 'FEED_TABLE_REPLACED',
-    kind: 'discontinuity',
-    message: `table "${table}" is ${tableId}, the feed's position belongs to ${position.tableId}`,
-    hint: 'publish the table that took its place to another topic',
-  });
+  throw serviceError.discontinuity(
+    'FEED_TABLE_REPLACED',
+    `table "${table}" is ${tableId}, the feed's position belongs to ${position.tableId}`,
+    { hint: 'publish the table that took its place to another topic' },
+  );
 }
 
 /**
@@ -124,12 +123,13 @@ function refusePutBack(at: FeedPosition, { version, link }: VersionChanges, tabl
 }
 
 function putBack(at: FeedPosition, table: string, what: string): ServiceError {
-  return new ServiceError({
-    code: 'FEED_TABLE_PUT_BACK',
-    kind: 'discontinuity',
-    message: `table "${table}" was put back to before what is published, version ${at.version} (${at.link ?? ''}): ${what}`,
-    hint: 'choose how the feed goes on: "onGap: resnapshot" publishes the current rows again, "onGap: skip" goes on with what comes, "onGap: fail" waits until the table is put forward again',
-  });
+  return serviceError.discontinuity(
+    'FEED_TABLE_PUT_BACK',
+    `table "${table}" was put back to before what is published, version ${at.version} (${at.link ?? ''}): ${what}`,
+    {
+      hint: 'choose how the feed goes on: "onGap: resnapshot" publishes the current rows again, "onGap: skip" goes on with what comes, "onGap: fail" waits until the table is put forward again',
+    },
+  );
 }
 
 /** A run while it is put together. */

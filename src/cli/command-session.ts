@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AppCommands, CommandContext } from '../app/app-commands.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import { parseDuration } from '../base/quantities.ts';
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
 import type { Terminal } from './terminal.ts';
@@ -121,5 +121,5 @@ export function collect(value: string, before: readonly string[] | undefined): r
 
 /** The command line is wrong. */
 export function usageError(message: string, hint?: string): ServiceError {
-  return new ServiceError({ code: 'USAGE_INVALID', kind: 'invalid', message, hint });
+  return serviceError.invalid('USAGE_INVALID', message, { hint });
 }

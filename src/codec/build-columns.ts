@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { Column, ColumnBatch, FixedColumn } from '../schema/columns.ts';
 import { parseDecimal } from '../schema/decimal-text.ts';
 import { describeType } from '../schema/describe-type.ts';
@@ -221,18 +221,10 @@ export function isRow(value: InputValue): value is InputRow {
 }
 
 function missing(where: string): ServiceError {
-  return new ServiceError({
-    code: 'VALUE_TYPE_MISMATCH',
-    kind: 'invalid',
-    message: `"${where}" is required but a row has no value for it`,
-  });
+  return serviceError.invalid('VALUE_TYPE_MISMATCH', `"${where}" is required but a row has no value for it`);
 }
 
 function mismatch(type: DataType, value: InputValue, where: string): ServiceError {
   const shown = typeof value === 'object' ? 'an object' : `${typeof value} ${String(value).slice(0, 80)}`;
-  return new ServiceError({
-    code: 'VALUE_TYPE_MISMATCH',
-    kind: 'invalid',
-    message: `"${where}": ${shown} does not fit ${describeType(type)}`,
-  });
+  return serviceError.invalid('VALUE_TYPE_MISMATCH', `"${where}": ${shown} does not fit ${describeType(type)}`);
 }

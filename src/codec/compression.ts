@@ -3,7 +3,7 @@ import { deflateRaw, gunzipSync, gzip, inflateRawSync } from 'node:zlib';
 import { compress as lz4Compress, uncompressSync as lz4Uncompress } from 'lz4-napi';
 import { compress as snappyCompress, uncompressSync as snappyUncompress } from 'snappy';
 import { assertNever } from '../base/assert.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import { packZstd, unpackZstd, ZstdError } from '../base/zstd.ts';
 
 /**
@@ -135,13 +135,12 @@ function asBytes(value: string | Uint8Array): Uint8Array {
 }
 
 function blockTooLarge(codec: BlockCodec, packedBytes: number, maxBytes: number): ServiceError {
-  return new ServiceError({
-    code: 'CODEC_BLOCK_TOO_LARGE',
-    kind: 'corrupt',
-    message: `${packedBytes} bytes of ${codec} unpack to more than the ${maxBytes} bytes allowed`,
-  });
+  return serviceError.corrupt(
+    'CODEC_BLOCK_TOO_LARGE',
+    `${packedBytes} bytes of ${codec} unpack to more than the ${maxBytes} bytes allowed`,
+  );
 }
 
 function corrupt(message: string, cause?: unknown): ServiceError {
-  return new ServiceError({ code: 'CODEC_BLOCK_CORRUPT', kind: 'corrupt', message, cause });
+  return serviceError.corrupt('CODEC_BLOCK_CORRUPT', message, { cause });
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import { readContainer } from './avro/read-container.ts';
 import type { InspectedFile } from './inspected-file.ts';
 import { openOrcFile } from './orc/read/read-orc.ts';
@@ -28,10 +28,9 @@ export async function inspectFile(format: 'parquet' | 'avro' | 'orc', file: Insp
 }
 
 function tooLarge({ name, sizeBytes }: InspectedFile): ServiceError {
-  return new ServiceError({
-    code: 'FILE_TOO_LARGE',
-    kind: 'unsupported',
-    message: `avro file "${name}" has ${sizeBytes} bytes, and up to ${maxWholeBytes} are fetched to count its rows`,
-    hint: 'compact the table, or have its writer make smaller files',
-  });
+  return serviceError.unsupported(
+    'FILE_TOO_LARGE',
+    `avro file "${name}" has ${sizeBytes} bytes, and up to ${maxWholeBytes} are fetched to count its rows`,
+    { hint: 'compact the table, or have its writer make smaller files' },
+  );
 }

@@ -1,6 +1,6 @@
 import { present } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { BatchOutcome, BatchSink, DiscardReason } from '../protocol/batch-sink.ts';
@@ -255,12 +255,11 @@ export class CommitQueue implements BatchSink {
 const maxStagings = 20;
 
 function changesWithoutEnd(table: string): ServiceError {
-  return new ServiceError({
-    code: 'TABLE_KEEPS_CHANGING',
-    kind: 'conflict',
-    message: `table "${table}": a batch was staged ${maxStagings} times, and each time the table was another one`,
-    hint: 'the ingest starts again by itself; look for another process that changes the columns of the table all the time',
-  });
+  return serviceError.conflict(
+    'TABLE_KEEPS_CHANGING',
+    `table "${table}": a batch was staged ${maxStagings} times, and each time the table was another one`,
+    { hint: 'the ingest starts again by itself; look for another process that changes the columns of the table all the time' },
+  );
 }
 
 async function unlessAborted<T>(work: Promise<T>): Promise<T | undefined> {

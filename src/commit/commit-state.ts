@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 
 /** docs/spec/commit-state-machine.md; the table below is that page's table. */
 export type CommitState = 'idle' | 'committing' | 'rebasing' | 'verifying' | 'done' | 'discarded';
@@ -51,11 +51,7 @@ function cells(known: Partial<Record<CommitEvent, CommitState>>): Record<CommitE
 export function nextCommitState(state: CommitState, event: CommitEvent): CommitState {
   const next = transitions[state][event];
   if (next === undefined) {
-    throw new ServiceError({
-      code: 'COMMIT_STATE_INVALID',
-      kind: 'internal',
-      message: `commit state ${state} has no transition for ${event}`,
-    });
+    throw serviceError.internal('COMMIT_STATE_INVALID', `commit state ${state} has no transition for ${event}`);
   }
   return next;
 }

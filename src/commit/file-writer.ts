@@ -1,7 +1,7 @@
 import { throwIfAborted } from '../base/abort.ts';
 import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
 import { annotateUuids } from '../codec/parquet/annotate-uuids.ts';
 import { rowGroupLayout } from '../codec/parquet/row-group-layout.ts';
@@ -96,12 +96,11 @@ async function storeFile(task: WriteDataFilesTask, { bytes, file }: EncodedFile)
   await failpoint('within-data-files');
   const info = await store.head(file.path, signal);
   if (info?.sizeBytes === bytes.length) return { ...file, modifiedMs: Math.trunc(info.modifiedMs) };
-  throw new ServiceError({
-    code: 'STAGED_FILE_INCOMPLETE',
-    kind: 'unavailable',
-    message: `${store.root}: file "${file.path}" has ${info?.sizeBytes ?? 'no'} bytes after ${bytes.length} were written`,
-    hint: 'check the storage (full disk, quota); nothing refers to the file',
-  });
+  throw serviceError.unavailable(
+    'STAGED_FILE_INCOMPLETE',
+    `${store.root}: file "${file.path}" has ${info?.sizeBytes ?? 'no'} bytes after ${bytes.length} were written`,
+    { hint: 'check the storage (full disk, quota); nothing refers to the file' },
+  );
 }
 
 /** All results, or the first error once every put has come to its end: no write goes on behind the caller's back. */
@@ -140,20 +139,16 @@ function refuseUnsupported(spec: WriteSpec): void {
     const field = fieldNamed(spec.schema.fields, name);
     assert(field !== undefined, `partition column "${name}" is not in the schema`);
     if (hasPartitionText(field.type)) continue;
-    throw new ServiceError({
-      code: 'PARTITION_TYPE_UNSUPPORTED',
-      kind: 'unsupported',
-      message: `partition column "${name}" has type ${describeType(field.type)}`,
+    throw serviceError.unsupported('PARTITION_TYPE_UNSUPPORTED', `partition column "${name}" has type ${describeType(field.type)}`, {
       hint: 'partition by a column of text, number, boolean, date or timestamp type',
     });
   }
   if (spec.partitionColumns.length > 0 && spec.partitionColumns.length === spec.schema.fields.length) {
-    throw new ServiceError({
-      code: 'PARTITION_COLUMNS_ALL',
-      kind: 'unsupported',
-      message: `all ${spec.schema.fields.length} columns are partition columns: data files would be empty`,
-      hint: 'keep at least one column that does not partition the table',
-    });
+    throw serviceError.unsupported(
+      'PARTITION_COLUMNS_ALL',
+      `all ${spec.schema.fields.length} columns are partition columns: data files would be empty`,
+      { hint: 'keep at least one column that does not partition the table' },
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import { type Column, isValid } from '../schema/columns.ts';
 
 export interface Grouping {
@@ -113,11 +113,7 @@ function bytesOf(column: Column): ByteView {
       return fixedBytes(data, 1);
     }
     default:
-      throw new ServiceError({
-        code: 'PARTITION_TYPE_UNSUPPORTED',
-        kind: 'unsupported',
-        message: `a ${column.layout} column cannot partition a table`,
-      });
+      throw serviceError.unsupported('PARTITION_TYPE_UNSUPPORTED', `a ${column.layout} column cannot partition a table`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import type { Column } from '../schema/columns.ts';
 import { type Grouping, groupRows } from './group-rows.ts';
 
@@ -35,10 +35,7 @@ function collect(groups: Grouping, rowCount: number): readonly Int32Array[] {
 
 function refuseTooMany(count: number): void {
   if (count <= maxPartitionsPerBatch) return;
-  throw new ServiceError({
-    code: 'TOO_MANY_PARTITIONS',
-    kind: 'invalid',
-    message: `one batch has rows of more than ${maxPartitionsPerBatch} partitions`,
+  throw serviceError.invalid('TOO_MANY_PARTITIONS', `one batch has rows of more than ${maxPartitionsPerBatch} partitions`, {
     hint: 'partition the table by columns with fewer values',
   });
 }

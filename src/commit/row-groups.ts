@@ -1,5 +1,5 @@
 import { assert } from '../base/assert.ts';
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import { valueAt } from '../codec/rows.ts';
 import { andBits, countOnes } from '../schema/bitmap.ts';
 import type { Column, ColumnBatch } from '../schema/columns.ts';
@@ -54,12 +54,11 @@ function groupOf(rows: Int32Array, parts: readonly PartitionPart[], spec: WriteS
 }
 
 function missingValue(name: string): ServiceError {
-  return new ServiceError({
-    code: 'PARTITION_VALUE_MISSING',
-    kind: 'invalid',
-    message: `partition column "${name}" is required but a row has null or the empty string, which the log cannot tell apart`,
-    hint: 'make the column nullable or keep empty values out of it',
-  });
+  return serviceError.invalid(
+    'PARTITION_VALUE_MISSING',
+    `partition column "${name}" is required but a row has null or the empty string, which the log cannot tell apart`,
+    { hint: 'make the column nullable or keep empty values out of it' },
+  );
 }
 
 function valueOf(column: Column, row: number): TransformValue {

@@ -2,7 +2,7 @@ import { throwIfAborted } from '../base/abort.ts';
 import { assertNever, present } from '../base/assert.ts';
 import { type BackoffPolicy, backoffMs } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
 import { describeFields } from '../schema/describe-type.ts';
 import type { AppendIntent, CommitOutcome } from '../table/commit.ts';
@@ -139,7 +139,7 @@ export class TableCommitter {
       case 'idle':
       case 'done':
       case 'discarded':
-        throw new ServiceError({ code: 'COMMIT_STATE_INVALID', kind: 'internal', message: `commit state ${run.state} has nothing to do` });
+        throw serviceError.internal('COMMIT_STATE_INVALID', `commit state ${run.state} has nothing to do`);
       default:
         return assertNever(run.state);
     }
@@ -205,11 +205,7 @@ export class TableCommitter {
       case 'files-removed':
         // Rows are looked up anew.
         if (run.intent.keyed !== undefined) return 'conflict';
-        throw new ServiceError({
-          code: 'ASSERTION_FAILED',
-          kind: 'internal',
-          message: `an append removes no files, yet ${conflict.path} was missed`,
-        });
+        throw serviceError.internal('ASSERTION_FAILED', `an append removes no files, yet ${conflict.path} was missed`);
       default:
         return assertNever(conflict);
     }
@@ -217,12 +213,11 @@ export class TableCommitter {
 
   async #rebase(run: CommitRun): Promise<CommitEvent> {
     if (run.attempts > this.#settings.maxRebaseAttempts) {
-      throw new ServiceError({
-        code: 'COMMIT_CONTENTION',
-        kind: 'conflict',
-        message: `table "${this.#table.name}": ${run.attempts} attempts to commit all lost against other writers`,
-        hint: 'lower the number of writers on this table, or raise commit.maxRebaseAttempts',
-      });
+      throw serviceError.conflict(
+        'COMMIT_CONTENTION',
+        `table "${this.#table.name}": ${run.attempts} attempts to commit all lost against other writers`,
+        { hint: 'lower the number of writers on this table, or raise commit.maxRebaseAttempts' },
+      );
     }
     const snapshot = await this.#reading(() => this.refresh());
     const stale = staleness(snapshot, run, this.#table);
@@ -262,13 +257,14 @@ export class TableCommitter {
   }
 
   #unresolved(run: CommitRun, cause: unknown): ServiceError {
-    return new ServiceError({
-      code: 'COMMIT_OUTCOME_UNKNOWN',
-      kind: 'unknown-outcome',
-      message: `table "${this.#table.name}": commit ${run.intent.commitId} after version ${run.baseVersion} may or may not have landed, and the log could not be read for ${this.#settings.verifyTimeoutMs} ms`,
-      hint: 'restore access to the table and restart: the next start reads the offsets from the table and continues exactly; delete no files',
-      cause,
-    });
+    return serviceError.unknownOutcome(
+      'COMMIT_OUTCOME_UNKNOWN',
+      `table "${this.#table.name}": commit ${run.intent.commitId} after version ${run.baseVersion} may or may not have landed, and the log could not be read for ${this.#settings.verifyTimeoutMs} ms`,
+      {
+        hint: 'restore access to the table and restart: the next start reads the offsets from the table and continues exactly; delete no files',
+        cause,
+      },
+    );
   }
 }
 

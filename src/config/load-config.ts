@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { completeFeed } from '../cdf/settings.ts';
 import { completeIngest } from '../ingest/settings.ts';
@@ -59,13 +59,11 @@ function readFile(file: string, request: ConfigRequest): ConfigNode {
   try {
     text = request.readText(path);
   } catch (cause) {
-    throw new ServiceError({
-      code: 'CONFIG_FILE_UNREADABLE',
-      kind: 'invalid',
-      message: `configuration file ${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-      hint: 'give the file with --config',
-      cause,
-    });
+    throw serviceError.invalid(
+      'CONFIG_FILE_UNREADABLE',
+      `configuration file ${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { hint: 'give the file with --config', cause },
+    );
   }
   const readText = (referenced: string): string => request.readText(resolve(request.workingDir, referenced));
   return readYaml(text, { source: file, substitutions: { env: request.env, readText } });

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/bigint-json.ts';
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { ConfigNode, ConfigPath, MapNode, Origin } from './config-node.ts';
 import { keysOf, schemaAt } from './json-schema.ts';
 import { readYaml } from './yaml-source.ts';
@@ -123,5 +123,5 @@ function withOrigin(node: ConfigNode, origin: Origin): ConfigNode {
 }
 
 function overrideInvalid(source: string, problem: string, hint?: string): ServiceError {
-  return new ServiceError({ code: 'CONFIG_OVERRIDE_INVALID', kind: 'invalid', message: `${source}: ${problem}`, hint });
+  return serviceError.invalid('CONFIG_OVERRIDE_INVALID', `${source}: ${problem}`, { hint });
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import { namedTransform, type PartitionFieldDefinition } from '../table/partitioning/transform.ts';
 import type { WriteOrderKey } from '../table/partitioning/write-order.ts';
 
@@ -17,10 +17,7 @@ export function parsePartitionText(text: string): PartitionFieldDefinition {
   if (name !== undefined && source !== undefined) {
     return { source: source.split('.'), transform: namedTransform(name, parameter === undefined ? undefined : Number(parameter)) };
   }
-  throw new ServiceError({
-    code: 'PARTITION_TRANSFORM_UNKNOWN',
-    kind: 'invalid',
-    message: `"${text}" is no item of a partitioning`,
+  throw serviceError.invalid('PARTITION_TRANSFORM_UNKNOWN', `"${text}" is no item of a partitioning`, {
     hint: 'write a column, bucket(n, c), truncate(n, c), year(c), month(c), day(c) or hour(c)',
   });
 }

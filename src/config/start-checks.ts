@@ -1,4 +1,4 @@
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import { formatRules } from '../catalog/formats.ts';
 import { checkCatalogSettings } from '../catalog/open-iceberg-catalog.ts';
 import { schemaOfColumns } from '../ingest/column-settings.ts';
@@ -106,8 +106,7 @@ function routeChecks(
     columns === undefined ? ['tables', config.tables.findIndex(({ name }) => name === route.table), 'columns'] : [...path, 'columns'];
   const decoded = refusals(columnsPath, () => {
     const twice = columns === undefined ? undefined : duplicateColumn(record);
-    if (twice !== undefined)
-      throw new ServiceError({ code: 'CONFIG_INVALID', kind: 'invalid', message: `a second column is called "${twice}"` });
+    if (twice !== undefined) throw serviceError.invalid('CONFIG_INVALID', `a second column is called "${twice}"`);
     // Refuses what it cannot decode to when it is made.
     return new RecordDecoder(record, spec, { maxDepth: config.ingest.maxNestingDepth, partitionColumns });
   });

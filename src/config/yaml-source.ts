@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { ConfigNode, Origin } from './config-node.ts';
 import { printOrigin } from './config-node.ts';
 import { type SubstitutionSources, substitute } from './substitution.ts';
@@ -96,5 +96,5 @@ class YamlReader {
 }
 
 function yamlInvalid(origin: Origin, problem: string): ServiceError {
-  return new ServiceError({ code: 'CONFIG_YAML_INVALID', kind: 'invalid', message: `${printOrigin(origin)}: ${problem}` });
+  return serviceError.invalid('CONFIG_YAML_INVALID', `${printOrigin(origin)}: ${problem}`);
 }

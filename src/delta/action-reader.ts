@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/bigint-json.ts';
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { PartitionValues } from '../table/staged-file.ts';
 
 /** Typed access to the members of one action; a wrong type is a damaged log. */
@@ -85,10 +85,7 @@ export class ActionReader {
 
 /** `DELTA_LOG_CORRUPT`; `where` names the file and the place in it. */
 export function logCorrupt(where: string, what: string, cause?: unknown): ServiceError {
-  return new ServiceError({
-    code: 'DELTA_LOG_CORRUPT',
-    kind: 'corrupt',
-    message: `${where}: ${what}`,
+  return serviceError.corrupt('DELTA_LOG_CORRUPT', `${where}: ${what}`, {
     hint: 'restore the file from a copy; nothing is read past it',
     cause,
   });

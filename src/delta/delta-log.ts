@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { isSameObject } from '../storage/same-object.ts';
 import type { CommitId } from '../table/commit.ts';
@@ -86,10 +86,7 @@ export class DeltaLog {
   async refresh(signal?: AbortSignal): Promise<DeltaSnapshot> {
     const found = await this.find(signal);
     if (found !== undefined) return found;
-    throw new ServiceError({
-      code: 'TABLE_NOT_FOUND',
-      kind: 'not-found',
-      message: `table "${this.name}": there is no Delta table at ${this.store.root}`,
+    throw serviceError.notFound('TABLE_NOT_FOUND', `table "${this.name}": there is no Delta table at ${this.store.root}`, {
       hint: 'check the path, or create the table first',
     });
   }

@@ -1,6 +1,6 @@
 import { present } from '../base/assert.ts';
 import type { EpochMs } from '../base/clock.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, serviceError } from '../base/errors.ts';
 import type { StructType } from '../schema/types.ts';
 import type { ObjectInfo } from '../storage/object-store.ts';
 import type { Snapshot } from '../table/table.ts';
@@ -159,10 +159,7 @@ function schemaOf(protocol: ProtocolAction, metadata: MetadataAction, name: stri
 }
 
 function missing(name: string, version: Version, what: string): never {
-  throw new ServiceError({
-    code: 'DELTA_STATE_RECOVER_ERROR',
-    kind: 'corrupt',
-    message: `table "${name}": the log up to version ${version} has no ${what} action`,
+  throw serviceError.corrupt('DELTA_STATE_RECOVER_ERROR', `table "${name}": the log up to version ${version} has no ${what} action`, {
     hint: 'the first commit or the checkpoint is damaged; restore the log from a copy',
   });
 }

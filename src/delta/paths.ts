@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 
 /** A stored path as the log spells it: a relative URI reference, percent-encoded once. */
 export function encodePath(storedPath: string): string {
@@ -32,6 +32,6 @@ function decoded1(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch (cause) {
-    throw new ServiceError({ code: 'DELTA_LOG_CORRUPT', kind: 'corrupt', message: `path "${path}" is not percent-encoded`, cause });
+    throw serviceError.corrupt('DELTA_LOG_CORRUPT', `path "${path}" is not percent-encoded`, { cause });
   }
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 
 /** Table properties that decide how a table is written and maintained, with the defaults every engine shares. */
 export interface DeltaProperties {
@@ -122,10 +122,9 @@ function parseCount(text: string): number | undefined {
 }
 
 function invalid(table: string, key: string, value: string): never {
-  throw new ServiceError({
-    code: 'DELTA_PROPERTY_INVALID',
-    kind: 'invalid',
-    message: `table "${table}": property "${key}" has the value "${value}", which cannot be read`,
-    hint: 'set the property to a value of the Delta documentation, for example "interval 7 days" for a duration',
-  });
+  throw serviceError.invalid(
+    'DELTA_PROPERTY_INVALID',
+    `table "${table}": property "${key}" has the value "${value}", which cannot be read`,
+    { hint: 'set the property to a value of the Delta documentation, for example "interval 7 days" for a duration' },
+  );
 }

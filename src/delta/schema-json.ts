@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../base/bigint-json.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import { duplicateColumn } from '../schema/duplicate-column.ts';
 import type { DataType, Field, PrimitiveType, StructType } from '../schema/types.ts';
 
@@ -134,14 +134,11 @@ function printType(type: DataType): JsonValue {
 }
 
 function damaged(where: string, what: string, cause?: unknown): ServiceError {
-  return new ServiceError({ code: 'DELTA_SCHEMA_INVALID', kind: 'corrupt', message: `${where}: ${what}`, cause });
+  return serviceError.corrupt('DELTA_SCHEMA_INVALID', `${where}: ${what}`, { cause });
 }
 
 function unsupported(where: string, type: string): ServiceError {
-  return new ServiceError({
-    code: 'DELTA_TYPE_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `${where}: type ${type} is not supported`,
+  return serviceError.unsupported('DELTA_TYPE_UNSUPPORTED', `${where}: type ${type} is not supported`, {
     hint: 'leave the column out of the table, or use a table without it',
   });
 }

@@ -1,5 +1,5 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import type { StructType } from '../schema/types.ts';
 import type { MetadataAction, ProtocolAction } from './actions.ts';
 import { mappingModeOf } from './column-mapping/physical-schema.ts';
@@ -116,7 +116,7 @@ function checkShape(protocol: ProtocolAction, table: string): void {
           ? 'a reader feature is not listed as a writer feature'
           : undefined;
   if (problem === undefined) return;
-  throw new ServiceError({ code: 'DELTA_INVALID_PROTOCOL_VERSION', kind: 'corrupt', message: `table "${table}": ${problem}` });
+  throw serviceError.corrupt('DELTA_INVALID_PROTOCOL_VERSION', `table "${table}": ${problem}`);
 }
 
 function tooNew(table: string, protocol: ProtocolAction): AnalysisException {

@@ -1,6 +1,6 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { throwIfAborted } from '../base/abort.ts';
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import { engineError } from './engine-errors.ts';
 
 const maxConnections = 128;
@@ -46,12 +46,9 @@ export class Connections {
   /** A connection until it is given back, or discarded where it may still be executing. */
   async take(signal?: AbortSignal): Promise<Lease> {
     throwIfAborted(signal);
-    if (this.#closed) throw new ServiceError({ code: 'ENGINE_CLOSED', kind: 'invalid', message: 'the engine is closed' });
+    if (this.#closed) throw serviceError.invalid('ENGINE_CLOSED', 'the engine is closed');
     if (this.#taken.size >= maxConnections) {
-      throw new ServiceError({
-        code: 'ENGINE_BUSY',
-        kind: 'unavailable',
-        message: `${maxConnections} queries are running already`,
+      throw serviceError.unavailable('ENGINE_BUSY', `${maxConnections} queries are running already`, {
         hint: 'read results to their end, or stop reading them, before starting more queries',
       });
     }

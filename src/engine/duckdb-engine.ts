@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBInstance } from '@duckdb/node-api';
 import { throwIfAborted } from '../base/abort.ts';
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import type { StructType } from '../schema/types.ts';
@@ -102,11 +102,10 @@ export class DuckdbEngine implements Engine {
   /** Starts an engine. The caller closes it. @throws ServiceError `ENGINE_OPTIONS_INVALID`, `ENGINE_UNAVAILABLE`. */
   static async open(options: DuckdbEngineOptions): Promise<DuckdbEngine> {
     if (options.memoryLimitBytes < minMemoryLimitBytes) {
-      throw new ServiceError({
-        code: 'ENGINE_OPTIONS_INVALID',
-        kind: 'invalid',
-        message: `a memory limit of ${options.memoryLimitBytes} bytes is below ${minMemoryLimitBytes}`,
-      });
+      throw serviceError.invalid(
+        'ENGINE_OPTIONS_INVALID',
+        `a memory limit of ${options.memoryLimitBytes} bytes is below ${minMemoryLimitBytes}`,
+      );
     }
     const modules = await loadDuckdb();
     const threads = options.threads ?? availableParallelism();

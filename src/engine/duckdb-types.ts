@@ -1,5 +1,5 @@
 import type { DuckDBType } from '@duckdb/node-api';
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import { everyInnerPair } from '../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../schema/types.ts';
 import { variantInRelations } from '../schema/variant-type.ts';
@@ -77,10 +77,7 @@ export function resultTypeOf(api: Api, type: DuckDBType, column: string): Result
   }
   const plain = plainTypes.find((entry) => entry.id === api.DuckDBTypeId[type.typeId]);
   if (plain !== undefined) return { type: plain.type, castNeeded: plain.castNeeded === true };
-  throw new ServiceError({
-    code: 'ENGINE_TYPE_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `column "${column}" has type ${type.toString()}, which tables do not have`,
+  throw serviceError.unsupported('ENGINE_TYPE_UNSUPPORTED', `column "${column}" has type ${type.toString()}, which tables do not have`, {
     hint: 'cast it to a type of the table, such as STRING',
   });
 }

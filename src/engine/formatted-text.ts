@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 
 /*
  * Texts that Java's libraries make in Spark: `DecimalFormat`, `Formatter`, and numbers to any base.
@@ -133,5 +133,5 @@ function padded(text: string, flags: string, width: string | undefined): string 
 }
 
 function raise(what: string): never {
-  throw new ServiceError({ code: 'INVALID_FORMAT_STRING', kind: 'invalid', message: `the format and its arguments do not fit: ${what}` });
+  throw serviceError.invalid('INVALID_FORMAT_STRING', `the format and its arguments do not fit: ${what}`);
 }

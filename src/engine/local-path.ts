@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 
 /** Whether a location is one of a local file: a path or a `file:` URI. */
 export function isLocalPath(location: string): boolean {
@@ -39,5 +39,5 @@ async function isFile(path: string): Promise<boolean> {
 
 /** That a data file is gone. */
 export function fileMissing(path: string, reason: string, cause?: unknown): ServiceError {
-  return new ServiceError({ code: 'ENGINE_FILE_MISSING', kind: 'not-found', message: `file "${path}" ${reason}`, cause });
+  return serviceError.notFound('ENGINE_FILE_MISSING', `file "${path}" ${reason}`, { cause });
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import { quoteName, sqlText, typeSql } from '../expr/sql/engine-text.ts';
 import { sqlTypeName } from '../schema/sql-type.ts';
 import { innerFields, someType, withInnerTypes } from '../schema/type-tree.ts';
@@ -44,12 +44,11 @@ export function storedFields(fields: readonly Field[]): readonly Field[] {
   const stored = fields.filter((field) => field.type.kind !== 'void');
   const lost = stored.find((field) => isNowhere(field.type));
   if (lost === undefined) return stored;
-  throw new ServiceError({
-    code: 'ENGINE_TYPE_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `column "${lost.name}" has type ${sqlTypeName(lost.type)}, of which nothing can be written`,
-    hint: 'give the column another type; VOID is written alone or as a member of a struct with others',
-  });
+  throw serviceError.unsupported(
+    'ENGINE_TYPE_UNSUPPORTED',
+    `column "${lost.name}" has type ${sqlTypeName(lost.type)}, of which nothing can be written`,
+    { hint: 'give the column another type; VOID is written alone or as a member of a struct with others' },
+  );
 }
 
 /** Whether files never hold a column of the type: void, and what is made of it. */

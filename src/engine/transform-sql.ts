@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import { partitionHashes } from '../expr/sql/text-functions.ts';
 import { describeType } from '../schema/describe-type.ts';
 import type { DataType } from '../schema/types.ts';
@@ -13,12 +13,11 @@ import { printTransform, type Transform } from '../table/partitioning/transform.
 export function transformSql(transform: Transform, value: string, type: DataType): string {
   const sql = transformed(transform, value, type);
   if (sql !== undefined) return sql;
-  throw new ServiceError({
-    code: 'PARTITION_TRANSFORM_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `rows cannot be divided by ${printTransform(transform)} of a ${describeType(type)}`,
-    hint: 'change the partitioning of the table, or write it with the engine that defined it',
-  });
+  throw serviceError.unsupported(
+    'PARTITION_TRANSFORM_UNSUPPORTED',
+    `rows cannot be divided by ${printTransform(transform)} of a ${describeType(type)}`,
+    { hint: 'change the partitioning of the table, or write it with the engine that defined it' },
+  );
 }
 
 function transformed(transform: Transform, value: string, type: DataType): string | undefined {

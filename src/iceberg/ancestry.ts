@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { IcebergSnapshot, TableMetadata } from './metadata/table-metadata.ts';
 
 /** Snapshots of metadata by their ids. */
@@ -44,10 +44,7 @@ function indexed(snapshots: readonly IcebergSnapshot[]): ReadonlyMap<bigint, Ice
 }
 
 function cyclic(metadata: TableMetadata, id: bigint): ServiceError {
-  return new ServiceError({
-    code: 'ICEBERG_METADATA_CORRUPT',
-    kind: 'corrupt',
-    message: `table at "${metadata.location}": snapshot ${id} is its own ancestor`,
+  return serviceError.corrupt('ICEBERG_METADATA_CORRUPT', `table at "${metadata.location}": snapshot ${id} is its own ancestor`, {
     hint: 'the metadata was damaged or written by a broken writer; take an earlier metadata file of the table',
   });
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import { isBelow, plainLocation } from '../storage/allowed-locations.ts';
 
 export { isBelow, plainLocation };
@@ -29,10 +29,7 @@ export function checkLocation(location: string, table: string): void {
 }
 
 export function outsideTable(location: string, table: string, problem: string): ServiceError {
-  return new ServiceError({
-    code: 'FILE_OUTSIDE_TABLE',
-    kind: 'invalid',
-    message: `table "${table}": location "${location.slice(0, 300)}" ${problem}`,
+  return serviceError.invalid('FILE_OUTSIDE_TABLE', `table "${table}": location "${location.slice(0, 300)}" ${problem}`, {
     hint: 'a copied table needs a path map from where it was written to where it is; a table that takes in files of other places needs those allowed',
   });
 }
@@ -44,12 +41,13 @@ const maxNamedLocations = 10;
 export function notDeletable(table: string, locations: readonly string[]): ServiceError {
   const named = locations.slice(0, maxNamedLocations).map((location) => `"${location.slice(0, 300)}"`);
   const more = locations.length > named.length ? ` and ${locations.length - named.length} more` : '';
-  return new ServiceError({
-    code: 'FILE_OUTSIDE_TABLE',
-    kind: 'invalid',
-    message: `table "${table}": not deleted, for they are outside of the directory that its catalog knows: ${named.join(', ')}${more}`,
-    hint: "if these places are the table's, name them in tidewater.iceberg.allowedLocations (of a session) or maintenance.allowedLocations (of the pipeline)",
-  });
+  return serviceError.invalid(
+    'FILE_OUTSIDE_TABLE',
+    `table "${table}": not deleted, for they are outside of the directory that its catalog knows: ${named.join(', ')}${more}`,
+    {
+      hint: "if these places are the table's, name them in tidewater.iceberg.allowedLocations (of a session) or maintenance.allowedLocations (of the pipeline)",
+    },
+  );
 }
 
 const dotSegment = /^(?:\.|%2e){1,2}$/i;

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { toEpochMs } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { EncodedRecordBatch, KafkaRecord, OutgoingRecord } from '../kafka/client.ts';
 import { encodeRecordBatch } from '../kafka/records/record-batch.ts';
 import { printHistory } from '../protocol/replayed-record.ts';
@@ -200,11 +200,12 @@ function cutHeaders({ cut = [] }: RejectedRecord): readonly (readonly [string, s
 
 function oversized(table: string, reject: RejectedRecord, maxMessageBytes: number): ServiceError {
   const { topic, partition, offset, reason, message } = reject;
-  return new ServiceError({
-    code: 'INGEST_SUSPENDED',
-    kind: 'invalid',
-    message: `table "${table}": topic "${topic}" partition ${partition} offset ${offset} is too large for a dead letter of ${maxMessageBytes} bytes: ${message}`,
-    hint: 'raise max.message.bytes of the dead-letter topic, or set ingest.deadLetters.oversize to truncate, or onReject to skip; reading stands at this record',
-    context: { table, topic, partition, offset, reason },
-  });
+  return serviceError.invalid(
+    'INGEST_SUSPENDED',
+    `table "${table}": topic "${topic}" partition ${partition} offset ${offset} is too large for a dead letter of ${maxMessageBytes} bytes: ${message}`,
+    {
+      hint: 'raise max.message.bytes of the dead-letter topic, or set ingest.deadLetters.oversize to truncate, or onReject to skip; reading stands at this record',
+      context: { table, topic, partition, offset, reason },
+    },
+  );
 }

@@ -1,7 +1,7 @@
 import { throwIfAborted } from '../base/abort.ts';
 import { assertNever, present } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import type { KafkaClient } from '../kafka/client.ts';
 import { kafkaTopicNotFound } from '../kafka/errors.ts';
 import type { DeadLetterSink, RejectAccounting } from '../protocol/dead-letters.ts';
@@ -169,25 +169,23 @@ export class DeadLetterTopic implements DeadLetterSink {
 function suspended(table: string, reject: RejectedRecord): ServiceError {
   const { topic, partition, offset, unopened } = reject;
   const offsets = unopened === undefined ? `offset ${offset}` : `offsets ${offset} to ${unopened.until - 1n}`;
-  return new ServiceError({
-    code: 'INGEST_SUSPENDED',
-    kind: 'invalid',
-    message: `table "${table}": topic "${topic}" partition ${partition} ${offsets}: ${reject.message}`,
-    hint:
-      reject.suspends === true
-        ? 'correct the expectation, or set its onFailure to reject or count; reading stands at this record'
-        : 'correct the table definition, or set ingest.deadLetters.onReject to dead-letter or skip; reading stands at this record',
-    context: { table, topic, partition, offset, until: unopened?.until, reason: reject.reason },
-  });
+  return serviceError.invalid(
+    'INGEST_SUSPENDED',
+    `table "${table}": topic "${topic}" partition ${partition} ${offsets}: ${reject.message}`,
+    {
+      hint:
+        reject.suspends === true
+          ? 'correct the expectation, or set its onFailure to reject or count; reading stands at this record'
+          : 'correct the table definition, or set ingest.deadLetters.onReject to dead-letter or skip; reading stands at this record',
+      context: { table, topic, partition, offset, until: unopened?.until, reason: reject.reason },
+    },
+  );
 }
 
 function contested({ table, topic }: DeadLetterOptions, cause: unknown): ServiceError {
-  return new ServiceError({
-    code: 'DEAD_LETTERS_CONTESTED',
-    kind: 'unavailable',
-    message: `table "${table}": topic "${topic}": dead letters could not be written in ${maxAttempts} tries, because another worker writes those of the same partitions or answers get lost`,
-    hint: 'the batch is read again; when it stays, look for a second pipeline of the same name',
-    context: { table, topic },
-    cause,
-  });
+  return serviceError.unavailable(
+    'DEAD_LETTERS_CONTESTED',
+    `table "${table}": topic "${topic}": dead letters could not be written in ${maxAttempts} tries, because another worker writes those of the same partitions or answers get lost`,
+    { hint: 'the batch is read again; when it stays, look for a second pipeline of the same name', context: { table, topic }, cause },
+  );
 }

@@ -1,4 +1,4 @@
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import type { KafkaAdmin, PartitionOffsets, TopicPartition } from '../kafka/client.ts';
 import type { BatchRange } from '../protocol/sealed-batch.ts';
 import { parseWriterId, type SourceIdentity, writerIdOf } from '../protocol/source-offsets.ts';
@@ -182,11 +182,9 @@ export const discontinuityHint =
   'decide with ingest.onOffsetDiscontinuity: reset-to-earliest, reset-to-latest or accept; nothing is read from this partition until then';
 
 export function discontinuityError(table: string, entry: Discontinuity): ServiceError {
-  return new ServiceError({
-    code: 'OFFSET_DISCONTINUITY',
-    kind: 'discontinuity',
-    message: `table "${table}", topic "${entry.topic}" partition ${entry.partition}: ${entry.detail}`,
-    hint: discontinuityHint,
-    context: { table, topic: entry.topic, partition: entry.partition },
-  });
+  return serviceError.discontinuity(
+    'OFFSET_DISCONTINUITY',
+    `table "${table}", topic "${entry.topic}" partition ${entry.partition}: ${entry.detail}`,
+    { hint: discontinuityHint, context: { table, topic: entry.topic, partition: entry.partition } },
+  );
 }

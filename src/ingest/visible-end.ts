@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { KafkaAdmin, OffsetSpan } from '../kafka/client.ts';
 
 const maxHiddenMs = 60_000;
@@ -27,10 +27,7 @@ export async function untilVisible(
 }
 
 function unreadable(topic: string): ServiceError {
-  return new ServiceError({
-    code: 'DEAD_LETTERS_UNREADABLE',
-    kind: 'unavailable',
-    message: `topic "${topic}": an open transaction hides which dead letters are there`,
+  return serviceError.unavailable('DEAD_LETTERS_UNREADABLE', `topic "${topic}": an open transaction hides which dead letters are there`, {
     hint: 'look for a transaction that hangs (kafka-transactions.sh find-hanging) and abort it',
   });
 }

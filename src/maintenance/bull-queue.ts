@@ -2,7 +2,7 @@ import { type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { throwIfAborted } from '../base/abort.ts';
 import { type EpochMs, toEpochMs } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import type { MaintenanceKind } from '../table/table.ts';
 import type { EnqueueResult, JobHandler, JobQueue, QueueCounts } from './job-queue.ts';
 import { type JobIdentity, type JobSpec, jobIdentity, parseJobSpec, printJobSpec } from './job-spec.ts';
@@ -157,7 +157,7 @@ export class BullJobQueue implements JobQueue {
 
   #queue(kind: MaintenanceKind): Queue<string, unknown> {
     const queue = this.#queues.get(kind);
-    if (queue === undefined) throw new ServiceError({ code: 'ASSERTION_FAILED', kind: 'internal', message: `no queue for ${kind}` });
+    if (queue === undefined) throw serviceError.internal('ASSERTION_FAILED', `no queue for ${kind}`);
     return queue;
   }
 
@@ -179,13 +179,11 @@ export class BullJobQueue implements JobQueue {
     try {
       return await ask();
     } catch (cause) {
-      throw new ServiceError({
-        code: 'QUEUE_UNAVAILABLE',
-        kind: 'unavailable',
-        message: `redis does not answer: ${cause instanceof Error ? cause.message : String(cause)}`,
-        hint: 'ingest and feeds go on; jobs are planned again from the tables when redis is back',
-        cause,
-      });
+      throw serviceError.unavailable(
+        'QUEUE_UNAVAILABLE',
+        `redis does not answer: ${cause instanceof Error ? cause.message : String(cause)}`,
+        { hint: 'ingest and feeds go on; jobs are planned again from the tables when redis is back', cause },
+      );
     }
   }
 

@@ -1,5 +1,5 @@
 import { throwIfAborted } from '../base/abort.ts';
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import { ParquetFileWriter } from '../codec/parquet/parquet-file-writer.ts';
 import { readParquet } from '../codec/parquet/read-parquet.ts';
 import { columnStatistics } from '../codec/statistics.ts';
@@ -72,12 +72,11 @@ async function readInput(
   const { batches } = await readParquet(await store.read(input.path, signal), { schema });
   const found = batches.reduce((sum, batch) => sum + batch.rowCount, 0);
   if (input.rowCount !== undefined && input.rowCount !== found) {
-    throw new ServiceError({
-      code: 'REWRITE_ROWS_DIFFER',
-      kind: 'corrupt',
-      message: `${store.root}: file "${input.path}" holds ${found} rows, the log says ${input.rowCount}`,
-      hint: 'the file or its statistics are damaged; compare with another reader before anything rewrites it',
-    });
+    throw serviceError.corrupt(
+      'REWRITE_ROWS_DIFFER',
+      `${store.root}: file "${input.path}" holds ${found} rows, the log says ${input.rowCount}`,
+      { hint: 'the file or its statistics are damaged; compare with another reader before anything rewrites it' },
+    );
   }
   return batches;
 }
@@ -86,21 +85,19 @@ async function readInput(
 async function storedAt(store: ObjectStore, path: string, sizeBytes: number, signal: AbortSignal | undefined): Promise<number> {
   const stored = await store.head(path, signal);
   if (stored?.sizeBytes === sizeBytes) return stored.modifiedMs;
-  throw new ServiceError({
-    code: 'STAGED_FILE_INCOMPLETE',
-    kind: 'unavailable',
-    message: `${store.root}: file "${path}" has ${stored?.sizeBytes ?? 'no'} bytes after ${sizeBytes} were written`,
-    hint: 'check the storage (full disk, quota); nothing refers to the file',
-  });
+  throw serviceError.unavailable(
+    'STAGED_FILE_INCOMPLETE',
+    `${store.root}: file "${path}" has ${stored?.sizeBytes ?? 'no'} bytes after ${sizeBytes} were written`,
+    { hint: 'check the storage (full disk, quota); nothing refers to the file' },
+  );
 }
 
 function refuseTooLarge(task: RewriteTask): void {
   const bytes = task.group.inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   if (bytes <= maxRewriteBytes) return;
-  throw new ServiceError({
-    code: 'REWRITE_TOO_LARGE',
-    kind: 'invalid',
-    message: `rewriting ${task.group.inputs.length} files of ${bytes} bytes into one exceeds ${maxRewriteBytes} bytes`,
-    hint: 'lower the target file size of compaction',
-  });
+  throw serviceError.invalid(
+    'REWRITE_TOO_LARGE',
+    `rewriting ${task.group.inputs.length} files of ${bytes} bytes into one exceeds ${maxRewriteBytes} bytes`,
+    { hint: 'lower the target file size of compaction' },
+  );
 }

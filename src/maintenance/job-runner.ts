@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { FeedWatermarks } from '../protocol/table-events.ts';
 import type { TableCatalog } from '../table/table.ts';
 import type { JobSpec } from './job-spec.ts';
@@ -84,10 +84,9 @@ const maxShownName = 200;
 
 /** Whoever reaches the queue may put any name there. */
 function unknownTable(name: string): ServiceError {
-  return new ServiceError({
-    code: 'JOB_TABLE_UNKNOWN',
-    kind: 'invalid',
-    message: `a maintenance job names the table "${name.slice(0, maxShownName)}", which is none of this pipeline`,
-    hint: 'give all processes of this pipeline the same tables; this one runs nothing for the name, however often the job is tried',
-  });
+  return serviceError.invalid(
+    'JOB_TABLE_UNKNOWN',
+    `a maintenance job names the table "${name.slice(0, maxShownName)}", which is none of this pipeline`,
+    { hint: 'give all processes of this pipeline the same tables; this one runs nothing for the name, however often the job is tried' },
+  );
 }

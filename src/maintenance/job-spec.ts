@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, parseJson, printJson } from '../base/bigint-json.ts';
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { MaintenanceKind } from '../table/table.ts';
 import { maintenanceKinds } from './maintenance-kinds.ts';
 
@@ -58,10 +58,7 @@ function shown(text: string): string {
 }
 
 function invalidJob(what: string): ServiceError {
-  return new ServiceError({
-    code: 'JOB_INVALID',
-    kind: 'invalid',
-    message: `a maintenance job ${what}`,
+  return serviceError.invalid('JOB_INVALID', `a maintenance job ${what}`, {
     hint: 'do all processes of this pipeline run the same version? the job is dropped and planned again',
   });
 }

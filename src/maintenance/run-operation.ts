@@ -1,5 +1,5 @@
 import { assertNever } from '../base/assert.ts';
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { FeedWatermarks } from '../protocol/table-events.ts';
 import type { CompactionRule, UpkeepRequest } from '../table/operations.ts';
 import type { MaintainedTable, MaintenanceKind } from '../table/table.ts';
@@ -67,12 +67,11 @@ async function upkeep(
 }
 
 function unavailable(kind: MaintenanceKind, table: MaintainedTable): ServiceError {
-  return new ServiceError({
-    code: 'MAINTENANCE_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `table "${table.name}": the operation ${kind} is not available for tables of format ${table.format}`,
-    hint: `it has ${table.capabilities.maintenance.join(', ')}`,
-  });
+  return serviceError.unsupported(
+    'MAINTENANCE_UNSUPPORTED',
+    `table "${table.name}": the operation ${kind} is not available for tables of format ${table.format}`,
+    { hint: `it has ${table.capabilities.maintenance.join(', ')}` },
+  );
 }
 
 async function compact(table: MaintainedTable, options: OperationOptions, signal: AbortSignal | undefined): Promise<OperationReport> {

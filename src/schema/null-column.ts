@@ -1,5 +1,5 @@
 import { assertNever } from '../base/assert.ts';
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import type { Column, FixedValues } from './columns.ts';
 import type { DataType } from './types.ts';
 import { variantFields } from './variant-type.ts';
@@ -17,12 +17,11 @@ export function nullColumn(type: DataType, length: number): Column {
 export function requireRoomForNulls(types: readonly DataType[], length: number): void {
   const bytes = length * types.reduce((sum, type) => sum + nullBytes(type), 0);
   if (bytes <= maxBytes) return;
-  throw new ServiceError({
-    code: 'COLUMN_TOO_LARGE',
-    kind: 'unsupported',
-    message: `${length} nulls take ${bytes} bytes, at most ${maxBytes} are taken for what a file does not store`,
-    hint: 'the file holds lists of very many elements: write them anew with fewer, or leave the column out',
-  });
+  throw serviceError.unsupported(
+    'COLUMN_TOO_LARGE',
+    `${length} nulls take ${bytes} bytes, at most ${maxBytes} are taken for what a file does not store`,
+    { hint: 'the file holds lists of very many elements: write them anew with fewer, or leave the column out' },
+  );
 }
 
 /** What a null takes, at most. */

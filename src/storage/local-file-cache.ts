@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { throwIfAborted, unlessAborted } from '../base/abort.ts';
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import { translated } from './local-object-store.ts';
 
 /** A file that lies elsewhere. Its bytes never change. */
@@ -210,14 +210,13 @@ function nameOf(key: string): string {
 }
 
 function full(key: string, bytes: number, maxBytes: number): ServiceError {
-  return new ServiceError({
-    code: 'STORAGE_CACHE_FULL',
-    kind: 'unavailable',
-    message: `no room for ${bytes} bytes of "${key}": what is in use fills the ${maxBytes} bytes for local copies`,
-    hint: 'read less at once, such as fewer partitions, or raise tidewater.engine.fileCacheSize',
-  });
+  return serviceError.unavailable(
+    'STORAGE_CACHE_FULL',
+    `no room for ${bytes} bytes of "${key}": what is in use fills the ${maxBytes} bytes for local copies`,
+    { hint: 'read less at once, such as fewer partitions, or raise tidewater.engine.fileCacheSize' },
+  );
 }
 
 function closed(): ServiceError {
-  return new ServiceError({ code: 'STORAGE_CACHE_CLOSED', kind: 'internal', message: 'the cache of local copies is closed' });
+  return serviceError.internal('STORAGE_CACHE_CLOSED', 'the cache of local copies is closed');
 }

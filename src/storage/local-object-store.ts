@@ -3,7 +3,7 @@ import { type FileHandle, link, lstat, mkdir, open, realpath, rename, unlink } f
 import { dirname, join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { throwIfAborted } from '../base/abort.ts';
-import { ServiceError } from '../base/errors.ts';
+import { ServiceError, serviceError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import { DirectorySyncs } from './directory-syncs.ts';
 import { listFolder, objectInfo, temporaryPrefix } from './local-listing.ts';
@@ -138,12 +138,11 @@ export class LocalObjectStore implements ObjectStore {
     const there = await lstat(target).catch(() => undefined);
     if (there === undefined || there.isFile()) return;
     if (there.isSymbolicLink() && (await lstat(await this.#followed(path, target))).isFile()) return;
-    throw new ServiceError({
-      code: 'STORAGE_PATH_INVALID',
-      kind: 'invalid',
-      message: `${this.root}: "${path}" is a ${there.isSymbolicLink() ? 'symbolic link' : 'directory or device'}, which nobody reads and which keeps its name taken`,
-      hint: 'move it away, or put the file itself in its place',
-    });
+    throw serviceError.invalid(
+      'STORAGE_PATH_INVALID',
+      `${this.root}: "${path}" is a ${there.isSymbolicLink() ? 'symbolic link' : 'directory or device'}, which nobody reads and which keeps its name taken`,
+      { hint: 'move it away, or put the file itself in its place' },
+    );
   }
 
   /** @throws ServiceError `STORAGE_OUTCOME_UNKNOWN` for failures that do not say whether the name was made. */
@@ -153,12 +152,7 @@ export class LocalObjectStore implements ObjectStore {
     } catch (cause) {
       const code = codeOf(cause);
       if (code !== 'EIO' && code !== 'ESTALE' && code !== 'ETIMEDOUT') throw cause;
-      throw new ServiceError({
-        code: 'STORAGE_OUTCOME_UNKNOWN',
-        kind: 'unknown-outcome',
-        message: `${this.root}: "${path}" may or may not be written: ${code}`,
-        cause,
-      });
+      throw serviceError.unknownOutcome('STORAGE_OUTCOME_UNKNOWN', `${this.root}: "${path}" may or may not be written: ${code}`, { cause });
     }
   }
 
@@ -167,12 +161,11 @@ export class LocalObjectStore implements ObjectStore {
     try {
       await this.#syncs.sync(dirname(target));
     } catch (cause) {
-      throw new ServiceError({
-        code: 'STORAGE_OUTCOME_UNKNOWN',
-        kind: 'unknown-outcome',
-        message: `${this.root}: "${path}" was written but its directory could not be synced`,
-        cause,
-      });
+      throw serviceError.unknownOutcome(
+        'STORAGE_OUTCOME_UNKNOWN',
+        `${this.root}: "${path}" was written but its directory could not be synced`,
+        { cause },
+      );
     }
   }
 
@@ -213,10 +206,7 @@ export class LocalObjectStore implements ObjectStore {
   }
 
   #leadsOut(path: string, what: string): ServiceError {
-    return new ServiceError({
-      code: 'STORAGE_PATH_INVALID',
-      kind: 'invalid',
-      message: `${this.root}: "${path}" ${what}`,
+    return serviceError.invalid('STORAGE_PATH_INVALID', `${this.root}: "${path}" ${what}`, {
       hint: 'move the files into the table, or replace the link',
     });
   }
@@ -255,26 +245,15 @@ export function translated(root: string, path: string, error: unknown): unknown 
   const code = codeOf(error);
   if (isMissing(error) || code === 'EISDIR') return notFound(root, path, error);
   if (code === 'ELOOP') {
-    return new ServiceError({
-      code: 'STORAGE_PATH_INVALID',
-      kind: 'invalid',
-      message: `${root}: "${path}" is a symbolic link`,
-      cause: error,
-    });
+    return serviceError.invalid('STORAGE_PATH_INVALID', `${root}: "${path}" is a symbolic link`, { cause: error });
   }
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new ServiceError({
-      code: 'STORAGE_FULL',
-      kind: 'unavailable',
-      message: `${root}: no space left to write "${path}"`,
+    return serviceError.unavailable('STORAGE_FULL', `${root}: no space left to write "${path}"`, {
       hint: 'free space on the file system or raise the quota; nothing was written',
       cause: error,
     });
   }
-  return new ServiceError({
-    code: 'STORAGE_UNAVAILABLE',
-    kind: 'unavailable',
-    message: `${root}: "${path}" failed with ${code ?? String(error)}`,
+  return serviceError.unavailable('STORAGE_UNAVAILABLE', `${root}: "${path}" failed with ${code ?? String(error)}`, {
     hint:
       code === 'EACCES' || code === 'EPERM' || code === 'EROFS' ? 'give the process the right to read and write the directory' : undefined,
     cause: error,

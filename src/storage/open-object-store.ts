@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '../base/clock.ts';
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import { type IdSource, RandomIdSource } from '../base/ids.ts';
 import { isGrant, type StorageSettings } from '../base/storage-settings.ts';
 import { SystemClock } from '../base/system-clock.ts';
@@ -101,10 +101,7 @@ function directoryOf(location: string): string {
   try {
     return fileURLToPath(location);
   } catch (cause) {
-    throw new ServiceError({
-      code: 'STORAGE_LOCATION_INVALID',
-      kind: 'invalid',
-      message: `"${location}" is not a location this version can open`,
+    throw serviceError.invalid('STORAGE_LOCATION_INVALID', `"${location}" is not a location this version can open`, {
       hint: 'write a directory, file:///absolute/directory or s3://bucket/prefix; other stores have no adapter yet',
       cause,
     });

@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { type ServiceError, serviceError } from '../base/errors.ts';
 
 /** Longest path, in UTF-8 bytes, that every adapter can store. */
 const maxPathBytes = 1024;
@@ -13,10 +13,7 @@ const maxNameBytes = 255;
 export function checkPath(path: string): void {
   const problem = problemOf(path);
   if (problem === undefined) return;
-  throw new ServiceError({
-    code: 'STORAGE_PATH_INVALID',
-    kind: 'invalid',
-    message: `path "${path.slice(0, 200)}" ${problem}`,
+  throw serviceError.invalid('STORAGE_PATH_INVALID', `path "${path.slice(0, 200)}" ${problem}`, {
     hint: 'paths are relative to the table, with "/" between names',
   });
 }
@@ -32,7 +29,7 @@ export function comparePaths(left: string, right: string): number {
 }
 
 export function notFound(root: string, path: string, cause?: unknown): ServiceError {
-  return new ServiceError({ code: 'STORAGE_NOT_FOUND', kind: 'not-found', message: `${root}: no object "${path}"`, cause });
+  return serviceError.notFound('STORAGE_NOT_FOUND', `${root}: no object "${path}"`, { cause });
 }
 
 function problemOf(path: string): string | undefined {

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { RandomIdSource } from '../../base/ids.ts';
 import { SystemClock } from '../../base/system-clock.ts';
 import { SystemRandom } from '../../base/system-random.ts';
@@ -64,20 +64,15 @@ async function opened(
 function noTable({ name, location, inCatalog }: TableRequest): ServiceError {
   if (inCatalog !== undefined) {
     const [catalog = '', ...parts] = inCatalog.parts;
-    return new ServiceError({
-      code: 'TABLE_NOT_FOUND',
-      kind: 'not-found',
-      message: `catalog "${catalog}" has no table "${parts.join('.')}"`,
+    return serviceError.notFound('TABLE_NOT_FOUND', `catalog "${catalog}" has no table "${parts.join('.')}"`, {
       hint: `SHOW TABLES IN ${catalog}.<namespace>, with tidewater sql, lists what it has`,
     });
   }
-  return new ServiceError({
-    code: 'TABLE_NOT_FOUND',
-    kind: 'not-found',
-    message:
-      name === location
-        ? `there is no Delta or Iceberg table at "${location}"`
-        : `table "${name}": there is no Delta or Iceberg table at "${location}"`,
-    hint: 'check the name or the path; a path has a slash in it',
-  });
+  return serviceError.notFound(
+    'TABLE_NOT_FOUND',
+    name === location
+      ? `there is no Delta or Iceberg table at "${location}"`
+      : `table "${name}": there is no Delta or Iceberg table at "${location}"`,
+    { hint: 'check the name or the path; a path has a slash in it' },
+  );
 }

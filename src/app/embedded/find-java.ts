@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { findOnPath, isExecutable, runCommand } from './run-command.ts';
 
 const minJava = 17;
@@ -14,22 +14,20 @@ export async function findJava(signal?: AbortSignal, env: NodeJS.ProcessEnv = pr
   const fromHome = home === undefined || home === '' ? undefined : join(home, 'bin', 'java');
   const java = fromHome !== undefined && isExecutable(fromHome) ? fromHome : findOnPath('java', env['PATH']);
   if (java === undefined) {
-    throw new ServiceError({
-      code: 'JAVA_NOT_FOUND',
-      kind: 'unsupported',
-      message: 'the embedded Kafka broker needs Java, and there is none in JAVA_HOME or on the PATH',
-      hint: javaHint,
-    });
+    throw serviceError.unsupported(
+      'JAVA_NOT_FOUND',
+      'the embedded Kafka broker needs Java, and there is none in JAVA_HOME or on the PATH',
+      { hint: javaHint },
+    );
   }
   const text = await runCommand(java, ['-version'], { signal });
   const major = javaMajor(text);
   if (major === undefined || major < minJava) {
-    throw new ServiceError({
-      code: 'JAVA_TOO_OLD',
-      kind: 'unsupported',
-      message: `the embedded Kafka broker needs Java ${minJava} or later, ${java} is ${major === undefined ? 'of unknown version' : `Java ${major}`}`,
-      hint: javaHint,
-    });
+    throw serviceError.unsupported(
+      'JAVA_TOO_OLD',
+      `the embedded Kafka broker needs Java ${minJava} or later, ${java} is ${major === undefined ? 'of unknown version' : `Java ${major}`}`,
+      { hint: javaHint },
+    );
   }
   return java;
 }

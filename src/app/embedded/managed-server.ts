@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { throwIfAborted } from '../../base/abort.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { RandomIdSource } from '../../base/ids.ts';
 import { SystemClock } from '../../base/system-clock.ts';
 import { SystemRandom } from '../../base/system-random.ts';
@@ -180,12 +180,11 @@ class ManagedServer {
   }
 
   #failed(what: string): ServiceError {
-    return new ServiceError({
-      code: 'EMBEDDED_SERVER_FAILED',
-      kind: 'unavailable',
-      message: `the embedded ${this.#plan.name} did not start: ${what}; its log ends with:\n${this.#logTail()}`,
-      hint: `see ${this.#logPath()}; deleting ${this.#options.dir} starts with an empty server`,
-    });
+    return serviceError.unavailable(
+      'EMBEDDED_SERVER_FAILED',
+      `the embedded ${this.#plan.name} did not start: ${what}; its log ends with:\n${this.#logTail()}`,
+      { hint: `see ${this.#logPath()}; deleting ${this.#options.dir} starts with an empty server` },
+    );
   }
 
   #logPath(): string {

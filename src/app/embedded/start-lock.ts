@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { SystemClock } from '../../base/system-clock.ts';
 import { processBirth } from './process-identity.ts';
 
@@ -18,12 +18,11 @@ export async function withStartLock<T>(dir: string, signal: AbortSignal | undefi
   const deadline = clock.monotonicMs() + maxWaitMs;
   while (!tryLock(path)) {
     if (clock.monotonicMs() > deadline) {
-      throw new ServiceError({
-        code: 'EMBEDDED_SERVER_LOCKED',
-        kind: 'unavailable',
-        message: `another process has been starting the server in ${dir} for more than ${maxWaitMs / 1000} s`,
-        hint: `stop that process, or delete ${path} when there is none`,
-      });
+      throw serviceError.unavailable(
+        'EMBEDDED_SERVER_LOCKED',
+        `another process has been starting the server in ${dir} for more than ${maxWaitMs / 1000} s`,
+        { hint: `stop that process, or delete ${path} when there is none` },
+      );
     }
     await clock.sleep(retryMs, signal);
   }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { isJsonObject, parseJson } from '../../base/bigint-json.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { packageRoot } from '../package.ts';
 
 /** One record to replay. */
@@ -45,12 +45,11 @@ async function readUnpacked(path: string): Promise<Buffer> {
     if (path.endsWith('.gz')) return gunzipSync(bytes, { maxOutputLength: maxUnpackedBytes });
     return bytes;
   } catch (cause) {
-    throw new ServiceError({
-      code: 'REPLAY_SOURCE_INVALID',
-      kind: 'invalid',
-      message: `${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-      cause,
-    });
+    throw serviceError.invalid(
+      'REPLAY_SOURCE_INVALID',
+      `${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
 }
 
@@ -59,9 +58,5 @@ function keyOf(line: Buffer, source: { readonly path: string; readonly keyMember
   const value = parseJson(line.toString('utf8'), where);
   const key = isJsonObject(value) ? value[source.keyMember] : undefined;
   if (typeof key === 'string') return Buffer.from(key, 'utf8');
-  throw new ServiceError({
-    code: 'REPLAY_SOURCE_INVALID',
-    kind: 'invalid',
-    message: `${where}: "${source.keyMember}" is no text`,
-  });
+  throw serviceError.invalid('REPLAY_SOURCE_INVALID', `${where}: "${source.keyMember}" is no text`);
 }

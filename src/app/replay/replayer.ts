@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { EncodedRecordBatch, KafkaClient } from '../../kafka/client.ts';
 import { partitionOfKey } from '../../kafka/murmur2.ts';
 import { RecordBatchBuilder } from '../../kafka/records/record-batch-builder.ts';
@@ -115,10 +115,9 @@ async function pause(clock: Clock, signal: AbortSignal): Promise<void> {
 }
 
 function foreignTopic(topic: string, partition: number, held: number, own: number): ServiceError {
-  return new ServiceError({
-    code: 'REPLAY_TOPIC_FOREIGN',
-    kind: 'conflict',
-    message: `topic "${topic}" partition ${partition} holds ${held} records, the sample has ${own} for it`,
-    hint: `the demonstration needs a topic of its own: delete "${topic}", or start without --demo`,
-  });
+  return serviceError.conflict(
+    'REPLAY_TOPIC_FOREIGN',
+    `topic "${topic}" partition ${partition} holds ${held} records, the sample has ${own} for it`,
+    { hint: `the demonstration needs a topic of its own: delete "${topic}", or start without --demo` },
+  );
 }

@@ -1,4 +1,4 @@
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import type { RegisteredSchema, SchemaKey } from '../../protocol/payload-encoding.ts';
 
 /** Where a stager's caller gets schemas. */
@@ -9,10 +9,7 @@ export interface SchemaSource {
 
 /** A thread that stages a batch lacks schemas; it has written nothing. */
 export function schemasNeeded(keys: readonly SchemaKey[]): ServiceError {
-  return new ServiceError({
-    code: 'SCHEMAS_NEEDED',
-    kind: 'unavailable',
-    message: `payloads refer to schemas that are not known yet: ${keys.join(', ')}`,
+  return serviceError.unavailable('SCHEMAS_NEEDED', `payloads refer to schemas that are not known yet: ${keys.join(', ')}`, {
     hint: 'the service gets them from its registry and tries again',
     context: { keys: keys.join(' ') },
   });

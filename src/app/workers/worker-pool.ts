@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { abortedError } from '../../base/abort.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { ServiceError, serviceError } from '../../base/errors.ts';
 import { ProgressWatch } from './thread-progress.ts';
 import {
   fromPlainError,
@@ -215,12 +215,11 @@ export class WorkerPool {
     this.#retire(thread);
     this.#options.onStuck?.(kind);
     job.reject(
-      new ServiceError({
-        code: 'WORKER_STUCK',
-        kind: 'unavailable',
-        message: `the worker thread made no progress in a ${kind} task for ${stuckAfterMs / 1_000} s and was ended`,
-        context: { step },
-      }),
+      serviceError.unavailable(
+        'WORKER_STUCK',
+        `the worker thread made no progress in a ${kind} task for ${stuckAfterMs / 1_000} s and was ended`,
+        { context: { step } },
+      ),
     );
     this.#dispatch();
   }

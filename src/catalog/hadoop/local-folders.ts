@@ -1,7 +1,7 @@
 import { mkdir, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { throwIfAborted } from '../../base/abort.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { Folders } from './folders.ts';
 
 /** Hadoop's checksums of files that are gone, and marks that object stores need. */
@@ -52,13 +52,11 @@ export class LocalFolders implements Folders {
   }
 
   #failed(path: string, cause: unknown): ServiceError {
-    return new ServiceError({
-      code: 'STORAGE_UNAVAILABLE',
-      kind: 'unavailable',
-      message: `folder ${join(this.#root, path)}: ${cause instanceof Error ? cause.message : String(cause)}`,
-      hint: 'check that the directory may be read and written',
-      cause,
-    });
+    return serviceError.unavailable(
+      'STORAGE_UNAVAILABLE',
+      `folder ${join(this.#root, path)}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { hint: 'check that the directory may be read and written', cause },
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '../../base/bigint-json.ts';
-import { ServiceError, type ServiceErrorOptions } from '../../base/errors.ts';
+import { ServiceError, type ServiceErrorOptions, serviceError } from '../../base/errors.ts';
 import type { HttpFailures } from '../../base/http-exchange.ts';
 
 /** What a server said in place of an answer (https://iceberg.apache.org/rest-catalog-spec, `ErrorModel`). */
@@ -71,29 +71,19 @@ const refusals: Readonly<Record<number, Refusal>> = {
 };
 
 export function unsupportedRequest(shown: string): ServiceError {
-  return new ServiceError({
-    code: 'REST_CATALOG_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `the catalog server does not support ${shown}`,
-  });
+  return serviceError.unsupported('REST_CATALOG_UNSUPPORTED', `the catalog server does not support ${shown}`);
 }
 
 /** Nothing was sent, or nothing was to be changed. */
 export function unavailable(detail: string, cause: unknown): ServiceError {
-  return new ServiceError({
-    code: 'REST_CATALOG_UNAVAILABLE',
-    kind: 'unavailable',
-    message: `the catalog server does not answer: ${detail}`,
+  return serviceError.unavailable('REST_CATALOG_UNAVAILABLE', `the catalog server does not answer: ${detail}`, {
     hint: 'check that it runs, and the uri of the catalog settings',
     cause,
   });
 }
 
 export function outcomeUnknown(detail: string, cause: unknown): ServiceError {
-  return new ServiceError({
-    code: 'REST_CATALOG_OUTCOME_UNKNOWN',
-    kind: 'unknown-outcome',
-    message: `the catalog server did not say whether it was done: ${detail}`,
+  return serviceError.unknownOutcome('REST_CATALOG_OUTCOME_UNKNOWN', `the catalog server did not say whether it was done: ${detail}`, {
     hint: 'the change may have been made: look before repeating it, and delete no file of it',
     cause,
   });
@@ -101,10 +91,7 @@ export function outcomeUnknown(detail: string, cause: unknown): ServiceError {
 
 /** An answer that is not what the protocol says. */
 export function invalidAnswer(shown: string, problem: string): ServiceError {
-  return new ServiceError({
-    code: 'REST_CATALOG_ANSWER_INVALID',
-    kind: 'corrupt',
-    message: `the catalog server's answer to ${shown} ${problem}`,
+  return serviceError.corrupt('REST_CATALOG_ANSWER_INVALID', `the catalog server's answer to ${shown} ${problem}`, {
     hint: 'check that the uri of the catalog settings is that of an Iceberg REST catalog',
   });
 }

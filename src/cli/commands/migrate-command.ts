@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, serviceError } from '../../base/errors.ts';
 import { migrateConnector } from '../../config/migrate/migrate-connector.ts';
 import { parseOffsets } from '../../config/migrate/sink-offsets.ts';
 import type { PlannedColumn } from '../../config/migrate/sink-plan.ts';
@@ -54,13 +54,11 @@ function textOf(file: string, readText: (path: string) => string): string {
   try {
     return readText(file);
   } catch (cause) {
-    throw new ServiceError({
-      code: 'CONFIG_CONNECTOR_INVALID',
-      kind: 'invalid',
-      message: `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-      hint: 'name the file that has the configuration of the connector',
-      cause,
-    });
+    throw serviceError.invalid(
+      'CONFIG_CONNECTOR_INVALID',
+      `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { hint: 'name the file that has the configuration of the connector', cause },
+    );
   }
 }
 

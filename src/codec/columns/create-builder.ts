@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import type { DataType } from '../../schema/types.ts';
 import { BooleanBuilder } from './boolean-builder.ts';
 import { BytesBuilder } from './bytes-builder.ts';
@@ -50,10 +50,7 @@ export function createBuilder(type: DataType): ColumnBuilder {
       return new MapBuilder(type, createBuilder(type.key), createBuilder(type.value));
     case 'variant':
     case 'void':
-      throw new ServiceError({
-        code: 'DECODE_TYPE_UNSUPPORTED',
-        kind: 'unsupported',
-        message: `a column of type ${type.kind} cannot be ingested`,
+      throw serviceError.unsupported('DECODE_TYPE_UNSUPPORTED', `a column of type ${type.kind} cannot be ingested`, {
         hint: 'write JSON into a column of type string, and parse_json from it into a table with variants',
       });
     default:

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 
 /** Arrow's 32-bit offsets end here; no buffer of a batch grows past it. */
 export const maxBufferBytes = 0x7fff_ffff;
@@ -12,10 +12,7 @@ const minimumCapacity = 1024;
 export function grownCapacity(capacity: number, needed: number, bytesPerItem: number): number {
   const most = Math.floor(maxBufferBytes / bytesPerItem);
   if (needed > most) {
-    throw new ServiceError({
-      code: 'DECODE_BATCH_TOO_LARGE',
-      kind: 'invalid',
-      message: `a column needs ${needed} items of ${bytesPerItem} bytes, at most ${most} fit`,
+    throw serviceError.invalid('DECODE_BATCH_TOO_LARGE', `a column needs ${needed} items of ${bytesPerItem} bytes, at most ${most} fit`, {
       hint: 'lower the batch limits of the pipeline (rows or bytes)',
     });
   }

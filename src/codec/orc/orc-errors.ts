@@ -1,11 +1,11 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 
 /** The error for bytes that contradict the format: `ORC_FILE_CORRUPT` (kind corrupt). `place` names the file and the part of it. */
 export function corruptOrc(place: string, message: string, cause?: unknown): ServiceError {
-  return new ServiceError({ code: 'ORC_FILE_CORRUPT', kind: 'corrupt', message: `${place}: ${message}`, cause });
+  return serviceError.corrupt('ORC_FILE_CORRUPT', `${place}: ${message}`, { cause });
 }
 
 /** The error for a part of the format that is left out: `ORC_FEATURE_UNSUPPORTED` (kind unsupported). */
 export function unsupportedOrc(place: string, message: string, hint: string): ServiceError {
-  return new ServiceError({ code: 'ORC_FEATURE_UNSUPPORTED', kind: 'unsupported', message: `${place}: ${message}`, hint });
+  return serviceError.unsupported('ORC_FEATURE_UNSUPPORTED', `${place}: ${message}`, { hint });
 }

@@ -1,5 +1,5 @@
 import * as arrow from 'apache-arrow';
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 
 export interface BytesParts {
   readonly offsets: Int32Array;
@@ -66,10 +66,7 @@ function fromViews(data: arrow.Data): BytesParts {
 
 function refuseLarge(byteCount: number): void {
   if (byteCount <= maxBytes) return;
-  throw new ServiceError({
-    code: 'PARQUET_BATCH_TOO_LARGE',
-    kind: 'unsupported',
-    message: `a column of one batch holds ${byteCount} bytes, more than ${maxBytes}`,
+  throw serviceError.unsupported('PARQUET_BATCH_TOO_LARGE', `a column of one batch holds ${byteCount} bytes, more than ${maxBytes}`, {
     hint: 'read with a smaller batch size',
   });
 }

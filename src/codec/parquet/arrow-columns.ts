@@ -1,6 +1,6 @@
 import * as arrow from 'apache-arrow';
 import { assert, assertNever } from '../../base/assert.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { Column, FixedValues } from '../../schema/columns.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import { type FixedKind, fixedValues, nullColumn } from '../../schema/null-column.ts';
@@ -85,7 +85,7 @@ function baseOf(data: arrow.Data, type: DataType): Base {
 
 function childOf(data: arrow.Data, index: number): arrow.Data {
   const child = data.children[index];
-  return child ?? fail(new ServiceError({ code: 'PARQUET_CORRUPT', kind: 'corrupt', message: `arrow data lacks child ${index}` }));
+  return child ?? fail(serviceError.corrupt('PARQUET_CORRUPT', `arrow data lacks child ${index}`));
 }
 
 function offsetsOf(data: arrow.Data): Int32Array {
@@ -234,11 +234,10 @@ function dictionaryColumn(data: arrow.Data, type: DataType, where: string): Colu
 }
 
 function mismatch(stored: arrow.DataType, type: DataType, where: string): ServiceError {
-  return new ServiceError({
-    code: 'PARQUET_TYPE_MISMATCH',
-    kind: 'unsupported',
-    message: `column "${where}" is stored as ${arrowTypeText(stored)}, which cannot be read as ${describeType(type)}`,
-  });
+  return serviceError.unsupported(
+    'PARQUET_TYPE_MISMATCH',
+    `column "${where}" is stored as ${arrowTypeText(stored)}, which cannot be read as ${describeType(type)}`,
+  );
 }
 
 function fail(error: ServiceError): never {

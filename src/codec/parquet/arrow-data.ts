@@ -1,6 +1,6 @@
 import * as arrow from 'apache-arrow';
 import { assertNever } from '../../base/assert.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { Column, ColumnBatch } from '../../schema/columns.ts';
 import { toArrowType } from './arrow-schema.ts';
 import { fixedBytes } from './fixed-bytes.ts';
@@ -76,9 +76,5 @@ function childType(type: arrow.DataType, index: number): arrow.DataType {
 }
 
 function nullInRequired(name: string, nullCount: number): ServiceError {
-  return new ServiceError({
-    code: 'PARQUET_NULL_IN_REQUIRED_COLUMN',
-    kind: 'invalid',
-    message: `column "${name}" is required but ${nullCount} of its values are null`,
-  });
+  return serviceError.invalid('PARQUET_NULL_IN_REQUIRED_COLUMN', `column "${name}" is required but ${nullCount} of its values are null`);
 }

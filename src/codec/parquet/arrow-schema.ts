@@ -1,5 +1,5 @@
 import * as arrow from 'apache-arrow';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import { variantStruct } from '../../schema/variant-type.ts';
 import { UUID_BYTES } from '../uuid-text.ts';
@@ -157,11 +157,10 @@ function namedField<T extends arrow.DataType>(name: string, type: T, nullable: b
 
 /** The refusal of a type that has no equivalent. */
 export function unsupportedType(type: arrow.DataType, where: string): ServiceError {
-  return new ServiceError({
-    code: 'PARQUET_TYPE_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `column "${where}" has the arrow type ${arrowTypeText(type)}, which no column type can hold`,
-  });
+  return serviceError.unsupported(
+    'PARQUET_TYPE_UNSUPPORTED',
+    `column "${where}" has the arrow type ${arrowTypeText(type)}, which no column type can hold`,
+  );
 }
 
 /** An Arrow type for messages, as the library spells it. */

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { parseThriftStruct, type ThriftStruct, thriftField } from './thrift-compact.ts';
 
 /** A column of a Parquet file as the footer declares it, lists and maps without the groups that only carry their repetition. */
@@ -135,5 +135,5 @@ function textOf({ name, id, repeated, childCount, form }: Element): string {
 }
 
 function corrupt(detail: string): ServiceError {
-  return new ServiceError({ code: 'PARQUET_CORRUPT', kind: 'corrupt', message: `the parquet footer ${detail}` });
+  return serviceError.corrupt('PARQUET_CORRUPT', `the parquet footer ${detail}`);
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { type BytesColumn, isValid } from '../../schema/columns.ts';
 import { UUID_BYTES, uuidBytes, uuidText } from '../uuid-text.ts';
 
@@ -25,7 +25,7 @@ function mismatch(given: Uint8Array, width: number, isUuid: boolean): ServiceErr
   const problem = isUuid
     ? `"${Buffer.from(given).toString('utf8').slice(0, 80)}" is no UUID`
     : `a value of ${given.length} bytes is not one of ${width}`;
-  return new ServiceError({ code: 'VALUE_TYPE_MISMATCH', kind: 'invalid', message: problem });
+  return serviceError.invalid('VALUE_TYPE_MISMATCH', problem);
 }
 
 /** Text of the UUIDs that stand one behind the other, with the offsets of a column; nothing for nulls (`valid`: a bitmap). */

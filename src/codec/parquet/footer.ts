@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { printThriftStruct, type ThriftStruct, type ThriftValue, thriftField } from './thrift-compact.ts';
 
 /** What a Parquet file begins and ends with. */
@@ -29,7 +29,7 @@ export function footerLength(end: Uint8Array): number | undefined {
 /** @throws ServiceError `PARQUET_CORRUPT` (corrupt) when the file does not end with a whole footer. */
 export function footerOf(file: Uint8Array): FooterBytes {
   const start = file.length - footerTailBytes - (footerLength(file) ?? Number.POSITIVE_INFINITY);
-  if (start < 0) throw new ServiceError({ code: 'PARQUET_CORRUPT', kind: 'corrupt', message: 'the parquet footer exceeds the file' });
+  if (start < 0) throw serviceError.corrupt('PARQUET_CORRUPT', 'the parquet footer exceeds the file');
   return { bytes: file.subarray(start, file.length - footerTailBytes), start };
 }
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { InspectedFile } from '../inspected-file.ts';
 import { chunkRange, footerLength, footerTailBytes, numberOf, parquetMark, structsOf } from './footer.ts';
 import { parseThriftStruct, type ThriftStruct } from './thrift-compact.ts';
@@ -54,5 +54,5 @@ function checkPlace(file: InspectedFile, chunk: ThriftStruct, end: number): void
 }
 
 function corrupt({ name }: InspectedFile, problem: string): ServiceError {
-  return new ServiceError({ code: 'PARQUET_CORRUPT', kind: 'corrupt', message: `parquet file "${name}": ${problem}` });
+  return serviceError.corrupt('PARQUET_CORRUPT', `parquet file "${name}": ${problem}`);
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { chunkRange, footerOf, structsOf } from './footer.ts';
 import { parseThriftStruct } from './thrift-compact.ts';
 
@@ -21,7 +21,7 @@ export function rowGroupLayout(file: Uint8Array): RowGroupLayout {
     const ranges = structsOf(group, groupField.columns).map((chunk) => {
       const range = chunkRange(chunk);
       if (range !== undefined) return range;
-      throw new ServiceError({ code: 'PARQUET_CORRUPT', kind: 'corrupt', message: 'the parquet footer has no row groups' });
+      throw serviceError.corrupt('PARQUET_CORRUPT', 'the parquet footer has no row groups');
     });
     for (const [index, { from, until }] of ranges.entries()) columnBytes[index] = (columnBytes[index] ?? 0) + until - from;
     offsets.push(Math.min(...ranges.map(({ from }) => from)));

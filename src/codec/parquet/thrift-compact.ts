@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 
 /** Type codes of Thrift's compact protocol. A boolean field says its value by its code. */
 export const thriftType = {
@@ -253,5 +253,5 @@ class CompactWriter {
 }
 
 function corrupt(detail: string): ServiceError {
-  return new ServiceError({ code: 'PARQUET_CORRUPT', kind: 'corrupt', message: `the parquet footer cannot be read: ${detail}` });
+  return serviceError.corrupt('PARQUET_CORRUPT', `the parquet footer cannot be read: ${detail}`);
 }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type * as parquetWasm from 'parquet-wasm';
-import { ServiceError } from '../../base/errors.ts';
+import { ServiceError, serviceError } from '../../base/errors.ts';
 
 export type ParquetModule = typeof parquetWasm;
 
@@ -93,10 +93,7 @@ function freshInstance(): ParquetModule {
 }
 
 function trappedError(cause: unknown): ServiceError {
-  return new ServiceError({
-    code: 'PARQUET_WRITER_TRAPPED',
-    kind: 'internal',
-    message: 'the parquet library trapped; its memory in this thread cannot be trusted',
+  return serviceError.internal('PARQUET_WRITER_TRAPPED', 'the parquet library trapped; its memory in this thread cannot be trusted', {
     hint: 'replace the worker thread and try the batch again; report the batch if it happens twice',
     cause,
   });

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { type BitmapHeaders, decodeRoaring64 } from '../roaring/decode-roaring.ts';
 import { encodeRoaring64 } from '../roaring/encode-roaring.ts';
 
@@ -45,10 +45,7 @@ export function decodeDeletionVector(blob: Uint8Array, where: string, check?: (h
 }
 
 function corrupt(where: string, detail: string, cause?: unknown): ServiceError {
-  return new ServiceError({
-    code: 'DELETION_VECTOR_CORRUPT',
-    kind: 'corrupt',
-    message: `deletion vector ${where}: ${detail}`,
+  return serviceError.corrupt('DELETION_VECTOR_CORRUPT', `deletion vector ${where}: ${detail}`, {
     hint: 'the deleted rows cannot be told from the others: nothing is read; restore the vector from a copy',
     cause,
   });

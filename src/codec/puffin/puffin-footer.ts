@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, parseJson, printJson } from '../../base/bigint-json.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { puffinMagic, puffinTailBytes } from './puffin-format.ts';
 
 /**
@@ -58,19 +58,11 @@ function textMap(properties: JsonObject): Readonly<Record<string, string>> {
 }
 
 function corrupt(name: string, problem: string): ServiceError {
-  return new ServiceError({
-    code: 'PUFFIN_CORRUPT',
-    kind: 'corrupt',
-    message: `Puffin file "${name}": ${problem}`,
-    hint: 'restore the file from a copy',
-  });
+  return serviceError.corrupt('PUFFIN_CORRUPT', `Puffin file "${name}": ${problem}`, { hint: 'restore the file from a copy' });
 }
 
 function packedFooter(name: string): ServiceError {
-  return new ServiceError({
-    code: 'PUFFIN_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `Puffin file "${name}" has a packed footer, which this version does not read`,
+  return serviceError.unsupported('PUFFIN_UNSUPPORTED', `Puffin file "${name}" has a packed footer, which this version does not read`, {
     hint: "rewrite the table's deletes with the engine that wrote the file (CALL system.rewrite_position_delete_files)",
   });
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 
 /** First word of a bitmap without run containers; the number of containers follows, and offsets are always there. */
 export const plainCookie = 12_346;
@@ -12,10 +12,7 @@ export const bitmapBytes = 8192;
 export const containerValues = 65_536;
 
 export function bitmapCorrupt(what: string): ServiceError {
-  return new ServiceError({
-    code: 'ROARING_BITMAP_CORRUPT',
-    kind: 'corrupt',
-    message: `roaring bitmap: ${what}`,
+  return serviceError.corrupt('ROARING_BITMAP_CORRUPT', `roaring bitmap: ${what}`, {
     hint: 'the bitmap is damaged; restore its file from a copy',
   });
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { formatDecimal } from '../../schema/decimal-text.ts';
 import { uuidText } from '../uuid-text.ts';
 
@@ -183,5 +183,5 @@ function signed(bytes: Uint8Array, from: number, size: number): bigint {
 }
 
 function corrupt(detail: string, cause?: unknown): ServiceError {
-  return new ServiceError({ code: 'VARIANT_CORRUPT', kind: 'corrupt', message: `a variant cannot be read: ${detail}`, cause });
+  return serviceError.corrupt('VARIANT_CORRUPT', `a variant cannot be read: ${detail}`, { cause });
 }

@@ -1,5 +1,5 @@
 import { assert, present } from '../../base/assert.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { KeyedSpec } from '../../protocol/sealed-batch.ts';
 import { columnBytes } from '../../schema/column-bytes.ts';
 import { type Column, type ColumnBatch, isValid } from '../../schema/columns.ts';
@@ -137,10 +137,9 @@ function fieldNamed(batch: ColumnBatch, name: string): Field {
 }
 
 function tooLarge(bytes: number, maxBytes: number): ServiceError {
-  return new ServiceError({
-    code: 'KEYED_BATCH_TOO_LARGE',
-    kind: 'invalid',
-    message: `the last rows of the keys of one batch take ${bytes} bytes of memory, more than ${maxBytes}`,
-    hint: 'set ingest.maxBatchBytes or ingest.maxBatchRows lower, or ingest.memory higher (foldedBytes in the log at the start)',
-  });
+  return serviceError.invalid(
+    'KEYED_BATCH_TOO_LARGE',
+    `the last rows of the keys of one batch take ${bytes} bytes of memory, more than ${maxBytes}`,
+    { hint: 'set ingest.maxBatchBytes or ingest.maxBatchRows lower, or ingest.memory higher (foldedBytes in the log at the start)' },
+  );
 }

@@ -1,5 +1,5 @@
 import { printJson } from '../../base/bigint-json.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { Table } from '../../table/table.ts';
 
 /** Says of a table by which columns its rows were found to be told apart, so that it is looked at once. */
@@ -35,11 +35,9 @@ export async function forgetKeys(table: Pick<Table, 'refresh' | 'operations'>, s
 
 function keysRepeated(table: string, keyColumns: readonly string[], repeated: readonly string[]): ServiceError {
   const told = repeated.map((key) => `(${key})`).join(', ');
-  return new ServiceError({
-    code: 'KEYS_REPEATED',
-    kind: 'invalid',
-    message: `table "${table}" has several rows of one key (${keyColumns.join(', ')}), among them ${told}`,
-    hint: 'delete all but one row of each key, or name other keyColumns, and start again',
-    context: { table },
-  });
+  return serviceError.invalid(
+    'KEYS_REPEATED',
+    `table "${table}" has several rows of one key (${keyColumns.join(', ')}), among them ${told}`,
+    { hint: 'delete all but one row of each key, or name other keyColumns, and start again', context: { table } },
+  );
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { nearestName } from '../../base/nearest-name.ts';
 import type { YamlEntry } from '../pipeline-yaml.ts';
 import type { ConnectorOptions } from './connector-options.ts';
@@ -86,8 +86,7 @@ export function migrateConnector(request: MigrateRequest): string {
 }
 
 function unknownConnector(className: string): ServiceError {
-  const unknown = (message: string, hint: string): ServiceError =>
-    new ServiceError({ code: 'CONFIG_CONNECTOR_UNKNOWN', kind: 'invalid', message, hint });
+  const unknown = (message: string, hint: string): ServiceError => serviceError.invalid('CONFIG_CONNECTOR_UNKNOWN', message, { hint });
   if (/Source(?:Connector)?$|^io\.debezium\.connector\.(?!jdbc)/.test(className))
     return unknown(
       `connector.class ${className} is a source: it writes topics, and a pipeline reads them`,

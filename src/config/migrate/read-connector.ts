@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../../base/bigint-json.ts';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { ConnectorOptions } from './connector-options.ts';
 import { ingestCommandOptions } from './ingest-command.ts';
 
@@ -80,5 +80,5 @@ function unescaped(text: string): string {
 }
 
 export function invalid(message: string, hint: string, cause?: unknown): ServiceError {
-  return new ServiceError({ code: 'CONFIG_CONNECTOR_INVALID', kind: 'invalid', message, hint, cause });
+  return serviceError.invalid('CONFIG_CONNECTOR_INVALID', message, { hint, cause });
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { comparePaths } from '../../storage/path.ts';
 import type { ChangeFile } from '../../table/changes.ts';
 import {
@@ -84,13 +84,11 @@ async function deleteFile(file: RemoveFile, source: ChangeSource, findRemoved: F
   // Some writers leave out what the feed needs; the version before knows it.
   const added = await findRemoved(file);
   if (added !== undefined) return { ...(await liveFile(added, source)), kind: 'delete' };
-  throw new ServiceError({
-    code: 'CDF_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `table "${source.name}": the rows of version ${source.version} cannot be read as changes: remove of "${file.storedPath}" without partition values and size, and the version before does not know the file`,
-    hint: 'start the feed after that version',
-    context: { version: source.version },
-  });
+  throw serviceError.unsupported(
+    'CDF_UNSUPPORTED',
+    `table "${source.name}": the rows of version ${source.version} cannot be read as changes: remove of "${file.storedPath}" without partition values and size, and the version before does not know the file`,
+    { hint: 'start the feed after that version', context: { version: source.version } },
+  );
 }
 
 /** Rows in the vector after the version and not before it were deleted by it; the other way round they came back. */

@@ -1,5 +1,5 @@
 import { outside } from '../../base/confinement.ts';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { mapBounded } from '../../base/map-bounded.ts';
 import type { ChangeFile, SnapshotRows, VersionChanges, VersionLink } from '../../table/changes.ts';
 import { changesGone } from '../../table/changes-gone.ts';
@@ -137,10 +137,7 @@ export class ChangeReader {
     const { name } = this.#context;
     const latest = (await this.#context.refresh(signal)).version;
     if (version <= latest) return changesGone(name, version, `the log no longer has it (newest version ${latest})`, { cause });
-    return new ServiceError({
-      code: 'TABLE_VERSION_NOT_FOUND',
-      kind: 'not-found',
-      message: `table "${name}": version ${version} not found, latest is ${latest}`,
+    return serviceError.notFound('TABLE_VERSION_NOT_FOUND', `table "${name}": version ${version} not found, latest is ${latest}`, {
       cause,
     });
   }
@@ -157,10 +154,7 @@ function changesAt(snapshot: DeltaSnapshot, files: readonly ChangeFile[]): Versi
 }
 
 function notEnabled(table: string, version: Version): ServiceError {
-  return new ServiceError({
-    code: 'CDF_NOT_ENABLED',
-    kind: 'invalid',
-    message: `table "${table}": the change feed is off at version ${version}`,
+  return serviceError.invalid('CDF_NOT_ENABLED', `table "${table}": the change feed is off at version ${version}`, {
     hint: 'set "delta.enableChangeDataFeed" to "true" and start the feed at that version or later',
     context: { version },
   });

@@ -1,5 +1,5 @@
 import { present } from '../../base/assert.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { withInnerTypes } from '../../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { MetadataAction, ProtocolAction } from '../actions.ts';
@@ -24,10 +24,7 @@ export function mappingModeOf(protocol: ProtocolAction, metadata: Pick<MetadataA
   const known = protocol.minReaderVersion === 2 || protocol.readerFeatures?.includes('columnMapping') === true;
   if (!known || mode === 'none') return 'none';
   if (mode === 'name' || mode === 'id') return mode;
-  throw new ServiceError({
-    code: 'DELTA_UNSUPPORTED_FEATURES_FOR_READ',
-    kind: 'unsupported',
-    message: `column mapping mode "${mode}" is not known`,
+  throw serviceError.unsupported('DELTA_UNSUPPORTED_FEATURES_FOR_READ', `column mapping mode "${mode}" is not known`, {
     hint: 'the modes are none, name and id',
   });
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, serviceError } from '../../base/errors.ts';
 import { plainLocation } from '../../storage/allowed-locations.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import type { DeletionVector } from '../actions.ts';
@@ -59,10 +59,7 @@ export async function readDeletionVector(
     return decodeVector(unframed(bytes, where, vector.sizeInBytes), where, bounds);
   } catch (cause) {
     if (!isServiceError(cause, 'not-found')) throw cause;
-    throw new ServiceError({
-      code: 'DELTA_DELETION_VECTOR_MISSING',
-      kind: 'not-found',
-      message: `deletion vector ${where}: its file "${file.path}" is gone`,
+    throw serviceError.notFound('DELTA_DELETION_VECTOR_MISSING', `deletion vector ${where}: its file "${file.path}" is gone`, {
       hint: 'restore the file from a copy, or read a version whose files are all there; the deleted rows are never shown',
       cause,
     });
@@ -86,12 +83,11 @@ function fileOf(source: VectorSource, vector: DeletionVector, where: string): { 
   if (path !== undefined) return { store: source.store, path };
   const absolute = vector.storageType === 'p' ? absolutePlaceOf(vector.pathOrInlineDv, source.place.isLocal) : undefined;
   if (absolute !== undefined) return source.place.locate(absolute);
-  throw new ServiceError({
-    code: 'DELTA_DELETION_VECTOR_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `deletion vector ${where} is not stored in a way this version can read`,
-    hint: 'purge the table with an engine that can (REORG TABLE … APPLY (PURGE))',
-  });
+  throw serviceError.unsupported(
+    'DELTA_DELETION_VECTOR_UNSUPPORTED',
+    `deletion vector ${where} is not stored in a way this version can read`,
+    { hint: 'purge the table with an engine that can (REORG TABLE … APPLY (PURGE))' },
+  );
 }
 
 /** `undefined` for a place that is none in an object store, and no local file of a local table. */

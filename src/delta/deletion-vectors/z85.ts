@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 
 // Z85 (ZeroMQ RFC 32): four bytes, big-endian, as five digits of base 85.
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#';
@@ -40,10 +40,9 @@ export function encodeZ85(bytes: Uint8Array): string {
 }
 
 function notZ85(text: string, where: string): ServiceError {
-  return new ServiceError({
-    code: 'DELTA_DELETION_VECTOR_CORRUPT',
-    kind: 'corrupt',
-    message: `deletion vector${where === '' ? '' : ` ${where}`}: "${text.slice(0, 100)}" is not Z85 text`,
-    hint: 'the log is damaged or was written by a broken writer; restore the commit from a copy',
-  });
+  return serviceError.corrupt(
+    'DELTA_DELETION_VECTOR_CORRUPT',
+    `deletion vector${where === '' ? '' : ` ${where}`}: "${text.slice(0, 100)}" is not Z85 text`,
+    { hint: 'the log is damaged or was written by a broken writer; restore the commit from a copy' },
+  );
 }

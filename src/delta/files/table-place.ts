@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { type Confinement, outside } from '../../base/confinement.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { nearestAbove } from '../../storage/allowed-locations.ts';
 import type { ObjectStore, OpenObjectStore } from '../../storage/object-store.ts';
 import { openObjectStore } from '../../storage/open-object-store.ts';
@@ -67,10 +67,7 @@ export function tablePlace(parts: {
 }
 
 function unsupported(root: string, path: string): ServiceError {
-  return new ServiceError({
-    code: 'DELTA_PATH_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `table at ${root}: "${path}" is in another store`,
+  return serviceError.unsupported('DELTA_PATH_UNSUPPORTED', `table at ${root}: "${path}" is in another store`, {
     hint: 'open the table through a Session, or copy the files it refers to into the table',
   });
 }

@@ -1,6 +1,6 @@
 import { throwIfAborted } from '../../base/abort.ts';
 import { assertNever } from '../../base/assert.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { LogSummary } from '../../table/row-operations.ts';
 import type { Version } from '../../table/version.ts';
 import { printActions } from '../action-json.ts';
@@ -107,10 +107,7 @@ function keyOf(action: Action): string | undefined {
 }
 
 function gone(table: string, version: Version): ServiceError {
-  return new ServiceError({
-    code: 'DELTA_VERSIONS_NOT_CONTIGUOUS',
-    kind: 'corrupt',
-    message: `table "${table}": commit ${version} vanished while the log was read`,
+  return serviceError.corrupt('DELTA_VERSIONS_NOT_CONTIGUOUS', `table "${table}": commit ${version} vanished while the log was read`, {
     hint: 'a commit file was deleted by hand, or the log was cleaned up at the same time; run it again',
   });
 }

@@ -1,5 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { beforeFirstVersion, type Version } from '../../table/version.ts';
 import type { Action } from '../actions.ts';
@@ -60,13 +60,11 @@ async function loadFromListing(
   if (listing.commits[0]?.version === 0) return replayFrom(source, listing, undefined, until, signal);
   if (until !== undefined && complaints.length === 0) throw versionNotFound(source.name, until, listing);
   const why = complaints[0] === undefined ? '' : ` (${complaints[0].message})`;
-  throw new ServiceError({
-    code: 'DELTA_TRUNCATED_TRANSACTION_LOG',
-    kind: 'corrupt',
-    message: `table "${source.name}": the log starts at version ${listing.commits[0]?.version ?? 'none'} and no checkpoint before it is usable${why}`,
-    hint: 'restore the missing checkpoint or commits from a copy',
-    cause: complaints[0],
-  });
+  throw serviceError.corrupt(
+    'DELTA_TRUNCATED_TRANSACTION_LOG',
+    `table "${source.name}": the log starts at version ${listing.commits[0]?.version ?? 'none'} and no checkpoint before it is usable${why}`,
+    { hint: 'restore the missing checkpoint or commits from a copy', cause: complaints[0] },
+  );
 }
 
 /** `undefined`: the checkpoint cannot be used, try another one; `complaints` gets why. */
@@ -145,10 +143,7 @@ function timeOf(listing: LogListing, version: Version): number {
 }
 
 function notContiguous(name: string, what: string): ServiceError {
-  return new ServiceError({
-    code: 'DELTA_VERSIONS_NOT_CONTIGUOUS',
-    kind: 'corrupt',
-    message: `table "${name}": ${what}`,
+  return serviceError.corrupt('DELTA_VERSIONS_NOT_CONTIGUOUS', `table "${name}": ${what}`, {
     hint: 'a commit file was deleted by hand or not copied; restore it',
   });
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { buildBatch, type InputRow } from '../../codec/build-columns.ts';
 import { readParquet } from '../../codec/parquet/read-parquet.ts';
 import { writeParquet } from '../../codec/parquet/write-parquet.ts';
@@ -17,8 +17,7 @@ export const parquetRows: ParquetRowCodec = {
     const { schema, batches } = await readParquet(bytes, { columns, batchRows });
     const twice = duplicateColumn(schema);
     // One of the two would be taken for both, and what only the other one holds for not there.
-    if (twice !== undefined)
-      throw new ServiceError({ code: 'PARQUET_CORRUPT', kind: 'corrupt', message: `column "${twice}" is there twice` });
+    if (twice !== undefined) throw serviceError.corrupt('PARQUET_CORRUPT', `column "${twice}" is there twice`);
     return { rows: rowsOf(batches), found: new Set(schema.fields.map(({ name }) => name)) };
   },
   write(schema: StructType, rows: readonly InputRow[]): Promise<Uint8Array> {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { outside } from '../../base/confinement.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { nearestAbove } from '../../storage/allowed-locations.ts';
 import type { TablePlace } from '../files/table-place.ts';
 
@@ -37,12 +37,11 @@ function uncheckedPathOf(file: LoggedPath, place: KnownPlace, table: string): st
   if (scheme === undefined) throw refused(table, file.path, 'is absolute, is not a URI and lies outside the table');
   if (isObjectStore(scheme)) return storedPath.replace(/^[a-z0-9]+:\/+/i, 's3://');
   if (scheme !== 'file' || !place.isLocal) {
-    throw new ServiceError({
-      code: 'DELTA_PATH_UNSUPPORTED',
-      kind: 'unsupported',
-      message: `table "${table}": file "${file.path}" lies in a file system that is not read from here`,
-      hint: 'copy the files it refers to into the table (a deep clone), or read it where they are',
-    });
+    throw serviceError.unsupported(
+      'DELTA_PATH_UNSUPPORTED',
+      `table "${table}": file "${file.path}" lies in a file system that is not read from here`,
+      { hint: 'copy the files it refers to into the table (a deep clone), or read it where they are' },
+    );
   }
   try {
     return fileURLToPath(file.path.replace(/^file:\/*/i, 'file:///'));
@@ -67,10 +66,7 @@ function problemOf(storedPath: string): string | undefined {
 }
 
 function refused(table: string, path: string, problem: string, cause?: unknown): ServiceError {
-  return new ServiceError({
-    code: 'DELTA_PATH_REFUSED',
-    kind: 'corrupt',
-    message: `table "${table}": file "${path.slice(0, 200)}" ${problem}`,
+  return serviceError.corrupt('DELTA_PATH_REFUSED', `table "${table}": file "${path.slice(0, 200)}" ${problem}`, {
     hint: 'only an absolute file URI may refer to a file outside the table; the log was tampered with or written by a broken writer',
     cause,
   });

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import { plainPartitionText } from '../../table/partitioning/partition-text.ts';
 import type { PartitionValues } from '../../table/staged-file.ts';
@@ -51,12 +51,11 @@ export function partitionValueOf(values: PartitionValues, column: PartitionColum
   if (value === undefined || value === '') return undefined;
   const text = plainPartitionText(value, column.type);
   if (text !== undefined) return text;
-  throw new ServiceError({
-    code: 'DELTA_PARTITION_VALUE_INVALID',
-    kind: 'corrupt',
-    message: `table "${column.table}": file "${file}" has the value "${value.slice(0, 100)}" for partition column "${column.name}", which is no ${column.type.kind}`,
-    hint: 'the log is damaged or was written by a broken writer; restore the commit from a copy',
-  });
+  throw serviceError.corrupt(
+    'DELTA_PARTITION_VALUE_INVALID',
+    `table "${column.table}": file "${file}" has the value "${value.slice(0, 100)}" for partition column "${column.name}", which is no ${column.type.kind}`,
+    { hint: 'the log is damaged or was written by a broken writer; restore the commit from a copy' },
+  );
 }
 
 /** Some writers spell partition columns in another case than the schema does. */

@@ -1,4 +1,4 @@
-import { describeError, isServiceError, ServiceError } from '../../base/errors.ts';
+import { describeError, isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import type { CommitConflict, CommitId } from '../../table/commit.ts';
 import { type CommitEnd, type Doubt, driveCommit, type Seen, type Tried } from '../../table/commit-driver.ts';
 import { beforeFirstVersion, nextVersion, type Version } from '../../table/version.ts';
@@ -86,11 +86,9 @@ async function latest(
 }
 
 function outcomeUnknown(table: string, operation: string, version: Version, cause: unknown): ServiceError {
-  return new ServiceError({
-    code: 'COMMIT_OUTCOME_UNKNOWN',
-    kind: 'unknown-outcome',
-    message: `table "${table}": ${operation} may or may not be version ${version}: ${describeError(cause)}`,
-    hint: 'nothing was deleted; the log tells at the next run whether it landed, and vacuum removes what did not',
-    cause,
-  });
+  return serviceError.unknownOutcome(
+    'COMMIT_OUTCOME_UNKNOWN',
+    `table "${table}": ${operation} may or may not be version ${version}: ${describeError(cause)}`,
+    { hint: 'nothing was deleted; the log tells at the next run whether it landed, and vacuum removes what did not', cause },
+  );
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, parseJson, printJson } from '../../base/bigint-json.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { nextVersion } from '../../table/version.ts';
 import { type Action, type AddFile, physicalRows } from '../actions.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
@@ -61,9 +61,8 @@ export function highWaterMark(snapshot: DeltaSnapshot): bigint {
 function rowsOf(file: AddFile): number {
   const rows = physicalRows(file.stats);
   if (rows !== undefined) return rows;
-  throw new ServiceError({
-    code: 'DELTA_ROW_ID_ASSIGNMENT_WITHOUT_STATS',
-    kind: 'internal',
-    message: `file "${file.storedPath}" gets row ids but its number of rows is not known`,
-  });
+  throw serviceError.internal(
+    'DELTA_ROW_ID_ASSIGNMENT_WITHOUT_STATS',
+    `file "${file.storedPath}" gets row ids but its number of rows is not known`,
+  );
 }

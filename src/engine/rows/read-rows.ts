@@ -1,6 +1,6 @@
 import type { DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
 import { throwIfAborted } from '../../base/abort.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { typeSql } from '../../expr/sql/engine-text.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { Field, StructType } from '../../schema/types.ts';
@@ -55,11 +55,7 @@ async function startStream(modules: DuckdbModules, { connection }: Lease, relati
   const fields = relation.schema.fields;
   // A query may have more columns behind the relation's own, such as the positions of a scan.
   if (statement.columnCount < fields.length) {
-    throw new ServiceError({
-      code: 'ASSERTION_FAILED',
-      kind: 'internal',
-      message: `a relation of ${fields.length} columns has a query of ${statement.columnCount}`,
-    });
+    throw serviceError.internal('ASSERTION_FAILED', `a relation of ${fields.length} columns has a query of ${statement.columnCount}`);
   }
   if (isAsDeclared(modules, statement, relation)) return statement.stream();
   statement.destroySync();

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { copyBytes } from '../../schema/bitmap.ts';
 import type { Bindings, RawVector } from '../duckdb-modules.ts';
 import { entryBytes, inlineBytes } from './string-entry.ts';
@@ -58,12 +58,11 @@ export function readStrings(
 const maxColumnBytes = 2 ** 30;
 
 function tooLong(bytes: number, rows: number): ServiceError {
-  return new ServiceError({
-    code: 'ENGINE_RESULT_TOO_LARGE',
-    kind: 'invalid',
-    message: `a column of a result has ${bytes} bytes or more in ${rows} rows, at most ${maxColumnBytes} are read at a time`,
-    hint: 'select shorter values, or fewer rows of them (LIMIT)',
-  });
+  return serviceError.invalid(
+    'ENGINE_RESULT_TOO_LARGE',
+    `a column of a result has ${bytes} bytes or more in ${rows} rows, at most ${maxColumnBytes} are read at a time`,
+    { hint: 'select shorter values, or fewer rows of them (LIMIT)' },
+  );
 }
 
 function fillOffsets(words: Int32Array, { length, validity }: Rows, offsets: Int32Array): void {

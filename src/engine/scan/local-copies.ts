@@ -1,4 +1,4 @@
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { refuseLinksOut } from '../../storage/allowed-locations.ts';
 import type { LocalFileCache, PinnedFile, RemoteFile } from '../../storage/local-file-cache.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
@@ -76,9 +76,5 @@ async function remoteFile(scan: FileScan, file: ScanFile, parts: CopyParts, sign
 }
 
 function needsLocalFiles(path: string): ServiceError {
-  return new ServiceError({
-    code: 'ENGINE_NEEDS_LOCAL_FILES',
-    kind: 'unsupported',
-    message: `the engine reads local files only: ${path}`,
-  });
+  return serviceError.unsupported('ENGINE_NEEDS_LOCAL_FILES', `the engine reads local files only: ${path}`);
 }

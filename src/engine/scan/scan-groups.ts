@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import type { FileLayout, FileScan, ScanFile } from '../../table/scan.ts';
 
 /** A file of a scan, with its place in it. */
@@ -30,10 +30,7 @@ export function scanGroups(scan: FileScan, paths: readonly string[]): readonly S
     (file.rows === undefined ? group.opened : group.given).push({ file, index, path: paths[index] ?? '' });
   }
   if (groups.size > maxGroups) {
-    throw new ServiceError({
-      code: 'SCAN_TOO_VARIED',
-      kind: 'unsupported',
-      message: `the files of the scan have ${groups.size} shapes, more than ${maxGroups}`,
+    throw serviceError.unsupported('SCAN_TOO_VARIED', `the files of the scan have ${groups.size} shapes, more than ${maxGroups}`, {
       hint: 'rewrite the data files of the table',
     });
   }

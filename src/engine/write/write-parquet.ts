@@ -2,7 +2,7 @@ import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { throwIfAborted } from '../../base/abort.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { mapBounded } from '../../base/map-bounded.ts';
 import { sqlText } from '../../expr/sql/engine-text.ts';
@@ -197,11 +197,7 @@ async function moveFiles(
 
 function refuseStrayPath(path: string): void {
   if (path !== '' && !path.startsWith('/') && !path.split('/').some((part) => part === '' || part === '.' || part === '..')) return;
-  throw new ServiceError({
-    code: 'ASSERTION_FAILED',
-    kind: 'internal',
-    message: `path "${path}" of a file to be written leaves its directory`,
-  });
+  throw serviceError.internal('ASSERTION_FAILED', `path "${path}" of a file to be written leaves its directory`);
 }
 
 /** Makes a file or a directory's entries durable. */

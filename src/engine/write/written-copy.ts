@@ -1,7 +1,7 @@
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import { present } from '../../base/assert.ts';
 import { parseJson } from '../../base/bigint-json.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { Api } from '../duckdb-modules.ts';
 import { type Copy, copySql, partitionKey } from './copy-sql.ts';
 import type { CopyStatistics } from './written-statistics.ts';
@@ -73,5 +73,5 @@ function textOrNothing(value: DuckDBValue | undefined): string | undefined {
 }
 
 function unexpected(key: string): ServiceError {
-  return new ServiceError({ code: 'ASSERTION_FAILED', kind: 'internal', message: `partition key ${key} is not a list of texts` });
+  return serviceError.internal('ASSERTION_FAILED', `partition key ${key} is not a list of texts`);
 }

@@ -1,5 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { describeType, required } from '../../schema/describe-type.ts';
 import { quotedWhenNeeded } from '../../schema/sql-type.ts';
 import type { DataType, Field } from '../../schema/types.ts';
@@ -66,7 +66,7 @@ function problemOfFields(fields: readonly Field[], depth: number): string | unde
 }
 
 function invalid(text: string, problem: string): ServiceError {
-  return new ServiceError({ code: 'COLUMN_TYPE_INVALID', kind: 'invalid', message: `column type "${text}": ${problem}`, hint });
+  return serviceError.invalid('COLUMN_TYPE_INVALID', `column type "${text}": ${problem}`, { hint });
 }
 
 /** The inverse of `parseColumnType`. */

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { buildBatch } from '../../codec/build-columns.ts';
 import { type Engine, type HeldRelation, scanColumns } from '../../engine/engine.ts';
 import { quoteName, sqlText } from '../../expr/sql/engine-sql.ts';
@@ -130,10 +130,9 @@ function factsOf(files: readonly TimedFile[]): ReturnType<typeof buildBatch> {
 }
 
 function tooManyDeletes(table: string): ServiceError {
-  return new ServiceError({
-    code: 'ICEBERG_TOO_MANY_DELETES',
-    kind: 'unsupported',
-    message: `table "${table}": the snapshots of the range hide more than ${maxHeldPositions} rows`,
-    hint: 'read fewer snapshots at once',
-  });
+  return serviceError.unsupported(
+    'ICEBERG_TOO_MANY_DELETES',
+    `table "${table}": the snapshots of the range hide more than ${maxHeldPositions} rows`,
+    { hint: 'read fewer snapshots at once' },
+  );
 }

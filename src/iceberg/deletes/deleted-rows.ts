@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { inspectFile } from '../../codec/inspect-file.ts';
 import type { OpenEngine } from '../../engine/engine.ts';
 import { mergedPositions } from '../../rows/change/merged-positions.ts';
@@ -58,10 +58,9 @@ function provenRows({ files }: MetadataSource, { path, format, fileSizeBytes }: 
 }
 
 function beyondRows({ path, recordCount }: ContentFile, row: bigint): ServiceError {
-  return new ServiceError({
-    code: 'ICEBERG_DELETE_FILE_CORRUPT',
-    kind: 'corrupt',
-    message: `position deletes name row ${row} of "${path}", which has ${recordCount} rows`,
-    hint: 'the deleted rows cannot be told from the others; nothing is read',
-  });
+  return serviceError.corrupt(
+    'ICEBERG_DELETE_FILE_CORRUPT',
+    `position deletes name row ${row} of "${path}", which has ${recordCount} rows`,
+    { hint: 'the deleted rows cannot be told from the others; nothing is read' },
+  );
 }

@@ -1,4 +1,4 @@
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { decodeDeletionVector } from '../../codec/puffin/deletion-vector-blob.ts';
 import type { BitmapHeaders } from '../../codec/roaring/decode-roaring.ts';
 import type { ManifestEntry } from '../metadata/content-file.ts';
@@ -59,10 +59,7 @@ function decoded(path: string, bytes: Uint8Array, check: (headers: BitmapHeaders
 }
 
 function corrupt(path: string, problem: string, cause?: unknown): ServiceError {
-  return new ServiceError({
-    code: 'ICEBERG_DELETION_VECTOR_CORRUPT',
-    kind: 'corrupt',
-    message: `deletion vector in "${path}": ${problem}`,
+  return serviceError.corrupt('ICEBERG_DELETION_VECTOR_CORRUPT', `deletion vector in "${path}": ${problem}`, {
     hint: 'the deleted rows cannot be told from the others: nothing is read; restore the file from a copy',
     cause,
   });

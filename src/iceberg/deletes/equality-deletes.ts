@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { buildBatch } from '../../codec/build-columns.ts';
 import { type Engine, type HeldRelation, type OpenEngine, scanColumns } from '../../engine/engine.ts';
 import { columnPathSql } from '../../expr/sql/engine-sql.ts';
@@ -257,10 +257,9 @@ async function positionsOf(
 }
 
 function corruptDeletes(table: string, group: ColumnGroup, problem: string): ServiceError {
-  return new ServiceError({
-    code: 'ICEBERG_DELETE_FILE_CORRUPT',
-    kind: 'corrupt',
-    message: `table "${table}": equality delete file "${group.deletes[0]?.file.path ?? ''}" ${problem}`,
-    hint: 'the deleted rows cannot be told from the others; nothing is read',
-  });
+  return serviceError.corrupt(
+    'ICEBERG_DELETE_FILE_CORRUPT',
+    `table "${table}": equality delete file "${group.deletes[0]?.file.path ?? ''}" ${problem}`,
+    { hint: 'the deleted rows cannot be told from the others; nothing is read' },
+  );
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { bytesAt } from '../../codec/rows.ts';
 import type { Engine, OpenEngine } from '../../engine/engine.ts';
 import { scanColumns } from '../../engine/engine.ts';
@@ -190,22 +190,20 @@ function listAt(byPath: Map<string, bigint[]> | undefined, path: string): bigint
 }
 
 function corrupt(entries: readonly ManifestEntry[], problem: string): ServiceError {
-  return new ServiceError({
-    code: 'ICEBERG_DELETE_FILE_CORRUPT',
-    kind: 'corrupt',
-    message: `one of the position delete files ${entries
+  return serviceError.corrupt(
+    'ICEBERG_DELETE_FILE_CORRUPT',
+    `one of the position delete files ${entries
       .slice(0, 3)
       .map(({ file }) => `"${file.path}"`)
       .join(', ')} ${problem}`,
-    hint: 'the deleted rows cannot be told from the others; nothing is read',
-  });
+    { hint: 'the deleted rows cannot be told from the others; nothing is read' },
+  );
 }
 
 function tooMany(table: string): ServiceError {
-  return new ServiceError({
-    code: 'ICEBERG_TOO_MANY_DELETES',
-    kind: 'unsupported',
-    message: `table "${table}": the delete files of one scan name more than ${maxPositions} rows`,
-    hint: 'rewrite the data files (CALL system.rewrite_data_files), or read with a condition that leaves files out',
-  });
+  return serviceError.unsupported(
+    'ICEBERG_TOO_MANY_DELETES',
+    `table "${table}": the delete files of one scan name more than ${maxPositions} rows`,
+    { hint: 'rewrite the data files (CALL system.rewrite_data_files), or read with a condition that leaves files out' },
+  );
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { AvroCodec } from '../../codec/avro/read-container.ts';
 import { AvroRowWriter } from '../../codec/avro/write-avro-rows.ts';
@@ -126,11 +126,7 @@ class ParquetFile implements RowFileWriter {
     const bytes = annotateUuids(await this.#writer.finish(), uuids);
     const { offsets, columnBytes } = rowGroupLayout(bytes);
     if (columnBytes.length > 0 && columnBytes.length !== leaves.length) {
-      throw new ServiceError({
-        code: 'ASSERTION_FAILED',
-        kind: 'internal',
-        message: `a file of ${leaves.length} leaf columns has ${columnBytes.length}`,
-      });
+      throw serviceError.internal('ASSERTION_FAILED', `a file of ${leaves.length} leaf columns has ${columnBytes.length}`);
     }
     const sizes = leaves.flatMap(({ id }, index) => (id === undefined ? [] : [[id, columnBytes[index] ?? 0] as const]));
     return { bytes, splitOffsets: offsets, columnBytes: new Map(sizes) };

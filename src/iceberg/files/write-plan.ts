@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { transformSql } from '../../engine/transform-sql.ts';
 import { columnPathSql, quoteName } from '../../expr/sql/engine-sql.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
@@ -101,5 +101,5 @@ function unusedName(name: string, taken: readonly string[]): string {
 }
 
 function missing(what: string, id: number | undefined): ServiceError {
-  return new ServiceError({ code: 'ASSERTION_FAILED', kind: 'internal', message: `the table has no ${what} ${id ?? ''}` });
+  return serviceError.internal('ASSERTION_FAILED', `the table has no ${what} ${id ?? ''}`);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import type { AvroCodec } from '../../codec/avro/read-container.ts';
 
 /** A sequence number that is not known yet: that of the snapshot which the commit makes. In files it is null. */
@@ -24,12 +24,11 @@ export function avroCodecOf(property: string | undefined): AvroCodec {
     case 'none':
       return 'null';
     default:
-      throw new ServiceError({
-        code: 'ICEBERG_CODEC_UNKNOWN',
-        kind: 'invalid',
-        message: `write.manifest.compression-codec: "${property ?? ''}" is no codec of manifests`,
-        hint: 'set gzip, zstd, snappy or uncompressed',
-      });
+      throw serviceError.invalid(
+        'ICEBERG_CODEC_UNKNOWN',
+        `write.manifest.compression-codec: "${property ?? ''}" is no codec of manifests`,
+        { hint: 'set gzip, zstd, snappy or uncompressed' },
+      );
   }
 }
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { avroCorrupt } from '../../codec/avro/avro-errors.ts';
 import { blockCursor, checkBlockEnd, openAvroFile } from '../../codec/avro/read-avro-file.ts';
 import { leastBytes } from '../../codec/avro/skip-values.ts';
@@ -94,10 +94,7 @@ function formatOf(text: string, path: string, name: string): FileFormat {
     default: {
       const lower = text.toLowerCase();
       if (lower === 'parquet' || lower === 'avro' || lower === 'orc' || lower === 'puffin') return lower;
-      throw new ServiceError({
-        code: 'ICEBERG_FILE_FORMAT_UNSUPPORTED',
-        kind: 'unsupported',
-        message: `${name}: file ${path} has the format "${text}"`,
+      throw serviceError.unsupported('ICEBERG_FILE_FORMAT_UNSUPPORTED', `${name}: file ${path} has the format "${text}"`, {
         hint: 'parquet, avro and orc data files are read; rewrite the file with an engine that has its format',
       });
     }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { mapBounded } from '../../base/map-bounded.ts';
 import { scanColumns } from '../../engine/engine.ts';
 import { quoteName } from '../../expr/sql/engine-sql.ts';
@@ -120,10 +120,11 @@ async function rewritten(
 function refuseTooLarge(context: TableContext, files: readonly LiveFile[]): void {
   const bytes = files.reduce((sum, { entry }) => sum + entry.file.fileSizeBytes, 0);
   if (bytes <= maxScratchBytes) return;
-  throw new ServiceError({
-    code: 'CDF_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `table "${context.name}": ${bytes} bytes of files have to be rewritten to be read by the feed, at most ${maxScratchBytes} are`,
-    hint: 'rewrite the data files of the table to Parquet in its newest schema (CALL system.rewrite_data_files) and start the feed behind that',
-  });
+  throw serviceError.unsupported(
+    'CDF_UNSUPPORTED',
+    `table "${context.name}": ${bytes} bytes of files have to be rewritten to be read by the feed, at most ${maxScratchBytes} are`,
+    {
+      hint: 'rewrite the data files of the table to Parquet in its newest schema (CALL system.rewrite_data_files) and start the feed behind that',
+    },
+  );
 }

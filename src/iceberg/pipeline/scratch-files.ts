@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Relation } from '../../table/relation.ts';
@@ -63,10 +63,9 @@ export class ScratchFiles {
 }
 
 function noDirectory(): ServiceError {
-  return new ServiceError({
-    code: 'CDF_UNSUPPORTED',
-    kind: 'unsupported',
-    message: 'changes that have to be computed need a directory for temporary files, and none was given',
-    hint: 'set maintenance.engine.temporaryDirectory',
-  });
+  return serviceError.unsupported(
+    'CDF_UNSUPPORTED',
+    'changes that have to be computed need a directory for temporary files, and none was given',
+    { hint: 'set maintenance.engine.temporaryDirectory' },
+  );
 }

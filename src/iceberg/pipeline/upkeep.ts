@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import type { UpkeepRequest, UpkeepResult, VacuumOptions, VacuumResult } from '../../table/operations.ts';
 import type { Version } from '../../table/version.ts';
 import { plainLocation } from '../location.ts';
@@ -76,10 +76,9 @@ function below(root: string, location: string): string {
 }
 
 function tooShort({ name }: TableContext, hours: number): ServiceError {
-  return new ServiceError({
-    code: 'ORPHAN_AGE_TOO_SHORT',
-    kind: 'invalid',
-    message: `table "${name}": files of ${hours} hours may belong to commits that are still on their way; at least ${minOrphanAgeHours} hours are needed`,
-    hint: 'use a longer retention, or allow a short one when nobody writes to the table',
-  });
+  return serviceError.invalid(
+    'ORPHAN_AGE_TOO_SHORT',
+    `table "${name}": files of ${hours} hours may belong to commits that are still on their way; at least ${minOrphanAgeHours} hours are needed`,
+    { hint: 'use a longer retention, or allow a short one when nobody writes to the table' },
+  );
 }

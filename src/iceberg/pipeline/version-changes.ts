@@ -1,4 +1,4 @@
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, serviceError } from '../../base/errors.ts';
 import type { ChangeFile, HeldChanges, VersionLink } from '../../table/changes.ts';
 import { changesGone } from '../../table/changes-gone.ts';
 import type { Version } from '../../table/version.ts';
@@ -79,22 +79,20 @@ function snapshotOf({ metadata, snapshot: head }: SnapshotState, version: Versio
 /** Snapshots of format version 1 have no numbers: what is counted changes when old ones are expired. */
 function refuseUnnumbered({ context }: ChangeSource, { metadata }: SnapshotState): void {
   if (metadata.formatVersion > 1) return;
-  throw new ServiceError({
-    code: 'CDF_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `table "${context.name}" has format version 1, whose snapshots have no sequence numbers`,
-    hint: "ALTER TABLE … SET TBLPROPERTIES ('format-version' = '2')",
-  });
+  throw serviceError.unsupported(
+    'CDF_UNSUPPORTED',
+    `table "${context.name}" has format version 1, whose snapshots have no sequence numbers`,
+    { hint: "ALTER TABLE … SET TBLPROPERTIES ('format-version' = '2')" },
+  );
 }
 
 /** A version that no snapshot has: beyond the newest, expired, or never one of the branch's. */
 function checkReach(source: ChangeSource, newest: SnapshotState, version: Version): void {
   if (version > newest.version) {
-    throw new ServiceError({
-      code: 'TABLE_VERSION_NOT_FOUND',
-      kind: 'not-found',
-      message: `table "${source.context.name}": version ${version} not found, latest is ${newest.version}`,
-    });
+    throw serviceError.notFound(
+      'TABLE_VERSION_NOT_FOUND',
+      `table "${source.context.name}": version ${version} not found, latest is ${newest.version}`,
+    );
   }
   let oldest: IcebergSnapshot | undefined;
   for (const ancestor of ancestorsOf(newest.metadata, newest.snapshot)) oldest = ancestor;

@@ -1,6 +1,6 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { Clock } from '../../base/clock.ts';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import type { ObjectInfo, PutIfAbsentResult } from '../../storage/object-store.ts';
 import { isSameObject } from '../../storage/same-object.ts';
 import { plainLocation } from '../location.ts';
@@ -85,10 +85,7 @@ export class FileSystemPointer implements TablePointer {
     if (version === undefined) return false;
     const outcome = await this.#put(undefined, metadata, version, { signal });
     if (outcome.kind !== 'unknown') return outcome.kind === 'committed';
-    throw new ServiceError({
-      code: 'STORAGE_OUTCOME_UNKNOWN',
-      kind: 'unknown-outcome',
-      message: `nobody knows whether the metadata of ${this.name} was put`,
+    throw serviceError.unknownOutcome('STORAGE_OUTCOME_UNKNOWN', `nobody knows whether the metadata of ${this.name} was put`, {
       hint: 'look whether the table is there',
       cause: outcome.cause,
     });
@@ -232,11 +229,10 @@ function versionOf(base: LoadedMetadata | undefined): number {
 }
 
 function deletedMeanwhile(loaded: LoadedMetadata, base: LoadedMetadata | undefined): ServiceError {
-  return new ServiceError({
-    code: 'STORAGE_OUTCOME_UNKNOWN',
-    kind: 'unknown-outcome',
-    message: `${base?.metadataLocation ?? loaded.metadataLocation ?? ''} was deleted while the version after it was committed`,
-  });
+  return serviceError.unknownOutcome(
+    'STORAGE_OUTCOME_UNKNOWN',
+    `${base?.metadataLocation ?? loaded.metadataLocation ?? ''} was deleted while the version after it was committed`,
+  );
 }
 
 function notRelocatable(table: string, message: string): AnalysisException {

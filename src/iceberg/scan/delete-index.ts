@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { ContentFile, ManifestEntry } from '../metadata/content-file.ts';
 import { positionDeleteIds } from '../metadata/reserved-ids.ts';
 import type { TableMetadata } from '../metadata/table-metadata.ts';
@@ -118,10 +118,7 @@ function added<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): V
 }
 
 function corrupt({ file }: ManifestEntry, problem: string): ServiceError {
-  return new ServiceError({
-    code: 'ICEBERG_METADATA_CORRUPT',
-    kind: 'corrupt',
-    message: `deletion vector in "${file.path}" ${problem}`,
+  return serviceError.corrupt('ICEBERG_METADATA_CORRUPT', `deletion vector in "${file.path}" ${problem}`, {
     hint: 'the deleted rows cannot be told from the others; nothing is read',
   });
 }

@@ -1,5 +1,5 @@
 import { throwIfAborted } from '../../base/abort.ts';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, serviceError } from '../../base/errors.ts';
 import { LruCache } from '../../base/lru-cache.ts';
 import type { ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
 import { readManifest } from '../metadata/manifest.ts';
@@ -79,10 +79,7 @@ export async function readNamed(source: MetadataSource, noun: string, location: 
 /** What the storage threw, told in terms of the table when the file is gone. */
 export function missingFile(source: MetadataSource, noun: string, location: string, error: unknown): unknown {
   if (!isServiceError(error, 'not-found')) return error;
-  return new ServiceError({
-    code: 'ICEBERG_FILE_MISSING',
-    kind: 'not-found',
-    message: `table "${source.name}": ${noun} "${location}" is gone`,
+  return serviceError.notFound('ICEBERG_FILE_MISSING', `table "${source.name}": ${noun} "${location}" is gone`, {
     hint: 'the snapshot was expired by another program, or the table was copied in part; read another snapshot or restore the file',
     cause: error,
   });
@@ -98,8 +95,7 @@ async function listedInMetadata(
   const manifests: ManifestFile[] = [];
   for (const path of snapshot.manifests ?? []) {
     const head = await source.files.head(path, signal);
-    if (head === undefined)
-      throw missingFile(source, 'manifest', path, new ServiceError({ code: 'STORAGE_NOT_FOUND', kind: 'not-found', message: path }));
+    if (head === undefined) throw missingFile(source, 'manifest', path, serviceError.notFound('STORAGE_NOT_FOUND', path));
     manifests.push({ ...undescribedManifest(snapshot.snapshotId), path, length: head.sizeBytes, specId: metadata.defaultSpecId });
   }
   return manifests;

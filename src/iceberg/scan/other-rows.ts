@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { readAvroRows } from '../../codec/avro/read-avro-rows.ts';
 import { openOrcFile, streamOrcRows } from '../../codec/orc/read/read-orc.ts';
 import { readParquet } from '../../codec/parquet/read-parquet.ts';
@@ -133,5 +133,5 @@ function completed(batch: ColumnBatch, request: OtherRowsRequest, absent: Readon
 }
 
 function notThere(path: string): ServiceError {
-  return new ServiceError({ code: 'STORAGE_NOT_FOUND', kind: 'not-found', message: path });
+  return serviceError.notFound('STORAGE_NOT_FOUND', path);
 }

@@ -1,5 +1,5 @@
 import { throwIfAborted } from '../../base/abort.ts';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { LruCache } from '../../base/lru-cache.ts';
 import { type FileSchema, readFileSchema } from '../../codec/parquet/file-schema.ts';
 import { footerLength, footerTailBytes } from '../../codec/parquet/footer.ts';
@@ -50,7 +50,7 @@ async function footerOf(
   let length = footerLength(tail);
   if (length === undefined) {
     const head = await files.head(file.path, signal);
-    if (head === undefined) throw new ServiceError({ code: 'STORAGE_NOT_FOUND', kind: 'not-found', message: file.path });
+    if (head === undefined) throw serviceError.notFound('STORAGE_NOT_FOUND', file.path);
     end = head.sizeBytes;
     tail = await files.readRange(file.path, { from: Math.max(0, end - guessedTailBytes), until: end }, signal);
     length = footerLength(tail);
@@ -75,7 +75,7 @@ function parsed(source: MetadataSource, path: string, footer: Uint8Array): FileS
 }
 
 function corrupt(path: string, problem: string, cause?: unknown): ServiceError {
-  return new ServiceError({ code: 'PARQUET_CORRUPT', kind: 'corrupt', message: `data file "${path}": ${problem}`, cause });
+  return serviceError.corrupt('PARQUET_CORRUPT', `data file "${path}": ${problem}`, { cause });
 }
 
 interface FooterCache {

@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { ValueEncoding } from '../../protocol/payload-encoding.ts';
 import type { DecodeSpec } from '../../protocol/sealed-batch.ts';
 import type { NeedsOfRecords } from '../evolve/needs-of-records.ts';
@@ -147,21 +147,19 @@ function connectRoot(schema: ConnectSchema | undefined, encoding: ValueEncoding,
 }
 
 function nothingToRescue(kind: string): ServiceError {
-  return new ServiceError({
-    code: 'DECODE_SPEC_INVALID',
-    kind: 'invalid',
-    message: `payloads of format ${kind} have nothing for a column from the rescue: only members of JSON are kept as text`,
-    hint: 'leave the column out; fields that a schema adds can become columns: tables[].evolve.addColumns',
-  });
+  return serviceError.invalid(
+    'DECODE_SPEC_INVALID',
+    `payloads of format ${kind} have nothing for a column from the rescue: only members of JSON are kept as text`,
+    { hint: 'leave the column out; fields that a schema adds can become columns: tables[].evolve.addColumns' },
+  );
 }
 
 function notOneColumn(kind: string, members: readonly PayloadMember[]): ServiceError {
-  return new ServiceError({
-    code: 'DECODE_SPEC_INVALID',
-    kind: 'invalid',
-    message: `payloads of format ${kind} are one value, and ${members.length} columns take it: ${members.map(({ label }) => label).join(', ')}`,
-    hint: 'leave one column from the value; fill the others from key, headers, topic, partition, offset or timestamp',
-  });
+  return serviceError.invalid(
+    'DECODE_SPEC_INVALID',
+    `payloads of format ${kind} are one value, and ${members.length} columns take it: ${members.map(({ label }) => label).join(', ')}`,
+    { hint: 'leave one column from the value; fill the others from key, headers, topic, partition, offset or timestamp' },
+  );
 }
 
 /** A payload behind the prefix of a registry's serializer, whose schema is not needed to read it. */

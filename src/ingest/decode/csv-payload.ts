@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { BooleanBuilder } from '../../codec/columns/boolean-builder.ts';
 import { BytesBuilder } from '../../codec/columns/bytes-builder.ts';
 import type { ColumnBuilder } from '../../codec/columns/column-builder.ts';
@@ -148,10 +148,7 @@ function appenderOf(member: PayloadMember): CsvColumn['append'] {
   if (isBare(column)) return jsonAppender(member, (bytes, start) => column instanceof FloatingBuilder && isWord(bytes, start));
   if (column instanceof BytesBuilder || column instanceof Int32Builder || column instanceof Int64Builder)
     return jsonAppender(member, () => true);
-  throw new ServiceError({
-    code: 'DECODE_TYPE_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `column "${label}" of type ${describeType(type)} cannot be read from CSV`,
+  throw serviceError.unsupported('DECODE_TYPE_UNSUPPORTED', `column "${label}" of type ${describeType(type)} cannot be read from CSV`, {
     hint: 'use a column without members, or JSON',
   });
 }
@@ -205,10 +202,9 @@ function quotedText(bytes: Uint8Array, start: number, end: number): Uint8Array {
 }
 
 function notAField({ label, name }: PayloadMember, fields: readonly string[]): ServiceError {
-  return new ServiceError({
-    code: 'DECODE_SPEC_INVALID',
-    kind: 'invalid',
-    message: `column "${label}" takes the field "${name}", which is none of those of the route: ${fields.join(', ')}`,
-    hint: 'name every field of the CSV in `fields`, in their order',
-  });
+  return serviceError.invalid(
+    'DECODE_SPEC_INVALID',
+    `column "${label}" takes the field "${name}", which is none of those of the route: ${fields.join(', ')}`,
+    { hint: 'name every field of the CSV in `fields`, in their order' },
+  );
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { BytesBuilder } from '../../codec/columns/bytes-builder.ts';
 import type { ColumnBuilder } from '../../codec/columns/column-builder.ts';
 import { Int32Builder } from '../../codec/columns/int32-builder.ts';
@@ -80,13 +80,13 @@ function typeText(type: DataType): string {
 function memberOf({ name, label, type }: PayloadMember): LetterMember {
   const member = letterMembers.get(name);
   if (member !== undefined && typeText(member.type) === typeText(type)) return member;
-  throw new ServiceError({
-    code: 'DECODE_SPEC_INVALID',
-    kind: 'invalid',
-    message:
-      member === undefined
-        ? `column "${label}" takes "${name}" of a dead letter, which has no such member`
-        : `column "${label}" of type ${typeText(type)} cannot hold "${name}" of a dead letter, which is ${typeText(member.type)}`,
-    hint: `leave the columns of the dead-letter table out, or take of ${[...letterMembers.keys()].join(', ')}; place and key of the letter itself are from: partition, offset, key`,
-  });
+  throw serviceError.invalid(
+    'DECODE_SPEC_INVALID',
+    member === undefined
+      ? `column "${label}" takes "${name}" of a dead letter, which has no such member`
+      : `column "${label}" of type ${typeText(type)} cannot hold "${name}" of a dead letter, which is ${typeText(member.type)}`,
+    {
+      hint: `leave the columns of the dead-letter table out, or take of ${[...letterMembers.keys()].join(', ')}; place and key of the letter itself are from: partition, offset, key`,
+    },
+  );
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { BooleanBuilder } from '../../codec/columns/boolean-builder.ts';
 import { BytesBuilder } from '../../codec/columns/bytes-builder.ts';
 import type { ColumnBuilder } from '../../codec/columns/column-builder.ts';
@@ -63,10 +63,7 @@ export function createMetadataColumn(source: MetadataSource, field: Field): Meta
       if (type.kind === 'boolean') return tombstoneColumn();
       break;
   }
-  throw new ServiceError({
-    code: 'DECODE_SPEC_INVALID',
-    kind: 'invalid',
-    message: `column "${field.name}" of type ${type.kind} cannot hold the record's ${source.kind}`,
+  throw serviceError.invalid('DECODE_SPEC_INVALID', `column "${field.name}" of type ${type.kind} cannot hold the record's ${source.kind}`, {
     hint: 'use string or binary for key, map of string to string or binary for headers, string for topic, integer for partition, long for offset, timestamp for timestamp',
   });
 }

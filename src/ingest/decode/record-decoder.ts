@@ -1,6 +1,6 @@
 import { endianness } from 'node:os';
 import { assert } from '../../base/assert.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { BytesBuilder } from '../../codec/columns/bytes-builder.ts';
 import type { ColumnBuilder } from '../../codec/columns/column-builder.ts';
 import { createBuilder } from '../../codec/columns/create-builder.ts';
@@ -314,10 +314,7 @@ function memberOf(source: ColumnSource, { key }: DecodeSpec): string | undefined
 }
 
 function invalidSpec(message: string): ServiceError {
-  return new ServiceError({
-    code: 'DECODE_SPEC_INVALID',
-    kind: 'invalid',
-    message,
+  return serviceError.invalid('DECODE_SPEC_INVALID', message, {
     hint: 'give every column one source, and every member of the payload at most one column',
   });
 }

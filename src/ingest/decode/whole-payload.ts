@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { BytesBuilder } from '../../codec/columns/bytes-builder.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import type { PayloadDecoder, PayloadMember } from './payload-decoder.ts';
@@ -15,12 +15,11 @@ export class WholePayload implements PayloadDecoder {
   /** @throws ServiceError `DECODE_SPEC_INVALID` (kind invalid) when the column is neither string nor binary. */
   constructor({ label, type, column }: PayloadMember, kind: 'string' | 'bytes') {
     if (!(column instanceof BytesBuilder) || (kind === 'bytes' && column.type.kind === 'string')) {
-      throw new ServiceError({
-        code: 'DECODE_SPEC_INVALID',
-        kind: 'invalid',
-        message: `column "${label}" of type ${describeType(type)} cannot hold payloads of format ${kind}`,
-        hint: kind === 'bytes' ? 'use a column of type binary' : 'use a column of type string or binary',
-      });
+      throw serviceError.invalid(
+        'DECODE_SPEC_INVALID',
+        `column "${label}" of type ${describeType(type)} cannot hold payloads of format ${kind}`,
+        { hint: kind === 'bytes' ? 'use a column of type binary' : 'use a column of type string or binary' },
+      );
     }
     this.#label = label;
     this.#text = column.type.kind === 'string';

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import type { ColumnSource, DecodeSpec, DeletedMark } from '../../protocol/sealed-batch.ts';
 import type { TransformOutput, TransformSpec } from '../../protocol/transform-spec.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
@@ -89,10 +89,7 @@ function compiledCondition(condition: string, record: StructType, table: StructT
   const { spec, problems } = compileTransform({ where: condition }, { record, table });
   const problem = problems.find(({ path }) => path[0] === 'where');
   if (problem === undefined && spec.where !== undefined) return { ...spec.where, place: `deleteWhen "${condition}"` };
-  throw new ServiceError({
-    code: 'TRANSFORM_INVALID',
-    kind: 'invalid',
-    message: `deleteWhen: ${problem?.message ?? condition}`,
+  throw serviceError.invalid('TRANSFORM_INVALID', `deleteWhen: ${problem?.message ?? condition}`, {
     hint: 'give a condition over the columns of the record, or one of operation, tombstone and never',
   });
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import type { KafkaClient } from '../../kafka/client.ts';
 import { type StoredLetter, storedLetterOf } from './stored-letter.ts';
 
@@ -56,13 +56,14 @@ export async function readLetter(
     for await (const record of kafka.readPartition(range)) return storedLetterOf(record);
   }
   const there = span === undefined ? 'the topic has no such partition' : `the partition holds offsets ${span.earliest} to ${span.latest}`;
-  throw new ServiceError({
-    code: 'DEAD_LETTER_NOT_FOUND',
-    kind: 'not-found',
-    message: `no letter at offset ${offset} of partition ${partition} of topic "${topic}": ${there}`,
-    hint: 'tidewater dlq list shows the place of every letter; ends of transactions take offsets too',
-    context: { topic, partition, offset },
-  });
+  throw serviceError.notFound(
+    'DEAD_LETTER_NOT_FOUND',
+    `no letter at offset ${offset} of partition ${partition} of topic "${topic}": ${there}`,
+    {
+      hint: 'tidewater dlq list shows the place of every letter; ends of transactions take offsets too',
+      context: { topic, partition, offset },
+    },
+  );
 }
 
 /** What of a letter a filter looks at. */

@@ -1,6 +1,6 @@
 import { throwIfAborted } from '../../base/abort.ts';
 import { type Clock, toEpochMs } from '../../base/clock.ts';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import type { KafkaClient, TransactionalProducer } from '../../kafka/client.ts';
 import { parseWriterId } from '../../protocol/source-offsets.ts';
 import { maxMessageBytesOf } from '../max-message-bytes.ts';
@@ -219,13 +219,14 @@ async function refuseLostReplays({ kafka, pipeline, replayTopic, tables }: Repla
     const sources = [...marks.keys()].flatMap((writerId) => parseWriterId(writerId, pipeline) ?? []);
     const ofTopic = sources.filter(({ topic }) => topic === replayTopic);
     if (ofTopic.length === 0 || ofTopic.some(({ topicId }) => topicId === present?.topicId)) continue;
-    throw new ServiceError({
-      code: 'DEAD_LETTER_REPLAYS_LOST',
-      kind: 'discontinuity',
-      message: `table "${table}" has read replayed letters of topic "${replayTopic}", which was deleted${present === undefined ? '' : ' and created again'} since: which letters were replayed is not known any more`,
-      hint: 'name letters that are not in the table, and replay them with --again; decide with ingest.onOffsetDiscontinuity where the table reads the new topic',
-      context: { table, topic: replayTopic },
-    });
+    throw serviceError.discontinuity(
+      'DEAD_LETTER_REPLAYS_LOST',
+      `table "${table}" has read replayed letters of topic "${replayTopic}", which was deleted${present === undefined ? '' : ' and created again'} since: which letters were replayed is not known any more`,
+      {
+        hint: 'name letters that are not in the table, and replay them with --again; decide with ingest.onOffsetDiscontinuity where the table reads the new topic',
+        context: { table, topic: replayTopic },
+      },
+    );
   }
 }
 
@@ -247,12 +248,13 @@ function openProducer({ kafka, pipeline }: ReplayDependencies): Promise<Transact
 }
 
 function fenced({ pipeline, replayTopic }: ReplayDependencies, cause: ServiceError): ServiceError {
-  return new ServiceError({
-    code: 'DEAD_LETTER_REPLAY_FENCED',
-    kind: 'fenced',
-    message: `topic "${replayTopic}": another replay of pipeline "${pipeline}" began, and this one has ended; what it had replayed stays`,
-    hint: 'let the other replay end, and run this one again: it goes on with what is missing',
-    context: { pipeline, topic: replayTopic },
-    cause,
-  });
+  return serviceError.fenced(
+    'DEAD_LETTER_REPLAY_FENCED',
+    `topic "${replayTopic}": another replay of pipeline "${pipeline}" began, and this one has ended; what it had replayed stays`,
+    {
+      hint: 'let the other replay end, and run this one again: it goes on with what is missing',
+      context: { pipeline, topic: replayTopic },
+      cause,
+    },
+  );
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { type LetterPlace, type ReplayedRecord, replayedOf } from '../../protocol/replayed-record.ts';
 import { isMeant, type LetterFilter, type LetterReader } from './read-letters.ts';
 
@@ -67,10 +67,7 @@ export async function readReplayed(
 }
 
 function tooMany(topic: string): ServiceError {
-  return new ServiceError({
-    code: 'DEAD_LETTER_REPLAYS_TOO_MANY',
-    kind: 'invalid',
-    message: `topic "${topic}" names more than ${maxHeld} letters that were replayed`,
+  return serviceError.invalid('DEAD_LETTER_REPLAYS_TOO_MANY', `topic "${topic}" names more than ${maxHeld} letters that were replayed`, {
     hint: 'ask for fewer letters at once, with --table, --reason, --since and --until',
     context: { topic },
   });

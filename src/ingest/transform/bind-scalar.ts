@@ -1,5 +1,5 @@
 import { ParseException, type TextPosition } from '../../base/analysis-exception.ts';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { bindColumns, bindExpression, type Scope } from '../../expr/bind-expression.ts';
 import { bindNow } from '../../expr/bind-parameters.ts';
 import type { Expression } from '../../expr/expression.ts';
@@ -79,7 +79,7 @@ function placed<T>(at: TextPosition | undefined, run: () => T): T {
 
 function refused(at: TextPosition | undefined, problem: string, hint?: string, cause?: unknown): ServiceError {
   const message = at === undefined ? problem : `${placeText(at)}: ${problem}`;
-  return new ServiceError({ code: 'TRANSFORM_INVALID', kind: 'invalid', message, hint, cause });
+  return serviceError.invalid('TRANSFORM_INVALID', message, { hint, cause });
 }
 
 function placeText({ line, column }: TextPosition): string {

@@ -1,4 +1,4 @@
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { nearestName } from '../../base/nearest-name.ts';
 import { requireCondition } from '../../expr/clause-rules.ts';
 import { conjuncts, type Expression } from '../../expr/expression.ts';
@@ -54,13 +54,11 @@ export function compileTransform(settings: TransformSettings, columns: Transform
 export function requireTransform(table: string, settings: TransformSettings, columns: TransformColumns): TransformSpec {
   const { spec, problems } = compileTransform(settings, columns);
   if (problems.length === 0) return spec;
-  throw new ServiceError({
-    code: 'TRANSFORM_INVALID',
-    kind: 'invalid',
-    message: `table "${table}": ${problems.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}`,
-    hint: 'correct the route of the table; its expressions must fit the columns that the table has',
-    context: { table },
-  });
+  throw serviceError.invalid(
+    'TRANSFORM_INVALID',
+    `table "${table}": ${problems.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}`,
+    { hint: 'correct the route of the table; its expressions must fit the columns that the table has', context: { table } },
+  );
 }
 
 class Compiler {
@@ -281,5 +279,5 @@ function sameName(left: string, right: string): boolean {
 }
 
 function refused(message: string): ServiceError {
-  return new ServiceError({ code: 'TRANSFORM_INVALID', kind: 'invalid', message });
+  return serviceError.invalid('TRANSFORM_INVALID', message);
 }

@@ -1,5 +1,5 @@
 import { present } from '../../base/assert.ts';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import type { Engine, OpenEngine, PreparedRows } from '../../engine/engine.ts';
 import type { TransformSpec } from '../../protocol/transform-spec.ts';
 import { columnBytes } from '../../schema/column-bytes.ts';
@@ -170,5 +170,5 @@ function recordsAt(batch: ColumnBatch, places: Int32Array): ColumnBatch {
 }
 
 function tooLarge(bytes: number): ServiceError {
-  return new ServiceError({ code: 'ENGINE_RESULT_TOO_LARGE', kind: 'invalid', message: `its rows take more than ${bytes} bytes` });
+  return serviceError.invalid('ENGINE_RESULT_TOO_LARGE', `its rows take more than ${bytes} bytes`);
 }

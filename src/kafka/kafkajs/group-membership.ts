@@ -1,6 +1,6 @@
 import { AssignerProtocol } from 'kafkajs';
 import { assert } from '../../base/assert.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { StartPosition, TopicPartition } from '../client.ts';
 import { GroupSession, type JoinedMember, type Seat, type Share } from './group-session.ts';
 import type { KafkaConnection } from './kafkajs-connection.ts';
@@ -116,10 +116,9 @@ function partitionsIn(assignment: Buffer): readonly TopicPartition[] {
 }
 
 function groupFenced(groupId: string, membership: Membership, cause: unknown): ServiceError {
-  return new ServiceError({
-    code: 'KAFKA_GROUP_FENCED',
-    kind: 'fenced',
-    message: `group "${groupId}": member "${membership.memberId}" is not part of the current generation any more`,
-    cause,
-  });
+  return serviceError.fenced(
+    'KAFKA_GROUP_FENCED',
+    `group "${groupId}": member "${membership.memberId}" is not part of the current generation any more`,
+    { cause },
+  );
 }

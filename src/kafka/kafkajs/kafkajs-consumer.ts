@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.ts';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, serviceError } from '../../base/errors.ts';
 import type { ConsumerOptions, KafkaConsumer, PartitionOffsets, StartPosition, TopicPartition, TopicsChange } from '../client.ts';
 import { type Deferred, deferred } from './deferred.ts';
 import { GroupMembership, type Membership } from './group-membership.ts';
@@ -83,11 +83,10 @@ export class KafkajsConsumer implements KafkaConsumer {
   async commitGroupOffsets(positions: readonly StartPosition[]): Promise<void> {
     const membership = this.#membership;
     if (membership === undefined) {
-      throw new ServiceError({
-        code: 'KAFKA_GROUP_FENCED',
-        kind: 'fenced',
-        message: `group "${this.#options.groupId}": this member belongs to no generation at the moment`,
-      });
+      throw serviceError.fenced(
+        'KAFKA_GROUP_FENCED',
+        `group "${this.#options.groupId}": this member belongs to no generation at the moment`,
+      );
     }
     if (positions.length > 0) await this.#group.commit(membership, positions);
   }

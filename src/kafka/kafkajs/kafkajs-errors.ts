@@ -1,4 +1,4 @@
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { kafkaTopicNotFound, kafkaUnavailable } from '../errors.ts';
 import { kafkaCodeText } from './kafka-code-names.ts';
 
@@ -109,22 +109,17 @@ export function answerError(code: number, what: string, topic: string | undefine
   if (code === kafkaCode.saslAuthenticationFailed) return authenticationFailed(what, cause);
   if (code === kafkaCode.unknownTopicOrPartition || code === kafkaCode.invalidTopic) return kafkaTopicNotFound(topic ?? what, cause);
   if (code === kafkaCode.unsupportedVersion) {
-    return new ServiceError({
-      code: 'KAFKA_BROKER_TOO_OLD',
-      kind: 'unsupported',
-      message: `${what}: the broker does not speak this version`,
+    return serviceError.unsupported('KAFKA_BROKER_TOO_OLD', `${what}: the broker does not speak this version`, {
       hint: 'use a broker of Kafka 2.1 or later',
       cause,
     });
   }
   if (refused.has(code)) {
-    return new ServiceError({
-      code: 'KAFKA_REFUSED',
-      kind: 'invalid',
-      message: `${what}: the broker refused with error ${kafkaCodeText(code)}${cause instanceof Error ? ` (${cause.message})` : ''}`,
-      hint: code === kafkaCode.invalidTimestamp ? timestampHint(topic) : undefined,
-      cause,
-    });
+    return serviceError.invalid(
+      'KAFKA_REFUSED',
+      `${what}: the broker refused with error ${kafkaCodeText(code)}${cause instanceof Error ? ` (${cause.message})` : ''}`,
+      { hint: code === kafkaCode.invalidTimestamp ? timestampHint(topic) : undefined, cause },
+    );
   }
   return kafkaUnavailable(`${what}: the broker answered with error ${kafkaCodeText(code)}`, cause);
 }
@@ -167,30 +162,21 @@ function isTlsError(error: Error): boolean {
 }
 
 function notAuthorized(what: string, { resource, needed }: Privileges, cause: unknown): ServiceError {
-  return new ServiceError({
-    code: 'KAFKA_NOT_AUTHORIZED',
-    kind: 'invalid',
-    message: `${what}: the user may not use this ${resource}`,
+  return serviceError.invalid('KAFKA_NOT_AUTHORIZED', `${what}: the user may not use this ${resource}`, {
     hint: `grant ${needed}; SECURITY.md lists the least privileges`,
     cause,
   });
 }
 
 function authenticationFailed(what: string, cause: unknown): ServiceError {
-  return new ServiceError({
-    code: 'KAFKA_AUTHENTICATION_FAILED',
-    kind: 'invalid',
-    message: `the broker refused the log-in: ${what}`,
+  return serviceError.invalid('KAFKA_AUTHENTICATION_FAILED', `the broker refused the log-in: ${what}`, {
     hint: 'check mechanism, user name and password; a corrected passwordFile is read at the next attempt, within a minute',
     cause,
   });
 }
 
 function tlsFailed(what: string, cause: unknown): ServiceError {
-  return new ServiceError({
-    code: 'KAFKA_TLS_FAILED',
-    kind: 'invalid',
-    message: `no trusted TLS connection to the broker: ${what}`,
+  return serviceError.invalid('KAFKA_TLS_FAILED', `no trusted TLS connection to the broker: ${what}`, {
     hint: 'check the certificate authority, the server name and whether the listener speaks TLS',
     cause,
   });

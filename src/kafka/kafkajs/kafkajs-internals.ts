@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { KafkaSettings } from '../settings.ts';
 import { WireReader, type WireWriter } from './wire.ts';
 
@@ -170,12 +170,11 @@ export interface WireRequest<T> {
 export async function sendTo<T>(broker: Broker, request: WireRequest<T>): Promise<T> {
   const range = broker.versions?.[request.apiKey];
   if (range !== undefined && (request.apiVersion < range.minVersion || request.apiVersion > range.maxVersion)) {
-    throw new ServiceError({
-      code: 'KAFKA_BROKER_TOO_OLD',
-      kind: 'unsupported',
-      message: `${request.apiName} version ${request.apiVersion} is outside the broker's range ${range.minVersion} to ${range.maxVersion}`,
-      hint: 'use a broker of Kafka 2.1 or later',
-    });
+    throw serviceError.unsupported(
+      'KAFKA_BROKER_TOO_OLD',
+      `${request.apiName} version ${request.apiVersion} is outside the broker's range ${range.minVersion} to ${range.maxVersion}`,
+      { hint: 'use a broker of Kafka 2.1 or later' },
+    );
   }
   const send = privateMethod(broker, 'private:Broker:sendRequest');
   const body = request.body.toBuffer();
@@ -258,10 +257,7 @@ function isCluster(value: unknown): value is Cluster {
 }
 
 function foreignKafkajs(what: string): ServiceError {
-  return new ServiceError({
-    code: 'KAFKA_CLIENT_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `the installed kafkajs does not fit: ${what}`,
+  return serviceError.unsupported('KAFKA_CLIENT_UNSUPPORTED', `the installed kafkajs does not fit: ${what}`, {
     hint: `install kafkajs ${SUPPORTED_KAFKAJS_VERSION}`,
   });
 }

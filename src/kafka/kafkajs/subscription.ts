@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { ConsumerOptions } from '../client.ts';
 import type { KafkaConnection } from './kafkajs-connection.ts';
 
@@ -61,10 +61,7 @@ export class Subscription {
 }
 
 function tooMany(groupId: string, count: number, most: number): ServiceError {
-  return new ServiceError({
-    code: 'KAFKA_TOPICS_TOO_MANY',
-    kind: 'invalid',
-    message: `group "${groupId}": ${count} topics match its pattern, at most ${most} are read`,
+  return serviceError.invalid('KAFKA_TOPICS_TOO_MANY', `group "${groupId}": ${count} topics match its pattern, at most ${most} are read`, {
     hint: 'narrow ingest.routes[].topicPattern, or divide the topics among routes',
   });
 }

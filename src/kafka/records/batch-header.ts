@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { Compression } from './compression.ts';
 
 /** Bytes of a record batch before its records (magic 2). */
@@ -113,10 +113,7 @@ export function splitRecordBatches(bytes: Uint8Array): readonly { readonly heade
 
 /** A record batch whose bytes contradict the format; never retried. */
 export function corruptBatch(message: string, cause?: unknown): ServiceError {
-  return new ServiceError({
-    code: 'KAFKA_BATCH_CORRUPT',
-    kind: 'corrupt',
-    message,
+  return serviceError.corrupt('KAFKA_BATCH_CORRUPT', message, {
     hint: 'look at the partition with a second consumer; if it fails too, the broker lost data: skip the batch or restore the topic',
     cause,
   });
@@ -132,11 +129,7 @@ export function codecNumber(compression: Compression): number {
 function codecOf(code: number, baseOffset: bigint): Compression {
   const compression = codecs[code];
   if (compression !== undefined) return compression;
-  throw new ServiceError({
-    code: 'KAFKA_BATCH_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `the record batch at offset ${String(baseOffset)} uses unknown codec ${code}`,
-  });
+  throw serviceError.unsupported('KAFKA_BATCH_UNSUPPORTED', `the record batch at offset ${String(baseOffset)} uses unknown codec ${code}`);
 }
 
 function wholeLength(view: DataView): number {
@@ -144,10 +137,9 @@ function wholeLength(view: DataView): number {
 }
 
 function unsupportedMagic(magic: number, baseOffset: bigint): ServiceError {
-  return new ServiceError({
-    code: 'KAFKA_BATCH_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `the batch at offset ${String(baseOffset)} has message format ${magic}, only format 2 is read`,
-    hint: 'rewrite the topic with a producer of Kafka 0.11 or later',
-  });
+  return serviceError.unsupported(
+    'KAFKA_BATCH_UNSUPPORTED',
+    `the batch at offset ${String(baseOffset)} has message format ${magic}, only format 2 is read`,
+    { hint: 'rewrite the topic with a producer of Kafka 0.11 or later' },
+  );
 }

@@ -2,7 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { compressFrameSync, decompressFrameSync } from 'lz4-napi';
 import { compressSync as snappyCompress, uncompressSync as snappyUncompress } from 'snappy';
 import { assertNever } from '../../base/assert.ts';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { unpackZstd, ZstdError } from '../../base/zstd.ts';
 import { lz4FrameSize } from './lz4-frame-size.ts';
 
@@ -27,12 +27,11 @@ export function decompress(compression: Compression, bytes: Uint8Array, maxBytes
     if (cause instanceof RangeError && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE') {
       throw tooLarge(compression, bytes.length, maxBytes);
     }
-    throw new ServiceError({
-      code: 'KAFKA_BATCH_CORRUPT',
-      kind: 'corrupt',
-      message: `${bytes.length} bytes of ${compression} records cannot be unpacked: ${cause instanceof Error ? cause.message : String(cause)}`,
-      cause,
-    });
+    throw serviceError.corrupt(
+      'KAFKA_BATCH_CORRUPT',
+      `${bytes.length} bytes of ${compression} records cannot be unpacked: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
 }
 
@@ -52,10 +51,7 @@ export function compress(compression: Compression, bytes: Uint8Array): Uint8Arra
     case 'lz4':
       return compressFrameSync(asBuffer(bytes));
     case 'zstd':
-      throw new ServiceError({
-        code: 'KAFKA_COMPRESSION_UNSUPPORTED',
-        kind: 'unsupported',
-        message: 'record batches cannot be written with zstd',
+      throw serviceError.unsupported('KAFKA_COMPRESSION_UNSUPPORTED', 'record batches cannot be written with zstd', {
         hint: 'produce with lz4, snappy, gzip or none',
       });
     default:
@@ -90,11 +86,7 @@ function unpackLz4(bytes: Uint8Array, maxBytes: number): Uint8Array {
   // The library also takes the frames of before 2013, whose size nobody looks at; no producer writes them.
   const magic = bytes.length < 4 ? undefined : new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   if (magic !== lz4FrameMagic) {
-    throw new ServiceError({
-      code: 'KAFKA_BATCH_CORRUPT',
-      kind: 'corrupt',
-      message: `${bytes.length} bytes of lz4 records are no LZ4 frame`,
-    });
+    throw serviceError.corrupt('KAFKA_BATCH_CORRUPT', `${bytes.length} bytes of lz4 records are no LZ4 frame`);
   }
   if (bytes.length * lz4MaxRatio > maxBytes && lz4FrameSize(bytes, maxBytes) > maxBytes) throw tooLarge('lz4', bytes.length, maxBytes);
   return decompressFrameSync(asBuffer(bytes));
@@ -116,7 +108,7 @@ function unpackXerial(bytes: Uint8Array, maxBytes: number): Uint8Array {
   while (at < bytes.length) {
     const start = at + 4;
     const end = start > bytes.length ? bytes.length + 1 : start + view.getUint32(at);
-    if (end > bytes.length) throw new ServiceError({ code: 'KAFKA_BATCH_CORRUPT', kind: 'corrupt', message: 'snappy records end early' });
+    if (end > bytes.length) throw serviceError.corrupt('KAFKA_BATCH_CORRUPT', 'snappy records end early');
     const block = unpackSnappy(bytes.subarray(start, end), maxBytes - total);
     total += block.length;
     blocks.push(block);
@@ -143,13 +135,11 @@ function asBuffer(bytes: Uint8Array): Buffer {
 }
 
 function tooLarge(compression: Compression, packedBytes: number, maxBytes: number): ServiceError {
-  return new ServiceError({
-    code: 'KAFKA_BATCH_TOO_LARGE',
-    kind: 'unsupported',
-    message:
-      compression === 'none'
-        ? `${packedBytes} bytes of records are more than the limit of ${maxBytes} bytes`
-        : `${packedBytes} bytes of ${compression} records unpack to more than the limit of ${maxBytes} bytes`,
-    hint: 'find the producer of the batch: such a ratio is a fault or an attack; where it is neither, raise ingest.maxUnpackedBytes',
-  });
+  return serviceError.unsupported(
+    'KAFKA_BATCH_TOO_LARGE',
+    compression === 'none'
+      ? `${packedBytes} bytes of records are more than the limit of ${maxBytes} bytes`
+      : `${packedBytes} bytes of ${compression} records unpack to more than the limit of ${maxBytes} bytes`,
+    { hint: 'find the producer of the batch: such a ratio is a fault or an attack; where it is neither, raise ingest.maxUnpackedBytes' },
+  );
 }

@@ -1,6 +1,6 @@
 import { abortedError } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 
 /** What a run is given: when to stop, and how to ask for more time. */
 export interface Deadline {
@@ -54,5 +54,5 @@ export async function withDeadline<T>(
 }
 
 function deadlineExceeded(): ServiceError {
-  return new ServiceError({ code: 'STORAGE_DEADLINE_EXCEEDED', kind: 'unavailable', message: 'no answer in time' });
+  return serviceError.unavailable('STORAGE_DEADLINE_EXCEEDED', 'no answer in time');
 }

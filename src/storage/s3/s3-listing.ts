@@ -1,6 +1,6 @@
 import type { ListObjectsV2CommandOutput } from '@aws-sdk/client-s3';
 import { throwIfAborted } from '../../base/abort.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { ObjectInfo } from '../object-store.ts';
 import { comparePaths, isStorablePath } from '../path.ts';
 import type { S3Request } from './s3-errors.ts';
@@ -75,10 +75,7 @@ function decoded(key: string, encoding: string | undefined): string {
 }
 
 function unordered(root: string, before: string, after: string): ServiceError {
-  return new ServiceError({
-    code: 'STORAGE_LISTING_UNORDERED',
-    kind: 'unsupported',
-    message: `${root}: the server listed "${after}" behind "${before}"`,
+  return serviceError.unsupported('STORAGE_LISTING_UNORDERED', `${root}: the server listed "${after}" behind "${before}"`, {
     hint: 'use a bucket that lists its keys in order: a directory bucket of S3 Express does not',
   });
 }

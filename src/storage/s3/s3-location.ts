@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import { isStorablePath } from '../path.ts';
 
 /** A bucket and where below it the objects lie. */
@@ -27,10 +27,7 @@ export function parseS3Location(location: string): S3Location {
   const bucket = slash < 0 ? rest : rest.slice(0, slash);
   const path = slash < 0 ? '' : rest.slice(slash + 1).replace(/\/+$/, '');
   if (bucketName.test(bucket) && (path === '' || isStorablePath(path))) return { bucket, prefix: path === '' ? '' : `${path}/` };
-  throw new ServiceError({
-    code: 'STORAGE_LOCATION_INVALID',
-    kind: 'invalid',
-    message: `"${location.slice(0, 200)}" is not a location in an object store`,
+  throw serviceError.invalid('STORAGE_LOCATION_INVALID', `"${location.slice(0, 200)}" is not a location in an object store`, {
     hint: 'write s3://bucket/prefix, without empty names, "." or ".." between the slashes',
   });
 }

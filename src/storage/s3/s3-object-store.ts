@@ -2,7 +2,7 @@ import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
 import { throwIfAborted } from '../../base/abort.ts';
 import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { ObjectInfo, ObjectStore, PutIfAbsentResult } from '../object-store.ts';
 import { checkPath } from '../path.ts';
 import type { S3Connections } from './s3-connections.ts';
@@ -238,10 +238,11 @@ async function pieceOf(
 }
 
 function conditionIgnored(root: string, path: string): ServiceError {
-  return new ServiceError({
-    code: 'STORAGE_CONDITION_IGNORED',
-    kind: 'unsupported',
-    message: `${root}: the server created "${path}" although it was there: it ignores If-None-Match`,
-    hint: 'use an object store that honours If-None-Match: * on PUT; on this one writers overwrite each other, and what was written may be lost',
-  });
+  return serviceError.unsupported(
+    'STORAGE_CONDITION_IGNORED',
+    `${root}: the server created "${path}" although it was there: it ignores If-None-Match`,
+    {
+      hint: 'use an object store that honours If-None-Match: * on PUT; on this one writers overwrite each other, and what was written may be lost',
+    },
+  );
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import type { StorageProperties } from '../../base/storage-settings.ts';
 
@@ -172,19 +172,13 @@ function numberOf(properties: StorageProperties, known: readonly string[], max: 
 }
 
 function invalid(found: Found, expected: string, shown: string): ServiceError {
-  return new ServiceError({
-    code: 'STORAGE_SETTINGS_INVALID',
-    kind: 'invalid',
-    message: `"${shown}" of ${found.name} is not ${expected}`,
+  return serviceError.invalid('STORAGE_SETTINGS_INVALID', `"${shown}" of ${found.name} is not ${expected}`, {
     hint: `set ${found.name} to ${expected}`,
   });
 }
 
 function missing(name: string, given: string): ServiceError {
-  return new ServiceError({
-    code: 'STORAGE_SETTINGS_INVALID',
-    kind: 'invalid',
-    message: `${given} is set without ${name}`,
+  return serviceError.invalid('STORAGE_SETTINGS_INVALID', `${given} is set without ${name}`, {
     hint: `set ${name} too, or neither: credentials come from the environment then`,
   });
 }

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { CompletedPart } from '@aws-sdk/client-s3';
 import { throwIfAborted } from '../../base/abort.ts';
 import { present } from '../../base/assert.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { ServiceError, serviceError } from '../../base/errors.ts';
 import type { S3Request } from './s3-errors.ts';
 import type { S3Requests } from './s3-requests.ts';
 
@@ -132,11 +132,7 @@ async function readAll(file: FileHandle, path: string, from: number, until: numb
   for (let filled = 0; filled < bytes.length; ) {
     const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, from + filled);
     if (bytesRead === 0) {
-      throw new ServiceError({
-        code: 'STORAGE_LOCAL_FILE_CHANGED',
-        kind: 'internal',
-        message: `file "${path}" became shorter while it was uploaded`,
-      });
+      throw serviceError.internal('STORAGE_LOCAL_FILE_CHANGED', `file "${path}" became shorter while it was uploaded`);
     }
     filled += bytesRead;
   }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../../base/errors.ts';
 import { describeType } from '../../../schema/describe-type.ts';
 import type { DataType } from '../../../schema/types.ts';
 import { unsupportedOrc } from '../orc-errors.ts';
@@ -94,10 +94,9 @@ function mismatch({ stripe, orc, type }: ReaderPlace): ServiceError {
   if (orc.kind === 'union')
     return unsupportedOrc(place, 'type union is not supported', 'leave the column out, or rewrite the file without it');
   const note = orc.attributes.get(attribute.longType) ?? orc.attributes.get(attribute.binaryType);
-  return new ServiceError({
-    code: 'ORC_TYPE_MISMATCH',
-    kind: 'unsupported',
-    message: `${place}: a column of type ${orc.kind}${note === undefined ? '' : ` (${note})`} cannot be read as ${describeType(type)}`,
-    hint: 'compare the schema of the table with that of the file; the file may belong to another table',
-  });
+  return serviceError.unsupported(
+    'ORC_TYPE_MISMATCH',
+    `${place}: a column of type ${orc.kind}${note === undefined ? '' : ` (${note})`} cannot be read as ${describeType(type)}`,
+    { hint: 'compare the schema of the table with that of the file; the file may belong to another table' },
+  );
 }

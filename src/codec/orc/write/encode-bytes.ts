@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../../base/errors.ts';
 import type { BytesColumn } from '../../../schema/columns.ts';
 import { UUID_BYTES } from '../../uuid-text.ts';
 import { encodingKind, streamKind } from '../proto/numbers.ts';
@@ -110,5 +110,5 @@ function notUuid(text: Uint8Array): ServiceError {
 }
 
 function invalidValue(message: string): ServiceError {
-  return new ServiceError({ code: 'VALUE_TYPE_MISMATCH', kind: 'invalid', message });
+  return serviceError.invalid('VALUE_TYPE_MISMATCH', message);
 }

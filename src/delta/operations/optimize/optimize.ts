@@ -1,5 +1,5 @@
 import { AnalysisException } from '../../../base/analysis-exception.ts';
-import { ServiceError } from '../../../base/errors.ts';
+import { serviceError } from '../../../base/errors.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { printExpression } from '../../../expr/print-expression.ts';
 import { type ClusterColumn, zOrdered } from '../../../rows/order/z-order.ts';
@@ -104,13 +104,11 @@ export async function optimizeBins(context: OperationContext, base: DeltaSnapsho
     signal,
   );
   if (outcome.kind === 'committed') return resultOf(base, planned, outcome.bins, outcome.version);
-  throw new ServiceError({
-    code: 'OPTIMIZE_CONFLICTED',
-    kind: 'conflict',
-    message: `table "${context.name}": ${planned.operation} lost against other writers up to version ${outcome.conflict.latest} (${outcome.conflict.kind})`,
-    retryable: true,
-    hint: 'nothing was changed; run it again',
-  });
+  throw serviceError.conflict(
+    'OPTIMIZE_CONFLICTED',
+    `table "${context.name}": ${planned.operation} lost against other writers up to version ${outcome.conflict.latest} (${outcome.conflict.kind})`,
+    { retryable: true, hint: 'nothing was changed; run it again' },
+  );
 }
 
 function kindOf(request: OptimizeRequest): OptimizeKind {

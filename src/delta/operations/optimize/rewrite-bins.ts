@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { throwIfAborted } from '../../../base/abort.ts';
 import type { JsonObject } from '../../../base/bigint-json.ts';
-import { isServiceError, ServiceError } from '../../../base/errors.ts';
+import { isServiceError, serviceError } from '../../../base/errors.ts';
 import { mapBounded } from '../../../base/map-bounded.ts';
 import { type CommitConflict, toCommitId } from '../../../table/commit.ts';
 import type { Version } from '../../../table/version.ts';
@@ -167,11 +167,10 @@ function refuseLostRows(inputs: Bin, outputs: readonly AddFile[]): void {
   const expected = total(inputs.map(liveRows));
   const found = total(outputs.map((file) => physicalRows(file.stats)));
   if (expected === undefined || expected === found) return;
-  throw new ServiceError({
-    code: 'COMPACTION_ROWS_DIFFER',
-    kind: 'internal',
-    message: `rewriting ${inputs.length} files of ${expected} rows gave ${found ?? 'an unknown number of'} rows`,
-  });
+  throw serviceError.internal(
+    'COMPACTION_ROWS_DIFFER',
+    `rewriting ${inputs.length} files of ${expected} rows gave ${found ?? 'an unknown number of'} rows`,
+  );
 }
 
 /** `undefined` when one of them is not known. */

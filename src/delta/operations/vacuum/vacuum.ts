@@ -1,5 +1,5 @@
 import { type EpochMs, toEpochMs } from '../../../base/clock.ts';
-import { isServiceError, ServiceError } from '../../../base/errors.ts';
+import { isServiceError, serviceError } from '../../../base/errors.ts';
 import { mapBounded } from '../../../base/map-bounded.ts';
 import type { ObjectInfo } from '../../../storage/object-store.ts';
 import { toCommitId } from '../../../table/commit.ts';
@@ -171,13 +171,11 @@ async function logCommit(context: OperationContext, commit: OperationCommit, sig
   const request = { base: await context.refresh(signal), commitId: toCommitId(context.ids.uuid()), commit, conflictWith: () => undefined };
   const outcome = await commitOperation(context, request, signal);
   if (outcome.kind === 'committed') return outcome.version;
-  throw new ServiceError({
-    code: 'VACUUM_CONTENTION',
-    kind: 'conflict',
-    message: `table "${context.name}": ${commit.operation} found no free version up to ${outcome.conflict.latest}`,
-    retryable: true,
-    hint: 'run vacuum again when fewer writers commit',
-  });
+  throw serviceError.conflict(
+    'VACUUM_CONTENTION',
+    `table "${context.name}": ${commit.operation} found no free version up to ${outcome.conflict.latest}`,
+    { retryable: true, hint: 'run vacuum again when fewer writers commit' },
+  );
 }
 
 function startOf(files: readonly ObjectInfo[], folders: VacuumFolders, snapshot: DeltaSnapshot, retention: Retention): OperationCommit {

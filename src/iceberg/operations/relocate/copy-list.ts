@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../base/errors.ts';
+import { serviceError } from '../../../base/errors.ts';
 
 /** Files that one list names. */
 const maxCopies = 1_000_000;
@@ -16,12 +16,11 @@ export class CopyList {
   add(source: string, target: string): void {
     this.#targets.set(source, target);
     if (this.#targets.size <= maxCopies) return;
-    throw new ServiceError({
-      code: 'ICEBERG_TOO_MANY_FILES',
-      kind: 'unsupported',
-      message: `table "${this.#table}": more than ${maxCopies} files are to be copied at once`,
-      hint: 'go by versions, oldest first: end_version => …, then start_version => that one; or create_file_list => false',
-    });
+    throw serviceError.unsupported(
+      'ICEBERG_TOO_MANY_FILES',
+      `table "${this.#table}": more than ${maxCopies} files are to be copied at once`,
+      { hint: 'go by versions, oldest first: end_version => …, then start_version => that one; or create_file_list => false' },
+    );
   }
 
   /** Lines of `source,target`, in quotes (RFC 4180) where a path has a comma, a quote or the end of a line. */

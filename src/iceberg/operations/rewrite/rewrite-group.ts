@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../base/errors.ts';
+import { serviceError } from '../../../base/errors.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { withRowTrackingFields } from '../../../rows/change/row-tracking-fields.ts';
 import { orderedParts } from '../../../rows/order/ordered-parts.ts';
@@ -109,9 +109,5 @@ function refuseLostRows({ files }: DataFileGroup, staged: readonly ContentFile[]
   // How many rows delete files take away is known only when they are read.
   const exact = files.every(({ deletes }) => deletes.length === 0);
   if (exact ? found === most : found <= most) return;
-  throw new ServiceError({
-    code: 'COMPACTION_ROWS_DIFFER',
-    kind: 'internal',
-    message: `rewriting ${files.length} files of ${most} rows gave ${found} rows`,
-  });
+  throw serviceError.internal('COMPACTION_ROWS_DIFFER', `rewriting ${files.length} files of ${most} rows gave ${found} rows`);
 }

@@ -1,6 +1,6 @@
 import avsc from 'avsc';
 import { type JsonValue, parseJson, printJson } from '../../../base/bigint-json.ts';
-import { ServiceError } from '../../../base/errors.ts';
+import { serviceError } from '../../../base/errors.ts';
 import { type AvroType, parseAvroType } from '../../../codec/avro/avro-type.ts';
 
 /** The name of a primitive type without its quotes. */
@@ -43,13 +43,11 @@ export function readGivenSchema(text: string): GivenSchema {
     const read = avsc.Type.forSchema(json as unknown as avsc.Schema, { wrapUnions: true, registry: { long: longs } });
     canonical = printJson(read.schema() as unknown as JsonValue);
   } catch (cause) {
-    throw new ServiceError({
-      code: 'AVRO_SCHEMA_INVALID',
-      kind: 'invalid',
-      message: `the Avro schema of a route cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-      hint: 'give a schema as JSON (https://avro.apache.org/docs/1.12.0/specification/)',
-      cause,
-    });
+    throw serviceError.invalid(
+      'AVRO_SCHEMA_INVALID',
+      `the Avro schema of a route cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { hint: 'give a schema as JSON (https://avro.apache.org/docs/1.12.0/specification/)', cause },
+    );
   }
   return { type: parseAvroType(json, 'the schema'), fingerprint: crc64(Buffer.from(canonical)) };
 }

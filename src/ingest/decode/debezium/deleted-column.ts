@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../base/errors.ts';
+import { serviceError } from '../../../base/errors.ts';
 import { BooleanBuilder } from '../../../codec/columns/boolean-builder.ts';
 import { BytesBuilder } from '../../../codec/columns/bytes-builder.ts';
 import { describeType } from '../../../schema/describe-type.ts';
@@ -23,10 +23,9 @@ export function deletedColumn(member: PayloadMember | undefined): (deleted: bool
       const text = texts[deleted ? 1 : 0];
       column.append(text, 0, text.length);
     };
-  throw new ServiceError({
-    code: 'DECODE_SPEC_INVALID',
-    kind: 'invalid',
-    message: `column "${label}" of type ${describeType(type)} cannot hold whether the row was deleted`,
-    hint: 'use a column of type boolean, or of type string for "true" and "false"',
-  });
+  throw serviceError.invalid(
+    'DECODE_SPEC_INVALID',
+    `column "${label}" of type ${describeType(type)} cannot hold whether the row was deleted`,
+    { hint: 'use a column of type boolean, or of type string for "true" and "false"' },
+  );
 }

@@ -1,5 +1,5 @@
 import { assert } from '../../../base/assert.ts';
-import { ServiceError } from '../../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../../base/errors.ts';
 import { BooleanBuilder } from '../../../codec/columns/boolean-builder.ts';
 import { BytesBuilder } from '../../../codec/columns/bytes-builder.ts';
 import type { ColumnBuilder } from '../../../codec/columns/column-builder.ts';
@@ -66,10 +66,7 @@ function structReader(column: StructBuilder, unknownMembers: Unknown, nested: Un
 }
 
 function keysUnsupported(type: DataType): ServiceError {
-  return new ServiceError({
-    code: 'DECODE_TYPE_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `a map with keys of type ${type.kind} cannot be read from JSON`,
+  return serviceError.unsupported('DECODE_TYPE_UNSUPPORTED', `a map with keys of type ${type.kind} cannot be read from JSON`, {
     hint: 'use a map with string keys',
   });
 }

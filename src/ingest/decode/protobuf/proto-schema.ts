@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs';
 import descriptor from 'protobufjs/ext/descriptor.js';
-import { ServiceError } from '../../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../../base/errors.ts';
 import { type Declared, declaredMessages } from './declared-messages.ts';
 
 export type ProtoScalar =
@@ -110,10 +110,7 @@ export function readProtoSchema(text: string, imports: readonly ProtoFile[]): Pr
 }
 
 function cannotImport(name: string, why: string): ServiceError {
-  return new ServiceError({
-    code: 'PROTOBUF_SCHEMA_INVALID',
-    kind: 'invalid',
-    message: `the file "${name}", which the schema imports, ${why}`,
+  return serviceError.invalid('PROTOBUF_SCHEMA_INVALID', `the file "${name}", which the schema imports, ${why}`, {
     hint: 'register it as a reference of the schema; a schema of the configuration imports only files that are known',
   });
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../../base/errors.ts';
 import type { PayloadEncoding, SchemaKey } from '../../../protocol/payload-encoding.ts';
 import type { DecodeSpec } from '../../../protocol/sealed-batch.ts';
 import type { NeedsOfRecords } from '../../evolve/needs-of-records.ts';
@@ -137,10 +137,7 @@ export class ProtobufPayload implements PayloadDecoder {
 }
 
 function schemaInvalid(message: string, cause?: unknown): ServiceError {
-  return new ServiceError({
-    code: 'PROTOBUF_SCHEMA_INVALID',
-    kind: 'invalid',
-    message,
+  return serviceError.invalid('PROTOBUF_SCHEMA_INVALID', message, {
     hint: 'give the text of a .proto file (https://protobuf.dev/reference/protobuf/proto3-spec/) and the name of a message in it',
     cause,
   });
