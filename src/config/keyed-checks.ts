@@ -33,6 +33,7 @@ function routeProblems(
     found.push(['mode', 'tables that a template makes are of mode append, as the one they are made like']);
   if (deleteWhen.kind === 'operation' && route.value.envelope !== 'debezium')
     found.push(['deleteWhen', 'operation is that of a change event, and the route has no value.envelope: debezium']);
+  found.push(...orderProblems(table, keyed, route));
   if (deleteWhen.kind !== 'tombstone') return found;
   if (route.value.envelope !== undefined) found.push(['deleteWhen', 'change events say by their operation what is deleted; leave it out']);
   else if (route.value.tombstones === 'skip')
@@ -48,4 +49,29 @@ function routeProblems(
 
 function issue(path: ConfigPath, message: string): ConfigIssue {
   return { code: 'CONFIG_INVALID', path, message };
+}
+
+/** A delete must have its own order: the row that it names is an old one, or has nothing but its key. */
+function orderProblems(
+  { sources }: TableSettings,
+  keyed: KeyedTableSettings,
+  route: RouteSettings,
+): readonly (readonly [key: string, message: string])[] {
+  const { orderColumns, deleteWhen } = keyedSettingsOf(keyed, route);
+  const kind = deleteWhen.kind === 'operation' || deleteWhen.kind === 'tombstone' ? deleteWhen.kind : undefined;
+  if (orderColumns.length === 0 || kind === undefined) return [];
+  if (route.select !== undefined)
+    return [['orderBy', `does not go together with the select of its route where deletes are told by ${kind}; leave one of the two out`]];
+  const ofRoute = route.columns === undefined ? sources : new Map(route.columns.map(({ name, source }) => [name, source]));
+  const ofRow = orderColumns.filter((name) => {
+    const source = ofRoute.get(name) ?? { kind: 'value', name };
+    return source.kind === 'value' && !(kind === 'operation' && source.name.startsWith('__'));
+  });
+  if (ofRow.length === 0) return [];
+  const names = ofRow.map((name) => `"${name}"`).join(', ');
+  const cure =
+    kind === 'operation'
+      ? 'an order of the event (`member: __lsn`, `__ts_ms`, `from: timestamp`)'
+      : 'one of the record (`from: timestamp`)';
+  return [['orderBy', `a delete has no value of its own in ${names}; take ${cure}`]];
 }

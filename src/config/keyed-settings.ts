@@ -5,6 +5,8 @@ import type { RouteSettings } from '../ingest/settings.ts';
 /** What a table has one row for each of, as far as its own settings say. */
 export interface KeyedTableSettings {
   readonly keyColumns: readonly string[];
+  /** None: records count in the order they come. */
+  readonly orderColumns: readonly string[];
   /** `undefined`: as the values of its route are. */
   readonly deleteWhen: DeleteWhen | undefined;
 }
@@ -16,6 +18,7 @@ export function keyedTableSettings(
   raw: {
     readonly mode: 'append' | 'upsert';
     readonly keyColumns: readonly string[];
+    readonly orderBy: readonly string[];
     readonly deleteWhen?: string | undefined;
     readonly identifierColumns: readonly string[];
     readonly evolve: { readonly relaxRequired: boolean };
@@ -23,26 +26,35 @@ export function keyedTableSettings(
   },
   report: Report,
 ): KeyedTableSettings | undefined {
-  const { mode, keyColumns, deleteWhen, columns } = raw;
+  const { mode, keyColumns, orderBy, deleteWhen } = raw;
   if (mode === 'append') {
     if (keyColumns.length > 0) report(['keyColumns'], 'is only for tables of mode upsert');
+    if (orderBy.length > 0) report(['orderBy'], 'is only for tables of mode upsert');
     if (deleteWhen !== undefined) report(['deleteWhen'], 'is only for tables of mode upsert');
     return undefined;
   }
   if (keyColumns.length === 0) report(['mode'], 'upsert needs the columns that make up the key: keyColumns');
-  keyColumns.forEach((name, index) => {
-    const column = columns.find((candidate) => candidate.name === name);
-    if (column === undefined) report(['keyColumns', index], `"${name}" is no column of the table`);
-    else if (column.nullable) report(['keyColumns', index], `"${name}" must be required (nullable: false)`);
-    else if (!keyTypes.has(column.type.kind))
-      report(['keyColumns', index], `"${name}" has type ${column.type.kind}, which no key can have`);
-    if (keyColumns.indexOf(name) < index) report(['keyColumns', index], `"${name}" is there twice`);
-  });
+  checkNames(raw, { setting: 'keyColumns', what: 'key' }, report);
+  checkNames(raw, { setting: 'orderBy', what: 'order' }, report);
   const { identifierColumns } = raw;
   if (identifierColumns.length > 0 && identifierColumns.toSorted().join('\0') !== keyColumns.toSorted().join('\0'))
     report(['identifierColumns'], 'are the keyColumns of a table of mode upsert; leave them out');
   if (raw.evolve.relaxRequired) report(['evolve', 'relaxRequired'], 'is not for tables of mode upsert: a key is never null');
-  return { keyColumns, deleteWhen: deleteWhen === undefined ? undefined : parseDeleteWhen(deleteWhen) };
+  return { keyColumns, orderColumns: orderBy, deleteWhen: deleteWhen === undefined ? undefined : parseDeleteWhen(deleteWhen) };
+}
+
+function checkNames(
+  raw: { readonly keyColumns: readonly string[]; readonly orderBy: readonly string[]; readonly columns: readonly ColumnSettings[] },
+  { setting, what }: { readonly setting: 'keyColumns' | 'orderBy'; readonly what: string },
+  report: Report,
+): void {
+  raw[setting].forEach((name, index) => {
+    const column = raw.columns.find((candidate) => candidate.name === name);
+    if (column === undefined) report([setting, index], `"${name}" is no column of the table`);
+    else if (column.nullable) report([setting, index], `"${name}" must be required (nullable: false)`);
+    else if (!keyTypes.has(column.type.kind)) report([setting, index], `"${name}" has type ${column.type.kind}, which no ${what} can have`);
+    if (raw[setting].indexOf(name) < index) report([setting, index], `"${name}" is there twice`);
+  });
 }
 
 function parseDeleteWhen(text: string): DeleteWhen {
@@ -51,6 +63,9 @@ function parseDeleteWhen(text: string): DeleteWhen {
 }
 
 /** How the records of a route fill a keyed table. */
-export function keyedSettingsOf({ keyColumns, deleteWhen }: KeyedTableSettings, { value }: Pick<RouteSettings, 'value'>): KeyedSettings {
-  return { keyColumns, deleteWhen: deleteWhen ?? { kind: value.envelope === undefined ? 'never' : 'operation' } };
+export function keyedSettingsOf(
+  { keyColumns, orderColumns, deleteWhen }: KeyedTableSettings,
+  { value }: Pick<RouteSettings, 'value'>,
+): KeyedSettings {
+  return { keyColumns, orderColumns, deleteWhen: deleteWhen ?? { kind: value.envelope === undefined ? 'never' : 'operation' } };
 }

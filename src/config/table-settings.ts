@@ -15,6 +15,7 @@ import { parsePartitionText, parseSortText } from './partition-item.ts';
 const maxTables = 256;
 const maxPartitionColumns = 16;
 const maxKeyColumns = 16;
+const maxOrderColumns = 4;
 
 /** A table the pipeline writes, publishes or maintains. */
 export interface TableSettings {
@@ -149,6 +150,12 @@ const table: z.ZodType<TableSettings> = z
         'Columns that make up the key of a table of mode `upsert`. They are required, and of an integer, decimal, string, date or timestamp type.',
       default: [],
       maxItems: maxKeyColumns,
+    }),
+    orderBy: textListField({
+      description:
+        'Columns of a table of mode `upsert` that say which of two records of a key is the later one, such as one of `member: __lsn`: required, of types that keys may have. Of equal ones the one that comes later counts. Default: the order of the topic.',
+      default: [],
+      maxItems: maxOrderColumns,
     }),
     deleteWhen: textField({
       description:

@@ -56,7 +56,7 @@ export interface CommitMetrics {
   readonly rows: Distribution<'table'>;
   readonly files: Distribution<'table'>;
   readonly bytes: Count<'table'>;
-  /** Of keyed tables. `change`: inserted, updated, deleted. */
+  /** Of keyed tables. `change`: inserted, updated, deleted, late. */
   readonly keyedRows: Count<'table' | 'change'>;
   readonly keyLookupSeconds: Distribution<'table'>;
   readonly keyLookupFiles: Distribution<'table'>;
@@ -229,7 +229,7 @@ export function createCommitMetrics(make: InstrumentMaker): CommitMetrics {
     bytes: make.count({ name: 'commit_bytes_total', help: 'Bytes of committed data files.', labels: table }),
     keyedRows: make.count({
       name: 'keyed_rows_total',
-      help: 'Rows that commits of a keyed table changed: inserted, updated, deleted.',
+      help: 'Rows that commits of a keyed table changed: inserted, updated, deleted; and late: keys whose row in the table was later.',
       labels: [...table, 'change'],
     }),
     keyLookupSeconds: make.distribution(

@@ -40,6 +40,8 @@ export type ColumnSource =
 /** How the rows of a batch are one for each key. */
 export interface KeyedSpec {
   readonly keyColumns: readonly string[];
+  /** None: the order of the batch. */
+  readonly orderColumns: readonly string[];
   readonly deleted: DeletedMark;
 }
 

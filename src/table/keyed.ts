@@ -4,7 +4,9 @@ import type { AppendIntent, CommitOutcome } from './commit.ts';
 /** What a batch says of the keys in it: of each key what its last record said. */
 export interface KeyedRows {
   readonly keyColumns: readonly string[];
-  /** A row for each key: the key columns in their order, and whether the key is deleted. Keys that are not have their row in a staged file. */
+  /** What decides which of two rows of a key is the later one; of equal ones the batch's. None: the batch's always. */
+  readonly orderColumns: readonly string[];
+  /** A row for each key: the key columns and the order columns in their order, and whether the key is deleted. Keys that are not have their row in a staged file. */
   readonly keys: ColumnBatch;
 }
 
@@ -18,6 +20,8 @@ export interface AppliedKeys {
   readonly insertedRows: number;
   readonly updatedRows: number;
   readonly deletedRows: number;
+  /** Keys of the batch of which the table has a later row. */
+  readonly lateKeys: number;
   /** Data files whose keys were read, of those that the version has. */
   readonly filesLookedAt: number;
   readonly lookupMs: number;

@@ -104,6 +104,78 @@ describe(`keyed tables, seed ${propertySeed}`, () => {
   );
 });
 
+interface Versioned {
+  readonly id: number;
+  readonly a: number;
+  readonly b: string;
+  readonly gone: boolean;
+}
+
+describe(`keyed tables with an order, seed ${propertySeed}`, () => {
+  it.each(['delta', 'iceberg'] as const)(
+    'of %s have the latest row of each key, however records are shuffled, repeated and cut into batches',
+    async (format) => {
+      const version: fc.Arbitrary<Versioned> = fc.record({
+        id: fc.integer({ min: 0, max: 3 }),
+        a: fc.integer({ min: -3, max: 3 }),
+        b: fc.constantFrom('', 'A', 'a', 'é', '😀'),
+        gone: fc.boolean(),
+      });
+      await holds(
+        fc.record({
+          batches: fc.array(fc.array(version, { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 7 }),
+          deletes: fc.boolean(),
+        }),
+        async ({ batches, deletes }) => {
+          made += 1;
+          const bench = new KeyedBench({
+            ...{ format, directory: join(directory, String(made)) },
+            columns: [
+              '{ name: id, type: long, nullable: false }',
+              '{ name: a, type: "decimal(20,2)", nullable: false }',
+              '{ name: b, type: string, nullable: false }',
+              '{ name: gone, type: boolean }',
+              '{ name: at, type: long, from: offset }',
+            ],
+            table: ['keyColumns: [id]', 'orderBy: [a, b]', `deleteWhen: ${deletes ? 'gone' : 'never'}`],
+          });
+          try {
+            const rows = new Map<number, Versioned & { readonly at: number }>();
+            let at = 0;
+            for (const batch of batches) {
+              await bench.commit(...batch.map((value) => ({ value: JSON.stringify(value) })));
+              // Of a batch the latest of each key, and then of that and the row: what is equal goes to the one that came later.
+              const latest = new Map<number, Versioned & { readonly at: number }>();
+              for (const each of batch) {
+                const known = latest.get(each.id);
+                if (known === undefined || !isLater(known, each)) latest.set(each.id, { ...each, at });
+                at += 1;
+              }
+              for (const [id, each] of latest) {
+                const known = rows.get(id);
+                if (known !== undefined && isLater(known, each)) continue;
+                if (deletes && each.gone) rows.delete(id);
+                else rows.set(id, each);
+              }
+            }
+            const found = await bench.sql('SELECT id, CAST(a AS INT) AS a, b, gone, at FROM $accounts');
+            const text = ({ id, a, b, gone, at: offset }: Readonly<Record<string, unknown>>): string => [id, a, b, gone, offset].join('|');
+            expect(found.map(text).toSorted()).toEqual([...rows.values()].map((row) => text({ ...row })).toSorted());
+          } finally {
+            await bench.close();
+          }
+        },
+        { runs: 3 },
+      );
+    },
+    propertyTimeoutMs,
+  );
+});
+
+function isLater(left: Versioned, right: Versioned): boolean {
+  return left.a === right.a ? Buffer.compare(Buffer.from(left.b), Buffer.from(right.b)) > 0 : left.a > right.a;
+}
+
 async function take(bench: KeyedBench, model: Map<string, Row>, each: Step, rewrite: string): Promise<void> {
   if (each.kind === 'rewrite') {
     await bench.sql(rewrite);

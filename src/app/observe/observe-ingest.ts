@@ -129,8 +129,8 @@ export function observeCommits(
 }
 
 function observeKeys(table: string, applied: AppliedKeys, metrics: CommitMetrics): void {
-  const { insertedRows, updatedRows, deletedRows, filesLookedAt, lookupMs } = applied;
-  for (const [change, rows] of Object.entries({ inserted: insertedRows, updated: updatedRows, deleted: deletedRows }))
+  const { insertedRows, updatedRows, deletedRows, lateKeys, filesLookedAt, lookupMs } = applied;
+  for (const [change, rows] of Object.entries({ inserted: insertedRows, updated: updatedRows, deleted: deletedRows, late: lateKeys }))
     metrics.keyedRows.add(rows, { table, change });
   metrics.keyLookupSeconds.observe(lookupMs / 1000, { table });
   metrics.keyLookupFiles.observe(filesLookedAt, { table });

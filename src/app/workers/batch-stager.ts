@@ -244,11 +244,12 @@ export class InThreadBatchStager implements BatchStager {
   }
 }
 
-/** The table's columns, those of a key required whatever the table says, and what rows say besides. */
+/** The table's columns, those of key and order required whatever the table says, and what rows say besides. */
 function rowsSchema({ write: { schema }, decode: { keyed } }: Pick<StageTask, 'write' | 'decode'>): StructType {
   if (keyed === undefined) return schema;
-  const { keyColumns, deleted } = keyed;
-  const fields = schema.fields.map((field) => (keyColumns.includes(field.name) ? { ...field, nullable: false } : field));
+  const { keyColumns, orderColumns, deleted } = keyed;
+  const required = new Set([...keyColumns, ...orderColumns]);
+  const fields = schema.fields.map((field) => (required.has(field.name) ? { ...field, nullable: false } : field));
   return { kind: 'struct', fields: deleted.kind === 'added' ? [...fields, deleted.field] : fields };
 }
 

@@ -8,6 +8,7 @@ import { takeRows } from '../../schema/take.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import type { KeyedRows } from '../../table/keyed.ts';
 import { groupRows } from '../group-rows.ts';
+import { rowOrder } from './row-order.ts';
 
 /** What is left of the rows of a batch when only the last one of each key counts. */
 interface Folded {
@@ -37,7 +38,7 @@ export class KeyFold {
    */
   add(batch: ColumnBatch): void {
     const all = concatBatches(batch.schema, this.#rows === undefined ? [batch] : [this.#rows, batch]);
-    const last = lastOfKeys(keysOf(all, this.#spec.keyColumns), all.rowCount);
+    const last = lastOfKeys(all, this.#spec);
     this.#rows = last.length === all.rowCount ? all : takeRows(all, last);
     const bytes = this.#rows.columns.reduce((sum, column) => sum + columnBytes(column), 0);
     if (bytes > this.#maxBytes) throw tooLarge(bytes, this.#maxBytes);
@@ -48,7 +49,8 @@ export class KeyFold {
     const all = this.#rows;
     this.#rows = undefined;
     if (all === undefined || all.rowCount === 0) return undefined;
-    const { keyColumns } = this.#spec;
+    const { keyColumns, orderColumns } = this.#spec;
+    const told = [...keyColumns, ...orderColumns];
     const deleted = deletedBits(all, this.#spec);
     const kept = new Int32Array(all.rowCount);
     let count = 0;
@@ -70,12 +72,13 @@ export class KeyFold {
       validity: undefined,
       bits: deleted,
     };
-    const fields = [...keyColumns.map((name) => fieldNamed(all, name)), deletedField];
+    const fields = [...told.map((name) => fieldNamed(all, name)), deletedField];
     return {
       rows: count === all.rowCount ? ofTable : takeRows(ofTable, kept.subarray(0, count)),
       keyed: {
         keyColumns,
-        keys: { schema: { kind: 'struct', fields }, rowCount: all.rowCount, columns: [...keysOf(all, keyColumns), mark] },
+        orderColumns,
+        keys: { schema: { kind: 'struct', fields }, rowCount: all.rowCount, columns: [...requiredOf(all, told), mark] },
       },
     };
   }
@@ -83,18 +86,24 @@ export class KeyFold {
 
 const deletedField: Field = { name: 'deleted', type: { kind: 'boolean' }, nullable: false };
 
-/** The last row of each key, ascending. Keys are equal when the bits of all their columns are. */
-function lastOfKeys(columns: readonly Column[], rowCount: number): Int32Array {
-  const { codes, count } = groupRows(columns, rowCount, () => undefined);
-  const last = new Int32Array(count);
-  for (let row = 0; row < rowCount; row++) last[codes[row] ?? 0] = row;
+/** The last row of each key by the order, of rows of one order the last that came; ascending. Keys are equal when the bits of all their columns are. */
+function lastOfKeys(batch: ColumnBatch, { keyColumns, orderColumns }: KeyedSpec): Int32Array {
+  const { rowCount } = batch;
+  const { codes, count } = groupRows(requiredOf(batch, keyColumns), rowCount, () => undefined);
+  const last = new Int32Array(count).fill(-1);
+  const compare = rowOrder(requiredOf(batch, orderColumns));
+  for (let row = 0; row < rowCount; row++) {
+    const code = codes[row] ?? 0;
+    const known = last[code] ?? -1;
+    if (known < 0 || compare(row, known) >= 0) last[code] = row;
+  }
   return last.sort();
 }
 
-function keysOf(batch: ColumnBatch, keyColumns: readonly string[]): readonly Column[] {
-  return keyColumns.map((name) => {
+function requiredOf(batch: ColumnBatch, names: readonly string[]): readonly Column[] {
+  return names.map((name) => {
     const column = columnNamed(batch, name);
-    assert(column.nullCount === 0, `key column "${name}" has a row without a value`);
+    assert(column.nullCount === 0, `column "${name}" has a row without a value`);
     return column;
   });
 }

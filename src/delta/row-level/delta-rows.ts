@@ -120,6 +120,8 @@ class DeltaRows implements KeyedRowTable<AddFile> {
   readonly #removed: AddFile[] = [];
   readonly #marked: MarkedFile[] = [];
   readonly #changeFiles: CdcFile[] = [];
+  /** So many rows were written in place of the staged files of an upsert. */
+  #replacedBy: number | undefined;
 
   constructor(context: OperationContext, opened: Opened) {
     const { base, target, command } = opened;
@@ -208,16 +210,24 @@ class DeltaRows implements KeyedRowTable<AddFile> {
     });
   }
 
-  readonly stagedRows = (): Promise<HeldRelation> => this.#scan(this.#written, this.#adopted(), undefined);
+  stagedRows(): Promise<HeldRelation> {
+    return this.#scan(this.#written, this.#adopted(), undefined);
+  }
+
+  async replaceStaged(rows: Relation, rowCount: number): Promise<void> {
+    this.#replacedBy = rowCount;
+    if (rowCount > 0) await this.write(rows);
+  }
 
   tryCommit(): Promise<CommitOutcome> {
     const { base, intent: given } = this.#opened;
     const intent = present(given, 'an upsert has staged files');
     const { clock } = this.#context;
-    const added = [...this.#adopted(), ...this.#added];
+    const added = [...(this.#replacedBy === undefined ? this.#adopted() : []), ...this.#added];
     const changes = { added, removed: this.#removed, marked: this.#marked, changeFiles: this.#changeFiles };
     const { progress, userMetadata, stagedSinceMs, commitId } = intent;
-    const commit = upsertCommit(base, intent, changes);
+    const rows = this.#replacedBy ?? intent.files.reduce((sum, file) => sum + file.rowCount, 0);
+    const commit = upsertCommit(base, progress, { changes, rows });
     const actions = [...commit.actions, ...actionsOf(changes, clock.now())];
     return this.#context.tryCommit(base, { ...commit, actions, progress, userMetadata, stagedSinceMs }, commitId);
   }

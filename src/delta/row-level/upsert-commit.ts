@@ -1,4 +1,4 @@
-import type { UpsertIntent } from '../../table/keyed.ts';
+import type { ProgressAdvance } from '../../table/commit.ts';
 import { nextVersion } from '../../table/version.ts';
 import type { TxnAction } from '../actions.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
@@ -6,9 +6,12 @@ import type { OperationCommit } from '../operations/operation-context.ts';
 import { type FileChanges, fileCounts } from './file-changes.ts';
 
 /** The marks of an upsert and what the history says of it, as of a stream that updates rows. */
-export function upsertCommit(base: DeltaSnapshot, { progress, files }: UpsertIntent, changes: FileChanges): OperationCommit {
+export function upsertCommit(
+  base: DeltaSnapshot,
+  progress: readonly ProgressAdvance[],
+  { changes, rows }: { readonly changes: FileChanges; readonly rows: number },
+): OperationCommit {
   const counts = fileCounts(changes);
-  const rows = files.reduce((sum, file) => sum + file.rowCount, 0);
   const metrics = {
     numOutputRows: rows,
     numOutputBytes: counts.bytesAdded,

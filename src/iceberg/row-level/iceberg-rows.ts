@@ -28,6 +28,7 @@ import type { ContentFile } from '../metadata/content-file.ts';
 import { hasRowLineage } from '../metadata/format-features.ts';
 import { stagedContent } from '../pipeline/staged-content.ts';
 import { tryWithMarks } from '../pipeline/try-append.ts';
+import { noDeletes } from '../scan/delete-index.ts';
 import { fileScanOf } from '../scan/file-scan.ts';
 import { lineageColumns } from '../scan/lineage-columns.ts';
 import { type LiveFile, liveFiles } from '../scan/live-files.ts';
@@ -92,6 +93,8 @@ class IcebergRows implements KeyedRowTable<LiveFile> {
   /** Data files with rows that are marked. */
   readonly #markedPaths: string[] = [];
   #endedFiles = false;
+  /** The staged files of an upsert become part of the table. */
+  #adopts = true;
   /** What was looked for last. */
   #looked: { readonly condition: Expression | undefined; readonly files: number } = { condition: undefined, files: 0 };
 
@@ -215,16 +218,33 @@ class IcebergRows implements KeyedRowTable<LiveFile> {
     return (await commitSnapshot(this.#context, state, change, request)).version;
   }
 
+  stagedRows(): Promise<HeldRelation> {
+    const none = { status: 'added', snapshotId: 0n, sequenceNumber: 0n, fileSequenceNumber: 0n } as const;
+    const files = this.#adopted().map((file): LiveFile => ({ entry: { ...none, file }, deletes: [], attached: noDeletes }));
+    return this.#scan(this.#opened.state, files, undefined);
+  }
+
+  async replaceStaged(rows: Relation, rowCount: number): Promise<void> {
+    this.#adopts = false;
+    if (rowCount > 0) await this.write(rows);
+  }
+
   tryCommit(): Promise<CommitOutcome> {
     const { state, intent: given } = this.#opened;
     const intent = present(given, 'an upsert has staged files');
-    const added = [...stagedContent(state, intent.files), ...this.#added];
+    const added = [...(this.#adopts ? this.#adopted() : []), ...this.#added];
     const kind = this.#markedPaths.length > 0 ? 'row-delta' : this.#endedFiles ? 'overwrite' : 'append';
     return tryWithMarks(this.#context, state, { intent, change: { kind, added, removed: this.#removed } });
   }
 
   discard(): Promise<void> {
     return discardFiles(this.#context, this.#added);
+  }
+
+  /** The staged files of an upsert, which are not this operation's to delete. */
+  #adopted(): readonly ContentFile[] {
+    const { state, intent } = this.#opened;
+    return stagedContent(state, intent?.files ?? []);
   }
 
   async #scan(state: SnapshotState, files: readonly LiveFile[], options: ScanOptions | undefined): Promise<HeldRelation> {

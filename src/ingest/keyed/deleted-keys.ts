@@ -14,6 +14,7 @@ export type DeleteWhen =
 /** How a table has one row for each key. */
 export interface KeyedSettings {
   readonly keyColumns: readonly string[];
+  readonly orderColumns: readonly string[];
   readonly deleteWhen: DeleteWhen;
 }
 
@@ -39,9 +40,9 @@ const deletedMember: ColumnSource = { kind: 'value', name: '__deleted' };
  * @param table columns of the table, in the order of `spec`.
  * @throws ServiceError `TRANSFORM_INVALID` (kind invalid) for a condition that cannot be.
  */
-export function keyedDecoding(spec: DecodeSpec, { keyColumns, deleteWhen }: KeyedSettings, table: StructType): DecodeSpec {
+export function keyedDecoding(spec: DecodeSpec, { keyColumns, orderColumns, deleteWhen }: KeyedSettings, table: StructType): DecodeSpec {
   const { deleted, ...decoding } = marked(spec, deleteWhen, table);
-  return { ...decoding, keyed: { keyColumns, deleted } };
+  return { ...decoding, keyed: { keyColumns, orderColumns, deleted } };
 }
 
 function marked(spec: DecodeSpec, deleteWhen: DeleteWhen, table: StructType): DecodeSpec & { readonly deleted: DeletedMark } {

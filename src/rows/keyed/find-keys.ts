@@ -12,9 +12,10 @@ import { fileIndexSql, holdTarget, rowPositionSql } from '../change/target-scan.
 import { countTouched, type TouchedRows } from '../merge/merge-touched-rows.ts';
 import { matchableRows } from '../merge/source-key-filter.ts';
 import type { RowTable } from '../row-table.ts';
+import type { RowWork } from '../row-work.ts';
 
-/** What becomes of a row whose key is in the batch: it ends, or it ends and a staged row takes its place. */
-export const clauseOf = { end: 0, replace: 1 } as const;
+/** What becomes of a row whose key is in the batch: it ends, it ends and a staged row takes its place, or it stays since it is later. */
+export const clauseOf = { end: 0, replace: 1, late: 2 } as const;
 
 /** The rows of a version that have the keys of a batch. */
 export interface FoundKeys<File> {
@@ -23,7 +24,12 @@ export interface FoundKeys<File> {
   /** Where they are, which clause concerns them, and their keys as `hidden.value`; `undefined`: there are none. */
   readonly rows: Relation | undefined;
   readonly touched: TouchedRows<File> | undefined;
-  /** Keys that have a staged row. */
+  /** Keys of which the table has a later row, as `hidden.value`: nothing becomes of their staged rows. `undefined`: there are none. */
+  readonly late: Relation | undefined;
+  readonly lateKeys: number;
+  /** Of them those that have a staged row. */
+  readonly lateUpserts: number;
+  /** Keys that have a staged row which counts. */
   readonly upserts: number;
   readonly updatedRows: number;
   readonly deletedRows: number;
@@ -34,10 +40,11 @@ export interface FoundKeys<File> {
  * Reads the keys of the files that may hold some of the batch's. Of several rows of one key, which others must have written, one is replaced and
  * the others end.
  */
-export async function findKeys<File>(table: RowTable<File>, { keyColumns, keys }: KeyedRows): Promise<FoundKeys<File>> {
+export async function findKeys<File>(table: RowTable<File>, keyed: KeyedRows): Promise<FoundKeys<File>> {
   const { work, schema } = table;
+  const { keyColumns, orderColumns } = keyed;
   const hidden = hiddenNames([schema]);
-  const source = await holdKeys(table, keys);
+  const source = await holdKeys(table, keyed);
   const upserts = Number(await countRows(work, { sql: `SELECT 1 FROM (${source.sql}) WHERE NOT ${deletedSql}`, schema: source.schema }));
   const files = await table.filesFor(await keyCondition(table, keyColumns, source));
   const nothing = {
@@ -45,6 +52,9 @@ export async function findKeys<File>(table: RowTable<File>, { keyColumns, keys }
     keyColumns,
     rows: undefined,
     touched: undefined,
+    late: undefined,
+    lateKeys: 0,
+    lateUpserts: 0,
     upserts,
     updatedRows: 0,
     deletedRows: 0,
@@ -52,12 +62,40 @@ export async function findKeys<File>(table: RowTable<File>, { keyColumns, keys }
   };
   if (files.length === 0) return nothing;
   const scan = await holdTarget(table, files, { withPositions: true });
-  const rows = await work.holding(work.engine.materialize(matches(schema, { keyColumns, hidden, scan, source }), work.signal));
+  const matched = matches(schema, { keyColumns, orderColumns, hidden, scan, source });
+  const all = await work.holding(work.engine.materialize(matched, work.signal));
+  const seen = { ...nothing, ...(orderColumns.length === 0 ? {} : await lateOf(work, { all, hidden, keyColumns, upserts })) };
+  // Of a key that the table has a later row of, no row ends.
+  const rows = { sql: `SELECT * FROM (${all.sql}) WHERE ${quoteName(hidden.clause)} <> ${clauseOf.late}`, schema: all.schema };
   const ends = { kind: 'delete' } as const;
   const touched = await countTouched(work, { rows, files, hidden, clauses: [ends, ends], carried: [] });
-  if (touched === undefined) return nothing;
+  if (touched === undefined) return seen;
   const [deletedRows = 0n, updatedRows = 0n] = touched.rowsByClause;
-  return { ...nothing, rows, touched, updatedRows: Number(updatedRows), deletedRows: Number(deletedRows) };
+  return { ...seen, rows, touched, updatedRows: Number(updatedRows), deletedRows: Number(deletedRows) };
+}
+
+/** The keys of which the table has a later row. */
+async function lateOf(
+  work: RowWork,
+  {
+    all,
+    hidden,
+    keyColumns,
+    upserts,
+  }: { readonly all: Relation; readonly hidden: HiddenNames; readonly keyColumns: readonly string[]; readonly upserts: number },
+): Promise<Pick<FoundKeys<never>, 'late' | 'lateKeys' | 'lateUpserts' | 'upserts'>> {
+  const keys = keyColumns.map((_, index) => quoteName(hidden.value(index))).join(', ');
+  const schema: StructType = { kind: 'struct', fields: all.schema.fields.slice(-keyColumns.length) };
+  const isLate = `${quoteName(hidden.clause)} = ${clauseOf.late}`;
+  const late = { sql: `SELECT DISTINCT ${keys} FROM (${all.sql}) WHERE ${isLate}`, schema };
+  const lateKeys = Number(await countRows(work, late));
+  if (lateKeys === 0) return { late: undefined, lateKeys: 0, lateUpserts: 0, upserts };
+  const deletes = {
+    sql: `SELECT DISTINCT ${keys} FROM (${all.sql}) WHERE ${isLate} AND ${quoteName(hidden.value(keyColumns.length))}`,
+    schema,
+  };
+  const lateUpserts = lateKeys - Number(await countRows(work, deletes));
+  return { late, lateKeys, lateUpserts, upserts: upserts - lateUpserts };
 }
 
 /** SQL that compares all key columns. */
@@ -71,8 +109,8 @@ export function keyEquality(
 const deletedSql = quoteName('deleted');
 const keyName = (index: number): string => `k${index}`;
 
-/** The keys under names of their own: `k0`, `k1`, …, `deleted`. */
-function holdKeys<File>({ work }: RowTable<File>, keys: KeyedRows['keys']): Promise<HeldRelation> {
+/** The keys under names of their own: `k0`, `k1`, …, the order among them, `deleted`. */
+function holdKeys<File>({ work }: RowTable<File>, { keys }: KeyedRows): Promise<HeldRelation> {
   const last = keys.schema.fields.length - 1;
   const schema: StructType = {
     kind: 'struct',
@@ -100,16 +138,23 @@ async function keyCondition<File>(
 
 function matches(
   schema: StructType,
-  search: { readonly keyColumns: readonly string[]; readonly hidden: HiddenNames; readonly scan: Relation; readonly source: Relation },
+  search: {
+    readonly keyColumns: readonly string[];
+    readonly orderColumns: readonly string[];
+    readonly hidden: HiddenNames;
+    readonly scan: Relation;
+    readonly source: Relation;
+  },
 ): Relation {
-  const { keyColumns, hidden, scan, source } = search;
+  const { keyColumns, orderColumns, hidden, scan, source } = search;
   const keys = keyColumns.map((_, index) => `s.${quoteName(keyName(index))}`);
   const same = keyEquality(keyColumns, { left: (name) => `t.${quoteName(name)}`, right: (_, index) => keys[index] ?? '' });
   const nth = `row_number() OVER (PARTITION BY ${keys.join(', ')} ORDER BY t.${fileIndexSql}, t.${rowPositionSql})`;
   const columns = [
     `t.${fileIndexSql} AS ${quoteName(hidden.file)}`,
     `t.${rowPositionSql} AS ${quoteName(hidden.position)}`,
-    `CASE WHEN s.${deletedSql} OR ${nth} > 1 THEN ${clauseOf.end} ELSE ${clauseOf.replace} END AS ${quoteName(hidden.clause)}`,
+    `CASE ${orderColumns.length === 0 ? '' : `WHEN bool_or(coalesce(${laterThan(search)}, FALSE)) OVER (PARTITION BY ${keys.join(', ')}) THEN ${clauseOf.late} `}WHEN s.${deletedSql} OR ${nth} > 1 THEN ${clauseOf.end} ELSE ${clauseOf.replace} END AS ${quoteName(hidden.clause)}`,
+    `s.${deletedSql} AS ${quoteName(hidden.value(keyColumns.length))}`,
     ...keys.map((key, index) => `${key} AS ${quoteName(hidden.value(index))}`),
   ];
   const long = { type: { kind: 'long' as const }, nullable: false };
@@ -117,6 +162,7 @@ function matches(
     { name: hidden.file, ...long },
     { name: hidden.position, ...long },
     { name: hidden.clause, type: { kind: 'integer' }, nullable: false },
+    { name: hidden.value(keyColumns.length), type: { kind: 'boolean' }, nullable: false },
     ...keyColumns.map((name, index): Field => {
       const field = present(
         schema.fields.find((candidate) => candidate.name === name),
@@ -126,4 +172,16 @@ function matches(
     }),
   ];
   return { sql: `SELECT ${columns.join(', ')} FROM (${scan.sql}) t JOIN (${source.sql}) s ON ${same}`, schema: { kind: 'struct', fields } };
+}
+
+/** Whether the row of the table is the later one, as SQL: the first order column that differs decides. A row without a value is not. */
+function laterThan({
+  keyColumns,
+  orderColumns,
+}: {
+  readonly keyColumns: readonly string[];
+  readonly orderColumns: readonly string[];
+}): string {
+  const pairs = orderColumns.map((name, index) => [`t.${quoteName(name)}`, `s.${quoteName(keyName(keyColumns.length + index))}`] as const);
+  return pairs.reduceRight((below, [left, right]) => `(${left} > ${right} OR (${left} = ${right} AND ${below}))`, 'FALSE');
 }

@@ -14,8 +14,10 @@ import { clauseOf, type FoundKeys, findKeys, keyEquality } from './find-keys.ts'
 
 /** A table under one upsert of staged files. */
 export interface KeyedRowTable<File> extends RowTable<File> {
-  /** The rows of the staged files, where changes are recorded. */
-  readonly stagedRows?: (() => Promise<HeldRelation>) | undefined;
+  /** The rows of the staged files. */
+  stagedRows(): Promise<HeldRelation>;
+  /** Takes so many rows of the written columns in place of the staged files. */
+  replaceStaged(rows: Relation, rowCount: number): Promise<void>;
   /** One attempt at a version of the staged files, of what was done since, and of the marks. @throws when certainly nothing was changed. */
   tryCommit(): Promise<CommitOutcome>;
 }
@@ -28,13 +30,14 @@ export async function upsertRows<File>(table: KeyedRowTable<File>, keyed: KeyedR
     const found = await findKeys(table, keyed);
     const lookupMs = work.clock.monotonicMs() - startedMs;
     await failpoint('after-key-lookup');
-    await endRows(table, found);
+    const staged = await onTime(table, found);
+    await endRows(table, found, staged);
     await failpoint('after-key-marks');
     const outcome = await table.tryCommit();
     if (outcome.kind === 'conflicted') await table.discard();
-    const { updatedRows, deletedRows, filesLookedAt } = found;
+    const { updatedRows, deletedRows, lateKeys, filesLookedAt } = found;
     const insertedRows = found.upserts - updatedRows;
-    return { outcome, applied: { insertedRows, updatedRows, deletedRows, filesLookedAt, lookupMs } };
+    return { outcome, applied: { insertedRows, updatedRows, deletedRows, lateKeys, filesLookedAt, lookupMs } };
   } catch (error) {
     // After an unknown outcome the files may be part of the table.
     if (!isServiceError(error, 'unknown-outcome')) await table.discard();
@@ -44,8 +47,27 @@ export async function upsertRows<File>(table: KeyedRowTable<File>, keyed: KeyedR
   }
 }
 
+/** The staged rows that count, written anew without those that are late; `undefined`: all of them do. */
+async function onTime<File>(
+  table: KeyedRowTable<File>,
+  { late, lateUpserts, upserts, hidden, keyColumns }: FoundKeys<File>,
+): Promise<Relation | undefined> {
+  if (late === undefined || lateUpserts === 0) return undefined;
+  const staged = await table.work.holding(table.stagedRows());
+  const same = keyEquality(keyColumns, {
+    left: (_, index) => `l.${quoteName(hidden.value(index))}`,
+    right: (name) => `s.${quoteName(name)}`,
+  });
+  const rows = {
+    sql: `SELECT s.* FROM (${staged.sql}) s WHERE NOT EXISTS (SELECT 1 FROM (${late.sql}) l WHERE ${same})`,
+    schema: staged.schema,
+  };
+  await table.replaceStaged(rows, upserts);
+  return rows;
+}
+
 /** The rows end where they are, whatever takes their place stands in the staged files. */
-async function endRows<File>(table: KeyedRowTable<File>, found: FoundKeys<File>): Promise<void> {
+async function endRows<File>(table: KeyedRowTable<File>, found: FoundKeys<File>, rewritten: Relation | undefined): Promise<void> {
   const { touched, hidden } = found;
   if (touched === undefined) return;
   const ends: RowClause = { kind: 'delete' };
@@ -58,20 +80,16 @@ async function endRows<File>(table: KeyedRowTable<File>, found: FoundKeys<File>)
   await rewriteFiles(table, { ...rewrite, shape: { hidden, clauses: [ends, ends], derived: [] }, recordsApart: true });
   // Rows that only end, by marks, are seen by comparing the marks; what comes beside them, by its files.
   if (!table.recordsChanges || (table.marksRows && found.updatedRows === 0)) return;
-  const staged = await present(table.stagedRows, 'a table that records changes can read what is staged')();
-  try {
-    const clauses: RowClause[] = [];
-    clauses[clauseOf.end] = ends;
-    clauses[clauseOf.replace] = { kind: 'update', values: replacedBy(table, found), checks: [] };
-    await recordChanges(table, {
-      ...rewrite,
-      shape: { hidden, clauses, derived: [] },
-      touched: (scan, files) => withReplacements(table, found, { touched: touched.among(scan, files), staged }),
-    });
-    if (found.upserts > found.updatedRows) await table.record(insertsOf(found, staged));
-  } finally {
-    await staged.dispose();
-  }
+  const staged = rewritten ?? (await table.work.holding(table.stagedRows()));
+  const clauses: RowClause[] = [];
+  clauses[clauseOf.end] = ends;
+  clauses[clauseOf.replace] = { kind: 'update', values: replacedBy(table, found), checks: [] };
+  await recordChanges(table, {
+    ...rewrite,
+    shape: { hidden, clauses, derived: [] },
+    touched: (scan, files) => withReplacements(table, found, { touched: touched.among(scan, files), staged }),
+  });
+  if (found.upserts > found.updatedRows) await table.record(insertsOf(found, staged));
 }
 
 /** Every column of a replaced row is that of the row in its place. */
@@ -91,7 +109,7 @@ function withReplacements<File>(
 }
 
 /** Staged rows whose key the table did not have. */
-function insertsOf<File>({ rows, hidden, keyColumns }: FoundKeys<File>, staged: HeldRelation): Relation {
+function insertsOf<File>({ rows, hidden, keyColumns }: FoundKeys<File>, staged: Relation): Relation {
   const same = keyEquality(keyColumns, {
     left: (_, index) => `r.${quoteName(hidden.value(index))}`,
     right: (name) => `s.${quoteName(name)}`,

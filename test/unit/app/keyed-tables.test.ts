@@ -78,6 +78,51 @@ describe.each(variants)('a keyed table of %s %s', (format, _, properties) => {
   });
 });
 
+describe.each(variants)('a keyed table with an order, of %s %s', (format, _, properties) => {
+  it('keeps what is later by the order, whenever it comes, and the feed tells nothing of what is late', async () => {
+    const accounts = bench({
+      format,
+      columns: [...columns.slice(0, 2), '{ name: n, type: integer, nullable: false }'],
+      table: ['keyColumns: [id]', 'orderBy: [n]', `deleteWhen: "kind = 'gone'"`, ...properties],
+    });
+    await accounts.commit(json({ id: 1, kind: 'b', n: 5 }), json({ id: 1, kind: 'a', n: 4 }), json({ id: 2, kind: 'a', n: 5 }));
+    await accounts.commit(json({ id: 3, kind: 'a', n: 5 }), json({ id: 4, kind: 'a', n: 5 }));
+    await accounts.commit(
+      json({ id: 1, kind: 'late', n: 4 }),
+      json({ id: 2, kind: 'same', n: 5 }),
+      json({ id: 3, kind: 'gone', n: 4 }),
+      json({ id: 4, kind: 'gone', n: 6 }),
+      json({ id: 5, kind: 'new', n: 1 }),
+    );
+    await accounts.commit(json({ id: 1, kind: 'late', n: 3 }));
+    expect(await accounts.sql('SELECT id, kind, n FROM $accounts ORDER BY id')).toEqual([
+      { id: 1n, kind: 'b', n: 5 },
+      { id: 2n, kind: 'same', n: 5 },
+      { id: 3n, kind: 'a', n: 5 },
+      { id: 5n, kind: 'new', n: 1 },
+    ]);
+    const told = (await accounts.changes()).map(({ _change_type: change, id, kind, n }) => [change, id, kind, n].join(' '));
+    expect(told.toSorted()).toEqual(
+      [
+        'insert 1 b 5',
+        'insert 2 a 5',
+        'insert 3 a 5',
+        'insert 4 a 5',
+        'update_preimage 2 a 5',
+        'update_postimage 2 same 5',
+        'delete 4 a 5',
+        'insert 5 new 1',
+      ].toSorted(),
+    );
+    expect(accounts.commits.map(({ applied }) => applied)).toMatchObject([
+      { insertedRows: 2, updatedRows: 0, deletedRows: 0, lateKeys: 0 },
+      { insertedRows: 2, updatedRows: 0, deletedRows: 0, lateKeys: 0 },
+      { insertedRows: 1, updatedRows: 1, deletedRows: 1, lateKeys: 2 },
+      { insertedRows: 0, updatedRows: 0, deletedRows: 0, lateKeys: 1 },
+    ]);
+  });
+});
+
 describe('what deletes a key', () => {
   const event = (op: string, before: unknown, after: unknown): { readonly value: string } =>
     json({ op, before, after, source: {}, ts_ms: 1 });

@@ -126,6 +126,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'tables[].partitioning': 'bucket(4, id), day(at)',
   'tables[].identifierColumns': 'id',
   'tables[].keyColumns': 'more',
+  'tables[].orderBy': 'more',
   'tables[].deleteWhen': 'id < 0',
   'tables[].sortBy': 'day(at) desc nulls first, id',
   'tables[].columns[].type': 'integer',
@@ -177,7 +178,7 @@ const transform =
 /** Settings of the second table of `base`. */
 const onlyIceberg = /^tables\[\]\.(catalog|identifier|partitioning|identifierColumns|sortBy)$/;
 /** Settings of its fourth table. */
-const onlyKeyed = /^tables\[\]\.(mode|keyColumns|deleteWhen)$/;
+const onlyKeyed = /^tables\[\]\.(mode|keyColumns|orderBy|deleteWhen)$/;
 /** Settings of routes that only one format has, and a route of it. */
 const ofFormats: readonly (readonly [of: RegExp, encoding: string])[] = [
   [/^ingest\.routes\[\]\.(value|key)\.(fields|delimiter)$/, '{ format: csv, fields: [order] }'],

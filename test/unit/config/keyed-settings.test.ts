@@ -31,6 +31,7 @@ describe('settings of keyed tables', () => {
     ['mode: upsert\nkeyColumns: [id]', ''],
     ["mode: upsert\nkeyColumns: [id]\ndeleteWhen: v = 'gone'", ''],
     ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: operation', ', value: { envelope: debezium }'],
+    ['mode: upsert\nkeyColumns: [id]\norderBy: [id]', ''],
   ])('are taken: %s', (table, route) => {
     expect(issuesOf(table, route)).toEqual([]);
   });
@@ -48,6 +49,15 @@ describe('settings of keyed tables', () => {
     ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: tombstone', '', 'a tombstone has only its key: "id" must be `from: key`'],
     ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: tombstone', ', value: { tombstones: skip }', 'which its route skips'],
     ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: tombstone', ', value: { envelope: debezium }', 'by their operation'],
+    ['orderBy: [id]', '', 'is only for tables of mode upsert'],
+    ['mode: upsert\nkeyColumns: [id]\norderBy: [v]', '', '"v" must be required (nullable: false)'],
+    ['mode: upsert\nkeyColumns: [id]\norderBy: [d]', '', '"d" has type double, which no order can have'],
+    ['mode: upsert\nkeyColumns: [id]\norderBy: [id]', ', value: { envelope: debezium }', 'a delete has no value of its own in "id"'],
+    [
+      'mode: upsert\nkeyColumns: [id]\norderBy: [id]',
+      ', value: { envelope: debezium }, select: [id, v, d]',
+      'does not go together with the select',
+    ],
     ['mode: upsert\nkeyColumns: [id]\nproperties: { delta.appendOnly: "true" }', '', 'delta.appendOnly forbids'],
     ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: x = 1', '', 'deleteWhen: '],
     ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: v', '', 'deleteWhen: '],
