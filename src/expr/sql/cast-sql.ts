@@ -48,7 +48,8 @@ export function castSql(value: string, options: CastOptions): string {
   if (from?.kind === 'void') return `CAST(NULL AS ${typeSql(to)})`;
   if (from?.kind === 'variant') return fromVariant(value, options);
   if (to.kind === 'variant') return toVariant(value, from);
-  if (from !== undefined) requireCast(from, to);
+  const refusal = from === undefined ? undefined : refusalOfCast(from, to);
+  if (refusal !== undefined) throw refusal;
   const local = zonedCast(value, options);
   if (local !== undefined) return local;
   const special = isIntegral(to) ? toInteger(value, options) : (specialCasts[to.kind]?.(value, options) ?? undefined);
@@ -63,8 +64,8 @@ function zonedCast(value: string, { from, to, safe, zone: rule }: CastOptions): 
   const isLocal = from?.kind === 'date' || from?.kind === 'timestamp_ntz';
   if (isLocal && to.kind === 'timestamp') return toInstantSql(value, zone);
   if (from?.kind === 'string' && to.kind === 'timestamp') {
-    const local = withoutWords(value, { from, to: { kind: 'timestamp_ntz' }, safe }) ?? value;
-    const instant = withoutWords(value, { from, to, safe }) ?? value;
+    const local = timeOfText(value, { from, to: { kind: 'timestamp_ntz' }, safe }) ?? value;
+    const instant = timeOfText(value, { from, to, safe }) ?? value;
     return `CASE WHEN regexp_matches(${value}, ${sqlText(zoneInText)}) THEN ${instant} ELSE ${toInstantSql(local, zone)} END`;
   }
   if (from?.kind === 'list' && to.kind === 'list') {
@@ -148,17 +149,28 @@ function castClass(type: DataType): 'number' | 'boolean' | 'instant' | 'binary' 
   return isNested(type) ? 'nested' : undefined;
 }
 
-/** Casts that Spark has not, told as it tells them. */
-function requireCast(from: DataType, to: DataType): void {
+/** Why Spark has no such cast, told as it tells it; `undefined`: it has, or all is tried. */
+export function refusalOfCast(from: DataType, to: DataType): AnalysisException | undefined {
+  if (to.kind === 'binary' && from.kind !== 'string' && from.kind !== 'binary') return neverBinary(from);
   const [one, other] = [castClass(from), castClass(to)];
-  if (one === undefined || other === undefined || (one === other && one !== 'nested')) return;
-  if (one === 'nested' && from.kind === to.kind) return;
-  if (one === 'number' && other === 'boolean') return;
-  if (one === 'boolean' && other === 'number') return;
+  if (one === undefined || other === undefined || (one === other && one !== 'nested')) return undefined;
+  if (one === 'nested' && from.kind === to.kind) return undefined;
+  if (one === 'number' && other === 'boolean') return undefined;
+  if (one === 'boolean' && other === 'number') return undefined;
   const [instant, rest] = one === 'instant' ? [from, to] : other === 'instant' ? [to, from] : [undefined, undefined];
-  if (instant?.kind === 'timestamp' && rest !== undefined && isNumeric(rest)) return;
-  if (other === 'binary') return;
-  throw neverCast(from, to, 'there is no such cast', suggestionOf(from, to));
+  if (instant?.kind === 'timestamp' && rest !== undefined && isNumeric(rest)) return undefined;
+  return neverCast(from, to, 'there is no such cast', suggestionOf(from, to));
+}
+
+/** Whether CAST goes between them, and both are numbers, truth values, bytes or times. */
+export function isPlainCast(from: DataType, to: DataType): boolean {
+  return (
+    castClass(from) !== undefined &&
+    castClass(to) !== undefined &&
+    !isNested(from) &&
+    !isNested(to) &&
+    refusalOfCast(from, to) === undefined
+  );
 }
 
 /** Between numbers and dates there are functions, between booleans and days a setting of Spark that is not ANSI's. */
@@ -215,11 +227,39 @@ function nestedText(value: string, from: DataType, zone: ZoneRule): string {
   }
 }
 
-/** The engine knows words for days, as `epoch` and `infinity`. */
-function withoutWords(value: string, { from, to, safe }: CastOptions): string | undefined {
+const year = '[+-]?\\d{4,7}';
+const isDay = `'\\s*${year}-\\d{1,2}-\\d{1,2}\\s*'`;
+const isPartOfDay = `'\\s*${year}(-\\d{1,2})?\\s*'`;
+
+/** A text that begins with a day, a month or a year of four digits at least. Behind a day anything may stand after a blank or T. */
+function dayOfText(value: string, { from, to, safe }: CastOptions): string | undefined {
   if (from?.kind !== 'string') return undefined;
-  const malformed = safe ? `CAST(NULL AS ${typeSql(to)})` : `error(${malformedMessage(value, typeSql(to))})`;
-  return `(CASE WHEN regexp_matches(${value}, '[a-zA-Z]{3}') AND regexp_matches(${value}, '^\\s*[-+]?(?i:inf|epo)') THEN ${malformed} ELSE ${plainCast(value, to, safe)} END)`;
+  const withMore = `regexp_full_match(${value}, '\\s*${year}-\\d{1,2}-\\d{1,2}[ T].*')`;
+  const day = plainCast(`regexp_extract(${trimmed(value)}, '${year}-\\d{1,2}-\\d{1,2}')`, to, safe);
+  return `(CASE WHEN ${value} IS NULL THEN NULL WHEN regexp_full_match(${value}, ${isDay}) THEN ${plainCast(trimmed(value), to, safe)} WHEN ${withMore} THEN ${day} ${partOfDay(value, to, safe)} ELSE ${malformedText(value, to, safe)} END)`;
+}
+
+/** The engine knows words for times, as `epoch` and `infinity`, takes years of any number of digits, and slashes; and no part of a day. */
+function timeOfText(value: string, { from, to, safe }: CastOptions): string | undefined {
+  if (from?.kind !== 'string') return undefined;
+  const isWord = `regexp_matches(${value}, '[a-zA-Z]{3}') AND regexp_matches(${value}, '^\\s*[-+]?(?i:inf|epo)')`;
+  const isOtherDay = `regexp_matches(${value}, '^\\s*(?:[-+]{2}|[-+]?(?:\\d{1,3}-|\\d+/))')`;
+  return `(CASE WHEN ${isWord} OR ${isOtherDay} THEN ${malformedText(value, to, safe)} ${partOfDay(value, to, safe)} ELSE ${plainCast(trimmed(value), to, safe)} END)`;
+}
+
+/** The engine takes no blanks behind a time, and no plus before a year. */
+function trimmed(value: string): string {
+  return `ltrim(trim(${value}), '+')`;
+}
+
+/** A year alone, or with a month: its first day. */
+function partOfDay(value: string, to: DataType, safe: boolean): string {
+  const padded = `${trimmed(value)} || CASE WHEN regexp_matches(${value}, '\\d-') THEN '-01' ELSE '-01-01' END`;
+  return `WHEN regexp_full_match(${value}, ${isPartOfDay}) THEN ${plainCast(padded, to, safe)}`;
+}
+
+function malformedText(value: string, to: DataType, safe: boolean): string {
+  return safe ? `CAST(NULL AS ${typeSql(to)})` : `error(${malformedMessage(value, typeSql(to))})`;
 }
 
 const specialCasts: Readonly<Record<string, (value: string, options: CastOptions) => string | undefined>> = {
@@ -246,13 +286,10 @@ const specialCasts: Readonly<Record<string, (value: string, options: CastOptions
         return undefined;
     }
   },
-  binary: (value, { from }) => {
-    if (from !== undefined && from.kind !== 'string' && from.kind !== 'binary') throw neverBinary(from);
-    return from?.kind === 'string' ? `encode(${value})` : undefined;
-  },
-  date: withoutWords,
-  timestamp_ntz: withoutWords,
-  timestamp: (value, options) => (isNumeric(options.from) ? `to_timestamp(CAST(${value} AS DOUBLE))` : withoutWords(value, options)),
+  binary: (value, { from }) => (from?.kind === 'string' ? `encode(${value})` : undefined),
+  date: dayOfText,
+  timestamp_ntz: timeOfText,
+  timestamp: (value, options) => (isNumeric(options.from) ? `to_timestamp(CAST(${value} AS DOUBLE))` : timeOfText(value, options)),
   double: (value, { from }) => (from?.kind === 'timestamp' ? `epoch(${value})` : undefined),
   float: (value, { from }) => (from?.kind === 'timestamp' ? `CAST(epoch(${value}) AS FLOAT)` : undefined),
   boolean: (value, { from }) => (isNumeric(from) ? `(${value} <> 0)` : undefined),

@@ -36,6 +36,26 @@ const values: Readonly<Record<string, readonly string[]>> = {
   struct: ["named_struct('a', 1, 'b', NULL)"],
   null: ['NULL'],
 };
+/** How days may be spelled, and how not: a year has four to seven digits. */
+const dayTexts = [
+  "'24-03-31'",
+  "'024-03-31'",
+  "'-24-03-31'",
+  "'2024-3-1'",
+  "'+2024-03-01'",
+  "'-2024-03-01'",
+  "'12345-01-01'",
+  "'24/03/31'",
+  "'2024/03/31'",
+  "'2024'",
+  "'024'",
+  "'2024-03'",
+  "' 2024-03-31 '",
+  "'2024-03-31x'",
+  "'2024-03-31T'",
+  "'24-03-31 10:00:00'",
+  "'2024-3-1 1:2:3'",
+];
 const targets = [
   'BOOLEAN',
   'TINYINT',
@@ -69,6 +89,11 @@ export const castSuite: ExpressionSuite = {
         casts('TRY_CAST', values[kind] ?? [], ['INT', 'DECIMAL(3,0)', 'DATE', 'BOOLEAN', 'DOUBLE']),
       ]),
     ),
+    'texts of days': [
+      ...casts('TRY_CAST', dayTexts, ['DATE', 'TIMESTAMP', 'TIMESTAMP_NTZ']),
+      "CAST('24-03-31' AS DATE)",
+      "CAST('2024/03/31' AS TIMESTAMP)",
+    ],
     'nested to text': casts(
       'CAST',
       [
