@@ -114,7 +114,7 @@ export function canonicalProperties(properties: Readonly<Record<string, string>>
     Object.entries(properties).map(([key, value]): readonly [string, string] => {
       const known = knownProperty(key, arbitrary);
       if (known === undefined) return [key, value];
-      if (known.isInterval === true && !/^\s*(?:interval\s+)?-?\d+\s+[a-z]+/i.test(value)) throw noInterval(value);
+      if (known.isInterval === true && !/^\s*(?:interval\s+)?(?:-?\d+\s+[a-z]+\s*)+$/i.test(value)) throw noInterval(value);
       if (!known.accepts(value)) throw badValue(known, value);
       return [known.key, value];
     }),

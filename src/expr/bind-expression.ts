@@ -1,7 +1,7 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
-import { editDistance } from '../base/nearest-name.ts';
 import { describeType } from '../schema/describe-type.ts';
 import type { DataType, Field, StructType } from '../schema/types.ts';
+import { quotedName, unresolvedName } from '../schema/unresolved-column.ts';
 import type { Expression } from './expression.ts';
 import { mapChildren } from './expression-tree.ts';
 import { expressionType } from './expression-type.ts';
@@ -21,8 +21,6 @@ export interface ScopeRelation {
 export type Scope = readonly ScopeRelation[];
 
 type ColumnNode = Extract<Expression, { kind: 'column' }>;
-
-const maxSuggestions = 5;
 
 /**
  * The expression with every column in its schema's own spelling and typed, and every function known. Names match without regard to case;
@@ -231,23 +229,12 @@ function memberOf(type: StructType, name: string): Field {
 
 /** The error for a name that no relation of the scope has; suggestions nearest first. */
 export function unresolvedColumn(path: readonly string[], scope: Scope): AnalysisException {
-  const objectName = path.map(quoted).join('.');
   const shown = scope.filter(({ hidden }) => hidden !== true);
   const several = shown.length > 1;
-  const proposals = shown
-    .flatMap(({ alias, schema }) => schema.fields.map((field) => (several && alias !== undefined ? [alias, field.name] : [field.name])))
-    .map((parts) => ({ parts, distance: editDistance(path.join('.'), parts.join('.')) }))
-    .toSorted((left, right) => left.distance - right.distance)
-    .slice(0, maxSuggestions)
-    .map(({ parts }) => parts.map(quoted).join('.'))
-    .join(', ');
-  const sentence = `A column, variable, or function parameter with name ${objectName} cannot be resolved.`;
-  return new AnalysisException({
-    errorClass: proposals === '' ? 'UNRESOLVED_COLUMN.WITHOUT_SUGGESTION' : 'UNRESOLVED_COLUMN.WITH_SUGGESTION',
-    sqlState: '42703',
-    message: proposals === '' ? sentence : `${sentence} Did you mean one of the following? [${proposals}].`,
-    parameters: { objectName, ...(proposals === '' ? {} : { proposal: proposals }) },
-  });
+  const known = shown.flatMap(({ alias, schema }) =>
+    schema.fields.map((field) => (several && alias !== undefined ? [alias, field.name] : [field.name])),
+  );
+  return unresolvedName(path, known);
 }
 
 function ambiguous(column: ColumnNode, matches: readonly Match[]): AnalysisException {
@@ -265,7 +252,7 @@ function ambiguous(column: ColumnNode, matches: readonly Match[]): AnalysisExcep
 }
 
 function quoted(name: string): string {
-  return `\`${name.replaceAll('`', '``')}\``;
+  return quotedName([name]);
 }
 
 function sameName(left: string, right: string): boolean {

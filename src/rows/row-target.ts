@@ -48,4 +48,6 @@ export interface RowErrors {
   /** INSERT of a MERGE into a member of a column alone. */
   memberInserted(path: readonly string[]): AnalysisException;
   duplicateInsertColumns(): AnalysisException;
+  /** INSERT of a MERGE that leaves out a column which must have a value; `undefined`: the rows decide. */
+  columnLeftOut?(column: string): AnalysisException;
 }

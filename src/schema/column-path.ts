@@ -1,6 +1,7 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
 import { nearestName } from '../base/nearest-name.ts';
 import type { DataType, Field, StructType } from './types.ts';
+import { quotedName, unresolvedName } from './unresolved-column.ts';
 
 /** Parts of a path that enter lists and maps. */
 const innerParts: ReadonlySet<string> = new Set(['element', 'key', 'value']);
@@ -19,28 +20,28 @@ export interface FoundColumn {
 /**
  * Finds a column whatever the case of its name.
  *
- * @throws AnalysisException `FIELD_NOT_FOUND` (42704) naming what there is.
+ * @throws AnalysisException `UNRESOLVED_COLUMN.WITH_SUGGESTION` (42703) naming the columns, `INVALID_FIELD_NAME` (42000) of a member of what has none.
  */
 export function findColumn(schema: StructType, path: readonly string[]): FoundColumn {
   let type: DataType = schema;
   let field: Field | undefined;
   let inner: readonly string[] = [];
-  const own = path.map((part) => {
+  const own = path.map((part, index) => {
     const entered: DataType | undefined = innerType(type, part);
     if (entered !== undefined) {
       type = entered;
       inner = [...inner, part.toLowerCase()];
       return part.toLowerCase();
     }
-    const fields: readonly Field[] = type.kind === 'struct' ? type.fields : [];
-    const found = fieldNamed(fields, part);
-    if (found === undefined) throw fieldNotFound(part, fields);
+    if (type.kind !== 'struct') throw notAStruct(path, index);
+    const found = fieldNamed(type.fields, part);
+    if (found === undefined) throw unknownColumn(path.slice(0, index + 1), schema);
     field = found;
     type = found.type;
     inner = [];
     return found.name;
   });
-  if (field === undefined) throw fieldNotFound(path.join('.'), schema.fields);
+  if (field === undefined) throw unknownColumn(path, schema);
   return { path: own, type, field, inner };
 }
 
@@ -106,6 +107,26 @@ function innerType(type: DataType, part: string): DataType | undefined {
   if (type.kind === 'map' && lower === 'key') return type.key;
   if (type.kind === 'map' && lower === 'value') return type.value;
   return undefined;
+}
+
+/** No column of the schema has the path. */
+export function unknownColumn(path: readonly string[], schema: StructType): AnalysisException {
+  return unresolvedName(
+    path,
+    schema.fields.map((field) => [field.name]),
+  );
+}
+
+/** A member of what has no members: `path[index]`. */
+export function notAStruct(path: readonly string[], index: number): AnalysisException {
+  const [fieldName, parent] = [quotedName(path), quotedName(path.slice(0, index))];
+  return new AnalysisException({
+    errorClass: 'INVALID_FIELD_NAME',
+    sqlState: '42000',
+    message: `Field name ${fieldName} is invalid: ${parent} is not a struct.`,
+    parameters: { fieldName, path: parent },
+    hint: 'columns go into structs; enter lists and maps by element, key and value',
+  });
 }
 
 /** No such column among the fields. */

@@ -50,6 +50,27 @@ export function withInnerTypes(
   }
 }
 
+/** The first path to a list or map in which a member of a struct is required, with the part that holds it; `undefined`: there is none. */
+export function requiredWithin(
+  type: DataType,
+  path: readonly string[] = [],
+  part?: string,
+): { readonly path: readonly string[]; readonly part: string } | undefined {
+  if (type.kind === 'struct') {
+    for (const field of type.fields) {
+      if (part !== undefined && !field.nullable) return { path, part };
+      const found = requiredWithin(field.type, part === undefined ? [...path, field.name] : path, part);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  for (const inner of innerFields(type)) {
+    const found = requiredWithin(inner.type, path, part ?? inner.name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** The first path to a field whose struct has another one of its name before it, whatever their case; `undefined`: there is none. */
 export function duplicatePath(type: DataType, above: readonly string[] = []): readonly string[] | undefined {
   const seen = new Set<string>();

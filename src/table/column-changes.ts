@@ -1,5 +1,5 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
-import { fieldNamed, fieldNotFound } from '../schema/column-path.ts';
+import { type FoundColumn, fieldNamed, fieldNotFound, unknownColumn, withFields } from '../schema/column-path.ts';
 import { sqlTypeName } from '../schema/sql-type.ts';
 import type { Field, StructType } from '../schema/types.ts';
 import type { ColumnPlace } from './definition-changes.ts';
@@ -11,6 +11,16 @@ export function placed(fields: readonly Field[], field: Field, place: ColumnPlac
   const sibling = fieldNamed(fields, place.sibling);
   if (sibling === undefined) throw fieldNotFound(place.sibling, fields);
   return fields.toSpliced(fields.indexOf(sibling) + 1, 0, field);
+}
+
+/** The schema with a column moved among its siblings. @throws AnalysisException `UNRESOLVED_COLUMN.WITH_SUGGESTION` for a sibling that is none. */
+export function movedColumn(schema: StructType, { path, field }: FoundColumn, place: ColumnPlace): StructType {
+  const parent = path.slice(0, -1);
+  return withFields(schema, parent, (fields) => {
+    if (place.kind === 'after' && fieldNamed(fields, place.sibling) === undefined) throw unknownColumn([...parent, place.sibling], schema);
+    const others = fields.filter((other) => other !== field);
+    return placed(others, field, place);
+  });
 }
 
 export function fieldExists(operation: string, path: readonly string[], struct: StructType): AnalysisException {

@@ -25,6 +25,8 @@ export type DefinitionChange =
   | { readonly kind: 'change-nullability'; readonly path: readonly string[]; readonly nullable: boolean }
   | { readonly kind: 'change-comment'; readonly path: readonly string[]; readonly comment: string | undefined }
   | { readonly kind: 'move-column'; readonly path: readonly string[]; readonly place: ColumnPlace }
+  /** A column that numbers its rows goes on from the values that are there. */
+  | { readonly kind: 'sync-identity'; readonly path: readonly string[] }
   | { readonly kind: 'change-default'; readonly path: readonly string[]; readonly expression: string | undefined }
   | { readonly kind: 'set-properties'; readonly properties: Readonly<Record<string, string>> }
   | { readonly kind: 'unset-properties'; readonly keys: readonly string[]; readonly ifExists: boolean }

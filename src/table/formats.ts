@@ -18,6 +18,8 @@ interface FormatTraits {
   readonly smallIntegers: boolean;
   /** A type of times of day. */
   readonly timesOfDay: boolean;
+  /** Members of structs within lists and maps may be NOT NULL. */
+  readonly requiredWithin: boolean;
   /** Columns may be called anything; else blanks, commas and the like need a setting of the table. */
   readonly anyNames: boolean;
   /** Names, in small letters, that readers have for columns of their own: some read no table that has a column of such a name. */
@@ -47,6 +49,7 @@ export const traitsOf: Readonly<Record<TableFormat, FormatTraits>> = {
     partitionsInFiles: false,
     smallIntegers: true,
     timesOfDay: false,
+    requiredWithin: false,
     anyNames: false,
     reservedNames: [],
     columnIds: false,
@@ -66,6 +69,7 @@ export const traitsOf: Readonly<Record<TableFormat, FormatTraits>> = {
     partitionsInFiles: true,
     smallIntegers: false,
     timesOfDay: true,
+    requiredWithin: true,
     anyNames: true,
     // https://iceberg.apache.org/spec/#reserved-field-ids, `_partition`, and what Spark adds to the rows of a changelog.
     reservedNames: [

@@ -203,7 +203,7 @@ describe('procedures of Iceberg tables', () => {
     });
     await sql('DROP TABLE db.twin');
     expect(await ids('known')).toEqual([1]);
-    expect(await refusalOf(sql("CALL ice.system.rewrite_data_filez('db.known')"))).toMatchObject({ errorClass: 'ROUTINE_NOT_FOUND' });
+    expect(await refusalOf(sql("CALL ice.system.rewrite_data_filez('db.known')"))).toMatchObject({ errorClass: 'FAILED_TO_LOAD_ROUTINE' });
     expect(await refusalOf(sql("CALL ice.system.rewrite_manifests(tabel => 'db.known')"))).toMatchObject({
       errorClass: 'REQUIRED_PARAMETER_NOT_FOUND',
     });

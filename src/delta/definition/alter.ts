@@ -21,6 +21,7 @@ import { addFeature, dropFeature, isClustered, upgradeProtocol } from './change-
 import { changeType } from './change-type.ts';
 import { checkSchema } from './check-schema.ts';
 import type { PlannedChange } from './planned-change.ts';
+import { syncIdentity } from './sync-identity.ts';
 
 /**
  * ALTER TABLE: one version, or none when nothing changes. Rows and files stay; the protocol grows in the same commit where the change needs it.
@@ -73,6 +74,8 @@ async function planChange(
       return changeComment(base, change);
     case 'move-column':
       return moveColumn(base, change);
+    case 'sync-identity':
+      return syncIdentity(context, base, change, signal);
     case 'change-default':
       return changeDefault(base, change);
     case 'set-properties':
@@ -109,9 +112,7 @@ async function planChange(
 /** COMMENT ON TABLE: to the history it is a property, as in Spark. */
 function commentOn(base: DeltaSnapshot, comment: string | undefined, context: OperationContext): PlannedChange | undefined {
   if (base.metadata.description === comment) return undefined;
-  return comment === undefined
-    ? unsetProperties(base, { keys: ['comment'], ifExists: true }, context)
-    : setProperties(base, { comment }, context);
+  return comment === undefined ? unsetProperties(base, { keys: ['comment'] }, context) : setProperties(base, { comment }, context);
 }
 
 /** CLUSTER BY; no columns: CLUSTER BY NONE. For files to come. */

@@ -1,9 +1,9 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { type JsonObject, printJson } from '../../base/bigint-json.ts';
-import { fieldNamed, findColumn, hasColumn, withFieldAt, withFields } from '../../schema/column-path.ts';
-import { sqlTypeName } from '../../schema/sql-type.ts';
+import { fieldNamed, findColumn, hasColumn, notAStruct, withFieldAt, withFields } from '../../schema/column-path.ts';
+import { requiredWithin } from '../../schema/type-tree.ts';
 import type { Field, StructType } from '../../schema/types.ts';
-import { fieldExists, placed } from '../../table/column-changes.ts';
+import { fieldExists, movedColumn, placed } from '../../table/column-changes.ts';
 import type { ColumnPlace, DefinitionChange } from '../../table/definition-changes.ts';
 import { clusteringColumnsOf } from '../clustering.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
@@ -21,8 +21,8 @@ type ChangeOf<Kind extends DefinitionChange['kind']> = Extract<DefinitionChange,
 /**
  * ADD COLUMNS.
  *
- * @throws AnalysisException `FIELD_ALREADY_EXISTS` (42710), `FIELD_NOT_FOUND` (42704), `DELTA_ADD_COLUMN_PARENT_NOT_STRUCT` (42KD3),
- * `DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES`, `DELTA_ADD_COLUMN_NOT_NULL`, `WRONG_COLUMN_DEFAULTS_FOR_DELTA_ALTER_TABLE_ADD_COLUMN_NOT_SUPPORTED`,
+ * @throws AnalysisException `FIELD_ALREADY_EXISTS` (42710), `FIELD_NOT_FOUND` (42704) of a sibling, what `findColumn` throws,
+ * `DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES`, `DELTA_OPERATION_NOT_ALLOWED` (0AKDC) of NOT NULL, `WRONG_COLUMN_DEFAULTS_FOR_DELTA_ALTER_TABLE_ADD_COLUMN_NOT_SUPPORTED`,
  * and what `checkGenerated` throws.
  */
 export function addColumns(snapshot: DeltaSnapshot, change: ChangeOf<'add-columns'>): PlannedChange | undefined {
@@ -43,7 +43,7 @@ export function addColumns(snapshot: DeltaSnapshot, change: ChangeOf<'add-column
 /**
  * RENAME COLUMN; needs column mapping, for files keep the names they were written with.
  *
- * @throws AnalysisException `DELTA_UNSUPPORTED_RENAME_COLUMN` (0AKDC), `FIELD_NOT_FOUND`, `FIELD_ALREADY_EXISTS`, what depends on the column.
+ * @throws AnalysisException `DELTA_UNSUPPORTED_RENAME_COLUMN` (0AKDC), what `findColumn` throws, `FIELD_ALREADY_EXISTS`, what depends on the column.
  */
 export function renameColumn(snapshot: DeltaSnapshot, change: ChangeOf<'rename-column'>): PlannedChange {
   if (snapshot.mapping === 'none') throw needsMapping('DELTA_UNSUPPORTED_RENAME_COLUMN', 'Column rename');
@@ -68,7 +68,7 @@ export function renameColumn(snapshot: DeltaSnapshot, change: ChangeOf<'rename-c
  * DROP COLUMNS; needs column mapping.
  *
  * @throws AnalysisException `DELTA_UNSUPPORTED_DROP_COLUMN`, `DELTA_UNSUPPORTED_DROP_PARTITION_COLUMN`,
- * `DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN`, `DELTA_DROP_COLUMN_ON_SINGLE_FIELD_SCHEMA` (all 0AKDC), `FIELD_NOT_FOUND`, what depends on the column.
+ * `DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN`, `DELTA_DROP_COLUMN_ON_SINGLE_FIELD_SCHEMA` (all 0AKDC), what `findColumn` throws, what depends on the column.
  */
 export function dropColumns(snapshot: DeltaSnapshot, change: ChangeOf<'drop-columns'>): PlannedChange | undefined {
   const present = change.paths.filter((path) => change.ifExists !== true || hasColumn(snapshot.schema, path));
@@ -88,21 +88,14 @@ export function dropColumns(snapshot: DeltaSnapshot, change: ChangeOf<'drop-colu
   return { operation: 'DROP COLUMNS', operationParameters: { columns: printJson(dropped) }, schema };
 }
 
-/** ALTER COLUMN … FIRST / AFTER. @throws AnalysisException `FIELD_NOT_FOUND`. */
+/** ALTER COLUMN … FIRST / AFTER. @throws AnalysisException what `findColumn` throws. */
 export function moveColumn(snapshot: DeltaSnapshot, change: ChangeOf<'move-column'>): PlannedChange {
   const found = findColumn(snapshot.schema, change.path);
   if (found.inner.length > 0) throw notAColumn(change.path);
-  const schema = withFields(snapshot.schema, found.path.slice(0, -1), (fields) =>
-    placed(
-      fields.filter((field) => field !== found.field),
-      found.field,
-      change.place,
-    ),
-  );
-  return changeColumn(found.path, found.field, schema, change.place);
+  return changeColumn(found.path, found.field, movedColumn(snapshot.schema, found, change.place), change.place);
 }
 
-/** ALTER COLUMN … DROP NOT NULL. @throws AnalysisException `_LEGACY_ERROR_TEMP_2330` for the other way round, `FIELD_NOT_FOUND`. */
+/** ALTER COLUMN … DROP NOT NULL. @throws AnalysisException `_LEGACY_ERROR_TEMP_2330` for the other way round, what `findColumn` throws. */
 export function changeNullability(snapshot: DeltaSnapshot, change: ChangeOf<'change-nullability'>): PlannedChange | undefined {
   const found = findColumn(snapshot.schema, change.path);
   if (found.inner.length > 0) throw notAColumn(change.path);
@@ -123,7 +116,7 @@ export function changeNullability(snapshot: DeltaSnapshot, change: ChangeOf<'cha
   );
 }
 
-/** ALTER COLUMN … COMMENT. @throws AnalysisException `FIELD_NOT_FOUND`. */
+/** ALTER COLUMN … COMMENT. @throws AnalysisException what `findColumn` throws. */
 export function changeComment(snapshot: DeltaSnapshot, change: ChangeOf<'change-comment'>): PlannedChange | undefined {
   return withMetadata(snapshot, change.path, 'comment', change.comment);
 }
@@ -131,7 +124,7 @@ export function changeComment(snapshot: DeltaSnapshot, change: ChangeOf<'change-
 /**
  * ALTER COLUMN … SET / DROP DEFAULT; for rows to come.
  *
- * @throws AnalysisException `WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED` (0AKDE), `FIELD_NOT_FOUND`, and what `checkDefault` throws.
+ * @throws AnalysisException `WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED` (0AKDE), what `findColumn` throws, and what `checkDefault` throws.
  */
 export function changeDefault(snapshot: DeltaSnapshot, change: ChangeOf<'change-default'>): PlannedChange | undefined {
   if (change.expression !== undefined) {
@@ -170,18 +163,10 @@ function positionText(place: ColumnPlace | undefined): string | undefined {
 function checkAddable(schema: StructType, parent: readonly string[], field: Field, snapshot: DeltaSnapshot): void {
   const path = [...parent, field.name];
   const into = parent.length === 0 ? schema : findColumn(schema, parent).type;
-  if (into.kind !== 'struct') {
-    throw new AnalysisException({
-      errorClass: 'DELTA_ADD_COLUMN_PARENT_NOT_STRUCT',
-      sqlState: '42KD3',
-      message: `Cannot add ${path.join('.')} because its parent is not a StructType. Found ${sqlTypeName(into)}.`,
-      parameters: { columnName: path.join('.'), other: sqlTypeName(into) },
-      hint: 'columns go into structs; enter lists and maps by element, key and value',
-    });
-  }
+  if (into.kind !== 'struct') throw notAStruct(path, parent.length);
   if (fieldNamed(into.fields, field.name) !== undefined) throw fieldExists('add', path, into);
   if (snapshot.mapping === 'none') checkNames({ kind: 'struct', fields: [field] });
-  if (!field.nullable) throw notNullColumn(path);
+  if (!field.nullable || requiredWithin(field.type) !== undefined) throw notNullColumn(path);
   if (field.metadata?.['CURRENT_DEFAULT'] === undefined) return;
   throw new AnalysisException({
     errorClass: 'WRONG_COLUMN_DEFAULTS_FOR_DELTA_ALTER_TABLE_ADD_COLUMN_NOT_SUPPORTED',
@@ -230,13 +215,13 @@ function needsMapping(errorClass: string, what: string): AnalysisException {
 }
 
 function notNullColumn(path: readonly string[]): AnalysisException {
-  return refusal(
-    'DELTA_ADD_COLUMN_NOT_NULL',
-    `Column ${path.join('.')} cannot be added as NOT NULL: rows that are there have no value for it.`,
-    {
-      columnName: path.join('.'),
-    },
-  );
+  return new AnalysisException({
+    errorClass: 'DELTA_OPERATION_NOT_ALLOWED',
+    sqlState: '0AKDC',
+    message: 'Operation not allowed: `NOT NULL in ALTER TABLE ADD COLUMNS` is not supported for Delta tables',
+    parameters: { operation: 'NOT NULL in ALTER TABLE ADD COLUMNS' },
+    hint: `rows that are there have no value for ${path.join('.')}: add it without NOT NULL`,
+  });
 }
 
 function notAColumn(path: readonly string[]): AnalysisException {

@@ -65,15 +65,15 @@ export function setProperties(
 }
 
 /**
- * UNSET TBLPROPERTIES.
+ * UNSET TBLPROPERTIES. A property that is not there is passed over with IF EXISTS and without it, as Spark does.
  *
- * @throws AnalysisException `DELTA_UNSET_NON_EXISTENT_PROPERTY` (42616) unless `ifExists`, `DELTA_CANNOT_MODIFY_TABLE_PROPERTY`,
+ * @throws AnalysisException `DELTA_CANNOT_MODIFY_TABLE_PROPERTY`,
  * `DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE`.
  */
 export function unsetProperties(
   snapshot: DeltaSnapshot,
-  change: { readonly keys: readonly string[]; readonly ifExists: boolean },
-  { name: table, arbitraryProperties }: Pick<OperationContext, 'name' | 'arbitraryProperties'>,
+  change: { readonly keys: readonly string[] },
+  { arbitraryProperties }: Pick<OperationContext, 'arbitraryProperties'>,
 ): PlannedChange {
   const keys = change.keys.map((key) =>
     snapshot.properties[key] === undefined && key !== 'comment' ? canonicalKey(key, arbitraryProperties?.()) : key,
@@ -81,12 +81,10 @@ export function unsetProperties(
   for (const key of keys) {
     if (reserved.has(key)) throw ownProperty(key);
     if (key === mappingKeys.mode && snapshot.mapping !== 'none') throw modeChange(snapshot.mapping, 'none');
-    const there = key === 'comment' || snapshot.properties[key] !== undefined;
-    if (!there && !change.ifExists) throw notThere(key, table);
   }
   return {
     operation: 'UNSET TBLPROPERTIES',
-    operationParameters: { properties: printJson(keys), ifExists: change.ifExists },
+    operationParameters: { properties: printJson(keys), ifExists: true },
     configuration: Object.fromEntries(Object.entries(snapshot.properties).filter(([key]) => !keys.includes(key))),
     description: keys.includes('comment') ? { text: undefined } : undefined,
     alwaysMetadata: true,
@@ -153,15 +151,5 @@ function ownProperty(key: string): AnalysisException {
     message: `The Delta table configuration ${key} cannot be specified by the user`,
     parameters: { prop: key },
     hint: 'the table keeps it itself',
-  });
-}
-
-function notThere(key: string, table: string): AnalysisException {
-  return new AnalysisException({
-    errorClass: 'DELTA_UNSET_NON_EXISTENT_PROPERTY',
-    sqlState: '42616',
-    message: `Attempted to unset non-existent property '${key}' in table ${table}`,
-    parameters: { property: key, tableName: table },
-    hint: 'use UNSET TBLPROPERTIES IF EXISTS',
   });
 }

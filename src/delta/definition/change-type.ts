@@ -18,7 +18,7 @@ const typeChangesKey = 'delta.typeChanges';
  *
  * @throws AnalysisException `NOT_SUPPORTED_CHANGE_COLUMN` (0A000) for a type that cannot hold all values of the old one,
  * `DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP` (0AKDC) for a wider type that the table does not allow, `CANNOT_UPDATE_FIELD` (0A000) for
- * structs, lists and maps, `FIELD_NOT_FOUND`, what depends on the column.
+ * structs, lists and maps, what `findColumn` throws, what depends on the column.
  */
 export function changeType(
   snapshot: DeltaSnapshot,

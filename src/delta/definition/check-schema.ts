@@ -1,10 +1,10 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { columnExists } from '../../schema/column-exists.ts';
-import { schemaTree } from '../../schema/schema-tree.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import { duplicatePath, innerFields } from '../../schema/type-tree.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
 import { changeFields } from '../../table/change-columns.ts';
+import { noPartitionColumn } from '../../table/partitioning/partition-errors.ts';
 import { visitFields } from '../feature-catalogue.ts';
 
 /** Columns the change feed adds to rows. */
@@ -37,7 +37,7 @@ export interface SchemaRules {
  *
  * @throws AnalysisException `DELTA_EMPTY_SCHEMA`, `COLUMN_ALREADY_EXISTS` (42711), `DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES` (42K05),
  * `DELTA_UNSUPPORTED_DATA_TYPES` (0AKDC), `DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS` (42711), `ALL_PARTITION_COLUMNS_NOT_ALLOWED` (KD005), `_LEGACY_ERROR_TEMP_3060` for a partition
- * column that is none, `INVALID_PARTITION_COLUMN_DATA_TYPE` (0A000).
+ * column that is none, `DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED` (42601), `INVALID_PARTITION_COLUMN_DATA_TYPE` (0A000).
  */
 export function checkSchema(schema: StructType, rules: SchemaRules): void {
   if (schema.fields.length === 0) throw emptySchema();
@@ -110,7 +110,8 @@ function checkPartitionColumns(schema: StructType, partitionColumns: readonly st
   const seen = new Set<string>();
   for (const name of partitionColumns) {
     const field = schema.fields.find((candidate) => candidate.name === name);
-    if (field === undefined) throw missingPartitionColumn(name, schema);
+    if (field === undefined) throw noPartitionColumn(name, schema);
+    if (field.metadata?.['delta.identity.start'] !== undefined) throw partitionedByIdentity(name);
     if (seen.has(name)) throw twiceNamed(name);
     seen.add(name);
     if (!partitionable.has(field.type.kind)) throw unfitPartitionColumn(field.type);
@@ -124,12 +125,13 @@ function checkPartitionColumns(schema: StructType, partitionColumns: readonly st
   });
 }
 
-function missingPartitionColumn(name: string, schema: StructType): AnalysisException {
+function partitionedByIdentity(colName: string): AnalysisException {
   return new AnalysisException({
-    errorClass: '_LEGACY_ERROR_TEMP_3060',
-    message: `Couldn't find column ${name} in:\n${schemaTree(schema)}`,
-    parameters: { columnName: name },
-    hint: 'partition by columns of the table',
+    errorClass: 'DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED',
+    sqlState: '42601',
+    message: `PARTITIONED BY IDENTITY column ${colName} is not supported.`,
+    parameters: { colName },
+    hint: 'each of its values would be a partition of one row',
   });
 }
 

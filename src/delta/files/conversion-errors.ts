@@ -1,4 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { refusalOfCast } from '../../expr/sql/cast-sql.ts';
 import { conversionCheck as storeCheck } from '../../rows/values/conversion-errors.ts';
 import type { ConversionFault, ConversionRule } from '../../rows/values/convert-value.ts';
 import type { RowCheck } from '../../rows/values/row-checks.ts';
@@ -16,7 +17,7 @@ function cannotCast({ from, to, path }: ConversionFault): AnalysisException {
   const sqlExpr = `"${path.join('.')}"`;
   const [srcType, targetType] = [`"${sqlTypeName(from)}"`, `"${sqlTypeName(to)}"`];
   return new AnalysisException({
-    errorClass: 'DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION',
+    errorClass: refusalOfCast(from, to)?.errorClass ?? 'DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION',
     sqlState: '42K09',
     message: `Cannot resolve ${sqlExpr} due to data type mismatch: cannot cast ${srcType} to ${targetType}.`,
     parameters: { sqlExpr, srcType, targetType },

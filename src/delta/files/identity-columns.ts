@@ -52,9 +52,14 @@ export function withMarksMoved(
     if (column === undefined) return field;
     const mark = column.next + column.step * BigInt(rowCount - 1);
     if (mark < longMin || mark > longMax) throw exhausted(column);
-    return { ...field, metadata: { ...field.metadata, [keys.highWaterMark]: mark } };
+    return withMark(field, mark);
   });
   return { ...metadata, schemaString: printSchemaString({ kind: 'struct', fields }) };
+}
+
+/** The column with `mark` as the last value it gave. */
+export function withMark(field: Field, mark: bigint): Field {
+  return { ...field, metadata: { ...field.metadata, [keys.highWaterMark]: mark } };
 }
 
 /** @throws AnalysisException `DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED` (42808). */

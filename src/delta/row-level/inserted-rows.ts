@@ -28,7 +28,7 @@ export async function insertedRows(
   const parts: Relation[] = [];
   let { metadata } = snapshot;
   for (const { rows: given, members } of clauses) {
-    const prepared = prepareRows(context, snapshot, given, { matchBy: 'name', rule: 'store', members });
+    const prepared = prepareRows(context, snapshot, given, { matchBy: 'name', rule: 'cast', members });
     await refuseBrokenRows(work.engine, prepared.source, prepared.checks, work.signal);
     if (prepared.identities.length === 0) {
       parts.push(prepared.rows);

@@ -13,7 +13,7 @@ export function deltaRowTarget(name: string): RowTarget {
   return {
     name,
     errors,
-    conversion: 'store',
+    conversion: 'cast',
     fillsMembers: true,
     defaultOf: (field) => {
       const text = field.metadata?.['CURRENT_DEFAULT'];
@@ -36,7 +36,7 @@ const conditionFaults: Readonly<Record<ConditionFault, { readonly errorClass: st
 const errors: RowErrors = {
   // As for inserted rows, but a value out of range has a name of its own in UPDATE and MERGE.
   assignment: (fault) => {
-    const check = conversionCheck(fault, 'store');
+    const check = conversionCheck(fault, 'cast');
     return fault.kind === 'overflow' ? { ...check, error: () => overflow(fault) } : check;
   },
   structMembers: ({ from, to }) => {

@@ -61,7 +61,7 @@ function mergedDefinition(
   const data = request.rows.schema;
   const merged = mergeSchemas(base.schema, data, {
     matchBy: request.matchBy ?? 'name',
-    rule: request.storeAssignment === true ? 'store' : 'fit',
+    rule: request.storeAssignment === true ? 'cast' : 'fit',
     structsByPlace: byPlace,
     widen: request.mergeSchema === true && base.settings.typeWidening && base.protocol.writerFeatures?.some(isTypeWidening) === true,
   });

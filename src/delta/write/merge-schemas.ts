@@ -111,7 +111,7 @@ class Merger {
       this.widenings.push({ path, to: given });
       return table;
     }
-    if (this.#rules.rule === 'store' || widens(given, table)) return table;
+    if (this.#rules.rule === 'cast' || widens(given, table)) return table;
     // An untyped null arrives as an integer; the rows decide.
     if (given.kind === 'integer') return table;
     throw failedToMerge(path);

@@ -113,7 +113,7 @@ export class RowWrite {
     const prepare = (rows: Relation): PreparedRows =>
       prepareRows(this.#context, target, rows, {
         matchBy: this.#request.matchBy ?? 'name',
-        rule: this.#request.storeAssignment === true ? 'store' : 'fit',
+        rule: this.#request.storeAssignment === true ? 'cast' : 'fit',
         structsByPlace: this.#byPlace,
       });
     const checks = [

@@ -84,7 +84,7 @@ function readIdentity(stream: TokenStream, type: DataType, allowExplicitInsert: 
   const options = stream.takeOperator('(') ? readIdentityOptions(stream) : { start: 1n, step: 1n };
   if (options.step === 0n) {
     throw new AnalysisException({
-      errorClass: 'DELTA_IDENTITY_COLUMNS_ILLEGAL_STEP',
+      errorClass: 'IDENTITY_COLUMNS_ILLEGAL_STEP',
       sqlState: '42611',
       message: 'IDENTITY column step cannot be 0.',
     });

@@ -1,4 +1,4 @@
-import type { TextPosition } from '../../base/analysis-exception.ts';
+import { AnalysisException, type TextPosition } from '../../base/analysis-exception.ts';
 import type { Expression, FrameBound, SortKey, Window } from '../expression.ts';
 import type { TokenStream } from './token-stream.ts';
 
@@ -62,11 +62,24 @@ function readWithinGroup(reader: ExpressionReader, name: string, given: number):
   return [...missing, expression, { kind: 'literal', literal: { type: 'boolean', value: descending } }];
 }
 
+/** Each is a part of the expression. */
+const maxStackedRows = 100_000;
+
+function noRowCount(rows: number): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE',
+    sqlState: '42K09',
+    message: `Cannot resolve "stack(${rows}, …)" due to data type mismatch: The \`n\` must be between (0, ${maxStackedRows}] (current value = ${rows}).`,
+    parameters: { exprName: 'n', valueRange: `(0, ${maxStackedRows}]`, currentValue: String(rows) },
+  });
+}
+
 /** `stack(n, …)`: n rows of the values, columns `col0`, `col1` …, as the structs of one list. */
 function stacked(call: Call): Expression {
   const [count, ...values] = call.arguments;
-  const rows = count?.kind === 'literal' && count.literal.type === 'integer' ? Number(count.literal.value) : 0;
-  if (rows < 1 || rows > values.length) return call;
+  const rows = count?.kind === 'literal' && count.literal.type === 'integer' ? Number(count.literal.value) : undefined;
+  if (rows === undefined || rows > maxStackedRows || values.length === 0) return call;
+  if (rows < 1) throw noRowCount(rows);
   const width = Math.ceil(values.length / rows);
   const structs = Array.from({ length: rows }, (_, row): Expression => {
     const members = Array.from({ length: width }, (_member, column): Expression => {

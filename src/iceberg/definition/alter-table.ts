@@ -77,6 +77,8 @@ function updatesFor(
       throw unsupported('CHECK constraints of Iceberg tables', 'columns can be NOT NULL when the table is created');
     case 'cluster-by':
       throw unsupported('CLUSTER BY of Iceberg tables', 'use PARTITIONED BY, or ALTER TABLE … WRITE ORDERED BY');
+    case 'sync-identity':
+      throw unsupported('SYNC IDENTITY of Iceberg tables', 'their columns number no rows');
     case 'upgrade-protocol':
       throw unsupported('the protocol upgrade of Iceberg tables', "set the table property 'format-version'");
     case 'add-feature':

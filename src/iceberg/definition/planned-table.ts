@@ -3,12 +3,13 @@ import type { TimeZone } from '../../expr/time-zone.ts';
 import { columnExists } from '../../schema/column-exists.ts';
 import { duplicatePath } from '../../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
+import { noPartitionColumn, partitionedTwice } from '../../table/partitioning/partition-errors.ts';
 import type { PartitionFieldDefinition, Transform } from '../../table/partitioning/transform.ts';
 import { printTransform } from '../../table/partitioning/transform.ts';
 import type { TableDefinition } from '../../table/table.ts';
 import type { CreateRequest } from '../../table/table-formats.ts';
 import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
-import { columnsById } from '../metadata/schema-fields.ts';
+import { columnAt, columnsById } from '../metadata/schema-fields.ts';
 import type { IcebergSchema, PartitionField, TableMetadata } from '../metadata/table-metadata.ts';
 import { mainBranch } from '../snapshot-state-of.ts';
 import { withDefaults } from './default-value.ts';
@@ -127,14 +128,19 @@ interface WantedField {
 
 type FieldIds = (wanted: WantedField) => { readonly fieldId: number; readonly name: string | undefined };
 
-/** The spec of a definition. @throws AnalysisException `ICEBERG_DEFINITION_REFUSED`, `FIELD_NOT_FOUND`. */
+/**
+ * The spec of a definition.
+ *
+ * @throws AnalysisException `ICEBERG_DEFINITION_REFUSED`, `_LEGACY_ERROR_TEMP_3060` of a column that is none, `_LEGACY_ERROR_TEMP_3058` of one twice.
+ */
 function partitionFieldsOf(definition: TableDefinition, schema: IcebergSchema, idFor: FieldIds): readonly PartitionField[] {
   const wanted: readonly PartitionFieldDefinition[] =
     definition.partitioning ?? definition.partitionColumns.map((column) => ({ source: [column], transform: { kind: 'identity' } }));
   const names = new Map<string, string>();
   const fields: PartitionField[] = [];
   for (const { source, transform, name } of wanted) {
-    const column = findSource(schema, source);
+    const column = columnAt(schema, source);
+    if (column === undefined) throw noPartitionColumn(source.join('.'), schema.struct);
     const kind = `${column.id} ${isPeriod(transform) ? 'period' : printTransform(transform)}`;
     const { fieldId, name: knownName } = idFor({ sourceId: column.id, transform, name });
     const field: PartitionField = {
@@ -144,6 +150,7 @@ function partitionFieldsOf(definition: TableDefinition, schema: IcebergSchema, i
       transform,
     };
     const rival = names.get(kind);
+    if (rival !== undefined && !isPeriod(transform)) throw partitionedTwice(column.path.join('.'));
     if (rival !== undefined) throw refusedDefinition(`Cannot add redundant partition: ${rival} conflicts with ${field.name}`);
     names.set(kind, field.name);
     const namesake = schema.struct.fields.find((candidate) => candidate.name === field.name);

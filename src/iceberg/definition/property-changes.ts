@@ -1,7 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
 import type { IcebergSchema, TableMetadata } from '../metadata/table-metadata.ts';
-import { refusedDefinition } from './definition-errors.ts';
+import { refusedDefinition, unsupportedChange } from './definition-errors.ts';
 import { refuseIgnored } from './property-catalogue.ts';
 import { checkPropertyValues } from './property-values.ts';
 
@@ -36,7 +36,7 @@ export function setPropertyUpdates(metadata: TableMetadata, properties: Readonly
   );
   const changed = Object.entries(storedProperties(properties)).filter(([key, value]) => metadata.properties[key] !== value);
   return [
-    ...(version === undefined ? [] : upgradeUpdates(metadata.formatVersion, formatVersionOf(version))),
+    ...(version === undefined ? [] : upgradeUpdates(metadata.formatVersion, formatVersionOf(version, unsupportedChange))),
     ...(changed.length === 0 ? [] : [{ action: 'set-properties', updates: Object.fromEntries(changed) } as const]),
   ];
 }
@@ -65,17 +65,17 @@ function storedProperties(properties: Readonly<Record<string, string>>): Readonl
   return Object.fromEntries(Object.entries(properties).filter(([key]) => key !== formatVersionKey));
 }
 
-/** @throws AnalysisException `ICEBERG_DEFINITION_REFUSED`. */
-export function formatVersionOf(text: string): 1 | 2 | 3 {
+/** @throws AnalysisException what `refuse` makes. */
+export function formatVersionOf(text: string, refuse: (message: string) => AnalysisException = refusedDefinition): 1 | 2 | 3 {
   if (text === '1') return 1;
   if (text === '2') return 2;
   if (text === '3') return 3;
-  throw refusedDefinition(`Cannot upgrade table to unsupported format version: v${text} (supported: v3)`);
+  throw refuse(`Cannot upgrade table to unsupported format version: v${text} (supported: v3)`);
 }
 
-/** @throws AnalysisException `ICEBERG_DEFINITION_REFUSED` for an older version than the table has. */
+/** @throws AnalysisException `_LEGACY_ERROR_TEMP_2045` for an older version than the table has. */
 export function upgradeUpdates(current: 1 | 2 | 3, wanted: 1 | 2 | 3): readonly MetadataUpdate[] {
-  if (wanted < current) throw refusedDefinition(`Cannot downgrade v${current} table to v${wanted}`);
+  if (wanted < current) throw unsupportedChange(`Cannot downgrade v${current} table to v${wanted}`);
   return wanted === current ? [] : [{ action: 'upgrade-format-version', formatVersion: wanted }];
 }
 

@@ -3,7 +3,7 @@ import { type FoundColumn, fieldNamed, findColumn, hasColumn, withFieldAt, withF
 import { hasLength } from '../../schema/declared-length.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
-import { fieldExists, placed } from '../../table/column-changes.ts';
+import { fieldExists, movedColumn, placed } from '../../table/column-changes.ts';
 import type { DefinitionChange } from '../../table/definition-changes.ts';
 import { columnsById, fieldById } from '../metadata/schema-fields.ts';
 import type { IcebergSchema, TableMetadata } from '../metadata/table-metadata.ts';
@@ -53,7 +53,7 @@ interface Subject {
  * The current schema of a table after a change (https://iceberg.apache.org/spec/#schema-evolution): columns keep their ids whatever they
  * are called and wherever they stand, so that old files stay readable. The current schema itself may come out.
  *
- * @throws AnalysisException `FIELD_NOT_FOUND` (42704), `FIELD_ALREADY_EXISTS` (42710), `NOT_SUPPORTED_CHANGE_COLUMN` (0A000),
+ * @throws AnalysisException what `findColumn` throws, `FIELD_ALREADY_EXISTS` (42710), `NOT_SUPPORTED_CHANGE_COLUMN` (0A000),
  * `_LEGACY_ERROR_TEMP_2330` for optional to required, `_LEGACY_ERROR_TEMP_2045` for everything else a table cannot take.
  */
 export function changeSchema(subject: Subject, change: SchemaChange): ChangedSchema {
@@ -193,13 +193,7 @@ function moved(struct: StructType, { path, place }: ChangeOf<'move-column'>): St
   if (place.kind === 'after' && place.sibling.toLowerCase() === found.field.name.toLowerCase()) {
     throw unsupportedChange(`Cannot move ${found.path.join('.')} after itself`);
   }
-  return withFields(struct, found.path.slice(0, -1), (fields) =>
-    placed(
-      fields.filter((field) => field !== found.field),
-      found.field,
-      place,
-    ),
-  );
+  return movedColumn(struct, found, place);
 }
 
 function withDefault(struct: StructType, { path, expression }: ChangeOf<'change-default'>, options: DefaultOptions): StructType {

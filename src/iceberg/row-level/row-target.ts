@@ -67,6 +67,7 @@ const errors: RowErrors = {
     });
   },
   memberInserted: (path) => invalidAssignments(`INSERT assignment keys cannot be nested fields: \`${path.join('.')}\`.`),
+  columnLeftOut: (column) => invalidAssignments(`No assignment for the column \`${column}\`, which is NOT NULL and has no default.`),
   duplicateInsertColumns: () => invalidAssignments('The columns of an INSERT clause must be different.'),
 };
 

@@ -33,7 +33,7 @@ async function planDelete<File>(table: RowTable<File>, request: DeleteRequest): 
   const startedMs = work.clock.monotonicMs();
   if (condition === undefined) return removal(table, await table.filesFor(undefined), { condition, readFiles: [], startedMs });
   const scope = new RowScope([{ alias, schema, columnSql: touchedColumn }], work.now);
-  const bound = await scope.bindCondition(work.engine, condition, work.signal);
+  const bound = await scope.bindCondition(work.engine, condition, work);
   const candidates = await table.filesFor(bound);
   const textsOf: RowTable<File>['partitionTexts'] = (file, fields) => table.partitionTexts(file, fields);
   const whole = await filesOfPartitions(work, candidates, { bound, schema, alias, textsOf });

@@ -74,18 +74,24 @@ export class RowScope {
   }
 
   /**
-   * A condition, bound and fit to be asked of every row more than once.
+   * A condition, bound and fit to be asked of every row more than once. `joins`: it tells which rows of both sides belong together.
    *
-   * @throws AnalysisException `INVALID_NON_DETERMINISTIC_EXPRESSIONS` (42K0E), `DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN` (42K09), and as `bind`.
+   * @throws AnalysisException `INVALID_NON_DETERMINISTIC_EXPRESSIONS` (42K0E), `DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN` (42K09) or
+   * `JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE` (42K0E), and as `bind`.
    */
-  async bindCondition(engine: Engine, condition: Expression, signal?: AbortSignal): Promise<Expression> {
+  async bindCondition(
+    engine: Engine,
+    condition: Expression,
+    { signal, joins = false }: { readonly signal?: AbortSignal | undefined; readonly joins?: boolean },
+  ): Promise<Expression> {
     const bound = this.bind(condition);
     if (!isDeterministic(bound)) throw notDeterministic([bound]);
-    const [type] = await this.typesOf(engine, [bound], signal);
-    // A bare NULL is a condition that never holds.
+    const [found] = await this.typesOf(engine, [bound], signal);
+    // A bare NULL is a condition that never holds, but nothing that rows are joined on.
     const isNull = bound.kind === 'literal' && bound.literal.type === 'null';
-    if (type !== undefined && type.kind !== 'boolean' && !isNull) throw notBoolean(bound, type);
-    return bound;
+    const type: DataType | undefined = isNull ? { kind: 'void' } : found;
+    if (type === undefined || type.kind === 'boolean' || (isNull && !joins)) return bound;
+    throw joins ? joinNotBoolean(bound, type) : notBoolean(bound, type);
   }
 
   #sideOf(column: string, qualifier: string | undefined): Side {
@@ -120,6 +126,16 @@ export function notDeterministic(bound: readonly Expression[]): AnalysisExceptio
     sqlState: '42K0E',
     message: `The operator expects a deterministic expression, but the actual expression is ${sqlExprs}.`,
     parameters: { sqlExprs },
+  });
+}
+
+function joinNotBoolean(bound: Expression, found: DataType): AnalysisException {
+  const [joinCondition, conditionType] = [`"${historyText(bound)}"`, `"${printType(found)}"`];
+  return new AnalysisException({
+    errorClass: 'JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE',
+    sqlState: '42K0E',
+    message: `The join condition ${joinCondition} has the invalid type ${conditionType}, expected "BOOLEAN".`,
+    parameters: { joinCondition, conditionType },
   });
 }
 

@@ -23,7 +23,7 @@ async function planUpdate<File>(table: RowTable<File>, request: UpdateRequest): 
   if (places !== undefined) return planPlaced(table, { command: 'update', places, assignments: request.assignments });
   const startedMs = work.clock.monotonicMs();
   const scope = new RowScope([{ alias, schema, columnSql: touchedColumn }], work.now);
-  const condition = request.condition === undefined ? undefined : await scope.bindCondition(work.engine, request.condition, work.signal);
+  const condition = request.condition === undefined ? undefined : await scope.bindCondition(work.engine, request.condition, work);
   const assignments = request.assignments.map((assignment) => withoutAlias(assignment, alias, schema));
   const assigned = assignedColumns(work.target, schema, { assignments, unknown: (path) => unresolvedColumn(path, [{ schema }]) });
   const { values, checks } = await assignedValues(work, assigned, { scope, current: touchedColumn });

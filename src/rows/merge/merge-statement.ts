@@ -78,7 +78,7 @@ export function checkClauses(target: RowTarget, clauses: readonly MergeClause[])
  * Resolves every name of the request.
  *
  * @throws AnalysisException `unresolvedInMerge`, `mergeCondition`, `duplicateInsertColumns` of the target's errors,
- * `DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN` (42K09), and those of assignments.
+ * `DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN` (42K09), `JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE` (42K0E) of ON, and those of assignments.
  */
 export async function resolveMerge(
   work: RowWork,
@@ -86,7 +86,7 @@ export async function resolveMerge(
   scopes: MergeScopes,
   target: MergeTarget,
 ): Promise<MergeStatement> {
-  const condition = await boundCondition(work, scopes.both, request.condition, 'search condition');
+  const condition = await boundCondition(work, scopes.both, request.condition, searchCondition);
   const matched: ChangeClause[] = [];
   const notMatched: InsertClause[] = [];
   const notMatchedBySource: ChangeClause[] = [];
@@ -127,8 +127,11 @@ async function boundCondition(work: RowWork, scope: RowScope, condition: Express
   if (hasAggregate(condition)) throw work.target.errors.mergeCondition('aggregate', historyText(condition), clause);
   const bound = bindInMerge(work.target, scope, clause)(condition);
   if (!isDeterministic(bound)) throw work.target.errors.mergeCondition('random', historyText(bound), clause);
-  return scope.bindCondition(work.engine, bound, work.signal);
+  return scope.bindCondition(work.engine, bound, { signal: work.signal, joins: clause === searchCondition });
 }
+
+/** As messages call what stands behind ON. */
+const searchCondition = 'search condition';
 
 const scopeNames: Readonly<Record<MergeClause['on'], ScopeName>> = {
   matched: 'both',
@@ -166,7 +169,7 @@ function assignmentsOf(table: RowTarget, clause: MergeClause, place: ClausePlace
     };
   }
   const assignments = given.map((assignment) => withoutAlias(assignment, request.targetAlias, target.schema));
-  if (clause.action === 'insert') checkInsertColumns(table, assignments);
+  if (clause.action === 'insert') checkInsertColumns(table, assignments, target.schema);
   const unknown = (path: readonly string[]): AnalysisException =>
     table.errors.unresolvedInMerge(path.join('.'), { clause: `${place.label} clause`, sides: [scopes.target] });
   return {
@@ -192,9 +195,16 @@ function starAssignments(table: RowTarget, place: ClausePlace): readonly Assignm
   });
 }
 
-function checkInsertColumns(table: RowTarget, assignments: readonly Assignment[]): void {
+function checkInsertColumns(table: RowTarget, assignments: readonly Assignment[], { fields }: StructType): void {
   const names = assignments.map(({ target }) => target.join('.').toLowerCase());
-  if (new Set(names).size < names.length) throw table.errors.duplicateInsertColumns();
+  const given = new Set(names);
+  if (given.size < names.length) throw table.errors.duplicateInsertColumns();
+  const leftOut = fields.find((field) => !field.nullable && !given.has(field.name.toLowerCase()) && table.defaultOf(field) === undefined);
+  if (leftOut !== undefined && !table.isComputed(leftOut)) throwIfAny(table.errors.columnLeftOut?.(leftOut.name));
+}
+
+function throwIfAny(error: AnalysisException | undefined): void {
+  if (error !== undefined) throw error;
 }
 
 const kinds: Readonly<Record<MergeClause['on'], { readonly word: string; readonly errorClass: string }>> = {

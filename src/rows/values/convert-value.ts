@@ -1,4 +1,4 @@
-import { castSql } from '../../expr/sql/cast-sql.ts';
+import { castSql, isPlainCast } from '../../expr/sql/cast-sql.ts';
 import { sqlText, typeSql } from '../../expr/sql/engine-sql.ts';
 import type { ZoneRule } from '../../expr/time-zone.ts';
 import { fieldNamed } from '../../schema/column-path.ts';
@@ -8,9 +8,10 @@ import type { DataType, Field, StructType } from '../../schema/types.ts';
 
 /**
  * How a value that has another type is taken: `fit` takes only what loses nothing by its type; `store` casts as SQL INSERT does, and what
- * cannot be cast breaks the row; `ansi` casts as `store` does, but never text to another type that has literals of its own.
+ * cannot be cast breaks the row; `ansi` casts as `store` does, but never text to another type that has literals of its own; `cast` takes all
+ * that CAST does.
  */
-export type ConversionRule = 'fit' | 'store' | 'ansi';
+export type ConversionRule = 'fit' | 'store' | 'ansi' | 'cast';
 
 /** A value that cannot become the column's. */
 export interface ConversionFault {
@@ -168,13 +169,19 @@ function convertScalar(value: string, types: { readonly from: DataType; readonly
   const { from, to } = types;
   const fault = { from, to, path: options.path, value: options.within === true ? undefined : value };
   if (widens(from, to)) return { sql: `CAST(${value} AS ${typeSql(to)})`, faults: [] };
-  if (options.rule === 'fit' || !castable(from, to) || (options.rule === 'ansi' && from.kind === 'string' && !textOnly.has(to.kind))) {
+  if (!isTaken(options.rule, from, to)) {
     return { sql: `CAST(NULL AS ${typeSql(to)})`, faults: [{ ...fault, kind: 'mismatch', broken: `${value} IS NOT NULL` }] };
   }
   const cast = (safe: boolean): string => castSql(value, { from, to, safe, zone: options.zone });
   if (to.kind === 'string' || to.kind === 'binary') return { sql: cast(false), faults: [] };
   const kind = from.kind === 'string' ? 'malformed' : 'overflow';
   return { sql: cast(false), faults: [{ ...fault, kind, broken: `(${value} IS NOT NULL AND ${cast(true)} IS NULL)` }] };
+}
+
+function isTaken(rule: ConversionRule, from: DataType, to: DataType): boolean {
+  if (rule === 'fit') return false;
+  if (rule === 'cast' && (isPlainCast(from, to) || (nested.has(from.kind) && to.kind === 'string'))) return true;
+  return castable(from, to) && !(rule === 'ansi' && from.kind === 'string' && !textOnly.has(to.kind));
 }
 
 const integerDigits: ReadonlyMap<DataType['kind'], number> = new Map([

@@ -51,7 +51,8 @@ async function analyzeRange(analysis: Analysis, plan: FunctionPlan): Promise<Ana
 
 async function analyzeTableChanges(analysis: Analysis, plan: FunctionPlan, name: string): Promise<Analyzed> {
   const [table, start, end, ...others] = plan.arguments;
-  if (table === undefined || start === undefined || others.length > 0) throw wrongArguments(plan, '2 or 3');
+  if (table === undefined || start === undefined || others.length > 0)
+    throw wrongArguments(plan, '2 or 3', 'INCORRECT_NUMBER_OF_ARGUMENTS');
   const text = nameText(analysis, table, plan);
   const parts = name === 'table_changes' ? new TokenStream(text).expectNameParts('a table') : ['delta', text];
   const from = await changePoint(analysis, start);
@@ -65,9 +66,9 @@ function nameText(analysis: Analysis, table: Expression, plan: FunctionPlan): st
   throw wrongArguments(plan, 'the name of a table, a first and perhaps a last version or time');
 }
 
-function wrongArguments(plan: FunctionPlan, expected: string): AnalysisException {
+function wrongArguments(plan: FunctionPlan, expected: string, errorClass = 'WRONG_NUM_ARGS.WITHOUT_SUGGESTION'): AnalysisException {
   return new AnalysisException({
-    errorClass: 'WRONG_NUM_ARGS.WITHOUT_SUGGESTION',
+    errorClass,
     sqlState: '42605',
     message: `The \`${plan.name}\` requires ${expected} parameters but the actual number is ${plan.arguments.length} (line ${plan.at.line}, column ${plan.at.column}).`,
     parameters: { functionName: `\`${plan.name}\`` },

@@ -28,6 +28,7 @@ export async function analyzeTable(analysis: Analysis, source: TableSource): Pro
   if (view !== undefined) return analyzeView(analysis, view, source);
   const { table, selector }: SelectedTable = found ?? { table: await execution.runtime.tables.load(source.reference, execution.signal) };
   const qualifier = source.reference.kind === 'name' ? source.reference.parts.join('.') : undefined;
+  if (source.at !== undefined && selector?.at !== undefined) throw travelsTwice(selector.branch);
   const at = source.at ?? selector?.at;
   if (selector?.metadataTable !== undefined) {
     const rows = await table.metadataTable(selector.metadataTable, source.at, execution.signal);
@@ -79,5 +80,17 @@ function refuseReserved(names: readonly string[]): void {
     sqlState: '42711',
     message: `the table has columns [${taken.join(', ')}], which the change feed adds itself`,
     hint: 'rename or drop these columns',
+  });
+}
+
+/** A name that tells a point in time, read at another one. */
+function travelsTwice(branch: string | undefined): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'UNSUPPORTED_FEATURE.TIME_TRAVEL',
+    sqlState: '0A000',
+    kind: 'unsupported',
+    message:
+      branch === undefined ? "Can't time travel using selector and Spark time travel spec at the same time" : "Can't time travel in branch",
+    hint: 'read the table itself at a version or time',
   });
 }

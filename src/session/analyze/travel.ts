@@ -17,7 +17,25 @@ export async function changePoint(analysis: Analysis, value: Expression): Promis
   const prepared = analysis.prepared(value);
   const literal = prepared.kind === 'literal' ? prepared.literal : undefined;
   if (literal?.type === 'integer') return { kind: 'version', version: Number(literal.value) };
+  if (literal?.type === 'null') throw nullBoundary();
+  if (literal?.type === 'boolean') throw noBoundary(value);
   return timestampPoint(analysis, value, literal?.type === 'string' ? literal.value : printExpression(prepared));
+}
+
+function nullBoundary(): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DELTA_CDC_READ_NULL_RANGE_BOUNDARY',
+    sqlState: '22004',
+    message: 'CDC read start/end parameters cannot be null. Please provide a valid version or timestamp.',
+  });
+}
+
+function noBoundary(value: Expression): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'DELTA_UNSUPPORTED_EXPRESSION',
+    sqlState: '0A000',
+    message: `Unsupported expression type of ${printExpression(value)} for the range of changes. The supported types are INT, BIGINT, STRING and TIMESTAMP.`,
+  });
 }
 
 async function versionPoint(analysis: Analysis, value: Expression): Promise<ReadPoint> {

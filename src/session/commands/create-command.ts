@@ -1,5 +1,8 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
+import { describeType } from '../../schema/describe-type.ts';
+import { requiredWithin } from '../../schema/type-tree.ts';
 import type { StructType } from '../../schema/types.ts';
-import type { TableFormat } from '../../table/formats.ts';
+import { type TableFormat, traitsOf } from '../../table/formats.ts';
 import type { PartitionFieldDefinition } from '../../table/partitioning/transform.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { CreateRequest, CreateResult } from '../../table/table-formats.ts';
@@ -22,12 +25,15 @@ export interface CreateTableRequest {
   readonly clusterBy: readonly (readonly string[])[];
   readonly properties: Readonly<Record<string, string>>;
   readonly rows?: Relation | undefined;
+  /** SQL, whose refusals have names of their own. */
+  readonly byStatement?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** CREATE TABLE and its kin, by name or by path. @throws AnalysisException `TABLE_OR_VIEW_ALREADY_EXISTS`, `DELTA_PATH_EXISTS` … */
+/** CREATE TABLE and its kin, by name or by path. @throws AnalysisException `TABLE_OR_VIEW_ALREADY_EXISTS`, `DELTA_NESTED_NOT_NULL_CONSTRAINT` … */
 export async function createTableCommand(runtime: SessionRuntime, request: CreateTableRequest): Promise<CreateResult> {
   const { reference, mode, format, signal } = request;
+  if (request.rows === undefined) refuseRequired(format, request.schema);
   const common = {
     ...commitOptionsOf({ runtime, signal }),
     ...new WriteOptions([]).fileOptions(runtime.conf),
@@ -49,9 +55,35 @@ export async function createTableCommand(runtime: SessionRuntime, request: Creat
   }
   const location = runtime.tables.absolutePath(reference.path);
   const existing = await runtime.tables.find(reference, signal);
-  if (existing !== undefined && mode === 'create') throw pathExists(location);
+  if (existing !== undefined && mode === 'create') throw request.byStatement === true ? alreadyExists(reference) : pathExists(location);
   if (existing === undefined && mode === 'replace') throw pathNotFound(location);
   const result = await runtime.tables.driver(format).createTable({ ...common, name: location, location });
   runtime.tables.forget(location);
   return result;
+}
+
+/** Nobody would hold rows to it. */
+function refuseRequired(format: TableFormat, schema: StructType): void {
+  const found = traitsOf[format].requiredWithin ? undefined : requiredWithin(schema);
+  if (found === undefined) return;
+  const [parent, nestType] = [found.path.join('.'), found.part];
+  throw new AnalysisException({
+    errorClass: 'DELTA_NESTED_NOT_NULL_CONSTRAINT',
+    sqlState: '0AKDC',
+    message: `The ${nestType} type of the field ${parent} contains a NOT NULL constraint. Delta does not support NOT NULL constraints nested within arrays or maps.`,
+    parameters: { nestType, parent, type: describeType(schema) },
+    hint: `leave NOT NULL out, and add a CHECK constraint on ${parent}`,
+  });
+}
+
+function alreadyExists({ format, path }: { readonly format: string; readonly path: string }): AnalysisException {
+  const relationName = `\`${format}\`.\`${path}\``;
+  return new AnalysisException({
+    errorClass: 'TABLE_OR_VIEW_ALREADY_EXISTS',
+    alias: 'DELTA_PATH_EXISTS',
+    sqlState: '42P07',
+    message: `Cannot create table or view ${relationName} because it already exists.`,
+    parameters: { relationName },
+    hint: 'use CREATE TABLE IF NOT EXISTS, or CREATE OR REPLACE TABLE',
+  });
 }

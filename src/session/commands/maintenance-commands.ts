@@ -36,7 +36,7 @@ export async function vacuumCommand({ runtime, table, signal }: CommandTarget, r
 export async function restoreCommand(target: CommandTarget, to: ReadPoint): Promise<CommandResult> {
   const { table, signal } = target;
   const timestamp = to.kind === 'timestamp' ? to.text : undefined;
-  const version = to.kind === 'version' ? await restorable(target, BigInt(to.version)) : (await table.findSnapshot(to, signal)).version;
+  const version = to.kind === 'version' ? await restorable(target, BigInt(to.version)) : await restorableAt(target, to);
   const newest = await table.refresh(signal);
   await requireVersionKept(target.runtime, table, { version, newest, signal });
   const result = await table.operations.restore({ version, timestamp }, commitOptionsOf(target));
@@ -56,6 +56,28 @@ export async function generateCommand({ table, signal }: CommandTarget, mode: st
   if (mode.toLowerCase() !== 'symlink_format_manifest') throw unsupported(`GENERATE ${mode}`, 'the mode is symlink_format_manifest');
   await table.operations.generateManifest(signal);
   return noResult;
+}
+
+const restoreClasses: Readonly<Record<string, readonly [errorClass: string, place: string] | undefined>> = {
+  DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION: ['DELTA_CANNOT_RESTORE_TIMESTAMP_EARLIER', 'before the earliest version'],
+  DELTA_TIMESTAMP_GREATER_THAN_COMMIT: ['DELTA_CANNOT_RESTORE_TIMESTAMP_GREATER', 'after the latest version'],
+};
+
+/** A time outside of the history is told under names of its own. */
+async function restorableAt({ table, signal }: CommandTarget, to: ReadPoint): Promise<Version> {
+  try {
+    return (await table.findSnapshot(to, signal)).version;
+  } catch (error) {
+    const [errorClass, place] = (error instanceof AnalysisException ? restoreClasses[error.errorClass] : undefined) ?? [];
+    if (errorClass === undefined || place === undefined || to.kind !== 'timestamp') throw error;
+    throw new AnalysisException({
+      errorClass,
+      sqlState: '22003',
+      message: `Cannot restore table to timestamp (${to.text}) as it is ${place} available.`,
+      parameters: { requestedTimestamp: to.text },
+      cause: error,
+    });
+  }
 }
 
 /** The table itself refuses what is no version of it; a negative number, or one that no table reaches, cannot be one. */

@@ -1,7 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { nearestName } from '../../base/nearest-name.ts';
 import type { Procedure, ProcedureParameter, ProcedureValue } from '../../table/queries.ts';
-import { tableNotFound } from '../../table/table-names.ts';
+import { quotedName, tableNotFound } from '../../table/table-names.ts';
 import { namePath } from '../column.ts';
 import type { CommandResult } from '../commands/command-result.ts';
 import type { TableReference } from '../plan/plan.ts';
@@ -22,7 +22,7 @@ const tableParameter: ProcedureParameter = { name: 'table', type: 'string', requ
  * CALL catalog.system.procedure(arguments): arguments by name or by place. What the table's format does is among its `procedures`; a few
  * concern the session or the catalog.
  *
- * @throws AnalysisException `ROUTINE_NOT_FOUND`, `REQUIRED_PARAMETER_NOT_FOUND`, `UNRECOGNIZED_PARAMETER_NAME`, and what the procedure throws.
+ * @throws AnalysisException `ROUTINE_NOT_FOUND`, `FAILED_TO_LOAD_ROUTINE`, `WRONG_NUM_ARGS.WITHOUT_SUGGESTION`, `REQUIRED_PARAMETER_NOT_FOUND`, `UNRECOGNIZED_PARAMETER_NAME`, and what the procedure throws.
  */
 export async function callProcedure(context: StatementContext, statement: CallStatement): Promise<CommandResult> {
   const { catalog, name } = procedureName(context, statement);
@@ -96,7 +96,8 @@ async function argumentsFor(
   const values = new Map<string, ProcedureValue>();
   for (const [index, { name, value }] of given.entries()) {
     const parameter = name === undefined ? parameters[index] : parameters.find((candidate) => candidate.name === name.toLowerCase());
-    if (parameter === undefined) throw unknownArgument(procedure, name ?? `number ${index + 1}`, parameters);
+    if (parameter === undefined)
+      throw name === undefined ? tooMany(procedure, parameters, given.length) : unknownArgument(procedure, name, parameters);
     if (values.has(parameter.name)) throw twice(procedure, parameter.name);
     values.set(parameter.name, await argumentValue(context, parameter, value));
   }
@@ -110,10 +111,10 @@ function procedureNotFound({ procedure }: CallStatement, known: readonly Procedu
     known.map(({ name }) => name),
   );
   return new AnalysisException({
-    errorClass: 'ROUTINE_NOT_FOUND',
-    sqlState: '42883',
+    errorClass: 'FAILED_TO_LOAD_ROUTINE',
+    sqlState: '38000',
     kind: 'not-found',
-    message: `The procedure ${procedure.parts.join('.')} cannot be found for this table.`,
+    message: `Failed to load routine ${quotedName(procedure.parts)}: there is no such procedure for this table.`,
     hint:
       known.length === 0 ? 'Delta tables have statements: OPTIMIZE, VACUUM, RESTORE' : `did you mean ${nearest ?? known[0]?.name ?? ''}?`,
   });
@@ -124,6 +125,16 @@ function missingArgument(procedure: string, parameter: string): AnalysisExceptio
     errorClass: 'REQUIRED_PARAMETER_NOT_FOUND',
     sqlState: '4274K',
     message: `Cannot invoke routine \`${procedure}\` because the parameter named \`${parameter}\` is required, but the routine call did not supply a value.`,
+  });
+}
+
+function tooMany(procedure: string, parameters: readonly ProcedureParameter[], actualNum: number): AnalysisException {
+  return new AnalysisException({
+    errorClass: 'WRONG_NUM_ARGS.WITHOUT_SUGGESTION',
+    sqlState: '42605',
+    message: `The \`${procedure}\` requires ${parameters.length} parameters but the actual number is ${actualNum}.`,
+    parameters: { functionName: `\`${procedure}\``, expectedNum: String(parameters.length), actualNum: String(actualNum) },
+    hint: `its parameters are ${parameters.map(({ name }) => name).join(', ')}`,
   });
 }
 

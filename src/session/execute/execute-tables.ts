@@ -40,6 +40,7 @@ export async function createTable(context: StatementContext, statement: CreateTa
     partitioning,
     clusterBy: statement.clusterBy,
     properties: { ...options, ...statement.properties, ...Object.fromEntries(constraints) },
+    byStatement: true,
     signal,
   };
   const columns = [...(statement.columns ?? []), ...declared];
@@ -72,6 +73,7 @@ export async function createTableLike(context: StatementContext, statement: Kind
     format: tableFormatOf(statement.provider ?? source.format),
     location: statement.location,
     comment: detail.description,
+    byStatement: true,
     partitioning: partitionColumns.map((name) => ({ source: [name], transform: { kind: 'identity' } })),
     clusterBy: detail.clusteringColumns.map(namePath),
     properties: { ...propertiesLike(detail.properties), ...statement.properties },

@@ -10,7 +10,7 @@ export interface Partitioning {
   readonly declared: readonly Field[];
 }
 
-/** @throws ServiceError `PARTITION_TRANSFORM_UNKNOWN`. */
+/** @throws AnalysisException as `namedTransform`. */
 export function partitioningOf(items: readonly PartitionItem[]): Partitioning {
   return {
     fields: items.map((item) => partitionField(item)),
@@ -18,7 +18,7 @@ export function partitioningOf(items: readonly PartitionItem[]): Partitioning {
   };
 }
 
-/** @throws ServiceError `PARTITION_TRANSFORM_UNKNOWN`. */
+/** @throws AnalysisException as `namedTransform`. */
 export function partitionField(item: PartitionItem, name?: string): PartitionFieldDefinition {
   switch (item.kind) {
     case 'column':
@@ -33,7 +33,7 @@ export function partitionField(item: PartitionItem, name?: string): PartitionFie
 /**
  * A column, or a call such as `bucket(16, id)` or `days(ts)`, as a field of a partitioning or of an order.
  *
- * @throws AnalysisException `DELTA_ILLEGAL_OPTION` for another expression; ServiceError `PARTITION_TRANSFORM_UNKNOWN`.
+ * @throws AnalysisException `DELTA_ILLEGAL_OPTION` for another expression, and as `namedTransform`.
  */
 export function partitionOf(expression: Expression): PartitionFieldDefinition {
   if (expression.kind === 'column') return { source: expression.path, transform: { kind: 'identity' } };

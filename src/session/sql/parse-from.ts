@@ -204,6 +204,9 @@ export class FromParser {
     if (!clause) return undefined;
     for (let count = 0; count < ahead + 3; count += 1) stream.next();
     const from = stream.position.offset;
+    const next = stream.peek();
+    if (version && next.kind === 'number' && !/^\d+$/u.test(next.value)) throw stream.unexpected('a whole number', 'a version as text');
+    if (version && stream.atOperator('-')) throw stream.unexpected('a whole number', 'a version as text');
     const value = this.#parser.expressions.readOperand();
     const text = stream.text.slice(from, stream.peek(-1).end);
     return version ? { kind: 'version', value } : { kind: 'timestamp', value, text };

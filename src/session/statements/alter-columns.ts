@@ -40,7 +40,7 @@ function readPlace({ stream }: StatementReader): ColumnPlace | undefined {
   return stream.takeWords('AFTER') ? { kind: 'after', sibling: stream.expectName('a column name') } : undefined;
 }
 
-const actions = ['TYPE', 'SET', 'DROP', 'COMMENT', 'FIRST', 'AFTER'];
+const actions = ['TYPE', 'SET', 'DROP', 'COMMENT', 'FIRST', 'AFTER', 'SYNC'];
 
 function readColumnChanges(reader: StatementReader, hive: boolean): readonly AlterAction[] {
   const { stream } = reader;
@@ -59,6 +59,7 @@ function readColumnChange(reader: StatementReader, path: readonly string[]): Alt
   const { stream } = reader;
   if (stream.takeWords('TYPE')) return { kind: 'change-type', path, type: readDeclaredType(stream) };
   if (stream.takeWords('COMMENT')) return { kind: 'change-comment', path, comment: stream.expectString('a comment') };
+  if (stream.takeWords('SYNC', 'IDENTITY')) return { kind: 'sync-identity', path };
   if (stream.takeWords('SET', 'NOT', 'NULL')) return { kind: 'change-nullability', path, nullable: false };
   if (stream.takeWords('DROP', 'NOT', 'NULL')) return { kind: 'change-nullability', path, nullable: true };
   if (stream.takeWords('SET', 'DEFAULT')) return { kind: 'change-default', path, expression: reader.expressions.readExpressionText().text };

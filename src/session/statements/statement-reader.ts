@@ -257,7 +257,7 @@ export class StatementReader {
   #version(): bigint | string {
     const token = this.stream.peek();
     if (token.kind === 'string') return /^\d{1,19}$/.test(token.value) ? BigInt(this.stream.next().value) : this.stream.next().value;
-    if (token.kind === 'number' && /^\d{1,19}L?$/i.test(token.value)) return BigInt(this.stream.next().value.replace(/l$/i, ''));
+    if (token.kind === 'number' && /^\d{1,19}$/.test(token.value)) return BigInt(this.stream.next().value);
     throw this.stream.unexpected('a version number', 'the name of a branch or tag in quotes');
   }
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { AnalysisException } from '../../base/analysis-exception.ts';
 
 /**
  * How a partition value follows from a column's (https://iceberg.apache.org/spec/#partition-transforms). Null gives null. Tables that are
@@ -61,7 +61,7 @@ export function printTransform(transform: Transform): string {
 /**
  * A transform as SQL calls it: `bucket(16, c)`, `truncate(4, c)`, `years(c)`, `day(c)`, `date(c)`, `hours(c)`, …
  *
- * @throws ServiceError `PARTITION_TRANSFORM_UNKNOWN` (kind invalid).
+ * @throws AnalysisException `PARTITION_TRANSFORM_UNKNOWN`, `_LEGACY_ERROR_TEMP_0031` for `bucket` without its number.
  */
 export function namedTransform(name: string, parameter: number | undefined): Transform {
   const lower = name.toLowerCase();
@@ -93,10 +93,11 @@ function isParameter(value: number): boolean {
   return Number.isInteger(value) && value > 0 && value < 2 ** 31;
 }
 
-function unknownTransform(text: string): ServiceError {
-  return new ServiceError({
-    code: 'PARTITION_TRANSFORM_UNKNOWN',
-    kind: 'invalid',
+function unknownTransform(text: string): AnalysisException {
+  return new AnalysisException({
+    // As Spark names a `bucket` whose number is none.
+    errorClass: text.startsWith('bucket') ? '_LEGACY_ERROR_TEMP_0031' : 'PARTITION_TRANSFORM_UNKNOWN',
+    alias: 'PARTITION_TRANSFORM_UNKNOWN',
     message: `"${text}" is no partition transform`,
     hint: 'write a column, bucket(n, c), truncate(n, c), years(c), months(c), days(c) or hours(c)',
   });

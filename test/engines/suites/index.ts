@@ -1,5 +1,7 @@
 import { changedRows, changedRowsIceberg } from './changed-rows.ts';
+import { icebergDefinitions } from './iceberg-definitions.ts';
 import { deltaLengthLimits, icebergLengthLimits } from './length-limits.ts';
+import { mergeClauses, mergeClausesIceberg } from './merge-clauses.ts';
 import { nestedAssignments, nestedAssignmentsIceberg } from './nested-assignments.ts';
 import { queries } from './queries.ts';
 import { identifierClause, identifierClauseIceberg, pipeSyntax, recursiveQueries, shownPartitions, sparkOrderings } from './query-forms.ts';
@@ -9,6 +11,8 @@ import type { RestatedSuite } from './restated-case.ts';
 import { rowStatements, rowStatementsIceberg } from './row-statements.ts';
 import { storedExpressions } from './stored-expressions.ts';
 import { structInserts, structInsertsIceberg } from './struct-inserts.ts';
+import { subtotals } from './subtotals.ts';
+import { tableRules } from './table-rules.ts';
 import { deltaTimeZones, icebergTimeZones } from './time-zones.ts';
 import { viewTargets, viewTargetsIceberg } from './view-targets.ts';
 
@@ -40,4 +44,9 @@ export const restatedSuites: readonly RestatedSuite[] = [
   viewTargetsIceberg,
   changedRows,
   changedRowsIceberg,
+  mergeClauses,
+  mergeClausesIceberg,
+  tableRules,
+  icebergDefinitions,
+  subtotals,
 ];

@@ -56,7 +56,6 @@ const common = (format: Format): readonly RestatedCase[] => [
       'UPDATE {t} SET id = NULL',
       'MERGE INTO {t} t USING (SELECT 7 AS v) s ON t.v = s.v WHEN NOT MATCHED THEN INSERT (v) VALUES (s.v)',
     ]),
-    differs: format === 'iceberg' ? refusedAs({ 10: 'NOT_NULL_ASSERT_VIOLATION' }, otherClass) : undefined,
   },
   {
     of: 'DeltaInsertIntoTableSuite, ResolveReferences: values of rows',

@@ -67,7 +67,7 @@ describe('schemas', () => {
     ['id BIGINT COMMENT 1', 'PARSE_SYNTAX_ERROR'],
     ["id BIGINT COMMENT 'a' COMMENT 'b'", 'PARSE_SYNTAX_ERROR'],
     ['id INT GENERATED ALWAYS AS IDENTITY', 'DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE'],
-    ['id BIGINT GENERATED ALWAYS AS IDENTITY (INCREMENT BY 0)', 'DELTA_IDENTITY_COLUMNS_ILLEGAL_STEP'],
+    ['id BIGINT GENERATED ALWAYS AS IDENTITY (INCREMENT BY 0)', 'IDENTITY_COLUMNS_ILLEGAL_STEP'],
   ])('%s is refused', (text, errorClass) => {
     expect(() => parseSchema(text)).toThrow(expect.objectContaining({ errorClass }));
   });

@@ -55,10 +55,10 @@ describe('ALTER TABLE … ADD COLUMNS', () => {
   it.each<[string, Partial<Extract<DefinitionChange, { kind: 'add-columns' }>['columns'][number]>]>([
     ['FIELD_ALREADY_EXISTS', { field: fieldOf('ID') }],
     ['FIELD_NOT_FOUND', { field: fieldOf('x'), place: { kind: 'after', sibling: 'no' } }],
-    ['FIELD_NOT_FOUND', { parent: ['no'], field: fieldOf('x') }],
-    ['DELTA_ADD_COLUMN_PARENT_NOT_STRUCT', { parent: ['id'], field: fieldOf('x') }],
+    ['UNRESOLVED_COLUMN.WITH_SUGGESTION', { parent: ['no'], field: fieldOf('x') }],
+    ['INVALID_FIELD_NAME', { parent: ['id'], field: fieldOf('x') }],
     ['DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES', { field: fieldOf('x y') }],
-    ['DELTA_ADD_COLUMN_NOT_NULL', { field: fieldOf('x', long, { nullable: false }) }],
+    ['DELTA_OPERATION_NOT_ALLOWED', { field: fieldOf('x', long, { nullable: false }) }],
     ['DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT', { field: fieldOf('x', { kind: 'timestamp_ntz' }) }],
     [
       'WRONG_COLUMN_DEFAULTS_FOR_DELTA_ALTER_TABLE_ADD_COLUMN_NOT_SUPPORTED',
@@ -112,7 +112,7 @@ describe('ALTER TABLE … RENAME and DROP COLUMN', () => {
     ['DELTA_UNSUPPORTED_RENAME_COLUMN', { kind: 'rename-column', path: ['id'], to: 'x' }, {}],
     ['DELTA_UNSUPPORTED_DROP_COLUMN', { kind: 'drop-columns', paths: [['id']] }, {}],
     ['FIELD_ALREADY_EXISTS', { kind: 'rename-column', path: ['id'], to: 'S' }, mapped],
-    ['FIELD_NOT_FOUND', { kind: 'drop-columns', paths: [['no']] }, mapped],
+    ['UNRESOLVED_COLUMN.WITH_SUGGESTION', { kind: 'drop-columns', paths: [['no']] }, mapped],
     ['DELTA_DROP_COLUMN_ON_SINGLE_FIELD_SCHEMA', { kind: 'drop-columns', paths: [['s', 'a']] }, mapped],
     ['DELTA_UNSUPPORTED_DROP_PARTITION_COLUMN', { kind: 'drop-columns', paths: [['id']] }, mapped],
   ])('refuses with %s', async (errorClass, change, properties) => {
@@ -170,7 +170,10 @@ describe('ALTER TABLE … ALTER COLUMN', () => {
     ['CANNOT_UPDATE_FIELD', { kind: 'change-type', path: ['s'], type: long }],
     ['_LEGACY_ERROR_TEMP_2330', { kind: 'change-nullability', path: ['id'], nullable: false }],
     ['WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED', { kind: 'change-default', path: ['id'], expression: '1' }],
-    ['FIELD_NOT_FOUND', { kind: 'change-comment', path: ['no'], comment: 'x' }],
+    ['UNRESOLVED_COLUMN.WITH_SUGGESTION', { kind: 'change-comment', path: ['no'], comment: 'x' }],
+    ['UNRESOLVED_COLUMN.WITH_SUGGESTION', { kind: 'move-column', path: ['id'], place: { kind: 'after', sibling: 'no' } }],
+    ['INVALID_FIELD_NAME', { kind: 'change-comment', path: ['id', 'x'], comment: 'x' }],
+    ['DELTA_IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN', { kind: 'sync-identity', path: ['id'] }],
   ])('refuses with %s', async (errorClass, change) => {
     const bench = new DefinitionBench();
     await bench.create(definitionOf(two));
@@ -274,7 +277,6 @@ describe('ALTER TABLE … properties and protocol', () => {
     ['_LEGACY_ERROR_TEMP_2045', { kind: 'set-properties', properties: { 'delta.checkpointInterval': '-1' } }],
     ['DELTA_CANNOT_MODIFY_TABLE_PROPERTY', { kind: 'set-properties', properties: { 'delta.columnMapping.maxColumnId': '9' } }],
     ['DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE', { kind: 'set-properties', properties: { 'delta.columnMapping.mode': 'id' } }],
-    ['DELTA_UNSET_NON_EXISTENT_PROPERTY', { kind: 'unset-properties', keys: ['no'], ifExists: false }],
     ['DELTA_CONSTRAINT_DOES_NOT_EXIST', { kind: 'drop-constraint', name: 'no', ifExists: false }],
     ['DELTA_UNSUPPORTED_FEATURES_IN_CONFIG', { kind: 'add-feature', feature: 'someday' }],
     ['DELTA_FEATURE_DROP_FEATURE_NOT_PRESENT', { kind: 'drop-feature', feature: 'clustering' }],

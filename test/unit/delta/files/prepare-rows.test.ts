@@ -75,7 +75,7 @@ describe('values of other types', () => {
     await insert(table, '(1, NULL, NULL)');
     expect(await tables.rows(table)).toEqual(['{"id":1,"d":null,"l":null}']);
     await expect(insert(table, '(1, 5, NULL)')).rejects.toMatchObject({
-      errorClass: 'DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION',
+      errorClass: 'DATATYPE_MISMATCH.CAST_WITH_FUNC_SUGGESTION',
       sqlState: '42K09',
     });
   });

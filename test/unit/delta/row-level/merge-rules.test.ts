@@ -245,7 +245,12 @@ describe('what is refused', () => {
       { errorClass: 'DELTA_NON_DETERMINISTIC_FUNCTION_NOT_SUPPORTED', sqlState: '0AKDC' },
     ],
     ['a column of both sides without saying which', [deleteMatched], 'k = 1', { errorClass: 'AMBIGUOUS_REFERENCE', sqlState: '42704' }],
-    ['a condition that is no condition', [deleteMatched], 't.k + s.k', { errorClass: 'DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN' }],
+    [
+      'a condition that is no condition',
+      [deleteMatched],
+      't.k + s.k',
+      { errorClass: 'JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE', sqlState: '42K0E' },
+    ],
     [
       'a value out of range',
       [{ on: 'matched', action: 'update', assignments: [set('k', 's.n')] }],

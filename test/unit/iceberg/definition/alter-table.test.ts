@@ -140,7 +140,7 @@ describe('changes of columns', () => {
       { kind: 'rename-column', path: ['p', 'x'], to: 'y' },
       'Cannot rename column, because `p`.`y` already exists',
     ],
-    ['a column that is not there', { kind: 'drop-columns', paths: [['nope']] }, 'No such struct field `nope`'],
+    ['a column that is not there', { kind: 'drop-columns', paths: [['nope']] }, 'with name `nope` cannot be resolved'],
     [
       'a required column without a default',
       { kind: 'add-columns', columns: [{ parent: [], field: { name: 'r', type: long, nullable: false } }] },

@@ -134,7 +134,8 @@ describe('createTable', () => {
       { partitioning: [{ source: ['id'], transform: { kind: 'bucket', count: 2 }, name: 's' }] },
       'Cannot create partition from name that exists in schema: s',
     ],
-    ['a partition column that is not there', { partitionColumns: ['nope'] }, 'No such struct field `nope`'],
+    ['a partition column that is not there', { partitionColumns: ['nope'] }, "Couldn't find column nope"],
+    ['a partition column twice', { partitionColumns: ['s', 's'] }, 'Found duplicate column(s) in the partitioning: s'],
     ['a format version that is not there', { properties: { 'format-version': '4' } }, 'unsupported format version: v4'],
     ['a reserved property', { properties: { 'snapshot-count': '4' } }, 'snapshot-count is a reserved table property'],
   ])('refuses %s', async (_, definition, message) => {
