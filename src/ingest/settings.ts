@@ -7,7 +7,7 @@ import { defaultMaxDepth, highestMaxDepth } from './decode/nesting-depth.ts';
 import { type DivisionEntry, divisionSettings, withKeyedDivisions } from './divide/division-settings.ts';
 import { payloadSettings, valueSettings } from './payload-settings.ts';
 import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
-import { topicMatch } from './topic-pattern.ts';
+import { explodingGroup, topicMatch } from './topic-pattern.ts';
 import { type TransformSettings, transformShape } from './transform/transform-settings.ts';
 
 const maxRoutes = 256;
@@ -159,6 +159,13 @@ const route: z.ZodType<RouteEntry> = z
         context.addIssue({ code: 'custom', path: [name], message: 'is said for each table of divide, not for the route' });
     if (topics.length === 0 && topicPattern === undefined)
       context.addIssue({ code: 'custom', path: ['topics'], message: 'must name at least one topic; or set topicPattern' });
+    const exploding = topicPattern === undefined ? undefined : explodingGroup(topicPattern);
+    if (exploding !== undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['topicPattern'],
+        message: `"${exploding}" repeats what repeats or has alternatives itself, which some names take for ever to be compared with; write it without the outer repeat, such as [a-z.]+`,
+      });
     try {
       if (topicPattern !== undefined) topicMatch(topicPattern, new Set());
     } catch (error) {

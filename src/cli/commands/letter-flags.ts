@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { isServiceError } from '../../base/errors.ts';
 import { parseDuration } from '../../base/quantities.ts';
+import { letterCures } from '../../ingest/letters/letter-cures.ts';
 import type { LetterFilter } from '../../ingest/letters/read-letters.ts';
 import { usageError } from '../command-session.ts';
 
@@ -24,7 +25,11 @@ export function addLetterFlags(command: Command): Command {
     .option('--until <time>', 'only letters written before then', time);
 }
 
+/** @throws ServiceError of a reason that no letter has. */
 export function filterOf({ table, topic, reason, stage, since, until }: LetterFlags): LetterFilter {
+  const known = Object.keys(letterCures);
+  if (reason !== undefined && !known.includes(reason))
+    throw usageError(`no letter has the reason "${reason}"`, `reasons are ${known.toSorted().join(', ')}`);
   return { table, topic, reason, stage, sinceMs: since, untilMs: until };
 }
 

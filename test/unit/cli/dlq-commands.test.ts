@@ -67,6 +67,16 @@ describe('dlq list', () => {
     expect((await cli('dlq list', { app: answering([]).app })).out).toBe('no such letters\n');
   });
 
+  it('refuses a reason that no letter has, naming those there are', async () => {
+    const { app, asked } = answering([letter]);
+    const { code, err } = await cli('dlq list --reason wrong', { app });
+    expect([code, err, asked]).toEqual([
+      2,
+      expect.stringMatching(/no letter has the reason "wrong"[\s\S]*batch-too-large, [\s\S]*wrong-type/),
+      [],
+    ]);
+  });
+
   it('refuses what is no time', async () => {
     for (const text of ['yesterday', '2026-13-45']) {
       const { code, err } = await cli(`dlq list --since ${text}`);

@@ -45,6 +45,8 @@ describe('what cannot act is refused by its name, with the cure', () => {
   it.each([
     ['tables[1].evolve', { addColumn: true }, 'did you mean "addColumns"'],
     ['ingest.routes[0].topicPattern', 'orders-(', 'is no regular expression'],
+    ['ingest.routes[0].topicPattern', '(a+)+', 'repeats what repeats'],
+    ['ingest.routes[0].topicPattern', 'x-((?:a|b)c)*', 'repeats what repeats'],
     ['ingest.routes[0].topics', ['orders.*'], 'a pattern is given as topicPattern'],
     ['ingest.routes[0].topics', ['/orders-\\d+/'], 'a pattern is given as topicPattern'],
     ['ingest.routes[0].topics', 'orders, payments*', 'a pattern is given as topicPattern'],
