@@ -289,7 +289,7 @@ export const ingestSettings: z.ZodType<IngestEntry> = z
     }),
     maxUnpackedBytes: byteSizeField({
       description:
-        'What one record batch of a producer may unpack to; a larger one is a dead letter as a whole. A worker needs up to twenty times as much memory for a single record of this size, so a small `memory` has a lower limit: it is in the log at the start.',
+        'What one record batch of a producer may unpack to; a larger one is a dead letter as a whole. A worker needs up to twenty-five times as much memory for a single record of this size, so a small `memory` has a lower limit: it is in the log at the start.',
       default: '64MiB',
       min: '1MiB',
       max: '256MiB',

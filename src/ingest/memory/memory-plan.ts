@@ -41,8 +41,8 @@ const threadBytes = 64 * MiB;
 const copiesOfBuffered = 2;
 /** Rows of many records, with their columns and the file that is written of them, take so many times the bytes of their records. */
 const timesDecoded = 12;
-/** A single record takes so many times its bytes: each step of its way holds it whole. */
-const timesUnpacked = 20;
+/** A single record takes so many times its bytes, as measured with records of 50 MB: each step of its way holds it whole. */
+const timesUnpacked = 25;
 /** Where of each key the last row is kept: as it was, with what comes to it, what is left of both, and the file that is written of it. */
 const timesFolded = 4;
 const bufferPart = 1 / 4;
