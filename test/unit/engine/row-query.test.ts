@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildBatch, type InputRow } from '../../../src/codec/build-columns.ts';
 import { type PlainRow, rowsOf } from '../../../src/codec/rows.ts';
 import type { PreparedRows } from '../../../src/engine/engine.ts';
@@ -25,7 +25,7 @@ async function read(query: PreparedRows, schema: StructType, rows: readonly Inpu
 }
 
 describe('a query over rows that are handed in', () => {
-  test('gives every type back exactly, in order, over chunks, for batch after batch', async () => {
+  it('gives every type back exactly, in order, over chunks, for batch after batch', async () => {
     const schema = structOf(
       'struct<n:long,t:string,b:binary,d:decimal(38,10),e:decimal(5,2),f:double,g:boolean,h:date,i:timestamp,l:array<string>,m:map<string,long>,s:struct<a:int,b:string>>',
     );
@@ -52,7 +52,7 @@ describe('a query over rows that are handed in', () => {
     query.close();
   });
 
-  test('an error of a value ends the run, and the next batch is computed', async () => {
+  it('an error of a value ends the run, and the next batch is computed', async () => {
     const given = structOf('struct<t:string>');
     const schema = structOf('struct<n:long,v:int>');
     const query = await opened.engine.prepare(given, (source) => ({ sql: `SELECT n, CAST(c0 AS INTEGER) AS v FROM (${source})`, schema }));
@@ -64,7 +64,7 @@ describe('a query over rows that are handed in', () => {
     query.close();
   });
 
-  test('TRY tells which rows fail', async () => {
+  it('TRY tells which rows fail', async () => {
     const given = structOf('struct<t:string>');
     const schema = structOf('struct<n:long>');
     const sql = (source: string): string => `SELECT n FROM (${source}) WHERE TRY([CAST(c0 AS INTEGER)]) IS NULL`;
@@ -74,7 +74,7 @@ describe('a query over rows that are handed in', () => {
     query.close();
   });
 
-  test('columns that are not read need none', async () => {
+  it('columns that are not read need none', async () => {
     const given = structOf('struct<t:string>');
     const none: StructType = { kind: 'struct', fields: [] };
     const schema = structOf('struct<n:long>');

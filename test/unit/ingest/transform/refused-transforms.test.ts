@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { requireTransform } from '../../../../src/ingest/transform/compile-transform.ts';
 import type { Field, StructType } from '../../../../src/schema/types.ts';
 import { benchYaml } from '../../../support/transform-bench.ts';
@@ -11,7 +11,7 @@ function refusal(route: string, table: readonly string[] = columns): string {
 }
 
 describe('what a transform is refused for at the start, with its place in the file and in the expression', () => {
-  test.each([
+  it.each([
     ['an unknown column', 'where: id > 1 AND nam = 2', 'where: at character 12: A column, variable, or function parameter with name `nam`'],
     ['text that is no expression', 'where: id >', 'where: at character 5: '],
     ['a type that does not fit', 'where: id + 1', 'where: The condition of WHERE has the type "BIGINT", it must be "BOOLEAN".'],
@@ -71,13 +71,13 @@ describe('what a transform is refused for at the start, with its place in the fi
     expect(found).toMatch(/^a\.yaml:\d+:\d+: ingest/);
   });
 
-  test('a required column that nothing fills', () => {
+  it('a required column that nothing fills', () => {
     expect(refusal('select: [name]', ['name: id, type: long, nullable: false', 'name: name, type: string'])).toContain(
       'select: nothing fills column "id" of the table, which is required',
     );
   });
 
-  test('a column that the table has got since its declaration is null', () => {
+  it('a column that the table has got since its declaration is null', () => {
     const column = (name: string): Field => ({ name, type: { kind: 'long' }, nullable: true });
     const table: StructType = { kind: 'struct', fields: [column('id'), column('added')] };
     const record: StructType = { kind: 'struct', fields: [column('id')] };
@@ -88,11 +88,11 @@ describe('what a transform is refused for at the start, with its place in the fi
     expect(() => requireTransform('t', { where: 'x > 1' }, { record, table })).toThrow('table "t": where: at character 1: ');
   });
 
-  test('all that is wrong is told at once', () => {
+  it('all that is wrong is told at once', () => {
     expect(refusal('select: [idd, "uuid() AS name"]\nwhere: nope').split('\n').length).toBe(3);
   });
 
-  test('an expression over several lines says which line', () => {
+  it('an expression over several lines says which line', () => {
     expect(refusal('where: |-\n  id > 1\n    AND nam = 2')).toContain('where: at line 2, character 7: ');
   });
 });

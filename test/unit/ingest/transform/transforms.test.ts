@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countRead } from '../../../../src/protocol/sealed-batch.ts';
 import { openTestEngine, type TestEngine } from '../../../support/test-engine.ts';
 import { type BenchRecord, type BenchTable, type Transformed, transformed } from '../../../support/transform-bench.ts';
@@ -33,7 +33,7 @@ where: kind <> 'test'`,
 };
 
 describe('select and where of a route', () => {
-  test('make rows of records, and count those that are filtered', async () => {
+  it('make rows of records, and count those that are filtered', async () => {
     const { rows, rejects, passedOver, rowCount, ...rest } = await run(
       orders,
       values(
@@ -55,7 +55,7 @@ describe('select and where of a route', () => {
     ]);
   });
 
-  test('a record that an expression fails is a dead letter that names it, the others are rows', async () => {
+  it('a record that an expression fails is a dead letter that names it, the others are rows', async () => {
     const { rows, rejects, passedOver } = await run(
       orders,
       values({ id: 1, name: 'a', placed: '2026-01-02', kind: 'a' }, { id: 2, placed: 'yesterday', amount: '7', kind: 'a' }),
@@ -79,7 +79,7 @@ describe('select and where of a route', () => {
     ]);
   });
 
-  test('every record of a large batch that fails is found, whatever the expression', async () => {
+  it('every record of a large batch that fails is found, whatever the expression', async () => {
     const bench: BenchTable = {
       columns: ['name: id, type: long', 'name: r, type: double'],
       route: 'columns: [{ name: id, type: long }, { name: d, type: long }]\nselect: [id, "id / d AS r"]\nwhere: 10 / (id + 1) > -1',
@@ -92,7 +92,7 @@ describe('select and where of a route', () => {
     expect(rejects[1]?.message).toBe('select "id / d AS r" cannot be computed from id = 2, d = 0');
   });
 
-  test.each([
+  it.each([
     ['10 / n > 1 AND n <> 0', 2],
     ['n <> 0 AND 10 / n > 1', 1],
   ])('%s is asked from left to right, of each record alone', async (where, letters) => {
@@ -112,7 +112,7 @@ describe('select and where of a route', () => {
     expect(beside.rejects.length).toBe(letters);
   });
 
-  test('what a required column of the table gets no value for is a dead letter', async () => {
+  it('what a required column of the table gets no value for is a dead letter', async () => {
     const { rows, rejects } = await run(
       {
         columns: ['name: id, type: long', 'name: n, type: string, nullable: false'],
@@ -130,7 +130,7 @@ describe('select and where of a route', () => {
     ]);
   });
 
-  test('rows are written in several files when they are many, each record once', async () => {
+  it('rows are written in several files when they are many, each record once', async () => {
     const all = values(
       ...Array.from({ length: 3_000 }, (_, id) => ({ id, name: `n${id}`, placed: id % 100 === 5 ? '?' : '2026-01-02', kind: 'a' })),
     );
@@ -141,7 +141,7 @@ describe('select and where of a route', () => {
     expect(result.rejects.map(({ offset }) => Number(offset))).toEqual(Array.from({ length: 30 }, (_, index) => index * 100 + 5));
   });
 
-  test('a transform that computes nothing needs no engine', async () => {
+  it('a transform that computes nothing needs no engine', async () => {
     const { rows } = await transformed(
       {
         columns: ['name: b, type: long', 'name: a, type: string'],
@@ -165,7 +165,7 @@ expect:
   });
   const records = values({ id: 1, amount: 5 }, { id: 2, amount: -5 }, { id: 3 }, { id: 4, amount: 70 });
 
-  test('reject: the record is a dead letter that names the expectation; null passes', async () => {
+  it('reject: the record is a dead letter that names the expectation; null passes', async () => {
     const { rows, rejects, unmet } = await run(bench('reject'), records);
     expect(rows.map(({ id }) => id)).toEqual([1n, 3n, 4n]);
     expect(rejects).toMatchObject([
@@ -175,12 +175,12 @@ expect:
     expect(unmet).toEqual({ positive: 1, small: 1 });
   });
 
-  test('suspend: the record says that the table is to stand still', async () => {
+  it('suspend: the record says that the table is to stand still', async () => {
     const { rejects } = await run(bench('suspend'), records);
     expect(rejects).toMatchObject([{ offset: 1n, reason: 'expectation-failed', suspends: true }]);
   });
 
-  test('count: the row is written', async () => {
+  it('count: the row is written', async () => {
     const { rows, rejects, unmet } = await run(bench('count'), records);
     expect([rows.length, rejects, unmet]).toEqual([4, [], { positive: 1, small: 1 }]);
   });
@@ -195,7 +195,7 @@ select: [id, "posexplode(items) AS (place, item)"]
 expect: [{ name: named, condition: "item <> ''" }]`,
   };
 
-  test('makes rows of elements; records without any are counted, one bad row rejects its record whole', async () => {
+  it('makes rows of elements; records without any are counted, one bad row rejects its record whole', async () => {
     const { rows, rejects, passedOver, rowCount, recordsWithRows } = await run(
       bench,
       values({ id: 1, items: ['a', 'b'] }, { id: 2, items: [] }, { id: 3 }, { id: 4, items: ['c', '', 'd'] }, { id: 5, items: [null] }),
@@ -209,7 +209,7 @@ expect: [{ name: named, condition: "item <> ''" }]`,
     expect(rejects).toMatchObject([{ offset: 3n, reason: 'expectation-failed' }]);
   });
 
-  test('a list that is too long is a dead letter', async () => {
+  it('a list that is too long is a dead letter', async () => {
     const { rows, rejects } = await run(
       bench,
       values({ id: 1, items: Array.from({ length: 10_001 }, () => 'x') }, { id: 2, items: ['y'] }),
@@ -218,7 +218,7 @@ expect: [{ name: named, condition: "item <> ''" }]`,
     expect(rejects).toMatchObject([{ offset: 0n, reason: 'not-computed' }]);
   });
 
-  test('explode_outer keeps records without elements', async () => {
+  it('explode_outer keeps records without elements', async () => {
     const route =
       'columns: [{ name: id, type: long }, { name: m, type: "map<string,int>" }]\nselect: [id, "explode_outer(m) AS (item, place)"]';
     const { rows, recordsWithRows } = await run({ ...bench, route }, values({ id: 1, m: { k: 7 } }, { id: 2 }));

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PlainRow } from '../../../../src/codec/rows.ts';
 import { openTestEngine, type TestEngine } from '../../../support/test-engine.ts';
 import { type BenchRecord, transformed } from '../../../support/transform-bench.ts';
@@ -141,11 +141,11 @@ const lines = new Map(
 );
 
 describe('every line of the guide about well-known transforms', () => {
-  test('has a test here', () => {
+  it('has a test here', () => {
     expect([...lines.keys()].toSorted()).toEqual([...Object.keys(cases), ...without].toSorted());
   });
 
-  test.each(Object.entries(cases))('%s', async (name, { columns, record, given, rows }) => {
+  it.each(Object.entries(cases))('%s', async (name, { columns, record, given, rows }) => {
     const route = /`((?:select|where|value): .+)`/.exec(lines.get(name) ?? '')?.[1] ?? '';
     const read = record === undefined ? '' : `columns: [${record.map((each) => `{ ${each} }`).join(', ')}]\n`;
     // Only columns that the record has fill the table's where nothing is selected.
