@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import type { KafkaClient, TopicMatch, TopicPartition } from '../kafka/client.ts';
 import type { BatchSink } from '../protocol/batch-sink.ts';
 import type { SourceIdentities } from '../protocol/source-offsets.ts';
@@ -48,10 +48,9 @@ export async function settledPlan(
     if (plan.settleFirst.length === 0) return plan;
     await sink.settle(plan.settleFirst);
   }
-  throw new ServiceError({
-    code: 'INGEST_START_CONTENDED',
-    kind: 'conflict',
-    message: `table "${settings.table}": where to start was decided ${maxPlans} times, and each time the table or the topics had changed meanwhile`,
-    hint: 'the ingest starts again by itself; look for another pipeline of the same name',
-  });
+  throw serviceError.conflict(
+    'INGEST_START_CONTENDED',
+    `table "${settings.table}": where to start was decided ${maxPlans} times, and each time the table or the topics had changed meanwhile`,
+    { hint: 'the ingest starts again by itself; look for another pipeline of the same name' },
+  );
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { describeFailure, isServiceError, ServiceError } from '../base/errors.ts';
+import { describeFailure, isServiceError, serviceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
 import type {
   ConsumerHandler,
@@ -257,8 +257,7 @@ export class TableIngest implements ConsumerHandler {
   }
 
   onFailed(error: unknown): void {
-    this.#failure ??=
-      error instanceof Error ? error : new ServiceError({ code: 'INGEST_FAILED', kind: 'internal', message: String(error) });
+    this.#failure ??= error instanceof Error ? error : serviceError.internal('INGEST_FAILED', String(error));
   }
 
   /** The topic no longer holds the offset the table needs next. */

@@ -1,30 +1,15 @@
-import { ServiceError } from '../base/errors.ts';
+import { ServiceError, serviceError } from '../base/errors.ts';
 import type { HttpFailures } from '../base/http-exchange.ts';
 
 const hint = 'check that the registry runs, and schemaRegistry.url';
 
 export const registryFailures: HttpFailures = {
   unavailable: (detail, cause) =>
-    new ServiceError({
-      code: 'REGISTRY_UNAVAILABLE',
-      kind: 'unavailable',
-      message: `the schema registry does not answer: ${detail}`,
-      hint,
-      cause,
-    }),
+    serviceError.unavailable('REGISTRY_UNAVAILABLE', `the schema registry does not answer: ${detail}`, { hint, cause }),
   outcomeUnknown: (detail, cause) =>
-    new ServiceError({
-      code: 'REGISTRY_UNAVAILABLE',
-      kind: 'unavailable',
-      message: `the schema registry did not answer: ${detail}`,
-      hint,
-      cause,
-    }),
+    serviceError.unavailable('REGISTRY_UNAVAILABLE', `the schema registry did not answer: ${detail}`, { hint, cause }),
   invalidAnswer: (shown, problem) =>
-    new ServiceError({
-      code: 'REGISTRY_ANSWER_INVALID',
-      kind: 'unavailable',
-      message: `the schema registry's answer to ${shown} ${problem}`,
+    serviceError.unavailable('REGISTRY_ANSWER_INVALID', `the schema registry's answer to ${shown} ${problem}`, {
       hint: 'check that schemaRegistry.url is where Confluent’s API begins; a redirect is not followed, give the address it leads to',
     }),
 };
@@ -44,10 +29,7 @@ export function registryRefused(shown: string, status: number, message: string):
 }
 
 export function schemaUnknown(key: string): ServiceError {
-  return new ServiceError({
-    code: 'SCHEMA_UNKNOWN',
-    kind: 'unavailable',
-    message: `the schema registry has no schema ${key}, which a record names`,
+  return serviceError.unavailable('SCHEMA_UNKNOWN', `the schema registry has no schema ${key}, which a record names`, {
     hint: 'if the schema is on its way it is found when it is there; if it never was, set schemaRegistry.onUnknownSchema: dead-letter, or check that the topic is written in the format of its route',
     context: { key },
   });

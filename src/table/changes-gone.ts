@@ -1,4 +1,4 @@
-import { isServiceError, ServiceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import type { Version } from './version.ts';
 
 /** The codes by which a table says that what a feed needs is no longer (or was never) there. */
@@ -16,10 +16,7 @@ export function changesGone(
   what: string,
   more: { readonly cause?: unknown; readonly hint?: string } = {},
 ): ServiceError {
-  return new ServiceError({
-    code: 'CDF_GAP',
-    kind: 'not-found',
-    message: `table "${table}": the changes of version ${version} are not available: ${what}`,
+  return serviceError.notFound('CDF_GAP', `table "${table}": the changes of version ${version} are not available: ${what}`, {
     hint:
       more.hint ??
       'choose how the feed goes on: "onGap: resnapshot" publishes the current rows again, "onGap: skip" goes on with the oldest readable version, "onGap: fail" waits for what is missing to be restored',

@@ -109,11 +109,7 @@ export function changeNullability(snapshot: DeltaSnapshot, change: ChangeOf<'cha
     });
   }
   const field = { ...found.field, nullable: true };
-  return changeColumn(
-    found.path,
-    field,
-    withFieldAt(snapshot.schema, found.path, () => field),
-  );
+  return changedField(snapshot, found.path, field);
 }
 
 /** ALTER COLUMN … COMMENT. @throws AnalysisException what `findColumn` throws. */
@@ -142,10 +138,15 @@ function withMetadata(snapshot: DeltaSnapshot, path: readonly string[], key: str
   const kept = Object.entries(found.field.metadata ?? {}).filter(([name]) => name !== key);
   const metadata = Object.fromEntries(value === undefined ? kept : [...kept, [key, value]]);
   const field: Field = { ...found.field, metadata };
+  return changedField(snapshot, found.path, field);
+}
+
+/** A CHANGE COLUMN after which the field at the path is another. */
+export function changedField(snapshot: DeltaSnapshot, path: readonly string[], field: Field): PlannedChange {
   return changeColumn(
-    found.path,
+    path,
     field,
-    withFieldAt(snapshot.schema, found.path, () => field),
+    withFieldAt(snapshot.schema, path, () => field),
   );
 }
 

@@ -7,7 +7,7 @@ import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { plainTypeName } from '../schema-json.ts';
-import { changeColumn } from './change-columns.ts';
+import { changeColumn, changedField } from './change-columns.ts';
 import { checkTypeIsFree } from './dependent-columns.ts';
 import type { PlannedChange } from './planned-change.ts';
 
@@ -159,11 +159,7 @@ function changeLength(snapshot: DeltaSnapshot, found: FoundColumn, to: Text): Pl
   if (!isColumn || !holds(from, to.length)) return 'refused';
   const kept = Object.entries(found.field.metadata ?? {}).filter(([key]) => key !== declaredTypeKey);
   const field: Field = { ...found.field, metadata: { ...Object.fromEntries(kept), ...declaredMetadata(to) } };
-  return changeColumn(
-    found.path,
-    field,
-    withFieldAt(snapshot.schema, found.path, () => field),
-  );
+  return changedField(snapshot, found.path, field);
 }
 
 /** CHAR keeps its length, for its values are as long as it says; VARCHAR may follow it. */

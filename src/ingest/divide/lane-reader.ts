@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import type {
   ConsumerHandler,
   ConsumerOptions,
@@ -91,8 +91,7 @@ export class LaneReader {
   /** The consumer of one table. */
   consumer(table: string, options: ConsumerOptions): KafkaConsumer {
     const lane = this.#lanes.find((each) => each.table === table);
-    if (lane === undefined)
-      throw new ServiceError({ code: 'ASSERTION_FAILED', kind: 'internal', message: `a division has no table "${table}"` });
+    if (lane === undefined) throw serviceError.internal('ASSERTION_FAILED', `a division has no table "${table}"`);
     return {
       start: () => this.#attach(lane, options),
       stop: () => this.#detach(lane),

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { StartPosition, TopicPartition } from '../../kafka/client.ts';
 import type { FetchedPart } from './fetched-part.ts';
 import { partitionKey } from './lane.ts';
@@ -41,9 +41,5 @@ export function placeOf({ topic, partition }: TopicPartition): TopicPartition {
 }
 
 export function outOfRange({ topic, partition, offset }: StartPosition): ServiceError {
-  return new ServiceError({
-    code: 'KAFKA_OFFSET_OUT_OF_RANGE',
-    kind: 'discontinuity',
-    message: `topic "${topic}" partition ${partition} does not hold offset ${offset}`,
-  });
+  return serviceError.discontinuity('KAFKA_OFFSET_OUT_OF_RANGE', `topic "${topic}" partition ${partition} does not hold offset ${offset}`);
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 
 /** What the parts of a process may take, so that all of it stays within one budget. */
 export interface MemoryPlan {
@@ -98,12 +98,11 @@ export function planMemory(budgetBytes: number, needs: MemoryNeeds): MemoryPlan 
 
 function tooSmall(budgetBytes: number, least: number, workers: number): ServiceError {
   const [given, needed] = [budgetBytes, least].map((bytes) => Math.ceil(bytes / MiB));
-  return new ServiceError({
-    code: 'MEMORY_TOO_SMALL',
-    kind: 'invalid',
-    message: `ingest.memory of ${given} MiB is too little for ${workers} workers: ${needed} MiB are needed`,
-    hint: 'raise ingest.memory and the limit of the container, or set ingest.workers lower',
-  });
+  return serviceError.invalid(
+    'MEMORY_TOO_SMALL',
+    `ingest.memory of ${given} MiB is too little for ${workers} workers: ${needed} MiB are needed`,
+    { hint: 'raise ingest.memory and the limit of the container, or set ingest.workers lower' },
+  );
 }
 
 /** What a process may use when the configuration does not say. */

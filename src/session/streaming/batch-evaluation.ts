@@ -1,4 +1,4 @@
-import { ServiceError } from '../../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 import type { HeldRelation } from '../../engine/engine.ts';
 import { quoteName } from '../../expr/sql/engine-sql.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
@@ -101,12 +101,11 @@ export class BatchEvaluation {
     const [total = 0, updated = 0] = (counts ?? []).map(Number);
     const { maxGroups } = this.#parts;
     if (total <= maxGroups) return { total, updated };
-    throw new ServiceError({
-      code: 'STREAM_STATE_TOO_LARGE',
-      kind: 'invalid',
-      message: `the aggregation has ${total} groups, more than the ${maxGroups} that a query keeps`,
-      hint: 'group by fewer keys, raise tidewater.streaming.maxStateGroups, or write the stream to a table and aggregate that',
-    });
+    throw serviceError.invalid(
+      'STREAM_STATE_TOO_LARGE',
+      `the aggregation has ${total} groups, more than the ${maxGroups} that a query keeps`,
+      { hint: 'group by fewer keys, raise tidewater.streaming.maxStateGroups, or write the stream to a table and aggregate that' },
+    );
   }
 
   async #groups({ engine, signal }: Execution, merged: Relation): Promise<readonly [ColumnBatch, ...ColumnBatch[]]> {

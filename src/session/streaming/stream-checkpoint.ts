@@ -1,5 +1,5 @@
 import { isJsonObject, parseJson, printJson } from '../../base/bigint-json.ts';
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 
 const formatVersion = 'v1';
@@ -92,20 +92,16 @@ export class StreamCheckpoint {
   }
 
   #overtaken(batchId: number): ServiceError {
-    return new ServiceError({
-      code: 'STREAM_CONCURRENT_UPDATE',
-      kind: 'fenced',
-      message: `the checkpoint ${this.#store.root} already has batch ${batchId}: another run of this query is active`,
-      hint: 'run one query per checkpoint folder; stop the other one first',
-    });
+    return serviceError.fenced(
+      'STREAM_CONCURRENT_UPDATE',
+      `the checkpoint ${this.#store.root} already has batch ${batchId}: another run of this query is active`,
+      { hint: 'run one query per checkpoint folder; stop the other one first' },
+    );
   }
 }
 
 function corrupt(where: string, what: string): ServiceError {
-  return new ServiceError({
-    code: 'STREAM_CHECKPOINT_CORRUPT',
-    kind: 'corrupt',
-    message: `${where} ${what}`,
+  return serviceError.corrupt('STREAM_CHECKPOINT_CORRUPT', `${where} ${what}`, {
     hint: 'restore the checkpoint folder, or start with an empty one (the stream then starts anew)',
   });
 }

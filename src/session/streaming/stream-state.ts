@@ -1,4 +1,4 @@
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, serviceError } from '../../base/errors.ts';
 import { readParquet } from '../../codec/parquet/read-parquet.ts';
 import { writeParquet } from '../../codec/parquet/write-parquet.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
@@ -28,12 +28,11 @@ export class StreamState {
     const where = `${this.#store.root}/${path}`;
     const { schema: stored, batches } = await readParquet(await this.#bytes(path, signal));
     if (shapeOf(stored) === shapeOf(schema)) return batches;
-    throw new ServiceError({
-      code: 'STREAM_STATE_INCOMPATIBLE',
-      kind: 'invalid',
-      message: `the query keeps ${shapeOf(schema)} for each group, and ${where} has ${shapeOf(stored)}: its keys or aggregates were changed`,
-      hint: 'start the changed query with an empty checkpoint folder, which reads the stream anew, or run it as it was',
-    });
+    throw serviceError.invalid(
+      'STREAM_STATE_INCOMPATIBLE',
+      `the query keeps ${shapeOf(schema)} for each group, and ${where} has ${shapeOf(stored)}: its keys or aggregates were changed`,
+      { hint: 'start the changed query with an empty checkpoint folder, which reads the stream anew, or run it as it was' },
+    );
   }
 
   /** Replaces what the batch left when it was run before, and forgets what no restart needs. */
@@ -47,10 +46,7 @@ export class StreamState {
       return await this.#store.read(path, signal);
     } catch (error) {
       if (!isServiceError(error, 'not-found')) throw error;
-      throw new ServiceError({
-        code: 'STREAM_CHECKPOINT_CORRUPT',
-        kind: 'corrupt',
-        message: `${this.#store.root}/${path}, the groups of the aggregation, is missing`,
+      throw serviceError.corrupt('STREAM_CHECKPOINT_CORRUPT', `${this.#store.root}/${path}, the groups of the aggregation, is missing`, {
         hint: 'restore the checkpoint folder, or start with an empty one (the stream then starts anew); a query that had no aggregation before needs an empty one too',
         cause: error,
       });

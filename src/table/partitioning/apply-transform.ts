@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import type { DataType } from '../../schema/types.ts';
 import { floorDivide, monthsOfDays, yearsOfDays } from './calendar.ts';
@@ -72,11 +72,10 @@ export function applyTransform(transform: Transform, type: DataType, value: Tran
 
 /** `PARTITION_TRANSFORM_REFUSED` (kind unsupported). */
 export function transformRefused(transform: Transform, type: DataType): ServiceError {
-  return new ServiceError({
-    code: 'PARTITION_TRANSFORM_REFUSED',
-    kind: 'unsupported',
-    message: `the transform ${printTransform(transform)} cannot be applied to values of type ${describeType(type)}`,
-  });
+  return serviceError.unsupported(
+    'PARTITION_TRANSFORM_REFUSED',
+    `the transform ${printTransform(transform)} cannot be applied to values of type ${describeType(type)}`,
+  );
 }
 
 /** The bucket of a hash. */

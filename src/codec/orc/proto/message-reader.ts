@@ -32,6 +32,15 @@ export function readMessage(bytes: Uint8Array, place: string, onField: (tag: num
   }
 }
 
+/** A message whose fields of interest, from 1 on, are all integers: their values by tag. */
+export function readIntegers(bytes: Uint8Array, place: string, lastTag: number): readonly number[] {
+  const values: number[] = [];
+  readMessage(bytes, place, (tag, field) => {
+    if (tag <= lastTag) values[tag] = field.integer();
+  });
+  return values;
+}
+
 const lengthDelimited = 2;
 
 function fieldOf(reader: PbfReader, place: string): MessageField {

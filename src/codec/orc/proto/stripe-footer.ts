@@ -1,5 +1,5 @@
 import { corruptOrc } from '../orc-errors.ts';
-import { readMessage } from './message-reader.ts';
+import { readIntegers, readMessage } from './message-reader.ts';
 import { type EncodingKind, encodingKind } from './numbers.ts';
 
 /** A stream of a stripe; streams follow each other in the order of their list. */
@@ -35,26 +35,14 @@ export function parseStripeFooter(bytes: Uint8Array, place: string): StripeFoote
 }
 
 function parseStream(bytes: Uint8Array, place: string): StreamInformation {
-  let kind = 0;
-  let column = 0;
-  let byteCount = 0;
-  readMessage(bytes, place, (tag, field) => {
-    if (tag === 1) kind = field.integer();
-    else if (tag === 2) column = field.integer();
-    else if (tag === 3) byteCount = field.integer();
-  });
+  const [, kind = 0, column = 0, byteCount = 0] = readIntegers(bytes, place, 3);
   return { kind, column, byteCount };
 }
 
 const encodings: ReadonlyMap<number, EncodingKind> = new Map(Object.values(encodingKind).map((kind) => [kind, kind]));
 
 function parseEncoding(bytes: Uint8Array, place: string): ColumnEncoding {
-  let number = 0;
-  let dictionarySize = 0;
-  readMessage(bytes, place, (tag, field) => {
-    if (tag === 1) number = field.integer();
-    else if (tag === 2) dictionarySize = field.integer();
-  });
+  const [, number = 0, dictionarySize = 0] = readIntegers(bytes, place, 2);
   const kind = encodings.get(number);
   if (kind === undefined) throw corruptOrc(place, `a column has encoding number ${number}`);
   return { kind, dictionarySize };

@@ -1,6 +1,6 @@
 import type { BlockCodec } from '../../compression.ts';
 import { corruptOrc, unsupportedOrc } from '../orc-errors.ts';
-import { readMessage } from './message-reader.ts';
+import { readIntegers, readMessage } from './message-reader.ts';
 import { type OrcKind, typeKinds } from './numbers.ts';
 
 /** The end of a file, which says how to read what is before it. */
@@ -89,11 +89,7 @@ export function parseFooter(bytes: Uint8Array, place: string): Footer {
 }
 
 function parseStripe(bytes: Uint8Array, place: string): StripeInformation {
-  const values = [0, 0, 0, 0, 0, 0];
-  readMessage(bytes, place, (tag, field) => {
-    if (tag >= 1 && tag <= 5) values[tag] = field.integer();
-  });
-  const [, offset = 0, indexBytes = 0, dataBytes = 0, footerBytes = 0, rowCount = 0] = values;
+  const [, offset = 0, indexBytes = 0, dataBytes = 0, footerBytes = 0, rowCount = 0] = readIntegers(bytes, place, 5);
   return { offset, indexBytes, dataBytes, footerBytes, rowCount };
 }
 
