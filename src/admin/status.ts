@@ -39,6 +39,17 @@ export interface FeedStatus {
   readonly lagVersions: number | undefined;
 }
 
+/** A table that shows the files of another one. */
+export interface TwinStatus {
+  readonly table: string;
+  readonly leader: string;
+  readonly state: string;
+  readonly detail: string | undefined;
+  /** Version of its leader that it shows. */
+  readonly shownVersion: number | undefined;
+  readonly lagVersions: number | undefined;
+}
+
 export interface QueueStatus {
   readonly name: string;
   readonly connected: boolean;
@@ -67,6 +78,7 @@ export interface PipelineStatus {
   readonly startedAt: string;
   readonly tables: readonly TableStatus[];
   readonly feeds: readonly FeedStatus[];
+  readonly twins: readonly TwinStatus[];
   readonly queues: readonly QueueStatus[];
   /** `undefined`: the process reads no topics. */
   readonly memory?: MemoryStatus | undefined;
@@ -88,6 +100,10 @@ export function statusJson(status: PipelineStatus): JsonValue {
       publishedVersion: feed.publishedVersion ?? null,
       ordinal: feed.ordinal ?? null,
       lagVersions: feed.lagVersions ?? null,
+    })),
+    twins: status.twins.map(({ table, leader, state, detail, shownVersion, lagVersions }) => ({
+      ...{ table, leader, state, detail: detail ?? null },
+      ...{ shownVersion: shownVersion ?? null, lagVersions: lagVersions ?? null },
     })),
     queues: status.queues.map(({ name, connected, jobs }) => ({ name, connected, jobs })),
     ...(status.memory === undefined ? {} : { memory: { ...status.memory, waiting: [...status.memory.waiting] } }),

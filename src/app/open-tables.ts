@@ -42,6 +42,9 @@ export function openTables(parts: OpenTablesParts): OpenedTables {
     {
       iceberg: {
         allowedLocations: config.maintenance.allowedLocations,
+        readableLocations: config.tables.flatMap(({ name, location }) =>
+          config.tables.some(({ twinOf }) => twinOf === name) ? [location] : [],
+        ),
         // Whoever writes metadata must not choose what is published: what is read is below the table's directory and the allowed ones.
         confinedTo: [],
         scratchDirectory: join(config.maintenance.engine.temporaryDirectory ?? tmpdir(), 'tidewater-changes'),
@@ -60,7 +63,9 @@ export function openTables(parts: OpenTablesParts): OpenedTables {
   });
   const entryOf = (table: TableSettings): CatalogEntry => {
     const { name, format, location } = table;
-    return { name, format, location, definition: createdWith(table, config), opener: catalogs.openerOf(table) };
+    // A twin is made by what follows its leader, of what that one has then.
+    const definition = table.twinOf === undefined ? createdWith(table, config) : undefined;
+    return { name, format, location, definition, opener: catalogs.openerOf(table) };
   };
   const catalog = new FileSystemCatalog(config.tables.map(entryOf), drivers);
   const tables = new PipelineTables({

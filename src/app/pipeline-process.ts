@@ -8,6 +8,7 @@ import type { Components } from './components.ts';
 import { FeedRole } from './feed-role.ts';
 import { IngestRole } from './ingest-role.ts';
 import type { MaintenanceRole } from './maintenance-role.ts';
+import { TwinRole } from './twin-role.ts';
 
 const leftCheckMs = 100;
 /** So long commits under way have when the broker is silent: they need it only for dead letters, for which they would wait much longer. */
@@ -17,6 +18,7 @@ const lastCommitsMs = 10_000;
 export class PipelineProcess {
   readonly ingest: IngestRole | undefined;
   readonly feeds: FeedRole | undefined;
+  readonly twins: TwinRole | undefined;
   #maintenance: MaintenanceRole | undefined;
   readonly #redisUrl: string | undefined;
   readonly #role: Role;
@@ -24,20 +26,23 @@ export class PipelineProcess {
   readonly #broker: BrokerWatch | undefined;
   readonly #stopIngest = new AbortController();
   readonly #stopFeeds = new AbortController();
+  readonly #stopTwins = new AbortController();
   readonly #stopMaintenance = new AbortController();
-  readonly #running: { ingest: Promise<void>; feeds: Promise<void>; maintenance: Promise<void> } = {
+  readonly #running: { ingest: Promise<void>; feeds: Promise<void>; twins: Promise<void>; maintenance: Promise<void> } = {
     ingest: Promise.resolve(),
     feeds: Promise.resolve(),
+    twins: Promise.resolve(),
     maintenance: Promise.resolve(),
   };
 
   constructor(components: Components, options: { readonly role: Role; readonly redisUrl: string | undefined }) {
-    const { ingest, feeds, maintenance, server } = components.config;
+    const { ingest, feeds, tables, maintenance, server } = components.config;
     const { clock, health, kafka } = components;
     const runs = (role: Role): boolean => options.role === 'all' || options.role === role;
     this.#role = options.role;
     this.#components = components;
     if (runs('ingest') && ingest.routes.length > 0) this.ingest = new IngestRole(components);
+    if (runs('ingest') && tables.some(({ twinOf }) => twinOf !== undefined)) this.twins = new TwinRole(components);
     if (runs('cdf') && feeds.length > 0) this.feeds = new FeedRole(components);
     if (runs('maintenance') && maintenance.enabled) this.#redisUrl = options.redisUrl;
     if (this.ingest !== undefined || this.feeds !== undefined) {
@@ -52,6 +57,7 @@ export class PipelineProcess {
   start(): void {
     if (this.ingest !== undefined) this.#running.ingest = this.ingest.run(this.#stopIngest.signal);
     if (this.feeds !== undefined) this.#running.feeds = this.feeds.run(this.#stopFeeds.signal);
+    if (this.twins !== undefined) this.#running.twins = this.twins.run(this.#stopTwins.signal);
     if (this.#redisUrl !== undefined) this.#running.maintenance = this.#maintain(this.#redisUrl);
     // Each is awaited at the drain; until then a rejection must not take the process down.
     for (const running of Object.values(this.#running)) running.catch(() => undefined);
@@ -62,7 +68,7 @@ export class PipelineProcess {
 
   /** A process whose role has nothing to do is ready: it does all it is asked to. */
   #tellIdleness(): void {
-    if (this.ingest !== undefined || this.feeds !== undefined || this.#redisUrl !== undefined) return;
+    if (this.ingest !== undefined || this.feeds !== undefined || this.twins !== undefined || this.#redisUrl !== undefined) return;
     const { health, logger } = this.#components;
     const detail = { all: 'routes, feeds and maintenance', ingest: 'routes', cdf: 'feeds', maintenance: 'maintenance' }[this.#role];
     health.component(`role:${this.#role}`).report('running', `has nothing to do: the configuration has no ${detail}`);
@@ -108,19 +114,29 @@ export class PipelineProcess {
     });
     const ingest = await Promise.race([reasonOf(this.#running.ingest), timedOut, stuck]);
     logger.info('ingest drained', { complete: ingest === undefined });
+    const twins = await Promise.race([reasonOf(this.#drainTwins(over.signal)), timedOut]);
+    if (this.twins !== undefined) logger.info('twins drained', { complete: twins === undefined });
     const feeds = this.feeds === undefined ? undefined : await Promise.race([reasonOf(this.feeds.drain()), timedOut, silent]);
     this.#stopFeeds.abort();
     const published = feeds ?? (await Promise.race([reasonOf(this.#running.feeds), timedOut, silent]));
     if (this.feeds !== undefined) logger.info('feeds drained', { complete: published === undefined });
     const maintenance = await Promise.race([this.#running.maintenance, timedOut]);
+    this.#stopTwins.abort();
     over.abort();
-    const reason = ingest ?? published ?? maintenance;
+    const reason = ingest ?? twins ?? published ?? maintenance;
     if (reason === undefined) return;
     logger.warn('drain ended early, nothing is lost: the next start goes on where tables and positions stand', {
       reason,
       afterMs: Math.round(clock.monotonicMs() - startedMs),
       left: this.#left(maintenance !== undefined),
     });
+  }
+
+  /** They show what was committed last, and end. */
+  async #drainTwins(signal: AbortSignal): Promise<void> {
+    await this.twins?.drain(signal);
+    this.#stopTwins.abort();
+    await this.#running.twins;
   }
 
   async #untilBrokerIsSilent(signal: AbortSignal): Promise<void> {

@@ -12,6 +12,7 @@ import type { Components } from './components.ts';
 import type { FeedRole, FeedStandby } from './feed-role.ts';
 import type { IngestRole } from './ingest-role.ts';
 import { productVersion } from './package.ts';
+import type { TwinRole } from './twin-role.ts';
 
 export interface StatusSources {
   readonly components: Components;
@@ -19,6 +20,7 @@ export interface StatusSources {
   readonly startedAt: string;
   readonly ingest: IngestRole | undefined;
   readonly feeds: FeedRole | undefined;
+  readonly twins: TwinRole | undefined;
   readonly queues: () => readonly QueueStatus[];
 }
 
@@ -36,6 +38,10 @@ export async function pipelineStatus(sources: StatusSources, signal: AbortSignal
     startedAt: sources.startedAt,
     tables,
     feeds: [...(sources.feeds?.statuses ?? []).map(feedStatus), ...(sources.feeds?.standbys ?? []).map(standbyStatus)],
+    twins: (sources.twins?.statuses ?? []).map(({ error, ...twin }) => ({
+      ...twin,
+      detail: error === undefined ? undefined : describeFailure(error),
+    })),
     queues: sources.queues(),
     ...memoryStatus(sources),
   };

@@ -54,7 +54,10 @@ async function servePipeline(serving: Serving): Promise<number> {
     health: () => health.report(),
     status: (signal) =>
       pipelineStatus(
-        { components, role: options.role, startedAt, ingest: pipeline.ingest, feeds: pipeline.feeds, queues: () => pipeline.queues },
+        {
+          ...{ components, role: options.role, startedAt, queues: () => pipeline.queues },
+          ...{ ingest: pipeline.ingest, feeds: pipeline.feeds, twins: pipeline.twins },
+        },
         signal,
       ),
     metrics,

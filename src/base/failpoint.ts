@@ -19,6 +19,9 @@ export const failpointNames = [
   'after-manifests',
   'after-manifest-list',
   'before-swap',
+  // Twins.
+  'before-twin-commit',
+  'after-twin-commit',
   // Kafka transactions, of feeds and of dead letters.
   'before-transaction',
   'within-transaction',

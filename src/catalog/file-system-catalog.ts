@@ -58,12 +58,13 @@ export class FileSystemCatalog implements TableCatalog {
   }
 
   /** @throws ServiceError `TABLE_NOT_FOUND` when nothing exists and the entry has no definition, `FORMAT_UNSUPPORTED`. */
-  async loadOrCreate(name: string, signal?: AbortSignal): Promise<Table> {
+  async loadOrCreate(name: string, signal?: AbortSignal, definition?: TableDefinition): Promise<Table> {
     const entry = this.#entry(name);
     const existing = await this.#find(entry, signal);
     if (existing !== undefined) return existing;
-    if (entry.definition === undefined) throw nothingAt(entry);
-    return this.#share(name, await this.#opener(entry).create(name, entry.location, entry.definition, signal));
+    const made = definition ?? entry.definition;
+    if (made === undefined) throw nothingAt(entry);
+    return this.#share(name, await this.#opener(entry).create(name, entry.location, made, signal));
   }
 
   async #find(entry: CatalogEntry, signal: AbortSignal | undefined): Promise<Table | undefined> {

@@ -7,6 +7,7 @@ import { annotateUuids } from '../codec/parquet/annotate-uuids.ts';
 import { rowGroupLayout } from '../codec/parquet/row-group-layout.ts';
 import { writeParquet } from '../codec/parquet/write-parquet.ts';
 import { columnStatistics } from '../codec/statistics.ts';
+import { withColumnIds } from '../schema/column-ids.ts';
 import type { Column, ColumnBatch } from '../schema/columns.ts';
 import { describeType } from '../schema/describe-type.ts';
 import { takeRows } from '../schema/take.ts';
@@ -82,7 +83,8 @@ async function encodeFile(task: WriteDataFilesTask, group: RowGroup, fileIndex: 
   assert(rows.length > 0, 'a partition without rows');
   const stored = spec.partitionColumnsInFile ? batch : withoutColumns(batch, spec.partitionColumns);
   const part = rows.length === batch.rowCount ? stored : takeRows(stored, rows);
-  const bytes = declareUuids(await writeParquet([part], { compression: spec.compression }), part.schema);
+  const named = { ...part, schema: withColumnIds(part.schema, spec.columnIds) };
+  const bytes = declareUuids(await writeParquet([named], { compression: spec.compression }), part.schema);
   const statistics = columnStatistics(part, { indexedColumns: spec.statisticsColumns, exact: spec.exactStatistics });
   const layout = spec.withLayout === true ? storedLayout(bytes, part.schema) : undefined;
   const path = group.pathOf(dataFileStyles[spec.partitionPathStyle].fileName(spec, task.fileNameStem, fileIndex));

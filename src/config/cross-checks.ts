@@ -2,6 +2,8 @@ import { mayMake, mayMeet } from '../ingest/divide/made-name.ts';
 import { hasRecordTypes } from '../ingest/divide/record-types.ts';
 import { isLetterRoute, sharedPlace, tablePlace } from '../ingest/settings.ts';
 import { topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
+import { isBelow, plainLocation } from '../storage/allowed-locations.ts';
+import { traitsOf } from '../table/formats.ts';
 import type { ConfigIssue } from './config-issues.ts';
 import type { ConfigPath } from './config-node.ts';
 import { keyedIssues } from './keyed-checks.ts';
@@ -12,6 +14,7 @@ export function crossChecks(config: Config): readonly ConfigIssue[] {
   return [
     ...catalogIssues(config),
     ...duplicateTables(config),
+    ...twinIssues(config),
     ...routeIssues(config),
     ...templateIssues(config),
     ...letterTableIssues(config),
@@ -45,6 +48,31 @@ function duplicateTables({ tables }: Config): readonly ConfigIssue[] {
       ? [issue(['tables', index, 'path'], `a second table lies at ${location}`)]
       : []),
   ]);
+}
+
+function twinIssues({ tables, ingest }: Config): readonly ConfigIssue[] {
+  const likes = new Set(ingest.routes.flatMap(({ divided }) => divided?.spec.template?.like ?? []));
+  return tables.flatMap(({ name, twinOf, location, inCatalog }, index) => {
+    if (twinOf === undefined) return [];
+    const path = ['tables', index, 'twinOf'];
+    const leader = tables.find((table) => table.name === twinOf);
+    if (leader === undefined) return [issue(path, `no table is called "${twinOf}"`)];
+    const routed = ingest.routes.some(({ table }) => table === name);
+    const [own, theirs] = [plainLocation(location), plainLocation(leader.location)];
+    const nested = inCatalog === undefined && (isBelow(own, theirs) || isBelow(theirs, own));
+    return [
+      ...(traitsOf[leader.format].leadsTwins ? [] : [issue(path, `"${twinOf}" has format ${leader.format}, whose tables have no twins`)]),
+      ...(leader.keyed === undefined
+        ? []
+        : [issue(path, `"${twinOf}" is of mode upsert, whose old rows are marked in their files; such a table has no twin`)]),
+      ...(tables.findIndex((table) => table.twinOf === twinOf) < index ? [issue(path, `"${twinOf}" has a twin already`)] : []),
+      ...(likes.has(name) || likes.has(twinOf)
+        ? [issue(path, 'tables that a template makes have no twins: the table that they are made like neither is one nor has one')]
+        : []),
+      ...(routed ? [issue(path, `table "${name}" has a route; a twin follows its table and takes no records itself`)] : []),
+      ...(nested ? [issue(path, 'one of the two tables lies below the other; give each a directory of its own')] : []),
+    ];
+  });
 }
 
 function routeIssues({ ingest, tables, positionsTopic, schemaRegistry }: Config): readonly ConfigIssue[] {

@@ -11,6 +11,7 @@ import { configJsonSchema } from './json-schema.ts';
 import { applyOverride, environmentOverrides, parseOverride } from './overrides.ts';
 import { type Config, type ConfigEntry, configFile } from './settings.ts';
 import { startChecks } from './start-checks.ts';
+import type { TableSettings } from './table-settings.ts';
 import { readYaml } from './yaml-source.ts';
 
 export interface ConfigRequest {
@@ -80,9 +81,10 @@ function complete(entry: ConfigEntry, workingDir: string): Config {
         ? catalog
         : { ...catalog, warehouse: resolveLocation(catalog.warehouse, dataDir) },
     ),
-    tables: entry.tables.map((table) =>
-      table.inCatalog === undefined ? { ...table, location: resolveLocation(table.location, dataDir) } : table,
-    ),
+    tables: entry.tables.map((table) => ({
+      ...asItsLeader(table, entry.tables),
+      location: table.inCatalog === undefined ? resolveLocation(table.location, dataDir) : table.location,
+    })),
     ingest: completeIngest(entry.ingest, entry.pipeline, {
       keyed: new Set(entry.tables.flatMap(({ name, keyed }) => (keyed === undefined ? [] : [name]))),
     }),
@@ -91,6 +93,13 @@ function complete(entry: ConfigEntry, workingDir: string): Config {
     feedSessionTimeoutMs: feedDefaults.sessionTimeoutMs,
     positionsTopic: feedDefaults.positionsTopic ?? `${feedDefaults.topicPrefix}._positions`,
   };
+}
+
+/** A twin has the columns of the table that it shows. */
+function asItsLeader(table: TableSettings, tables: readonly TableSettings[]): TableSettings {
+  const leader = table.twinOf === undefined ? undefined : tables.find(({ name }) => name === table.twinOf);
+  if (leader === undefined) return table;
+  return { ...table, sources: leader.sources, definition: { ...leader.definition, properties: table.definition.properties } };
 }
 
 function resolveLocation(location: string, dataDir: string): string {

@@ -41,6 +41,8 @@ export interface TableSettings {
   readonly evolve: EvolutionPolicy | undefined;
   /** The table has one row for each key. `undefined`: one for each record. */
   readonly keyed: KeyedTableSettings | undefined;
+  /** The table whose data files it shows; its definition is that one's. `undefined`: it has its own. */
+  readonly twinOf: string | undefined;
 }
 
 const evolveSettings: z.ZodType<EvolutionPolicy> = z.strictObject({
@@ -118,8 +120,13 @@ const table: z.ZodType<TableSettings> = z
     }).optional(),
     columns: z.array(columnSettings).min(1, { error: 'must have at least one column' }).max(maxColumns).optional().meta({
       description:
-        'Columns in order. The table is created with them when it does not exist. Only the table of `ingest.deadLetters.table` may leave them out.',
+        'Columns in order. The table is created with them when it does not exist. Only the table of `ingest.deadLetters.table` may leave them out, and a twin has none (`twinOf`).',
     }),
+    twinOf: textField({
+      description:
+        'The Delta table that this Iceberg table shows in its own format, over the same data files: it has the columns and the partitioning of that table, and no route.',
+      maxLength: 200,
+    }).optional(),
     partitionBy: textListField({ description: 'Columns the table is partitioned by.', default: [], maxItems: maxPartitionColumns }),
     partitioning: itemsField(parsePartitionText, {
       description:
@@ -184,6 +191,7 @@ const table: z.ZodType<TableSettings> = z
     checkFormatSettings({ ...raw, columns }, report);
     const keyed = keyedTableSettings({ ...raw, columns }, report);
     const identifierColumns = identifiersOf(raw, keyed);
+    if (raw.twinOf !== undefined) checkTwinSettings(raw, report);
     const parts = (raw.identifier ?? `default.${raw.name}`).split('.');
     const table = parts.at(-1) ?? raw.name;
     const { catalog } = raw;
@@ -202,10 +210,11 @@ const table: z.ZodType<TableSettings> = z
       },
       sources: new Map(columns.map(({ name, source }) => [name, source])),
       unknownMembers: raw.unknownMembers,
-      ofLetters: raw.columns === undefined,
+      ofLetters: raw.columns === undefined && raw.twinOf === undefined,
       onDrift: raw.onDrift,
       evolve: raw.evolve.addColumns || raw.evolve.widenTypes || raw.evolve.relaxRequired ? raw.evolve : undefined,
       keyed,
+      twinOf: raw.twinOf,
     };
   });
 
@@ -232,6 +241,7 @@ function checkFormatSettings(
     readonly path?: string | undefined;
     readonly catalog?: string | undefined;
     readonly identifier?: string | undefined;
+    readonly twinOf?: string | undefined;
     readonly columns: readonly ColumnSettings[];
     readonly partitionBy: readonly string[];
     readonly partitioning: readonly PartitionFieldDefinition[];
@@ -240,7 +250,7 @@ function checkFormatSettings(
   },
   report: Report,
 ): void {
-  for (const key of ['catalog', 'identifier', 'partitioning', 'identifierColumns', 'sortBy'] as const) {
+  for (const key of ['catalog', 'identifier', 'partitioning', 'identifierColumns', 'sortBy', 'twinOf'] as const) {
     const formats = tableFormatNames.filter((format) => traitsOf[format].settings.includes(key));
     const isSet = raw[key] !== undefined && raw[key].length > 0;
     if (isSet && !formats.includes(raw.format)) report([key], `is only for tables of format ${formats.join(', ')}`);
@@ -259,6 +269,32 @@ function checkFormatSettings(
     else if (raw.columns.some((candidate) => candidate.name === name && candidate.nullable))
       report(['identifierColumns', index], `"${name}" must be required (nullable: false)`);
   });
+}
+
+/** What a twin has of its leader, or for its sake. */
+function checkTwinSettings(
+  raw: {
+    readonly columns?: readonly ColumnSettings[] | undefined;
+    readonly partitionBy: readonly string[];
+    readonly partitioning: readonly unknown[];
+    readonly identifierColumns: readonly string[];
+    readonly sortBy: readonly unknown[];
+    readonly properties: Readonly<Record<string, string>>;
+    readonly evolve: EvolutionPolicy;
+    readonly mode: 'append' | 'upsert';
+  },
+  report: Report,
+): void {
+  if (raw.mode === 'upsert') report(['mode'], 'is that of the table that twinOf names; leave it out');
+  if (raw.columns !== undefined) report(['columns'], 'are those of the table that twinOf names; leave them out');
+  for (const key of ['partitionBy', 'partitioning', 'identifierColumns', 'sortBy'] as const)
+    if (raw[key].length > 0) report([key], 'is that of the table that twinOf names; leave it out');
+  const { addColumns, widenTypes, relaxRequired } = raw.evolve;
+  if (addColumns || widenTypes || relaxRequired) report(['evolve'], 'is that of the table that twinOf names; leave it out');
+  for (const key of Object.keys(raw.properties))
+    if (key === 'gc.enabled' || key === 'schema.name-mapping.default' || key.startsWith('tidewater.'))
+      report(['properties', key], 'is set by the pipeline, for the data files are another table’s');
+  if (raw.properties['format-version'] === '1') report(['properties', 'format-version'], 'a twin has format version 2 or 3');
 }
 
 function checkColumns(

@@ -46,6 +46,8 @@ import { asDeltaSnapshot, type DeltaSnapshot } from './delta-snapshot.ts';
 import { type TablePlace, tablePlace } from './files/table-place.ts';
 import { findSnapshot } from './find-snapshot.ts';
 import { historyOf, versionsOf } from './history.ts';
+import { DeltaLeader } from './leader/delta-leader.ts';
+import { twinNoteOf } from './leader/twin-note.ts';
 import { cleanUpHorizon, cleanUpLog } from './log/clean-up-log.ts';
 import { cleanUpSidecars } from './log/clean-up-sidecars.ts';
 import { readCheckpointHint } from './log/last-checkpoint.ts';
@@ -105,6 +107,7 @@ export class DeltaTable implements QueryableTable {
   readonly #committer: DeltaCommitter;
   readonly #context: OperationContext;
   readonly #changes: ChangeReader;
+  readonly leader: DeltaLeader;
 
   constructor(parts: DeltaTableParts) {
     this.#parts = parts;
@@ -115,6 +118,7 @@ export class DeltaTable implements QueryableTable {
     this.#committer = new DeltaCommitter({ log: parts.log, clock: parts.clock, engineInfo: parts.engineInfo });
     this.#context = contextOf(parts, this.#committer, (version, change) => this.#afterRowCommit(version, change));
     this.#changes = new ChangeReader(this.#context);
+    this.leader = new DeltaLeader(this.#context);
   }
 
   /** What operations of Delta's own need of the table, which may not be there yet. */
@@ -403,6 +407,7 @@ function writeSpecOf(
   return {
     location: options.location,
     schema: snapshot.schema,
+    columnIds: twinNoteOf(snapshot.metadata)?.columnIds,
     partitionColumns: snapshot.partitionColumns,
     partitionColumnsInFile: false,
     compression: supported ?? options.fallback ?? 'zstd',

@@ -71,6 +71,8 @@ import type { TableContext } from './table-context.ts';
 import { icebergDetail } from './table-detail.ts';
 import type { TableFiles } from './table-files.ts';
 import type { TableRoots } from './table-roots.ts';
+import { IcebergTwin } from './twin/iceberg-twin.ts';
+import { isTwin } from './twin/twin-properties.ts';
 
 /** What an Iceberg table is made of. */
 export interface IcebergTableParts {
@@ -103,6 +105,8 @@ export interface IcebergTableParts {
 
 const withoutEngine = ['expire', 'rewrite-manifests', 'vacuum'] as const;
 const withEngine = ['compact', 'rewrite-deletes'] as const;
+/** What leaves data files alone. */
+const ofTwins = ['expire', 'rewrite-manifests'] as const;
 
 /** An Iceberg table behind the neutral contract. */
 export class IcebergTable implements QueryableTable {
@@ -112,6 +116,7 @@ export class IcebergTable implements QueryableTable {
   readonly #parts: IcebergTableParts;
   readonly #branch: string;
   readonly #scratch: ScratchFiles;
+  readonly twin: IcebergTwin;
   #state: SnapshotState;
 
   /** @param loaded the newest metadata. @throws AnalysisException `CANNOT_FIND_REF` for a branch that is not there. */
@@ -122,6 +127,7 @@ export class IcebergTable implements QueryableTable {
     parts.roots.follow(loaded, parts.pointer);
     this.#state = snapshotStateOf(loaded, { branch: this.#branch });
     this.context = this.#contextOf(parts);
+    this.twin = new IcebergTwin(this.context);
     this.#scratch = new ScratchFiles({ directory: parts.scratchDirectory, ids: parts.ids, clock: parts.clock });
   }
 
@@ -131,10 +137,12 @@ export class IcebergTable implements QueryableTable {
   }
 
   get capabilities(): Capabilities {
+    const queryable = this.#parts.engine !== undefined;
+    const isOfLeader = isTwin(this.#state.metadata.properties);
     return {
       changeFeed: 'inferred',
-      rowLevel: this.#parts.engine === undefined ? 'none' : 'copy-on-write',
-      maintenance: [...(this.#parts.engine === undefined ? withoutEngine : [...withoutEngine, ...withEngine])],
+      rowLevel: queryable && !isOfLeader ? 'copy-on-write' : 'none',
+      maintenance: isOfLeader ? ofTwins : [...withoutEngine, ...(queryable ? withEngine : [])],
       overwriteReplaces: true,
       singleWriterOnly: this.#parts.pointer.singleWriterOnly,
     };

@@ -45,6 +45,8 @@ export interface IcebergTablesParts {
    * in place. Default: none, and such files are refused (`FILE_OUTSIDE_TABLE`).
    */
   readonly allowedLocations?: readonly string[] | undefined;
+  /** Directories that tables may refer to and delete nothing in: where the leaders of twins lie. Default: none. */
+  readonly readableLocations?: readonly string[] | undefined;
   /** Directories that metadata must not lead out of, beside the table's own and the allowed ones. Default: it may name any place to read. */
   readonly confinedTo?: readonly string[] | undefined;
   readonly failpoint?: Failpoint | undefined;
@@ -136,7 +138,8 @@ export class IcebergTables implements TableFormatDriver {
     openStore: OpenObjectStore,
     options: OpenTableOptions,
   ): { readonly roots: TableRoots; readonly files: TableFiles } {
-    const roots = new TableRoots({ places, allowed: this.#parts.allowedLocations ?? [], confinedTo: this.#parts.confinedTo });
+    const { allowedLocations = [], readableLocations = [], confinedTo } = this.#parts;
+    const roots = new TableRoots({ places: [...places, ...readableLocations], allowed: allowedLocations, confinedTo });
     const { pathMap, pathBase } = options;
     const files = tableFiles({ name, openStore, roots: () => roots.all, deletable: () => roots.deletable, pathMap, pathBase });
     return { roots, files };

@@ -1,6 +1,7 @@
 import { beyond, liesWithin } from '../storage/allowed-locations.ts';
 import type { TableMetadata } from './metadata/table-metadata.ts';
 import type { LoadedMetadata, TablePointer } from './pointer/table-pointer.ts';
+import { leaderLocationProperty } from './twin/twin-properties.ts';
 
 /** Properties that name directories a table keeps files in (https://iceberg.apache.org/docs/latest/configuration/). */
 export const pathProperties = ['write.data.path', 'write.metadata.path', 'write.object-storage.path', 'write.folder-storage.path'] as const;
@@ -50,7 +51,9 @@ export class TableRoots {
   follow(loaded: LoadedMetadata, pointer: Pick<TablePointer, 'ownPlaces'>): void {
     const confinedTo = this.#confinedTo;
     this.#own = pointer.ownPlaces(loaded);
-    const named = beyond(namedPlaces(loaded.metadata), [...this.#own, ...this.#places, ...this.#allowed]);
+    const leader = loaded.metadata.properties[leaderLocationProperty];
+    const places = [...namedPlaces(loaded.metadata), ...(leader === undefined ? [] : [leader])];
+    const named = beyond(places, [...this.#own, ...this.#places, ...this.#allowed]);
     this.#named = confinedTo === undefined ? named : named.filter((place) => liesWithin(place, confinedTo));
   }
 }

@@ -3,6 +3,7 @@ import { serviceError } from '../base/errors.ts';
 import { ParquetFileWriter } from '../codec/parquet/parquet-file-writer.ts';
 import { readParquet } from '../codec/parquet/read-parquet.ts';
 import { columnStatistics } from '../codec/statistics.ts';
+import { withColumnIds } from '../schema/column-ids.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import { concatBatches } from '../schema/concat.ts';
 import { mergeStatistics, type PartialStatistics } from '../schema/merge-statistics.ts';
@@ -34,7 +35,7 @@ export class ParquetFileRewriter implements FileRewriter {
     refuseTooLarge(task);
     const store = this.#openStore(task.spec.location);
     const schema = fileSchema(task.spec);
-    const writer = new ParquetFileWriter(schema, { compression: task.spec.compression });
+    const writer = new ParquetFileWriter(withColumnIds(schema, task.spec.columnIds), { compression: task.spec.compression });
     let statistics: PartialStatistics = { rowCount: 0, columns: columnStatistics(concatBatches(schema, []), { indexedColumns: 0 }) };
     for (const input of task.group.inputs) {
       throwIfAborted(signal);
@@ -59,8 +60,8 @@ export class ParquetFileRewriter implements FileRewriter {
 }
 
 function fileSchema(spec: WriteSpec): StructType {
-  if (spec.partitionColumnsInFile) return spec.schema;
-  return { kind: 'struct', fields: spec.schema.fields.filter((field) => !spec.partitionColumns.includes(field.name)) };
+  const inFile = spec.schema.fields.filter((field) => spec.partitionColumnsInFile || !spec.partitionColumns.includes(field.name));
+  return { kind: 'struct', fields: inFile };
 }
 
 async function readInput(

@@ -80,6 +80,17 @@ export interface FeedMetrics {
   readonly state: Level<'table' | 'topic' | 'state'>;
 }
 
+/** Tables that show the files of others. */
+export interface TwinMetrics {
+  /** Version of the leader that is shown. */
+  readonly shownVersion: Level<'table'>;
+  readonly lagVersions: Level<'table'>;
+  /** `by`: step (one version), comparison (all files). */
+  readonly versions: Count<'table' | 'by'>;
+  /** 1 for the state the twin is in, 0 for the others. */
+  readonly state: Level<'table' | 'state'>;
+}
+
 /** Queued jobs. */
 export interface MaintenanceMetrics {
   /** `job`: compact, vacuum, checkpoint; `result`: done, nothing-to-do, conflicted, failed. */
@@ -264,6 +275,20 @@ export function createFeedMetrics(make: InstrumentMaker): FeedMetrics {
       secondsBuckets,
     ),
     state: make.level({ name: 'cdf_state', help: '1 for the state the feed is in, 0 for the others.', labels: [...feed, 'state'] }),
+  };
+}
+
+export function createTwinMetrics(make: InstrumentMaker): TwinMetrics {
+  const table = ['table'] as const;
+  return {
+    shownVersion: make.level({ name: 'twin_shown_version', help: 'Version of its leader that the twin shows.', labels: table }),
+    lagVersions: make.level({ name: 'twin_lag_versions', help: 'Versions of its leader that the twin does not show yet.', labels: table }),
+    versions: make.count({
+      name: 'twin_versions_total',
+      help: 'Versions shown, by how: step (one version), comparison (all files).',
+      labels: ['table', 'by'],
+    }),
+    state: make.level({ name: 'twin_state', help: '1 for the state the twin is in, 0 for the others.', labels: ['table', 'state'] }),
   };
 }
 

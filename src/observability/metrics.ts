@@ -6,10 +6,12 @@ import {
   createIngestMetrics,
   createMaintenanceMetrics,
   createStorageMetrics,
+  createTwinMetrics,
   type FeedMetrics,
   type IngestMetrics,
   type MaintenanceMetrics,
   type StorageMetrics,
+  type TwinMetrics,
 } from './area-metrics.ts';
 import { type EventLoopDelay, EventLoopMonitor } from './event-loop-delay.ts';
 import { InstrumentMaker, type MetricDescription } from './instruments.ts';
@@ -42,6 +44,7 @@ export interface Metrics {
   readonly ingest: IngestMetrics;
   readonly commit: CommitMetrics;
   readonly feed: FeedMetrics;
+  readonly twin: TwinMetrics;
   readonly maintenance: MaintenanceMetrics;
   readonly storage: StorageMetrics;
   readonly process: ProcessMetrics;
@@ -69,6 +72,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ingest: createIngestMetrics(make),
     commit: createCommitMetrics(make),
     feed: createFeedMetrics(make),
+    twin: createTwinMetrics(make),
     maintenance: createMaintenanceMetrics(make),
     storage: createStorageMetrics(make),
     process: {

@@ -1,7 +1,7 @@
 export type TableFormat = 'delta' | 'iceberg';
 
 /** What a table's configuration has for some formats only. */
-type FormatSetting = 'catalog' | 'identifier' | 'partitioning' | 'identifierColumns' | 'sortBy';
+type FormatSetting = 'catalog' | 'identifier' | 'partitioning' | 'identifierColumns' | 'sortBy' | 'twinOf';
 
 /** What has to be known of a format before a table of it is open; open tables have `capabilities`. A further format has a row below. */
 interface FormatTraits {
@@ -9,6 +9,8 @@ interface FormatTraits {
   /** How Spark calls what writes a stream to such a table. */
   readonly streamSink: string;
   readonly settings: readonly FormatSetting[];
+  /** A table of another format can show its tables, over the same files (`twinOf`). */
+  readonly leadsTwins: boolean;
   /** Readers and writers of DataFrames are given a table's name; what has a slash is a place. */
   readonly loadedByName: boolean;
   readonly partitionTransforms: boolean;
@@ -44,6 +46,7 @@ export const traitsOf: Readonly<Record<TableFormat, FormatTraits>> = {
     title: 'Delta Lake',
     streamSink: 'DeltaSink',
     settings: [],
+    leadsTwins: true,
     loadedByName: false,
     partitionTransforms: false,
     partitionsInFiles: false,
@@ -63,7 +66,8 @@ export const traitsOf: Readonly<Record<TableFormat, FormatTraits>> = {
   iceberg: {
     title: 'Apache Iceberg',
     streamSink: 'IcebergSink',
-    settings: ['catalog', 'identifier', 'partitioning', 'identifierColumns', 'sortBy'],
+    settings: ['catalog', 'identifier', 'partitioning', 'identifierColumns', 'sortBy', 'twinOf'],
+    leadsTwins: false,
     loadedByName: true,
     partitionTransforms: true,
     partitionsInFiles: true,

@@ -1,4 +1,5 @@
 import type { StorageSettings } from '../base/storage-settings.ts';
+import type { ColumnIds } from '../schema/column-ids.ts';
 import type { ColumnStatistics } from '../schema/statistics.ts';
 import type { StructType } from '../schema/types.ts';
 import type { TransformValue } from './partitioning/apply-transform.ts';
@@ -53,6 +54,8 @@ export interface WriteSpec {
   readonly storage?: StorageSettings | undefined;
   /** All columns in table order, partition columns included; their ids where the table's files have them. */
   readonly schema: StructType;
+  /** Ids that files hold beside the schema's own, for tables of other formats that share them. All columns of a file have one, or none has. */
+  readonly columnIds?: ColumnIds | undefined;
   readonly partitionColumns: readonly string[];
   /** Partitioning by transforms, in place of `partitionColumns`. */
   readonly partitioning?: readonly PartitionRule[] | undefined;

@@ -1,5 +1,6 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { Literal } from '../expr/expression.ts';
+import type { ColumnIds } from '../schema/column-ids.ts';
 import type { StructType } from '../schema/types.ts';
 import type { HeldChanges, SnapshotRows } from './changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from './commit.ts';
@@ -28,6 +29,7 @@ import type { WriteSpec } from './staged-file.ts';
 import type { StreamOptions, StreamSource } from './stream.ts';
 import type { ExtentColumn, TableExtent } from './table-extent.ts';
 import type { TableObject } from './table-object.ts';
+import type { LeaderTable, TwinTable } from './twin.ts';
 import type { Version } from './version.ts';
 
 export type MaintenanceKind = 'compact' | 'vacuum' | 'checkpoint' | 'expire' | 'rewrite-manifests' | 'rewrite-deletes';
@@ -112,6 +114,8 @@ export interface TableDefinition {
   readonly partitionColumns: readonly string[];
   /** Partitioning by transforms, in place of `partitionColumns`, where the format has them. */
   readonly partitioning?: readonly PartitionFieldDefinition[] | undefined;
+  /** Ids that columns get, where the format has them and these name it: those of a table before it. */
+  readonly columnIds?: ColumnIds | undefined;
   /** Columns that tell rows apart. Default: none. */
   readonly identifierColumns?: readonly string[] | undefined;
   /** The order that files are to be written in, where the format keeps one. Default: none. */
@@ -195,6 +199,10 @@ export interface Table extends ReadableTable, AppendableTable, KeyedTable, Maint
   detail(signal?: AbortSignal): Promise<TableDetail>;
   /** Changes of its columns and the like. */
   readonly operations: DefinitionOperations;
+  /** For a format whose files tables of another one can share. */
+  readonly leader?: LeaderTable | undefined;
+  /** For a format that can follow a table of another one. */
+  readonly twin?: TwinTable | undefined;
 }
 
 /** Where writes wait until they are published. */
@@ -263,6 +271,6 @@ export interface TableCatalog {
   readonly names: readonly string[];
   /** @throws ServiceError `TABLE_NOT_FOUND` when the catalog has no such name or nothing exists at its location. */
   load(name: string, signal?: AbortSignal): Promise<Table>;
-  /** Opens the table, creating it first when nothing exists at its location and the catalog has a definition for it. */
-  loadOrCreate(name: string, signal?: AbortSignal): Promise<Table>;
+  /** Opens the table, creating it first when nothing exists at its location. `definition`: in place of the catalog's. */
+  loadOrCreate(name: string, signal?: AbortSignal, definition?: TableDefinition): Promise<Table>;
 }

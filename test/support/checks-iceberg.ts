@@ -270,7 +270,7 @@ function relative(tableDir: string, location: string): string {
   return path.startsWith(`${tableDir}/`) ? path.slice(tableDir.length + 1) : path;
 }
 
-function plain(location: string): string {
+export function plain(location: string): string {
   return location.replace(/^file:\/*/, '/');
 }
 

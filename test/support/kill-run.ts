@@ -22,6 +22,7 @@ export interface KillOptions {
   readonly maintenance?: string | undefined;
   readonly iceberg?: IcebergKind | undefined;
   readonly transform?: boolean | undefined;
+  readonly twin?: IcebergKind | undefined;
   /** Old files that nothing refers to, put into the table before the first start: vacuum finds something. */
   readonly strays?: number | undefined;
   /** What must be true of the table before the second process is stopped. */
@@ -45,6 +46,7 @@ export async function killAndRecover(options: KillOptions): Promise<KillResult> 
     maintenance: options.maintenance,
     iceberg: options.iceberg,
     transform: options.transform,
+    twin: options.twin,
   });
   const produced = new Produced();
   await workload.createTopic(pipeline);

@@ -30,6 +30,8 @@ export interface PipelineOptions {
   readonly location?: string | undefined;
   /** An Iceberg table in the catalog of the kind; default: a Delta table. */
   readonly iceberg?: IcebergKind | undefined;
+  /** The Delta table has a twin in the catalog of the kind. */
+  readonly twin?: IcebergKind | undefined;
   /** Rows are computed from other columns of the records; they are the same as without. */
   readonly transform?: boolean | undefined;
 }
@@ -47,6 +49,7 @@ export interface PipelineCase {
   readonly tableDir: string;
   /** Of an Iceberg table. */
   readonly place: IcebergPlace | undefined;
+  readonly twin: { readonly tableDir: string; readonly place: IcebergPlace } | undefined;
   readonly topic: string;
   readonly feedTopic: string;
   readonly deadLetterTopic: string;
@@ -63,6 +66,7 @@ export function pipelineCase(dir: string, label: string, options: PipelineOption
     name,
     config: join(dir, name, 'pipeline.yaml'),
     ...whereabouts(name, dataDir, options.iceberg),
+    twin: options.twin === undefined ? undefined : twinWhereabouts(name, dataDir, options.twin),
     partitions: options.partitions ?? 4,
   };
   const topics = { topic: `${name}.in`, feedTopic: `${name}.out`, deadLetterTopic: `${name}.dlq`, positionsTopic: `${name}.positions` };
@@ -81,6 +85,17 @@ function whereabouts(name: string, dataDir: string, iceberg: IcebergKind | undef
   }
 }
 
+function twinWhereabouts(name: string, dataDir: string, kind: IcebergKind): NonNullable<PipelineCase['twin']> {
+  const { tableDir, place } = whereabouts(name, dataDir, kind);
+  return { tableDir: kind.kind === 'files' ? join(dataDir, 'twin') : tableDir, place: place ?? { kind: 'files' } };
+}
+
+function twinText({ name, dataDir, options: { twin } }: ConfigParts): string {
+  if (twin === undefined) return '';
+  const place = twin.kind === 'files' ? `path: ${join(dataDir, 'twin')}` : `catalog: lake, identifier: ${name}.events`;
+  return `  - { name: twin, format: iceberg, twinOf: events, ${place} }\n`;
+}
+
 /** Lines of the configuration that say what and where the table is. */
 function tableText({ name, dataDir, options: { iceberg, location } }: ConfigParts): string {
   const path = `    path: ${location ?? join(dataDir, 'events')}\n`;
@@ -89,12 +104,13 @@ function tableText({ name, dataDir, options: { iceberg, location } }: ConfigPart
   return `    format: iceberg\n${place}    partitioning: [kind]`;
 }
 
-function catalogText({ dataDir, options: { iceberg } }: ConfigParts): string {
-  switch (iceberg?.kind) {
+function catalogText({ dataDir, options: { iceberg, twin } }: ConfigParts): string {
+  const kind = iceberg ?? twin;
+  switch (kind?.kind) {
     case 'sql':
       return `catalogs:\n  - { name: lake, type: jdbc, uri: "jdbc:sqlite:${join(dataDir, 'catalog.db')}", warehouse: ${join(dataDir, 'warehouse')} }\n`;
     case 'rest':
-      return `catalogs:\n  - { name: lake, type: rest, uri: "${iceberg.uri}" }\n`;
+      return `catalogs:\n  - { name: lake, type: rest, uri: "${kind.uri}" }\n`;
     default:
       return '';
   }
@@ -128,7 +144,7 @@ ${tableText(parts)}
       - { name: at, type: timestamp }
       - { name: kafka_partition, type: integer, from: partition }
       - { name: kafka_offset, type: long, from: offset }
-ingest:
+${twinText(parts)}ingest:
   maxBatchAge: 150ms
   maxBatchRows: 500
   maxFetchWait: 50ms

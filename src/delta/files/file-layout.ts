@@ -2,6 +2,7 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { ParquetTarget } from '../../engine/engine.ts';
 import { quoteName } from '../../expr/sql/engine-sql.ts';
+import { withColumnIds } from '../../schema/column-ids.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import { partitionDirectory } from '../../table/partition-directory.ts';
@@ -10,6 +11,7 @@ import type { Relation } from '../../table/relation.ts';
 import type { PartitionValues } from '../../table/staged-file.ts';
 import { physicalPartitionColumns, physicalSchema } from '../column-mapping/physical-schema.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
+import { twinNoteOf } from '../leader/twin-note.ts';
 
 /** How rows of a table become files: which columns the files hold under which names, and how the partition is spelled. */
 export interface FileLayout {
@@ -54,7 +56,7 @@ export function fileLayout(
       schema: { kind: 'struct', fields: [...stored, ...textFields] },
     },
     partitionTexts: texts.map(({ name }) => name),
-    storedSchema: physicalSchema({ kind: 'struct', fields: stored }, mapping),
+    storedSchema: withColumnIds(physicalSchema({ kind: 'struct', fields: stored }, mapping), twinNoteOf(snapshot.metadata)?.columnIds),
     partitionColumns: physicalPartitionColumns(schema, snapshot.partitionColumns, mapping),
     samePartition,
   };

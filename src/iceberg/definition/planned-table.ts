@@ -1,6 +1,7 @@
 import { unsupported } from '../../base/unsupported-feature.ts';
 import type { TimeZone } from '../../expr/time-zone.ts';
 import { columnExists } from '../../schema/column-exists.ts';
+import type { ColumnIds } from '../../schema/column-ids.ts';
 import { duplicatePath } from '../../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import { noPartitionColumn, partitionedTwice } from '../../table/partitioning/partition-errors.ts';
@@ -14,7 +15,7 @@ import type { IcebergSchema, PartitionField, TableMetadata } from '../metadata/t
 import { mainBranch } from '../snapshot-state-of.ts';
 import { withDefaults } from './default-value.ts';
 import { refusedDefinition } from './definition-errors.ts';
-import { type IdCounter, idsAfter, idsReusing, structWithIds } from './field-ids.ts';
+import { type IdCounter, idsReusing, structWithIds } from './field-ids.ts';
 import { findSource } from './find-source.ts';
 import { currentSpec, fieldIdFor, partitionFieldName } from './partition-changes.ts';
 import { commentKey, createdProperties, formatVersionKey, formatVersionOf, upgradeUpdates } from './property-changes.ts';
@@ -38,7 +39,7 @@ export function creatingUpdates(request: Definition, uuid: string): readonly Met
   checkRequest(request);
   const version = definition.properties[formatVersionKey];
   const formatVersion = version === undefined ? defaultFormatVersion : formatVersionOf(version);
-  const ids = idsAfter(0);
+  const ids = idsOf(definition.columnIds ?? []);
   const schema = schemaOf(definition, { schemaId: 0, formatVersion, ids, zone: request.zone });
   const taken = { fieldId: firstFieldId };
   const fields = partitionFieldsOf(definition, schema, () => ({ fieldId: taken.fieldId++, name: undefined }));
@@ -106,6 +107,12 @@ function schemaOf(
   };
   const numbered: IcebergSchema = { schemaId, struct: structWithIds(defined, ids), identifierFieldIds: [] };
   return { ...numbered, identifierFieldIds: (identifierColumns ?? []).map((name) => findSource(numbered, name.split('.')).id) };
+}
+
+/** Ids of a table before it, for the columns that it had; others count on. */
+function idsOf(given: ColumnIds): IdCounter {
+  const known = new Map(given.map(([path, id]) => [path.join('\0'), id]));
+  return idsReusing(Math.max(0, ...known.values()), (path) => known.get(path.join('\0')));
 }
 
 /** Names are found ignoring case: two that differ by it alone could not be told apart. @throws AnalysisException `COLUMN_ALREADY_EXISTS`. */

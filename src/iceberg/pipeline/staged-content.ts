@@ -13,15 +13,27 @@ import type { SnapshotState } from '../snapshot-state.ts';
 
 /** Staged files, written under the state's write spec, as manifests describe them. */
 export function stagedContent(state: SnapshotState, files: readonly StagedFile[]): readonly ContentFile[] {
+  const { root } = dataLocations(state.metadata);
+  return sharedContent(state, files, ({ path }) => childLocation(root, path));
+}
+
+/** What manifests say of a data file that lies anywhere; `partition`: one value for each field of the default spec that follows from a column. */
+type DescribedFile = Pick<StagedFile, 'sizeBytes' | 'rowCount' | 'statistics' | 'partition' | 'layout'>;
+
+/** The same of files that lie where `locationOf` says. */
+export function sharedContent<File extends DescribedFile>(
+  state: SnapshotState,
+  files: readonly File[],
+  locationOf: (file: File) => string,
+): readonly ContentFile[] {
   const { metadata, icebergSchema } = state;
-  const { root } = dataLocations(metadata);
   const modes = metricsModes(metadata.properties, icebergSchema, undefined);
   const spec = specById(metadata, metadata.defaultSpecId);
   const idOf = leafIds(icebergSchema);
   return files.map((file) =>
     contentFile({
       content: 'data',
-      path: childLocation(root, file.path),
+      path: locationOf(file),
       format: 'parquet',
       specId: metadata.defaultSpecId,
       partition: spec === undefined ? [] : tupleOf(spec, icebergSchema, file),
@@ -38,7 +50,7 @@ export function stagedContent(state: SnapshotState, files: readonly StagedFile[]
 }
 
 /** Values of the fields that follow from a column; the others have none. */
-function tupleOf(spec: PartitionSpec, schema: IcebergSchema, { partition = [] }: StagedFile): readonly PartitionValue[] {
+function tupleOf(spec: PartitionSpec, schema: IcebergSchema, { partition = [] }: DescribedFile): readonly PartitionValue[] {
   let place = 0;
   return spec.fields.map(({ transform, sourceId }) => {
     if (transform.kind === 'void' || fieldById(schema, sourceId) === undefined) return undefined;
@@ -52,7 +64,7 @@ function leafIds(schema: IcebergSchema): ReadonlyMap<string, number> {
   return new Map(columns.map(({ id, path }) => [path.join('\0'), id]));
 }
 
-function metricsOf(leaf: ColumnStatistics, idOf: ReadonlyMap<string, number>, { layout }: StagedFile): LeafMetrics {
+function metricsOf(leaf: ColumnStatistics, idOf: ReadonlyMap<string, number>, { layout }: DescribedFile): LeafMetrics {
   const id = idOf.get(leaf.path.join('\0'));
   return {
     id,

@@ -7,6 +7,7 @@ import { liveFiles } from '../scan/live-files.ts';
 import { manifestsOf } from '../scan/manifests.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
+import { isTwin } from '../twin/twin-properties.ts';
 import { debtOf } from './plan-compaction.ts';
 
 /** What maintenance looks at: the live files and manifests, and the snapshots that the table's rules no longer keep. */
@@ -34,7 +35,7 @@ export async function icebergHealth(
 
 /** Feeds are asked only when there is something that they may hold back. */
 async function expirable({ metadata }: SnapshotState, nowMs: number, request: HealthRequest): Promise<number> {
-  if (!hasGc(metadata.properties)) return 0;
+  if (!hasGc(metadata.properties) && !isTwin(metadata.properties)) return 0;
   const { expiryRetentionMs, keepVersionsFrom } = request;
   const olderThanMs = expiryRetentionMs === undefined ? undefined : nowMs - expiryRetentionMs;
   const count = expiryOf(metadata, { nowMs, olderThanMs }).snapshots.length;

@@ -32,6 +32,8 @@ export interface SnapshotChange {
   readonly updates?: readonly MetadataUpdate[] | undefined;
   /** The new snapshot has no parent and none of the base's files: a replaced table. */
   readonly fresh?: boolean | undefined;
+  /** Made by what keeps a twin: nobody else changes the files of such a table. */
+  readonly ofTwin?: boolean | undefined;
   /** Adds the snapshot without making it the branch's newest (write-audit-publish). */
   readonly stageOnly?: boolean | undefined;
 }

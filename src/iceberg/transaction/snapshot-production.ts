@@ -17,6 +17,7 @@ import { type ProgressSource, printProgress, progressKey, resolvedProgress } fro
 import { type MetadataSource, manifestsOf } from '../scan/manifests.ts';
 import { mainBranch } from '../snapshot-state-of.ts';
 import type { TableContext } from '../table-context.ts';
+import { isTwin } from '../twin/twin-properties.ts';
 import { addedContents } from './added-files.ts';
 import { CommitFailedException, ValidationException } from './commit-errors.ts';
 import { passedBase, proveBase, proveStaged } from './commit-proof.ts';
@@ -157,6 +158,9 @@ export class SnapshotProduction {
    * @throws ValidationException.
    */
   #checkBase(base: TableMetadata | undefined): void {
+    const { ofTwin, kind } = this.#change;
+    if (base !== undefined && isTwin(base.properties) && ofTwin !== true && kind !== 'rewrite-manifests')
+      throw ofLeader(this.#context.name);
     if (this.#first === undefined) {
       this.#first = { base };
       return;
@@ -331,6 +335,13 @@ function rewritten(base: readonly ManifestFile[], { manifests }: SnapshotChange,
 /** The newest snapshot of the branch that is written to. A branch that is not there begins at main. */
 function isAudited(properties: TableMetadata['properties']): boolean {
   return properties['write.wap.enabled']?.toLowerCase() === 'true';
+}
+
+function ofLeader(table: string): ValidationException {
+  return new ValidationException(
+    `table "${table}" is a twin: its data files belong to its leader`,
+    'change the rows of the leader, the twin follows; expiry of snapshots and the rewriting of manifests are all that is done to a twin itself',
+  );
 }
 
 function headOf(metadata: TableMetadata, branch: string): IcebergSnapshot | undefined {

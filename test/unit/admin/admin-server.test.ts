@@ -47,6 +47,7 @@ const status: PipelineStatus = {
     },
   ],
   feeds: [],
+  twins: [{ table: 'lake', leader: 'flights', state: 'following', detail: undefined, shownVersion: 3, lagVersions: 0 }],
   queues: [{ name: 'compact', connected: true, jobs: { waiting: 1 } }],
 };
 

@@ -27,6 +27,7 @@ tables:
     sortBy: [id desc]
   - { name: letters, columns: [{ name: reason, type: string }, { name: key, type: binary, from: key }] }
   - { name: accounts, mode: upsert, keyColumns: [id], columns: [{ name: id, type: long, nullable: false }, { name: more, type: date, nullable: false }] }
+  - { name: shown, format: iceberg, twinOf: letters }
 ingest: { routes: [{ topics: [orders], table: orders${encodings} }, { topics: [stock], table: stock }, { topics: [accounts], table: accounts }] }
 feeds:
   - { table: orders, keyColumns: [id] }
@@ -131,6 +132,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'tables[].orderBy': 'more',
   'tables[].deleteWhen': 'id < 0',
   'tables[].sortBy': 'day(at) desc nulls first, id',
+  'tables[].twinOf': 'letters',
   'tables[].columns[].type': 'integer',
   'tables[].columns[].from': 'value',
   'tables[].columns[].name': 'id',
@@ -247,7 +249,7 @@ describe('every setting can be set by an override, an environment variable and a
   });
 
   it.each(all)('%s', (path, value) => {
-    const table = onlyIceberg.test(path) ? 1 : onlyKeyed.test(path) ? 3 : 0;
+    const table = path === 'tables[].twinOf' ? 4 : onlyIceberg.test(path) ? 1 : onlyKeyed.test(path) ? 3 : 0;
     const where = path.replace('tables[]', `tables[${table}]`).replaceAll('[]', '[0]');
     const parts = [...place(where), ...(path in keys || path.endsWith('topicConfig') ? [keys[path] ?? 'cleanup.policy'] : [])];
     // One of the two ways to give a password, or to log in.

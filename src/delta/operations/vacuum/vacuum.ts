@@ -1,3 +1,4 @@
+import { AnalysisException } from '../../../base/analysis-exception.ts';
 import { type EpochMs, toEpochMs } from '../../../base/clock.ts';
 import { isServiceError, serviceError } from '../../../base/errors.ts';
 import { mapBounded } from '../../../base/map-bounded.ts';
@@ -6,6 +7,7 @@ import { toCommitId } from '../../../table/commit.ts';
 import type { VacuumOptions, VacuumResult } from '../../../table/operations.ts';
 import type { Version } from '../../../table/version.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
+import { twinNoteOf, twinProperty } from '../../leader/twin-note.ts';
 import { checkRowsWritable } from '../../table-features.ts';
 import { commitOperation } from '../commit-operation.ts';
 import type { OperationCommit, OperationContext } from '../operation-context.ts';
@@ -27,13 +29,14 @@ const deleteConcurrency = 32;
  * in flight). Recorded changes are referenced by no snapshot and go by age. On a file system, folders that hold nothing any more go too,
  * unless something changed in them within the retention. Files outside the table are never touched.
  *
- * @throws AnalysisException `DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT`, `DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE`, `DELTA_CANNOT_VACUUM_LITE`;
+ * @throws AnalysisException `TWIN_NEEDS_FILES`, `DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT`, `DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE`, `DELTA_CANNOT_VACUUM_LITE`;
  * ServiceError `VACUUM_CONTENTION` (conflict); what the protocol check and the store throw. After a failure in the middle everything that was
  * deleted was garbage; another run continues.
  */
 export async function vacuum(context: OperationContext, options: VacuumOptions, signal?: AbortSignal): Promise<VacuumResult> {
   const snapshot = await context.refresh(signal);
   checkRowsWritable(snapshot.protocol, snapshot.metadata, context.name);
+  refuseForTwin(snapshot, options, context.name);
   const retentionMs = vacuumRetentionMs(snapshot.settings.deletedFileRetentionMs, options, context.name);
   const deleteBefore = toEpochMs(context.clock.now() - retentionMs);
   const retention: Retention = { ...options, retentionMs, deleteBefore };
@@ -53,6 +56,18 @@ export async function vacuum(context: OperationContext, options: VacuumOptions, 
   const removed = await deleteAll(context, sure.files, folders, signal);
   await noteVacuumed(context, whole ? sure.deleteBefore : undefined);
   return resultOf({ ...found, files: sure.files }, removed);
+}
+
+/** Its twin may still show what this table has removed: only whoever asked the twin may delete. */
+function refuseForTwin(snapshot: DeltaSnapshot, { dryRun, keepChangesFrom }: VacuumOptions, table: string): void {
+  const twin = twinNoteOf(snapshot.metadata);
+  if (twin === undefined || dryRun || keepChangesFrom !== undefined) return;
+  throw new AnalysisException({
+    errorClass: 'TWIN_NEEDS_FILES',
+    kind: 'unsupported',
+    message: `table "${table}" shares its data files with ${twin.table}, whose snapshots may need what would be deleted here`,
+    hint: `run tidewater maintain vacuum of its pipeline, which asks the twin; when there is no twin any more, ALTER TABLE … UNSET TBLPROPERTIES ('${twinProperty}')`,
+  });
 }
 
 interface Retention extends VacuumOptions {

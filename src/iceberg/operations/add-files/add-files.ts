@@ -5,11 +5,10 @@ import type { CommitOptions } from '../../../table/row-operations.ts';
 import { BatchMetrics } from '../../files/batch-metrics.ts';
 import { fileMetrics } from '../../files/file-metrics.ts';
 import { metricsModes } from '../../files/metrics-modes.ts';
+import { withNameMapping } from '../../files/name-mapping-updates.ts';
 import { partitionTexts } from '../../files/partition-tuple.ts';
 import { contentFile } from '../../files/staging.ts';
 import type { ContentFile, ManifestEntry, PartitionValue } from '../../metadata/content-file.ts';
-import type { MetadataUpdate } from '../../metadata/metadata-updates.ts';
-import { nameMappingOf, nameMappingProperty, printNameMapping } from '../../metadata/name-mapping.ts';
 import { specById } from '../../metadata/partition-type.ts';
 import { fieldById } from '../../metadata/schema-fields.ts';
 import type { PartitionSpec } from '../../metadata/table-metadata.ts';
@@ -69,14 +68,6 @@ export async function addFiles(context: TableContext, request: AddFilesRequest):
   const committed = await commitSnapshot(context, base, change, { signal });
   const changed = committed.snapshot?.summary['changed-partition-count'];
   return { addedFiles: added.length, changedPartitions: spec.fields.length === 0 || changed === undefined ? undefined : Number(changed) };
-}
-
-function withNameMapping(base: SnapshotState): { readonly state: SnapshotState; readonly updates: readonly MetadataUpdate[] } {
-  const { metadata, icebergSchema } = base;
-  if (metadata.properties[nameMappingProperty] !== undefined) return { state: base, updates: [] };
-  const mapping = { [nameMappingProperty]: printNameMapping(nameMappingOf(icebergSchema.struct)) };
-  const properties = { ...metadata.properties, ...mapping };
-  return { state: { ...base, metadata: { ...metadata, properties } }, updates: [{ action: 'set-properties', updates: mapping }] };
 }
 
 function checkSpec(table: string, { fields }: PartitionSpec, filter: ReadonlyMap<string, string> | undefined): void {

@@ -10,6 +10,7 @@ import { manifestsOf } from '../../scan/manifests.ts';
 import type { SnapshotState } from '../../snapshot-state.ts';
 import type { TableContext } from '../../table-context.ts';
 import { commitUpdates } from '../../transaction/commit-updates.ts';
+import { isTwin } from '../../twin/twin-properties.ts';
 import { deleteFiles, refuseForeign } from '../delete-files.ts';
 import { illegalArgument, refuseWithoutGc } from '../operation-errors.ts';
 import { expiryOf } from './retained-snapshots.ts';
@@ -43,7 +44,7 @@ export interface ExpireResult {
 
 /**
  * Takes old snapshots out of a table and deletes the files that only they refer to. The metadata is committed first: a file that is deleted
- * is no one's any more, and one that is not becomes an orphan.
+ * is no one's any more, and one that is not becomes an orphan. Data files of a twin are its leader's, and stay.
  *
  * @throws AnalysisException `VALIDATION_FAILED` when `gc.enabled` is false, `INVALID_ARGUMENT` for snapshots that are still referred to;
  * ServiceError `FILE_OUTSIDE_TABLE` (invalid), before anything is changed, when files would go that are the table's by its metadata alone.
@@ -52,7 +53,7 @@ export async function expireSnapshots(context: TableContext, request: ExpireRequ
   checkRequest(request);
   const { signal, dryRun } = request;
   const base = await context.refresh(signal);
-  refuseWithoutGc(base.metadata.properties, 'expire snapshots');
+  if (!isTwin(base.metadata.properties)) refuseWithoutGc(base.metadata.properties, 'expire snapshots');
   const plan = await expiryPlan(context, base, request);
   const planned = await plannedExpiry(context, base, plan, signal);
   if (dryRun === true) return planned === undefined ? nothing : counted(base.metadata, planned.after, planned.files);
@@ -69,7 +70,7 @@ export async function expireSnapshots(context: TableContext, request: ExpireRequ
   const { metadata: after } = committed;
   // Of a base that came in between nothing is known yet; what is not the table's stays then.
   const isPlanned = planned !== undefined && before === base.metadata;
-  const files = isPlanned ? planned.files : await unreachableFiles(context, before, after, signal);
+  const files = isPlanned ? planned.files : await expiredFiles(context, before, after, signal);
   return counted(before, after, await deleted(context, files, request));
 }
 
@@ -85,9 +86,19 @@ async function plannedExpiry(
   if (change === undefined) return undefined;
   const applied = { nowMs: metadata.lastUpdatedMs, baseLocation: loaded.metadataLocation };
   const after = applyUpdates(metadata, change.updates, applied);
-  const files = await unreachableFiles(context, metadata, after, signal);
+  const files = await expiredFiles(context, metadata, after, signal);
   refuseForeign(context, [...files.content.keys(), ...files.manifests, ...files.manifestLists, ...files.statistics]);
   return { after, files };
+}
+
+async function expiredFiles(
+  context: TableContext,
+  before: TableMetadata,
+  after: TableMetadata,
+  signal: AbortSignal | undefined,
+): Promise<UnreachableFiles> {
+  const files = await unreachableFiles(context, before, after, signal);
+  return isTwin(before.properties) ? { ...files, content: new Map() } : files;
 }
 
 type Plan = (state: SnapshotState) => MetadataChange | undefined;
