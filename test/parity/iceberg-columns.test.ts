@@ -48,6 +48,19 @@ describe('columns of Iceberg tables', () => {
     await bench().agree('nested');
   });
 
+  it('columns that a MERGE brings are in the name mapping, as those of ALTER TABLE are', async () => {
+    const { sql } = bench();
+    const mapping = '[{"field-id":1,"names":["id"]}]';
+    await sql(`CREATE TABLE db.mapped (id INT) USING iceberg TBLPROPERTIES ('schema.name-mapping.default' = '${mapping}')`);
+    await sql(
+      "MERGE WITH SCHEMA EVOLUTION INTO db.mapped t USING (SELECT 1 AS id, 'a' AS v) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *",
+    );
+    const [property] = await sql("SHOW TBLPROPERTIES db.mapped ('schema.name-mapping.default')");
+    expect(property?.['value']).toBe('[{"field-id":1,"names":["id"]},{"field-id":2,"names":["v"]}]');
+    expect(await bench().rows('db.mapped')).toEqual([{ id: 1, v: 'a' }]);
+    await bench().agree('mapped');
+  });
+
   it('A08: a name that is not there, or there already, is refused', async () => {
     const { sql } = bench();
     await sql('CREATE TABLE db.names (id INT, v STRING) USING iceberg');

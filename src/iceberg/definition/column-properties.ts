@@ -1,11 +1,11 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../../base/bigint-json.ts';
+import { isJsonObject, type JsonValue, parseJson, printJson } from '../../base/bigint-json.ts';
 import { innerFields } from '../../schema/type-tree.ts';
 import type { Field } from '../../schema/types.ts';
 import type { MetadataUpdate } from '../metadata/metadata-updates.ts';
+import { nameMappingJson, nameMappingProperty } from '../metadata/name-mapping.ts';
 import { columnPath, columnsById } from '../metadata/schema-fields.ts';
 import type { IcebergSchema, TableMetadata } from '../metadata/table-metadata.ts';
 
-const nameMappingKey = 'schema.name-mapping.default';
 /** Properties whose keys end in a column's name. */
 const columnPrefixes = [
   'write.metadata.metrics.column.',
@@ -27,9 +27,9 @@ export function columnPropertyUpdates(metadata: TableMetadata, before: IcebergSc
     removals.push(key);
     if (name !== undefined) updates[prefix + name] = value;
   }
-  const mapping = metadata.properties[nameMappingKey];
+  const mapping = metadata.properties[nameMappingProperty];
   const mapped = mapping === undefined ? undefined : extendedMapping(mapping, after);
-  if (mapped !== undefined && mapped !== mapping) updates[nameMappingKey] = mapped;
+  if (mapped !== undefined && mapped !== mapping) updates[nameMappingProperty] = mapped;
   return [
     ...(removals.length === 0 ? [] : [{ action: 'remove-properties', removals } as const]),
     ...(Object.keys(updates).length === 0 ? [] : [{ action: 'set-properties', updates } as const]),
@@ -40,26 +40,15 @@ export function columnPropertyUpdates(metadata: TableMetadata, before: IcebergSc
 function extendedMapping(text: string, schema: IcebergSchema): string | undefined {
   let json: JsonValue;
   try {
-    json = parseJson(text, nameMappingKey);
+    json = parseJson(text, nameMappingProperty);
   } catch {
     return undefined;
   }
-  return Array.isArray(json) ? printJson(extended(json as readonly JsonValue[], schema.struct.fields.map(mappedField))) : undefined;
-}
-
-/** What a mapping says of a column. */
-interface Mapped {
-  readonly id: number | undefined;
-  readonly name: string;
-  readonly inside: readonly Mapped[];
-}
-
-function mappedField({ id, name, type }: Field): Mapped {
-  return { id, name, inside: innerFields(type).map(mappedField) };
+  return Array.isArray(json) ? printJson(extended(json as readonly JsonValue[], schema.struct.fields)) : undefined;
 }
 
 /** Columns keep the names they had; a name that another column has taken is no longer theirs. */
-function extended(entries: readonly JsonValue[], columns: readonly Mapped[]): readonly JsonValue[] {
+function extended(entries: readonly JsonValue[], columns: readonly Field[]): readonly JsonValue[] {
   const owners = new Map(columns.map(({ name, id }) => [name, id]));
   const byId = new Map(columns.map((column) => [column.id, column]));
   const seen = new Set<number | undefined>();
@@ -70,18 +59,14 @@ function extended(entries: readonly JsonValue[], columns: readonly Mapped[]): re
     seen.add(id);
     const names = listOf(entry['names']).filter((name) => typeof name !== 'string' || !owners.has(name) || owners.get(name) === id);
     if (column === undefined) return { ...entry, names };
-    const inside = extended(listOf(entry['fields']), column.inside);
+    const inside = extended(listOf(entry['fields']), innerFields(column.type));
     return {
       ...entry,
       names: names.includes(column.name) ? names : [...names, column.name],
       ...(inside.length === 0 ? {} : { fields: inside }),
     };
   });
-  return [...kept, ...columns.filter(({ id }) => !seen.has(id)).map(entryOf)];
-}
-
-function entryOf({ id, name, inside }: Mapped): JsonObject {
-  return { 'field-id': id, names: [name], ...(inside.length === 0 ? {} : { fields: inside.map(entryOf) }) };
+  return [...kept, ...nameMappingJson(columns.filter(({ id }) => !seen.has(id)))];
 }
 
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {

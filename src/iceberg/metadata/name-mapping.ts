@@ -34,6 +34,11 @@ export function nameMappingOf(schema: StructType): readonly MappedField[] {
   return schema.fields.map(mappedField);
 }
 
+/** The same of some columns, as the property has them. */
+export function nameMappingJson(columns: readonly Field[]): readonly JsonObject[] {
+  return columns.map((column) => mappedFieldToJson(mappedField(column)));
+}
+
 /**
  * The id of a column of a file by its path of names, `element`, `key` and `value` inside lists and maps; `undefined` for a column that the
  * mapping does not know.
@@ -52,27 +57,6 @@ export function mappedAt(mapping: readonly MappedField[], path: readonly string[
     fields = found.fields;
   }
   return found;
-}
-
-/** The mapping after a column got another name, a second one beside its others. A sibling that had the name loses it. */
-export function withName(mapping: readonly MappedField[], fieldId: number, name: string): readonly MappedField[] {
-  const here = mapping.some((field) => field.fieldId === fieldId);
-  return mapping.map((field) => {
-    if (field.fieldId === fieldId) return field.names.includes(name) ? field : { ...field, names: [...field.names, name] };
-    const names = here ? field.names.filter((known) => known !== name) : field.names;
-    return { ...field, names, fields: withName(field.fields, fieldId, name) };
-  });
-}
-
-/** The mapping with a column that was added to the struct with an id (`undefined`: to the table). */
-export function withColumn(mapping: readonly MappedField[], parentId: number | undefined, column: Field): readonly MappedField[] {
-  if (parentId === undefined) {
-    return [...mapping.map((field) => ({ ...field, names: field.names.filter((name) => name !== column.name) })), mappedField(column)];
-  }
-  return mapping.map((field) => ({
-    ...field,
-    fields: withColumn(field.fields, field.fieldId === parentId ? undefined : parentId, column),
-  }));
 }
 
 /** Mappings nest at most this deep. */

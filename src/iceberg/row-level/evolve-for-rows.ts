@@ -2,6 +2,7 @@ import { mentionedFields } from '../../rows/merge/mentioned-fields.ts';
 import { fieldNamed } from '../../schema/column-path.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { MergeRequest, WriteRequest } from '../../table/row-operations.ts';
+import { columnPropertyUpdates } from '../definition/column-properties.ts';
 import { canPromote } from '../definition/promote-type.ts';
 import { changeSchema, type SchemaChange } from '../definition/schema-changes.ts';
 import { applyUpdates } from '../metadata/apply-updates.ts';
@@ -53,6 +54,7 @@ function changedView(context: TableContext, base: SnapshotState, changes: readon
   const updates: readonly MetadataUpdate[] = [
     { action: 'add-schema', schema, lastColumnId },
     { action: 'set-current-schema', schemaId: -1 },
+    ...columnPropertyUpdates(metadata, icebergSchema, schema),
   ];
   const evolved = applyUpdates(metadata, updates, { nowMs: context.clock.now(), baseLocation: loaded.metadataLocation });
   return { state: snapshotStateOf({ ...loaded, metadata: evolved }, { branch: context.branch }), updates };
