@@ -2,6 +2,7 @@ import { isServiceError } from '../base/errors.ts';
 import type { TableMaker } from '../ingest/divide/growing-division.ts';
 import { LaneReader } from '../ingest/divide/lane-reader.ts';
 import type { MemoryLedger } from '../ingest/memory/memory-ledger.ts';
+import { consumerGroupOf } from '../ingest/settings.ts';
 import type { KafkaClient } from '../kafka/client.ts';
 import type { DivisionSpec, DivisionTemplate, RecordDivider } from '../protocol/division.ts';
 import type { Components } from './components.ts';
@@ -56,7 +57,7 @@ export class DividedRoutes {
     const reader = new LaneReader({
       ...{ kafka, clock, divider, memory },
       division: template === undefined ? spec : { ...spec, template: { ...template, reserved: tables.reserved } },
-      groupId: `${groupId}-${spec.parts[0]?.table ?? ''}`,
+      groupId: consumerGroupOf(groupId, spec),
       isWhole: (topic) => topic === deadLetters.replayTopic,
       onLeftBehind: (table, at) => {
         logger.warn('table takes nothing more, the others of its route go on without it', { table, ...at });

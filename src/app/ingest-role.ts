@@ -12,7 +12,7 @@ import { DeadLetterTopic } from '../ingest/dead-letter-topic.ts';
 import { declaredNeeds } from '../ingest/evolve/row-needs.ts';
 import { type LedgerStatus, MemoryLedger } from '../ingest/memory/memory-ledger.ts';
 import { otherPipelines } from '../ingest/other-pipelines.ts';
-import { isLetterRoute, type RouteSettings } from '../ingest/settings.ts';
+import { consumerGroupOf, isLetterRoute, type RouteSettings } from '../ingest/settings.ts';
 import { type IngestStatus, TableIngest, type TableIngestSettings } from '../ingest/table-ingest.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
@@ -256,7 +256,7 @@ export class IngestRole {
         pipeline,
         table: settings.name,
         ...sources,
-        groupId: `${ingest.groupId}-${settings.name}`,
+        groupId: consumerGroupOf(ingest.groupId, route.divided?.spec ?? settings.name),
         storePassedAfterMs: route.divided === undefined ? undefined : storePassedAfterMs,
         startAt: this.#beginningOf(route),
       },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { byteSizeField, choiceField, durationField, integerField, textField, textListField } from '../base/setting-fields.ts';
 import { sourceTopicHint, topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
-import type { DivisionOfTable } from '../protocol/division.ts';
+import type { DivisionOfTable, DivisionSpec } from '../protocol/division.ts';
 import type { PayloadEncoding, ValueEncoding } from '../protocol/payload-encoding.ts';
 import { defaultMaxDepth, highestMaxDepth } from './decode/nesting-depth.ts';
 import { type DivisionEntry, divisionSettings, withKeyedDivisions } from './divide/division-settings.ts';
@@ -41,6 +41,11 @@ export function tablePlace({ at }: Pick<RouteSettings, 'at'>): RouteSettings['at
   return [...at, at.at(-1) === 'template' ? 'like' : 'table'];
 }
 
+/** The group that reads for a table, or for all tables of a divided route: it has the name of the first one. */
+export function consumerGroupOf(groupId: string, of: string | DivisionSpec): string {
+  return `${groupId}-${typeof of === 'string' ? of : (of.parts[0]?.table ?? '')}`;
+}
+
 /** Where the file has what the parts of a divided route have in common, below `ingest`. */
 export function sharedPlace({ at, divided }: Pick<RouteSettings, 'at' | 'divided'>): RouteSettings['at'] {
   return divided === undefined ? at : at.slice(0, 2);
@@ -69,7 +74,7 @@ export interface DeadLetterSettings {
 
 /** From Kafka records to sealed batches. */
 export interface IngestSettings {
-  /** Prefix of the consumer groups, one a table: `<groupId>-<table>`. */
+  /** Prefix of the consumer groups, one a table, and one a divided route: `<groupId>-<table>`. */
   readonly groupId: string;
   /** Of the process; `undefined`: a part of what the machine or its container has. */
   readonly memory: number | undefined;
@@ -233,7 +238,8 @@ const deadLetters: z.ZodType<DeadLetterEntry> = z
 export const ingestSettings: z.ZodType<IngestEntry> = z
   .strictObject({
     groupId: textField({
-      description: 'Prefix of the consumer group names, one group a table: `<groupId>-<table>`. Default: `tidewater-<pipeline>`.',
+      description:
+        'Prefix of the consumer group names, one group a table: `<groupId>-<table>`; of a divided route that of its first table. Default: `tidewater-<pipeline>`.',
       maxLength: 200,
     }).optional(),
     memory: byteSizeField({

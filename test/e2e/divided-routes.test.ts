@@ -118,6 +118,13 @@ logging: { format: json, level: info }
       for (const one of [first, third]) expect((await one.terminate()).code, one.log).toBe(0);
       const audit = await runProduct({ config, args: ['audit', '--json'] });
       expect(audit.code, audit.log).toBe(0);
+      const offsets = await runProduct({ config, args: ['offsets', '--json'] });
+      const hints = offsets.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { readonly table: string; readonly groupOffset: number | null });
+      expect(new Set(hints.map(({ table }) => table))).toEqual(new Set(tables));
+      expect(hints.filter(({ groupOffset }) => groupOffset === null)).toEqual([]);
     },
     300_000,
   );

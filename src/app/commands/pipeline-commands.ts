@@ -1,3 +1,4 @@
+import { consumerGroupOf } from '../../ingest/settings.ts';
 import type { OffsetRow } from '../app-commands.ts';
 import type { Components } from '../components.ts';
 import { partitionStatuses } from '../pipeline-status.ts';
@@ -11,19 +12,17 @@ export async function listOffsets(components: Components): Promise<readonly Offs
       .load(table.name)
       .then((loaded) => loaded.refresh())
       .catch(() => undefined);
+    const group = consumerGroupOf(config.ingest.groupId, tables.routeOf(table.name)?.divided?.spec ?? table.name);
     const partitions = await partitionStatuses(components, table.name, snapshot, undefined);
     for (const topic of new Set(partitions.map((partition) => partition.topic))) {
-      const [held, group] = await Promise.all([
-        kafka.admin.offsets(topic),
-        kafka.admin.groupOffsets(`${config.ingest.groupId}-${table.name}`, topic).catch(() => []),
-      ]);
+      const [held, hints] = await Promise.all([kafka.admin.offsets(topic), kafka.admin.groupOffsets(group, topic).catch(() => [])]);
       for (const { partition, committedOffset, endOffset } of partitions.filter((each) => each.topic === topic)) {
         rows.push({
           table: table.name,
           topic,
           partition,
           tableOffset: committedOffset,
-          groupOffset: group.find((entry) => entry.partition === partition)?.offset,
+          groupOffset: hints.find((entry) => entry.partition === partition)?.offset,
           earliest: held.find((entry) => entry.partition === partition)?.earliest,
           end: endOffset,
         });
