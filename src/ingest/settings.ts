@@ -7,8 +7,8 @@ import { defaultMaxDepth, highestMaxDepth } from './decode/nesting-depth.ts';
 import { type DivisionEntry, divisionSettings, withKeyedDivisions } from './divide/division-settings.ts';
 import { payloadSettings, valueSettings } from './payload-settings.ts';
 import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
-import { explodingGroup, topicMatch } from './topic-pattern.ts';
 import { type TransformSettings, transformShape } from './transform/transform-settings.ts';
+import { patternProblem } from './whole-pattern.ts';
 
 const maxRoutes = 256;
 const maxTopicsPerRoute = 256;
@@ -164,19 +164,8 @@ const route: z.ZodType<RouteEntry> = z
         context.addIssue({ code: 'custom', path: [name], message: 'is said for each table of divide, not for the route' });
     if (topics.length === 0 && topicPattern === undefined)
       context.addIssue({ code: 'custom', path: ['topics'], message: 'must name at least one topic; or set topicPattern' });
-    const exploding = topicPattern === undefined ? undefined : explodingGroup(topicPattern);
-    if (exploding !== undefined)
-      context.addIssue({
-        code: 'custom',
-        path: ['topicPattern'],
-        message: `"${exploding}" repeats what repeats or has alternatives itself, which some names take for ever to be compared with; write it without the outer repeat, such as [a-z.]+`,
-      });
-    try {
-      if (topicPattern !== undefined) topicMatch(topicPattern, new Set());
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      context.addIssue({ code: 'custom', path: ['topicPattern'], message: `is no regular expression: ${why}` });
-    }
+    const problem = topicPattern === undefined ? undefined : patternProblem(topicPattern);
+    if (problem !== undefined) context.addIssue({ code: 'custom', path: ['topicPattern'], message: problem });
   });
 
 /** The routes of the tables: one for each table of a divided one. */

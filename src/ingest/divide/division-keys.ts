@@ -8,7 +8,8 @@ import { RecordDecoder, type RecordDecoderOptions } from '../decode/record-decod
 import type { Refusal } from '../decode/rejection.ts';
 import { refusedTruncation } from '../decode/replaced-rows.ts';
 import type { SourceRecord } from '../decode/source-record.ts';
-import { keyText, wholePattern } from './key-text.ts';
+import { wholePattern } from '../whole-pattern.ts';
+import { keyText } from './key-text.ts';
 import { madeName } from './made-name.ts';
 import { hasRecordTypes, RecordTypes } from './record-types.ts';
 
@@ -63,7 +64,7 @@ export class DivisionKeys {
     this.#template = template;
     this.#keyed = keyed;
     if (key.kind === 'record-type' && hasRecordTypes(value)) this.#types = new RecordTypes(value, options.schemas);
-    this.#patterns = parts.map(({ pattern }) => (pattern === undefined ? undefined : wholePattern(pattern)));
+    this.#patterns = parts.map(({ pattern }) => (pattern === undefined ? undefined : wholePattern(pattern, 'u')));
     const { schema, member } = columnOf(key);
     if (member !== undefined)
       this.#decoder = new RecordDecoder(schema, { sources: [{ kind: 'value', name: member }], unknownMembers: 'ignore', value }, options);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { choiceField, integerField, textField, textListField } from '../../base/setting-fields.ts';
 import type { DivisionKey, DivisionOfTable, DivisionPart, DivisionSpec, DivisionTemplate } from '../../protocol/division.ts';
 import { type TransformSettings, transformShape } from '../transform/transform-settings.ts';
-import { wholePattern } from './key-text.ts';
+import { patternProblem } from '../whole-pattern.ts';
 
 const maxParts = 256;
 const maxValues = 1_000;
@@ -35,12 +35,8 @@ const part: z.ZodType<PartEntry> = z
   .superRefine(({ values, pattern }, context) => {
     if (values.length === 0 && pattern === undefined)
       context.addIssue({ code: 'custom', path: [], message: 'must have at least one of values, or a pattern' });
-    try {
-      if (pattern !== undefined) wholePattern(pattern);
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      context.addIssue({ code: 'custom', path: ['pattern'], message: `is no regular expression: ${why}` });
-    }
+    const problem = pattern === undefined ? undefined : patternProblem(pattern, 'u');
+    if (problem !== undefined) context.addIssue({ code: 'custom', path: ['pattern'], message: problem });
   });
 
 const template: z.ZodType<TemplateEntry> = z.strictObject({

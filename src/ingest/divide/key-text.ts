@@ -16,8 +16,3 @@ export function keyText(key: DivisionKey): string {
       return assertNever(key);
   }
 }
-
-/** Matches keys as a whole. @throws SyntaxError for what is no regular expression. */
-export function wholePattern(pattern: string): RegExp {
-  return new RegExp(`^(?:${pattern})$`, 'u');
-}

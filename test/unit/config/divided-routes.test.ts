@@ -99,6 +99,7 @@ describe('a divided route', () => {
     ['a path that is none', `      divide: { member: a..b, ${tables} }`, 'is no name of a member'],
     ['a type without schemas', `      divide: { by: record-type, ${tables} }`, 'values of this encoding name no schema'],
     ['a table without keys', '      divide: { member: a, tables: [{ table: orders }] }', 'must have at least one of values, or a pattern'],
+    ['a pattern that explodes', '      divide: { member: a, tables: [{ table: orders, pattern: "(a|aa)+" }] }', 'repeats what repeats'],
     ['a damaged pattern', '      divide: { member: a, tables: [{ table: orders, pattern: "(" }] }', 'is no regular expression'],
     ['an unknown table', '      divide: { member: a, tables: [{ table: nobody, values: [x] }] }', 'no table is called "nobody"'],
     ['a table with a route', '      divide: { member: a, tables: [{ table: rest, values: [x] }] }', 'table "rest" has a route already'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explodingGroup } from '../../../src/ingest/topic-pattern.ts';
+import { explodingGroup } from '../../../src/ingest/whole-pattern.ts';
 
 describe('patterns of topics', () => {
   it.each([
