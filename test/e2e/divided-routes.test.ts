@@ -72,7 +72,6 @@ logging: { format: json, level: info }
   it.each([
     [5, 'iceberg', 'commit-applied:kill:20'],
     [5, 'delta', 'after-dead-letters:kill:2'],
-    [5, 'delta', 'after-fetch:kill:6'],
   ] as const)(
     'P01: %i %s tables after %s',
     async (count, format, failpoint) => {

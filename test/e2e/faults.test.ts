@@ -23,10 +23,8 @@ const inDirectory: TableKind = { label: 'files', iceberg: { kind: 'files' } };
 const standstills: readonly (readonly [string, string, TableKind])[] = [
   ['a Delta table', 'before-commit', deltaTable],
   ['a Delta table', 'commit-applied', deltaTable],
-  ['an Iceberg table of an SQL catalog', 'before-commit', icebergInDatabase],
   ['an Iceberg table of an SQL catalog', 'before-swap', icebergInDatabase],
   ['an Iceberg table of an SQL catalog', 'commit-applied', icebergInDatabase],
-  ['an Iceberg table in a directory', 'before-commit', inDirectory],
   ['an Iceberg table in a directory', 'after-manifest-list', inDirectory],
   ['an Iceberg table in a directory', 'commit-applied', inDirectory],
 ];

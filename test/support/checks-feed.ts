@@ -12,7 +12,7 @@ const silenceMs = 700;
 export type Received = KafkaMessage & { readonly topic: string; readonly partition: number };
 
 /** How long to wait for what should be there since the pipeline drained; a busy broker takes its time with a new group and the ends of transactions. */
-const patienceMs = 90_000;
+const defaultPatienceMs = 90_000;
 
 /**
  * Reads topics from their beginning as a `read_committed` consumer of a plain client, which has no codec but gzip, until `done` says that everything expected is there and nothing
@@ -22,6 +22,7 @@ export async function consume(
   kafka: Kafka,
   topics: readonly string[],
   done: (received: readonly Received[]) => boolean,
+  patienceMs: number = defaultPatienceMs,
 ): Promise<readonly Received[]> {
   const received: Received[] = [];
   const consumer = kafka.consumer({ groupId: `check-${randomUUID()}`, readUncommitted: false, maxWaitTimeInMs: 100 });

@@ -29,7 +29,7 @@ function orphansOf({ tableDir, place }: PipelineCase, log: TableLog): readonly O
 }
 
 /** Checks table, feed and dead letters of a drained pipeline against what was produced. Nothing here is shared with the product. */
-export async function judge(workload: Workload, pipeline: PipelineCase, produced: Produced): Promise<Verdict> {
+export async function judge(workload: Workload, pipeline: PipelineCase, produced: Produced, patienceMs?: number): Promise<Verdict> {
   const { tableDir, feedTopic, deadLetterTopic } = pipeline;
   const log = readTable(pipeline);
   const missing = missingFiles(tableDir, log);
@@ -46,10 +46,11 @@ export async function judge(workload: Workload, pipeline: PipelineCase, produced
     ],
   }));
   const topics = produced.poison.size > 0 ? [feedTopic, deadLetterTopic] : [feedTopic];
-  const received = await consume(workload.kafka, topics, (so) => {
+  const isAll = (so: readonly Received[]): boolean => {
     const rejected = new Set(so.filter(({ topic }) => topic === deadLetterTopic).map(sourceOf));
     return rejected.size >= produced.poison.size && so.filter(({ topic }) => topic === feedTopic).length >= table.rows.length;
-  });
+  };
+  const received = await consume(workload.kafka, topics, isAll, patienceMs);
   const deadLetters = received.filter(({ topic }) => topic === deadLetterTopic);
   const feed = foldFeed(received.filter(({ topic }) => topic === feedTopic));
   const findings = [
