@@ -75,23 +75,33 @@ logging: { format: json, level: info }
       recoveryMs,
     );
 
-  it.each(bothFormats)('P02: becomes rows of %s, each once, whatever the registry and a kill do', async (_, { label, iceberg }) => {
+  it('P02: waits for a registry that does not answer, and for a schema that it does not have yet', async () => {
     await using registry = new CapturedRegistry(schemas);
     await registry.start();
     registry.leave();
-    const pipeline = caseOf(label, iceberg === undefined ? 'delta' : 'iceberg', registry.url);
+    const pipeline = caseOf('waits', 'delta', registry.url);
     await workload.createTopic({ topic: pipeline.topic, partitions: 1 });
     await produce(pipeline);
     const first = serve(pipeline);
-    // A registry that does not answer is waited for.
     await eventually('the registry is missed', () => first.said('REGISTRY_UNAVAILABLE'));
     expect((await first.probe('/livez')).status).toBe(200);
-    // So is a schema that it does not have yet.
     registry.hide(lastSchema);
     registry.comeBack();
     await eventually('the schema is missed', () => first.said('SCHEMA_UNKNOWN'));
     expect(await rowCount(first)).toBe(0);
     registry.show(lastSchema);
+    await until(first, rows.length);
+    expect((await first.metrics()).sum('tidewater_ingest_records_dead_lettered_total')).toBe(tombstones);
+    expect((await first.terminate()).code, first.log).toBe(0);
+  });
+
+  it.each(bothFormats)('P02: becomes rows of %s, each once, whatever a kill does', async (_, { label, iceberg }) => {
+    await using registry = new CapturedRegistry(schemas);
+    await registry.start();
+    const pipeline = caseOf(label, iceberg === undefined ? 'delta' : 'iceberg', registry.url);
+    await workload.createTopic({ topic: pipeline.topic, partitions: 1 });
+    await produce(pipeline);
+    const first = serve(pipeline);
     await until(first, rows.length);
     await first.kill();
     await produce(pipeline);
