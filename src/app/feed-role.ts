@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { describeError, describeFailure, isServiceError } from '../base/errors.ts';
+import { describeError, isServiceError } from '../base/errors.ts';
 import { Feed } from '../cdf/feed.ts';
 import type { FeedObserver } from '../cdf/feed-observer.ts';
 import type { FeedStatus } from '../cdf/feed-parts.ts';
@@ -11,7 +11,7 @@ import { toVersion } from '../table/version.ts';
 import type { Components } from './components.ts';
 import { FeedOwnership } from './feed-ownership.ts';
 import { observeFeed } from './observe/observe-feed.ts';
-import { restartBackoff, supervise } from './supervise.ts';
+import { supervisePart } from './supervise.ts';
 import { pooledEncoder } from './workers/pooled.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
 
@@ -107,47 +107,29 @@ export class FeedRole {
   }
 
   #superviseGroup(signal: AbortSignal): Promise<void> {
-    const { clock, random, logger, health } = this.#components;
-    const reporter = health.component('feed group');
+    const reporter = this.#components.health.component('feed group');
     reporter.report('running');
-    return supervise({
-      signal,
-      clock,
-      random,
-      backoff: restartBackoff,
+    return supervisePart(this.#components, {
       run: (runSignal) => this.#ownership.run(runSignal),
-      onRestart: (error, waitMs) => {
-        reporter.report('starting', describeError(error));
-        logger.warn('feed group left and joined again', { waitMs, err: error });
-      },
-      onGivenUp: (error) => {
-        reporter.report('failed', describeFailure(error));
-        logger.error('feed group cannot be joined until somebody acts', { err: error });
-      },
+      signal,
+      reporter,
+      labels: {},
+      says: { restarts: 'feed group left and joined again', standsStill: 'feed group cannot be joined until somebody acts' },
     });
   }
 
   /** A feed that stands still here does so until it goes to another replica; when it comes back it is tried again. */
   async #superviseFeed(spec: FeedSpec, signal: AbortSignal): Promise<void> {
-    const { config, clock, random, logger, health } = this.#components;
+    const { config, clock, health } = this.#components;
     const standstill = new Standstill({ clock, boundMs: config.server.notReadyAfterMs });
-    const labels = { table: spec.table, topic: spec.topic };
     const reporter = health.component(`feed:${spec.table}`, { impairment: () => standstill.detail });
     while (!signal.aborted) {
-      await supervise({
-        signal,
-        clock,
-        random,
-        backoff: restartBackoff,
+      await supervisePart(this.#components, {
         run: (runSignal) => this.#runWhileHeld(spec, { reporter, standstill }, runSignal),
-        onRestart: (error, waitMs) => {
-          reporter.report('starting', describeError(error));
-          logger.warn('feed stopped and starts again', { ...labels, waitMs, err: error });
-        },
-        onGivenUp: (error) => {
-          reporter.report('failed', describeFailure(error));
-          logger.error('feed stands still until somebody acts', { ...labels, err: error });
-        },
+        signal,
+        reporter,
+        labels: { table: spec.table, topic: spec.topic },
+        says: { restarts: 'feed stopped and starts again', standsStill: 'feed stands still until somebody acts' },
       });
       await this.#untilElsewhere(spec, signal);
     }

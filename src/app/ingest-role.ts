@@ -24,7 +24,7 @@ import { DividedRoutes } from './divided-routes.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
 import { type RouteSources, routeSources } from './route-sources.ts';
-import { isRefusal, restartBackoff, supervise } from './supervise.ts';
+import { isRefusal, supervisePart } from './supervise.ts';
 import { TopicIdentities } from './topic-identities.ts';
 import { pooledDivider, pooledStager } from './workers/pooled.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
@@ -191,23 +191,18 @@ export class IngestRole {
 
   #superviseTable(routed: RoutedTable, signal: AbortSignal): Promise<void> {
     const { table } = routed;
-    const { config, clock, random, logger, health } = this.#components;
+    const { config, clock, health } = this.#components;
     const standstill = new Standstill({ clock, boundMs: config.server.notReadyAfterMs });
     const reporter = health.component(`ingest:${table.name}`, { impairment: () => standstill.detail });
     reporter.report('starting', 'joins the consumer group of its topics');
-    return supervise({
-      signal,
-      clock,
-      random,
-      backoff: restartBackoff,
+    return supervisePart(this.#components, {
       run: (runSignal) => this.#runTable(routed, { reporter, standstill }, runSignal),
-      onRestart: (error, waitMs) => {
+      signal,
+      reporter,
+      labels: { table: table.name },
+      says: { restarts: 'ingest stopped and starts again', standsStill: 'ingest stands still until somebody acts' },
+      reportRestart: (error) => {
         reporter.report(isRefusal(error) ? 'failed' : 'starting', describeFailure(error));
-        logger.warn('ingest stopped and starts again', { table: table.name, waitMs, err: error });
-      },
-      onGivenUp: (error) => {
-        reporter.report('failed', describeFailure(error));
-        logger.error('ingest stands still until somebody acts', { table: table.name, err: error });
       },
     });
   }

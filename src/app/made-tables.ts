@@ -4,7 +4,7 @@ import { isServiceError } from '../base/errors.ts';
 import type { Failpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
-import type { CommitObserver } from '../commit/commit-observer.ts';
+import { silentCommitObserver } from '../commit/commit-observer.ts';
 import { TableCommitter } from '../commit/table-committer.ts';
 import { madeTable, takenNames } from '../config/made-table.ts';
 import type { Config } from '../config/settings.ts';
@@ -95,7 +95,7 @@ export class PipelineTables {
     if (template === undefined) return { parts: [], isFull: true };
     const { catalog, clock, random, ids, config, failpoint } = this.#parts;
     const table = await catalog.load(template.like, signal);
-    const committer = new TableCommitter({ table, clock, random, observer: nobody, settings: config.commit });
+    const committer = new TableCommitter({ table, clock, random, observer: silentCommitObserver, settings: config.commit });
     for (let tried = 0; tried < maxTries; tried += 1) {
       const snapshot = await committer.refresh(signal);
       const made = this.#learn(template, snapshot);
@@ -183,14 +183,3 @@ function keyOf(encoded: string): string | undefined {
     return undefined;
   }
 }
-
-const nobody = {
-  staged: () => undefined,
-  committed: () => undefined,
-  discarded: () => undefined,
-  attempt: () => undefined,
-  failed: () => undefined,
-  resolved: () => undefined,
-  evolved: () => undefined,
-  notEvolved: () => undefined,
-} satisfies CommitObserver;

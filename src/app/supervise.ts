@@ -1,7 +1,9 @@
 import { type BackoffPolicy, backoffMs } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
-import { isServiceError } from '../base/errors.ts';
+import { describeError, describeFailure, isServiceError } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
+import type { HealthReporter } from '../observability/health.ts';
+import type { Logger } from '../observability/logger.ts';
 
 export interface SupervisionOptions {
   /** Runs until the signal fires; a rejection is a reason to start again or to give up. */
@@ -15,14 +17,49 @@ export interface SupervisionOptions {
   readonly onGivenUp: (error: unknown) => void;
 }
 
+export interface SupervisedPart {
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+  readonly reporter: HealthReporter;
+  /** With every line of the log. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** What the log says. */
+  readonly says: { readonly restarts: string; readonly standsStill: string };
+  /** Tells of a failure that a new start may cure. Default: it starts, with the error. */
+  readonly reportRestart?: (error: unknown) => void;
+}
+
 /** How every part of the process is started again. */
-export const restartBackoff: BackoffPolicy = { initialMs: 500, maxMs: 30_000 };
+const restartBackoff: BackoffPolicy = { initialMs: 500, maxMs: 30_000 };
 
 /** How a part is started again that was refused: loudly, and at a pace that locks no account. */
 const refusedBackoff: BackoffPolicy = { initialMs: 5_000, maxMs: 60_000 };
 
 /** A run of this length counts as health: the next failure waits briefly again. */
 const healthyRunMs = 60_000;
+
+/** As `supervise`, told on the status page and in the log. */
+export function supervisePart(
+  { clock, random, logger }: Pick<SupervisionOptions, 'clock' | 'random'> & { readonly logger: Logger },
+  { run, signal, reporter, labels, says, reportRestart }: SupervisedPart,
+): Promise<void> {
+  return supervise({
+    run,
+    signal,
+    clock,
+    random,
+    backoff: restartBackoff,
+    onRestart: (error, waitMs) => {
+      if (reportRestart === undefined) reporter.report('starting', describeError(error));
+      else reportRestart(error);
+      logger.warn(says.restarts, { ...labels, waitMs, err: error });
+    },
+    onGivenUp: (error) => {
+      reporter.report('failed', describeFailure(error));
+      logger.error(says.standsStill, { ...labels, err: error });
+    },
+  });
+}
 
 /**
  * Keeps one part of the process running: starts it again after failures that time may cure, and gives it up after those that only an

@@ -1,5 +1,5 @@
 import { assert } from '../base/assert.ts';
-import { describeError, describeFailure, ServiceError } from '../base/errors.ts';
+import { describeError, describeFailure, type ServiceError, serviceError } from '../base/errors.ts';
 import type { TableSettings } from '../config/table-settings.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import type { Table } from '../table/table.ts';
@@ -9,7 +9,7 @@ import type { TwinStatus } from '../twin/twin-observer.ts';
 import { adaptTwin } from './adapt-twin.ts';
 import type { Components } from './components.ts';
 import { observeTwin } from './observe/observe-twin.ts';
-import { restartBackoff, supervise } from './supervise.ts';
+import { supervisePart } from './supervise.ts';
 import { twinDefinition } from './twin-definition.ts';
 
 /** A commit of this process wakes a twin; of what others commit it hears so often. */
@@ -41,23 +41,14 @@ export class TwinRole {
   }
 
   #supervise(settings: TableSettings, signal: AbortSignal): Promise<void> {
-    const { clock, random, logger, health } = this.#components;
     const table = settings.name;
-    const reporter = health.component(`twin:${table}`);
-    return supervise({
-      signal,
-      clock,
-      random,
-      backoff: restartBackoff,
+    const reporter = this.#components.health.component(`twin:${table}`);
+    return supervisePart(this.#components, {
       run: (runSignal) => this.#follow(settings, reporter, runSignal),
-      onRestart: (error, waitMs) => {
-        reporter.report('starting', describeError(error));
-        logger.warn('twin stopped and starts again', { table, waitMs, err: error });
-      },
-      onGivenUp: (error) => {
-        reporter.report('failed', describeFailure(error));
-        logger.error('twin stands still until somebody acts', { table, err: error });
-      },
+      signal,
+      reporter,
+      labels: { table },
+      says: { restarts: 'twin stopped and starts again', standsStill: 'twin stands still until somebody acts' },
     });
   }
 
@@ -105,10 +96,7 @@ function asTwin(table: Table): SharedTable<TwinTable> {
 }
 
 function notShared({ name, format }: Table, why: string): ServiceError {
-  return new ServiceError({
-    code: 'TWIN_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `table "${name}" of format ${format} ${why}`,
+  return serviceError.unsupported('TWIN_UNSUPPORTED', `table "${name}" of format ${format} ${why}`, {
     hint: 'a Delta table can have an Iceberg table as its twin',
   });
 }

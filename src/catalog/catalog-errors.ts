@@ -1,18 +1,6 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
 import { quotedName } from '../table/table-names.ts';
 
-export function schemaNotFound(namespace: readonly string[]): AnalysisException {
-  const name = quotedName(namespace);
-  return new AnalysisException({
-    errorClass: 'SCHEMA_NOT_FOUND',
-    sqlState: '42704',
-    kind: 'not-found',
-    message: `The schema ${name} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
-    hint: 'CREATE DATABASE makes one; DROP SCHEMA IF EXISTS tolerates absence',
-    parameters: { schemaName: name },
-  });
-}
-
 export function schemaExists(namespace: readonly string[]): AnalysisException {
   const name = quotedName(namespace);
   return new AnalysisException({

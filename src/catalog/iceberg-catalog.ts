@@ -8,8 +8,8 @@ import { refreshUnlessGone } from '../table/refresh-unless-gone.ts';
 import type { QueryableTable } from '../table/table.ts';
 import type { CatalogCreateRequest, CloneRequest, CreateRequest, CreateResult, SessionCatalog } from '../table/table-formats.ts';
 import { partsOf, type TableIdent } from '../table/table-ident.ts';
-import { quotedName, tableExists, tableNotFound } from '../table/table-names.ts';
-import { cannotHold, schemaExists, schemaNotEmpty, schemaNotFound } from './catalog-errors.ts';
+import { quotedName, schemaNotFound, tableExists, tableNotFound } from '../table/table-names.ts';
+import { cannotHold, schemaExists, schemaNotEmpty } from './catalog-errors.ts';
 import type { IcebergNames } from './iceberg-names.ts';
 import { IcebergViews } from './iceberg-views.ts';
 

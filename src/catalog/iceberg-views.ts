@@ -15,8 +15,7 @@ import { currentVersionOf, type ViewMetadata } from '../iceberg/view/view-metada
 import type { ViewUpdate } from '../iceberg/view/view-updates.ts';
 import type { CatalogView, CatalogViews, CreateViewMode, ViewDefinition } from '../table/catalog-views.ts';
 import { partsOf, type TableIdent } from '../table/table-ident.ts';
-import { tableExists, viewExists, viewNotFound } from '../table/table-names.ts';
-import { schemaNotFound } from './catalog-errors.ts';
+import { schemaNotFound, tableExists, viewExists, viewNotFound } from '../table/table-names.ts';
 import type { IcebergViewNames, LoadedView } from './iceberg-view-names.ts';
 
 /** Tries to change a view that others change meanwhile. */

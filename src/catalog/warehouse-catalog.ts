@@ -15,8 +15,8 @@ import type {
   TableFormatDriver,
 } from '../table/table-formats.ts';
 import { partsOf, type TableIdent } from '../table/table-ident.ts';
-import { quotedName, tableExists, tableNotFound } from '../table/table-names.ts';
-import { cannotHold, invalidName, schemaExists, schemaNotEmpty, schemaNotFound } from './catalog-errors.ts';
+import { quotedName, schemaNotFound, tableExists, tableNotFound } from '../table/table-names.ts';
+import { cannotHold, invalidName, schemaExists, schemaNotEmpty } from './catalog-errors.ts';
 
 /** Entries read of one namespace at most. */
 const maxTables = 100_000;

@@ -28,3 +28,15 @@ export interface CommitObserver extends EvolutionObserver {
   /** How an unknown outcome was resolved. */
   resolved(as: 'own' | 'absent'): void;
 }
+
+/** For commits that nobody watches. */
+export const silentCommitObserver: CommitObserver = {
+  staged: () => undefined,
+  committed: () => undefined,
+  discarded: () => undefined,
+  attempt: () => undefined,
+  failed: () => undefined,
+  resolved: () => undefined,
+  evolved: () => undefined,
+  notEvolved: () => undefined,
+};

@@ -1,4 +1,4 @@
-import type { DataType, Field } from './types.ts';
+import type { DataType, Field, StructType } from './types.ts';
 
 /** What is directly inside of a type, as fields: the fields of a struct, `element` of a list, `key` and `value` of a map. */
 export function innerFields(type: DataType): readonly Field[] {
@@ -15,6 +15,20 @@ export function innerFields(type: DataType): readonly Field[] {
     default:
       return [];
   }
+}
+
+/** A member of a row that is no struct. */
+export interface StructLeaf {
+  readonly path: readonly string[];
+  readonly type: DataType;
+}
+
+/** The members of a struct that are none themselves, at any depth: lists and maps are not entered. */
+export function structLeaves(struct: StructType, above: readonly string[] = []): readonly StructLeaf[] {
+  return struct.fields.flatMap(({ name, type }) => {
+    const path = [...above, name];
+    return type.kind === 'struct' ? structLeaves(type, path) : [{ path, type }];
+  });
 }
 
 /** Whether the type, or one at any depth inside of it, passes the test. */

@@ -1,6 +1,6 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
 import { nearestName } from '../base/nearest-name.ts';
-import { quotedName } from '../table/table-names.ts';
+import { quotedName, schemaNotFound } from '../table/table-names.ts';
 
 export function pathNotFound(path: string): AnalysisException {
   return new AnalysisException({
@@ -106,16 +106,8 @@ export function pathExists(location: string): AnalysisException {
   });
 }
 
-export function schemaNotFound(parts: readonly string[]): AnalysisException {
-  const name = quotedName(parts);
-  return new AnalysisException({
-    errorClass: 'SCHEMA_NOT_FOUND',
-    sqlState: '42704',
-    kind: 'not-found',
-    message: `The schema ${name} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
-    hint: 'SHOW DATABASES lists them; DROP SCHEMA IF EXISTS tolerates absence',
-    parameters: { schemaName: name },
-  });
+export function namespaceNotFound(parts: readonly string[]): AnalysisException {
+  return schemaNotFound(parts, 'SHOW DATABASES lists them; DROP SCHEMA IF EXISTS tolerates absence');
 }
 
 export function catalogNotFound(name: string, known: readonly string[]): AnalysisException {

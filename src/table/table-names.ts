@@ -37,6 +37,21 @@ export function tableExists(parts: readonly string[]): AnalysisException {
   });
 }
 
+export function schemaNotFound(
+  namespace: readonly string[],
+  hint = 'CREATE DATABASE makes one; DROP SCHEMA IF EXISTS tolerates absence',
+): AnalysisException {
+  const name = quotedName(namespace);
+  return new AnalysisException({
+    errorClass: 'SCHEMA_NOT_FOUND',
+    sqlState: '42704',
+    kind: 'not-found',
+    message: `The schema ${name} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
+    hint,
+    parameters: { schemaName: name },
+  });
+}
+
 export function viewNotFound(parts: readonly string[]): AnalysisException {
   const name = quotedName(parts);
   return new AnalysisException({

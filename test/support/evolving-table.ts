@@ -9,6 +9,7 @@ import { toEpochMs } from '../../src/base/clock.ts';
 import { inertFailpoint } from '../../src/base/failpoint.ts';
 import { readParquet } from '../../src/codec/parquet/read-parquet.ts';
 import { rowsOf } from '../../src/codec/rows.ts';
+import { silentCommitObserver } from '../../src/commit/commit-observer.ts';
 import { CommitQueue } from '../../src/commit/commit-queue.ts';
 import { TableCommitter } from '../../src/commit/table-committer.ts';
 import { TableEvolution } from '../../src/commit/table-evolution.ts';
@@ -22,7 +23,6 @@ import { describeFields } from '../../src/schema/describe-type.ts';
 import { openObjectStore } from '../../src/storage/open-object-store.ts';
 import type { TableFormat } from '../../src/table/formats.ts';
 import type { Table } from '../../src/table/table.ts';
-import { silentCommitObserver } from './silent-observers.ts';
 
 const configFile = '/work/tidewater.yaml';
 

@@ -8,6 +8,7 @@ import { createSession } from '../../src/app/session.ts';
 import { InThreadBatchStager } from '../../src/app/workers/batch-stager.ts';
 import { toEpochMs } from '../../src/base/clock.ts';
 import { inertFailpoint } from '../../src/base/failpoint.ts';
+import { silentCommitObserver } from '../../src/commit/commit-observer.ts';
 import { CommitQueue } from '../../src/commit/commit-queue.ts';
 import { TableCommitter } from '../../src/commit/table-committer.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
@@ -19,7 +20,6 @@ import { openObjectStore } from '../../src/storage/open-object-store.ts';
 import type { TableFormat } from '../../src/table/formats.ts';
 import type { Table } from '../../src/table/table.ts';
 import { type CliRun, cli } from '../unit/cli/cli-support.ts';
-import { silentCommitObserver } from './silent-observers.ts';
 
 const configFile = '/work/tidewater.yaml';
 

@@ -9,6 +9,7 @@ import { toEpochMs } from '../../src/base/clock.ts';
 import { inertFailpoint } from '../../src/base/failpoint.ts';
 import { changeLines } from '../../src/cdf/change-rows.ts';
 import type { CommittedBatch } from '../../src/commit/commit-observer.ts';
+import { silentCommitObserver } from '../../src/commit/commit-observer.ts';
 import { CommitQueue } from '../../src/commit/commit-queue.ts';
 import { takeKeys } from '../../src/commit/keyed/take-keys.ts';
 import { TableCommitter } from '../../src/commit/table-committer.ts';
@@ -24,7 +25,6 @@ import { openObjectStore } from '../../src/storage/open-object-store.ts';
 import type { TableFormat } from '../../src/table/formats.ts';
 import type { Table } from '../../src/table/table.ts';
 import { nextVersion, toVersion } from '../../src/table/version.ts';
-import { silentCommitObserver } from './silent-observers.ts';
 
 export interface KeyedBenchSettings {
   readonly format: TableFormat;

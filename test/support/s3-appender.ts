@@ -1,13 +1,13 @@
 import { RandomIdSource } from '../../src/base/ids.ts';
 import { SystemClock } from '../../src/base/system-clock.ts';
 import { SystemRandom } from '../../src/base/system-random.ts';
+import { silentCommitObserver } from '../../src/commit/commit-observer.ts';
 import { TableCommitter } from '../../src/commit/table-committer.ts';
 import { DeltaTables } from '../../src/delta/delta-tables.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
 import { objectStoreOpener } from '../../src/storage/open-object-store.ts';
 import { RetryingObjectStore } from '../../src/storage/retrying-object-store.ts';
 import { toCommitId } from '../../src/table/commit.ts';
-import { silentCommitObserver } from './silent-observers.ts';
 
 /**
  * A process of its own that commits appends to a Delta table in an object store, as the pipeline does: `s3-appender.ts <location> <writer>

@@ -1,5 +1,4 @@
 import type { FeedObserver } from '../../src/cdf/feed-observer.ts';
-import type { CommitObserver } from '../../src/commit/commit-observer.ts';
 import type { IngestObserver } from '../../src/ingest/ingest-observer.ts';
 import type { MaintenanceObserver } from '../../src/maintenance/maintenance-observer.ts';
 
@@ -37,15 +36,4 @@ export const silentIngestObserver: IngestObserver = {
   discontinuity: () => undefined,
   state: () => undefined,
   warning: () => undefined,
-};
-
-export const silentCommitObserver: CommitObserver = {
-  staged: () => undefined,
-  committed: () => undefined,
-  discarded: () => undefined,
-  attempt: () => undefined,
-  failed: () => undefined,
-  resolved: () => undefined,
-  evolved: () => undefined,
-  notEvolved: () => undefined,
 };

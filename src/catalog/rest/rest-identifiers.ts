@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../base/bigint-json.ts';
 import type { NameChange, TableIdent } from '../../table/table-ident.ts';
-import { schemaNotFound } from '../catalog-errors.ts';
+import { schemaNotFound } from '../../table/table-names.ts';
 import type { RestClient, RestRequest } from './rest-client.ts';
 import { failureIn, invalidAnswer } from './rest-errors.ts';
 

@@ -13,7 +13,7 @@ import { namedPlaces } from '../../iceberg/table-roots.ts';
 import { credentialsEndMs, holdsCredentials } from '../../storage/s3/s3-settings.ts';
 import { VendedSettings } from '../../storage/vended-settings.ts';
 import type { TableIdent } from '../../table/table-ident.ts';
-import { schemaNotFound } from '../catalog-errors.ts';
+import { schemaNotFound } from '../../table/table-names.ts';
 import { askForSettings, settingsNotRenewed } from './ask-for-settings.ts';
 import { fileSettingsIn } from './file-settings.ts';
 import { type RestClient, tableEndpoint } from './rest-client.ts';

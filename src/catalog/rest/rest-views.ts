@@ -4,7 +4,7 @@ import { versionToJson, viewFromJson } from '../../iceberg/view/view-json.ts';
 import { currentSchemaOf, currentVersionOf, type ViewMetadata } from '../../iceberg/view/view-metadata.ts';
 import { type ViewUpdate, viewUpdatesToJson } from '../../iceberg/view/view-updates.ts';
 import type { NameChange, TableIdent } from '../../table/table-ident.ts';
-import { schemaNotFound } from '../catalog-errors.ts';
+import { schemaNotFound } from '../../table/table-names.ts';
 import type { IcebergViewNames, LoadedView } from '../iceberg-view-names.ts';
 import type { RestClient } from './rest-client.ts';
 import { invalidAnswer, unsupportedRequest } from './rest-errors.ts';

@@ -4,7 +4,8 @@ import { deleteTableFiles, refuseForeignFiles } from '../../iceberg/pointer/dele
 import type { TablePointer } from '../../iceberg/pointer/table-pointer.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
 import type { NameChange, TableIdent } from '../../table/table-ident.ts';
-import { invalidName, schemaNotFound } from '../catalog-errors.ts';
+import { schemaNotFound } from '../../table/table-names.ts';
+import { invalidName } from '../catalog-errors.ts';
 import type { IcebergNames } from '../iceberg-names.ts';
 import { registeredMetadata } from '../registered-metadata.ts';
 import type { SqlConnection } from './sql-connection.ts';

@@ -13,7 +13,7 @@ import { applyViewUpdates, type ViewUpdate } from '../../iceberg/view/view-updat
 import { refuseElsewhere } from '../../storage/allowed-locations.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
 import type { NameChange, TableIdent } from '../../table/table-ident.ts';
-import { schemaNotFound } from '../catalog-errors.ts';
+import { schemaNotFound } from '../../table/table-names.ts';
 import type { IcebergViewNames, LoadedView } from '../iceberg-view-names.ts';
 import { movesMetadata } from './moves-metadata.ts';
 import type { SqlTableRows } from './sql-table-rows.ts';

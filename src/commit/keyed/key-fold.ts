@@ -1,8 +1,9 @@
 import { assert, present } from '../../base/assert.ts';
 import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { KeyedSpec } from '../../protocol/sealed-batch.ts';
+import { isValidAt } from '../../schema/bitmap.ts';
 import { columnBytes } from '../../schema/column-bytes.ts';
-import { type Column, type ColumnBatch, isValid } from '../../schema/columns.ts';
+import { type Column, type ColumnBatch, fieldOf, isValid } from '../../schema/columns.ts';
 import { concatBatches } from '../../schema/concat.ts';
 import { takeRows } from '../../schema/take.ts';
 import type { Field, StructType } from '../../schema/types.ts';
@@ -55,7 +56,7 @@ export class KeyFold {
     const kept = new Int32Array(all.rowCount);
     let count = 0;
     for (let row = 0; row < all.rowCount; row++) {
-      if (isSet(deleted, row)) continue;
+      if (isValidAt(deleted, row)) continue;
       kept[count] = row;
       count += 1;
     }
@@ -119,7 +120,7 @@ function deletedBits(batch: ColumnBatch, { deleted }: KeyedSpec): Uint8Array {
 
 /** A boolean, or the text that Debezium's own unwrapping writes. */
 function saysDeleted(column: Column, row: number): boolean {
-  if (column.layout === 'boolean') return isSet(column.bits, row);
+  if (column.layout === 'boolean') return isValidAt(column.bits, row);
   if (column.layout !== 'bytes') return false;
   return (
     Buffer.from(column.data.buffer, column.data.byteOffset, column.data.byteLength).toString(
@@ -130,19 +131,12 @@ function saysDeleted(column: Column, row: number): boolean {
   );
 }
 
-function isSet(bits: Uint8Array, row: number): boolean {
-  return ((bits[row >> 3] ?? 0) & (1 << (row & 7))) !== 0;
-}
-
 function columnNamed(batch: ColumnBatch, name: string): Column {
   return present(batch.columns[batch.schema.fields.findIndex((field) => field.name === name)], `the rows must have the column "${name}"`);
 }
 
 function fieldNamed(batch: ColumnBatch, name: string): Field {
-  return present(
-    batch.schema.fields.find((field) => field.name === name),
-    `the rows must have the column "${name}"`,
-  );
+  return present(fieldOf(batch.schema, name), `the rows must have the column "${name}"`);
 }
 
 function tooLarge(bytes: number, maxBytes: number): ServiceError {

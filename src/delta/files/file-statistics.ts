@@ -1,8 +1,8 @@
 import type { Engine } from '../../engine/engine.ts';
 import { scanColumns } from '../../engine/engine.ts';
-import { type Leaf, leavesOf } from '../../engine/write/written-statistics.ts';
 import { quoteName } from '../../expr/sql/engine-sql.ts';
 import type { BoundValue, ColumnStatistics } from '../../schema/statistics.ts';
+import { type StructLeaf, structLeaves } from '../../schema/type-tree.ts';
 import type { DataType } from '../../schema/types.ts';
 import type { FileScan } from '../../table/scan.ts';
 
@@ -23,7 +23,7 @@ export async function fileStatistics(
   signal?: AbortSignal,
 ): Promise<readonly FileRows[]> {
   const data = scan.schema.fields.filter((field) => !scan.partitionColumns.includes(field.name));
-  const leaves = leavesOf({ kind: 'struct', fields: data }).filter((leaf) => wanted(leaf.path));
+  const leaves = structLeaves({ kind: 'struct', fields: data }).filter((leaf) => wanted(leaf.path));
   const rows = await engine.scan(scan, { withPositions: true }, signal);
   try {
     const columns = leaves.flatMap(aggregates);
@@ -39,7 +39,7 @@ export async function fileStatistics(
 const aggregatesPerLeaf = 4;
 
 /** Values, smallest, largest, and NaNs, as text that `boundOf` reads. */
-function aggregates(leaf: Leaf): readonly string[] {
+function aggregates(leaf: StructLeaf): readonly string[] {
   const column = leaf.path.map(quoteName).join('.');
   const isFloating = leaf.type.kind === 'float' || leaf.type.kind === 'double';
   const value = boundSql(column, leaf.type);
@@ -68,7 +68,7 @@ function boundSql(column: string, type: DataType): string | undefined {
   }
 }
 
-function rowsOf(row: readonly unknown[], leaves: readonly Leaf[]): FileRows {
+function rowsOf(row: readonly unknown[], leaves: readonly StructLeaf[]): FileRows {
   const rowCount = Number(row[1] ?? 0);
   const statistics = leaves.map((leaf, index): ColumnStatistics => {
     const [values, min, max, nans] = row.slice(2 + index * aggregatesPerLeaf, 2 + (index + 1) * aggregatesPerLeaf);

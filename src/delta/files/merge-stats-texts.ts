@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJsonWithLongNumbersAsText } from '../../base/bigint-json.ts';
 import { isServiceError } from '../../base/errors.ts';
-import type { Leaf } from '../../engine/write/written-statistics.ts';
 import { parseDateText, parseTimestampText } from '../../expr/parse/temporal-text.ts';
 import { mergeStatistics, type PartialStatistics } from '../../schema/merge-statistics.ts';
 import type { BoundValue, ColumnStatistics } from '../../schema/statistics.ts';
+import { type StructLeaf, structLeaves } from '../../schema/type-tree.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
 import { exactUnscaled } from '../scan/bound-value.ts';
 import { memberAt } from '../scan/file-statistics.ts';
@@ -27,7 +27,7 @@ export interface MergedFiles {
  */
 export function mergeStatsTexts(files: MergedFiles): string | undefined {
   const { storedSchema, partitionColumns, rule } = files;
-  const leaves = leavesOf(storedSchema, []).filter(
+  const leaves = structLeaves(storedSchema).filter(
     ({ path }) => !partitionColumns.includes(path[0] ?? '') && rule.indexed?.(path) !== false,
   );
   const parts: { readonly rowCount: number; readonly columns: readonly (ColumnStatistics | undefined)[] }[] = [];
@@ -62,15 +62,7 @@ function parsedStatistics(text: string | undefined): JsonObject | undefined {
   }
 }
 
-/** Only struct members are entered; lists and maps are leaves. */
-function leavesOf(struct: StructType, above: readonly string[]): readonly Leaf[] {
-  return struct.fields.flatMap(({ name, type }) => {
-    const path = [...above, name];
-    return type.kind === 'struct' ? leavesOf(type, path) : [{ path, type }];
-  });
-}
-
-function columnOf(statistics: JsonObject, rowCount: number, { path, type }: Leaf): ColumnStatistics | undefined {
+function columnOf(statistics: JsonObject, rowCount: number, { path, type }: StructLeaf): ColumnStatistics | undefined {
   const nullCount = memberAt(statistics['nullCount'], path);
   if (typeof nullCount !== 'number' || !Number.isSafeInteger(nullCount) || nullCount < 0 || nullCount > rowCount) return undefined;
   if (nullCount === rowCount) return { path, nullCount };

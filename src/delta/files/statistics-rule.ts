@@ -1,4 +1,4 @@
-import type { DataType, Field, StructType } from '../../schema/types.ts';
+import { structLeaves } from '../../schema/type-tree.ts';
 import { clusteringColumnsOf } from '../clustering.ts';
 import { physicalPartitionColumns, physicalSchema } from '../column-mapping/physical-schema.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
@@ -19,8 +19,8 @@ function indexedColumns(snapshot: DeltaSnapshot): (path: readonly string[]) => b
   const { schema, mapping } = snapshot;
   const named = snapshot.settings.statisticsColumnNames?.map(parseName);
   const partitions = new Set(physicalPartitionColumns(schema, snapshot.partitionColumns, mapping));
-  const leaves: Leaf[] = [];
-  collectLeaves(schema, physicalSchema(schema, mapping), { logical: [], stored: [] }, leaves);
+  const stored = structLeaves(physicalSchema(schema, mapping));
+  const leaves = structLeaves(schema).map(({ path }, index) => ({ logical: path, stored: stored[index]?.path ?? path }));
   const candidates = leaves.filter((leaf) => !partitions.has(leaf.stored[0] ?? ''));
   const limit = snapshot.settings.statisticsColumns;
   const chosen =
@@ -31,22 +31,6 @@ function indexedColumns(snapshot: DeltaSnapshot): (path: readonly string[]) => b
   chosen.push(...candidates.filter((leaf) => clustered.some((path) => isPrefix(path, leaf.logical))));
   const keys = new Set(chosen.map((leaf) => leaf.stored.join('\0')));
   return (path) => keys.has(path.join('\0'));
-}
-
-interface Leaf {
-  readonly logical: readonly string[];
-  readonly stored: readonly string[];
-}
-
-/** Only struct members are entered; lists and maps are leaves. */
-function collectLeaves(logical: StructType, stored: StructType, above: Leaf, leaves: Leaf[]): void {
-  for (const [index, field] of logical.fields.entries()) {
-    const twin: Field = stored.fields[index] ?? field;
-    const path: Leaf = { logical: [...above.logical, field.name], stored: [...above.stored, twin.name] };
-    const [type, twinType]: readonly [DataType, DataType] = [field.type, twin.type];
-    if (type.kind === 'struct' && twinType.kind === 'struct') collectLeaves(type, twinType, path, leaves);
-    else leaves.push(path);
-  }
 }
 
 function isPrefix(name: readonly string[], path: readonly string[]): boolean {

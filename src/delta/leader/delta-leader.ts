@@ -1,4 +1,4 @@
-import { isServiceError, ServiceError } from '../../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { mapBounded } from '../../base/map-bounded.ts';
 import { inspectFile } from '../../codec/inspect-file.ts';
 import { partitionValue } from '../../table/partitioning/partition-text.ts';
@@ -162,11 +162,12 @@ function textOf(value: unknown): string | undefined {
 }
 
 function markedRows(table: string, version: Version, path: string): ServiceError {
-  return new ServiceError({
-    code: 'TWIN_UNSUPPORTED',
-    kind: 'unsupported',
-    message: `table "${table}": version ${version} marks rows of file "${path}" as deleted, and its twin can only have whole files`,
-    hint: `ALTER TABLE … SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'false'), then REORG TABLE … APPLY (PURGE): the twin goes on by itself`,
-    context: { version },
-  });
+  return serviceError.unsupported(
+    'TWIN_UNSUPPORTED',
+    `table "${table}": version ${version} marks rows of file "${path}" as deleted, and its twin can only have whole files`,
+    {
+      hint: `ALTER TABLE … SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'false'), then REORG TABLE … APPLY (PURGE): the twin goes on by itself`,
+      context: { version },
+    },
+  );
 }

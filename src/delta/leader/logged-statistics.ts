@@ -1,4 +1,5 @@
 import type { ColumnStatistics } from '../../schema/statistics.ts';
+import { structLeaves } from '../../schema/type-tree.ts';
 import type { StructType } from '../../schema/types.ts';
 import { FileStatistics } from '../scan/file-statistics.ts';
 
@@ -12,19 +13,10 @@ export function loggedStatistics(
   partitionColumns: readonly string[],
 ): readonly ColumnStatistics[] {
   const logged = new FileStatistics(stats);
-  return leaves(schema, []).flatMap(({ path, type }): readonly ColumnStatistics[] => {
+  return structLeaves(schema).flatMap(({ path, type }): readonly ColumnStatistics[] => {
     if (partitionColumns.includes(path[0] ?? '')) return [];
     const { min, max, nullCount, mayBeCut } = logged.leaf(path, type);
     if (nullCount === undefined) return [];
     return [{ path, nullCount, ...(mayBeCut || min === undefined || max === undefined ? {} : { min, max }) }];
-  });
-}
-
-type Leaf = Pick<ColumnStatistics, 'path'> & { readonly type: StructType['fields'][number]['type'] };
-
-function leaves(struct: StructType, above: readonly string[]): readonly Leaf[] {
-  return struct.fields.flatMap(({ name, type }) => {
-    const path = [...above, name];
-    return type.kind === 'struct' ? leaves(type, path) : [{ path, type }];
   });
 }

@@ -1,8 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoteName, sqlText } from '../../expr/sql/engine-text.ts';
+import { type StructLeaf, structLeaves } from '../../schema/type-tree.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { CopiedFile } from './written-copy.ts';
-import { boundOf, isOrdered, type Leaf, type LeafStatistics, leafStatistics, leavesOf } from './written-statistics.ts';
+import { boundOf, isOrdered, type LeafStatistics, leafStatistics } from './written-statistics.ts';
 
 /** Text bounds longer than this prune nothing that a shorter one would not, and fill the log. */
 const maxBoundLength = 4_096;
@@ -16,7 +17,7 @@ export async function exactStatistics(
   schema: StructType,
   files: readonly CopiedFile[],
 ): Promise<readonly (readonly LeafStatistics[])[]> {
-  const leaves = leavesOf(schema);
+  const leaves = structLeaves(schema);
   const known = files.map((file) => leaves.map((leaf) => leafStatistics(leaf, file.statistics, file.rowCount)));
   const doubtful = leaves.flatMap((leaf, index) => (known.some((row) => row[index]?.uncertain !== 'nothing') ? [{ leaf, index }] : []));
   const concerned = files.flatMap((file, index) =>
@@ -49,7 +50,7 @@ export async function exactStatistics(
 
 const columnsPerLeaf = 4;
 
-function refineSql(leaves: readonly Leaf[], paths: readonly string[]): string {
+function refineSql(leaves: readonly StructLeaf[], paths: readonly string[]): string {
   const columns = leaves.flatMap((leaf) => {
     const [first, ...rest] = leaf.path;
     const value = rest.reduce((sql, name) => `struct_extract(${sql}, ${sqlText(name)})`, quoteName(first ?? ''));
@@ -67,7 +68,7 @@ function refineSql(leaves: readonly Leaf[], paths: readonly string[]): string {
   return `SELECT file_index, ${columns.join(', ')} FROM ${source} GROUP BY file_index`;
 }
 
-function boundsOf(leaf: Leaf, min: unknown, max: unknown): LeafStatistics['bounds'] {
+function boundsOf(leaf: StructLeaf, min: unknown, max: unknown): LeafStatistics['bounds'] {
   const bounds = [min, max].map((text) =>
     typeof text === 'string' && text.length <= maxBoundLength ? boundOf(text, leaf.type) : undefined,
   );

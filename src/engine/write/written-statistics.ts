@@ -1,30 +1,15 @@
 import { quoteName } from '../../expr/sql/engine-text.ts';
 import { parseDecimal } from '../../schema/decimal-text.ts';
 import type { BoundValue, ColumnStatistics } from '../../schema/statistics.ts';
-import type { DataType, Field, StructType } from '../../schema/types.ts';
+import type { StructLeaf } from '../../schema/type-tree.ts';
+import type { DataType } from '../../schema/types.ts';
 
 /** What the engine says about one column it wrote: texts by name. */
 export type CopyStatistics = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** A column of a file to be entered in its statistics: only struct members are entered, lists and maps are leaves. */
-export interface Leaf {
-  readonly path: readonly string[];
-  readonly type: DataType;
-}
-
-export function leavesOf(schema: StructType): readonly Leaf[] {
-  return schema.fields.flatMap((field) => leavesOfField(field, []));
-}
-
-function leavesOfField(field: Field, prefix: readonly string[]): readonly Leaf[] {
-  const path = [...prefix, field.name];
-  if (field.type.kind !== 'struct') return [{ path, type: field.type }];
-  return field.type.fields.flatMap((child) => leavesOfField(child, path));
-}
-
 /** What is known of a leaf from the engine's own statistics; `uncertain` must be computed from the rows. */
 export interface LeafStatistics {
-  readonly leaf: Leaf;
+  readonly leaf: StructLeaf;
   readonly nullCount: number | undefined;
   readonly bounds: { readonly min: BoundValue; readonly max: BoundValue } | undefined;
   readonly uncertain: 'nothing' | 'null-count' | 'bounds' | 'nan';
@@ -34,7 +19,7 @@ export interface LeafStatistics {
 const surelyOneGroupRows = 2_048;
 
 /** Reads the statistics of a written file. */
-export function leafStatistics(leaf: Leaf, statistics: CopyStatistics, rowCount: number): LeafStatistics {
+export function leafStatistics(leaf: StructLeaf, statistics: CopyStatistics, rowCount: number): LeafStatistics {
   if (leaf.type.kind === 'list' || leaf.type.kind === 'map') return nestedStatistics(leaf, statistics, rowCount);
   const own = statistics.get(leaf.path.map(quoteName).join('.'));
   const nullText = own?.get('null_count');
@@ -53,7 +38,7 @@ export function leafStatistics(leaf: Leaf, statistics: CopyStatistics, rowCount:
 }
 
 // Null elements, empty lists and null lists are one count in the file; where it is 0 there are none.
-function nestedStatistics(leaf: Leaf, statistics: CopyStatistics, rowCount: number): LeafStatistics {
+function nestedStatistics(leaf: StructLeaf, statistics: CopyStatistics, rowCount: number): LeafStatistics {
   const prefix = `${leaf.path.map(quoteName).join('.')}.`;
   for (const [name, values] of statistics) {
     if (!name.startsWith(prefix)) continue;

@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.ts';
-import { ServiceError } from '../../base/errors.ts';
+import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { type ColumnIds, columnIdsOf } from '../../schema/column-ids.ts';
 import type { LeaderFile, LeaderPoint, LeaderState, LeaderStep, TwinOutcome, TwinPosition, TwinTable } from '../../table/twin.ts';
 import type { Version } from '../../table/version.ts';
@@ -138,10 +138,11 @@ export class IcebergTwin implements TwinTable {
 
 function filesDiffer(table: string, missing: readonly string[]): ServiceError {
   const named = missing.slice(0, maxNamed).map((path) => `"${path}"`);
-  return new ServiceError({
-    code: 'TWIN_FILES_DIFFER',
-    kind: 'corrupt',
-    message: `table "${table}" does not have ${missing.length} files that its leader had: ${named.join(', ')}`,
-    hint: 'drop the twin (its data files belong to the leader and stay): the next start makes it anew',
-  });
+  return serviceError.corrupt(
+    'TWIN_FILES_DIFFER',
+    `table "${table}" does not have ${missing.length} files that its leader had: ${named.join(', ')}`,
+    {
+      hint: 'drop the twin (its data files belong to the leader and stay): the next start makes it anew',
+    },
+  );
 }

@@ -2,6 +2,7 @@ import { present } from '../../base/assert.ts';
 import type { HeldRelation } from '../../engine/engine.ts';
 import { conjunction, type Expression } from '../../expr/expression.ts';
 import { quoteName } from '../../expr/sql/engine-sql.ts';
+import { fieldOf } from '../../schema/columns.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import type { KeyedRows } from '../../table/keyed.ts';
 import type { Relation } from '../../table/relation.ts';
@@ -164,10 +165,7 @@ function matches(
     { name: hidden.clause, type: { kind: 'integer' }, nullable: false },
     { name: hidden.value(keyColumns.length), type: { kind: 'boolean' }, nullable: false },
     ...keyColumns.map((name, index): Field => {
-      const field = present(
-        schema.fields.find((candidate) => candidate.name === name),
-        'a key column is one of the table',
-      );
+      const field = present(fieldOf(schema, name), 'a key column is one of the table');
       return { name: hidden.value(index), type: field.type, nullable: false };
     }),
   ];

@@ -1,6 +1,6 @@
 import { unsupported } from '../../base/unsupported-feature.ts';
 import { type CommandResult, noResult, resultSchema } from '../commands/command-result.ts';
-import { schemaNotFound } from '../session-errors.ts';
+import { namespaceNotFound } from '../session-errors.ts';
 import type { Statement } from '../statements/statement.ts';
 import { likePattern } from './like-pattern.ts';
 import type { StatementContext } from './statement-context.ts';
@@ -37,7 +37,7 @@ export async function describeNamespace(
   statement: Kind<'describe-namespace'>,
 ): Promise<CommandResult> {
   const { catalog, namespace } = runtime.tables.namespace(statement.name.parts);
-  if (!(await catalog.hasNamespace(namespace, signal))) throw schemaNotFound(statement.name.parts);
+  if (!(await catalog.hasNamespace(namespace, signal))) throw namespaceNotFound(statement.name.parts);
   const rows = [
     { info_name: 'Catalog Name', info_value: catalog.name },
     { info_name: 'Namespace Name', info_value: namespace.join('.') },

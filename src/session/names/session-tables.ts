@@ -9,7 +9,7 @@ import type { TableIdent } from '../../table/table-ident.ts';
 import { quotedName, tableNotFound } from '../../table/table-names.ts';
 import { namePath } from '../column.ts';
 import type { TableReference } from '../plan/plan.ts';
-import { catalogNotFound, expectTable, pathNotFound, schemaNotFound } from '../session-errors.ts';
+import { catalogNotFound, expectTable, namespaceNotFound, pathNotFound } from '../session-errors.ts';
 import { selectorOf, type TableSelector, writableTable } from './select-table.ts';
 
 /** Tables opened by path that stay open, so that their logs are followed instead of read again. The least recently used one goes first. */
@@ -110,7 +110,7 @@ export class SessionTables {
       return;
     }
     const place = this.namespace(parts);
-    if (!(await place.catalog.hasNamespace(place.namespace, signal))) throw schemaNotFound([place.catalog.name, ...place.namespace]);
+    if (!(await place.catalog.hasNamespace(place.namespace, signal))) throw namespaceNotFound([place.catalog.name, ...place.namespace]);
     this.#catalog = place.catalog.name;
     this.#namespace = place.namespace;
   }

@@ -7,6 +7,7 @@ import { RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { SystemClock } from '../../../src/base/system-clock.ts';
 import { SystemRandom } from '../../../src/base/system-random.ts';
+import { silentCommitObserver } from '../../../src/commit/commit-observer.ts';
 import { TableCommitter } from '../../../src/commit/table-committer.ts';
 import { DeltaTables } from '../../../src/delta/delta-tables.ts';
 import type { ObjectStore } from '../../../src/storage/object-store.ts';
@@ -15,7 +16,6 @@ import { type AppendIntent, toCommitId } from '../../../src/table/commit.ts';
 import type { QueryableTable } from '../../../src/table/table.ts';
 import { type Fault, FaultProxy } from '../../support/fault-proxy.ts';
 import { obtainS3Server, startS3Server } from '../../support/s3-server.ts';
-import { silentCommitObserver } from '../../support/silent-observers.ts';
 import { temporarySession } from '../../support/temporary-session.ts';
 
 const run = promisify(execFile);

@@ -7,6 +7,7 @@ import { inertFailpoint } from '../../../src/base/failpoint.ts';
 import { RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { auditHistory } from '../../../src/commit/audit.ts';
+import { silentCommitObserver } from '../../../src/commit/commit-observer.ts';
 import { CommitQueue } from '../../../src/commit/commit-queue.ts';
 import { TableCommitter } from '../../../src/commit/table-committer.ts';
 import { DeltaTables } from '../../../src/delta/delta-tables.ts';
@@ -16,7 +17,7 @@ import { encodeRecordBatch } from '../../../src/kafka/records/record-batch.ts';
 import { ParquetFileRewriter } from '../../../src/maintenance/file-rewriter.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
 import { MemoryBroker } from '../../support/kafka/memory-broker.ts';
-import { silentCommitObserver, silentIngestObserver } from '../../support/silent-observers.ts';
+import { silentIngestObserver } from '../../support/silent-observers.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);

@@ -1,6 +1,7 @@
 import { type IdSource, RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { CommitObserver } from '../../../src/commit/commit-observer.ts';
+import { silentCommitObserver } from '../../../src/commit/commit-observer.ts';
 import { type CommitterSettings, TableCommitter } from '../../../src/commit/table-committer.ts';
 import { DeltaTables } from '../../../src/delta/delta-tables.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
@@ -9,7 +10,6 @@ import { type AppendIntent, toCommitId } from '../../../src/table/commit.ts';
 import type { Table, TableDefinition } from '../../../src/table/table.ts';
 import { FaultyObjectStore } from '../../support/faulty-object-store.ts';
 import { intercepted } from '../../support/intercepted-store.ts';
-import { silentCommitObserver } from '../../support/silent-observers.ts';
 import { StepClock } from '../../support/step-clock.ts';
 
 export const writer = 'p:orders:0:c:t';

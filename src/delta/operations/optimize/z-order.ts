@@ -1,5 +1,6 @@
 import { AnalysisException } from '../../../base/analysis-exception.ts';
 import { type ClusterColumn, curveBits } from '../../../rows/order/z-order.ts';
+import { structLeaves } from '../../../schema/type-tree.ts';
 import type { DataType, Field, StructType } from '../../../schema/types.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
 
@@ -65,19 +66,12 @@ function hasStatistics(snapshot: DeltaSnapshot, path: readonly string[]): boolea
     return names.some((name) => wanted === name || wanted.startsWith(`${name}.`));
   }
   const indexed = snapshot.settings.statisticsColumns;
-  const leaves = leafPaths({
+  const leaves = structLeaves({
     kind: 'struct',
     fields: snapshot.schema.fields.filter((field) => !snapshot.partitionColumns.includes(field.name)),
   });
-  const place = leaves.findIndex((leaf) => leaf === wanted);
+  const place = leaves.findIndex(({ path }) => path.join('.').toLowerCase() === wanted);
   return place >= 0 && (indexed < 0 || place < indexed);
-}
-
-function leafPaths(schema: StructType, prefix = ''): readonly string[] {
-  return schema.fields.flatMap((field) => {
-    const path = `${prefix}${field.name.toLowerCase()}`;
-    return field.type.kind === 'struct' ? leafPaths(field.type, `${path}.`) : [path];
-  });
 }
 
 function unknownColumn(name: string): AnalysisException {
