@@ -48,6 +48,33 @@ const mergeMetrics = [
 describe('merge', () => {
   const bench = deltaBench();
 
+  it.each(['false', 'true'])(
+    'a random value is drawn once for a row: its image in the change feed has it too (deletion vectors: %s)',
+    async (vectors) => {
+      const at = bench().at(`drawn-${vectors}`);
+      await bench().sql(`CREATE TABLE ${at} (id INT, v DOUBLE, n STRING) USING delta
+      TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = '${vectors}')`);
+      await bench().sql(`INSERT INTO ${at} VALUES (1, -1, 'a'), (2, -1, 'b'), (3, -1, 'c')`);
+      await bench().sql(`MERGE INTO ${at} t USING (SELECT 1 AS id) s ON t.id = s.id
+      WHEN MATCHED THEN UPDATE SET v = rand() + s.id, n = concat(t.n, uuid(), uuid())
+      WHEN NOT MATCHED BY SOURCE AND t.id = 2 THEN UPDATE SET v = rand() + 10`);
+      const images = `(SELECT * FROM table_changes_by_path('${bench().path(`drawn-${vectors}`)}', 2) WHERE _change_type = 'update_postimage')`;
+      const same = await bench().sql(
+        `SELECT t.id, floor(t.v) AS v, length(t.n) AS n FROM ${at} t JOIN ${images} c ON t.v = c.v AND t.n = c.n ORDER BY t.id`,
+      );
+      expect(same).toEqual([
+        { id: 1, v: 1n, n: 73 },
+        { id: 2, v: 10n, n: 1 },
+      ]);
+      const refusal = await refusalOf(() =>
+        bench().sql(
+          `MERGE INTO ${at} t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = CAST(shuffle(array(t.id, s.id)) AS STRING)`,
+        ),
+      );
+      expect(refusal).toMatchObject({ errorClass: 'INVALID_NON_DETERMINISTIC_EXPRESSIONS' });
+    },
+  );
+
   it('B10: an upsert with UPDATE * and INSERT *, SQL and DeltaTable', async () => {
     const expected = [target[0], ...source];
     await fill('upsert-sql');

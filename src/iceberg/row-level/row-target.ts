@@ -10,6 +10,7 @@ export function icebergRowTarget(name: string): RowTarget {
     errors,
     conversion: 'ansi',
     fillsMembers: false,
+    drawsValues: false,
     defaultOf: (field) => {
       const literal = writeDefault(field);
       return literal === undefined ? undefined : { kind: 'literal', literal };

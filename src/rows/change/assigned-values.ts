@@ -18,6 +18,8 @@ interface ValuePlace {
   readonly current: (column: string) => string;
   /** Binds one value; default: in the scope. A caller may turn the errors into those of its statement. */
   readonly bind?: ((value: Expression) => Expression) | undefined;
+  /** Settles a value that differs each time it is computed; default: it is refused. */
+  readonly draw?: ((bound: Expression) => Promise<Expression>) | undefined;
   /** What becomes of members that structs lack: default `refused`; null; or they stay as they are. */
   readonly lacking?: LackingMembers | undefined;
 }
@@ -35,13 +37,14 @@ interface AssignedValues {
 /**
  * The new values of assigned columns, converted by the rules of store assignment. A struct of which only members are assigned keeps the others.
  *
- * @throws AnalysisException `structMembers` of the target's errors, `INVALID_NON_DETERMINISTIC_EXPRESSIONS` (42K0E): rows are looked at more than once; and what binding says.
+ * @throws AnalysisException `structMembers` of the target's errors, `INVALID_NON_DETERMINISTIC_EXPRESSIONS` (42K0E), as rows are looked at more than once; and what binding says.
  */
 export async function assignedValues(work: RowWork, assigned: readonly AssignedColumn[], place: ValuePlace): Promise<AssignedValues> {
   const { scope } = place;
   const bind = place.bind ?? ((value: Expression) => scope.bind(value));
   const leaves = assigned.flatMap((column) => leavesOf(column.field, column.value, [column.field.name]));
-  const bound = leaves.map(({ field, value }) => bind(withDefault(work.target, scope, { field, value })));
+  const bound: Expression[] = [];
+  for (const { field, value } of leaves) bound.push(await settled(bind(withDefault(work.target, scope, { field, value })), place));
   if (!bound.every(isDeterministic)) throw notDeterministic(bound.filter((value) => !isDeterministic(value)));
   const types = await scope.typesOf(work.engine, bound, work.signal);
   const converted = leaves.map(({ field, path }, index) => {
@@ -59,6 +62,10 @@ export async function assignedValues(work: RowWork, assigned: readonly AssignedC
     values: new Map(assigned.map(({ field, value }) => [field.name, valueSql(value, field.type, place.current(field.name), values)])),
     checks: converted.flatMap(({ faults }) => faults.map((fault) => work.target.errors.assignment(fault))),
   };
+}
+
+async function settled(bound: Expression, { draw }: ValuePlace): Promise<Expression> {
+  return draw === undefined || isDeterministic(bound) ? bound : draw(bound);
 }
 
 /** Refuses members that the column has no place for, which would be lost, and such as it lacks unless they may be. */

@@ -11,6 +11,8 @@ export interface HiddenNames {
   readonly sourceRow: string;
   /** New value of the table's column of that place. */
   value(index: number): string;
+  /** A value of that place that is drawn once for each row. */
+  drawn(index: number): string;
   /** The source's column of that place. */
   source(index: number): string;
 }
@@ -25,6 +27,7 @@ export function hiddenNames(schemas: readonly StructType[]): HiddenNames {
     position: `${prefix}position`,
     sourceRow: `${prefix}source`,
     value: (index) => `${prefix}value_${index}`,
+    drawn: (index) => `${prefix}drawn_${index}`,
     source: (index) => `${prefix}source_${index}`,
   };
 }

@@ -61,15 +61,16 @@ export class RowScope {
   async typesOf(engine: Engine, bound: readonly Expression[], signal?: AbortSignal): Promise<readonly DataType[]> {
     if (bound.length === 0) return [];
     const empty = new RowScope(
-      this.sides.map((side, index) => ({ ...side, columnSql: (name) => `r${index}.${quoteName(name)}` })),
+      this.sides.map(({ alias, schema }, index) => ({ alias, schema, columnSql: (name) => `r${index}.${quoteName(name)}` })),
       this.#now,
     );
     const values = bound.map((expression, index) => `${empty.sql(expression)} AS v${index}`);
-    const rows = this.sides.map(({ schema }, index) => {
+    const rows = this.sides.flatMap(({ schema }, index) => {
+      if (schema.fields.length === 0) return [];
       const nulls = schema.fields.map((field) => `CAST(NULL AS ${typeSql(field.type)}) AS ${quoteName(field.name)}`);
-      return `(SELECT ${nulls.join(', ')}) r${index}`;
+      return [`(SELECT ${nulls.join(', ')}) r${index}`];
     });
-    const { fields } = await engine.describe(`SELECT ${values.join(', ')} FROM ${rows.join(', ')}`, signal);
+    const { fields } = await engine.describe(`SELECT ${values.join(', ')}${rows.length === 0 ? '' : ` FROM ${rows.join(', ')}`}`, signal);
     return fields.map((field) => field.type);
   }
 

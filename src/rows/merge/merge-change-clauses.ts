@@ -1,6 +1,9 @@
 import { assignedValues } from '../change/assigned-values.ts';
+import type { HiddenNames } from '../change/hidden-names.ts';
 import { type RowClause, touchedColumn } from '../change/rewrite-sql.ts';
+import { RowScope } from '../change/row-scope.ts';
 import type { RowWork } from '../row-work.ts';
+import { DrawnValues } from './drawn-values.ts';
 import type { MergeSource } from './merge-source.ts';
 import { bindInMerge, type ChangeClause, type MergeScopes, type MergeStatement, mergeScopes } from './merge-statement.ts';
 
@@ -9,6 +12,8 @@ interface ChangeClauses {
   readonly clauses: readonly RowClause[];
   /** Source columns that new values are made of. */
   readonly carried: readonly string[];
+  /** Values that they mention beside columns. */
+  readonly drawn: DrawnValues;
 }
 
 /** The new values of rows that a MERGE changes, over the touched rows: the table's columns beside the source's. */
@@ -18,6 +23,7 @@ export async function changeClauses(
     readonly statement: MergeStatement;
     readonly scopes: MergeScopes;
     readonly source: MergeSource;
+    readonly hidden: HiddenNames;
   },
 ): Promise<ChangeClauses> {
   const carried = new Set<string>();
@@ -32,19 +38,30 @@ export async function changeClauses(
     },
     work.now,
   );
+  const drawn = new DrawnValues(work, merge.hidden);
   const clauses: RowClause[] = [];
   for (const clause of [...merge.statement.matched, ...merge.statement.notMatchedBySource]) {
-    clauses.push(await rowClause(work, clause, scopes));
+    clauses.push(await rowClause(work, clause, { scopes, drawn }));
   }
-  return { clauses, carried: [...carried] };
+  return { clauses, carried: [...carried], drawn };
 }
 
-async function rowClause(work: RowWork, clause: ChangeClause, scopes: MergeScopes): Promise<RowClause> {
+interface ClausePlace {
+  readonly scopes: MergeScopes;
+  readonly drawn: DrawnValues;
+}
+
+async function rowClause(work: RowWork, clause: ChangeClause, place: ClausePlace): Promise<RowClause> {
   if (clause.action === 'delete') return { kind: 'delete' };
+  const { scopes, drawn } = place;
   const scope = scopes[clause.scope];
   const bind = bindInMerge(work.target, scope, 'UPDATE clause');
-  return {
-    kind: 'update',
-    ...(await assignedValues(work, clause.assigned, { scope, current: touchedColumn, bind, lacking: clause.lacking })),
-  };
+  const values = await assignedValues(work, clause.assigned, {
+    scope: new RowScope([...scope.sides, drawn], work.now),
+    current: touchedColumn,
+    bind,
+    draw: work.target.drawsValues ? (bound) => drawn.draw(bound) : undefined,
+    lacking: clause.lacking,
+  });
+  return { kind: 'update', ...values };
 }

@@ -91,13 +91,13 @@ interface Found<File> {
 async function findRows<File>(table: RowTable<File>, search: Search): Promise<Found<File> | undefined> {
   const { work } = table;
   const { statement, source, hidden } = search;
-  const { clauses, carried } = await changeClauses(work, search);
+  const { clauses, carried, drawn } = await changeClauses(work, search);
   const condition = await matchCondition(table, search);
   const files = await table.filesFor(condition);
   const scan = await holdTarget(table, files, { withPositions: true });
   const matches = await findMatches(work, { ...search, scan, carried });
-  const rows = matches.touched;
-  const carriedColumns = carried.map((name) => source.columnOf(name));
+  const rows = matches.touched === undefined ? undefined : await drawn.beside(matches.touched);
+  const carriedColumns = [...carried.map((name) => source.columnOf(name)), ...drawn.schema.fields.map(({ name }) => name)];
   const touched = rows === undefined ? undefined : await countTouched(work, { rows, files, hidden, clauses, carried: carriedColumns });
   const inserts = matches.unmatched === undefined ? undefined : await insertedRows(table, search, matches.unmatched);
   if (touched === undefined && inserts === undefined) return undefined;

@@ -22,7 +22,6 @@ interface Given {
 
 const filter = { ours: { refused: 'DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN' }, because: 'conditions of all clauses are refused by one name' };
 const setDefault = 'DEFAULT is the default of a column in MERGE too';
-const randomValue = 'values of rows that are changed are computed more than once';
 const kAndV = ['k int', 'v int'];
 const changed = ['{"k":101,"v":11}', '{"k":102,"v":22}', '{"k":103,"v":90}', '{"k":51,"v":null}', '{"k":52,"v":null}', '{"k":53,"v":null}'];
 const withDefaults = {
@@ -291,17 +290,6 @@ const others = (format: Format): readonly RestatedCase[] => [
   {
     of: 'MergeIntoSQLSuite: allow nondeterministic update / insert / updateNotMatched action in merge',
     title: 'random values may be set',
-    ...(format === 'delta'
-      ? {
-          differs: {
-            2: { ours: { refused: 'INVALID_NON_DETERMINISTIC_EXPRESSIONS' }, because: randomValue },
-            3: {
-              ours: { columns: ['k int', 'within boolean'], rows: ['{"k":1,"within":false}', '{"k":2,"within":false}'] },
-              because: randomValue,
-            },
-          },
-        }
-      : {}),
     steps: [
       `CREATE TABLE {t} (k INT, v DOUBLE) USING ${format}`,
       'INSERT INTO {t} VALUES (1, -1), (2, -1)',
