@@ -11,6 +11,7 @@ import { recordChanges, rewriteFiles } from '../change/rewrite-files.ts';
 import { changeTypeField, type RowClause } from '../change/rewrite-sql.ts';
 import type { RowTable } from '../row-table.ts';
 import { clauseOf, type FoundKeys, findKeys, keyEquality } from './find-keys.ts';
+import { joinReplacements } from './replacement-join.ts';
 
 /** A table under one upsert of staged files. */
 export interface KeyedRowTable<File> extends RowTable<File> {
@@ -103,9 +104,8 @@ function withReplacements<File>(
   { touched, staged }: { readonly touched: string; readonly staged: Relation },
 ): string {
   const columns = schema.fields.map(({ name }, index) => `s.${quoteName(name)} AS ${quoteName(hidden.source(index))}`);
-  const same = keyEquality(keyColumns, { left: (name) => `m.${quoteName(name)}`, right: (name) => `s.${quoteName(name)}` });
   const isReplaced = `m.${quoteName(hidden.clause)} = ${clauseOf.replace}`;
-  return `SELECT m.*, ${columns.join(', ')} FROM (${touched}) m LEFT JOIN (${staged.sql}) s ON ${isReplaced} AND ${same}`;
+  return joinReplacements(touched, staged.sql, { keyColumns, isReplaced, columns });
 }
 
 /** Staged rows whose key the table did not have. */
