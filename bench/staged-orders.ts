@@ -45,15 +45,18 @@ export function recordBatches(rows: number, perBatch: number, payload: (index: n
 
 export type Packed = Pick<StageTask['batch'], 'bytes' | 'recordBatches'>;
 
-export function packed(batches: readonly Uint8Array[]): Packed {
+/** `about`: what else is known of each of them. */
+export function packed(batches: readonly Uint8Array[], about: Pick<PackedRecordBatch, 'checked'> = {}): Packed {
   const recordBatches: PackedRecordBatch[] = [];
   let end = 0;
   for (const bytes of batches) {
     const { baseOffset: fromOffset } = readBatchHeader(bytes);
-    recordBatches.push({ topic: 'orders', partition: 0, start: end, end: end + bytes.length, fromOffset });
+    recordBatches.push({ topic: 'orders', partition: 0, start: end, end: end + bytes.length, fromOffset, ...about });
     end += bytes.length;
   }
-  return { bytes: new Uint8Array(Buffer.concat(batches)).buffer, recordBatches };
+  const bytes = new Uint8Array(end);
+  for (const [index, { start }] of recordBatches.entries()) bytes.set(batches[index] ?? bytes, start);
+  return { bytes: bytes.buffer, recordBatches };
 }
 
 /** Decodes and stages batches as files of one table in memory. */

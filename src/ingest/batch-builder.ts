@@ -83,6 +83,7 @@ export class BatchBuilder {
         end: this.#byteCount + batch.bytes.byteLength,
         fromOffset: from,
         ...(batch.unmatched === true ? { unmatched: true } : {}),
+        ...(batch.checked === true ? { checked: true } : {}),
       });
       this.#copy(batch.bytes);
       this.#recordCount += batch.recordCount;

@@ -21,6 +21,8 @@ export interface RawRecordBatch {
   readonly bytes: Uint8Array;
   /** Its records were held against what its reader takes and do not belong to it. Absent: they do, as far as is known. */
   readonly unmatched?: boolean | undefined;
+  /** Its checksum was compared already, and need not be there any more. */
+  readonly checked?: boolean | undefined;
 }
 
 /** What one fetch brought for one partition, in offset order, without aborted transactions and control batches. */

@@ -84,13 +84,15 @@ export interface DivideTask {
   readonly schemas: readonly RegisteredSchema[];
 }
 
-/** Records of one source batch that one table takes, as an uncompressed record batch with the offsets they had. */
+/** Records of one source batch that one table takes, as a record batch with the offsets they had; not compressed, where they are not all of it. */
 export interface DividedBatch extends BatchSpan {
   /** Number of the source batch. */
   readonly source: number;
   readonly recordCount: number;
   /** No table takes them, or nobody knows which: they are read with the table of `unmatchedPart`, and become no rows there. */
   readonly unmatched: boolean;
+  /** It was opened, and its bytes are what the broker's checksum says: it is not compared again, and part of a batch has none. */
+  readonly checked: boolean;
 }
 
 /** What one table gets, in the order of the source. */

@@ -19,6 +19,8 @@ export interface PackedRecordBatch {
   readonly fromOffset: bigint;
   /** No table of the route takes its records, or nobody knows which: none of them becomes a row. Absent: the table takes them. */
   readonly unmatched?: boolean | undefined;
+  /** Its checksum was compared when it was divided, and need not be there any more. */
+  readonly checked?: boolean | undefined;
 }
 
 /** Where the value of a table column comes from. */

@@ -38,8 +38,8 @@ export class LaneTable extends MarkKeeper {
 
 function rowsOf({ bytes, recordBatches }: SealedBatch): readonly string[] {
   const rows: string[] = [];
-  for (const { start, end, fromOffset, partition, unmatched } of recordBatches) {
-    const cursor = new RecordCursor(new Uint8Array(bytes, start, end - start));
+  for (const { start, end, fromOffset, partition, unmatched, checked } of recordBatches) {
+    const cursor = new RecordCursor(new Uint8Array(bytes, start, end - start), { verifyCrc: checked !== true });
     while (cursor.next()) {
       if (cursor.offset() < fromOffset) continue;
       rows.push(`${unmatched === true ? '!' : ''}${partition}:${cursor.offset()} ${Buffer.from(cursor.value() ?? []).toString()}`);

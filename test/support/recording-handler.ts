@@ -48,7 +48,7 @@ export class RecordingHandler implements ConsumerHandler {
 
   onFetched(fetched: FetchedPartition): void {
     const records = fetched.batches
-      .flatMap((batch) => decodeRecords(batch.bytes, fetched))
+      .flatMap((batch) => decodeRecords(batch.bytes, fetched, { verifyCrc: batch.checked !== true }))
       .filter((record) => record.offset >= fetched.fetchOffset);
     const { topic, topicId, partition, fetchOffset, untilOffset, highWatermark } = fetched;
     this.events.push(`fetched ${topic}/${partition} ${String(fetchOffset)}-${String(untilOffset)}`);

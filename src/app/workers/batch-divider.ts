@@ -4,7 +4,14 @@ import { type Assignment, DivisionKeys } from '../../ingest/divide/division-keys
 import { readBatchHeader } from '../../kafka/records/batch-header.ts';
 import { RecordCursor } from '../../kafka/records/record-cursor.ts';
 import { recordSubset } from '../../kafka/records/record-subset.ts';
-import { type DividedBatch, type DivideResult, type DivideTask, type DivisionSpec, unmatchedPart } from '../../protocol/division.ts';
+import {
+  type BatchSpan,
+  type DividedBatch,
+  type DivideResult,
+  type DivideTask,
+  type DivisionSpec,
+  unmatchedPart,
+} from '../../protocol/division.ts';
 import { unopenable } from './decode-batch.ts';
 import { schemasNeeded } from './with-schemas.ts';
 
@@ -79,7 +86,7 @@ export class BatchDivider {
     const add = (picks: readonly number[], part: PartBytes | undefined, isUnmatched: boolean): void => {
       if (picks.length === 0) return;
       const bytes = picks.length === starts.length ? batch : recordSubset({ batch, data: cursor.data, starts, ends, picks });
-      part?.add(bytes, { source, recordCount: picks.length, unmatched: isUnmatched });
+      part?.add(bytes, { source, recordCount: picks.length, unmatched: isUnmatched, checked: true });
     };
     add(picked.unmatched, unmatched, true);
     for (const [index, picks] of picked.parts.entries()) add(picks, parts[index], false);
@@ -108,8 +115,8 @@ interface BatchToDivide {
 }
 
 /** A batch that nobody can say anything of. */
-function whole(batch: Uint8Array, source: number): Pick<DividedBatch, 'source' | 'recordCount' | 'unmatched'> {
-  return { source, recordCount: Math.max(1, readBatchHeader(batch).recordCount), unmatched: true };
+function whole(batch: Uint8Array, source: number): Omit<DividedBatch, keyof BatchSpan> {
+  return { source, recordCount: Math.max(1, readBatchHeader(batch).recordCount), unmatched: true, checked: false };
 }
 
 /** The records that each part takes, and those that none does, by their numbers; keys that a table is to be made for go to `wanted`. */
@@ -134,7 +141,7 @@ class PartBytes {
   readonly #batches: DividedBatch[] = [];
   #length = 0;
 
-  add(bytes: Uint8Array, about: Pick<DividedBatch, 'source' | 'recordCount' | 'unmatched'>): void {
+  add(bytes: Uint8Array, about: Omit<DividedBatch, keyof BatchSpan>): void {
     this.#batches.push({ ...about, start: this.#length, end: this.#length + bytes.length });
     this.#pieces.push(bytes);
     this.#length += bytes.length;

@@ -5,6 +5,7 @@ import type { NoRow, Refusal, Rejection } from '../../ingest/decode/rejection.ts
 import { asRefusal, type DivisionKeys } from '../../ingest/divide/division-keys.ts';
 import { readBatchHeader } from '../../kafka/records/batch-header.ts';
 import { RecordCursor } from '../../kafka/records/record-cursor.ts';
+import { withChecksum } from '../../kafka/records/record-subset.ts';
 import { type DivisionOfTable, type DivisionSpec, unmatchedPart } from '../../protocol/division.ts';
 import type { ReplayTarget } from '../../protocol/replayed-record.ts';
 import type { PackedRecordBatch, PassReason, RejectedRecord } from '../../protocol/sealed-batch.ts';
@@ -57,13 +58,18 @@ export function decodeRecordBatch(
   const rowsBefore = decoder.rowCount;
   decoder.startPartition(packed.topic, packed.partition);
   try {
-    return decodeRecords(new RecordCursor(bytes, { maxUnpackedBytes }), packed, decoder, options);
+    return decodeRecords(openBatch(bytes, packed, maxUnpackedBytes), packed, decoder, options);
   } catch (error) {
     if (!isServiceError(error) || !unopenable.has(error.code)) throw error;
     decoder.reset(rowsBefore);
     const reject = unopened(bytes, packed, error);
     return { rejects: [reject], passedOver: [], unread: 0, replayed: 0, read: reject.unopened?.records ?? 0, unpackedBytes: bytes.length };
   }
+}
+
+/** What was divided has been compared with its checksum there. */
+function openBatch(bytes: Uint8Array, { checked }: PackedRecordBatch, maxUnpackedBytes: number | undefined): RecordCursor {
+  return new RecordCursor(bytes, { maxUnpackedBytes, verifyCrc: checked !== true });
 }
 
 function decodeRecords(
@@ -121,7 +127,7 @@ function refuseRecords(
   { spec, maxUnpackedBytes }: { readonly spec: DivisionSpec } & Pick<DecodeBatchOptions, 'maxUnpackedBytes'>,
 ): DecodedRecordBatch {
   keys.startPartition(packed.topic, packed.partition);
-  const asked = new RecordCursor(bytes, { maxUnpackedBytes });
+  const asked = openBatch(bytes, packed, maxUnpackedBytes);
   const firstDelta = asked.deltaOf(packed.fromOffset);
   while (asked.next()) if (asked.offsetDelta >= firstDelta) keys.put(asked);
   const refusals = keys.take();
@@ -188,7 +194,7 @@ export function rejectedRows(
   { maxUnpackedBytes, replays }: Pick<DecodeBatchOptions, 'maxUnpackedBytes' | 'replays'>,
 ): readonly RejectedRecord[] {
   const target = targetOf(packed, replays);
-  const cursor = new RecordCursor(bytes, { maxUnpackedBytes });
+  const cursor = openBatch(bytes, packed, maxUnpackedBytes);
   const rejects: RejectedRecord[] = [];
   while (rejects.length < failures.size && cursor.next()) {
     const failure = failures.get(cursor.offsetDelta);
@@ -237,7 +243,7 @@ export function unopened(bytes: Uint8Array, packed: PackedRecordBatch, cause: Se
       offset,
       timestampMs: maxTimestampMs,
       key: undefined,
-      value: bytes,
+      value: packed.checked === true ? withChecksum(bytes) : bytes,
       headers: [],
       reason: cause.code === 'KAFKA_BATCH_TOO_LARGE' ? 'batch-too-large' : 'corrupt-batch',
       message: `the batch of offsets ${offset} to ${lastOffset} cannot be opened: ${cause.message}`,

@@ -28,10 +28,11 @@ export function ownPart(fetched: FetchedPartition): FetchedPart {
 /** What one table takes of it, as if it had been fetched for that table alone from `fetchOffset` on. */
 export function partOf({ fetched }: FetchedPart, fetchOffset: bigint, divided: DividedPart | undefined): FetchedPartition {
   if (divided === undefined) return { ...fetched, fetchOffset };
-  const batches = divided.batches.flatMap(({ source, start, end, recordCount, unmatched }): readonly RawRecordBatch[] => {
+  const batches = divided.batches.flatMap(({ source, start, end, recordCount, unmatched, checked }): readonly RawRecordBatch[] => {
     const whole = fetched.batches[source];
     if (whole === undefined) return [];
-    return [{ ...whole, recordCount, bytes: divided.bytes.subarray(start, end), ...(unmatched ? { unmatched } : {}) }];
+    const bytes = divided.bytes.subarray(start, end);
+    return [{ ...whole, recordCount, bytes, ...(unmatched ? { unmatched } : {}), ...(checked ? { checked } : {}) }];
   });
   return { ...fetched, fetchOffset, batches };
 }

@@ -1,36 +1,55 @@
 import { sameBytes } from '../bytes.ts';
 import type { JsonCursor } from './json-cursor.ts';
 
+/** Names are learned, so many at most and none that is longer: payloads may have other members in each record. */
+const maxLearned = 64;
+const maxLearnedLength = 128;
+
 /**
  * The member names of one object type, found by bytes. A payload mostly lists its members in the order of the payload before it, so
  * `follows` compares the text at the cursor with one expected name, four bytes at a time; `find` looks any name up.
  */
 export class MemberNames {
-  readonly #names: readonly Uint8Array[];
+  readonly #names: Uint8Array[];
+  readonly #room: number;
   /** Per name the text `"name":` in 32-bit words, back to back; the last word overlaps the one before it. */
-  readonly #words: Int32Array;
-  readonly #wordsStart: Int32Array;
+  #words: Int32Array = new Int32Array(0);
+  #wordsStart: Int32Array = new Int32Array(0);
   /** Byte length of `"name":`, 0 for names that JSON must escape (they never match as they are). */
-  readonly #patternLength: Int32Array;
+  #patternLength: Int32Array = new Int32Array(0);
   /** Open addressing: index + 1 of a name, 0 where free. */
-  readonly #slots: Int32Array;
+  #slots: Int32Array = new Int32Array(0);
 
   constructor(names: readonly string[]) {
     const encoder = new TextEncoder();
     this.#names = names.map((name) => encoder.encode(name));
+    this.#room = names.length + maxLearned;
+    this.#index();
+  }
+
+  /** Takes in the name in `bytes[start, end)`, valid UTF-8, that `find` has not found; its index from now on, or -1 when there is no room for it. */
+  learn(bytes: Uint8Array, start: number, end: number): number {
+    if (this.#names.length === this.#room || end - start > maxLearnedLength) return -1;
+    this.#names.push(bytes.slice(start, end));
+    this.#index();
+    return this.#names.length - 1;
+  }
+
+  #index(): void {
+    const names = this.#names;
     this.#wordsStart = new Int32Array(names.length + 1);
     this.#patternLength = new Int32Array(names.length);
     const words: number[] = [];
-    names.forEach((name, index) => {
-      const pattern = encoder.encode(`"${name}":`);
-      this.#patternLength[index] = isPlain(name) ? pattern.length : 0;
+    names.forEach((bytes, index) => {
+      const pattern = isPlain(utf8.decode(bytes)) ? Buffer.concat([Buffer.from('"'), bytes, Buffer.from('":')]) : undefined;
+      this.#patternLength[index] = pattern?.length ?? 0;
       this.#wordsStart[index] = words.length;
-      if (isPlain(name)) words.push(...wordsOf(pattern));
+      if (pattern !== undefined) words.push(...wordsOf(pattern));
     });
     this.#wordsStart[names.length] = words.length;
     this.#words = Int32Array.from(words);
     this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(names.length * 2 + 2)));
-    this.#names.forEach((name, index) => {
+    names.forEach((name, index) => {
       let slot = hashOf(name, 0, name.length) & (this.#slots.length - 1);
       while (this.#slots[slot] !== 0) slot = (slot + 1) & (this.#slots.length - 1);
       this.#slots[slot] = index + 1;
@@ -86,3 +105,5 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
   for (let at = start; at < end; at += 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x0100_0193);
   return hash ^ (hash >>> 15);
 }
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });

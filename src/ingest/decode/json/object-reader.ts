@@ -25,8 +25,10 @@ export class ObjectReader {
   readonly #rejectUnknown: boolean;
   /** Which object a member was last seen in: a member seen twice carries the present object's stamp already. */
   readonly #stamps: Int32Array;
-  /** `#successors[i + 1]`: the member that followed member `i` last time; `[0]`: the first one. */
-  readonly #successors: Int32Array;
+  /** `#successors[i + 1]`: the member that followed member `i` last time; `[0]`: the first one. Behind those that columns take are learned ones. */
+  readonly #successors: number[];
+  /** Members that no column takes are passed over by their names, as long as nobody asks for these. */
+  readonly #learns: boolean;
   readonly #unread: UnreadMembers | undefined;
   readonly #rescued: RescuedMembers | undefined;
   #stamp = 0;
@@ -40,7 +42,8 @@ export class ObjectReader {
     this.#names = new MemberNames(members.map((member) => member.name));
     this.#rejectUnknown = unknownMembers === 'reject' && rescued === undefined;
     this.#stamps = new Int32Array(members.length);
-    this.#successors = Int32Array.from({ length: members.length + 1 }, (_, index) => (index < members.length ? index : 0));
+    this.#successors = Array.from({ length: members.length + 1 }, (_, index) => (index < members.length ? index : 0));
+    this.#learns = !this.#rejectUnknown && unread?.notice === undefined;
   }
 
   /** Consumes the object at the cursor (its opening brace). False: the columns may be of unequal length until truncated. */
@@ -54,10 +57,10 @@ export class ObjectReader {
       for (;;) {
         const from = cursor.pos;
         const index = this.#nextMember(cursor, last);
-        if (index >= 0) {
+        if (index >= 0) last = index;
+        if (index >= 0 && index < this.#members.length) {
           if (!this.#readMember(cursor, index, from)) return false;
           seen += 1;
-          last = index;
         } else if (index === failed || !this.#skipUnknown(cursor, from)) return false;
         byte = cursor.peek();
         if (byte === CLOSE_BRACE) break;
@@ -70,7 +73,7 @@ export class ObjectReader {
     return seen === this.#members.length || this.#fillAbsent(cursor);
   }
 
-  // Consumes the name and colon; the member's index, or `unknown`, or `failed`.
+  // Consumes the name and colon; the member's index, behind the others that of a learned one, or `unknown`, or `failed`.
   #nextMember(cursor: JsonCursor, last: number): number {
     const expected = this.#successors[last + 1] ?? 0;
     if (this.#names.follows(cursor, expected)) return expected;
@@ -78,10 +81,18 @@ export class ObjectReader {
     const second = this.#successors[expected + 1] ?? 0;
     if (this.#names.follows(cursor, second)) return second;
     if (!cursor.scanMemberName()) return failed;
-    const found = this.#names.find(cursor.text, cursor.textStart, cursor.textEnd);
+    const found = this.#find(cursor);
     if (found < 0) return unknown;
     this.#successors[last + 1] = found;
     return found;
+  }
+
+  #find({ text, textStart, textEnd }: JsonCursor): number {
+    const found = this.#names.find(text, textStart, textEnd);
+    if (found >= 0 || !this.#learns) return found;
+    const learned = this.#names.learn(text, textStart, textEnd);
+    if (learned >= 0) this.#successors.push(0);
+    return learned;
   }
 
   #readMember(cursor: JsonCursor, index: number, nameStart: number): boolean {

@@ -10,6 +10,7 @@ import { batchField, batchFlag } from '../../../../src/kafka/records/batch-heade
 import type { Compression } from '../../../../src/kafka/records/compression.ts';
 import { crc32c } from '../../../../src/kafka/records/crc32c.ts';
 import { decodeRecords, encodeRecordBatch } from '../../../../src/kafka/records/record-batch.ts';
+import { withChecksum } from '../../../../src/kafka/records/record-subset.ts';
 import type { DivideResult, DivideTask, DivisionKey, DivisionSpec } from '../../../../src/protocol/division.ts';
 import type { RegisteredSchema } from '../../../../src/protocol/payload-encoding.ts';
 import { MemoryObjectStore } from '../../../../src/storage/memory-object-store.ts';
@@ -55,8 +56,8 @@ function taskOf(batches: readonly Uint8Array[], spec: DivisionSpec, schemas: rea
 /** What each part has, and with `!` what none takes. */
 function shown({ parts }: DivideResult): readonly (readonly string[])[] {
   return parts.map(({ bytes, batches }) =>
-    batches.flatMap(({ start, end, unmatched, source, recordCount }) => {
-      const records = decodeRecords(bytes.subarray(start, end), { topic: 'events', partition: 3 });
+    batches.flatMap(({ start, end, unmatched, checked, source, recordCount }) => {
+      const records = decodeRecords(bytes.subarray(start, end), { topic: 'events', partition: 3 }, { verifyCrc: !checked });
       expect(records).toHaveLength(recordCount);
       return records.map(
         ({ offset, timestampMs, key }) => `${unmatched ? '!' : ''}${source}/${offset}@${timestampMs}${Buffer.from(key ?? []).toString()}`,
@@ -161,9 +162,21 @@ describe('dividing record batches', () => {
       taskOf([damaged, batchOf(11n, [json({ t: 'b' })])], specOf(byMember)),
     );
     expect(parts.map(({ batches }) => batches)).toEqual([
-      [{ source: 0, start: 0, end: damaged.length, recordCount: 1, unmatched: true }],
-      [{ source: 1, start: 0, end: damaged.length, recordCount: 1, unmatched: false }],
+      [{ source: 0, start: 0, end: damaged.length, recordCount: 1, unmatched: true, checked: false }],
+      [{ source: 1, start: 0, end: damaged.length, recordCount: 1, unmatched: false, checked: true }],
     ]);
+  });
+
+  it('compares checksums once: those of parts are not made, and those of what was not opened are compared where it is decoded', () => {
+    const batch = batchOf(0n, [json({ t: 'a' }), json({ t: 'b' })]);
+    const { parts } = new BatchDivider({ maxNestingDepth: 8 }).divide(taskOf([batch], specOf(byMember)));
+    expect(parts.map(({ batches }) => batches.map(({ checked }) => checked))).toEqual([[true], [true]]);
+    for (const { bytes } of parts) {
+      expect(() => decodeRecords(bytes, { topic: 'events', partition: 3 })).toThrow('has checksum 0');
+      expect(decodeRecords(withChecksum(bytes), { topic: 'events', partition: 3 })).toHaveLength(1);
+    }
+    const byTopic = new BatchDivider({ maxNestingDepth: 8 }).divide({ ...taskOf([batch], specOf({ kind: 'topic' })), topic: 'a' });
+    expect(byTopic.parts[0]?.batches.map(({ checked }) => checked)).toEqual([false]);
   });
 
   it('leaves batches unopened that hold every thread', async () => {
