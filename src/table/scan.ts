@@ -27,6 +27,8 @@ export interface StoredColumn {
   readonly match: { readonly by: 'name'; readonly name: string } | { readonly by: 'id'; readonly id: number };
   /** The column's type with the names its nested members are stored under; same shape as `field.type`. */
   readonly storedType: DataType;
+  /** Files may hold it in a type that lacks values of its own: no condition may be asked of what they hold. */
+  readonly coarser?: boolean | undefined;
   /** Members inside of the column that these files do not hold, whatever their names in `storedType`. */
   readonly absent?: readonly AbsentMember[] | undefined;
 }

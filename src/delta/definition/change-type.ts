@@ -7,11 +7,10 @@ import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { plainTypeName } from '../schema-json.ts';
+import { typeChangesKey } from '../type-changes.ts';
 import { changeColumn, changedField } from './change-columns.ts';
 import { checkTypeIsFree } from './dependent-columns.ts';
 import type { PlannedChange } from './planned-change.ts';
-
-const typeChangesKey = 'delta.typeChanges';
 
 /**
  * ALTER COLUMN … TYPE: types may grow where the table has type widening; files stay as they are and the column remembers what it was.

@@ -9,6 +9,7 @@ import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import type { TablePlace } from '../files/table-place.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import { rowTrackingColumnsOf } from '../row-tracking-columns.ts';
+import { hadCoarserType } from '../type-changes.ts';
 import { absolutePathOf } from './file-location.ts';
 import { factsOf, hiddenColumnsOf } from './hidden-columns.ts';
 import { type PartitionColumn, partitionsOf, partitionTexts } from './partition-columns.ts';
@@ -107,6 +108,7 @@ function storedColumnsOf(
         field,
         match: id === undefined ? { by: 'name', name: mapping === 'none' ? field.name : physicalName(field) } : { by: 'id', id },
         storedType: physicalType(field.type, mapping),
+        ...(hadCoarserType(field) ? { coarser: true } : {}),
       };
     });
 }

@@ -2,10 +2,12 @@ import { conjunction, conjuncts, type Expression } from '../../expr/expression.t
 import { columnsOf } from '../../expr/expression-tree.ts';
 import type { ColumnFacts, FileFacts } from '../../expr/pruning/file-facts.ts';
 import { filePruner } from '../../expr/pruning/may-match.ts';
+import type { BoundValue } from '../../schema/statistics.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import { type AddFile, physicalRows } from '../actions.ts';
 import { physicalPath } from '../column-mapping/physical-schema.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
+import { wasFloat } from '../type-changes.ts';
 import { partitionBound } from './bound-value.ts';
 import { FileStatistics } from './file-statistics.ts';
 import { type PartitionColumn, partitionsOf, partitionValueOf } from './partition-columns.ts';
@@ -39,7 +41,7 @@ function inOrder(files: Iterable<AddFile>): readonly AddFile[] {
 /** A column: where its facts come from. */
 type KnownColumn =
   | { readonly kind: 'partition'; readonly column: PartitionColumn }
-  | { readonly kind: 'stored'; readonly path: readonly string[]; readonly type: DataType };
+  | { readonly kind: 'stored'; readonly path: readonly string[]; readonly field: Field };
 
 /** What the log tells of some columns, file by file. */
 export class TableKnowledge {
@@ -91,37 +93,44 @@ function partitionFacts(value: string | undefined, type: DataType): ColumnFacts 
 }
 
 function storedFacts(
-  column: { readonly path: readonly string[]; readonly type: DataType },
+  column: { readonly path: readonly string[]; readonly field: Field },
   statistics: FileStatistics,
   rowCount: number | undefined,
 ): ColumnFacts {
-  const { min, max, nullCount, mayBeCut } = statistics.leaf(column.path, column.type);
+  const { path, field } = column;
+  const { min, max, nullCount, mayBeCut } = statistics.leaf(path, field.type);
   return {
-    min,
-    max,
+    min: wasFloat(field) ? outward(min, Math.min) : min,
+    max: wasFloat(field) ? outward(max, Math.max) : max,
     nullCount,
     allNull: nullCount !== undefined && rowCount !== undefined && rowCount > 0 && nullCount >= rowCount,
     mayBeTruncated: mayBeCut,
   };
 }
 
+/** A bound as it is written, and as the nearest FLOAT, which the file may hold: whichever is farther out. */
+function outward(bound: BoundValue | undefined, farther: (a: number, b: number) => number): BoundValue | undefined {
+  return typeof bound === 'number' ? farther(bound, Math.fround(bound)) : bound;
+}
+
 function knownColumn(snapshot: DeltaSnapshot, partitions: readonly PartitionColumn[], path: readonly string[]): KnownColumn | undefined {
   const column = path.length === 1 ? partitions.find(({ name }) => name === path[0]) : undefined;
   if (column !== undefined) return { kind: 'partition', column };
-  const type = leafType(snapshot.schema, path);
-  return type === undefined ? undefined : { kind: 'stored', path: physicalPath(snapshot.schema, path, snapshot.mapping), type };
+  const field = leafField(snapshot.schema, path);
+  return field === undefined ? undefined : { kind: 'stored', path: physicalPath(snapshot.schema, path, snapshot.mapping), field };
 }
 
-/** The type of a leaf reached through structs alone. */
-function leafType(schema: StructType, path: readonly string[]): DataType | undefined {
+/** A leaf reached through structs alone. */
+function leafField(schema: StructType, path: readonly string[]): Field | undefined {
   let type: DataType = schema;
+  let field: Field | undefined;
   for (const name of path) {
     if (type.kind !== 'struct') return undefined;
-    const field: Field | undefined = type.fields.find((candidate) => candidate.name === name);
+    field = type.fields.find((candidate) => candidate.name === name);
     if (field === undefined) return undefined;
     type = field.type;
   }
-  return type;
+  return field;
 }
 
 function keyOf(path: readonly string[]): string {

@@ -104,7 +104,15 @@ function columnSql(group: HeldGroup, stored: readonly StoredColumn[], field: Fie
   const column = stored[index];
   if (column === undefined) return defaultSql(group.layout, field);
   const type = presentType(column);
-  return withAbsentSql(relationValueSql(`f.c${index}`, type), { ...column, type });
+  return withAbsentSql(relationValueSql(heldSql(index, column), type), { ...column, type });
+}
+
+/**
+ * A column as the files' reader gives it. The engine casts what a condition compares it with to the type in the file, and rounds: `f < 1.5` of
+ * whole numbers becomes `f < 2`. A CASE keeps conditions away from the reader.
+ */
+function heldSql(index: number, { coarser }: StoredColumn): string {
+  return coarser === true ? `CASE WHEN f.c${index} IS NOT NULL THEN f.c${index} END` : `f.c${index}`;
 }
 
 /** Columns of the table that holds given rows: in the scan's order, without those of the partition. */

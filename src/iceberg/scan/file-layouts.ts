@@ -26,13 +26,22 @@ export class FileLayouts {
   readonly #schema: StructType;
   readonly #nameToId: NameToId | undefined;
   readonly #byName: boolean;
+  readonly #coarser: ReadonlySet<number>;
   readonly #layouts = new Map<FileSchema, Map<number, FileLayout>>();
 
-  /** @param options.byName columns are found by the files' own names, for readers that know no ids. */
-  constructor(schema: StructType, nameToId: NameToId | undefined, options: { readonly byName: boolean } = { byName: false }) {
+  /**
+   * @param options.byName columns are found by the files' own names, for readers that know no ids.
+   * @param options.coarser ids of columns that files may hold in a coarser type.
+   */
+  constructor(
+    schema: StructType,
+    nameToId: NameToId | undefined,
+    options: { readonly byName?: boolean; readonly coarser?: ReadonlySet<number> } = {},
+  ) {
     this.#schema = schema;
     this.#nameToId = nameToId;
-    this.#byName = options.byName;
+    this.#byName = options.byName ?? false;
+    this.#coarser = options.coarser ?? new Set();
   }
 
   of(file: FileSchema, specId: number, identities: readonly IdentityField[]): FileLayout {
@@ -53,7 +62,8 @@ export class FileLayouts {
     for (const field of this.#schema.fields) {
       const column = columnOfField(field, file.columns, [], idOf);
       if (column !== undefined) {
-        storedColumns.push(storedColumnOf(field, column, { byId: file.hasIds && !this.#byName, idOf }));
+        const stored = storedColumnOf(field, column, { byId: file.hasIds && !this.#byName, idOf });
+        storedColumns.push(field.id !== undefined && this.#coarser.has(field.id) ? { ...stored, coarser: true } : stored);
         continue;
       }
       // What the partition says counts before any default.

@@ -5,6 +5,7 @@ import type { HiddenColumn } from '../../table/hidden-columns.ts';
 import type { FileLayout, FileScan, ReadFileRange, ScanFile, ScanStatistics } from '../../table/scan.ts';
 import type { ManifestEntry, PartitionValue } from '../metadata/content-file.ts';
 import type { TableMetadata } from '../metadata/table-metadata.ts';
+import { coarserColumns } from './coarser-columns.ts';
 import { FileLayouts, type IdentityField, identityFieldsOf } from './file-layouts.ts';
 import { factsOf } from './hidden-columns.ts';
 import { lineageColumns } from './lineage-columns.ts';
@@ -43,7 +44,7 @@ export interface ReadableFilesRequest {
  */
 export async function readableFiles(source: MetadataSource, request: ReadableFilesRequest, signal?: AbortSignal): Promise<FileScan> {
   const { schema, metadata, files } = request;
-  const layouts = new FileLayouts(schema, request.nameToId);
+  const layouts = new FileLayouts(schema, request.nameToId, { coarser: coarserColumns(schema, metadata.schemas) });
   const identities = new Map(metadata.partitionSpecs.map((spec) => [spec.specId, identityFieldsOf(spec)]));
   const withNanoInstants = someType(schema, ({ kind }) => kind === 'timestamp_ns');
   // Files of other formats are read into the columns of the schema before the engine sees them.
