@@ -1,14 +1,16 @@
 // The figures of bench/README.md:
 //   npm run bench -- tables [case|delta|iceberg …] [--scale 1] [--engines tidewater,delta-rs,pyiceberg,duckdb,spark] [--budget 600]
-//   npm run bench -- w1|w2|feed|commit-cost|start|all [--runs 3] [--rows 2000000] [--seconds 60] [--workers 1]
+//   npm run bench -- w1|wu|wu-large|w2|feed|commit-cost|start|all [--runs 3] [--rows 2000000] [--events 1000000] [--keys 20000000] [--seconds 60] [--workers 1]
 //     [--formats delta,iceberg] [--patience 60] [--ingest '{"maxBatchRows":100000}'] [--no-peer] [--out file]
-// `--formats`: of the tables of w1. `--ingest`: settings to try, laid over the bench's own. `--patience`: seconds to wait, before each run, for the rest of the machine to be idle. JSON lines on stdout, a table for people on stderr. Linux only: CPU and memory come from /proc.
+// `--events`: upserts of wu and wu-large, `--keys`: rows of the table of wu-large. `--formats`: of the tables of w1 and wu. `--ingest`: settings to try, laid over the bench's own. `--patience`: seconds to wait, before each run, for the rest of the machine to be idle. JSON lines on stdout, a table for people on stderr. Linux only: CPU and memory come from /proc.
 import { parseArgs } from 'node:util';
 
 const workloads = {
   w1: async (context) => (await import('./workloads/w1.mjs')).runW1(context),
   start: async (context) => (await import('./workloads/start.mjs')).runStart(context),
   feed: async (context) => (await import('./workloads/feed.mjs')).runFeed(context),
+  wu: async (context) => (await import('./workloads/wu.mjs')).runWu(context),
+  'wu-large': async (context) => (await import('./workloads/wu-large.mjs')).runWuLarge(context),
   w2: async (context) => (await import('./workloads/w2.mjs')).runW2(context),
   memory: async (context) => (await import('./workloads/memory.mjs')).runMemory(context),
   'commit-cost': async (context) => (await import('./workloads/commit-cost.mjs')).runCommitCost(context),
@@ -19,6 +21,8 @@ const { values, positionals } = parseArgs({
   options: {
     runs: { type: 'string', default: '3' },
     rows: { type: 'string', default: '2000000' },
+    events: { type: 'string', default: '1000000' },
+    keys: { type: 'string', default: '20000000' },
     seconds: { type: 'string', default: '60' },
     workers: { type: 'string', default: '1' },
     formats: { type: 'string', default: 'delta,iceberg' },
@@ -32,9 +36,11 @@ const { values, positionals } = parseArgs({
   },
 });
 
+// By its name alone, for it makes a table that takes minutes.
+const usual = Object.keys(workloads).filter((name) => name !== 'wu-large');
 // Alone, for it takes the names of its cases and needs no broker: `all` is the pipeline.
 const tables = positionals[0] === 'tables';
-const chosen = tables ? [] : positionals.length === 0 || positionals.includes('all') ? Object.keys(workloads) : positionals;
+const chosen = tables ? [] : positionals.length === 0 || positionals.includes('all') ? usual : positionals;
 const unknown = chosen.filter((name) => !(name in workloads));
 if (unknown.length > 0 || process.platform !== 'linux') {
   console.error(unknown.length > 0 ? `bench: no workload ${unknown.join(', ')}; there are ${Object.keys(workloads).join(', ')}, all` : 'bench: needs /proc');
@@ -45,6 +51,8 @@ const { BenchContext } = await import('./workloads/context.mjs');
 const context = new BenchContext({
   runs: Number(values.runs),
   rows: Number(values.rows),
+  events: Number(values.events),
+  keys: Number(values.keys),
   seconds: Number(values.seconds),
   workers: Number(values.workers),
   formats: values.formats.split(','),

@@ -15,7 +15,7 @@ if (!existsSync(programPath)) {
 
 const load = (path) => import(pathToFileURL(join(distPath, 'modules', path)).href);
 
-const [clock, random, ids, client, builder, kafka, cache, library, version] = await Promise.all([
+const [clock, random, ids, client, builder, kafka, cache, library, version, session] = await Promise.all([
   load('base/system-clock.js'),
   load('base/system-random.js'),
   load('base/ids.js'),
@@ -25,6 +25,7 @@ const [clock, random, ids, client, builder, kafka, cache, library, version] = aw
   load('app/embedded/cache-dir.js'),
   load('app/library.js'),
   load('app/package.js'),
+  load('app/session.js'),
 ]);
 
 export const { RecordBatchBuilder } = builder;
@@ -32,6 +33,7 @@ export const { startEmbeddedKafka } = kafka;
 export const { defaultCacheDir, fillCacheEntry } = cache;
 export const { openTable } = library;
 export const { productVersion } = version;
+export const { createSession } = session;
 
 export const newId = () => new ids.RandomIdSource(new random.SystemRandom()).uuid();
 

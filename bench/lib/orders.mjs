@@ -23,15 +23,15 @@ export function centsOf(index) {
   return (scramble(index, 1) % 100_000) + 1;
 }
 
-/** Order `index` as JSON text, with the instant `atMs`. */
-export function orderJson(index, atMs) {
+/** Order `index` as JSON text, with the instant `atMs`; `id`: the order that it says anew. */
+export function orderJson(index, atMs, id = index) {
   const cents = centsOf(index);
   const first = scramble(index, 2);
   const second = scramble(index, 3);
   const third = scramble(index, 4);
   const place = first % 12;
   return (
-    `{"order_id":${index},"customer_id":${second % 500_000},"amount":${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')},` +
+    `{"order_id":${id},"customer_id":${second % 500_000},"amount":${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')},` +
     `"status":"${statuses[(first >>> 8) % 6]}","ts":"${isoText(atMs)}",` +
     `"address":{"street":"${(third % 9900) + 100} Main Street","city":"${cities[place]}","zip":"${String((second >>> 3) % 100_000).padStart(5, '0')}","country":"${countries[place]}"},` +
     `"tags":["${tags[(third >>> 5) % 12]}","${tags[(third >>> 12) % 12]}","${tags[(third >>> 19) % 12]}"]}`
@@ -45,8 +45,8 @@ export function expectedSums(count) {
   return { rows: count, cents, ids: (count * (count - 1)) / 2 };
 }
 
-// A mixer of 32 bits: each (index, stream) gives a number that looks unrelated to its neighbours.
-function scramble(index, stream) {
+/** A mixer of 32 bits: each (index, stream) gives a number that looks unrelated to its neighbours. */
+export function scramble(index, stream) {
   let x = Math.imul(index + 1, 0x9e3779b1) ^ Math.imul(stream, 0x85ebca6b);
   x = Math.imul(x ^ (x >>> 16), 0x21f0aaad);
   x = Math.imul(x ^ (x >>> 15), 0x735a2d97);

@@ -10,7 +10,8 @@ const propertiesOf = { delta: { 'delta.enableChangeDataFeed': 'true' }, iceberg:
 
 /**
  * Writes the configuration and starts the program. `ingest`, `feeds` and `feedDefaults` are laid over the bench's own settings, `more` over all;
- * `columns` are the table's.
+ * `columns` are the table's,
+ * and `table` what else is said of it.
  */
 export async function startTidewater({
   dir,
@@ -20,6 +21,7 @@ export async function startTidewater({
   role = 'ingest',
   format = 'delta',
   columns = ordersColumns,
+  table = {},
   ingest = {},
   feeds = [],
   feedDefaults = {},
@@ -31,7 +33,7 @@ export async function startTidewater({
     pipeline: 'bench',
     dataDir: dir,
     kafka: { brokers },
-    tables: [{ name: 'orders', format, path: 'tables/orders', columns, properties: propertiesOf[format] }],
+    tables: [{ name: 'orders', format, path: 'tables/orders', columns, properties: propertiesOf[format], ...table }],
     ingest: { routes: topic === undefined ? [] : [{ topics: [topic], table: 'orders' }], ...ingest },
     feeds,
     feedDefaults,

@@ -10,7 +10,13 @@ const maxAttempts = 20;
 const utf8 = new TextEncoder();
 
 /** Makes sure the topic holds the orders 0 to count - 1, order i in partition i mod 4; a topic that does already is left alone. */
-export async function ensureOrders(brokers, topic, count, log) {
+export function ensureOrders(brokers, topic, count, log) {
+  const recordOf = (index) => ({ partition: index % partitions, json: (atMs) => orderJson(index, atMs) });
+  return ensureRecords(brokers, { topic, count, recordOf }, log);
+}
+
+/** The same for records of which `recordOf(index)` says the partition, and the text for an instant. */
+export async function ensureRecords(brokers, { topic, count, recordOf }, log) {
   const client = kafkaClient(brokers);
   try {
     const held = await heldRecords(client, topic);
@@ -18,7 +24,7 @@ export async function ensureOrders(brokers, topic, count, log) {
     log(`loading ${count.toLocaleString('en')} orders into topic ${topic}`);
     await recreate(client, topic);
     const producer = await client.producer();
-    await produceOrders(producer, topic, count);
+    await produceRecords(producer, { topic, count, recordOf });
     await producer.close();
   } finally {
     await client.close();
@@ -83,16 +89,16 @@ async function recreate(client, topic, { count = partitions, config = {} } = {})
   await client.admin.ensureTopics([{ topic, partitions: count, config: { 'retention.ms': '-1', 'retention.bytes': '-1', ...config } }]);
 }
 
-async function produceOrders(producer, topic, count) {
+async function produceRecords(producer, { topic, count, recordOf }) {
   const builders = Array.from({ length: partitions }, () => new RecordBatchBuilder({ compression: 'lz4' }));
   let ready = [];
   const close = (partition) => {
     if (builders[partition].recordCount > 0) ready.push({ topic, partition, ...builders[partition].finish() });
   };
   for (let index = 0; index < count; index += 1) {
-    const partition = index % partitions;
+    const { partition, json } = recordOf(index);
     const timestampMs = firstOrderMs + index;
-    builders[partition].append({ value: utf8.encode(orderJson(index, timestampMs)), timestampMs });
+    builders[partition].append({ value: utf8.encode(json(timestampMs)), timestampMs });
     if (builders[partition].recordCount === recordsPerBatch) close(partition);
     if (ready.length < batchesPerSend) continue;
     await producer.send(ready);

@@ -2,6 +2,7 @@
 
 loop.py create TABLE
 loop.py run BROKERS TOPIC TABLE INTERVAL_SECONDS MAX_ROWS
+loop.py upsert BROKERS TOPIC TABLE INTERVAL_SECONDS MAX_ROWS      the last row of each order_id of a batch by MERGE, which copies files
 """
 
 import sys
@@ -29,7 +30,18 @@ def schema(zone):
     )
 
 
-def run(brokers, topic, location, interval, max_rows):
+def append(table, batch, options):
+    write_deltalake(table, batch, mode="append", **options)
+
+
+def upsert(table, batch, options):
+    numbered = batch.append_column("_i", pa.array(range(batch.num_rows), pa.int64()))
+    last = numbered.group_by("order_id").aggregate([("_i", "max")])["_i_max"]
+    merge = table.merge(batch.take(last), "t.order_id = u.order_id", source_alias="u", target_alias="t", **options)
+    merge.when_matched_update_all().when_not_matched_insert_all().execute()
+
+
+def run(write, brokers, topic, location, interval, max_rows):
     consumer = Consumer(
         {
             "bootstrap.servers": brokers,
@@ -63,9 +75,7 @@ def run(brokers, topic, location, interval, max_rows):
         if rows and (age >= interval or len(rows) >= max_rows):
             batch = pj.read_json(pa.BufferReader(b"\n".join(rows)), read_options=read, parse_options=parse).cast(schema("UTC"))
             marks = [Transaction(f"{topic}-{p}", offset - 1) for p, offset in position.items() if offset > 0]
-            write_deltalake(
-                table, batch, mode="append", writer_properties=writer, commit_properties=CommitProperties(app_transactions=marks)
-            )
+            write(table, batch, {"writer_properties": writer, "commit_properties": CommitProperties(app_transactions=marks)})
             rows = []
             flushed = time.monotonic()
         elif not rows and age >= interval:
@@ -76,4 +86,5 @@ def run(brokers, topic, location, interval, max_rows):
 if sys.argv[1] == "create":
     DeltaTable.create(sys.argv[2], schema("UTC"))
 else:
-    run(sys.argv[2], sys.argv[3], sys.argv[4], float(sys.argv[5]), int(sys.argv[6]))
+    write = {"run": append, "upsert": upsert}[sys.argv[1]]
+    run(write, sys.argv[2], sys.argv[3], sys.argv[4], float(sys.argv[5]), int(sys.argv[6]))

@@ -9,9 +9,19 @@ const pollMs = 50;
 const settleMs = 300;
 const limitMs = 300_000;
 
-/** Waits until the table at `location` holds `rows` rows, ends the program, and says what it took. */
-export async function measureIngest({ process, location, rows, format = 'delta', whileRunning = () => undefined }) {
-  const watch = format === 'iceberg' ? new IcebergWatch(location) : new DeltaWatch(location);
+/**
+ * Waits until the table at `location` holds `rows` rows, ends the program, and says what it took. `watch` may count something else than rows,
+ * and `isExact` know otherwise what the table must hold.
+ */
+export async function measureIngest({
+  process,
+  location,
+  rows,
+  format = 'delta',
+  whileRunning = () => undefined,
+  watch = format === 'iceberg' ? new IcebergWatch(location) : new DeltaWatch(location),
+  isExact = () => holdsExactly(watch.files, expectedSums(rows)),
+}) {
   const deadline = Date.now() + limitMs;
   while (watch.poll() < rows && process.running && Date.now() < deadline) await sleep(pollMs);
   const during = await whileRunning();
@@ -38,7 +48,7 @@ export async function measureIngest({ process, location, rows, format = 'delta',
     commits: watch.commits.length,
     files: watch.files.length,
     tableMb: megabytes(watch.bytes),
-    exact: await holdsExactly(watch.files, expectedSums(rows)),
+    exact: await isExact(),
     exit,
     ...surroundings,
   };

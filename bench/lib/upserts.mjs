@@ -1,0 +1,33 @@
+// Upserts of orders: event i says order keyOfEvent(i) anew. As orders are, it is a function of i, so what a table must hold can be made again.
+import { centsOf, orderJson, ordersColumns, scramble } from './orders.mjs';
+import { madeCents } from './orders-table.mjs';
+import { partitions } from './topics.mjs';
+
+const keyStream = 5;
+
+/** The table as the configuration has it. */
+export const upsertTable = { mode: 'upsert', keyColumns: ['order_id'] };
+export const upsertColumns = ordersColumns.map((column) => (column.name === 'order_id' ? { ...column, nullable: false } : column));
+
+const keyOfEvent = (index, keys) => scramble(index, keyStream) % keys;
+
+/** Event `index`, as `ensureRecords` takes it: in the partition of its key. */
+export function upsertRecord(index, keys) {
+  const key = keyOfEvent(index, keys);
+  return { partition: key % partitions, json: (atMs) => orderJson(index, atMs, key) };
+}
+
+/** What a table adds up to after `count` events, laid over orders 0 to `base` - 1 that were made before. */
+export function expectedAfter({ keys, count, base = 0 }) {
+  const cents = new Int32Array(keys);
+  for (let key = 0; key < base; key += 1) cents[key] = madeCents(key);
+  for (let index = 0; index < count; index += 1) cents[keyOfEvent(index, keys)] = centsOf(index);
+  const expected = { rows: 0, cents: 0, ids: 0 };
+  for (let key = 0; key < keys; key += 1) {
+    if (cents[key] === 0) continue;
+    expected.rows += 1;
+    expected.cents += cents[key];
+    expected.ids += key;
+  }
+  return expected;
+}
