@@ -3,8 +3,15 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson, printIndented
 import type { ConfigPath } from './config-node.ts';
 import { configFile } from './settings.ts';
 
-/** The JSON Schema of the configuration file, for editors, Helm and the reference page. */
+let made: JsonObject | undefined;
+
+/** The JSON Schema of the configuration file, for editors, Helm and the reference page. Made once: it costs more than reading a file with it. */
 export function configJsonSchema(): JsonObject {
+  made ??= makeSchema();
+  return made;
+}
+
+function makeSchema(): JsonObject {
   const generated = z.toJSONSchema(configFile, { io: 'input', target: 'draft-7' });
   // Through text once: what zod gives may hold more than JSON values.
   const schema = parseJson(printJson(generated as JsonObject), 'configuration schema');

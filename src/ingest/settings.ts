@@ -270,9 +270,10 @@ export const ingestSettings: z.ZodType<IngestEntry> = z
       max: '30s',
     }),
     sessionTimeout: durationField({
-      description: 'Silence after which the group gives this member’s partitions to others.',
+      description:
+        'Silence after which the group gives this member’s partitions to others. The broker bounds it (`group.min.session.timeout.ms`, 6s).',
       default: '30s',
-      min: '6s',
+      min: '1s',
       max: '30m',
     }),
     workers: integerField({

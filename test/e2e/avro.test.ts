@@ -46,7 +46,7 @@ tables:
       - { name: ship, type: "struct<city:string,zip:string>" }
 ingest:
   maxBatchAge: 150ms
-  sessionTimeout: 6s
+  sessionTimeout: 3s
   routes: [{ topics: [${name}.in], table: orders, value: { format: avro }, key: { format: avro } }]
   deadLetters: { topic: ${name}.dlq }
 maintenance: { enabled: false }

@@ -122,7 +122,7 @@ tables:
   - { name: shared, format: iceberg, catalog: lake, identifier: shop.accounts, columns: ${columns}, evolve: { addColumns: true } }
 ingest:
   maxBatchAge: 200ms
-  sessionTimeout: 6s
+  sessionTimeout: 3s
   routes: [{ table: kept, ${route} }, { table: shared, ${route} }]
 maintenance: { enabled: false }
 server: { port: 0 }

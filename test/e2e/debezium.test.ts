@@ -45,7 +45,7 @@ tables:
 ingest:
   maxBatchAge: 150ms
   maxBatchRows: 40
-  sessionTimeout: 6s
+  sessionTimeout: 3s
   routes: [{ topics: [${name}.in], table: customers, value: { format: connect-json, envelope: debezium }, key: { format: connect-json } }]
   deadLetters: { topic: ${name}.dlq }
 maintenance: { enabled: false }

@@ -33,7 +33,7 @@ tables:
 ${tables.map((table) => `  - { name: ${table}, format: ${format}, columns: [{ name: id, type: long, nullable: false }, { name: kind, type: string }] }`).join('\n')}
 ingest:
   maxBatchAge: 300ms
-  sessionTimeout: 6s
+  sessionTimeout: 3s
   routes:
     - topics: [${name}]
       divide:
@@ -148,7 +148,7 @@ ${listed.map((table, index) => `  - { name: ${table}, format: ${index % 2 === 0 
   - { name: others, ${columns} }
 ingest:
   maxBatchAge: 300ms
-  sessionTimeout: 6s
+  sessionTimeout: 3s
   routes:
     - topics: [${name}]
       divide:

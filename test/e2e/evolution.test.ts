@@ -49,7 +49,7 @@ tables:
 ingest:
   maxBatchAge: 100ms
   maxBatchRows: 25
-  sessionTimeout: 6s
+  sessionTimeout: 3s
   routes: [{ topics: [${name}.in], table: events }]
 feeds: [{ table: events, topic: ${name}.changes, keyColumns: [id] }]
 maintenance: { enabled: false }

@@ -30,7 +30,7 @@ const standstills: readonly (readonly [string, string, TableKind])[] = [
 ];
 
 const outageMs = 30_000;
-const sessionMs = 6_000;
+const sessionMs = 3_000;
 /** Limit on catching up after an outage: pauses between attempts have grown to half a minute by then. */
 const recoveryMs = 180_000;
 const others = 'vacuum: { enabled: false }, checkpoint: { enabled: false }, expiry: { enabled: false }';

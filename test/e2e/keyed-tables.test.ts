@@ -86,7 +86,7 @@ tables:
 ingest:
   maxBatchAge: 150ms
   maxBatchRows: 50
-  sessionTimeout: 6s
+  sessionTimeout: 3s
   routes:
     - topics: [${name}.in]
       value: { envelope: debezium }

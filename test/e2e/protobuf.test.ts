@@ -41,7 +41,7 @@ tables:
       - { name: tags, type: "array<string>" }
 ingest:
   maxBatchAge: 150ms
-  sessionTimeout: 6s
+  sessionTimeout: 3s
   routes: [{ topics: [${name}.in], table: orders, value: { format: protobuf, tombstones: skip } }]
   deadLetters: { topic: ${name}.dlq }
 maintenance: { enabled: false }

@@ -27,7 +27,7 @@ tables:
     columns: [{ name: id, type: long, nullable: false }, { name: topic, type: string, from: topic }]
 ingest:
   maxBatchAge: 100ms
-  sessionTimeout: 6s
+  sessionTimeout: 3s
   startFrom: latest
   routes: [{ topicPattern: '${name}\\.in\\..+', table: events }]
   deadLetters: { topic: ${name}.in.dlq }

@@ -92,7 +92,7 @@ def spark_session():
         "spark.driver.memory": "1g",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC -Dderby.system.home={work} -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC -Dderby.system.home={work} -XX:+UseSerialGC -XX:TieredStopAtLevel=1",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",

@@ -22,7 +22,7 @@ export interface PipelineOptions {
   readonly brokers?: readonly string[] | undefined;
   readonly redis?: string | undefined;
   readonly partitions?: number | undefined;
-  /** Default 6s: a worker that stands still loses its partitions soon. */
+  /** Default 3s: a worker that stands still loses its partitions soon. */
   readonly sessionTimeout?: string | undefined;
   /** Directory of the table; default: below the case's directory. */
   readonly dataDir?: string | undefined;
@@ -148,12 +148,12 @@ ${twinText(parts)}ingest:
   maxBatchAge: 150ms
   maxBatchRows: 500
   maxFetchWait: 50ms
-  sessionTimeout: ${options.sessionTimeout ?? '6s'}
+  sessionTimeout: ${options.sessionTimeout ?? '3s'}
 ${(options.ingest ?? []).map((line) => `  ${line}\n`).join('')}  routes: [{ topics: [${topic}], table: events${options.transform === true ? transformText : ''} }]
   deadLetters: { topic: ${deadLetterTopic} }
 feeds:
   - { table: events, topic: ${feedTopic}, keyColumns: [id], start: earliest, partitions: 3, pollInterval: 100ms, maxTransactionRows: 700${options.feed === undefined ? '' : `, ${options.feed}`} }
-feedDefaults: { positionsTopic: ${positionsTopic}, sessionTimeout: 6s }
+feedDefaults: { positionsTopic: ${positionsTopic}, sessionTimeout: 3s }
 maintenance: ${options.maintenance ?? '{ enabled: false }'}
 server: { port: 0 }
 logging: { format: json, level: info }

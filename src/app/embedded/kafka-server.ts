@@ -131,6 +131,8 @@ const singleNode = [
   'transaction.state.log.num.partitions=4',
   // A lone consumer need not wait three seconds for others.
   'group.initial.rebalance.delay.ms=0',
+  // As short as a member asks: what was killed by hand is followed soon.
+  'group.min.session.timeout.ms=1000',
   // After a kill the broker waits for its own old session to end.
   'broker.session.timeout.ms=3000',
   'broker.heartbeat.interval.ms=750',

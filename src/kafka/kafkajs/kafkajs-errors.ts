@@ -20,6 +20,7 @@ export const kafkaCode = {
   notEnoughReplicasAfterAppend: 20,
   illegalGeneration: 22,
   unknownMember: 25,
+  invalidSessionTimeout: 26,
   rebalanceInProgress: 27,
   topicAuthorizationFailed: 29,
   groupAuthorizationFailed: 30,
@@ -118,10 +119,16 @@ export function answerError(code: number, what: string, topic: string | undefine
     return serviceError.invalid(
       'KAFKA_REFUSED',
       `${what}: the broker refused with error ${kafkaCodeText(code)}${cause instanceof Error ? ` (${cause.message})` : ''}`,
-      { hint: code === kafkaCode.invalidTimestamp ? timestampHint(topic) : undefined, cause },
+      { hint: refusalHint(code, topic), cause },
     );
   }
   return kafkaUnavailable(`${what}: the broker answered with error ${kafkaCodeText(code)}`, cause);
+}
+
+function refusalHint(code: number, topic: string | undefined): string | undefined {
+  if (code === kafkaCode.invalidTimestamp) return timestampHint(topic);
+  if (code !== kafkaCode.invalidSessionTimeout) return undefined;
+  return 'set sessionTimeout between group.min.session.timeout.ms (6s unless changed) and group.max.session.timeout.ms of the broker';
 }
 
 /** Dead letters have the time of the record that they tell of, whatever it says. */

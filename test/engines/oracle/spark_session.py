@@ -37,7 +37,7 @@ def build(master=None, memory=None, extra=None):
         "spark.driver.memory": memory or os.environ.get("TIDEWATER_SPARK_MEMORY", "2g"),
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -Dderby.system.home=%s -XX:+UseSerialGC -XX:TieredStopAtLevel=4" % work,
+        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -Dderby.system.home=%s -XX:+UseSerialGC -XX:TieredStopAtLevel=1" % work,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",

@@ -42,7 +42,7 @@ const acts: readonly Act[] = [
       const sleeper = pick(world.random, world.replicas);
       await sleeper.url();
       sleeper.signal('SIGSTOP');
-      await Promise.all([world.trickle(4), sleep(7_500)]);
+      await Promise.all([world.trickle(4), sleep(4_500)]);
       sleeper.signal('SIGCONT');
       await world.trickle(2);
     },

@@ -46,4 +46,12 @@ describe('an answer of a broker', () => {
     expect(hint).toContain('topic "orders.dlq"');
     expect(hint).toContain('message.timestamp.after.max.ms');
   });
+
+  it('that refuses a session says between what the setting has to be', () => {
+    const { kind, hint } = answerError(26, 'join group "demo"', undefined);
+    expect(kind).toBe('invalid');
+    expect(hint).toBe(
+      'set sessionTimeout between group.min.session.timeout.ms (6s unless changed) and group.max.session.timeout.ms of the broker',
+    );
+  });
 });
