@@ -66,7 +66,13 @@ async function start(backend: RestBackend, bucket: RestBucket | undefined, optio
           ...settingsOf(backend, database),
           ...bucketSettings(bucket),
         };
-        const jvm = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx384m', '-Djava.net.preferIPv4Stack=true', `-Dtidewater.server=${mark}`];
+        const jvm = [
+          '-XX:+UseSerialGC',
+          '-XX:TieredStopAtLevel=1',
+          '-Xmx384m',
+          '-Djava.net.preferIPv4Stack=true',
+          `-Dtidewater.server=${mark}`,
+        ];
         const variables = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
         const program = [java, ...jvm, '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-cp', join(jars, '*')];
         return { command: '/usr/bin/env', args: [...variables, ...program, 'org.apache.iceberg.rest.RESTCatalogServer'] };
