@@ -9,18 +9,23 @@ export class IcebergWatch {
   /** `{ atMs, rows, files }` for each version that added files; `rows` is the running total. */
   commits = [];
   #directory;
+  #dataDirectory;
   #version = 1;
 
-  constructor(directory) {
+  /** `dataDirectory`: where the data files are, which for a twin is the directory of its table. */
+  constructor(directory, dataDirectory = join(directory, 'data')) {
     this.#directory = directory;
+    this.#dataDirectory = dataDirectory;
   }
 
   /** `{ path, atMs }` for each data file: when it was written. */
   get files() {
-    const data = join(this.#directory, 'data');
+    const data = this.#dataDirectory;
     if (!existsSync(data)) return [];
     const entries = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.name.endsWith('.parquet'));
-    return entries.map((entry) => {
+    return entries
+      .filter((entry) => !entry.parentPath.endsWith('_delta_log'))
+     .map((entry) => {
       const path = join(entry.parentPath, entry.name);
       return { path, atMs: statSync(path).ctimeMs };
     });

@@ -8,10 +8,22 @@ import { freePort } from './util.mjs';
 
 const propertiesOf = { delta: { 'delta.enableChangeDataFeed': 'true' }, iceberg: {} };
 
+/** Where the twin of the table at `location` is. */
+export function twinOf(location) {
+  return `${location}_iceberg`;
+}
+
+/** `both`: a Delta table and its twin. */
+function tablesOf(format, columns, more) {
+  const leader = format === 'both' ? 'delta' : format;
+  const table = { name: 'orders', format: leader, path: 'tables/orders', columns, properties: propertiesOf[leader], ...more };
+  const twin = { name: 'orders_iceberg', format: 'iceberg', twinOf: 'orders', path: twinOf('tables/orders') };
+  return format === 'both' ? [table, twin] : [table];
+}
+
 /**
  * Writes the configuration and starts the program. `ingest`, `feeds` and `feedDefaults` are laid over the bench's own settings, `more` over all;
- * `columns` are the table's,
- * and `table` what else is said of it.
+ * `columns` are the table's, and `table` what else is said of it.
  */
 export async function startTidewater({
   dir,
@@ -33,7 +45,7 @@ export async function startTidewater({
     pipeline: 'bench',
     dataDir: dir,
     kafka: { brokers },
-    tables: [{ name: 'orders', format, path: 'tables/orders', columns, properties: propertiesOf[format], ...table }],
+    tables: tablesOf(format, columns, table),
     ingest: { routes: topic === undefined ? [] : [{ topics: [topic], table: 'orders' }], ...ingest },
     feeds,
     feedDefaults,

@@ -2,11 +2,18 @@
 import { DeltaWatch } from '../lib/delta-watch.mjs';
 import { IcebergWatch } from '../lib/iceberg-watch.mjs';
 import { expectedSums } from '../lib/orders.mjs';
+import { twinOf } from '../lib/tidewater.mjs';
 import { holdsExactly } from '../lib/table-check.mjs';
 import { megabytes, round, sleep } from '../lib/util.mjs';
 
 const pollMs = 50;
 const settleMs = 300;
+// Of a table and its twin, the twin has the rows last.
+const watches = {
+  delta: (location) => new DeltaWatch(location),
+  iceberg: (location) => new IcebergWatch(location),
+  both: (location) => new IcebergWatch(twinOf(location), location),
+};
 const limitMs = 300_000;
 
 /**
@@ -19,7 +26,7 @@ export async function measureIngest({
   rows,
   format = 'delta',
   whileRunning = () => undefined,
-  watch = format === 'iceberg' ? new IcebergWatch(location) : new DeltaWatch(location),
+  watch = watches[format](location),
   isExact = () => holdsExactly(watch.files, expectedSums(rows)),
 }) {
   const deadline = Date.now() + limitMs;
