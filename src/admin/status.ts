@@ -12,6 +12,25 @@ export interface PartitionStatus {
   readonly problem: string | undefined;
 }
 
+/** What the commits of a keyed table did in this process since it started. */
+export interface KeyedStatus {
+  readonly insertedRows: number;
+  readonly updatedRows: number;
+  readonly deletedRows: number;
+  /** Keys whose row in the table was later by its order. */
+  readonly lateKeys: number;
+  /** Of the last commit. `undefined`: there was none. */
+  readonly lastLookup:
+    | {
+        /** ISO 8601: when its commit had landed. */
+        readonly at: string;
+        readonly durationMs: number;
+        /** Data files whose keys were read. */
+        readonly filesLookedAt: number;
+      }
+    | undefined;
+}
+
 export interface TableStatus {
   readonly name: string;
   readonly format: string;
@@ -27,6 +46,8 @@ export interface TableStatus {
   /** Differences between the table and its configuration, a line each: while its ingest runs they are accepted. */
   readonly drifts: readonly string[];
   readonly partitions: readonly PartitionStatus[];
+  /** Absent: it is not keyed, or is not written here. */
+  readonly keyed?: KeyedStatus | undefined;
 }
 
 export interface FeedStatus {
@@ -123,6 +144,7 @@ function tableJson(table: TableStatus): JsonValue {
     detail: table.detail ?? null,
     drifts: [...table.drifts],
     partitions: table.partitions.map(partitionJson),
+    ...(table.keyed === undefined ? {} : { keyed: { ...table.keyed, lastLookup: table.keyed.lastLookup ?? null } }),
   };
 }
 

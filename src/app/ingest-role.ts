@@ -1,7 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { KeyedStatus } from '../admin/status.ts';
 import { describeFailure, isServiceError } from '../base/errors.ts';
+import type { CommitObserver } from '../commit/commit-observer.ts';
 import { CommitQueue } from '../commit/commit-queue.ts';
 import { forgetKeys, takeKeys } from '../commit/keyed/take-keys.ts';
 import { TableCommitter } from '../commit/table-committer.ts';
@@ -22,6 +24,7 @@ import type { Table } from '../table/table.ts';
 import type { Components } from './components.ts';
 import { DividedRoutes } from './divided-routes.ts';
 import { DriftWatch } from './drift-watch.ts';
+import { KeyedTotals } from './observe/keyed-totals.ts';
 import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
 import { type RouteSources, routeSources } from './route-sources.ts';
 import { isRefusal, supervisePart } from './supervise.ts';
@@ -63,6 +66,8 @@ export class IngestRole {
   readonly #warnedOfOthers = new Set<string>();
   readonly #awaitedTopics = new Set<string>();
   readonly #drifts = new Map<string, DriftWatch>();
+  /** Of tables of mode upsert. */
+  readonly #keyed = new Map<string, KeyedTotals>();
   readonly #deadLetterTopics: DeadLetterIncarnations;
   #stop: AbortSignal | undefined;
   readonly #dividedRoutes: DividedRoutes;
@@ -153,6 +158,11 @@ export class IngestRole {
     return this.#drifts.get(table)?.differences ?? [];
   }
 
+  /** `undefined`: the table is not keyed, or is not written here. */
+  keyedStatusOf(table: string): KeyedStatus | undefined {
+    return this.#keyed.get(table)?.status;
+  }
+
   /** Runs until `signal` fires and everything accepted is committed. */
   async run(signal: AbortSignal): Promise<void> {
     const warmed = this.#pool.warm();
@@ -220,7 +230,7 @@ export class IngestRole {
     await this.#warnOfOtherPipelines(table, sources, signal);
     const drift = this.#drifts.get(settings.name) ?? new DriftWatch(settings, route, logger);
     this.#drifts.set(settings.name, drift);
-    const observer = observeCommits(settings.name, metrics, logger, standstill);
+    const observer = this.#countingKeys(settings, observeCommits(settings.name, metrics, logger, standstill));
     const evolution = settings.evolve === undefined ? undefined : new TableEvolution(table, settings.evolve, observer);
     if (evolution !== undefined) await takeDeclared(settings, table, evolution, signal);
     await (settings.keyed === undefined ? forgetKeys(table, signal) : takeKeys(table, settings.keyed.keyColumns, signal));
@@ -276,6 +286,13 @@ export class IngestRole {
     } finally {
       await deadLetters.close();
     }
+  }
+
+  #countingKeys({ name, keyed }: TableSettings, observer: CommitObserver): CommitObserver {
+    if (keyed === undefined) return observer;
+    const totals = this.#keyed.get(name) ?? new KeyedTotals(this.#components.clock);
+    this.#keyed.set(name, totals);
+    return totals.counting(observer);
   }
 
   /** A table that was made begins where the one it is made like stands. */

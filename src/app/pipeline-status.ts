@@ -86,6 +86,7 @@ async function tableStatus(sources: StatusSources, settings: TableSettings, sign
     detail: ingest?.detail ?? lost,
     drifts: sources.ingest?.driftsOf(name) ?? [],
     partitions: await partitionStatuses(sources.components, name, snapshot, ingest),
+    keyed: sources.ingest?.keyedStatusOf(name),
   };
 }
 

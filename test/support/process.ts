@@ -141,6 +141,7 @@ export interface StatusPage {
       readonly lag: number | null;
       readonly problem: string | null;
     }[];
+    readonly keyed?: unknown;
   }[];
   readonly feeds: readonly {
     readonly state: string;

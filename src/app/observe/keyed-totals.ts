@@ -1,0 +1,40 @@
+import type { KeyedStatus } from '../../admin/status.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { CommitObserver } from '../../commit/commit-observer.ts';
+import type { AppliedKeys } from '../../table/keyed.ts';
+
+/** What the commits of one keyed table did since the process started, over the restarts of its ingest. */
+export class KeyedTotals {
+  readonly #clock: Pick<Clock, 'now'>;
+  #status: KeyedStatus = { insertedRows: 0, updatedRows: 0, deletedRows: 0, lateKeys: 0, lastLookup: undefined };
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
+
+  get status(): KeyedStatus {
+    return this.#status;
+  }
+
+  /** Tells `observer` all, and counts. */
+  counting(observer: CommitObserver): CommitObserver {
+    return {
+      ...observer,
+      committed: (commit) => {
+        observer.committed(commit);
+        if (commit.applied !== undefined) this.#add(commit.applied);
+      },
+    };
+  }
+
+  #add({ insertedRows, updatedRows, deletedRows, lateKeys, filesLookedAt, lookupMs }: AppliedKeys): void {
+    const known = this.#status;
+    this.#status = {
+      insertedRows: known.insertedRows + insertedRows,
+      updatedRows: known.updatedRows + updatedRows,
+      deletedRows: known.deletedRows + deletedRows,
+      lateKeys: known.lateKeys + lateKeys,
+      lastLookup: { at: new Date(this.#clock.now()).toISOString(), durationMs: Math.round(lookupMs), filesLookedAt },
+    };
+  }
+}
