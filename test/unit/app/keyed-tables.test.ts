@@ -199,6 +199,31 @@ describe('what deletes a key', () => {
 });
 
 describe('beside what else a table may ask for', () => {
+  it.each(['delta', 'iceberg'] as const)(
+    '%s rows of deleted keys that are kept withstand late records, also of keys that never were',
+    async (format) => {
+      const accounts = bench({
+        format,
+        columns: [...columns, '{ name: __deleted, type: boolean }', '{ name: __lsn, type: long, nullable: false }'],
+        table: ['keyColumns: [id]', 'orderBy: [__lsn]', 'deleteWhen: never'],
+        route: ['value: { envelope: debezium }'],
+      });
+      const event = (op: 'c' | 'd', id: number, lsn: number): { readonly value: string } => {
+        const row = { id, kind: op, n: lsn };
+        return json({ op, before: op === 'd' ? row : null, after: op === 'd' ? null : row, source: { lsn }, ts_ms: 1 });
+      };
+      await accounts.commit(event('c', 1, 10), event('d', 2, 20));
+      await accounts.commit(event('d', 1, 30));
+      await accounts.commit(event('c', 1, 20), event('c', 2, 10), event('c', 3, 10));
+      await accounts.commit(event('c', 2, 40));
+      expect(await accounts.sql('SELECT * FROM $accounts ORDER BY id')).toEqual([
+        { id: 1n, kind: 'd', n: 30, __deleted: true, __lsn: 30n },
+        { id: 2n, kind: 'c', n: 40, __deleted: false, __lsn: 40n },
+        { id: 3n, kind: 'c', n: 10, __deleted: false, __lsn: 10n },
+      ]);
+    },
+  );
+
   it.each(['delta', 'iceberg'] as const)('%s columns come and widen, those of the key too', async (format) => {
     const narrow = ['{ name: id, type: integer, nullable: false }', '{ name: kind, type: string }'];
     const accounts = bench({ format, columns: narrow, table: ['keyColumns: [id]', 'evolve: { addColumns: true, widenTypes: true }'] });
