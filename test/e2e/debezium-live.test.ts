@@ -4,13 +4,18 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
+import { consume, type Received } from '../support/checks-feed.ts';
 import { privateConnect, startConnector } from '../support/connect.ts';
 import { privatePostgres } from '../support/postgres.ts';
 import { eventually, runProduct } from '../support/process.ts';
 import { productBench } from '../support/product-bench.ts';
 import { kafkaBrokers, redisUrl } from '../support/servers.ts';
 
-/* A database that changes, a real Debezium that tells of it, a process that is killed, and two tables from which the database can be made again. */
+/*
+ * A database that changes, a real Debezium that tells of it, a process that is killed, a table from which the database can be made again, and two tables
+ * with one row for each key that equal it, as do the folds of their feeds. One of these goes by the order of the database, the other by that of the
+ * topic.
+ */
 
 const postgres = await privatePostgres(['wal_level=logical']);
 const connect = postgres === undefined ? undefined : await privateConnect(kafkaBrokers());
@@ -28,10 +33,10 @@ afterAll(async () => {
 });
 
 describe('a database whose changes Debezium reads', () => {
-  const { dir, serve } = productBench('debezium-live');
+  const { dir, workload, serve } = productBench('debezium-live');
 
   it.skipIf(postgres === undefined || connect === undefined)(
-    `P02: is what the newest rows of both tables fold to, SEED=${seed}`,
+    `P04: is what the newest rows of its events are, and what keyed tables and their feeds equal, SEED=${seed}`,
     async () => {
       if (postgres === undefined || connect === undefined) return;
       const name = `live-${randomUUID().slice(0, 8)}`;
@@ -72,7 +77,7 @@ describe('a database whose changes Debezium reads', () => {
         if (number === alteredAt) await database.query('ALTER TABLE accounts ADD COLUMN score int');
         if (number === killedAt) {
           await eventually('some changes are committed', async () =>
-            (await first.status()).tables.every((table) => (table.rowCount ?? 0) > firstRows),
+            (await first.status()).tables.every(({ name: table, rowCount }) => isKeyed(table) || (rowCount ?? 0) > firstRows),
           );
           await first.kill();
         }
@@ -86,19 +91,29 @@ describe('a database whose changes Debezium reads', () => {
       );
       await database.end();
       const wanted = expected.map((row: Readonly<Record<string, unknown>>) => JSON.stringify(Object.values(row)));
-      for (const table of [`delta.\`${join(pipeline.directory, 'tables', 'kept')}\``, 'lake.shop.accounts'])
+      const path = (table: string): string => `delta.\`${join(pipeline.directory, 'tables', table)}\``;
+      for (const query of [newestOf(path('kept')), allOf(path('keyed')), allOf('lake.shop.ordered')])
         await eventually(
-          `${table} folds to the database`,
+          `${query} is the database`,
           async () => {
             if (second.exit !== undefined) throw new Error(second.log);
-            expect(await folded(pipeline.config, table), second.log).toEqual(wanted);
+            expect(await rowsOf(pipeline.config, query), second.log).toEqual(wanted);
             return true;
           },
           catchUpMs,
         ).catch(async (cause: unknown) => {
-          throw new Error(`all events of ${table}:\n${await events(pipeline.config, table)}`, { cause });
+          throw new Error(`all events:\n${await events(pipeline.config, path('kept'))}`, { cause });
         });
+      await Promise.all(
+        ['keyed', 'ordered'].map(async (table) => {
+          const received = await consume(workload.kafka, [`${name}.${table}`], (some) => isEqual(foldOf(some), wanted));
+          expect(foldOf(received), table).toEqual(wanted);
+        }),
+      );
       expect((await second.metrics()).sum('tidewater_ingest_records_dead_lettered_total')).toBe(0);
+      // After the kill nothing says how many: what was left may have been committed in any number of versions.
+      for (const { name: table, keyed } of (await second.status()).tables)
+        expect([table, keyed !== undefined]).toEqual([table, isKeyed(table)]);
       expect((await second.terminate()).code, second.log).toBe(0);
     },
     300_000,
@@ -109,6 +124,7 @@ describe('a database whose changes Debezium reads', () => {
     mkdirSync(directory);
     const config = join(directory, 'pipeline.yaml');
     const columns = `[{ name: id, type: long, nullable: false }, { name: name, type: string }, { name: balance, type: "decimal(12,2)" }, { name: note, type: string }, { name: __op, type: string }, { name: __deleted, type: boolean }, { name: __lsn, type: long }, { name: kafka_offset, type: long, from: offset }]`;
+    const ordered = columns.replace('name: __lsn, type: long', 'name: __lsn, type: long, nullable: false');
     const route = `topics: [${name}.public.accounts], value: { format: connect-json, envelope: debezium }`;
     writeFileSync(
       config,
@@ -119,11 +135,14 @@ redis: { url: "${redisUrl()}" }
 catalogs: [{ name: lake, type: jdbc, uri: "jdbc:sqlite:file:${join(directory, 'lake.db')}", warehouse: "${join(directory, 'lake')}" }]
 tables:
   - { name: kept, path: tables/kept, columns: ${columns}, evolve: { addColumns: true } }
-  - { name: shared, format: iceberg, catalog: lake, identifier: shop.accounts, columns: ${columns}, evolve: { addColumns: true } }
+  - { name: keyed, path: tables/keyed, mode: upsert, keyColumns: [id], columns: ${columns}, evolve: { addColumns: true } }
+  - { name: ordered, format: iceberg, catalog: lake, identifier: shop.ordered, mode: upsert, keyColumns: [id], orderBy: [__lsn], columns: ${ordered}, evolve: { addColumns: true } }
 ingest:
   maxBatchAge: 200ms
   sessionTimeout: 3s
-  routes: [{ table: kept, ${route} }, { table: shared, ${route} }]
+  routes: [{ table: kept, ${route} }, { table: keyed, ${route} }, { table: ordered, ${route} }]
+feeds: [{ table: keyed, topic: ${name}.keyed, keyColumns: [id], pollInterval: 50ms }, { table: ordered, topic: ${name}.ordered, keyColumns: [id], pollInterval: 50ms }]
+feedDefaults: { positionsTopic: ${name}.positions }
 maintenance: { enabled: false }
 server: { port: 0 }
 logging: { format: json, level: info }
@@ -158,13 +177,21 @@ async function change(database: Client, random: SeededRandom, hasScore: boolean)
   await database.query('COMMIT');
 }
 
+const shown = `to_json(named_struct('row', array(CAST(id AS STRING), name, CAST(balance AS STRING), note, CAST(score AS STRING)))) AS j`;
+
 /**
  * The newest row of each key that is not a deletion, as DuckDB computes it for the session. Events of a key are in one partition, in the order of the
  * database; the order of `__lsn` is not always that of the database.
  */
-async function folded(config: string, table: string): Promise<readonly string[]> {
-  const query = `SELECT to_json(named_struct('row', array(CAST(id AS STRING), name, CAST(balance AS STRING), note, CAST(score AS STRING)))) AS j
-    FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY kafka_offset DESC) AS n FROM ${table}) AS t WHERE n = 1 AND __op <> 'd' ORDER BY id`;
+function newestOf(table: string): string {
+  return `SELECT ${shown} FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY kafka_offset DESC) AS n FROM ${table}) AS t WHERE n = 1 AND __op <> 'd' ORDER BY id`;
+}
+
+function allOf(table: string): string {
+  return `SELECT ${shown} FROM ${table} ORDER BY id`;
+}
+
+async function rowsOf(config: string, query: string): Promise<readonly string[]> {
   const { stdout, log } = await runProduct({ config, args: ['sql', '--format', 'json', '-e', query] });
   try {
     return stdout
@@ -174,6 +201,36 @@ async function folded(config: string, table: string): Promise<readonly string[]>
   } catch (cause) {
     throw new Error(log, { cause });
   }
+}
+
+/** What a reader of a feed has in the end, in the order of the keys. */
+function foldOf(received: readonly Received[]): readonly string[] {
+  const rows = new Map<string, readonly (string | null)[]>();
+  for (const { key, value } of received) {
+    if (value === null) continue;
+    const { after } = JSON.parse(value.toString()) as { readonly after: Readonly<Record<string, unknown>> | null };
+    if (after === null) rows.delete(String(key));
+    else
+      rows.set(
+        String(key),
+        ['id', 'name', 'balance', 'note', 'score'].map((name) => textOrNull(after[name])),
+      );
+  }
+  const byKey = [...rows.values()].toSorted(([left], [right]) => Number(left) - Number(right));
+  return byKey.map((row) => JSON.stringify(row));
+}
+
+function textOrNull(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function isKeyed(table: string): boolean {
+  return table === 'keyed' || table === 'ordered';
+}
+
+function isEqual(left: readonly string[], right: readonly string[]): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
 }
 
 /** For whoever reads of a failure: the server and its topic are gone by then. */
