@@ -22,7 +22,7 @@ import { LazyEngine } from './lazy-engine.ts';
 import { LocalTableEvents } from './local-table-events.ts';
 import { openTables } from './open-tables.ts';
 import { productVersion } from './package.ts';
-import { processMemory } from './process-memory.ts';
+import type { ProcessMemory } from './process-memory.ts';
 import { pooledRewriter } from './workers/pooled.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
 
@@ -31,6 +31,8 @@ export interface OpenOptions {
   readonly role: string;
   /** `host:port` each; the configuration's, or the embedded broker's. */
   readonly brokers: readonly string[];
+  /** Of a process that reads topics. */
+  readonly memory?: ProcessMemory | undefined;
 }
 
 export interface OpenedComponents extends Components {
@@ -44,7 +46,7 @@ const rewriterPool = { size: 1, idleMs: 30_000, maxTasksPerThread: 50 };
 
 /** The components of a process, as the configuration asks for them. Connects to nothing before the first use. */
 export function openComponents(options: OpenOptions): OpenedComponents {
-  const { config } = options;
+  const { config, memory } = options;
   const clock = new SystemClock();
   const random = new SystemRandom();
   const ids = new RandomIdSource(random);
@@ -60,7 +62,6 @@ export function openComponents(options: OpenOptions): OpenedComponents {
     const store = new RetryingObjectStore(metered, { clock, random });
     return failpoint === inertFailpoint ? store : new FailpointObjectStore(store, failpoint);
   };
-  const memory = processMemory(config, options.role);
   const { memoryLimitBytes } = config.maintenance.engine;
   const engine = new LazyEngine({ ...config.maintenance.engine, memoryLimitBytes: memory?.plan.engineBytes ?? memoryLimitBytes, ids });
   const tables = openTables({

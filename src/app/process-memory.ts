@@ -11,17 +11,23 @@ export interface ProcessMemory {
   readonly plan: MemoryPlan;
 }
 
+/** Whether a process of that role has a budget: it reads topics. */
+export function readsTopics(role: string): boolean {
+  return role === 'all' || role === 'ingest';
+}
+
 /**
- * The memory of a process that reads topics; `undefined` for one that does not.
+ * The memory of a process that reads topics of so many partitions; `undefined` for one that reads none.
  *
  * @throws ServiceError `MEMORY_TOO_SMALL` (kind invalid).
  */
-export function processMemory({ ingest, maintenance, tables }: Config, role: string): ProcessMemory | undefined {
-  if (role !== 'all' && role !== 'ingest') return undefined;
+export function processMemory({ ingest, maintenance, tables }: Config, role: string, partitions: number): ProcessMemory | undefined {
+  if (!readsTopics(role)) return undefined;
   // It also finds the rows of keys.
   const runsEngine = (role === 'all' && maintenance.enabled) || tables.some(({ keyed }) => keyed !== undefined);
   const needs: MemoryNeeds = {
     workers: ingest.workers,
+    partitions,
     hasTransforms: ingest.routes.some(isTransform) || tables.some(({ keyed }) => keyed?.deleteWhen?.kind === 'condition'),
     engineLimitBytes: runsEngine ? maintenance.engine.memoryLimitBytes : undefined,
     maxUnpackedBytes: ingest.maxUnpackedBytes,

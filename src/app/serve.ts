@@ -1,12 +1,18 @@
 import { createAdminServer } from '../admin/admin-server.ts';
 import { untilAborted } from '../base/abort.ts';
 import { describeError } from '../base/errors.ts';
+import { SystemClock } from '../base/system-clock.ts';
+import { SystemRandom } from '../base/system-random.ts';
+import type { Config } from '../config/settings.ts';
+import { KafkajsClient } from '../kafka/kafkajs/kafkajs-client.ts';
 import { EventLoopMonitor } from '../observability/event-loop-delay.ts';
-import type { CommandContext, ServeOptions } from './app-commands.ts';
+import type { CommandContext, Role, ServeOptions } from './app-commands.ts';
 import { prepareDemo, runDemo } from './demo.ts';
 import { type OpenedComponents, openComponents } from './open-components.ts';
+import { partitionsRead } from './partitions-read.ts';
 import { PipelineProcess } from './pipeline-process.ts';
 import { pipelineStatus } from './pipeline-status.ts';
+import { type ProcessMemory, processMemory, readsTopics } from './process-memory.ts';
 import { openServers, type Servers } from './servers.ts';
 
 /**
@@ -22,7 +28,8 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
   };
   const servers = await openServers({ config, needsKafka: true, needsRedis, log: tell, signal: context.signal });
   try {
-    const components = openComponents({ config, role, brokers: servers.brokers });
+    const memory = await memoryOf(config, role, servers.brokers);
+    const components = openComponents({ config, role, brokers: servers.brokers, memory });
     try {
       return await servePipeline({ context, options, components, servers, tell });
     } finally {
@@ -31,6 +38,14 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
   } finally {
     await servers.stop();
   }
+}
+
+/** A client of its own asks how much there is to read: what the others may use is decided by it. */
+async function memoryOf(config: Config, role: Role, brokers: readonly string[]): Promise<ProcessMemory | undefined> {
+  if (!readsTopics(role) || config.ingest.routes.length === 0) return processMemory(config, role, 0);
+  const clock = new SystemClock();
+  const kafka = new KafkajsClient({ settings: { ...config.kafka, brokers }, clock, random: new SystemRandom() });
+  return processMemory(config, role, await partitionsRead(config, { kafka, clock }));
 }
 
 const livenessWindowMs = 15_000;

@@ -278,6 +278,8 @@ export interface KafkaAdmin {
   ensureTopics(topics: readonly TopicSpec[]): Promise<readonly string[]>;
   /** Partition count, or `undefined` when the topic does not exist. */
   partitionCount(topic: string): Promise<number | undefined>;
+  /** Of every topic that may be seen, but for Kafka's own, in one request. */
+  partitionCounts(): Promise<ReadonlyMap<string, number>>;
   offsets(topic: string): Promise<readonly PartitionOffsets[]>;
   /**
    * The topic's configuration in effect, such as `cleanup.policy`, whoever set it.

@@ -272,6 +272,8 @@ function describeAdmin(suite: Suite): void {
       expect(await admin.partitionCount(first)).toBe(3);
       expect(await admin.partitionCount(second)).toBe(1);
       expect(await admin.ensureTopics([])).toEqual([]);
+      const counts = await admin.partitionCounts();
+      expect([first, second, suite.unique('absent')].map((topic) => counts.get(topic))).toEqual([3, 1, undefined]);
     });
 
     it('tells the cluster id, the same every time', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../support/process.ts';
+import { eventually, runProduct } from '../support/process.ts';
 import { productBench } from '../support/product-bench.ts';
 import { kafkaBrokers, redisUrl } from '../support/servers.ts';
 
@@ -19,11 +19,10 @@ const catchUpMs = 120_000;
 describe('the memory of a process', () => {
   const { dir, workload, serve } = productBench('memory');
 
-  it('P07: twenty tables with a backlog stay within a small budget, and all of them get on', async () => {
+  function pipelineOf(tables: readonly string[], memoryMiB: number): { readonly name: string; readonly config: string } {
     const name = `memory-${randomUUID().slice(0, 8)}`;
     const config = join(dir, name, 'pipeline.yaml');
     mkdirSync(join(dir, name));
-    const tables = Array.from({ length: tableCount }, (_, index) => `t${index}`);
     writeFileSync(
       config,
       `pipeline: ${name}
@@ -33,7 +32,7 @@ redis: { url: "${redisUrl()}" }
 tables:
 ${tables.map((table) => `  - { name: ${table}, columns: [{ name: id, type: long }, { name: body, type: string }] }`).join('\n')}
 ingest:
-  memory: ${budgetMiB}MiB
+  memory: ${memoryMiB}MiB
   maxBatchAge: 2s
   routes:
 ${tables.map((table) => `    - { topics: [${name}.${table}], table: ${table} }`).join('\n')}
@@ -42,6 +41,12 @@ server: { port: 0 }
 logging: { format: json, level: info }
 `,
     );
+    return { name, config };
+  }
+
+  it('P07: twenty tables with a backlog stay within a small budget, and all of them get on', async () => {
+    const tables = Array.from({ length: tableCount }, (_, index) => `t${index}`);
+    const { name, config } = pipelineOf(tables, budgetMiB);
     for (const table of tables) await workload.createTopic({ topic: `${name}.${table}`, partitions: 1 });
     const producer = workload.kafka.producer({ idempotent: true, maxInFlightRequests: 1 });
     await producer.connect();
@@ -70,6 +75,19 @@ logging: { format: json, level: info }
     expect(peakRssMiB(running.pid)).toBeLessThan(generousMiB);
     expect((await running.metrics()).sum('tidewater_ingest_memory_size_bytes')).toBe(memory?.sizeBytes);
     expect((await running.terminate()).code, running.log).toBe(0);
+  });
+
+  it('P07: a start is refused when the partitions of its topics do not fit into the budget', async () => {
+    // What one worker needs without any partition.
+    const { name, config } = pipelineOf(['wide'], 352);
+    await workload.createTopic({ topic: `${name}.wide`, partitions: 50 });
+    const refused = await runProduct({ config, args: ['serve'] });
+    expect([refused.code, refused.log]).toEqual([
+      1,
+      expect.stringContaining(
+        'MEMORY_TOO_SMALL: ingest.memory of 352 MiB is too little for 1 workers and 50 partitions: 355 MiB are needed',
+      ),
+    ]);
   });
 });
 

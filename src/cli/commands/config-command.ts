@@ -52,7 +52,7 @@ async function printSettings(session: CommandSession, explain: boolean): Promise
 /** The memory of a process of this machine whose configuration does not say it. */
 function derivedMemory({ config }: LoadedConfig): readonly (SettingExplanation & { readonly value: string })[] {
   if (config.ingest.memory !== undefined || config.ingest.routes.length === 0) return [];
-  const memory = processMemory(config, 'all');
+  const memory = processMemory(config, 'all', 0);
   if (memory?.of === undefined) return [];
   const value = `${Math.floor(memory.bytes / bytesPerMebibyte)}MiB`;
   return [{ path: 'ingest.memory', value, source: `${memory.of} here`, description: undefined }];

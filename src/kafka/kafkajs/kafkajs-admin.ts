@@ -89,6 +89,10 @@ export class KafkajsAdmin implements KafkaAdmin {
     return (await this.describeTopic(topic))?.partitions;
   }
 
+  partitionCounts(): Promise<ReadonlyMap<string, number>> {
+    return this.#connection.partitionCounts();
+  }
+
   async topicId(topic: string): Promise<string> {
     const found = await this.describeTopic(topic);
     if (found === undefined) throw kafkaTopicNotFound(topic);

@@ -75,12 +75,13 @@ export class KafkaConnection {
   }
 
   /** Of all topics that may be seen, but for Kafka's own. Rejects as `look`. */
-  async topicNames(): Promise<readonly string[]> {
+  async partitionCounts(): Promise<ReadonlyMap<string, number>> {
     const broker = await this.anyBroker();
     const { topics } = await this.#guarded('list of topics', () => metadataFrom(broker, 'all'));
-    return topics.flatMap(({ topic, errorCode }) =>
-      topic.startsWith('__') || (errorCode !== kafkaCode.none && errorCode !== kafkaCode.leaderNotAvailable) ? [] : [topic],
+    const seen = topics.filter(
+      ({ topic, errorCode }) => !topic.startsWith('__') && (errorCode === kafkaCode.none || errorCode === kafkaCode.leaderNotAvailable),
     );
+    return new Map(seen.map(({ topic, partitions }) => [topic, partitions.length]));
   }
 
   /** Remembers what a topic is like; the error when nothing can be known of it. */

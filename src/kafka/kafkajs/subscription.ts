@@ -48,7 +48,9 @@ export class Subscription {
     const nowMs = this.#connection.clock.monotonicMs();
     if (nowMs < this.#listAtMs) return;
     const named = new Set(this.#options.topics);
-    const matched = (await this.#connection.topicNames()).filter((topic) => !named.has(topic) && matching.test(topic)).toSorted();
+    const matched = [...(await this.#connection.partitionCounts()).keys()]
+      .filter((topic) => !named.has(topic) && matching.test(topic))
+      .toSorted();
     if (matched.length > maxTopics) throw tooMany(this.#options.groupId, matched.length, maxTopics);
     const seen = this.#seen ?? new Set(matched);
     this.#seen = seen;

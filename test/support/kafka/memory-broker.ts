@@ -211,6 +211,7 @@ function memoryAdmin(cluster: MemoryCluster, link: ClientLink): KafkaAdmin {
   return {
     clusterId: () => cluster.request(link, 'metadata', () => cluster.clusterId),
     ensureTopics: (topics) => cluster.request(link, 'create-topics', () => cluster.createTopics(topics)),
+    partitionCounts: () => cluster.request(link, 'metadata', () => cluster.partitionCounts),
     partitionCount: (topic) => cluster.request(link, 'metadata', () => cluster.partitionCount(topic)),
     topicConfig: (topic) => cluster.request(link, 'metadata', () => cluster.topicConfig(topic)),
     describeTopic: (topic) => cluster.request(link, 'metadata', () => cluster.describeTopic(topic)),

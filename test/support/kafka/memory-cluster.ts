@@ -134,8 +134,8 @@ export class MemoryCluster {
     return found === undefined ? undefined : { topic, topicId: found.id, partitions: found.logs.length };
   }
 
-  get topicNames(): readonly string[] {
-    return [...this.#topics.keys()];
+  get partitionCounts(): ReadonlyMap<string, number> {
+    return new Map([...this.#topics].map(([topic, { logs }]) => [topic, logs.length]));
   }
 
   /** @throws ServiceError `KAFKA_TOPIC_NOT_FOUND`. */

@@ -66,7 +66,7 @@ export class MemoryConsumer implements KafkaConsumer, GroupMember {
   get topics(): readonly string[] {
     const { topics, matching } = this.#options;
     if (matching === undefined) return topics;
-    const matched = this.#cluster.topicNames.filter((topic) => !topics.includes(topic) && matching.test(topic)).toSorted();
+    const matched = [...this.#cluster.partitionCounts.keys()].filter((topic) => !topics.includes(topic) && matching.test(topic)).toSorted();
     if (matched.length > matching.maxTopics)
       throw new ServiceError({ code: 'KAFKA_TOPICS_TOO_MANY', kind: 'invalid', message: `${matched.length} topics match` });
     return [...topics, ...matched];

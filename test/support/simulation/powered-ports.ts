@@ -63,6 +63,7 @@ function poweredAdmin(admin: KafkaAdmin, power: Power): KafkaAdmin {
     topicId: (topic) => power.pass(() => admin.topicId(topic)),
     ensureTopics: (topics) => power.pass(() => admin.ensureTopics(topics)),
     partitionCount: (topic) => power.pass(() => admin.partitionCount(topic)),
+    partitionCounts: () => power.pass(() => admin.partitionCounts()),
     topicConfig: (topic) => power.pass(() => admin.topicConfig(topic)),
     offsets: (topic) => power.pass(() => admin.offsets(topic)),
     recordsSince: (topic, sinceMs) => power.pass(() => admin.recordsSince(topic, sinceMs)),

@@ -5,6 +5,7 @@ const MiB = 2 ** 20;
 const GiB = 2 ** 30;
 const plain: MemoryNeeds = {
   workers: 1,
+  partitions: 0,
   hasTransforms: false,
   engineLimitBytes: undefined,
   maxUnpackedBytes: 64 * MiB,
@@ -15,15 +16,15 @@ describe('the plan of a process’s memory', () => {
   it.each([
     [512 * MiB, plain],
     [GiB, { ...plain, engineLimitBytes: 512 * MiB }],
+    [GiB, { ...plain, partitions: 9_000, engineLimitBytes: 512 * MiB }],
     [2 * GiB, { ...plain, workers: 4, hasTransforms: true, engineLimitBytes: 512 * MiB }],
     [64 * GiB, { ...plain, workers: 8, hasTransforms: true, engineLimitBytes: 512 * MiB }],
   ])('gives the parts of %i bytes no more than all of it', (budget, needs) => {
     const plan = planMemory(budget, needs);
     const { bufferBytes, workerHeapBytes, engineBytes = 0, transformBytes } = plan;
     const transforms = needs.hasTransforms ? transformBytes : 0;
-    expect(192 * MiB + needs.workers * (64 * MiB + workerHeapBytes + transforms) + 2 * bufferBytes + engineBytes).toBeLessThanOrEqual(
-      budget,
-    );
+    const taken = 192 * MiB + needs.partitions * 42 * 1024;
+    expect(taken + needs.workers * (64 * MiB + workerHeapBytes + transforms) + 2 * bufferBytes + engineBytes).toBeLessThanOrEqual(budget);
     expect(plan.decodedBytes * 12).toBeLessThanOrEqual(workerHeapBytes);
     expect(plan.foldedBytes * 4).toBeLessThanOrEqual(workerHeapBytes);
     expect(plan.unpackedBytes * 25).toBeLessThanOrEqual(workerHeapBytes);
@@ -40,6 +41,12 @@ describe('the plan of a process’s memory', () => {
     const plan = planMemory(least, needs);
     expect(Math.min(plan.decodedBytes, plan.unpackedBytes)).toBeGreaterThan(MiB);
     expect(() => planMemory(least - 1, needs)).toThrow('ingest.memory of 864 MiB is too little for 3 workers: 864 MiB are needed');
+  });
+
+  it('refuses more partitions than there is room for', () => {
+    expect(() => planMemory(512 * MiB, { ...plain, partitions: 9_000 })).toThrow(
+      'ingest.memory of 512 MiB is too little for 1 workers and 9000 partitions: 722 MiB are needed, 370 of them for the partitions',
+    );
   });
 
   it.each([
