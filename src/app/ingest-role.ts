@@ -233,7 +233,7 @@ export class IngestRole {
     const observer = this.#countingKeys(settings, observeCommits(settings.name, metrics, logger, standstill));
     const evolution = settings.evolve === undefined ? undefined : new TableEvolution(table, settings.evolve, observer);
     if (evolution !== undefined) await takeDeclared(settings, table, evolution, signal);
-    await (settings.keyed === undefined ? forgetKeys(table, signal) : takeKeys(table, settings.keyed.keyColumns, signal));
+    await this.#takeKeys(settings, table, signal);
     const start = await drift.start(table, signal);
     if (start.decode.transform !== undefined) await this.#pool.run('prepare', start, { signal });
     const identities = new TopicIdentities({ admin: kafka.admin, pipeline });
@@ -286,6 +286,12 @@ export class IngestRole {
     } finally {
       await deadLetters.close();
     }
+  }
+
+  async #takeKeys({ name, keyed }: TableSettings, table: Table, signal: AbortSignal): Promise<void> {
+    if (keyed === undefined) return forgetKeys(table, signal);
+    const rows = Number(await takeKeys(table, keyed, signal));
+    if (rows > 0) this.#components.logger.warn('rows of keys that others had too were deleted', { table: name, rows });
   }
 
   #countingKeys({ name, keyed }: TableSettings, observer: CommitObserver): CommitObserver {

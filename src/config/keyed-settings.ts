@@ -9,6 +9,8 @@ export interface KeyedTableSettings {
   readonly orderColumns: readonly string[];
   /** `undefined`: as the values of its route are. */
   readonly deleteWhen: DeleteWhen | undefined;
+  /** When the table has several rows of one key before the first record. */
+  readonly onRepeatedKeys: 'fail' | 'keep-last';
 }
 
 type Report = (path: readonly (string | number)[], message: string) => void;
@@ -20,17 +22,19 @@ export function keyedTableSettings(
     readonly keyColumns: readonly string[];
     readonly orderBy: readonly string[];
     readonly deleteWhen?: string | undefined;
+    readonly onRepeatedKeys?: 'fail' | 'keep-last' | undefined;
     readonly identifierColumns: readonly string[];
     readonly evolve: { readonly relaxRequired: boolean };
     readonly columns: readonly ColumnSettings[];
   },
   report: Report,
 ): KeyedTableSettings | undefined {
-  const { mode, keyColumns, orderBy, deleteWhen } = raw;
+  const { mode, keyColumns, orderBy, deleteWhen, onRepeatedKeys } = raw;
   if (mode === 'append') {
     if (keyColumns.length > 0) report(['keyColumns'], 'is only for tables of mode upsert');
     if (orderBy.length > 0) report(['orderBy'], 'is only for tables of mode upsert');
     if (deleteWhen !== undefined) report(['deleteWhen'], 'is only for tables of mode upsert');
+    if (onRepeatedKeys !== undefined) report(['onRepeatedKeys'], 'is only for tables of mode upsert');
     return undefined;
   }
   if (keyColumns.length === 0) report(['mode'], 'upsert needs the columns that make up the key: keyColumns');
@@ -40,7 +44,12 @@ export function keyedTableSettings(
   if (identifierColumns.length > 0 && identifierColumns.toSorted().join('\0') !== keyColumns.toSorted().join('\0'))
     report(['identifierColumns'], 'are the keyColumns of a table of mode upsert; leave them out');
   if (raw.evolve.relaxRequired) report(['evolve', 'relaxRequired'], 'is not for tables of mode upsert: a key is never null');
-  return { keyColumns, orderColumns: orderBy, deleteWhen: deleteWhen === undefined ? undefined : parseDeleteWhen(deleteWhen) };
+  return {
+    keyColumns,
+    orderColumns: orderBy,
+    deleteWhen: deleteWhen === undefined ? undefined : parseDeleteWhen(deleteWhen),
+    onRepeatedKeys: onRepeatedKeys ?? 'fail',
+  };
 }
 
 function checkNames(

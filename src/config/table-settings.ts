@@ -169,6 +169,10 @@ const table: z.ZodType<TableSettings> = z
         "When a record deletes the row of its key: `operation`, as its change event says (default with `envelope: debezium`); `tombstone`, when it has no value; `never` (default otherwise); or a condition over its columns, such as `status = 'gone'`.",
       maxLength: 100_000,
     }).optional(),
+    onRepeatedKeys: choiceField(['fail', 'keep-last'], {
+      description:
+        'When a table that becomes one of mode `upsert` has several rows of one key: `fail` (default) stops its ingest, naming some; `keep-last` deletes all but the last of each key in a version of its own: by `orderBy`, of equal rows and without it the one in the file that was added last, and there the one furthest back.',
+    }).optional(),
     unknownMembers: choiceField(['ignore', 'reject'], {
       description: 'A member of the JSON value that no column takes: `ignore` it, or `reject` the record to the dead letters.',
       default: 'ignore',

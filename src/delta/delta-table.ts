@@ -6,6 +6,7 @@ import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { OpenEngine } from '../engine/engine.ts';
 import { engineNotAvailable } from '../engine/engine-not-available.ts';
+import { keepLastRows } from '../rows/keyed/keep-last-rows.ts';
 import { repeatedKeys } from '../rows/keyed/repeated-keys.ts';
 import { upsertRows } from '../rows/keyed/upsert-rows.ts';
 import type { OpenObjectStore } from '../storage/object-store.ts';
@@ -26,7 +27,7 @@ import type {
   VacuumResult,
 } from '../table/operations.ts';
 import type { MetadataTable, Procedure, SnapshotPoint } from '../table/queries.ts';
-import type { RowOperations } from '../table/row-operations.ts';
+import type { CommitOptions, RowOperations } from '../table/row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { StreamOptions, StreamSource } from '../table/stream.ts';
@@ -59,7 +60,7 @@ import { planCompaction } from './operations/optimize/plan-compaction.ts';
 import { tableHealth } from './operations/table-health.ts';
 import { vacuum } from './operations/vacuum/vacuum.ts';
 import { lastVacuumAt } from './operations/vacuum/vacuum-lite.ts';
-import { openDeltaUpsert } from './row-level/delta-rows.ts';
+import { openDeltaRows, openDeltaUpsert } from './row-level/delta-rows.ts';
 import { fileScanOf, scanWithHidden } from './scan/file-scan.ts';
 import { hiddenColumnsOf } from './scan/hidden-columns.ts';
 import { selectFiles } from './scan/select-files.ts';
@@ -160,6 +161,11 @@ export class DeltaTable implements QueryableTable {
 
   async repeatedKeys(snapshot: Snapshot, keyColumns: readonly string[], limit: number, signal?: AbortSignal): Promise<readonly string[]> {
     return repeatedKeys(await this.#context.engine(), await this.scan(snapshot, {}, signal), { keyColumns, limit }, signal);
+  }
+
+  async keepLastRows(keyColumns: readonly string[], orderColumns: readonly string[], options: CommitOptions): Promise<bigint> {
+    const rows = await openDeltaRows(this.#context, 'delete', options);
+    return (await keepLastRows(rows, { keyColumns, orderColumns })).deletedRows;
   }
 
   findCommit(commitId: CommitId, afterVersion: Version, signal?: AbortSignal): Promise<Version | undefined> {

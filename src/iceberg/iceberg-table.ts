@@ -8,6 +8,7 @@ import type { StorageSettings } from '../base/storage-settings.ts';
 import { unsupportedFeature } from '../base/unsupported-feature.ts';
 import type { OpenEngine } from '../engine/engine.ts';
 import { engineNotAvailable } from '../engine/engine-not-available.ts';
+import { keepLastRows } from '../rows/keyed/keep-last-rows.ts';
 import { repeatedKeys } from '../rows/keyed/repeated-keys.ts';
 import { upsertRows } from '../rows/keyed/upsert-rows.ts';
 import type { HeldChanges, SnapshotRows } from '../table/changes.ts';
@@ -30,7 +31,7 @@ import type {
 } from '../table/operations.ts';
 import type { ChangelogRequest, MetadataTable, Procedure, SnapshotPoint } from '../table/queries.ts';
 import type { HeldRelation } from '../table/relation.ts';
-import type { RowOperations } from '../table/row-operations.ts';
+import type { CommitOptions, RowOperations } from '../table/row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { StreamOptions, StreamSource } from '../table/stream.ts';
@@ -56,7 +57,7 @@ import { removeOrphans, upkeep } from './pipeline/upkeep.ts';
 import { changesOfVersion, rowsAtVersion } from './pipeline/version-changes.ts';
 import { icebergWriteSpec } from './pipeline/write-spec.ts';
 import type { LoadedMetadata, TablePointer } from './pointer/table-pointer.ts';
-import { openIcebergUpsert } from './row-level/iceberg-rows.ts';
+import { openIcebergRows, openIcebergUpsert } from './row-level/iceberg-rows.ts';
 import { appendedFiles } from './scan/appended-files.ts';
 import { fileScanOf } from './scan/file-scan.ts';
 import { hiddenColumnsOf, namedFiles } from './scan/hidden-columns.ts';
@@ -261,6 +262,11 @@ export class IcebergTable implements QueryableTable {
 
   async repeatedKeys(snapshot: Snapshot, keyColumns: readonly string[], limit: number, signal?: AbortSignal): Promise<readonly string[]> {
     return repeatedKeys(await this.context.engine(), await this.scan(snapshot, {}, signal), { keyColumns, limit }, signal);
+  }
+
+  async keepLastRows(keyColumns: readonly string[], orderColumns: readonly string[], options: CommitOptions): Promise<bigint> {
+    const rows = await openIcebergRows(this.context, 'delete', options);
+    return (await keepLastRows(rows, { keyColumns, orderColumns })).deletedRows;
   }
 
   findCommit(commitId: CommitId, _afterVersion: Version, signal?: AbortSignal): Promise<Version | undefined> {

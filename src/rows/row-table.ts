@@ -35,6 +35,8 @@ export interface RowTable<File> {
   /** Live files that may hold rows of a bound condition; all without one. */
   filesFor(condition: Expression | undefined): Promise<readonly File[]>;
   placeOf(file: File): FilePlace;
+  /** Higher for files that were added later; the same for all where the format does not tell. */
+  addedOrder(file: File): number;
   /** Rows of the file that a reader gets, where the metadata say so. */
   liveRows(file: File): number | undefined;
   /** The values that all rows of a file have in the columns, as `filesOfPartitions` takes them; `undefined`: rows may differ in them. */

@@ -23,7 +23,7 @@ import type { PartitionFieldDefinition } from './partitioning/transform.ts';
 import type { WriteOrderKey } from './partitioning/write-order.ts';
 import type { ChangelogRequest, MetadataTable, Procedure, SnapshotPoint } from './queries.ts';
 import type { HeldRelation } from './relation.ts';
-import type { RowOperations } from './row-operations.ts';
+import type { CommitOptions, RowOperations } from './row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from './scan.ts';
 import type { WriteSpec } from './staged-file.ts';
 import type { StreamOptions, StreamSource } from './stream.ts';
@@ -174,6 +174,13 @@ export interface KeyedTable {
   tryUpsert(base: Snapshot, intent: UpsertIntent, signal?: AbortSignal): Promise<TriedUpsert>;
   /** Some keys that more than one row of the snapshot has, as text, at most `limit`. */
   repeatedKeys(snapshot: Snapshot, keyColumns: readonly string[], limit: number, signal?: AbortSignal): Promise<readonly string[]>;
+  /**
+   * Deletes all rows of each key but the last, in one version: by the order columns; of equal rows the one in the file that was added last, and there
+   * the one furthest back. Says how many it deleted.
+   *
+   * @throws errors of kind `conflict` when others change the table meanwhile.
+   */
+  keepLastRows(keyColumns: readonly string[], orderColumns: readonly string[], options: CommitOptions): Promise<bigint>;
 }
 
 /** What maintenance looks at and does. */

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { foldedRows } from '../support/folded-rows.ts';
 import { KeyedBench } from '../support/keyed-bench.ts';
+import { keyedVariants } from '../support/keyed-variants.ts';
 import { holds, propertySeed, propertyTimeoutMs } from '../support/property/property-runs.ts';
 
 /*
@@ -52,13 +54,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const keyOf = ({ id, name }: { readonly id: unknown; readonly name: unknown }): string => `${String(id)}|${String(name)}`;
 const textOf = ({ id, name, kind, n }: Readonly<Record<keyof Row, unknown>>): string => [id, name, kind, n].join('|');
 
-const variants = [
-  ['delta', 'with deletion vectors', '{}'],
-  ['delta', 'without deletion vectors', '{ delta.enableDeletionVectors: "false" }'],
-  ['iceberg', 'with position deletes', '{}'],
-  ['iceberg', 'with deletion vectors', '{ format-version: "3" }'],
-  ['iceberg', 'copy-on-write', '{ write.merge.mode: copy-on-write }'],
-] as const;
 const rewrites = {
   delta: 'OPTIMIZE $accounts',
   iceberg: "CALL ice.system.rewrite_data_files(table => 'db.accounts', options => map('rewrite-all', 'true'))",
@@ -67,7 +62,7 @@ const rewrites = {
 let made = 0;
 
 describe(`keyed tables, seed ${propertySeed}`, () => {
-  it.each(variants)(
+  it.each(keyedVariants)(
     'of %s %s equal the fold of their records, and the fold of their feed',
     async (format, _, properties) => {
       await holds(
@@ -92,7 +87,7 @@ describe(`keyed tables, seed ${propertySeed}`, () => {
             const wanted = [...model.values()].map(textOf).toSorted();
             const found = (await bench.sql('SELECT id, name, kind, n FROM $accounts')) as readonly Readonly<Record<keyof Row, unknown>>[];
             expect(found.map(textOf).toSorted()).toEqual(wanted);
-            expect(folded(await bench.changes())).toEqual(wanted);
+            expect(foldedRows(await bench.changes(), ['id', 'name', 'kind', 'n'])).toEqual(wanted);
           } finally {
             await bench.close();
           }
@@ -197,21 +192,4 @@ async function take(bench: KeyedBench, model: Map<string, Row>, each: Step, rewr
     if (each.kind === 'delete') model.delete(key);
     else model.set(key, { ...one, n: each.n });
   }
-}
-
-/** What a reader of the feed has in the end, who removes exactly the rows that images before a change tell of. */
-function folded(changes: readonly Readonly<Record<string, unknown>>[]): readonly string[] {
-  const rows: string[] = [];
-  for (const change of changes) {
-    const text = textOf({ id: change['id'], name: change['name'], kind: change['kind'], n: change['n'] });
-    const type = change['_change_type'];
-    if (type === 'insert' || type === 'update_postimage') {
-      rows.push(text);
-      continue;
-    }
-    const at = rows.indexOf(text);
-    if (at < 0) throw new Error(`the feed takes away a row that is not there: ${text}`);
-    rows.splice(at, 1);
-  }
-  return rows.toSorted();
 }

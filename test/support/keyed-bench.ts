@@ -177,7 +177,7 @@ maintenance: { engine: { threads: 1 } }
     const [route] = config.ingest.routes;
     if (settings?.keyed === undefined || route === undefined) throw new Error('the configuration has a keyed table and its route');
     const table = await this.table();
-    await takeKeys(table, settings.keyed.keyColumns);
+    await takeKeys(table, settings.keyed);
     const observer = { ...silentCommitObserver, committed: (commit: CommittedBatch) => void this.commits.push(commit) };
     const evolution = settings.evolve === undefined ? undefined : new TableEvolution(table, settings.evolve, observer);
     this.#queue = new CommitQueue({

@@ -1,29 +1,50 @@
 import { printJson } from '../../base/bigint-json.ts';
 import { type ServiceError, serviceError } from '../../base/errors.ts';
-import type { Table } from '../../table/table.ts';
+import type { Snapshot, Table } from '../../table/table.ts';
 
 /** Says of a table by which columns its rows were found to be told apart, so that it is looked at once. */
 const checkedProperty = 'tidewater.keyed-by';
 const maxTold = 10;
 
+interface KeysToTake {
+  readonly keyColumns: readonly string[];
+  readonly orderColumns: readonly string[];
+  readonly onRepeatedKeys: 'fail' | 'keep-last';
+}
+
 /**
- * Sees that a table has no two rows of one key before rows are replaced in it by key. It is read once: the table says so from then on.
+ * Sees that a table has no two rows of one key before rows are replaced in it by key. It is read once: the table says so from then on. Says how many
+ * rows were deleted for it; what is done is done again after a stop in between.
  *
  * @throws ServiceError `KEYS_REPEATED` (kind invalid) with some of the keys that several rows have; what reading and changing the table throw.
  */
 export async function takeKeys(
-  table: Pick<Table, 'name' | 'refresh' | 'repeatedKeys' | 'operations'>,
-  keyColumns: readonly string[],
+  table: Pick<Table, 'name' | 'refresh' | 'repeatedKeys' | 'keepLastRows' | 'operations'>,
+  { keyColumns, orderColumns, onRepeatedKeys }: KeysToTake,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<bigint> {
   const snapshot = await table.refresh(signal);
   const checked = printJson([...keyColumns].sort());
-  if (snapshot.properties[checkedProperty] === checked) return;
-  if (snapshot.fileCount > 0) {
-    const repeated = await table.repeatedKeys(snapshot, keyColumns, maxTold, signal);
-    if (repeated.length > 0) throw keysRepeated(table.name, keyColumns, repeated);
+  if (snapshot.properties[checkedProperty] === checked) return 0n;
+  let repeated = await repeatedIn(table, snapshot, keyColumns, signal);
+  let deletedRows = 0n;
+  if (repeated.length > 0 && onRepeatedKeys === 'keep-last') {
+    const userMetadata = `kept the last row of each key (${keyColumns.join(', ')})`;
+    deletedRows = await table.keepLastRows(keyColumns, orderColumns, { userMetadata, signal });
+    repeated = await repeatedIn(table, await table.refresh(signal), keyColumns, signal);
   }
+  if (repeated.length > 0) throw keysRepeated(table.name, keyColumns, repeated);
   await table.operations.alter({ kind: 'set-properties', properties: { [checkedProperty]: checked } }, { signal });
+  return deletedRows;
+}
+
+async function repeatedIn(
+  table: Pick<Table, 'repeatedKeys'>,
+  snapshot: Snapshot,
+  keyColumns: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
+  return snapshot.fileCount === 0 ? [] : table.repeatedKeys(snapshot, keyColumns, maxTold, signal);
 }
 
 /** A table whose records are added again may come to have several rows of one key. */
@@ -38,6 +59,9 @@ function keysRepeated(table: string, keyColumns: readonly string[], repeated: re
   return serviceError.invalid(
     'KEYS_REPEATED',
     `table "${table}" has several rows of one key (${keyColumns.join(', ')}), among them ${told}`,
-    { hint: 'delete all but one row of each key, or name other keyColumns, and start again', context: { table } },
+    {
+      hint: 'delete all but one row of each key, or have the last one kept (onRepeatedKeys: keep-last), or name other keyColumns, and start again',
+      context: { table },
+    },
   );
 }

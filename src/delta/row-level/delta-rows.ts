@@ -155,6 +155,10 @@ class DeltaRows implements KeyedRowTable<AddFile> {
     return { path: storedPath, sizeBytes };
   }
 
+  addedOrder({ modifiedMs }: AddFile): number {
+    return modifiedMs;
+  }
+
   liveRows(file: AddFile): number | undefined {
     return liveRows(file);
   }

@@ -129,6 +129,10 @@ class IcebergRows implements KeyedRowTable<LiveFile> {
     return { path: entry.file.path, sizeBytes: entry.file.fileSizeBytes };
   }
 
+  addedOrder({ entry }: LiveFile): number {
+    return Number(entry.sequenceNumber);
+  }
+
   liveRows({ entry, deletes }: LiveFile): number | undefined {
     return deletes.length === 0 ? entry.file.recordCount : undefined;
   }

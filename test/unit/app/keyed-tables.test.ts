@@ -275,6 +275,36 @@ describe('a table that exists already', () => {
     ]);
   });
 
+  it.each(['delta', 'iceberg'] as const)(
+    'of %s keeps the last row of each key where it is told to, in a version of its own',
+    async (format) => {
+      const accounts = bench({ format, columns, table: ['keyColumns: [id]', 'onRepeatedKeys: keep-last'] });
+      await accounts.table();
+      await accounts.sql("INSERT INTO $accounts VALUES (1, 'a', 1), (2, 'a', 2), (1, 'b', 3)");
+      await accounts.sql("INSERT INTO $accounts VALUES (3, 'c', 5), (1, 'c', 4)");
+      await accounts.queue();
+      expect(await accounts.sql('SELECT * FROM $accounts ORDER BY id')).toEqual([
+        { id: 1n, kind: 'c', n: 4 },
+        { id: 2n, kind: 'a', n: 2 },
+        { id: 3n, kind: 'c', n: 5 },
+      ]);
+      expect(deletesOf(await accounts.changes())).toEqual(['1 a 1', '1 b 3']);
+    },
+  );
+
+  it('keeps of several rows of a key the one that is last by the order', async () => {
+    const required = columns.map((line) => line.replace('n, type: integer', 'n, type: integer, nullable: false'));
+    const accounts = bench({
+      format: 'delta',
+      columns: required,
+      table: ['keyColumns: [id]', 'orderBy: [n]', 'onRepeatedKeys: keep-last'],
+    });
+    await accounts.table();
+    await accounts.sql("INSERT INTO $accounts VALUES (1, 'a', 9), (1, 'b', 10), (1, 'c', 2)");
+    await accounts.queue();
+    expect(await accounts.sql('SELECT * FROM $accounts')).toEqual([{ id: 1n, kind: 'b', n: 10 }]);
+  });
+
   it('has one row for a key that others have doubled since, as soon as a record has it', async () => {
     const accounts = bench({ format: 'delta', columns, table: ['keyColumns: [id]'] });
     await accounts.commit(json({ id: 1, kind: 'a', n: 1 }));
@@ -285,3 +315,7 @@ describe('a table that exists already', () => {
     expect(told).toEqual(['delete', 'insert', 'insert', 'update_postimage', 'update_preimage']);
   });
 });
+
+function deletesOf(changes: readonly Readonly<Record<string, unknown>>[]): readonly string[] {
+  return changes.flatMap(({ _change_type: change, id, kind, n }) => (change === 'delete' ? [[id, kind, n].join(' ')] : [])).toSorted();
+}

@@ -131,6 +131,7 @@ export class ChangeTable implements Table {
   tryAppend: () => never = unused;
   tryUpsert: () => never = unused;
   repeatedKeys: () => never = unused;
+  keepLastRows: () => never = unused;
   findCommit: () => never = unused;
   afterCommit: () => never = unused;
   health: () => never = unused;

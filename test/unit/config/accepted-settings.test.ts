@@ -182,7 +182,7 @@ const transform =
 /** Settings of the second table of `base`. */
 const onlyIceberg = /^tables\[\]\.(catalog|identifier|partitioning|identifierColumns|sortBy)$/;
 /** Settings of its fourth table. */
-const onlyKeyed = /^tables\[\]\.(mode|keyColumns|orderBy|deleteWhen)$/;
+const onlyKeyed = /^tables\[\]\.(mode|keyColumns|orderBy|deleteWhen|onRepeatedKeys)$/;
 /** Settings of routes that only one format has, and a route of it. */
 const ofFormats: readonly (readonly [of: RegExp, encoding: string])[] = [
   [/^ingest\.routes\[\]\.(value|key)\.(fields|delimiter)$/, '{ format: csv, fields: [order] }'],

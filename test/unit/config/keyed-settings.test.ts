@@ -39,6 +39,7 @@ describe('settings of keyed tables', () => {
   it.each([
     ['keyColumns: [id]', '', 'is only for tables of mode upsert'],
     ['deleteWhen: never', '', 'is only for tables of mode upsert'],
+    ['onRepeatedKeys: fail', '', 'is only for tables of mode upsert'],
     ['mode: upsert', '', 'upsert needs the columns that make up the key: keyColumns'],
     ['mode: upsert\nkeyColumns: [x]', '', '"x" is no column of the table'],
     ['mode: upsert\nkeyColumns: [v]', '', '"v" must be required (nullable: false)'],
