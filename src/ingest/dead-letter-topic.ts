@@ -8,7 +8,7 @@ import type { DeadLetterSink, RejectAccounting } from '../protocol/dead-letters.
 import { type BatchRange, countRejected, type RejectedRecord, type SealedBatch } from '../protocol/sealed-batch.ts';
 import type { DeadLetterIncarnations } from './dead-letter-incarnations.ts';
 import { type DeadLetter, deadLetterIdOf, deadLetterParcels } from './dead-letter-record.ts';
-import { type DeadLetterWriter, DeadLetterWriters, maxOpenWriters, type SourceLetters } from './dead-letter-writers.ts';
+import { type DeadLetterWriter, DeadLetterWriters, type LetterSource, maxOpenWriters, type SourceLetters } from './dead-letter-writers.ts';
 import { defaultMaxMessageBytes, leastMaxMessageBytes, maxMessageBytesOf } from './max-message-bytes.ts';
 import type { OversizePolicy, RejectPolicy } from './settings.ts';
 
@@ -30,11 +30,6 @@ export interface DeadLetterOptions {
 
 /** Tries of one batch while other workers take its partitions, or answers get lost. */
 const maxAttempts = 5;
-
-/** The letters of one source partition, and where they go. */
-interface Destined extends SourceLetters {
-  readonly partition: number;
-}
 
 /**
  * Writes the rejected records of one table, each once for readers of committed records (docs/spec/dead-letters.md): those of a source
@@ -78,18 +73,20 @@ export class DeadLetterTopic implements DeadLetterSink {
   async #store(ranges: readonly BatchRange[], rejects: readonly RejectedRecord[], signal: AbortSignal | undefined): Promise<void> {
     const { incarnations, kafka, topic } = this.#options;
     const destined = await this.#destined(ranges, rejects);
+    const withLetters = new Set(destined.map(({ source }) => source));
+    const others = ranges.filter(({ writerId }) => !withLetters.has(writerId)).map((range) => this.#sourceOf(range));
     await incarnations?.look(kafka.admin, topic);
     for (let start = 0; start < destined.length; start += maxOpenWriters) {
-      await this.#publish(destined.slice(start, start + maxOpenWriters), signal);
+      await this.#publish(destined.slice(start, start + maxOpenWriters), others, signal);
     }
   }
 
   /** After a failure that leaves open what happened, the next try reads what is there. */
-  async #publish(destined: readonly Destined[], signal: AbortSignal | undefined): Promise<void> {
+  async #publish(destined: readonly SourceLetters[], others: readonly LetterSource[], signal: AbortSignal | undefined): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       throwIfAborted(signal);
       try {
-        const writers = await this.#writers.of(destined, signal);
+        const writers = await this.#writers.of(destined, others, signal);
         const published = await Promise.allSettled(
           destined.flatMap((letters, index) => {
             const writer = writers[index];
@@ -117,7 +114,7 @@ export class DeadLetterTopic implements DeadLetterSink {
     return true;
   }
 
-  async #publishMissing({ producer, published }: DeadLetterWriter, { source, letters, partition }: Destined): Promise<void> {
+  async #publishMissing({ producer, published }: DeadLetterWriter, { source, letters, partition }: SourceLetters): Promise<void> {
     const { topic, oversize, onFound } = this.#options;
     const at = { topic, partition, oversize, maxMessageBytes: this.#maxMessageBytes ?? defaultMaxMessageBytes };
     const missing = letters.filter(({ reject }) => published.get(reject.offset) !== reject.timestampMs);
@@ -134,35 +131,37 @@ export class DeadLetterTopic implements DeadLetterSink {
   }
 
   /** The records by the partition they come from, each once. */
-  async #destined(ranges: readonly BatchRange[], rejects: readonly RejectedRecord[]): Promise<readonly Destined[]> {
-    const { pipeline, table } = this.#options;
-    const partitionCount = await this.#partitions();
-    const bySource = new Map<string, Destined & { readonly letters: DeadLetter[] }>();
+  async #destined(ranges: readonly BatchRange[], rejects: readonly RejectedRecord[]): Promise<readonly SourceLetters[]> {
+    const { table } = this.#options;
+    await this.#lookAtTopic();
+    const bySource = new Map<string, SourceLetters & { readonly letters: DeadLetter[] }>();
     for (const reject of rejects) {
       const { topic, partition } = reject;
       const range = ranges.find((each) => each.topic === topic && each.partition === partition);
-      const { writerId: source, from } = present(range, 'a rejected record is of a partition of its batch');
-      const destined = bySource.get(source) ?? {
-        source,
-        transactionalId: `tidewater-${pipeline}#dead-letters/${table}/${topic}/${partition}`,
-        from,
-        partition: partition % partitionCount,
-        letters: [],
-      };
+      const known = present(range, 'a rejected record is of a partition of its batch');
+      const source = known.writerId;
+      const destined = bySource.get(source) ?? { ...this.#sourceOf(known), from: known.from, letters: [] };
       bySource.set(source, destined);
       destined.letters.push({ id: deadLetterIdOf(source, table, reject), reject });
     }
     return [...bySource.values()];
   }
 
-  async #partitions(): Promise<number> {
+  #sourceOf({ topic, partition, writerId }: BatchRange): LetterSource {
+    const { pipeline, table, partitions } = this.#options;
+    return {
+      source: writerId,
+      transactionalId: `tidewater-${pipeline}#dead-letters/${table}/${topic}/${partition}`,
+      partition: partition % (this.#partitionCount ?? partitions),
+    };
+  }
+
+  async #lookAtTopic(): Promise<void> {
+    if (this.#partitionCount !== undefined) return;
     const { kafka, topic, partitions } = this.#options;
-    if (this.#partitionCount === undefined) {
-      await kafka.admin.ensureTopics([{ topic, partitions }]);
-      this.#partitionCount = (await kafka.admin.partitionCount(topic)) ?? partitions;
-      this.#maxMessageBytes = await maxMessageBytesOf(kafka, topic);
-    }
-    return this.#partitionCount;
+    await kafka.admin.ensureTopics([{ topic, partitions }]);
+    this.#partitionCount = (await kafka.admin.partitionCount(topic)) ?? partitions;
+    this.#maxMessageBytes = await maxMessageBytesOf(kafka, topic);
   }
 }
 

@@ -15,12 +15,18 @@ const openedAtOnce = 16;
  */
 const maxAheadMs = 600_000;
 
-/** The dead letters of one source partition that are to be in the topic. */
-export interface SourceLetters {
+/** A source partition whose dead letters go to one partition of the topic. */
+export interface LetterSource {
   /** The name of the source partition, `writerIdOf`. */
   readonly source: string;
   /** The same for every worker that ever reads the partition for the table. */
   readonly transactionalId: string;
+  /** Of the dead-letter topic. */
+  readonly partition: number;
+}
+
+/** The dead letters of one source partition that are to be in the topic. */
+export interface SourceLetters extends LetterSource {
   /** Where the batch begins: everything before it is in the table or among the dead letters for good. */
   readonly from: bigint;
   readonly letters: readonly DeadLetter[];
@@ -58,9 +64,10 @@ export class DeadLetterWriters {
   /**
    * The writers of some source partitions, `maxOpenWriters` at most, in their order.
    *
+   * @param others the other partitions of the batch: whoever had them before may have died within a transaction.
    * @throws ServiceError `DEAD_LETTERS_UNREADABLE` (unavailable) when an open transaction hides the end of the topic.
    */
-  async of(wanted: readonly SourceLetters[], signal?: AbortSignal): Promise<readonly DeadLetterWriter[]> {
+  async of(wanted: readonly SourceLetters[], others: readonly LetterSource[], signal?: AbortSignal): Promise<readonly DeadLetterWriter[]> {
     for (const letters of wanted) {
       const open = this.#open.get(letters.source);
       if (open !== undefined && !knows(open, letters)) await this.drop(letters.source);
@@ -73,7 +80,7 @@ export class DeadLetterWriters {
         openedAtOnce,
         async (letters) => opened.set(letters.source, await this.#opened(letters)),
       );
-      await this.#learn(opened, signal);
+      await this.#learn(opened, others, signal);
     } catch (error) {
       await Promise.all([...opened.values()].map(({ producer }) => producer.close()));
       throw error;
@@ -116,12 +123,18 @@ export class DeadLetterWriters {
   }
 
   /** Reads what earlier owners of the partitions have written: once for all of them, and no further back than records of their age can lie. */
-  async #learn(writers: ReadonlyMap<string, DeadLetterWriter>, signal: AbortSignal | undefined): Promise<void> {
+  async #learn(
+    writers: ReadonlyMap<string, DeadLetterWriter>,
+    others: readonly LetterSource[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     if (writers.size === 0) return;
     const { topic, table } = this.#at;
     const sinceMs = Math.min(...[...writers.values()].map((writer) => writer.sinceMs));
     const spans = await this.#kafka.admin.recordsSince(topic, sinceMs);
-    await untilVisible({ admin: this.#kafka.admin, clock: this.#clock }, topic, spans, signal);
+    await untilVisible({ admin: this.#kafka.admin, clock: this.#clock }, topic, spans, signal, (hidden) =>
+      this.#abortLeftOpen(others, hidden),
+    );
     for (const { partition, from, until } of spans) {
       if (from >= until) continue;
       for await (const record of this.#kafka.readPartition({ topic, partition, from, until, readCommitted: true, signal })) {
@@ -131,6 +144,14 @@ export class DeadLetterWriters {
         if (writer !== undefined && letter.offset >= writer.from) writer.published.set(letter.offset, letter.timestampMs);
       }
     }
+  }
+
+  /** To open a producer aborts what its name has left open; without that the broker does so when the transaction's time is over. */
+  async #abortLeftOpen(sources: readonly LetterSource[], hidden: ReadonlySet<number>): Promise<void> {
+    const suspects = sources.filter(({ source, partition }) => hidden.has(partition) && !this.#open.has(source));
+    await mapBounded(suspects.slice(0, maxOpenWriters), openedAtOnce, async ({ transactionalId }) => {
+      await (await this.#kafka.openTransactional({ transactionalId, transactionTimeoutMs })).close();
+    });
   }
 }
 

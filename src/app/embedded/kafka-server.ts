@@ -129,6 +129,8 @@ const singleNode = [
   // The defaults make 50 directories at the first group join and at the first transaction.
   'offsets.topic.num.partitions=4',
   'transaction.state.log.num.partitions=4',
+  // A transaction whose producer was killed ends when its time is over, and not up to ten seconds later.
+  'transaction.abort.timed.out.transaction.cleanup.interval.ms=1000',
   // A lone consumer need not wait three seconds for others.
   'group.initial.rebalance.delay.ms=0',
   // As short as a member asks: what was killed by hand is followed soon.

@@ -342,6 +342,18 @@ describe('dead letters of a batch that is read again', () => {
     expect(await bench.places()).toEqual(['0:12', '1:15']);
   });
 
+  it('are found at once though a worker died within a transaction for another partition of the batch', async () => {
+    const bench = new Bench();
+    await (await bench.sink({ kafka: bench.broker.client('old') })).write(batchFrom(10n), two);
+    bench.dies = { client: 'old', at: 'before-transaction-end' };
+    const beforeMs = bench.clock.monotonicMs();
+    await expect((await bench.sink({ kafka: bench.broker.client('old') })).write(batchFrom(20n), [reject(2, 21n)])).rejects.toThrow();
+    bench.dies = undefined;
+    await (await bench.sink()).write(batchFrom(10n), [reject(0, 12n), reject(0, 13n)]);
+    expect(bench.clock.monotonicMs() - beforeMs).toBeLessThan(2_000);
+    expect(await bench.places()).toEqual(['0:12', '0:13', '1:15']);
+  });
+
   it('of more partitions than there are producers at once are written all the same, each once', async () => {
     const bench = new Bench();
     const rejects = Array.from({ length: 100 }, (_, partition) => [reject(partition, 11n), reject(partition, 12n)]).flat();
