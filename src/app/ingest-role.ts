@@ -26,6 +26,7 @@ import { DividedRoutes } from './divided-routes.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { KeyedTotals } from './observe/keyed-totals.ts';
 import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
+import { tellStandingLag } from './observe/standing-lag.ts';
 import { type RouteSources, routeSources } from './route-sources.ts';
 import { isRefusal, supervisePart } from './supervise.ts';
 import { TopicIdentities } from './topic-identities.ts';
@@ -199,13 +200,13 @@ export class IngestRole {
     }
   }
 
-  #superviseTable(routed: RoutedTable, signal: AbortSignal): Promise<void> {
+  async #superviseTable(routed: RoutedTable, signal: AbortSignal): Promise<void> {
     const { table } = routed;
     const { config, clock, health } = this.#components;
     const standstill = new Standstill({ clock, boundMs: config.server.notReadyAfterMs });
     const reporter = health.component(`ingest:${table.name}`, { impairment: () => standstill.detail });
     reporter.report('starting', 'joins the consumer group of its topics');
-    return supervisePart(this.#components, {
+    await supervisePart(this.#components, {
       run: (runSignal) => this.#runTable(routed, { reporter, standstill }, runSignal),
       signal,
       reporter,
@@ -215,6 +216,14 @@ export class IngestRole {
         reporter.report(isRefusal(error) ? 'failed' : 'starting', describeFailure(error));
       },
     });
+    await this.#tellStandingLag(table.name, signal);
+  }
+
+  /** Of an ingest that was given up; one that has drained has its signal fired. */
+  async #tellStandingLag(table: string, signal: AbortSignal): Promise<void> {
+    const { kafka, clock, metrics, logger } = this.#components;
+    const stored = this.#running.get(table)?.stored ?? [];
+    await tellStandingLag({ admin: kafka.admin, clock, observer: observeIngest(table, metrics.ingest, logger), stored }, signal);
   }
 
   async #runTable({ table: settings, route }: RoutedTable, say: TableHealthSay, signal: AbortSignal): Promise<void> {

@@ -1,3 +1,5 @@
+import type { TopicPartition } from '../kafka/client.ts';
+
 /** What one table's ingest tells about its work; every method has a counterpart among the metrics. */
 export interface IngestObserver {
   fetched(what: {
@@ -19,7 +21,8 @@ export interface IngestObserver {
   }): void;
   buffered(bytes: number): void;
   paused(paused: boolean): void;
-  assigned(what: { readonly generation: number; readonly partitions: number }): void;
+  /** All partitions that it reads from now on. */
+  assigned(what: { readonly generation: number; readonly partitions: readonly TopicPartition[] }): void;
   discontinuity(what: { readonly topic: string; readonly partition: number; readonly detail: string; readonly hint: string }): void;
   state(state: IngestState, detail: string | undefined): void;
   warning(message: string, fields: Readonly<Record<string, string | number | bigint | undefined>>): void;

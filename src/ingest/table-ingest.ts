@@ -109,6 +109,8 @@ export class TableIngest implements ConsumerHandler {
   /** When it began the table had marks of topics that match: those without have come since. */
   #hadMatches = false;
   #repositioning: Promise<void> | undefined;
+  /** Where the table stands, by partition, as far as it is known here. */
+  readonly #stored = new Map<string, StartPosition>();
 
   constructor(dependencies: TableIngestDependencies) {
     const { settings, kafka, memory, observer } = dependencies;
@@ -202,9 +204,15 @@ export class TableIngest implements ConsumerHandler {
     };
   }
 
+  /** Of the partitions that it has, or had last. */
+  get stored(): readonly StartPosition[] {
+    return [...this.#stored.values()];
+  }
+
   async onAssigned(partitions: readonly TopicPartition[], generation: number): Promise<readonly StartPosition[]> {
-    this.#dependencies.observer.assigned({ generation, partitions: partitions.length });
+    this.#dependencies.observer.assigned({ generation, partitions });
     this.#assigned = partitions;
+    this.#stored.clear();
     return this.#startPositions();
   }
 
@@ -292,6 +300,7 @@ export class TableIngest implements ConsumerHandler {
       return;
     }
     const { clock, observer, failpoint } = this.#dependencies;
+    for (const { topic, partition, until } of batch.ranges) this.#setStored({ topic, partition, offset: until });
     if (batch.recordCount > 0)
       observer.visible({
         rowCount: outcome.rowCount,
@@ -343,11 +352,18 @@ export class TableIngest implements ConsumerHandler {
     for (const { topic, partition } of plan.absent)
       observer.warning('partition is not there yet, or where it begins', { table: settings.table, topic, partition });
     for (const entry of plan.discontinuities) observer.discontinuity({ ...entry, hint: discontinuityHint });
-    for (const { topic, partition, lag } of plan.positions) observer.placed({ topic, partition, lag });
+    for (const { topic, partition, offset, lag } of plan.positions) {
+      observer.placed({ topic, partition, lag });
+      this.#setStored({ topic, partition, offset });
+    }
     this.#isPlaced = plan.absent.length === 0;
     this.#enterWork();
     this.#builder.reset(plan.positions);
     return plan.positions.map(({ topic, partition, offset, topicId }) => ({ topic, partition, offset, topicId }));
+  }
+
+  #setStored(position: StartPosition): void {
+    this.#stored.set(`${position.topic}:${position.partition}`, position);
   }
 
   async #hasMatches(): Promise<boolean> {

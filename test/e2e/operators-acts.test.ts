@@ -49,6 +49,9 @@ describe('a process that ingests', () => {
     });
     expect(table.detail).toContain('TABLE_GONE');
     expect((await worker.probe('/readyz')).status).toBe(503);
+    // What was fetched and is in no table counts, and what comes later too.
+    await workload.produce(pipeline, produced, 25);
+    await eventually('the lag is told', async () => (await worker.metrics()).sum('tidewater_consumer_lag_records') === 75);
     expect((await worker.terminate()).code, worker.log).toBe(0);
   });
 });

@@ -12,8 +12,11 @@ import type { AppliedKeys } from '../../table/keyed.ts';
 /** What one table's ingest does, as metrics and log lines. */
 export function observeIngest(table: string, metrics: IngestMetrics, logger: Logger): IngestObserver {
   const labels = { table };
+  let told = new Map<string, { readonly topic: string; readonly partition: string }>();
   const setLag = ({ topic, partition, lag }: { readonly topic: string; readonly partition: number; readonly lag: bigint }): void => {
-    metrics.consumerLagRecords.set(Number(lag), { table, topic, partition: String(partition) });
+    const of = { topic, partition: String(partition) };
+    told.set(placeOf(of), of);
+    metrics.consumerLagRecords.set(Number(lag), { table, ...of });
   };
   return {
     fetched: (fetched) => {
@@ -38,9 +41,13 @@ export function observeIngest(table: string, metrics: IngestMetrics, logger: Log
     },
     assigned: ({ generation, partitions }) => {
       metrics.rebalances.add(1, labels);
-      metrics.partitionsAssigned.set(partitions, labels);
+      metrics.partitionsAssigned.set(partitions.length, labels);
+      // What another process reads by now is told there.
+      const kept = new Set(partitions.map(placeOf));
+      for (const [place, of] of told) if (!kept.has(place)) metrics.consumerLagRecords.remove({ table, ...of });
+      told = new Map([...told].filter(([place]) => kept.has(place)));
       metrics.offsetDiscontinuities.set(0, labels);
-      logger.info('partitions assigned', { table, generation, partitions });
+      logger.info('partitions assigned', { table, generation, partitions: partitions.length });
     },
     discontinuity: (entry) => {
       metrics.offsetDiscontinuities.add(1, labels);
@@ -53,6 +60,10 @@ export function observeIngest(table: string, metrics: IngestMetrics, logger: Log
       logger.warn(message, { table, ...fields });
     },
   };
+}
+
+function placeOf({ topic, partition }: { readonly topic: string; readonly partition: number | string }): string {
+  return `${topic}:${partition}`;
 }
 
 /** What one table's commits do, as metrics and log lines; holds the balance of consumed and settled records. */

@@ -31,3 +31,11 @@ it('an ingest that starts again after a failure shows the lag of where it starts
     'tidewater_consumer_lag_records{table="orders",topic="orders",partition="0",pipeline="demo"} 5',
   );
 });
+
+it('the lag of a partition that another process reads by now is not told any more', async () => {
+  const observer = observeIngest('moved', metrics.ingest, silentLogger);
+  for (const partition of [0, 1]) observer.placed({ topic: 'orders', partition, lag: 5n });
+  observer.assigned({ generation: 2, partitions: [{ topic: 'orders', partition: 1 }] });
+  const told = (await metrics.exposition()).split('\n').filter((line) => line.startsWith('tidewater_consumer_lag_records{table="moved"'));
+  expect(told).toEqual(['tidewater_consumer_lag_records{table="moved",topic="orders",partition="1",pipeline="demo"} 5']);
+});
