@@ -1,21 +1,20 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/bigint-json.ts';
 import { exchange, type SendHttp } from '../base/http-exchange.ts';
 import type { RegisteredSchema, SchemaKey, SchemaText } from '../protocol/payload-encoding.ts';
+import { RecentSchemas } from './recent-schemas.ts';
 import { registryFailures, registryRefused, schemaUnknown } from './registry-errors.ts';
 import type { RegistryAuth, RegistrySettings } from './settings.ts';
 
 const maxAnswerBytes = 16 * 1024 * 1024;
 const statusNotFound = 404;
 const firstClientError = 400;
-/** A schema never changes; what is dropped for want of room is asked for again. */
-const maxSchemas = 10_000;
 const maxReferences = 1_000;
 
 /** The schemas of a registry with Confluent's API (Confluent, Apicurio, Karapace): each is asked for once. */
 export class SchemaRegistry {
   readonly #settings: RegistrySettings;
   readonly #send: SendHttp;
-  readonly #schemas = new Map<SchemaKey, Promise<SchemaText | undefined>>();
+  readonly #schemas = new RecentSchemas();
 
   /** `send`: default `fetch`. */
   constructor(settings: RegistrySettings, send: SendHttp = (url, init): Promise<Response> => fetch(url, init)) {
@@ -32,25 +31,21 @@ export class SchemaRegistry {
   async schema(key: SchemaKey, signal?: AbortSignal): Promise<RegisteredSchema> {
     const known = this.#schemas.get(key);
     const asked = known ?? this.#ask(key, signal);
-    if (known === undefined) {
-      if (this.#schemas.size >= maxSchemas) this.#schemas.clear();
-      this.#schemas.set(key, asked);
-    }
+    if (known === undefined) this.#schemas.keep(key, asked);
     try {
       const schema = await asked;
-      if (schema !== undefined) return { key, schema };
+      if (schema !== undefined) {
+        this.#schemas.answered(key, asked, schema);
+        return { key, schema };
+      }
     } catch (error) {
-      this.#forget(key, asked);
+      this.#schemas.forget(key, asked);
       throw error;
     }
-    this.#forget(key, asked);
+    // What was not there may be there the next time.
+    this.#schemas.forget(key, asked);
     if (this.#settings.onUnknownSchema === 'wait') throw schemaUnknown(key);
     return { key, schema: undefined };
-  }
-
-  /** What was not there may be there the next time. */
-  #forget(key: SchemaKey, asked: Promise<SchemaText | undefined>): void {
-    if (this.#schemas.get(key) === asked) this.#schemas.delete(key);
   }
 
   async #ask(key: SchemaKey, signal: AbortSignal | undefined): Promise<SchemaText | undefined> {

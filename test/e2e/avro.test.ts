@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { makeCertificates } from '../support/certificates.ts';
 import { CapturedRegistry, goldenPayloads } from '../support/golden-payloads.ts';
 import { eventually, type ProductProcess, runProduct } from '../support/process.ts';
 import { bothFormats, productBench } from '../support/product-bench.ts';
@@ -75,14 +76,16 @@ logging: { format: json, level: info }
       recoveryMs,
     );
 
-  it('P02: waits for a registry that does not answer, and for a schema that it does not have yet', async () => {
-    await using registry = new CapturedRegistry(schemas);
+  it('P02: waits for a registry that does not answer, and for a schema that it does not have yet; what it knows is read without', async () => {
+    makeCertificates(join(dir, 'tls'));
+    const pem = (name: string): Buffer => readFileSync(join(dir, 'tls', name));
+    await using registry = new CapturedRegistry(schemas, 'AVRO', { key: pem('server.key'), cert: pem('server.crt') });
     await registry.start();
     registry.leave();
     const pipeline = caseOf('waits', 'delta', registry.url);
     await workload.createTopic({ topic: pipeline.topic, partitions: 1 });
     await produce(pipeline);
-    const first = serve(pipeline);
+    const first = serve(pipeline, { env: { NODE_EXTRA_CA_CERTS: join(dir, 'tls', 'ca.pem') } });
     await eventually('the registry is missed', () => first.said('REGISTRY_UNAVAILABLE'));
     expect((await first.probe('/livez')).status).toBe(200);
     registry.hide(lastSchema);
@@ -92,6 +95,9 @@ logging: { format: json, level: info }
     registry.show(lastSchema);
     await until(first, rows.length);
     expect((await first.metrics()).sum('tidewater_ingest_records_dead_lettered_total')).toBe(tombstones);
+    registry.leave();
+    await produce(pipeline);
+    await until(first, 2 * rows.length);
     expect((await first.terminate()).code, first.log).toBe(0);
   });
 

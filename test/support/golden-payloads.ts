@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { gunzipSync } from 'node:zlib';
 
 /** A schema as the registry of the capture had it. */
@@ -54,16 +55,25 @@ export class CapturedRegistry {
   /** Paths in the order they were asked for. */
   readonly asked: string[] = [];
 
-  constructor(schemas: readonly CapturedSchema[], schemaType: 'AVRO' | 'PROTOBUF' = 'AVRO') {
+  readonly #scheme: 'http' | 'https';
+
+  /** `tls`: a key and a certificate for 127.0.0.1. */
+  constructor(
+    schemas: readonly CapturedSchema[],
+    schemaType: 'AVRO' | 'PROTOBUF' = 'AVRO',
+    tls?: { readonly key: Buffer; readonly cert: Buffer },
+  ) {
     this.#schemas = schemas;
     this.#schemaType = schemaType;
-    this.#server = createServer((request, response) => {
+    this.#scheme = tls === undefined ? 'http' : 'https';
+    const answer: RequestListener = (request, response) => {
       const path = request.url ?? '';
       this.asked.push(path);
       const found = this.#find(path);
       response.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/vnd.schemaregistry.v1+json' });
       response.end(JSON.stringify(found ?? { error_code: 40_403, message: `Schema not found: ${path}` }));
-    });
+    };
+    this.#server = tls === undefined ? createServer(answer) : createSecureServer(tls, answer);
     this.#server.on('connection', (socket) => {
       if (this.#away) socket.destroy();
     });
@@ -71,7 +81,7 @@ export class CapturedRegistry {
 
   get url(): string {
     const address = this.#server.address();
-    return `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`;
+    return `${this.#scheme}://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`;
   }
 
   /** From now on it has no such schema, until it is shown. */

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EmbeddedKafka, type KafkaVariant, startEmbeddedKafka } from '../../src/app/embedded/kafka-server.ts';
+import { makeCertificates } from './certificates.ts';
 import { removeDirectory, temporaryDirectory } from './servers.ts';
 
 /** A broker with TLS, passwords and access lists. */
@@ -71,21 +71,4 @@ function securedVariant(tls: string): KafkaVariant {
       ...account('SCRAM-SHA-256', 'bob'),
     ],
   };
-}
-
-/** An authority and a certificate for localhost, straight as PEM: no Java key store. */
-function makeCertificates(dir: string): void {
-  if (existsSync(join(dir, 'keystore.pem'))) return;
-  mkdirSync(dir, { recursive: true });
-  const openssl = (...args: readonly string[]): void => {
-    execFileSync('openssl', [...args], { cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] });
-  };
-  const key = ['-newkey', 'rsa:2048', '-nodes'];
-  openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '30', '-subj', '/CN=tidewater-test-ca');
-  openssl('req', ...key, '-keyout', 'server.key', '-out', 'server.csr', '-subj', '/CN=localhost');
-  writeFileSync(join(dir, 'names.cnf'), 'subjectAltName=DNS:localhost,IP:127.0.0.1\n');
-  const signing = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '30', '-extfile', 'names.cnf'];
-  openssl('x509', '-req', '-in', 'server.csr', '-out', 'server.crt', ...signing);
-  openssl('pkcs8', '-topk8', '-nocrypt', '-in', 'server.key', '-out', 'server.p8');
-  writeFileSync(join(dir, 'keystore.pem'), readFileSync(join(dir, 'server.p8'), 'utf8') + readFileSync(join(dir, 'server.crt'), 'utf8'));
 }
