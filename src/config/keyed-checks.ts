@@ -1,5 +1,7 @@
+import type { DeleteWhen } from '../ingest/keyed/deleted-keys.ts';
 import type { RouteSettings } from '../ingest/settings.ts';
 import { isTransform } from '../ingest/transform/transform-settings.ts';
+import type { OnTruncate } from '../protocol/sealed-batch.ts';
 import type { ConfigIssue } from './config-issues.ts';
 import type { ConfigPath } from './config-node.ts';
 import { type KeyedTableSettings, keyedSettingsOf } from './keyed-settings.ts';
@@ -24,7 +26,7 @@ function routeProblems(
   keyed: KeyedTableSettings,
   route: RouteSettings,
 ): readonly (readonly [key: string, message: string])[] {
-  const { deleteWhen } = keyedSettingsOf(keyed, route);
+  const { deleteWhen, patches, onTruncate } = keyedSettingsOf(keyed, route);
   const found: (readonly [string, string])[] = [];
   if (table.definition.properties['delta.appendOnly']?.toLowerCase() === 'true')
     found.push(['properties', 'delta.appendOnly forbids what mode upsert does: old rows end']);
@@ -34,6 +36,13 @@ function routeProblems(
   if (deleteWhen.kind === 'operation' && route.value.envelope !== 'debezium')
     found.push(['deleteWhen', 'operation is that of a change event, and the route has no value.envelope: debezium']);
   found.push(...orderProblems(table, keyed, route));
+  if (patches && isTransform(route)) found.push(['mode', 'patch does not go together with columns, select, where or expect of the route']);
+  if (patches && route.value.kind !== 'json' && route.value.kind !== 'connect-json')
+    found.push([
+      'mode',
+      `patch takes members that are not there, and payloads of format ${route.value.kind} have all of them; take upsert`,
+    ]);
+  if (onTruncate !== 'reject') found.push(...truncateProblems(onTruncate, deleteWhen, route));
   if (deleteWhen.kind !== 'tombstone') return found;
   if (route.value.envelope !== undefined) found.push(['deleteWhen', 'change events say by their operation what is deleted; leave it out']);
   else if (route.value.tombstones === 'skip')
@@ -45,6 +54,23 @@ function routeProblems(
   if (ofValue.length > 0)
     found.push(['deleteWhen', `a tombstone has only its key: ${ofValue.map((name) => `"${name}"`).join(', ')} must be \`from: key\``]);
   return found;
+}
+
+function truncateProblems(
+  onTruncate: OnTruncate,
+  deleteWhen: DeleteWhen,
+  route: RouteSettings,
+): readonly (readonly [key: string, message: string])[] {
+  const without = (what: string): readonly (readonly [string, string])[] => [
+    ['onTruncate', `${onTruncate} does not go together with ${what}`],
+  ];
+  if (route.value.envelope === undefined)
+    return [['onTruncate', 'is that of change events, and the route has no value.envelope: debezium']];
+  if (route.divided !== undefined) return without('divide of the route: the event does not say by it which table it means');
+  if (onTruncate === 'ignore') return [];
+  return isTransform(route) || deleteWhen.kind === 'condition'
+    ? without('columns, select, where or expect of the route, or a condition of deleteWhen')
+    : [];
 }
 
 function issue(path: ConfigPath, message: string): ConfigIssue {

@@ -1,6 +1,7 @@
 import type { ColumnSettings } from '../ingest/column-settings.ts';
 import { type DeleteWhen, type KeyedSettings, keyTypes } from '../ingest/keyed/deleted-keys.ts';
 import type { RouteSettings } from '../ingest/settings.ts';
+import type { OnTruncate } from '../protocol/sealed-batch.ts';
 
 /** What a table has one row for each of, as far as its own settings say. */
 export interface KeyedTableSettings {
@@ -11,6 +12,9 @@ export interface KeyedTableSettings {
   readonly deleteWhen: DeleteWhen | undefined;
   /** When the table has several rows of one key before the first record. */
   readonly onRepeatedKeys: 'fail' | 'keep-last';
+  /** Mode `patch`: a member that a record does not have leaves the column of its row as it is. */
+  readonly patches: boolean;
+  readonly onTruncate: OnTruncate;
 }
 
 type Report = (path: readonly (string | number)[], message: string) => void;
@@ -18,26 +22,30 @@ type Report = (path: readonly (string | number)[], message: string) => void;
 /** `undefined`: the table has one row for each record. */
 export function keyedTableSettings(
   raw: {
-    readonly mode: 'append' | 'upsert';
+    readonly mode: 'append' | 'upsert' | 'patch';
     readonly keyColumns: readonly string[];
     readonly orderBy: readonly string[];
     readonly deleteWhen?: string | undefined;
     readonly onRepeatedKeys?: 'fail' | 'keep-last' | undefined;
+    readonly onTruncate?: OnTruncate | undefined;
     readonly identifierColumns: readonly string[];
     readonly evolve: { readonly relaxRequired: boolean };
     readonly columns: readonly ColumnSettings[];
   },
   report: Report,
 ): KeyedTableSettings | undefined {
-  const { mode, keyColumns, orderBy, deleteWhen, onRepeatedKeys } = raw;
+  const { mode, keyColumns, orderBy, deleteWhen, onRepeatedKeys, onTruncate } = raw;
   if (mode === 'append') {
     if (keyColumns.length > 0) report(['keyColumns'], 'is only for tables of mode upsert');
     if (orderBy.length > 0) report(['orderBy'], 'is only for tables of mode upsert');
     if (deleteWhen !== undefined) report(['deleteWhen'], 'is only for tables of mode upsert');
     if (onRepeatedKeys !== undefined) report(['onRepeatedKeys'], 'is only for tables of mode upsert');
+    if (onTruncate !== undefined) report(['onTruncate'], 'is only for tables of mode upsert');
     return undefined;
   }
-  if (keyColumns.length === 0) report(['mode'], 'upsert needs the columns that make up the key: keyColumns');
+  if (keyColumns.length === 0) report(['mode'], `${mode} needs the columns that make up the key: keyColumns`);
+  if (mode === 'patch' && orderBy.length > 0)
+    report(['orderBy'], 'is not for mode patch: of a late record, which has only some columns, nobody can say which of them are late');
   checkNames(raw, { setting: 'keyColumns', what: 'key' }, report);
   checkNames(raw, { setting: 'orderBy', what: 'order' }, report);
   const { identifierColumns } = raw;
@@ -49,6 +57,8 @@ export function keyedTableSettings(
     orderColumns: orderBy,
     deleteWhen: deleteWhen === undefined ? undefined : parseDeleteWhen(deleteWhen),
     onRepeatedKeys: onRepeatedKeys ?? 'fail',
+    patches: mode === 'patch',
+    onTruncate: onTruncate ?? 'reject',
   };
 }
 
@@ -73,8 +83,9 @@ function parseDeleteWhen(text: string): DeleteWhen {
 
 /** How the records of a route fill a keyed table. */
 export function keyedSettingsOf(
-  { keyColumns, orderColumns, deleteWhen }: KeyedTableSettings,
+  { keyColumns, orderColumns, deleteWhen, patches, onTruncate }: KeyedTableSettings,
   { value }: Pick<RouteSettings, 'value'>,
 ): KeyedSettings {
-  return { keyColumns, orderColumns, deleteWhen: deleteWhen ?? { kind: value.envelope === undefined ? 'never' : 'operation' } };
+  const byDefault: DeleteWhen = { kind: value.envelope === undefined ? 'never' : 'operation' };
+  return { keyColumns, orderColumns, deleteWhen: deleteWhen ?? byDefault, patches, onTruncate };
 }

@@ -147,9 +147,9 @@ const table: z.ZodType<TableSettings> = z
       description: 'Properties the table is created with. `delta.enableChangeDataFeed` is true unless it is set here.',
       default: {},
     }),
-    mode: choiceField(['append', 'upsert'], {
+    mode: choiceField(['append', 'upsert', 'patch'], {
       description:
-        '`append`: each record is a row. `upsert`: each key has one row, that of its last record, and none once it is deleted (docs/guides/keyed-tables.md).',
+        '`append`: each record is a row. `upsert`: each key has one row, that of its last record, and none once it is deleted (docs/guides/keyed-tables.md). `patch`: as `upsert`, and a member that a record does not have leaves the column as it is; what else is said of `upsert` holds for it too.',
       default: 'append',
     }),
     keyColumns: textListField({
@@ -172,6 +172,10 @@ const table: z.ZodType<TableSettings> = z
     onRepeatedKeys: choiceField(['fail', 'keep-last'], {
       description:
         'When a table that becomes one of mode `upsert` has several rows of one key: `fail` (default) stops its ingest, naming some; `keep-last` deletes all but the last of each key in a version of its own: by `orderBy`, of equal rows and without it the one in the file that was added last, and there the one furthest back.',
+    }).optional(),
+    onTruncate: choiceField(['apply', 'reject', 'ignore'], {
+      description:
+        'What a change event that truncates its table (`op: t`) does to a table of mode `upsert`: `apply` ends all rows, `reject` (default) makes it a dead letter, `ignore` passes it over; the rows stay then, as with Debezium’s own sinks unless they are told otherwise.',
     }).optional(),
     unknownMembers: choiceField(['ignore', 'reject'], {
       description: 'A member of the JSON value that no column takes: `ignore` it, or `reject` the record to the dead letters.',
@@ -285,11 +289,11 @@ function checkTwinSettings(
     readonly sortBy: readonly unknown[];
     readonly properties: Readonly<Record<string, string>>;
     readonly evolve: EvolutionPolicy;
-    readonly mode: 'append' | 'upsert';
+    readonly mode: 'append' | 'upsert' | 'patch';
   },
   report: Report,
 ): void {
-  if (raw.mode === 'upsert') report(['mode'], 'is that of the table that twinOf names; leave it out');
+  if (raw.mode !== 'append') report(['mode'], 'is that of the table that twinOf names; leave it out');
   if (raw.columns !== undefined) report(['columns'], 'are those of the table that twinOf names; leave them out');
   for (const key of ['partitionBy', 'partitioning', 'identifierColumns', 'sortBy'] as const)
     if (raw[key].length > 0) report([key], 'is that of the table that twinOf names; leave it out');

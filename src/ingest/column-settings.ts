@@ -16,7 +16,7 @@ export interface ColumnSettings {
 }
 
 /** Types a column may have that is filled from the record rather than from its payload. */
-const metadataTypes: Readonly<Record<Exclude<ColumnSource['kind'], 'value' | 'tombstone'>, readonly string[]>> = {
+const metadataTypes: Readonly<Record<Exclude<ColumnSource['kind'], 'value' | 'tombstone' | 'absent'>, readonly string[]>> = {
   key: ['string', 'binary'],
   headers: ['map<string,binary>', 'map<string,string>'],
   topic: ['string'],

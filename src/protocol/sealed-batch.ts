@@ -37,7 +37,12 @@ export type ColumnSource =
   /** Whether the record has no value. Where a column has it, such a record is a row of nulls but for what is not of the value. */
   | { readonly kind: 'tombstone' }
   /** What of the value has no place in the other columns, as JSON text. */
-  | { readonly kind: 'rescue' };
+  | { readonly kind: 'rescue' }
+  /** Which of these columns the record leaves as they are: a bit for each, no bytes where it has a value for all. */
+  | { readonly kind: 'absent'; readonly columns: readonly string[]; readonly when: AbsentWhen };
+
+/** When a record leaves a column as it is: its member is not there, or (also) has the value that Debezium gives what did not change. */
+export type AbsentWhen = 'missing' | 'unavailable';
 
 /** How the rows of a batch are one for each key. */
 export interface KeyedSpec {
@@ -45,7 +50,14 @@ export interface KeyedSpec {
   /** None: the order of the batch. */
   readonly orderColumns: readonly string[];
   readonly deleted: DeletedMark;
+  /** The column behind those of the table that says what of `columns` a row leaves as it is. Absent: rows are whole. */
+  readonly absent?: { readonly field: Field; readonly columns: readonly string[] } | undefined;
+  /** What an event that truncates its table does. */
+  readonly onTruncate: OnTruncate;
 }
+
+/** All rows end, or it is a dead letter, or it is passed over. */
+export type OnTruncate = 'apply' | 'reject' | 'ignore';
 
 /** What says of a row that its key is deleted: nothing, a column of the table, or one that rows have behind those of the table. */
 export type DeletedMark =

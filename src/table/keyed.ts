@@ -1,13 +1,24 @@
 import type { ColumnBatch } from '../schema/columns.ts';
 import type { AppendIntent, CommitOutcome } from './commit.ts';
 
+/** Rows that leave columns of the table's rows as they are. */
+export interface Patches {
+  /** The table's columns, and behind them for each of `columns` whether the row leaves it as it is; its value is null then. */
+  readonly rows: ColumnBatch;
+  readonly columns: readonly string[];
+}
+
 /** What a batch says of the keys in it: of each key what its last record said. */
 export interface KeyedRows {
   readonly keyColumns: readonly string[];
   /** What decides which of two rows of a key is the later one; of equal ones the batch's. None: the batch's always. */
   readonly orderColumns: readonly string[];
-  /** A row for each key: the key columns and the order columns in their order, and whether the key is deleted. Keys that are not have their row in a staged file. */
+  /** A row for each key: the key columns and the order columns in their order, and whether the key is deleted. Keys that are not have their row in a staged file, or among `patches`. */
   readonly keys: ColumnBatch;
+  /** Absent: all rows are whole. */
+  readonly patches?: Patches | undefined;
+  /** All rows of the version end first, those of other keys too. */
+  readonly empties?: boolean | undefined;
 }
 
 /** Rows that take the place of those with the same keys, keys whose rows end, and the progress they carry; one table version. */

@@ -87,7 +87,7 @@ describe(`keyed tables, seed ${propertySeed}`, () => {
             const wanted = [...model.values()].map(textOf).toSorted();
             const found = (await bench.sql('SELECT id, name, kind, n FROM $accounts')) as readonly Readonly<Record<keyof Row, unknown>>[];
             expect(found.map(textOf).toSorted()).toEqual(wanted);
-            expect(foldedRows(await bench.changes(), ['id', 'name', 'kind', 'n'])).toEqual(wanted);
+            expect(foldedRows(await bench.changes(), ({ id, name, kind, n }) => textOf({ id, name, kind, n }))).toEqual(wanted);
           } finally {
             await bench.close();
           }

@@ -62,7 +62,7 @@ describe(`tables that are taken over, seed ${propertySeed}`, () => {
             const wanted = [...lastOf(inserts.flat(), ordered), '9|0|new'].toSorted();
             const found = (await bench.sql('SELECT id, a, b FROM $accounts')) as readonly Readonly<Record<keyof Row, unknown>>[];
             expect(found.map(textOf).toSorted()).toEqual(wanted);
-            expect(foldedRows(await bench.changes(), ['id', 'a', 'b'])).toEqual(wanted);
+            expect(foldedRows(await bench.changes(), ({ id, a, b }) => textOf({ id, a, b }))).toEqual(wanted);
           } finally {
             await bench.close();
           }

@@ -1,8 +1,11 @@
-/** What a reader of a feed has in the end, as sorted texts of some columns, who removes exactly the rows that images before a change tell of. */
-export function foldedRows(changes: readonly Readonly<Record<string, unknown>>[], columns: readonly string[]): readonly string[] {
+/** What a reader of a feed has in the end, as sorted texts, who removes exactly the rows that images before a change tell of. */
+export function foldedRows<Change extends Readonly<Record<string, unknown>>>(
+  changes: readonly Change[],
+  textOf: (row: Change) => string,
+): readonly string[] {
   const rows: string[] = [];
   for (const change of changes) {
-    const text = columns.map((name) => change[name]).join('|');
+    const text = textOf(change);
     const type = change['_change_type'];
     if (type === 'insert' || type === 'update_postimage') {
       rows.push(text);

@@ -68,8 +68,7 @@ tables:
   - name: accounts
     format: ${format}
     path: ${this.path}
-    mode: upsert
-${table.map((line) => `    ${line}\n`).join('')}    columns:
+${table.some((line) => line.startsWith('mode:')) ? '' : '    mode: upsert\n'}${table.map((line) => `    ${line}\n`).join('')}    columns:
 ${columns.map((line) => `      - ${line}`).join('\n')}
 ingest:
   routes:

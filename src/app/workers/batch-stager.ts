@@ -1,4 +1,4 @@
-import { present } from '../../base/assert.ts';
+import { assert, present } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Failpoint } from '../../base/failpoint.ts';
 import { type WrittenDataFiles, writeDataFiles } from '../../commit/file-writer.ts';
@@ -16,6 +16,7 @@ import { columnBytes } from '../../schema/column-bytes.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import { concatBatches } from '../../schema/concat.ts';
 import { describeFields } from '../../schema/describe-type.ts';
+import { takeRows } from '../../schema/take.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { OpenStoreWith } from '../../storage/object-store.ts';
 import type { KeyedRows } from '../../table/keyed.ts';
@@ -124,11 +125,15 @@ export class InThreadBatchStager implements BatchStager {
   async #write(task: StageTask, { decoder, transform, places }: Filled, staged: Staged, signal: AbortSignal | undefined): Promise<void> {
     const missing = this.#schemas.takeMissing();
     if (missing.length > 0) throw schemasNeeded(missing);
+    const { emptiedAt } = decoder;
     const batch = decoder.finish();
     if (transform === undefined || places === undefined) {
-      await this.#writeRows(task, [batch], batch.rowCount, staged, signal);
+      if (emptiedAt !== undefined) present(staged.fold, 'only the rows of a keyed table all end').empty();
+      const rows = emptiedAt === undefined ? batch : takeRows(batch, rowNumbers(emptiedAt, batch.rowCount));
+      await this.#writeRows(task, [rows], batch.rowCount, staged, signal);
       return;
     }
+    assert(emptiedAt === undefined, 'events that truncate a table are not applied behind a transform');
     const { clock } = this.#options;
     const maxDecodedBytes = this.#maxDecodedBytes(task);
     const held = { rows: [] as ColumnBatch[], records: 0, bytes: 0 };
@@ -170,12 +175,12 @@ export class InThreadBatchStager implements BatchStager {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const batch = concatBatches(rowsSchema(task), batches);
-    if (batch.rowCount === 0) return;
     if (staged.fold !== undefined) {
-      staged.fold.add(batch);
+      if (batch.rowCount > 0) staged.fold.add(batch);
       staged.folded(records);
       return;
     }
+    if (batch.rowCount === 0) return;
     const written = await this.#writeFiles(task, batch, staged.parts, signal);
     staged.wrote(batch.rowCount, records, written);
   }
@@ -247,10 +252,15 @@ export class InThreadBatchStager implements BatchStager {
 /** The table's columns, those of key and order required whatever the table says, and what rows say besides. */
 function rowsSchema({ write: { schema }, decode: { keyed } }: Pick<StageTask, 'write' | 'decode'>): StructType {
   if (keyed === undefined) return schema;
-  const { keyColumns, orderColumns, deleted } = keyed;
+  const { keyColumns, orderColumns, deleted, absent } = keyed;
   const required = new Set([...keyColumns, ...orderColumns]);
   const fields = schema.fields.map((field) => (required.has(field.name) ? { ...field, nullable: false } : field));
-  return { kind: 'struct', fields: deleted.kind === 'added' ? [...fields, deleted.field] : fields };
+  const added = [...(deleted.kind === 'added' ? [deleted.field] : []), ...(absent === undefined ? [] : [absent.field])];
+  return { kind: 'struct', fields: [...fields, ...added] };
+}
+
+function rowNumbers(from: number, until: number): Int32Array {
+  return Int32Array.from({ length: until - from }, (_, index) => from + index);
 }
 
 /** How a table's records become rows. */

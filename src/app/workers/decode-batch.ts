@@ -55,13 +55,13 @@ export function decodeRecordBatch(
   options: DecodeBatchOptions = {},
 ): DecodedRecordBatch {
   const { maxUnpackedBytes } = options;
-  const rowsBefore = decoder.rowCount;
+  const { rowCount: rowsBefore, emptiedAt } = decoder;
   decoder.startPartition(packed.topic, packed.partition);
   try {
     return decodeRecords(openBatch(bytes, packed, maxUnpackedBytes), packed, decoder, options);
   } catch (error) {
     if (!isServiceError(error) || !unopenable.has(error.code)) throw error;
-    decoder.reset(rowsBefore);
+    decoder.reset(rowsBefore, emptiedAt);
     const reject = unopened(bytes, packed, error);
     return { rejects: [reject], passedOver: [], unread: 0, replayed: 0, read: reject.unopened?.records ?? 0, unpackedBytes: bytes.length };
   }

@@ -3,13 +3,13 @@ import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { KeyedSpec } from '../../protocol/sealed-batch.ts';
 import { isValidAt } from '../../schema/bitmap.ts';
 import { columnBytes } from '../../schema/column-bytes.ts';
-import { type Column, type ColumnBatch, fieldOf, isValid } from '../../schema/columns.ts';
+import { type BytesColumn, type Column, type ColumnBatch, fieldOf, isValid } from '../../schema/columns.ts';
 import { concatBatches } from '../../schema/concat.ts';
 import { takeRows } from '../../schema/take.ts';
 import type { Field, StructType } from '../../schema/types.ts';
-import type { KeyedRows } from '../../table/keyed.ts';
-import { groupRows } from '../group-rows.ts';
-import { rowOrder } from './row-order.ts';
+import type { KeyedRows, Patches } from '../../table/keyed.ts';
+import { AbsentBits, type AbsentColumn } from './absent-bits.ts';
+import { lastRows } from './last-rows.ts';
 
 /** What is left of the rows of a batch when only the last one of each key counts. */
 interface Folded {
@@ -18,12 +18,13 @@ interface Folded {
   readonly keyed: KeyedRows;
 }
 
-/** Takes the rows of a batch in their order and keeps the last of each key. */
+/** Takes the rows of a batch in their order and keeps the last of each key, with what earlier ones have that it leaves as it is. */
 export class KeyFold {
   readonly #schema: StructType;
   readonly #spec: KeyedSpec;
   readonly #maxBytes: number;
   #rows: ColumnBatch | undefined;
+  #empties = false;
 
   /** `schema`: of the table's rows. `maxBytes`: what the rows that are kept may take in memory. */
   constructor(schema: StructType, spec: KeyedSpec, maxBytes: number) {
@@ -33,33 +34,45 @@ export class KeyFold {
   }
 
   /**
-   * `batch`: rows of the table, with the column that `KeyedSpec.deleted` adds.
+   * `batch`: rows of the table, with the columns that `KeyedSpec` adds.
    *
    * @throws ServiceError `KEYED_BATCH_TOO_LARGE` (kind invalid) when what is kept does not fit in memory.
    */
   add(batch: ColumnBatch): void {
     const all = concatBatches(batch.schema, this.#rows === undefined ? [batch] : [this.#rows, batch]);
-    const last = lastOfKeys(all, this.#spec);
-    this.#rows = last.length === all.rowCount ? all : takeRows(all, last);
+    const { keyColumns, orderColumns } = this.#spec;
+    this.#rows = lastRows({
+      batch: all,
+      keys: requiredOf(all, keyColumns),
+      order: requiredOf(all, orderColumns),
+      deleted: () => deletedBits(all, this.#spec),
+      absent: this.#absentIn(all),
+      onNothing: this.#empties,
+    });
     const bytes = this.#rows.columns.reduce((sum, column) => sum + columnBytes(column), 0);
     if (bytes > this.#maxBytes) throw tooLarge(bytes, this.#maxBytes);
   }
 
-  /** What is left; `undefined`: there were no rows. */
-  take(): Folded | undefined {
-    const all = this.#rows;
+  /** All rows of the table end, those taken so far too. */
+  empty(): void {
     this.#rows = undefined;
-    if (all === undefined || all.rowCount === 0) return undefined;
+    this.#empties = true;
+  }
+
+  /** What is left; `undefined`: nothing becomes of the table. */
+  take(): Folded | undefined {
+    const all = this.#rows ?? concatBatches(this.#schema, []);
+    const empties = this.#empties;
+    this.#rows = undefined;
+    this.#empties = false;
+    if (all.rowCount === 0 && !empties) return undefined;
     const { keyColumns, orderColumns } = this.#spec;
     const told = [...keyColumns, ...orderColumns];
-    const deleted = deletedBits(all, this.#spec);
-    const kept = new Int32Array(all.rowCount);
-    let count = 0;
-    for (let row = 0; row < all.rowCount; row++) {
-      if (isValidAt(deleted, row)) continue;
-      kept[count] = row;
-      count += 1;
-    }
+    const deleted = all.rowCount === 0 ? new Uint8Array(0) : deletedBits(all, this.#spec);
+    const absent = this.#absentIn(all);
+    const bits = absent === undefined ? undefined : new AbsentBits(all.columns[absent.index] as BytesColumn);
+    const [whole, partial]: [number[], number[]] = [[], []];
+    for (let row = 0; row < all.rowCount; row++) if (!isValidAt(deleted, row)) (bits?.hasAny(row) === true ? partial : whole).push(row);
     const ofTable: ColumnBatch = {
       schema: this.#schema,
       rowCount: all.rowCount,
@@ -75,31 +88,40 @@ export class KeyFold {
     };
     const fields = [...told.map((name) => fieldNamed(all, name)), deletedField];
     return {
-      rows: count === all.rowCount ? ofTable : takeRows(ofTable, kept.subarray(0, count)),
+      rows: whole.length === all.rowCount ? ofTable : takeRows(ofTable, Int32Array.from(whole)),
       keyed: {
         keyColumns,
         orderColumns,
+        ...(empties ? { empties } : {}),
+        ...(bits === undefined || partial.length === 0 ? {} : { patches: this.#patches(ofTable, bits, Int32Array.from(partial)) }),
         keys: { schema: { kind: 'struct', fields }, rowCount: all.rowCount, columns: [...requiredOf(all, told), mark] },
       },
     };
   }
+
+  #patches(ofTable: ColumnBatch, bits: AbsentBits, partial: Int32Array): Patches {
+    const flags = (this.#spec.absent?.columns ?? []).flatMap((name, bit) => {
+      const flag = bits.flags(partial, bit);
+      return flag === undefined ? [] : [{ name, flag }];
+    });
+    const { columns } = takeRows(ofTable, partial);
+    const fields = [...this.#schema.fields, ...flags.map(({ name }) => ({ ...deletedField, name: `left ${name}` }))];
+    return {
+      rows: { schema: { kind: 'struct', fields }, rowCount: partial.length, columns: [...columns, ...flags.map(({ flag }) => flag)] },
+      columns: flags.map(({ name }) => name),
+    };
+  }
+
+  /** Where the rows say what they leave as it is. */
+  #absentIn({ schema: { fields } }: ColumnBatch): AbsentColumn | undefined {
+    const { absent } = this.#spec;
+    const placeOf = (name: string): number => fields.findIndex((field) => field.name === name);
+    const index = absent === undefined ? -1 : placeOf(absent.field.name);
+    return absent === undefined || index < 0 ? undefined : { index, columns: absent.columns.map(placeOf) };
+  }
 }
 
 const deletedField: Field = { name: 'deleted', type: { kind: 'boolean' }, nullable: false };
-
-/** The last row of each key by the order, of rows of one order the last that came; ascending. Keys are equal when the bits of all their columns are. */
-function lastOfKeys(batch: ColumnBatch, { keyColumns, orderColumns }: KeyedSpec): Int32Array {
-  const { rowCount } = batch;
-  const { codes, count } = groupRows(requiredOf(batch, keyColumns), rowCount, () => undefined);
-  const last = new Int32Array(count).fill(-1);
-  const compare = rowOrder(requiredOf(batch, orderColumns));
-  for (let row = 0; row < rowCount; row++) {
-    const code = codes[row] ?? 0;
-    const known = last[code] ?? -1;
-    if (known < 0 || compare(row, known) >= 0) last[code] = row;
-  }
-  return last.sort();
-}
 
 function requiredOf(batch: ColumnBatch, names: readonly string[]): readonly Column[] {
   return names.map((name) => {

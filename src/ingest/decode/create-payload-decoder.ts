@@ -93,11 +93,12 @@ function jsonRoot(
   const unread = noticed === undefined ? counted : noticed.noticing(counted);
   const nested = withinMembers(noticed, rescued);
   const readable = (part: ConnectSchema | undefined, all: readonly PayloadMember[]): readonly Member[] =>
-    all.map(({ name, label, nullable, column }) => {
+    all.map(({ name, label, nullable, column, onAbsent }) => {
       return {
         name,
         label,
         nullable,
+        onAbsent,
         reader: connectReader(part?.fields.get(name), column, rescued === undefined ? unknownMembers : 'ignore', nested),
       };
     });

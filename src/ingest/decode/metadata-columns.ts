@@ -25,7 +25,7 @@ export interface MetadataColumn {
   append(record: SourceRecord, origin: RecordOrigin): Rejection | undefined;
 }
 
-type MetadataSource = Exclude<ColumnSource, { kind: 'value' | 'rescue' }>;
+type MetadataSource = Exclude<ColumnSource, { kind: 'value' | 'rescue' | 'absent' }>;
 const noTimestamp = -1;
 const firstEpochMs = -62_135_596_800_000;
 const untilEpochMs = 253_402_300_800_000;

@@ -12,6 +12,8 @@ export interface PayloadMember {
   readonly nullable: boolean;
   readonly type: DataType;
   readonly column: ColumnBuilder;
+  /** Told when the payload does not have the member, and the column gets null for it. */
+  readonly onAbsent?: (() => void) | undefined;
 }
 
 /** How many members of payloads no column took, of the row's own and not of those inside of them. */

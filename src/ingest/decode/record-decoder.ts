@@ -1,14 +1,15 @@
 import { endianness } from 'node:os';
-import { assert } from '../../base/assert.ts';
+import { assert, present } from '../../base/assert.ts';
 import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { BytesBuilder } from '../../codec/columns/bytes-builder.ts';
 import type { ColumnBuilder } from '../../codec/columns/column-builder.ts';
 import { createBuilder } from '../../codec/columns/create-builder.ts';
-import type { ColumnSource, DecodeSpec, RejectedPart } from '../../protocol/sealed-batch.ts';
+import type { ColumnSource, DecodeSpec, OnTruncate, RejectedPart } from '../../protocol/sealed-batch.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import { NeedsOfRecords } from '../evolve/needs-of-records.ts';
 import { type EvolvingRow, type RowNeeds } from '../evolve/row-needs.ts';
+import { AbsentValues } from './absent-values.ts';
 import { wholeValue } from './avro/avro-payload.ts';
 import type { RecordPart } from './avro/schema-reference.ts';
 import type { UnpackBudget } from './compressed-payload.ts';
@@ -20,7 +21,7 @@ import { createMetadataColumn, type MetadataColumn, type RecordOrigin } from './
 import { defaultMaxDepth, highestMaxDepth } from './nesting-depth.ts';
 import type { PayloadDecoder, PayloadMember, UnreadMembers } from './payload-decoder.ts';
 import type { Refusal, Rejection } from './rejection.ts';
-import { refusedTruncation, unavailableRejection } from './replaced-rows.ts';
+import { leaveUnavailable, type ReplacedColumn, truncationAs } from './replaced-rows.ts';
 import { RescuedMembers } from './rescued-members.ts';
 import type { SourceRecord } from './source-record.ts';
 
@@ -58,8 +59,10 @@ export class RecordDecoder {
   readonly #metadata: readonly MetadataOfPart[];
   readonly #filled: readonly FilledColumn[];
   /** Columns whose value an event may lack, where it must not. */
-  readonly #replaced: readonly FilledColumn[];
-  readonly #refusesTruncation: boolean;
+  readonly #replaced: readonly ReplacedColumn[];
+  /** Of a table whose rows are replaced by key, with records that are events. */
+  readonly #onTruncate: OnTruncate | undefined;
+  readonly #absent: AbsentValues | undefined;
   /** `undefined` when no column reads the value: it may then be anything. */
   readonly #value: PayloadDecoder | undefined;
   readonly #key: PayloadDecoder | undefined;
@@ -76,6 +79,7 @@ export class RecordDecoder {
   readonly #budget: UnpackBudget;
   #origin: RecordOrigin = { topic: new Uint8Array(0), partition: 0 };
   #rowCount = 0;
+  #emptiedAt: number | undefined;
 
   /**
    * @throws ServiceError `DECODE_SPEC_INVALID` (kind invalid) when the sources do not fit the schema, `DECODE_TYPE_UNSUPPORTED` (kind
@@ -92,6 +96,7 @@ export class RecordDecoder {
     const metadata: MetadataOfPart[] = [];
     const values: PayloadMember[] = [];
     const keys: PayloadMember[] = [];
+    this.#absent = absentValues(spec);
     schema.fields.forEach((field, index) => {
       const source = spec.sources[index];
       assert(source !== undefined, 'there are as many sources as fields');
@@ -102,10 +107,11 @@ export class RecordDecoder {
         const members = source.kind === 'value' ? values : keys;
         if (members.some((member) => member.name === name))
           throw invalidSpec(`two columns take the member "${name}"${source.kind === 'key' ? ' of the key' : ''}`);
-        members.push({ name, label: field.name, nullable: field.nullable, type: field.type, column });
+        const onAbsent = source.kind === 'value' ? this.#whenMissing(field.name) : undefined;
+        members.push({ name, label: field.name, nullable: field.nullable, type: field.type, column, onAbsent });
       } else {
         assert(source.kind !== 'value', 'a column from the value takes a member of it');
-        const made = source.kind === 'rescue' ? this.#rescue(field) : createMetadataColumn(source, field);
+        const made = this.#columnOf(source, field);
         ({ column } = made);
         metadata.push({ metadata: made, part: source.kind === 'key' || source.kind === 'headers' ? source.kind : undefined });
       }
@@ -116,8 +122,8 @@ export class RecordDecoder {
     this.#metadata = metadata;
     const { partitionColumns = [] } = options;
     this.#filled = textColumns(schema, columns, (field) => refusesEmptyText(field, partitionColumns));
-    this.#refusesTruncation = spec.keyed !== undefined && spec.value?.envelope !== undefined;
-    this.#replaced = this.#refusesTruncation ? textColumns(schema, columns, (_, index) => spec.sources[index]?.kind === 'value') : [];
+    this.#onTruncate = spec.value?.envelope === undefined ? undefined : spec.keyed?.onTruncate;
+    this.#replaced = this.#onTruncate === undefined ? [] : this.#replacedColumns(schema, spec);
     const { unknownMembers } = spec;
     const { schemas = new KnownSchemas(), maxUnpackedBytes: maxBytes = defaultMaxUnpackedBytes } = options;
     this.#needs = spec.evolve === undefined ? undefined : new NeedsOfRecords(evolvingRow(schema, values, spec), spec.evolve);
@@ -189,17 +195,19 @@ export class RecordDecoder {
    */
   decode(record: SourceRecord): Refusal | undefined {
     this.#rescued?.begin();
+    this.#absent?.begin();
     const refusal =
       (this.#value === undefined ? undefined : this.#decodeValue(this.#value, record)) ??
       (this.#key === undefined ? undefined : this.#decodeKey(this.#key, record)) ??
+      (this.#replaced.length === 0 ? undefined : leaveUnavailable(this.#replaced, this.#rowCount)) ??
       (this.#metadata.length === 0 ? undefined : this.#appendMetadata(record)) ??
-      (this.#filled.length === 0 || this.#isTaken(record) ? undefined : refusalOf(this.#filled, emptyTextRejection)) ??
-      (this.#replaced.length === 0 ? undefined : refusalOf(this.#replaced, unavailableRejection));
+      (this.#filled.length === 0 || this.#isTaken(record) ? undefined : refusalOf(this.#filled, emptyTextRejection));
     if (refusal === undefined) {
       this.#rowCount += 1;
       return undefined;
     }
     this.#truncate(this.#rowCount);
+    if (refusal.noRow === 'truncate' && this.#onTruncate === 'apply') this.#emptiedAt = this.#rowCount;
     if (refusal.missing !== undefined) this.#needs?.seeMissing(refusal.missing);
     return refusal;
   }
@@ -208,13 +216,46 @@ export class RecordDecoder {
   finish(): ColumnBatch {
     const batch = { schema: this.#schema, rowCount: this.#rowCount, columns: this.#columns.map((column) => column.finish()) };
     this.#rowCount = 0;
+    this.#emptiedAt = undefined;
     return batch;
   }
 
-  /** Forgets all rows behind the first `rowCount`. */
-  reset(rowCount = 0): void {
+  /** Rows before this one end, whatever key they have: an event truncated their table. `undefined`: there was none. */
+  get emptiedAt(): number | undefined {
+    return this.#emptiedAt;
+  }
+
+  /** Forgets all rows behind the first `rowCount`, and what else the records since told. */
+  reset(rowCount = 0, emptiedAt?: number): void {
     this.#truncate(rowCount);
     this.#rowCount = rowCount;
+    this.#emptiedAt = emptiedAt;
+  }
+
+  #columnOf(source: Exclude<ColumnSource, { kind: 'value' }>, field: Field): MetadataColumn {
+    if (source.kind === 'rescue') return this.#rescue(field);
+    if (source.kind === 'absent') return present(this.#absent, 'its source is among the sources');
+    return createMetadataColumn(source, field);
+  }
+
+  #replacedColumns(schema: StructType, { sources }: DecodeSpec): readonly ReplacedColumn[] {
+    const ofEvents = textColumns(schema, this.#columns, (_, index) => sources[index]?.kind === 'value');
+    return ofEvents.map((each) => ({ ...each, leave: this.#leaving(each.name) }));
+  }
+
+  #whenMissing(name: string): (() => void) | undefined {
+    return this.#absent?.whenMissing === true ? this.#leaving(name) : undefined;
+  }
+
+  /** Tells that the record leaves a column as it is; `undefined`: it must not. */
+  #leaving(name: string): (() => void) | undefined {
+    const absent = this.#absent;
+    const bit = absent?.bitOf(name) ?? -1;
+    return absent === undefined || bit < 0
+      ? undefined
+      : () => {
+          absent.note(bit);
+        };
   }
 
   #rescue({ name, type }: Field): RescuedMembers {
@@ -239,7 +280,7 @@ export class RecordDecoder {
         ? ({ reason: 'null-value', message: 'the record has no value' } as const)
         : decoder.decode(record, valueStart, valueEnd);
     if (refusal?.reason === 'null-value' && this.#skipsTombstones) return { noRow: 'tombstone' };
-    return refusal === undefined || !this.#refusesTruncation ? refusal : refusedTruncation(refusal);
+    return refusal === undefined || this.#onTruncate === undefined ? refusal : truncationAs(refusal, this.#onTruncate);
   }
 
   #decodeKey(decoder: PayloadDecoder, record: SourceRecord): Refusal | undefined {
@@ -271,6 +312,11 @@ export class RecordDecoder {
   #truncate(length: number): void {
     for (const column of this.#columns) column.truncate(length);
   }
+}
+
+function absentValues({ sources }: DecodeSpec): AbsentValues | undefined {
+  const source = sources.find(({ kind }) => kind === 'absent');
+  return source?.kind === 'absent' ? new AbsentValues(source) : undefined;
 }
 
 function textColumns(

@@ -1,20 +1,39 @@
 import type { BytesBuilder } from '../../codec/columns/bytes-builder.ts';
+import type { OnTruncate } from '../../protocol/sealed-batch.ts';
 import type { Refusal, Rejection } from './rejection.ts';
 
 /** What Debezium writes for a large value that did not change (`unavailable.value.placeholder`). */
 const unavailable: Uint8Array = new TextEncoder().encode('__debezium_unavailable_value');
 
-/** Of a column that has just got a value, where rows are replaced whole: whether the event has it at all. */
-export function unavailableRejection(name: string, column: BytesBuilder): Rejection | undefined {
-  if (!column.lastIs(unavailable)) return undefined;
+/** A column whose value an event may lack, where rows are replaced by key. */
+export interface ReplacedColumn {
+  readonly name: string;
+  readonly column: BytesBuilder;
+  /** Says that the row leaves the column as it is. Absent: it must have a value. */
+  readonly leave?: (() => void) | undefined;
+}
+
+/** Of columns that have just got value `row`: where the event does not have it, the row leaves the column as it is, or is rejected. */
+export function leaveUnavailable(columns: readonly ReplacedColumn[], row: number): Rejection | undefined {
+  for (const { name, column, leave } of columns) {
+    if (!column.lastIs(unavailable)) continue;
+    if (leave === undefined) return lacking(name);
+    column.truncate(row);
+    column.appendNull();
+    leave();
+  }
+  return undefined;
+}
+
+function lacking(name: string): Rejection {
   return {
     reason: 'missing-required',
-    message: `column "${name}": the event does not have the value, which did not change, and a row of the table is replaced whole`,
+    message: `column "${name}": the event does not have the value, which did not change, and the column must have one`,
   };
 }
 
-/** Of what is no row, as a table takes it whose rows are replaced by key: a truncation would have to end all of them. */
-export function refusedTruncation(refusal: Refusal): Refusal {
-  if (refusal.noRow !== 'truncate') return refusal;
-  return { reason: 'not-an-event', message: 'the event truncates its table, which a table of mode upsert does not follow: its rows stay' };
+/** Of what is no row, as a table takes it whose rows are replaced by key. */
+export function truncationAs(refusal: Refusal, onTruncate: OnTruncate): Refusal {
+  if (refusal.noRow !== 'truncate' || onTruncate !== 'reject') return refusal;
+  return { reason: 'not-an-event', message: 'the event truncates its table, whose rows stay here (tables[].onTruncate)' };
 }

@@ -6,7 +6,7 @@ import type { DataType, StructType } from '../../schema/types.ts';
 import type { KnownSchemas } from '../decode/known-schemas.ts';
 import { RecordDecoder, type RecordDecoderOptions } from '../decode/record-decoder.ts';
 import type { Refusal } from '../decode/rejection.ts';
-import { refusedTruncation } from '../decode/replaced-rows.ts';
+import { truncationAs } from '../decode/replaced-rows.ts';
 import type { SourceRecord } from '../decode/source-record.ts';
 import { wholePattern } from '../whole-pattern.ts';
 import { keyText } from './key-text.ts';
@@ -102,7 +102,7 @@ export class DivisionKeys {
     switch (key.kind) {
       case 'member': {
         const refusal = this.#decoder?.decode(record);
-        return refusal === undefined || !this.#keyed ? refusal : refusedTruncation(refusal);
+        return refusal === undefined || !this.#keyed ? refusal : truncationAs(refusal, 'reject');
       }
       case 'header': {
         const value = record.headers().findLast(([name]) => name === key.name)?.[1];

@@ -1,5 +1,5 @@
 import { serviceError } from '../../base/errors.ts';
-import type { ColumnSource, DecodeSpec, DeletedMark } from '../../protocol/sealed-batch.ts';
+import type { ColumnSource, DecodeSpec, DeletedMark, OnTruncate } from '../../protocol/sealed-batch.ts';
 import type { TransformOutput, TransformSpec } from '../../protocol/transform-spec.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import { compileTransform } from '../transform/compile-transform.ts';
@@ -16,6 +16,9 @@ export interface KeyedSettings {
   readonly keyColumns: readonly string[];
   readonly orderColumns: readonly string[];
   readonly deleteWhen: DeleteWhen;
+  /** A member that a record does not have leaves the column of its row as it is. */
+  readonly patches: boolean;
+  readonly onTruncate: OnTruncate;
 }
 
 /** Types whose values are equal exactly when their bits are. */
@@ -40,9 +43,42 @@ const deletedMember: ColumnSource = { kind: 'value', name: '__deleted' };
  * @param table columns of the table, in the order of `spec`.
  * @throws ServiceError `TRANSFORM_INVALID` (kind invalid) for a condition that cannot be.
  */
-export function keyedDecoding(spec: DecodeSpec, { keyColumns, orderColumns, deleteWhen }: KeyedSettings, table: StructType): DecodeSpec {
+export function keyedDecoding(spec: DecodeSpec, settings: KeyedSettings, table: StructType): DecodeSpec {
+  const { keyColumns, orderColumns, deleteWhen, onTruncate } = settings;
   const { deleted, ...decoding } = marked(spec, deleteWhen, table);
-  return { ...decoding, keyed: { keyColumns, orderColumns, deleted } };
+  const keyed = { keyColumns, orderColumns, deleted, onTruncate };
+  const columns = absentColumns(spec, settings, table);
+  if (columns.length === 0) return { ...decoding, keyed };
+  const field: Field = { ...addedField({ kind: 'struct', fields: fieldsWith(table, deleted) }, '__leaves'), type: { kind: 'binary' } };
+  const source: ColumnSource = { kind: 'absent', columns, when: settings.patches ? 'missing' : 'unavailable' };
+  const { transform } = decoding;
+  const read = { ...decoding, sources: [...decoding.sources, source], keyed: { ...keyed, absent: { field, columns } } };
+  return transform === undefined ? read : { ...read, transform: withRecordField(transform, field) };
+}
+
+/**
+ * Columns that a record may leave as they are, which it does by its members alone: behind a transform of the route nobody can tell. Columns that must
+ * have a value have none to leave when their key is new.
+ */
+function absentColumns({ transform, sources, value }: DecodeSpec, settings: KeyedSettings, { fields }: StructType): readonly string[] {
+  const isEvent = value?.envelope !== undefined;
+  if (transform !== undefined || !(isEvent || settings.patches)) return [];
+  const whole = new Set([...settings.keyColumns, ...settings.orderColumns]);
+  return fields.flatMap(({ name, nullable, type }, index) => {
+    const mayBeAbsent = settings.patches || type.kind === 'string' || type.kind === 'binary';
+    return sources[index]?.kind === 'value' && nullable && !whole.has(name) && mayBeAbsent ? [name] : [];
+  });
+}
+
+function fieldsWith({ fields }: StructType, deleted: DeletedMark): readonly Field[] {
+  return deleted.kind === 'added' ? [...fields, deleted.field] : fields;
+}
+
+/** Reads one more field of the record, and has it as it is. */
+function withRecordField(transform: TransformSpec, field: Field): TransformSpec {
+  const column = transform.record.fields.length;
+  const record: StructType = { kind: 'struct', fields: [...transform.record.fields, field] };
+  return withOutput({ ...transform, record }, { kind: 'record', column });
 }
 
 function marked(spec: DecodeSpec, deleteWhen: DeleteWhen, table: StructType): DecodeSpec & { readonly deleted: DeletedMark } {
@@ -74,8 +110,7 @@ function withMember(spec: DecodeSpec, source: ColumnSource, table: StructType): 
   const field = addedField({ kind: 'struct', fields: [...table.fields, ...record.fields] });
   const read = { ...spec, sources: [...sources, source], deleted: { kind: 'added', field } } as const;
   if (transform === undefined) return read;
-  const more: StructType = { kind: 'struct', fields: [...record.fields, field] };
-  return { ...read, transform: withOutput({ ...transform, record: more }, { kind: 'record', column: record.fields.length }) };
+  return { ...read, transform: withRecordField(transform, field) };
 }
 
 function withCondition(spec: DecodeSpec, condition: string, table: StructType): DecodeSpec & { readonly deleted: DeletedMark } {
@@ -100,8 +135,8 @@ function withOutput(transform: TransformSpec, output: TransformOutput): Transfor
 }
 
 /** A boolean under a name that no column has. */
-function addedField({ fields }: StructType): Field {
-  let name = '__deletes_key';
+function addedField({ fields }: StructType, wanted = '__deletes_key'): Field {
+  let name = wanted;
   while (fields.some((field) => field.name.toLowerCase() === name)) name = `_${name}`;
   return { name, type: { kind: 'boolean' }, nullable: true };
 }

@@ -81,7 +81,7 @@ async function deletion<File>(
 }
 
 /** Rows a reader gets: by the metadata, and counted where those do not say. */
-async function countLiveRows<File>(table: RowTable<File>, files: readonly File[]): Promise<bigint> {
+export async function countLiveRows<File>(table: RowTable<File>, files: readonly File[]): Promise<bigint> {
   const known = files.map((file) => table.liveRows(file));
   const sum = BigInt(known.reduce<number>((total, rows) => total + (rows ?? 0), 0));
   const uncounted = files.filter((_, index) => known[index] === undefined);

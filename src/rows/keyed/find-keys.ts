@@ -2,10 +2,12 @@ import { present } from '../../base/assert.ts';
 import type { HeldRelation } from '../../engine/engine.ts';
 import { conjunction, type Expression } from '../../expr/expression.ts';
 import { quoteName } from '../../expr/sql/engine-sql.ts';
+import { countOnes } from '../../schema/bitmap.ts';
 import { fieldOf } from '../../schema/columns.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import type { KeyedRows } from '../../table/keyed.ts';
 import type { Relation } from '../../table/relation.ts';
+import { countLiveRows } from '../change/delete-rows.ts';
 import { countRows } from '../change/engine-counts.ts';
 import { type HiddenNames, hiddenNames } from '../change/hidden-names.ts';
 import { RowScope } from '../change/row-scope.ts';
@@ -37,6 +39,35 @@ export interface FoundKeys<File> {
   readonly filesLookedAt: number;
 }
 
+/** What an upsert finds that empties the table first: all rows end with their files. */
+export async function endAllRows<File>(table: RowTable<File>, { keyColumns, keys }: KeyedRows): Promise<FoundKeys<File>> {
+  const files = await table.filesFor(undefined);
+  const deletedRows = Number(await countLiveRows(table, files));
+  table.end(files);
+  const deleted = keys.columns.at(-1);
+  const upserts = deleted?.layout === 'boolean' ? keys.rowCount - countOnes(deleted.bits, keys.rowCount) : 0;
+  return { ...nothingFound(table.schema, keyColumns), upserts, deletedRows };
+}
+
+function nothingFound(
+  schema: StructType,
+  keyColumns: readonly string[],
+): FoundKeys<never> & { readonly rows: undefined; readonly touched: undefined } {
+  return {
+    hidden: hiddenNames([schema]),
+    keyColumns,
+    rows: undefined,
+    touched: undefined,
+    late: undefined,
+    lateKeys: 0,
+    lateUpserts: 0,
+    upserts: 0,
+    updatedRows: 0,
+    deletedRows: 0,
+    filesLookedAt: 0,
+  };
+}
+
 /**
  * Reads the keys of the files that may hold some of the batch's. Of several rows of one key, which others must have written, one is replaced and
  * the others end.
@@ -44,23 +75,12 @@ export interface FoundKeys<File> {
 export async function findKeys<File>(table: RowTable<File>, keyed: KeyedRows): Promise<FoundKeys<File>> {
   const { work, schema } = table;
   const { keyColumns, orderColumns } = keyed;
-  const hidden = hiddenNames([schema]);
+  const found = nothingFound(schema, keyColumns);
+  const { hidden } = found;
   const source = await holdKeys(table, keyed);
   const upserts = Number(await countRows(work, { sql: `SELECT 1 FROM (${source.sql}) WHERE NOT ${deletedSql}`, schema: source.schema }));
   const files = await table.filesFor(await keyCondition(table, keyColumns, source));
-  const nothing = {
-    hidden,
-    keyColumns,
-    rows: undefined,
-    touched: undefined,
-    late: undefined,
-    lateKeys: 0,
-    lateUpserts: 0,
-    upserts,
-    updatedRows: 0,
-    deletedRows: 0,
-    filesLookedAt: files.length,
-  };
+  const nothing = { ...found, upserts, filesLookedAt: files.length };
   if (files.length === 0) return nothing;
   const scan = await holdTarget(table, files, { withPositions: true });
   const matched = matches(schema, { keyColumns, orderColumns, hidden, scan, source });

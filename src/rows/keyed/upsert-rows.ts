@@ -9,8 +9,10 @@ import type { KeyedRows, TriedUpsert } from '../../table/keyed.ts';
 import type { Relation } from '../../table/relation.ts';
 import { recordChanges, rewriteFiles } from '../change/rewrite-files.ts';
 import { changeTypeField, type RowClause } from '../change/rewrite-sql.ts';
+import { unionOf } from '../merge/insert-values.ts';
 import type { RowTable } from '../row-table.ts';
-import { clauseOf, type FoundKeys, findKeys, keyEquality } from './find-keys.ts';
+import { clauseOf, endAllRows, type FoundKeys, findKeys, keyEquality } from './find-keys.ts';
+import { type PatchedRows, patchedRows } from './patched-rows.ts';
 import { joinReplacements } from './replacement-join.ts';
 
 /** A table under one upsert of staged files. */
@@ -28,11 +30,13 @@ export async function upsertRows<File>(table: KeyedRowTable<File>, keyed: KeyedR
   const { work } = table;
   try {
     const startedMs = work.clock.monotonicMs();
-    const found = await findKeys(table, keyed);
+    const found = await (keyed.empties === true ? endAllRows(table, keyed) : findKeys(table, keyed));
     const lookupMs = work.clock.monotonicMs() - startedMs;
     await failpoint('after-key-lookup');
-    const staged = await onTime(table, found);
-    await endRows(table, found, staged);
+    const patched = await patchedRows(table, keyed, found);
+    const staged = await onTime(table, found, patched);
+    await endRows(table, found, { staged, patched });
+    if (patched !== undefined && patched.count > 0) await table.write(patched.rows);
     await failpoint('after-key-marks');
     const outcome = await table.tryCommit();
     if (outcome.kind === 'conflicted') await table.discard();
@@ -52,6 +56,7 @@ export async function upsertRows<File>(table: KeyedRowTable<File>, keyed: KeyedR
 async function onTime<File>(
   table: KeyedRowTable<File>,
   { late, lateUpserts, upserts, hidden, keyColumns }: FoundKeys<File>,
+  patched: PatchedRows | undefined,
 ): Promise<Relation | undefined> {
   if (late === undefined || lateUpserts === 0) return undefined;
   const staged = await table.work.holding(table.stagedRows());
@@ -63,12 +68,16 @@ async function onTime<File>(
     sql: `SELECT s.* FROM (${staged.sql}) s WHERE NOT EXISTS (SELECT 1 FROM (${late.sql}) l WHERE ${same})`,
     schema: staged.schema,
   };
-  await table.replaceStaged(rows, upserts);
+  await table.replaceStaged(rows, upserts - (patched?.count ?? 0));
   return rows;
 }
 
 /** The rows end where they are, whatever takes their place stands in the staged files. */
-async function endRows<File>(table: KeyedRowTable<File>, found: FoundKeys<File>, rewritten: Relation | undefined): Promise<void> {
+async function endRows<File>(
+  table: KeyedRowTable<File>,
+  found: FoundKeys<File>,
+  made: { readonly staged: Relation | undefined; readonly patched: PatchedRows | undefined },
+): Promise<void> {
   const { touched, hidden } = found;
   if (touched === undefined) return;
   const ends: RowClause = { kind: 'delete' };
@@ -81,16 +90,17 @@ async function endRows<File>(table: KeyedRowTable<File>, found: FoundKeys<File>,
   await rewriteFiles(table, { ...rewrite, shape: { hidden, clauses: [ends, ends], derived: [] }, recordsApart: true });
   // Rows that only end, by marks, are seen by comparing the marks; what comes beside them, by its files.
   if (!table.recordsChanges || (table.marksRows && found.updatedRows === 0)) return;
-  const staged = rewritten ?? (await table.work.holding(table.stagedRows()));
+  const staged = made.staged ?? (await table.work.holding(table.stagedRows()));
+  const rows = made.patched === undefined ? staged : unionOf([staged, made.patched.rows], staged.schema);
   const clauses: RowClause[] = [];
   clauses[clauseOf.end] = ends;
   clauses[clauseOf.replace] = { kind: 'update', values: replacedBy(table, found), checks: [] };
   await recordChanges(table, {
     ...rewrite,
     shape: { hidden, clauses, derived: [] },
-    touched: (scan, files) => withReplacements(table, found, { touched: touched.among(scan, files), staged }),
+    touched: (scan, files) => withReplacements(table, found, { touched: touched.among(scan, files), staged: rows }),
   });
-  if (found.upserts > found.updatedRows) await table.record(insertsOf(found, staged));
+  if (found.upserts > found.updatedRows) await table.record(insertsOf(found, rows));
 }
 
 /** Every column of a replaced row is that of the row in its place. */

@@ -127,7 +127,7 @@ describe('what deletes a key', () => {
   const event = (op: string, before: unknown, after: unknown): { readonly value: string } =>
     json({ op, before, after, source: {}, ts_ms: 1 });
 
-  it('is the operation of a change event; what would make the table wrong is a dead letter that says why', async () => {
+  it('is the operation of a change event; one that truncates is a dead letter that says so', async () => {
     const accounts = bench({ format: 'delta', columns, table: ['keyColumns: [id]'], route: ['value: { envelope: debezium }'] });
     await accounts.commit(
       event('c', null, { id: 1, kind: 'a', n: 1 }),
@@ -139,18 +139,75 @@ describe('what deletes a key', () => {
       event('u', { id: 3, kind: 'a', n: 1 }, { id: 3, kind: 'b', n: 4 }),
     );
     expect(await accounts.sql('SELECT * FROM $accounts ORDER BY id')).toEqual([
-      { id: 2n, kind: 'a', n: 2 },
+      { id: 2n, kind: 'a', n: 3 },
       { id: 3n, kind: 'b', n: 4 },
     ]);
     expect(accounts.rejects.map(({ offset, reason, message }) => [offset, reason, message])).toEqual([
-      [
-        4n,
-        'missing-required',
-        'column "kind": the event does not have the value, which did not change, and a row of the table is replaced whole',
-      ],
-      [5n, 'not-an-event', 'the event truncates its table, which a table of mode upsert does not follow: its rows stay'],
+      [5n, 'not-an-event', 'the event truncates its table, whose rows stay here (tables[].onTruncate)'],
     ]);
   });
+
+  it.each(['apply', 'ignore'])(
+    'is an event that truncates where the table is told to %s it, in the order of the topic',
+    async (onTruncate) => {
+      const table = ['keyColumns: [id]', `onTruncate: ${onTruncate}`];
+      const accounts = bench({ format: 'delta', columns, table, route: ['value: { envelope: debezium }'] });
+      await accounts.commit(event('c', null, { id: 1, kind: 'a', n: 1 }), event('c', null, { id: 2, kind: 'a', n: 2 }));
+      await accounts.commit(
+        event('u', null, { id: 3, kind: 'a', n: 3 }),
+        event('t', null, null),
+        event('c', null, { id: 1, kind: 'b', n: 4 }),
+      );
+      const applied = onTruncate === 'apply';
+      expect((await accounts.sql('SELECT id, kind FROM $accounts ORDER BY id')).map(({ id, kind }) => [id, kind])).toEqual([
+        [1n, 'b'],
+        ...(applied
+          ? []
+          : [
+              [2n, 'a'],
+              [3n, 'a'],
+            ]),
+      ]);
+      expect(deletesOf(await accounts.changes())).toEqual(applied ? ['1 a 1', '2 a 2'] : []);
+      await accounts.commit(event('t', null, null));
+      expect(await accounts.sql('SELECT id FROM $accounts')).toHaveLength(applied ? 0 : 3);
+      expect(accounts.commits.map(({ applied: keys, staged }) => [keys?.deletedRows, staged.passedOver.truncate ?? 0])).toEqual(
+        applied
+          ? [
+              [0, 0],
+              [2, 1],
+              [1, 1],
+            ]
+          : [
+              [0, 0],
+              [0, 1],
+              [undefined, 1],
+            ],
+      );
+    },
+  );
+
+  it.each(['delta', 'iceberg'] as const)(
+    '%s rows keep what their events do not have, whatever comes again by the order',
+    async (format) => {
+      const accounts = bench({
+        format,
+        columns: [...columns, '{ name: __lsn, type: long, nullable: false }'],
+        table: ['keyColumns: [id]', 'orderBy: [__lsn]'],
+        route: ['value: { envelope: debezium }'],
+      });
+      const at = (lsn: number, kind: string, n: number): { readonly value: string } =>
+        json({ op: 'u', before: null, after: { id: 1, kind, n }, source: { lsn }, ts_ms: 1 });
+      const left = '__debezium_unavailable_value';
+      await accounts.commit(at(1, 'a', 1), at(2, left, 2));
+      await accounts.commit(at(3, left, 3));
+      await accounts.commit(at(1, 'a', 1), at(2, left, 2));
+      await accounts.commit(at(2, left, 2), at(3, left, 3), at(4, left, 4), at(4, 'b', 4));
+      await accounts.commit(at(3, left, 3), at(5, left, 5));
+      expect(await accounts.sql('SELECT * FROM $accounts')).toEqual([{ id: 1n, kind: 'b', n: 5, __lsn: 5n }]);
+      expect(accounts.commits.map(({ applied }) => applied?.lateKeys)).toEqual([0, 0, 1, 0, 0]);
+    },
+  );
 
   it('is what the table itself says of each row as deleted, as text too', async () => {
     const withMark = [...columns, '{ name: __deleted, type: string }'];

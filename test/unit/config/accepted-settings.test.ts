@@ -131,6 +131,8 @@ const samples: Readonly<Record<string, unknown>> = {
   'tables[].keyColumns': 'more',
   'tables[].orderBy': 'more',
   'tables[].deleteWhen': 'id < 0',
+  // The others need change events.
+  'tables[].onTruncate': 'reject',
   'tables[].sortBy': 'day(at) desc nulls first, id',
   'tables[].twinOf': 'letters',
   'tables[].columns[].type': 'integer',
@@ -182,7 +184,7 @@ const transform =
 /** Settings of the second table of `base`. */
 const onlyIceberg = /^tables\[\]\.(catalog|identifier|partitioning|identifierColumns|sortBy)$/;
 /** Settings of its fourth table. */
-const onlyKeyed = /^tables\[\]\.(mode|keyColumns|orderBy|deleteWhen|onRepeatedKeys)$/;
+const onlyKeyed = /^tables\[\]\.(mode|keyColumns|orderBy|deleteWhen|onRepeatedKeys|onTruncate)$/;
 /** Settings of routes that only one format has, and a route of it. */
 const ofFormats: readonly (readonly [of: RegExp, encoding: string])[] = [
   [/^ingest\.routes\[\]\.(value|key)\.(fields|delimiter)$/, '{ format: csv, fields: [order] }'],

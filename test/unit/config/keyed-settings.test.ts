@@ -32,6 +32,8 @@ describe('settings of keyed tables', () => {
     ["mode: upsert\nkeyColumns: [id]\ndeleteWhen: v = 'gone'", ''],
     ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: operation', ', value: { envelope: debezium }'],
     ['mode: upsert\nkeyColumns: [id]\norderBy: [id]', ''],
+    ['mode: upsert\nkeyColumns: [id]\nonTruncate: apply', ', value: { envelope: debezium }'],
+    ["mode: patch\nkeyColumns: [id]\ndeleteWhen: v = 'gone'", ''],
   ])('are taken: %s', (table, route) => {
     expect(issuesOf(table, route)).toEqual([]);
   });
@@ -40,6 +42,12 @@ describe('settings of keyed tables', () => {
     ['keyColumns: [id]', '', 'is only for tables of mode upsert'],
     ['deleteWhen: never', '', 'is only for tables of mode upsert'],
     ['onRepeatedKeys: fail', '', 'is only for tables of mode upsert'],
+    ['onTruncate: apply', '', 'is only for tables of mode upsert'],
+    ['mode: upsert\nkeyColumns: [id]\nonTruncate: apply', '', 'the route has no value.envelope: debezium'],
+    ['mode: upsert\nkeyColumns: [id]\nonTruncate: apply', ", where: 'id > 1', value: { envelope: debezium }", 'apply does not go together'],
+    ['mode: patch\nkeyColumns: [id]\norderBy: [id]', '', 'nobody can say which of them are late'],
+    ['mode: patch\nkeyColumns: [id]', ", where: 'id > 1'", 'patch does not go together with columns, select, where or expect'],
+    ['mode: patch\nkeyColumns: [id]', ', value: { format: csv, fields: [id, d, v] }', 'payloads of format csv have all of them'],
     ['mode: upsert', '', 'upsert needs the columns that make up the key: keyColumns'],
     ['mode: upsert\nkeyColumns: [x]', '', '"x" is no column of the table'],
     ['mode: upsert\nkeyColumns: [v]', '', '"v" must be required (nullable: false)'],

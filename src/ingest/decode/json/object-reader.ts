@@ -15,6 +15,8 @@ export interface Member {
   readonly label: string;
   readonly nullable: boolean;
   readonly reader: JsonReader;
+  /** Told when an object does not have it. */
+  readonly onAbsent?: (() => void) | undefined;
 }
 
 /** Reads JSON objects into one column a member: in any order, each at most once, absent ones null. */
@@ -152,6 +154,7 @@ export class ObjectReader {
         return cursor.fail('missing-required', 'a required column has no value', cursor.pos, cursor.pos);
       }
       member.reader.column.appendNull();
+      member.onAbsent?.();
     }
     return true;
   }

@@ -8,7 +8,7 @@ const string = { kind: 'string' } as const;
 const binary = { kind: 'binary' } as const;
 const mapOf = (value: DataType): DataType => ({ kind: 'map', key: string, value, valueNullable: true });
 
-function single(kind: Exclude<ColumnSource['kind'], 'value'>, type: DataType, nullable = true): RecordDecoder {
+function single(kind: Exclude<ColumnSource['kind'], 'value' | 'absent'>, type: DataType, nullable = true): RecordDecoder {
   return decoderOf({ kind: 'struct', fields: [field('v', type, nullable)] }, { sources: [{ kind }] });
 }
 
