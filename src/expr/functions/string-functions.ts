@@ -15,9 +15,11 @@ import {
   types,
 } from '../function-spec.ts';
 import { castSql, isNumeric } from '../sql/cast-sql.ts';
+import { comparedOperands } from '../sql/compared-operands.ts';
+import { comparisonSql, type TypedSql } from '../sql/operator-sql.ts';
 import { textFunctions } from '../sql/text-functions.ts';
 import { bindOnce } from './bind-once.ts';
-import { commonArgument, widened } from './common-argument.ts';
+import { commonArgument, commonOf, isSame, widened } from './common-argument.ts';
 import { boundedArgument } from './generated-size.ts';
 import { asText, textsSql } from './local-time.ts';
 
@@ -164,16 +166,25 @@ function decodeSql(call: EngineCall): string {
     return known !== undefined && utf8.has(known) ? `decode(${bytes})` : `${textFunctions.decode}(${bytes}, ${charset})`;
   }
   const choices = [charset, ...rest];
+  const typed = (sql: string, place: number): TypedSql => ({ sql, type: call.types[place] });
+  const equal = (choice: string, place: number): string =>
+    comparisonSql('<=>', ...comparedOperands([typed(value, 0), typed(choice, place)], call.call));
+  const type = decodeType(call.types);
+  const chosen = (place: number): string => {
+    const [sql = 'NULL', from] = [call.args[place], call.types[place]];
+    return type === undefined || from === undefined || isSame(from, type)
+      ? sql
+      : castSql(sql, { from, to: type, safe: false, zone: call.call.zone });
+  };
   const branches = choices.flatMap((choice, index) =>
-    index % 2 === 0 && index + 1 < choices.length
-      ? [` WHEN ${value} IS NOT DISTINCT FROM ${choice} THEN ${choices[index + 1] ?? 'NULL'}`]
-      : [],
+    index % 2 === 0 && index + 1 < choices.length ? [` WHEN ${equal(choice, index + 1)} THEN ${chosen(index + 2)}`] : [],
   );
-  return `CASE${branches.join('')} ELSE ${choices.length % 2 === 1 ? (choices.at(-1) ?? 'NULL') : 'NULL'} END`;
+  return `CASE${branches.join('')} ELSE ${choices.length % 2 === 1 ? chosen(choices.length) : 'NULL'} END`;
 }
 
 function decodeType(given: readonly (DataType | undefined)[]): DataType | undefined {
-  return given.length === 2 ? types.string : given[2];
+  const isChosen = (place: number): boolean => (place >= 2 && place % 2 === 0) || (place === given.length - 1 && given.length % 2 === 0);
+  return given.length === 2 ? types.string : commonOf(given.filter((type, place) => type !== undefined && isChosen(place)));
 }
 
 function hexSql(call: EngineCall): string {

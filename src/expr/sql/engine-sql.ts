@@ -7,10 +7,9 @@ import { isSame } from '../functions/common-argument.ts';
 import { checkCall } from '../functions.ts';
 import { requireParameterTypes } from '../parameter-types.ts';
 import { printBound } from '../print-expression.ts';
-import { requireOrdered } from '../require-comparable.ts';
 import type { ZoneRule } from '../time-zone.ts';
-import { requireSameFamily } from '../type-families.ts';
 import { castSql } from './cast-sql.ts';
+import { type ComparedOptions, comparedOperands } from './compared-operands.ts';
 import { literalSql, sqlText } from './engine-text.ts';
 import { arithmeticSql, comparisonSql, likeSql, listElementSql, type TypedSql } from './operator-sql.ts';
 
@@ -77,15 +76,18 @@ class SqlPrinter {
       case 'is-distinct':
         return comparisonSql(
           expression.negated ? '<=>' : 'is distinct',
-          ...this.#typed([expression.left, expression.right], parameters, expression.zone),
+          ...this.#compared([expression.left, expression.right], parameters, expression),
         );
       case 'in': {
-        const [operand, ...options] = this.#typed([expression.operand, ...expression.options], parameters, expression.zone);
+        const [operand, ...options] = this.#compared([expression.operand, ...expression.options], parameters, {
+          zone: expression.zone,
+          isList: true,
+        });
         const list = options.map((option) => option.sql).join(', ');
         return `(${operand?.sql ?? 'NULL'} ${expression.negated ? 'NOT ' : ''}IN (${list}))`;
       }
       case 'between': {
-        const [operand, low, high] = this.#typed([expression.operand, expression.low, expression.high], parameters, expression.zone);
+        const [operand, low, high] = this.#compared([expression.operand, expression.low, expression.high], parameters, expression);
         return `(${operand?.sql ?? 'NULL'} ${expression.negated ? 'NOT ' : ''}BETWEEN ${low?.sql ?? 'NULL'} AND ${high?.sql ?? 'NULL'})`;
       }
       case 'like':
@@ -130,7 +132,7 @@ class SqlPrinter {
       return `(${this.print(expression.left, parameters)} ${operator.toUpperCase()} ${this.print(expression.right, parameters)})`;
     }
     if (isComparison(operator))
-      return comparisonSql(operator, ...this.#typed([expression.left, expression.right], parameters, expression.zone));
+      return comparisonSql(operator, ...this.#compared([expression.left, expression.right], parameters, expression));
     return arithmeticSql(
       operator,
       this.#operand(expression.left, parameters),
@@ -144,35 +146,23 @@ class SqlPrinter {
     return { sql: this.print(expression, parameters), type: expressionType(expression), literal };
   }
 
-  /** Values to be compared: text is cast to the type of what it is compared with, and dates and local times to instants, as Spark does. */
-  #typed(expressions: readonly Expression[], parameters: Parameters, zone: ZoneRule): readonly TypedSql[] {
-    const operands = expressions.map((expression) => this.#operand(expression, parameters));
-    for (const { type } of operands) {
-      requireOrdered(type);
-      requireSameFamily(operands[0]?.type, type);
-    }
-    const instant = operands.find(({ type }) => type?.kind === 'timestamp')?.type;
-    const target =
-      instant ??
-      operands.find(({ type }) => type !== undefined && type.kind !== 'string' && comparableWithText[type.kind] !== undefined)?.type;
-    const to = target === undefined ? undefined : comparableWithText[target.kind];
-    if (to === undefined) return operands;
-    return operands.map((operand) => {
-      if (operand.type?.kind === 'string') return { ...operand, sql: castTextSql(operand, to, zone), type: to };
-      const isLocal = operand.type?.kind === 'date' || operand.type?.kind === 'timestamp_ntz';
-      if (!isLocal || instant === undefined) return operand;
-      return { ...operand, sql: castSql(operand.sql, { from: operand.type, to: instant, safe: false, zone }), type: instant };
-    });
+  #compared(expressions: readonly Expression[], parameters: Parameters, options: ComparedOptions): readonly TypedSql[] {
+    return comparedOperands(
+      expressions.map((expression) => this.#operand(expression, parameters)),
+      options,
+    );
   }
 
   #case(expression: Extract<Expression, { kind: 'case' }>, parameters: Parameters): string {
-    const print = (part: Expression): string => this.print(part, parameters);
-    const operand = expression.operand === undefined ? '' : ` ${print(expression.operand)}`;
     const result = expressionType(expression);
     const value = (part: Expression): string => this.#chosen(part, result, { parameters, zone: expression.zone });
-    const branches = expression.branches.map(({ when, then }) => ` WHEN ${print(when)} THEN ${value(then)}`).join('');
+    const condition = (when: Expression): string =>
+      expression.operand === undefined
+        ? this.print(when, parameters)
+        : comparisonSql('=', ...this.#compared([expression.operand, when], parameters, expression));
+    const branches = expression.branches.map(({ when, then }) => ` WHEN ${condition(when)} THEN ${value(then)}`).join('');
     const otherwise = expression.otherwise === undefined ? '' : ` ELSE ${value(expression.otherwise)}`;
-    return `(CASE${operand}${branches}${otherwise} END)`;
+    return `(CASE${branches}${otherwise} END)`;
   }
 
   /** One of several values of which one is chosen: dates and local times beside instants become such. */
@@ -247,29 +237,9 @@ class SqlPrinter {
   }
 }
 
-function castTextSql({ sql, type, literal }: TypedSql, to: DataType, zone: ZoneRule): string {
-  const plainInteger = to.kind === 'long' && literal?.type === 'string' && /^\s*[+-]?\d+\s*$/.test(literal.value);
-  return plainInteger ? `CAST(${sql} AS BIGINT)` : castSql(sql, { from: type, to, safe: false, zone });
-}
-
 function isComparison(operator: BinaryOperator): boolean {
   return ['=', '<>', '<', '<=', '>', '>=', '<=>'].includes(operator);
 }
-
-/** What text becomes when it is compared with a value of a type. */
-const comparableWithText: Readonly<Record<string, DataType | undefined>> = {
-  byte: { kind: 'long' },
-  short: { kind: 'long' },
-  integer: { kind: 'long' },
-  long: { kind: 'long' },
-  decimal: { kind: 'double' },
-  float: { kind: 'double' },
-  double: { kind: 'double' },
-  boolean: { kind: 'boolean' },
-  date: { kind: 'date' },
-  timestamp: { kind: 'timestamp' },
-  timestamp_ntz: { kind: 'timestamp_ntz' },
-};
 
 /** A sort key with Spark's order of nulls unless another is asked for. */
 export function sortKeySql(sql: string, descending: boolean, nullsFirst: boolean = !descending): string {

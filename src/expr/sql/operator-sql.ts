@@ -1,10 +1,10 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { DataType } from '../../schema/types.ts';
+import { differentTypes } from '../different-types.ts';
 import type { BinaryOperator, Expression, Literal } from '../expression.ts';
 import { isSame } from '../functions/common-argument.ts';
 import { arithmeticType, leavesDigits, operandTypes, quotientType } from '../number-types.ts';
 import type { ZoneRule } from '../time-zone.ts';
-import { differentTypes } from '../type-families.ts';
 import { castSql, isIntegral, isNumeric } from './cast-sql.ts';
 import { exactSql } from './decimal-sql.ts';
 import { sqlText, typeSql } from './engine-text.ts';

@@ -30,8 +30,8 @@ export async function analyzePivot(analysis: Analysis, plan: Plan & { readonly k
   }
   const groups = plan.groups ?? (await unnamed(analysis, [...plan.on, ...plan.aggregates], input)).map(exactColumn);
   const [first] = plan.on;
-  const pivoted = plan.values ?? (first === undefined ? [] : await pivotValues(analysis, first, plan.input));
-  for (const { values } of pivoted) {
+  const given = plan.values ?? (first === undefined ? [] : await pivotValues(analysis, first, plan.input));
+  for (const { values } of given) {
     if (values.length !== plan.on.length)
       throw refused(
         'PIVOT_VALUE_DATA_TYPE_MISMATCH',
@@ -39,9 +39,10 @@ export async function analyzePivot(analysis: Analysis, plan: Plan & { readonly k
         `a value of the pivot has ${values.length} parts for ${plan.on.length} columns`,
       );
   }
-  const names = await namesOf(analysis, pivoted, input);
-  const aggregates = pivoted.flatMap((value, index) =>
-    plan.aggregates.map((aggregate) => ofValue(plan, aggregate, { ...value, name: names[index] })),
+  const names = await namesOf(analysis, given, input);
+  const types = await Promise.all(plan.on.map((_, place) => typeAt(analysis, [plan.on], place, input)));
+  const aggregates = given.flatMap(({ values, ...value }, index) =>
+    plan.aggregates.map((aggregate) => ofValue(plan, aggregate, { ...value, values: castTo(types, values), name: names[index] })),
   );
   return analyzeAggregate(analysis, { kind: 'aggregate', groups, aggregates, input: plan.input }, input);
 }
@@ -67,6 +68,14 @@ async function namesOf(analysis: Analysis, values: readonly PivotValue[], input:
 async function requireConstant(analysis: Analysis, value: Expression, input: Analyzed): Promise<void> {
   if (columnsOf(await analysis.bind(value, input)).length === 0) return;
   throw refused('NON_LITERAL_PIVOT_VALUES', '42K08', `Literal expressions required for pivot values, found "${outputName(value)}".`);
+}
+
+/** Values are of the columns' types. */
+function castTo(types: readonly DataType[], values: readonly Expression[]): readonly Expression[] {
+  return values.map((operand, place): Expression => {
+    const type = types[place];
+    return type === undefined ? operand : { kind: 'cast', operand, type, safe: false };
+  });
 }
 
 /** An aggregate over the rows that have the value; NULL in groups that have none. */

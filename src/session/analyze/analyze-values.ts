@@ -8,7 +8,7 @@ import type { DataType, Field } from '../../schema/types.ts';
 import type { Analyzed } from '../plan/analyzed.ts';
 import { subqueryOf } from '../plan/subquery-name.ts';
 import type { Analysis } from './analysis.ts';
-import { rowsInTimes } from './common-times.ts';
+import { rowsOfCommonTypes } from './common-values.ts';
 import { describedTypes } from './described-types.ts';
 import { sourceAttributes } from './outputs.ts';
 
@@ -29,7 +29,7 @@ export async function analyzeValues(analysis: Analysis, rows: readonly (readonly
     for (const value of row) values.push(await analysis.bind(value, { attributes: [] }));
     written.push(values);
   }
-  const bound = rowsInTimes(written, analysis.execution.now.zone?.rule);
+  const bound = rowsOfCommonTypes(written, analysis.execution.now.zone?.rule);
   const columns = Array.from({ length: width }, (_, index) => bound.flatMap((row) => row[index] ?? []));
   const known = columns.map(sameType);
   const unknown = known.includes(undefined);

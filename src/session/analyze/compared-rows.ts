@@ -1,8 +1,14 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { commonType } from '../../expr/common-type.ts';
 import { conjunction, type Expression, nullExpression } from '../../expr/expression.ts';
+import { expressionType } from '../../expr/expression-type.ts';
+import { sqlTypeName } from '../../schema/sql-type.ts';
+import type { DataType } from '../../schema/types.ts';
 import { type Analyzed, attributeColumn } from '../plan/analyzed.ts';
 import { subqueryQualifier } from '../plan/subquery-name.ts';
 import type { Execution } from '../run/execution.ts';
+
+type InNode = Extract<Expression, { kind: 'in' }>;
 
 /**
  * `(a, b) IN (SELECT x, y …)` as whether there is a row that equals both, and NULL where none does and one may. Other nodes stay as they are.
@@ -17,7 +23,7 @@ export function comparedRows(execution: Execution, node: Expression): Expression
   if (query === undefined) return node;
   const values = query.attributes.length === 1 ? [node.operand] : valuesOf(node.operand);
   if (values.length !== query.attributes.length) throw otherLength(values.length, query);
-  if (values.length === 1) return node;
+  if (values.length === 1) return comparedValue(execution, node, query);
   const pairs = query.attributes.map(
     (attribute, index): Expression => ({
       kind: 'binary',
@@ -38,6 +44,22 @@ export function comparedRows(execution: Execution, node: Expression): Expression
     otherwise: truth(false),
   };
   return node.negated ? { kind: 'unary', operator: 'not', operand: whole } : whole;
+}
+
+/** `a IN (SELECT x …)`; a FLOAT beside another number is a DOUBLE, where the engine would make the number a FLOAT. */
+function comparedValue(execution: Execution, node: InNode, query: Analyzed): Expression {
+  const [column] = query.attributes;
+  const given = expressionType(node.operand);
+  const found = column?.field.type;
+  if (column === undefined || found === undefined || given === undefined) return node;
+  const type = commonType(given, found);
+  if (type === undefined && found.kind !== 'variant' && given.kind !== 'variant') throw otherTypes(given, found);
+  if (type?.kind !== 'double' || (given.kind !== 'float' && found.kind !== 'float')) return node;
+  const cast = (operand: Expression): Expression => ({ kind: 'cast', operand, type, safe: false, zone: node.zone });
+  const attribute = { ...column, id: `compared#${execution.nextNumber()}`, field: { ...column.field, type } };
+  const outputs = [{ attribute, value: cast(attributeColumn(column)) }];
+  const id = execution.addSubquery('in', { kind: 'project', outputs, input: query, attributes: [attribute] });
+  return { ...node, operand: cast(node.operand), options: [{ kind: 'column', path: [id], qualifier: subqueryQualifier }] };
 }
 
 /** The values of a row that is written down. */
@@ -69,5 +91,16 @@ function otherLength(given: number, { attributes }: Analyzed): AnalysisException
     sqlState: '42K09',
     message: `The number of columns in the left hand side of an IN subquery does not match the number of columns in the output of subquery. Left hand side columns(length: ${given}), right hand side columns(length: ${attributes.length}): [${columns}].`,
     parameters: { leftLength: String(given), rightLength: String(attributes.length), rightColumns: columns },
+  });
+}
+
+function otherTypes(given: DataType, found: DataType): AnalysisException {
+  const [left, right] = [sqlTypeName(given), sqlTypeName(found)];
+  return new AnalysisException({
+    errorClass: 'DATATYPE_MISMATCH.IN_SUBQUERY_DATA_TYPE_MISMATCH',
+    sqlState: '42K09',
+    message: `The data type of one or more elements in the left hand side of an IN subquery is not compatible with the data type of the output of the subquery. Left side: ["${left}"], right side: ["${right}"].`,
+    hint: 'cast one side to the type of the other',
+    parameters: { leftType: `"${left}"`, rightType: `"${right}"` },
   });
 }

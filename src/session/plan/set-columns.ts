@@ -36,7 +36,8 @@ export function setColumns(operation: string, left: readonly Field[], right: rea
 export function needsCast(from: DataType, to: DataType): boolean {
   // Of decimals the engine keeps the digits before the point, and rounds.
   if (from.kind === 'decimal' && to.kind === 'decimal') return from.precision !== to.precision || from.scale !== to.scale;
-  return from.kind !== to.kind && (from.kind === 'string' || to.kind === 'decimal' || to.kind.startsWith('timestamp'));
+  // A FLOAT beside another number is one to the engine, and a DOUBLE here.
+  return from.kind !== to.kind && (from.kind === 'string' || ['decimal', 'double'].includes(to.kind) || to.kind.startsWith('timestamp'));
 }
 
 function otherNumber(operation: string, first: number, second: number): AnalysisException {

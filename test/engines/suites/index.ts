@@ -1,4 +1,5 @@
 import { changedRows, changedRowsIceberg } from './changed-rows.ts';
+import { comparedValues, comparedValuesIceberg } from './compared-values.ts';
 import { icebergDefinitions } from './iceberg-definitions.ts';
 import { deltaLengthLimits, icebergLengthLimits } from './length-limits.ts';
 import { mergeClauses, mergeClausesIceberg } from './merge-clauses.ts';
@@ -49,4 +50,6 @@ export const restatedSuites: readonly RestatedSuite[] = [
   tableRules,
   icebergDefinitions,
   subtotals,
+  comparedValues,
+  comparedValuesIceberg,
 ];
