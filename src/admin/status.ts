@@ -1,4 +1,4 @@
-import type { JsonValue } from '../base/bigint-json.ts';
+import { factsJson, type JsonObject } from '../base/json-value.ts';
 
 /** One partition of a table's source. Offsets are exclusive ends: the next record to read. */
 export interface PartitionStatus {
@@ -106,49 +106,19 @@ export interface PipelineStatus {
 }
 
 /** The status as JSON: 64-bit offsets as numbers of any size, lag computed, absent values as null. */
-export function statusJson(status: PipelineStatus): JsonValue {
+export function statusJson({ tables, feeds, twins, queues, memory, ...process }: PipelineStatus): JsonObject {
   return {
-    pipeline: status.pipeline,
-    role: status.role,
-    version: status.version,
-    startedAt: status.startedAt,
-    tables: status.tables.map(tableJson),
-    feeds: status.feeds.map((feed) => ({
-      table: feed.table,
-      topic: feed.topic,
-      state: feed.state,
-      detail: feed.detail ?? null,
-      publishedVersion: feed.publishedVersion ?? null,
-      ordinal: feed.ordinal ?? null,
-      lagVersions: feed.lagVersions ?? null,
+    ...factsJson(process),
+    tables: tables.map(({ keyed, partitions, ...table }) => ({
+      ...factsJson(table),
+      partitions: partitions.map(({ problem, ...partition }) => factsJson({ ...partition, lag: lagOf(partition), problem })),
+      ...(keyed === undefined ? {} : { keyed: factsJson(keyed) }),
     })),
-    twins: status.twins.map(({ table, leader, state, detail, shownVersion, lagVersions }) => ({
-      ...{ table, leader, state, detail: detail ?? null },
-      ...{ shownVersion: shownVersion ?? null, lagVersions: lagVersions ?? null },
-    })),
-    queues: status.queues.map(({ name, connected, jobs }) => ({ name, connected, jobs })),
-    ...(status.memory === undefined ? {} : { memory: { ...status.memory, waiting: [...status.memory.waiting] } }),
+    ...factsJson({ feeds, twins, queues }),
+    ...(memory === undefined ? {} : { memory: factsJson(memory) }),
   };
 }
 
-function tableJson(table: TableStatus): JsonValue {
-  return {
-    name: table.name,
-    format: table.format,
-    location: table.location,
-    version: table.version ?? null,
-    rowCount: table.rowCount ?? null,
-    fileCount: table.fileCount ?? null,
-    sizeBytes: table.sizeBytes ?? null,
-    ingest: table.ingest ?? null,
-    detail: table.detail ?? null,
-    drifts: [...table.drifts],
-    partitions: table.partitions.map(partitionJson),
-    ...(table.keyed === undefined ? {} : { keyed: { ...table.keyed, lastLookup: table.keyed.lastLookup ?? null } }),
-  };
-}
-
-function partitionJson({ topic, partition, committedOffset, endOffset, problem }: PartitionStatus): JsonValue {
-  const lag = committedOffset === undefined || endOffset === undefined ? null : endOffset - committedOffset;
-  return { topic, partition, committedOffset: committedOffset ?? null, endOffset: endOffset ?? null, lag, problem: problem ?? null };
+function lagOf({ committedOffset, endOffset }: Pick<PartitionStatus, 'committedOffset' | 'endOffset'>): bigint | undefined {
+  return committedOffset === undefined || endOffset === undefined ? undefined : endOffset - committedOffset;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../base/bigint-json.ts';
+import { factsJson, type JsonObject } from '../base/json-value.ts';
 import { printable, printableLine } from '../base/printable.ts';
 import { isSecretName, mask, shownValue, withoutSecrets } from '../base/redaction.ts';
 import { cureOf } from '../ingest/letters/letter-cures.ts';
@@ -62,32 +62,16 @@ export function letterText({ letter, replayedAt }: Found): string {
 
 /** One letter for programs: `brief` is without key, value and headers; in a whole one bytes that are no text are base64. */
 export function letterJson({ letter, replayedAt }: Found, extent: 'brief' | 'whole'): JsonObject {
-  const { history } = letter;
-  const { place, table, pipeline, reason, stage, message, rejectedAt, source, untilOffset, timestampMs, cut, key, value, headers } = letter;
-  const brief = {
-    topic: place.topic,
-    partition: place.partition,
-    offset: place.offset,
-    table: table ?? null,
-    pipeline: pipeline ?? null,
-    reason: reason ?? null,
-    stage: stage ?? null,
-    message: message === undefined ? null : withoutSecrets(message),
-    cure: cureOf(reason) ?? null,
-    rejectedAt: rejectedAt ?? null,
-    replayedAt: replayedAt ?? null,
-    timesReplayed: history?.times ?? 0,
-    firstReason: history?.firstReason ?? reason ?? null,
-    firstRejectedAt: history?.firstRejectedAt ?? rejectedAt ?? null,
-    source: {
-      topic: source.topic ?? null,
-      partition: source.partition ?? null,
-      offset: source.offset ?? null,
-      untilOffset: untilOffset ?? null,
-      timestampMs,
-    },
-    cut: cut.map(({ part, bytes, sha256 }) => ({ part, bytes: bytes ?? null, sha256: sha256 ?? null })),
-  };
+  const { history, place, reason, message, rejectedAt, source, key, value, headers, ...told } = letter;
+  const brief = factsJson({
+    ...place,
+    ...{ table: told.table, pipeline: told.pipeline, reason, stage: told.stage },
+    message: message === undefined ? undefined : withoutSecrets(message),
+    ...{ cure: cureOf(reason), rejectedAt, replayedAt, timesReplayed: history?.times ?? 0 },
+    ...{ firstReason: history?.firstReason ?? reason, firstRejectedAt: history?.firstRejectedAt ?? rejectedAt },
+    source: { ...source, untilOffset: told.untilOffset, timestampMs: told.timestampMs },
+    cut: told.cut,
+  });
   if (extent === 'brief') return brief;
   return {
     ...brief,

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AuditReport, AuditRequest } from '../../app/app-commands.ts';
-import type { JsonValue } from '../../base/bigint-json.ts';
+import { factsJson, type JsonValue } from '../../base/json-value.ts';
 import { madeTable } from '../../config/made-table.ts';
 import type { Config } from '../../config/settings.ts';
 import { sourcesInTable } from '../../config/sources-in-table.ts';
@@ -101,39 +101,22 @@ function sourceColumns(text: string): AuditRequest['columns'] {
 }
 
 function jsonOf(report: AuditReport): JsonValue {
-  const { proven, ranges, foreign, findings } = report;
-  return {
-    table: report.table,
-    level: report.level,
-    verdict: report.verdict,
-    sound: report.verdict === 'sound',
-    versions: report.versions,
-    records: report.records,
-    rows: report.rows,
-    deadLettered: report.deadLettered,
-    replayed: report.replayed,
-    filtered: report.filtered,
+  const { table, level, verdict, versions, records, rows, deadLettered, replayed, filtered, proven, ranges, foreign } = report;
+  return factsJson({
+    ...{ table, level, verdict, sound: verdict === 'sound', versions, records, rows, deadLettered, replayed, filtered },
     proven: {
-      fromVersion: proven.from ?? null,
-      untilVersion: proven.until,
-      complete: proven.complete,
+      ...{ fromVersion: proven.from, untilVersion: proven.until, complete: proven.complete },
       offsets: ranges.map(({ pipeline, topic, partition, from, until }) => ({ pipeline, topic, partition, from, until })),
     },
-    checked: [...report.checked],
-    notChecked: [...report.unchecked],
+    checked: report.checked,
+    notChecked: report.unchecked,
     changesByOthers: foreign.map(({ version, committedAt, operation, engine, netRows, addedFiles, removedFiles }) => ({
-      version,
-      committedAt: new Date(committedAt).toISOString(),
-      operation,
-      engine: engine ?? null,
-      rows: netRows ?? null,
-      addedFiles,
-      removedFiles,
+      ...{ version, committedAt: new Date(committedAt).toISOString(), operation, engine, rows: netRows, addedFiles, removedFiles },
     })),
     changesByOthersCount: report.foreignCount,
-    findings: findings.map(({ level, version, rule, text }) => ({ severity: level, version: version ?? null, rule, message: text })),
+    findings: report.findings.map(({ level: severity, version, rule, text }) => ({ severity, version, rule, message: text })),
     findingsNotTold: report.untoldFindings,
-  };
+  });
 }
 
 const styles: Readonly<Record<AuditReport['findings'][number]['level'], Style>> = { error: 'red', warning: 'yellow', note: 'faint' };

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { assertNever } from '../../base/assert.ts';
-import { type JsonObject, printJson } from '../../base/bigint-json.ts';
+import { printJson } from '../../base/bigint-json.ts';
+import { factsJson, type JsonObject } from '../../base/json-value.ts';
 import { printableLine } from '../../base/printable.ts';
 import { refusalText } from '../../ingest/letters/judge-letter.ts';
 import type { ReplayOutcome, ReplayReport } from '../../ingest/letters/replay-letters.ts';
@@ -71,16 +72,15 @@ function outcomeText(letter: StoredLetter, outcome: ReplayOutcome, dryRun: boole
 }
 
 function outcomeJson({ place, table, source }: StoredLetter, outcome: ReplayOutcome, dryRun: boolean): JsonObject {
-  return {
-    partition: place.partition,
-    offset: place.offset,
-    table: table ?? null,
-    source: { topic: source.topic ?? null, partition: source.partition ?? null, offset: source.offset ?? null },
+  const refusal = outcome.kind === 'refused' ? outcome.why : undefined;
+  return factsJson({
+    ...{ partition: place.partition, offset: place.offset, table },
+    source: { topic: source.topic, partition: source.partition, offset: source.offset },
     outcome: outcome.kind === 'replayed' && dryRun ? 'would-be-replayed' : outcome.kind,
-    replayedAt: outcome.kind === 'replayed-before' ? outcome.at : null,
-    refusal: outcome.kind === 'refused' ? outcome.why : null,
-    cure: outcome.kind === 'refused' ? refusalText(outcome.why) : null,
-  };
+    replayedAt: outcome.kind === 'replayed-before' ? outcome.at : undefined,
+    refusal,
+    cure: refusal === undefined ? undefined : refusalText(refusal),
+  });
 }
 
 function reportText({ replayed, replayedBefore, otherPipelines, refused }: ReplayReport, dryRun: boolean): string {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { HistoryRow, OffsetRow, TableDescription, TableSummary } from '../../app/app-commands.ts';
-import type { JsonValue } from '../../base/bigint-json.ts';
+import { factsJson, type JsonObject } from '../../base/json-value.ts';
 import { printableLine } from '../../base/printable.ts';
 import { type CommandSession, wholeNumber } from '../command-session.ts';
 import { bytesText, countText, orAbsent, timeText } from '../display-text.ts';
@@ -53,37 +53,21 @@ const summaryColumns: readonly Column<TableSummary>[] = [
 async function tables(session: CommandSession): Promise<number> {
   const app = await session.app();
   const rows = await app.listTables(session.context());
-  await writeRows(session.terminal, rows, { columns: summaryColumns, json: summaryJson, empty: 'the configuration has no tables' });
+  await writeRows(session.terminal, rows, { columns: summaryColumns, json: tableJson, empty: 'the configuration has no tables' });
   return exitCodes.ok;
 }
 
-function summaryJson(table: TableSummary): { readonly [key: string]: JsonValue } {
-  return {
-    name: table.name,
-    format: table.format,
-    location: table.location,
-    version: table.version ?? null,
-    rowCount: table.rowCount ?? null,
-    fileCount: table.fileCount ?? null,
-    sizeBytes: table.sizeBytes ?? null,
-    committedAt: isoTime(table.committedAt),
-  };
+function tableJson(table: TableSummary | TableDescription): JsonObject {
+  return factsJson({ ...table, committedAt: isoTime(table.committedAt) });
 }
 
 async function describe(session: CommandSession, name: string): Promise<number> {
   const app = await session.app();
   const table = await app.describeTable(session.context(), name);
   const { terminal } = session;
-  if (terminal.json) await writeRows(terminal, [table], { columns: [], json: descriptionJson, empty: '' });
+  if (terminal.json) await writeRows(terminal, [table], { columns: [], json: tableJson, empty: '' });
   else await terminal.out(descriptionText(table, terminal.colour));
   return exitCodes.ok;
-}
-
-function descriptionJson(table: TableDescription): JsonValue {
-  const { tableId, properties, smallFileCount, tombstoneCount, versionsSinceCheckpoint } = table;
-  const columns = table.columns.map(({ name, type, nullable, partition }) => ({ name, type, nullable, partition }));
-  const progress = table.progress.map(({ writerId, value }) => ({ writerId, value }));
-  return { ...summaryJson(table), tableId, columns, properties, smallFileCount, tombstoneCount, versionsSinceCheckpoint, progress };
 }
 
 function descriptionText(table: TableDescription, colour: boolean): string {
@@ -147,17 +131,7 @@ async function showHistory(session: CommandSession, table: string, limit: number
   const rows = await app.history(session.context(), { table, limit });
   await writeRows(session.terminal, rows, {
     columns: historyColumns,
-    json: (row) => ({
-      version: row.version,
-      committedAt: isoTime(row.committedAt),
-      operation: row.operation,
-      addedRows: row.addedRows ?? null,
-      addedFiles: row.addedFiles,
-      removedFiles: row.removedFiles,
-      dataChange: row.dataChange,
-      engineInfo: row.engineInfo ?? null,
-      sources: row.sources,
-    }),
+    json: (row) => factsJson({ ...row, committedAt: isoTime(row.committedAt) }),
     empty: 'the table has no versions',
   });
   return exitCodes.ok;
@@ -179,16 +153,7 @@ async function offsets(session: CommandSession): Promise<number> {
   const rows = await app.offsets(session.context());
   await writeRows(session.terminal, rows, {
     columns: offsetColumns,
-    json: (row) => ({
-      table: row.table,
-      topic: row.topic,
-      partition: row.partition,
-      tableOffset: row.tableOffset ?? null,
-      groupOffset: row.groupOffset ?? null,
-      earliest: row.earliest ?? null,
-      end: row.end ?? null,
-      lag: lagOf(row) ?? null,
-    }),
+    json: (row) => factsJson({ ...row, lag: lagOf(row) }),
     empty: 'no topic is routed to a table, or none exists yet',
   });
   return exitCodes.ok;
