@@ -36,13 +36,12 @@ export function collectErrorCodes() {
       const member = (name) => new RegExp(`${name}:\\s*'([^']+)'`).exec(rest)?.[1];
       const said = member('kind') ?? kind;
       if (said !== undefined) known.kinds.add(said);
-      known.sqlState = member('sqlState') ?? known.sqlState;
       known.alias = member('alias') ?? known.alias;
       known.areas.add(path.slice(root.length).split('/')[1]);
       codes.set(code, known);
     };
     for (const [, key, code, rest] of text.matchAll(
-      /\b(code|errorClass):\s*'([A-Z_][A-Za-z0-9_.]+)'((?:,\s*(?:alias|sqlState|kind):\s*'[^']*')*)/g,
+      /\b(code|errorClass):\s*'([A-Z_][A-Za-z0-9_.]+)'((?:,\s*(?:alias|kind):\s*'[^']*')*)/g,
     )) {
       // An analysis error without a kind is invalid.
       note(code, key === 'errorClass' ? 'invalid' : undefined, rest);
@@ -57,14 +56,26 @@ export function collectErrorCodes() {
   return codes;
 }
 
+/** SQL states by class. */
+function readSqlStates() {
+  const states = new Map();
+  const [, table] = /classesByState = `\n([^`]*)`/.exec(readFileSync(join(root, 'src/base/sql-states.ts'), 'utf8'));
+  for (const line of table.trim().split(/\n {2}(?=\S)/)) {
+    const [state, ...classes] = line.split(/:?\s+/);
+    for (const errorClass of classes) states.set(errorClass, state);
+  }
+  return states;
+}
+
 export function renderErrorReference() {
+  const states = readSqlStates();
   const rows = [...collectErrorCodes()]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([code, { kinds: found, areas, sqlState = '', alias }]) => {
+    .map(([code, { kinds: found, areas, alias }]) => {
       const kinds = Object.keys(reactions).filter((kind) => found.has(kind));
       const reaction = kinds.map((kind) => reactions[kind]).join('; ');
       const names = alias === undefined ? `\`${code}\`` : `\`${code}\`, also \`${alias}\``;
-      return `| ${names} | ${sqlState} | ${kinds.join(', ')} | ${[...areas].sort().join(', ')} | ${reaction} |`;
+      return `| ${names} | ${states.get(code.split('.')[0]) ?? ''} | ${kinds.join(', ')} | ${[...areas].sort().join(', ')} | ${reaction} |`;
     });
   return [
     '# Error codes',

@@ -1,13 +1,12 @@
 import { ServiceError, type ServiceErrorOptions } from './errors.ts';
 import { shownEntries } from './redaction.ts';
+import { sqlStateOf } from './sql-states.ts';
 
 export interface AnalysisExceptionOptions extends Omit<ServiceErrorOptions, 'code' | 'kind'> {
   /** Error class as the reference engines name it, such as `DELTA_VERSION_NOT_FOUND`; it is also the `code`. */
   readonly errorClass: string;
   /** What other versions of the engines call the same error. */
   readonly alias?: string | undefined;
-  /** Five characters. */
-  readonly sqlState?: string | undefined;
   /** The values in the message, by name. */
   readonly parameters?: Readonly<Record<string, string>> | undefined;
   /** Default `invalid`. */
@@ -21,6 +20,7 @@ export interface AnalysisExceptionOptions extends Omit<ServiceErrorOptions, 'cod
 export class AnalysisException extends ServiceError {
   readonly errorClass: string;
   readonly alias: string | undefined;
+  /** Five characters, by the class. */
   readonly sqlState: string | undefined;
   readonly parameters: Readonly<Record<string, string>>;
 
@@ -29,7 +29,7 @@ export class AnalysisException extends ServiceError {
     this.name = 'AnalysisException';
     this.errorClass = options.errorClass;
     this.alias = options.alias;
-    this.sqlState = options.sqlState;
+    this.sqlState = sqlStateOf(options.errorClass);
     this.parameters = shownEntries(options.parameters ?? {});
   }
 }

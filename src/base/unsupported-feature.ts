@@ -10,5 +10,5 @@ export function unsupportedFeature(
   message: string,
   options: Pick<AnalysisExceptionOptions, 'hint' | 'parameters' | 'cause'> = {},
 ): AnalysisException {
-  return new AnalysisException({ errorClass: 'UNSUPPORTED_FEATURE', sqlState: '0A000', kind: 'unsupported', message, ...options });
+  return new AnalysisException({ errorClass: 'UNSUPPORTED_FEATURE', kind: 'unsupported', message, ...options });
 }

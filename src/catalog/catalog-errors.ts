@@ -5,7 +5,6 @@ export function schemaExists(namespace: readonly string[]): AnalysisException {
   const name = quotedName(namespace);
   return new AnalysisException({
     errorClass: 'SCHEMA_ALREADY_EXISTS',
-    sqlState: '42P06',
     message: `Cannot create schema ${name} because it already exists.`,
     hint: 'choose a different name, or add IF NOT EXISTS',
     parameters: { schemaName: name },
@@ -19,7 +18,6 @@ export function schemaNotEmpty(
   const name = quotedName(namespace);
   return new AnalysisException({
     errorClass: 'SCHEMA_NOT_EMPTY',
-    sqlState: '2BP01',
     message: `Cannot drop a schema ${name} because it ${why}.`,
     hint: why === 'contains objects' ? 'use DROP SCHEMA … CASCADE to drop the schema and all its objects' : undefined,
     parameters: { schemaName: name },
@@ -30,7 +28,6 @@ export function schemaNotEmpty(
 export function invalidName(name: string, hint: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'INVALID_SCHEMA_OR_RELATION_NAME',
-    sqlState: '42602',
     message: `\`${name}\` is not a valid name for tables/schemas.`,
     hint,
     parameters: { name },
@@ -40,7 +37,6 @@ export function invalidName(name: string, hint: string): AnalysisException {
 export function cannotHold(catalog: string, format: string, hint: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DATA_SOURCE_NOT_FOUND',
-    sqlState: '42K02',
     kind: 'unsupported',
     message: `catalog "${catalog}" cannot hold tables of format "${format}"`,
     hint,

@@ -92,7 +92,6 @@ export function switchSetting(name: string, properties: ReadonlyMap<string, stri
 export function invalidCatalog(name: string, problem: string, hint: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'CATALOG_CONFIGURATION_INVALID',
-    sqlState: '42000',
     message: `catalog "${name}" ${problem}`,
     hint,
     parameters: { catalogName: name },

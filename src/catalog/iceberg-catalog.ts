@@ -157,7 +157,6 @@ export class IcebergCatalog implements SessionCatalog {
     if (table !== undefined) return table;
     throw new AnalysisException({
       errorClass: 'PATH_NOT_FOUND',
-      sqlState: '42K03',
       kind: 'not-found',
       message: `Path does not exist: ${metadataLocation}.`,
       hint: 'give the location of a metadata file (….metadata.json)',
@@ -199,7 +198,6 @@ export class IcebergCatalog implements SessionCatalog {
     if (loaded?.metadata.properties['gc.enabled']?.toLowerCase() !== 'false') return;
     throw new AnalysisException({
       errorClass: 'ICEBERG_GC_DISABLED',
-      sqlState: '55000',
       message: 'Cannot purge table: GC is disabled (deleting files may corrupt other tables)',
       hint: 'drop it without PURGE, or set its property gc.enabled to true if no other table refers to its files',
       parameters: { tableName: quotedName([this.name, ...partsOf(ident)]) },

@@ -122,7 +122,6 @@ function sqlSettings(name: string, properties: ReadonlyMap<string, string>): Sql
   if (version !== undefined && version !== 'V0' && version !== 'V1') {
     throw new AnalysisException({
       errorClass: 'CATALOG_CONFIGURATION_INVALID',
-      sqlState: '42000',
       message: `catalog "${name}" has jdbc.schema-version "${version}"`,
       hint: 'versions: V0, V1',
     });

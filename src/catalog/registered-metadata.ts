@@ -36,7 +36,6 @@ async function hasFiles(files: TableFiles, location: string, signal: AbortSignal
 function isDirectory(location: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'INVALID_ARGUMENT',
-    sqlState: '22023',
     message: `metadata_file "${location}" is a directory`,
     hint: 'give one metadata file, the newest ….metadata.json in the directory metadata of the table: which of several counts, only a catalog knows',
     parameters: { path: location },

@@ -294,7 +294,6 @@ function namespaceName(namespace: readonly string[]): string {
   if (more.length === 0) return safeName(name);
   throw new AnalysisException({
     errorClass: 'REQUIRES_SINGLE_PART_NAMESPACE',
-    sqlState: '42K05',
     message: `the catalog has databases of one level, but got "${namespace.join('.')}"`,
   });
 }

@@ -85,7 +85,6 @@ function unknownColumn(path: readonly string[], siblings: readonly Field[]): Ana
   );
   return new AnalysisException({
     errorClass: 'UNRESOLVED_COLUMN.WITH_SUGGESTION',
-    sqlState: '42703',
     message:
       `A column, variable, or function parameter with name \`${name}\` cannot be resolved. Did you mean one of the following? ` +
       `[${siblings.map((field) => `\`${field.name}\``).join(', ')}].`,
@@ -97,7 +96,6 @@ function unknownColumn(path: readonly string[], siblings: readonly Field[]): Ana
 function tooMany(count: number): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_CLUSTER_BY_INVALID_NUM_COLUMNS',
-    sqlState: '54000',
     message: `CLUSTER BY supports up to ${maxColumns} clustering columns, but the table has ${count} clustering columns.`,
     parameters: { numColumnsLimit: String(maxColumns), actualNumColumns: String(count) },
     hint: 'name the columns that queries filter by most',
@@ -107,7 +105,6 @@ function tooMany(count: number): AnalysisException {
 function unfit(path: readonly string[], type: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED',
-    sqlState: '0A000',
     message: `CLUSTER BY is not supported because the following column(s): ${path.join('.')} : ${type} don't support data skipping.`,
     parameters: { columnsWithDataTypes: `${path.join('.')} : ${type}` },
     hint: 'cluster by columns of numbers, text, dates or times',

@@ -203,7 +203,6 @@ export function addFileOf(file: StagedFile, snapshot: DeltaSnapshot, options: { 
 export function appendOnlyError(table: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_CANNOT_MODIFY_APPEND_ONLY',
-    sqlState: '42809',
     message:
       `This table is configured to only allow appends. If you would like to permit updates or deletes, use 'ALTER TABLE ${table} SET ` +
       `TBLPROPERTIES (delta.appendOnly=false)'.`,

@@ -33,7 +33,6 @@ function wholeNumber(version: bigint | string): number {
   if (Number.isSafeInteger(number)) return number;
   throw new AnalysisException({
     errorClass: 'DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE',
-    sqlState: '42604',
     message: 'versionAsOf needs to be a valid begin value.',
     parameters: { timeTravelKey: 'versionAsOf' },
   });
@@ -43,7 +42,6 @@ async function versionNotFound(table: VersionedTable, version: number, latest: n
   const earliest = await table.earliestVersion();
   return new AnalysisException({
     errorClass: 'DELTA_VERSION_NOT_FOUND',
-    sqlState: '22003',
     kind: 'not-found',
     message: `Cannot time travel Delta table to version ${version}. Available versions: [${earliest}, ${latest}].`,
     parameters: { userVersion: String(version), earliest: String(earliest), latest: String(latest) },

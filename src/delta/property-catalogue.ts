@@ -156,7 +156,6 @@ function knownProperty(key: string, arbitrary = false): KnownProperty | undefine
   );
   throw new AnalysisException({
     errorClass: 'DELTA_UNKNOWN_CONFIGURATION',
-    sqlState: 'F0000',
     message: `Unknown configuration was specified: ${key}`,
     parameters: { config: key },
     hint: nearest === undefined ? 'properties of your own must not begin with "delta."' : `did you mean "${nearest}"?`,
@@ -166,7 +165,6 @@ function knownProperty(key: string, arbitrary = false): KnownProperty | undefine
 function noInterval(value: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_INVALID_INTERVAL',
-    sqlState: '22006',
     message: `${value} is not a valid INTERVAL.`,
     parameters: { interval: value },
     hint: 'write a number and a unit, such as interval 7 days',
@@ -186,7 +184,6 @@ function badValue(property: KnownProperty, value: string): AnalysisException {
 function constraintByProperty(key: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_ADD_CONSTRAINTS',
-    sqlState: '0A000',
     message: `please use ALTER TABLE ADD CONSTRAINT to add CHECK constraints, not the property ${key}`,
     parameters: { config: key },
     hint: 'ALTER TABLE … ADD CONSTRAINT name CHECK (condition)',

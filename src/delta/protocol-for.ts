@@ -110,7 +110,6 @@ function askedFeature(key: string, value: string): string {
     );
     throw new AnalysisException({
       errorClass: 'DELTA_UNSUPPORTED_FEATURES_IN_CONFIG',
-      sqlState: '56038',
       kind: 'unsupported',
       message: `table features configured in the properties are not supported: ${name}`,
       parameters: { configs: name },
@@ -120,7 +119,6 @@ function askedFeature(key: string, value: string): string {
   if (value.toLowerCase() === 'supported' || value.toLowerCase() === 'enabled') return feature.name;
   throw new AnalysisException({
     errorClass: 'DELTA_UNSUPPORTED_FEATURE_STATUS',
-    sqlState: '0AKDE',
     message: `expecting the status for table feature ${name} to be "supported", but got "${value}"`,
     parameters: { feature: name, status: value },
     hint: `set ${featurePrefix}${feature.name} to supported`,
@@ -175,7 +173,6 @@ function versionOf(key: string, value: string, most: number): number {
   if (version >= 1 && version <= most) return version;
   throw new AnalysisException({
     errorClass: 'DELTA_INVALID_PROTOCOL_VERSION',
-    sqlState: 'KD004',
     message: `unsupported protocol version ${value} in property ${key}, supported are 1 to ${most}`,
     parameters: { key, value },
     hint: `use a version from 1 to ${most}`,
@@ -194,7 +191,6 @@ function checkVersions(reader: number | undefined, writer: number | undefined): 
   if (problem === undefined) return;
   throw new AnalysisException({
     errorClass: 'DELTA_INVALID_PROTOCOL_VERSION',
-    sqlState: 'KD004',
     message: `protocol version (${reader ?? 1},${writer ?? 1}) ${problem}`,
     parameters: { minReaderVersion: String(reader ?? ''), minWriterVersion: String(writer ?? '') },
     hint: 'the newest protocol version is (3,7)',

@@ -35,7 +35,6 @@ function tracksRows(snapshot: DeltaSnapshot): boolean {
 function nameMissing(table: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_MATERIALIZED_ROW_TRACKING_COLUMN_NAME_MISSING',
-    sqlState: '22000',
     message: `Materialized Row ID or Row Commit Version column name missing for ${table}.`,
     parameters: { tableName: table },
     hint: `the log lacks ${rowTrackingKeys.rowId} or ${rowTrackingKeys.commitVersion}; set delta.enableRowTracking to false and to true again`,

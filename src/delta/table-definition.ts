@@ -144,7 +144,6 @@ function checkDefaults(schema: StructType, settings: ProtocolSettings, current: 
 export function defaultsNotEnabled(command: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED',
-    sqlState: '0AKDE',
     message:
       `Failed to execute ${command} command because it assigned a column DEFAULT value, but the corresponding table feature was not ` +
       "enabled. Please retry the command again after executing ALTER TABLE tableName SET TBLPROPERTIES('delta.feature.allowColumnDefaults' = " +
@@ -158,7 +157,6 @@ function clusteredAndPartitioned(): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_CLUSTER_BY_WITH_PARTITIONED_BY',
     alias: 'SPECIFY_CLUSTER_BY_WITH_PARTITIONED_BY_IS_NOT_ALLOWED',
-    sqlState: '42613',
     message: 'Clustering and partitioning cannot both be specified. Please remove PARTITIONED BY or CLUSTER BY.',
     hint: 'choose one of the two',
   });

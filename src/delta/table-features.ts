@@ -123,7 +123,6 @@ function tooNew(table: string, protocol: ProtocolAction): AnalysisException {
   const { minReaderVersion, minWriterVersion } = protocol;
   return new AnalysisException({
     errorClass: 'DELTA_INVALID_PROTOCOL_VERSION',
-    sqlState: 'KD004',
     kind: 'unsupported',
     message:
       `unsupported Delta protocol version: table "${table}" requires reader version ${minReaderVersion} and writer version ` +
@@ -136,7 +135,6 @@ function tooNew(table: string, protocol: ProtocolAction): AnalysisException {
 function unsupported(doing: 'read' | 'write', table: string, features: readonly string[]): AnalysisException {
   return new AnalysisException({
     errorClass: doing === 'read' ? 'DELTA_UNSUPPORTED_FEATURES_FOR_READ' : 'DELTA_UNSUPPORTED_FEATURES_FOR_WRITE',
-    sqlState: '56038',
     kind: 'unsupported',
     message:
       `unsupported Delta ${doing} feature: table "${table}" requires ${doing === 'read' ? 'reader' : 'writer'} table feature(s) that are ` +

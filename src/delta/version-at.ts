@@ -93,7 +93,6 @@ function tooLate(timestampMs: number, last: VersionTime): AnalysisException {
   const latest = timestampText(last.timeMs);
   return new AnalysisException({
     errorClass: 'DELTA_TIMESTAMP_GREATER_THAN_COMMIT',
-    sqlState: '42816',
     kind: 'not-found',
     message: `Timestamp ${given} is after the table's latest version (${latest}). Use a timestamp at or before ${wholeSeconds(latest)}.`,
     parameters: { providedTimestamp: given, tableName: latest, maximumTimestamp: wholeSeconds(latest) },
@@ -105,7 +104,6 @@ function tooEarly(timestampMs: number, first: VersionTime): AnalysisException {
   const earliest = timestampText(first.timeMs);
   return new AnalysisException({
     errorClass: 'DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION',
-    sqlState: '42816',
     kind: 'not-found',
     message: `The provided timestamp (${given}) is before the earliest version available to this table (${earliest}). Please use a timestamp after ${wholeSeconds(earliest)}.`,
     parameters: { userTimestamp: given, commitTs: earliest, timestampString: wholeSeconds(earliest) },

@@ -209,7 +209,6 @@ function extractMembers(root: ColumnNode, type: DataType, members: readonly stri
   }
   throw new AnalysisException({
     errorClass: 'INVALID_EXTRACT_BASE_FIELD_TYPE',
-    sqlState: '42000',
     message: `Can't extract a value from "${root.path.join('.')}". Need a complex type [STRUCT, ARRAY, MAP] but got "${describeType(type).toUpperCase()}".`,
     parameters: { base: root.path.join('.'), other: describeType(type).toUpperCase() },
   });
@@ -221,7 +220,6 @@ function memberOf(type: StructType, name: string): Field {
   const fields = type.fields.map((candidate) => quoted(candidate.name)).join(', ');
   throw new AnalysisException({
     errorClass: 'FIELD_NOT_FOUND',
-    sqlState: '42704',
     message: `No such struct field ${quoted(name)} in ${fields}.`,
     parameters: { fieldName: quoted(name), fields },
   });
@@ -244,7 +242,6 @@ function ambiguous(column: ColumnNode, matches: readonly Match[]): AnalysisExcep
     .join(', ');
   return new AnalysisException({
     errorClass: 'AMBIGUOUS_REFERENCE',
-    sqlState: '42704',
     message: `Reference ${name} is ambiguous, could be: [${references}].`,
     hint: 'write the alias of the relation before the name',
     parameters: { name, referenceNames: `[${references}]` },

@@ -33,7 +33,6 @@ export function literalOf(value: ParameterValue): Expression {
   if (literal !== undefined) return { kind: 'literal', literal };
   throw new AnalysisException({
     errorClass: 'UNSUPPORTED_LITERAL_VALUE',
-    sqlState: '22003',
     message: `the value ${String(value)} fits no SQL type`,
   });
 }
@@ -131,7 +130,6 @@ function isList(values: ParameterValues): values is readonly ParameterValue[] {
 function unbound(name: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'UNBOUND_SQL_PARAMETER',
-    sqlState: '42P02',
     message: `Found the unbound parameter: ${name}.`,
     hint: 'give a value for it, by name for :name and in order for ?',
     parameters: { name },

@@ -11,7 +11,6 @@ export type ConditionClause = 'WHERE' | 'HAVING' | 'QUALIFY' | 'JOIN';
 
 interface Refusal {
   readonly errorClass: string;
-  readonly sqlState: string;
   readonly message: string;
   readonly hint?: string;
 }
@@ -19,13 +18,11 @@ interface Refusal {
 const aggregateIn: Partial<Record<ConditionClause, Refusal>> = {
   WHERE: {
     errorClass: 'INVALID_WHERE_CONDITION',
-    sqlState: '42903',
     message: 'The WHERE condition contains an aggregate function.',
     hint: 'use HAVING, or compute the aggregate in a subquery',
   },
   JOIN: {
     errorClass: 'UNSUPPORTED_EXPR_FOR_OPERATOR',
-    sqlState: '42K0E',
     message: 'The condition of a join contains an aggregate function.',
     hint: 'compute the aggregate in a subquery, and join that',
   },
@@ -34,7 +31,6 @@ const aggregateIn: Partial<Record<ConditionClause, Refusal>> = {
 const windowIn: Partial<Record<ConditionClause, Refusal>> = {
   WHERE: {
     errorClass: '_LEGACY_ERROR_TEMP_1034',
-    sqlState: '42903',
     message: 'It is not allowed to use window functions inside WHERE clause.',
     hint: 'use QUALIFY, or compute the window in a subquery',
   },
@@ -49,7 +45,6 @@ export function requireReplaced(condition: Expression): void {
   if (hasAggregate(condition)) {
     throw new AnalysisException({
       errorClass: 'UNSUPPORTED_EXPR_FOR_OPERATOR',
-      sqlState: '42K0E',
       message: 'The condition of rows that are replaced contains an aggregate function.',
     });
   }
@@ -79,14 +74,12 @@ export function requireCondition(clause: ConditionClause, condition: Expression)
   if (clause === 'JOIN') {
     throw new AnalysisException({
       errorClass: 'JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE',
-      sqlState: '42K09',
       message: `The condition of a join has the type ${shown}, it must be "BOOLEAN".`,
       parameters: { conditionType: shown },
     });
   }
   throw new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN',
-    sqlState: '42K09',
     message: `The condition of ${clause} has the type ${shown}, it must be "BOOLEAN".`,
     parameters: { type: shown },
   });
@@ -97,7 +90,6 @@ export function requireGroupKey(key: Expression): void {
   if (!hasAggregate(key)) return;
   throw new AnalysisException({
     errorClass: 'GROUP_BY_AGGREGATE',
-    sqlState: '42903',
     message: 'Aggregate functions are not allowed in GROUP BY.',
   });
 }
@@ -111,7 +103,6 @@ export function requireCount(clause: 'LIMIT' | 'OFFSET', value: Expression): voi
   if (count >= 0n) return;
   throw new AnalysisException({
     errorClass: 'INVALID_LIMIT_LIKE_EXPRESSION.IS_NEGATIVE',
-    sqlState: '42K0E',
     message: `The ${clause} is ${count}, it must be zero or more.`,
     parameters: { name: clause.toLowerCase(), v: String(count) },
   });
@@ -123,7 +114,6 @@ export function requireDistinctRows(fields: readonly Field[]): void {
   if (found === undefined) return;
   throw new AnalysisException({
     errorClass: 'UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE',
-    sqlState: '0A000',
     kind: 'unsupported',
     message: `Cannot have MAP type columns in DataFrame which calls set operations (INTERSECT, EXCEPT, etc.), but the type of column \`${found.name}\` is "${sqlTypeName(found.type)}".`,
     hint: 'compare map_entries of it',

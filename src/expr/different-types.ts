@@ -7,7 +7,6 @@ export function differentTypes(left: DataType, right: DataType): AnalysisExcepti
   const [one, other] = [sqlTypeName(left), sqlTypeName(right)];
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES',
-    sqlState: '42K09',
     message: `the left and right operands of the binary operator have incompatible types ("${one}" and "${other}").`,
     hint: 'cast one side to the type of the other',
     parameters: { left: `"${one}"`, right: `"${other}"` },

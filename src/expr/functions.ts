@@ -72,7 +72,6 @@ export function checkCall(call: CallExpression): FunctionSpec {
   if (reason !== undefined) {
     throw new AnalysisException({
       errorClass: spec.refusalClass ?? 'UNSUPPORTED_FUNCTION',
-      sqlState: '0A000',
       kind: 'unsupported',
       message: `the function \`${call.name}\` is not supported here: ${reason}`,
       parameters: { functionName: call.name },
@@ -90,7 +89,6 @@ function requireWindow({ name, over }: CallExpression): void {
   if (over === undefined) {
     throw new AnalysisException({
       errorClass: 'WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE',
-      sqlState: '42601',
       message: `Window function \`${name}\` requires an OVER clause.`,
       parameters: { funcName: `\`${name}\`` },
     });
@@ -98,7 +96,6 @@ function requireWindow({ name, over }: CallExpression): void {
   if (over.orderBy.length > 0 || ofAnyOrder.has(name.toLowerCase())) return;
   throw new AnalysisException({
     errorClass: '_LEGACY_ERROR_TEMP_1037',
-    sqlState: '42601',
     message: `Window function ${name}() requires window to be ordered, please add ORDER BY clause.`,
     hint: `${name}() OVER (PARTITION BY … ORDER BY …)`,
   });
@@ -109,7 +106,6 @@ function unresolved(name: string): AnalysisException {
   const shown = `\`${name.replaceAll('`', '``')}\``;
   return new AnalysisException({
     errorClass: 'UNRESOLVED_ROUTINE',
-    sqlState: '42883',
     message: `Cannot resolve routine ${shown} on search path [\`system\`.\`builtin\`, \`system\`.\`session\`].`,
     hint: nearest === undefined ? undefined : `did you mean ${nearest}?`,
     parameters: { routineName: shown },
@@ -125,7 +121,6 @@ function wrongCount(name: string, spec: FunctionSpec, count: number): AnalysisEx
         : `[${spec.least}, ${spec.most}]`;
   return new AnalysisException({
     errorClass: 'WRONG_NUM_ARGS.WITHOUT_SUGGESTION',
-    sqlState: '42605',
     message: `The \`${name}\` requires ${expected} parameters but the actual number is ${count}.`,
     parameters: { functionName: `\`${name}\``, expectedNum: expected, actualNum: String(count) },
   });

@@ -103,7 +103,6 @@ const refusal = {
 function wrongInput(name: string, type: DataType | undefined): AnalysisException {
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE',
-    sqlState: '42K09',
     message: `Cannot resolve "${name}" due to data type mismatch: The first parameter requires the ${name.toLowerCase().startsWith('inline') ? '"ARRAY<STRUCT>"' : '("ARRAY" or "MAP")'} type, however it has the type "${type === undefined ? 'UNKNOWN' : describeType(type).toUpperCase()}".`,
   });
 }

@@ -124,7 +124,6 @@ function unexpected(call: CallExpression, index: number, requiredType: string, t
   const inputType = `"${sqlTypeName(type).toUpperCase()}"`;
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE',
-    sqlState: '42K09',
     message: `Cannot resolve "${call.name}" due to data type mismatch: The ${ordinals[index] ?? `${index + 1}th`} parameter requires the ${requiredType} type, however the argument has the type ${inputType}.`,
     parameters: { functionName: call.name, paramIndex: ordinals[index] ?? String(index + 1), requiredType, inputType },
   });

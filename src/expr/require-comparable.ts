@@ -19,7 +19,6 @@ export function requireComparable(type: DataType | undefined): void {
 function notOrdered(type: DataType, hint: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.INVALID_ORDERING_TYPE',
-    sqlState: '42K09',
     message: `values of type "${sqlTypeName(type)}" are neither equal nor ordered`,
     hint,
     parameters: { dataType: `"${sqlTypeName(type)}"` },

@@ -33,7 +33,6 @@ export function icebergOperations(context: TableContext): RowOperations & Defini
 function refused({ name }: TableContext, statement: string, hint: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'UNSUPPORTED_FEATURE.TABLE_OPERATION',
-    sqlState: '0A000',
     kind: 'unsupported',
     message: `Table ${name} does not support ${statement}: it is an Iceberg table`,
     hint,

@@ -5,7 +5,6 @@ export function columnExists(name: string, options: Pick<AnalysisExceptionOption
   return new AnalysisException({
     errorClass: 'COLUMN_ALREADY_EXISTS',
     ...options,
-    sqlState: '42711',
     message: `The column \`${name}\` already exists. Choose another name or rename the existing column.`,
     parameters: { columnName: `\`${name}\`` },
   });

@@ -122,7 +122,6 @@ export function notAStruct(path: readonly string[], index: number): AnalysisExce
   const [fieldName, parent] = [quotedName(path), quotedName(path.slice(0, index))];
   return new AnalysisException({
     errorClass: 'INVALID_FIELD_NAME',
-    sqlState: '42000',
     message: `Field name ${fieldName} is invalid: ${parent} is not a struct.`,
     parameters: { fieldName, path: parent },
     hint: 'columns go into structs; enter lists and maps by element, key and value',
@@ -136,7 +135,6 @@ export function fieldNotFound(name: string, fields: readonly Field[]): AnalysisE
   const listed = names.map((known) => `\`${known}\``).join(', ');
   return new AnalysisException({
     errorClass: 'FIELD_NOT_FOUND',
-    sqlState: '42704',
     message: `No such struct field \`${name}\` in ${listed}.`,
     parameters: { fieldName: `\`${name}\``, fields: listed },
     hint: nearest === undefined ? 'name a column of the table' : `did you mean "${nearest}"?`,

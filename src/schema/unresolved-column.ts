@@ -15,7 +15,6 @@ export function unresolvedName(path: readonly string[], known: readonly (readonl
   const sentence = `A column, variable, or function parameter with name ${objectName} cannot be resolved.`;
   return new AnalysisException({
     errorClass: proposals === '' ? 'UNRESOLVED_COLUMN.WITHOUT_SUGGESTION' : 'UNRESOLVED_COLUMN.WITH_SUGGESTION',
-    sqlState: '42703',
     message: proposals === '' ? sentence : `${sentence} Did you mean one of the following? [${proposals}].`,
     parameters: { objectName, ...(proposals === '' ? {} : { proposal: proposals }) },
   });

@@ -323,7 +323,6 @@ function typeOf(type: DataType | string): DataType {
 function wrongWhen(method: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'INVALID_WHEN_USAGE',
-    sqlState: '42601',
     message: `${method} can only follow when(), and otherwise() ends it`,
     hint: 'begin with when(condition, value) from the functions',
   });
@@ -332,7 +331,6 @@ function wrongWhen(method: string): AnalysisException {
 function notAFunction(): AnalysisException {
   return new AnalysisException({
     errorClass: 'UNSUPPORTED_EXPR_FOR_WINDOW',
-    sqlState: '42P20',
     message: 'over() was called on an expression that is not a function',
     hint: 'call it on an aggregate or a window function, such as sum(col("a")).over(window)',
   });

@@ -5,7 +5,6 @@ import { quotedName, schemaNotFound } from '../table/table-names.ts';
 export function pathNotFound(path: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'PATH_NOT_FOUND',
-    sqlState: '42K03',
     kind: 'not-found',
     message: `Path does not exist: ${path}.`,
     hint: 'check the path; relative paths start at the working directory of the process',
@@ -16,7 +15,6 @@ export function pathNotFound(path: string): AnalysisException {
 export function notADeltaTable(table: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_MISSING_DELTA_TABLE',
-    sqlState: '42P01',
     kind: 'not-found',
     message: `${table} is not a Delta table.`,
     hint: 'check the path; DeltaTable.isDeltaTable tells without an error',
@@ -27,7 +25,6 @@ export function notADeltaTable(table: string): AnalysisException {
 export function notATable(table: string, operation: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_TABLE_ONLY_OPERATION',
-    sqlState: '0AKDD',
     message: `${table} is not a Delta table. ${operation} is only supported for Delta tables.`,
     parameters: { tableName: table, operation },
   });
@@ -37,7 +34,6 @@ export function notATable(table: string, operation: string): AnalysisException {
 export function expectTable(viewName: string, operation: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE',
-    sqlState: '42809',
     message: `'${operation}' expects a table but ${viewName} is a view.`,
     parameters: { operation, viewName },
     hint: 'name the table that the view reads',
@@ -54,7 +50,6 @@ export function wrongCommand(
   const [requiredType, foundType, alternative] = isTable ? ['VIEW', 'TABLE', 'DROP TABLE'] : ['TABLE', 'VIEW', 'DROP VIEW'];
   return new AnalysisException({
     errorClass: 'WRONG_COMMAND_FOR_OBJECT_TYPE',
-    sqlState: '42809',
     message: `The operation ${operation} requires a ${requiredType}. But ${objectName} is a ${foundType}. Use ${alternative} instead.`,
     parameters: { operation, requiredType, objectName, foundType, alternative },
     hint: `use ${alternative}`,
@@ -66,7 +61,6 @@ export function expectView(parts: readonly string[], operation: string): Analysi
   const tableName = quotedName(parts);
   return new AnalysisException({
     errorClass: 'EXPECT_VIEW_NOT_TABLE.USE_ALTER_TABLE',
-    sqlState: '42809',
     message: `The table ${tableName} does not support ${operation}. Please use ALTER TABLE instead.`,
     parameters: { tableName, operation },
   });
@@ -76,7 +70,6 @@ export function expectView(parts: readonly string[], operation: string): Analysi
 export function expectPermanent(viewName: string, operation: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'EXPECT_PERMANENT_VIEW_NOT_TEMP',
-    sqlState: '42809',
     message: `'${operation}' expects a permanent view but ${viewName} is a temp view.`,
     parameters: { operation, viewName },
     hint: 'name the view of the catalog with its namespace',
@@ -87,7 +80,6 @@ export function expectPermanent(viewName: string, operation: string): AnalysisEx
 export function withoutViews(catalogName: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'UNSUPPORTED_FEATURE.CATALOG_OPERATION',
-    sqlState: '0A000',
     kind: 'unsupported',
     message: `The feature is not supported: Catalog \`${catalogName}\` does not support views.`,
     hint: 'use CREATE TEMPORARY VIEW, or make the view in an Iceberg catalog of type rest or jdbc, where it may read tables of all catalogs',
@@ -99,7 +91,6 @@ export function pathExists(location: string): AnalysisException {
   const path = location.startsWith('/') ? `file:${location}` : location;
   return new AnalysisException({
     errorClass: 'DELTA_PATH_EXISTS',
-    sqlState: '42K04',
     message: `Cannot write to already existent path ${path} without setting OVERWRITE = 'true'.`,
     hint: "use mode('append') or mode('overwrite')",
     parameters: { path },
@@ -113,7 +104,6 @@ export function namespaceNotFound(parts: readonly string[]): AnalysisException {
 export function catalogNotFound(name: string, known: readonly string[]): AnalysisException {
   return new AnalysisException({
     errorClass: 'CATALOG_NOT_FOUND',
-    sqlState: '42P08',
     kind: 'not-found',
     message: `The catalog ${quotedName([name])} not found.`,
     hint: `set the configuration "spark.sql.catalog.${name}"; known catalogs: ${known.join(', ')}`,
@@ -126,7 +116,6 @@ export function unknownOption(name: string, owner: string, known: readonly strin
   const nearest = nearestName(name, known);
   return new AnalysisException({
     errorClass: 'UNKNOWN_OPTION',
-    sqlState: '42616',
     message: `option "${name}" is unknown to ${owner}`,
     hint: nearest === undefined ? `known options: ${known.join(', ')}` : `did you mean "${nearest}"?`,
     parameters: { option: name, owner },
@@ -136,7 +125,6 @@ export function unknownOption(name: string, owner: string, known: readonly strin
 export function invalidOption(name: string, value: string, expected: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_ILLEGAL_OPTION',
-    sqlState: '42616',
     message: `Invalid value '${value}' for option '${name}', ${expected}`,
     parameters: { name, input: value, explain: expected },
   });
@@ -144,14 +132,13 @@ export function invalidOption(name: string, value: string, expected: string): An
 
 /** An argument of a method that cannot be. */
 export function invalidArgument(message: string, hint?: string): AnalysisException {
-  return new AnalysisException({ errorClass: 'INVALID_ARGUMENT', sqlState: '22023', message, hint });
+  return new AnalysisException({ errorClass: 'INVALID_ARGUMENT', message, hint });
 }
 
 /** What an action on a streaming DataFrame gets. */
 export function streamNotStarted(): AnalysisException {
   return new AnalysisException({
     errorClass: 'STREAMING_QUERY_NOT_STARTED',
-    sqlState: '0A000',
     message: 'Queries with streaming sources must be executed with writeStream.start().',
     hint: 'for a look at the rows, read the table with session.read',
   });

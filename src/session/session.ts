@@ -148,7 +148,6 @@ export class Session {
 function stopped(): AnalysisException {
   return new AnalysisException({
     errorClass: 'SESSION_STOPPED',
-    sqlState: '08003',
     message: 'the session was stopped',
     hint: 'make another one',
   });

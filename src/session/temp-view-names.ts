@@ -68,7 +68,6 @@ export function isGlobalNamespace(parts: readonly string[]): boolean {
 function viewExists(shown: string, cure: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'TEMP_TABLE_OR_VIEW_ALREADY_EXISTS',
-    sqlState: '42P07',
     message: `Cannot create the temporary view ${shown} because it already exists.`,
     hint: `choose a different name, or ${cure}`,
   });

@@ -27,7 +27,6 @@ export function fieldExists(operation: string, path: readonly string[], struct: 
   return new AnalysisException({
     errorClass: 'FIELD_ALREADY_EXISTS',
     alias: 'COLUMN_ALREADY_EXISTS',
-    sqlState: '42710',
     message: `Cannot ${operation} column, because ${path.map((part) => `\`${part}\``).join('.')} already exists in "${sqlTypeName(struct)}".`,
     parameters: { op: operation, fieldNames: path.join('.'), struct: sqlTypeName(struct) },
     hint: 'the case of a name does not count',

@@ -18,7 +18,6 @@ export function tableNotFound(parts: readonly string[], hint: string = absentHin
   const name = quotedName(parts);
   return new AnalysisException({
     errorClass: 'TABLE_OR_VIEW_NOT_FOUND',
-    sqlState: '42P01',
     kind: 'not-found',
     message: `The table or view ${name} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
     hint,
@@ -30,7 +29,6 @@ export function tableExists(parts: readonly string[]): AnalysisException {
   const name = quotedName(parts);
   return new AnalysisException({
     errorClass: 'TABLE_OR_VIEW_ALREADY_EXISTS',
-    sqlState: '42P07',
     message: `Cannot create table or view ${name} because it already exists.`,
     hint: 'choose a different name, drop or replace the existing object, or add IF NOT EXISTS',
     parameters: { relationName: name },
@@ -44,7 +42,6 @@ export function schemaNotFound(
   const name = quotedName(namespace);
   return new AnalysisException({
     errorClass: 'SCHEMA_NOT_FOUND',
-    sqlState: '42704',
     kind: 'not-found',
     message: `The schema ${name} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
     hint,
@@ -56,7 +53,6 @@ export function viewNotFound(parts: readonly string[]): AnalysisException {
   const name = quotedName(parts);
   return new AnalysisException({
     errorClass: 'VIEW_NOT_FOUND',
-    sqlState: '42P01',
     kind: 'not-found',
     message: `The view ${name} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
     hint: 'SHOW VIEWS lists them; DROP VIEW IF EXISTS tolerates absence',
@@ -68,7 +64,6 @@ export function viewExists(parts: readonly string[]): AnalysisException {
   const name = quotedName(parts);
   return new AnalysisException({
     errorClass: 'VIEW_ALREADY_EXISTS',
-    sqlState: '42P07',
     message: `Cannot create view ${name} because it already exists.`,
     hint: 'choose a different name, drop or replace the existing object, or add IF NOT EXISTS',
     parameters: { relationName: name },

@@ -105,5 +105,5 @@ function oauthSettings(uri: string, properties: ReadonlyMap<string, string>): Re
 }
 
 function invalid(message: string, hint?: string): AnalysisException {
-  return new AnalysisException({ errorClass: 'CATALOG_CONFIGURATION_INVALID', sqlState: '42000', message, hint });
+  return new AnalysisException({ errorClass: 'CATALOG_CONFIGURATION_INVALID', message, hint });
 }

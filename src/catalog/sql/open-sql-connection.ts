@@ -98,5 +98,5 @@ function refuseUnknown(uri: string, parameters: URLSearchParams, known: readonly
 }
 
 function invalid(message: string, hint?: string): AnalysisException {
-  return new AnalysisException({ errorClass: 'CATALOG_CONFIGURATION_INVALID', sqlState: '42000', message, hint });
+  return new AnalysisException({ errorClass: 'CATALOG_CONFIGURATION_INVALID', message, hint });
 }

@@ -105,14 +105,13 @@ function printerOf({ format, expanded, forPerson }: PrintSettings): ResultPrinte
 /** An error of a statement as one of the whole input: line and column count from the input's beginning. Other errors stay as they are. */
 function locateError(error: unknown, statement: ScannedStatement, input: string | undefined): unknown {
   if (!(error instanceof ParseException)) return error;
-  const { message, position, text, errorClass, alias, sqlState, parameters, kind, hint, cause } = error;
+  const { message, position, text, errorClass, alias, parameters, kind, hint, cause } = error;
   const place = placeInInput(position, statement);
   const before = `line ${position.line}, column ${position.column}`;
   const after = `${input === undefined ? '' : `${input}, `}line ${place.line}, column ${place.column}`;
   return new ParseException({
     errorClass,
     alias,
-    sqlState,
     parameters,
     kind,
     hint,

@@ -155,7 +155,6 @@ export class StatementScanner {
     const { line, column } = this.#start ?? { line: 1, column: 1 };
     throw new ParseException({
       errorClass: 'STATEMENT_TOO_LONG',
-      sqlState: '42601',
       message: `the statement at line ${line}, column ${column} is longer than ${maxStatementLength} characters`,
       hint: 'load large data from files: SELECT * FROM csv.`path`',
       position: { offset: 0, line: 1, column: 1 },

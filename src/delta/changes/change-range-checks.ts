@@ -15,7 +15,6 @@ interface Range {
 export function changesNotRecorded(table: string, range: Range, version: Version): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_MISSING_CHANGE_DATA',
-    sqlState: 'KD002',
     message:
       `Error getting change data for range [${range.from} , ${range.until}] as change data was not recorded for version [${version}]. ` +
       `If you've enabled change data feed on this table, use \`DESCRIBE HISTORY\` to see when it was first enabled. Otherwise, to start ` +
@@ -95,7 +94,6 @@ function incompatible(found: {
   const schema = printSchemaString(last.schema);
   return new AnalysisException({
     errorClass,
-    sqlState: '0AKDC',
     kind: 'unsupported',
     message:
       `Retrieving table changes between version ${range.from} and ${range.until} failed because of an incompatible ${what}.\n` +

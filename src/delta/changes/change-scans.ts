@@ -89,7 +89,6 @@ function checkedRange(range: ChangeRange, newest: Version): ChangeRange {
   if (from > newest) {
     throw new AnalysisException({
       errorClass: 'DELTA_CDC_START_VERSION_AFTER_LATEST',
-      sqlState: '22003',
       message: `Start version ${from} for change data feed exceeds the latest table version ${newest}.`,
       parameters: { startVersion: String(from), latestVersion: String(newest) },
     });
@@ -97,7 +96,6 @@ function checkedRange(range: ChangeRange, newest: Version): ChangeRange {
   if (range.until < from) {
     throw new AnalysisException({
       errorClass: 'DELTA_INVALID_CDC_RANGE',
-      sqlState: '22003',
       message: `CDC range from start ${from} to end ${range.until} was invalid. End cannot be before start.`,
       parameters: { start: String(from), end: String(range.until) },
     });
@@ -217,7 +215,6 @@ async function snapshotOf(context: OperationContext, range: ChangeRange, version
 function logGone(table: string, range: ChangeRange, version: number, cause?: unknown): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_LOG_FILE_NOT_FOUND',
-    sqlState: '42K03',
     kind: 'not-found',
     message: `table "${table}": the changes of versions ${range.from} to ${range.until} need version ${version} of the log, which was cleaned up`,
     hint: 'start at a later version; DESCRIBE HISTORY shows which are there',

@@ -99,7 +99,6 @@ async function planChange(
     default:
       throw new AnalysisException({
         errorClass: 'UNSUPPORTED_FEATURE.TABLE_OPERATION',
-        sqlState: '0A000',
         message:
           `The feature is not supported: Table ${context.name} does not support ${change.kind}. Please check the current catalog and ` +
           'namespace to make sure the qualified table name is expected.',
@@ -120,7 +119,6 @@ function clusterBy(base: DeltaSnapshot, columns: ClusteringColumns): PlannedChan
   if (base.partitionColumns.length > 0) {
     throw new AnalysisException({
       errorClass: 'DELTA_ALTER_TABLE_CLUSTER_BY_ON_PARTITIONED_TABLE_NOT_ALLOWED',
-      sqlState: '42000',
       message: 'ALTER TABLE CLUSTER BY is not supported for partitioned tables.',
       hint: 'create a table without partitions',
     });
@@ -218,7 +216,6 @@ function checkManualFeatures(current: ProtocolAction, use: FeatureUse, asked: re
   if (missing.length === 0) return;
   throw new AnalysisException({
     errorClass: 'DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT',
-    sqlState: '22000',
     message:
       `Your table schema requires manually enablement of the following table feature(s): ${missing.join(', ')}. To do this, run the following ` +
       "command for each of features listed above: ALTER TABLE table_name SET TBLPROPERTIES ('delta.feature.feature_name' = 'supported'). " +

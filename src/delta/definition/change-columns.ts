@@ -171,7 +171,6 @@ function checkAddable(schema: StructType, parent: readonly string[], field: Fiel
   if (field.metadata?.['CURRENT_DEFAULT'] === undefined) return;
   throw new AnalysisException({
     errorClass: 'WRONG_COLUMN_DEFAULTS_FOR_DELTA_ALTER_TABLE_ADD_COLUMN_NOT_SUPPORTED',
-    sqlState: '0AKDC',
     message:
       'Failed to execute the command because DEFAULT values are not supported when adding new columns to previously existing Delta tables; ' +
       'please add the column without a default value first, then run a second ALTER TABLE ALTER COLUMN SET DEFAULT command to apply for ' +
@@ -206,7 +205,6 @@ function lastField(path: readonly string[]): AnalysisException {
 function needsMapping(errorClass: string, what: string): AnalysisException {
   return new AnalysisException({
     errorClass,
-    sqlState: '0AKDC',
     kind: 'unsupported',
     message:
       `${what} is not supported for your Delta table. Please enable Column Mapping on your Delta table with mapping mode 'name'. You can use ` +
@@ -218,7 +216,6 @@ function needsMapping(errorClass: string, what: string): AnalysisException {
 function notNullColumn(path: readonly string[]): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_OPERATION_NOT_ALLOWED',
-    sqlState: '0AKDC',
     message: 'Operation not allowed: `NOT NULL in ALTER TABLE ADD COLUMNS` is not supported for Delta tables',
     parameters: { operation: 'NOT NULL in ALTER TABLE ADD COLUMNS' },
     hint: `rows that are there have no value for ${path.join('.')}: add it without NOT NULL`,
@@ -232,5 +229,5 @@ function notAColumn(path: readonly string[]): AnalysisException {
 }
 
 function refusal(errorClass: string, message: string, parameters: Readonly<Record<string, string>>): AnalysisException {
-  return new AnalysisException({ errorClass, sqlState: '0AKDC', message, parameters });
+  return new AnalysisException({ errorClass, message, parameters });
 }

@@ -73,7 +73,6 @@ function requireRowCondition(
   }
   throw new AnalysisException({
     errorClass: 'DELTA_NON_BOOLEAN_CHECK_CONSTRAINT',
-    sqlState: '42621',
     message: `CHECK constraint '${change.name}' (${change.text}) should be a boolean expression.`,
     parameters: { name: change.name, expr: change.text },
   });
@@ -105,7 +104,6 @@ async function brokenRows(
 function violated(context: OperationContext, text: string, rows: bigint): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_NEW_CHECK_CONSTRAINT_VIOLATION',
-    sqlState: '23512',
     message: `${rows} rows in ${context.name} violate the new CHECK constraint (${text})`,
     parameters: { numRows: String(rows), tableName: context.name, checkConstraint: text },
     hint: 'correct the rows first',
@@ -115,7 +113,6 @@ function violated(context: OperationContext, text: string, rows: bigint): Analys
 function alreadyThere(name: string, text: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_CONSTRAINT_ALREADY_EXISTS',
-    sqlState: '42710',
     message: `Constraint '${name}' already exists. Please delete the old constraint first.\nOld constraint:\n${text}`,
     parameters: { constraintName: name, oldConstraint: text },
     hint: 'ALTER TABLE … DROP CONSTRAINT',
@@ -125,7 +122,6 @@ function alreadyThere(name: string, text: string): AnalysisException {
 function doesNotExist(context: OperationContext, name: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_CONSTRAINT_DOES_NOT_EXIST',
-    sqlState: '42704',
     message: `Cannot drop nonexistent constraint ${name} from table ${context.name}. To avoid throwing an error, provide the parameter IF EXISTS.`,
     parameters: { constraintName: name, tableName: context.name },
     hint: 'use DROP CONSTRAINT IF EXISTS',

@@ -125,7 +125,6 @@ function filesWithoutRowIds(snapshot: DeltaSnapshot, table: string): readonly Ad
 function cannotTrack(table: string, why: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_ROW_ID_ASSIGNMENT_WITHOUT_STATS',
-    sqlState: '22000',
     kind: 'unsupported',
     message: `Cannot enable row tracking on table ${table}: ${why}.`,
     parameters: { tableName: table },
@@ -136,7 +135,6 @@ function cannotTrack(table: string, why: string): AnalysisException {
 function modeChange(from: string, to: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE',
-    sqlState: '0AKDC',
     kind: 'unsupported',
     message: `Changing column mapping mode from '${from}' to '${to}' is not supported.`,
     parameters: { oldMode: from, newMode: to },
@@ -147,7 +145,6 @@ function modeChange(from: string, to: string): AnalysisException {
 function ownProperty(key: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_CANNOT_MODIFY_TABLE_PROPERTY',
-    sqlState: '42939',
     message: `The Delta table configuration ${key} cannot be specified by the user`,
     parameters: { prop: key },
     hint: 'the table keeps it itself',

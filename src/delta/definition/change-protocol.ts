@@ -94,7 +94,6 @@ function belongsTo(domain: string, feature: string): boolean {
 function cannotDrop(errorClass: string, feature: string, why: string): AnalysisException {
   return new AnalysisException({
     errorClass,
-    sqlState: '0AKDE',
     kind: 'unsupported',
     message: `Cannot drop feature ${feature}: ${why}`,
     parameters: { feature },

@@ -111,7 +111,6 @@ function nested(found: FoundColumn, from: DataType): AnalysisException {
   const name = found.path.join('.');
   return new AnalysisException({
     errorClass: 'CANNOT_UPDATE_FIELD',
-    sqlState: '0A000',
     message: `Cannot update field \`${name}\` type ${sqlTypeName(from)}: change the type of what is inside it.`,
     parameters: { fieldName: name, type: sqlTypeName(from) },
     hint: 'name the member, or element, key or value of a list or map',
@@ -122,7 +121,6 @@ function narrowing(table: string, found: FoundColumn, to: DataType): AnalysisExc
   const name = found.path.map((part) => `\`${part}\``).join('.');
   return new AnalysisException({
     errorClass: 'NOT_SUPPORTED_CHANGE_COLUMN',
-    sqlState: '0A000',
     kind: 'unsupported',
     message:
       `ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing \`${table}\`'s column ${name} with type "${sqlTypeName(found.type)}" to ` +
@@ -136,7 +134,6 @@ function notWidened(found: FoundColumn, to: DataType): AnalysisException {
   const name = found.path.join('.');
   return new AnalysisException({
     errorClass: 'DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP',
-    sqlState: '0AKDC',
     kind: 'unsupported',
     message: `ALTER TABLE CHANGE COLUMN is not supported for changing column ${name} from ${sqlTypeName(found.type)} to ${sqlTypeName(to)}`,
     parameters: { fieldPath: name, oldField: sqlTypeName(found.type), newField: sqlTypeName(to) },

@@ -28,7 +28,6 @@ export function checkDefault(text: string, of: DefaultOf): void {
   if (hasAggregate(bound)) {
     throw new AnalysisException({
       errorClass: 'UNSUPPORTED_EXPR_FOR_OPERATOR',
-      sqlState: '42K0E',
       message: `A query operator contains one or more unsupported expressions: the DEFAULT ${text} of \`${of.column.name}\` is an aggregate.`,
     });
   }
@@ -82,7 +81,6 @@ function fits(bound: Expression, type: DataType): boolean {
 function overflow(value: bigint, type: DataType): AnalysisException {
   return new AnalysisException({
     errorClass: 'CAST_OVERFLOW',
-    sqlState: '22003',
     message: `The value ${value} cannot be cast to ${sqlTypeName(type)} due to an overflow.`,
     hint: 'give the column a wider type',
   });
@@ -97,7 +95,6 @@ function invalid(
 ): AnalysisException {
   return new AnalysisException({
     errorClass: `INVALID_DEFAULT_VALUE.${subclass}`,
-    sqlState: '42623',
     message: `Failed to execute ${command} command because the destination column or variable \`${column.name}\` has a DEFAULT value ${text}, ${why}`,
     parameters: { statement: command, colName: column.name, defaultValue: text },
     cause,

@@ -51,7 +51,6 @@ function requireComputable(bound: Expression): void {
   if (hasAggregate(bound)) {
     throw new AnalysisException({
       errorClass: 'DELTA_AGGREGATE_IN_GENERATED_COLUMN',
-      sqlState: '42621',
       message: 'A generated column cannot use an aggregate expression',
       hint: 'generate the column from the values of its own row',
     });
@@ -59,7 +58,6 @@ function requireComputable(bound: Expression): void {
   if (someNode(bound, (node) => node.kind === 'call' && timesOfStatement.has(node.name.toLowerCase()))) {
     throw new AnalysisException({
       errorClass: 'DELTA_UNSUPPORTED_EXPRESSION_GENERATED_COLUMN',
-      sqlState: '42621',
       message: 'the time of the statement cannot be used in a generated column',
       hint: 'use DEFAULT current_timestamp(): a generated value must be the same whenever it is computed',
     });
@@ -72,7 +70,6 @@ function requireType(bound: Expression, { name, type: columnType }: Field): void
   const [expressionName, columnName] = [sqlTypeName(type), sqlTypeName(columnType)];
   throw new AnalysisException({
     errorClass: 'DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH',
-    sqlState: '42K09',
     message: `The expression type of the generated column ${name} is ${expressionName}, but the column type is ${columnName}`,
     parameters: { columnName: name, expressionType: expressionName, columnType: columnName },
     hint: `cast the expression to ${columnName}`,
@@ -82,7 +79,6 @@ function requireType(bound: Expression, { name, type: columnType }: Field): void
 function unsupported({ name }: Field, text: string, reason: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'UNSUPPORTED_EXPRESSION_GENERATED_COLUMN',
-    sqlState: '42621',
     message: `Cannot create generated column ${name} with generation expression ${text} because ${reason}.`,
     parameters: { fieldName: name, expressionStr: text, reason },
   });

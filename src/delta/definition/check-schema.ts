@@ -55,7 +55,6 @@ export function checkFeedColumns(schema: StructType): void {
   if (reserved.length === 0) return;
   throw new AnalysisException({
     errorClass: 'DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS',
-    sqlState: '42711',
     message:
       `Unable to enable Change Data Capture on the table. The table already contains reserved columns [${reserved.join(',')}] that will be ` +
       "used internally as metadata for the table's Change Data Feed. To enable Change Data Feed on the table rename/drop these columns.",
@@ -73,7 +72,6 @@ export function checkNames(schema: StructType): void {
   if (invalid.length === 0) return;
   throw new AnalysisException({
     errorClass: 'DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES',
-    sqlState: '42K05',
     message:
       "Found invalid character(s) among ' ,;{}()\\n\\t=' in the column names of your schema. Invalid column names: " +
       `${invalid.join(', ')}. Please use other characters and try again. Alternatively, enable Column Mapping to keep using these characters.`,
@@ -99,7 +97,6 @@ function refuseForeignTypes(schema: StructType): void {
   if (found.length === 0) return;
   throw new AnalysisException({
     errorClass: 'DELTA_UNSUPPORTED_DATA_TYPES',
-    sqlState: '0AKDC',
     message: `Found columns using unsupported data types: [${found.join(', ')}].`,
     parameters: { dataTypeList: `[${found.join(', ')}]` },
     hint: 'cast the columns to TIMESTAMP, BIGINT or STRING, or make an Iceberg table',
@@ -119,7 +116,6 @@ function checkPartitionColumns(schema: StructType, partitionColumns: readonly st
   if (partitionColumns.length < schema.fields.length) return;
   throw new AnalysisException({
     errorClass: 'ALL_PARTITION_COLUMNS_NOT_ALLOWED',
-    sqlState: 'KD005',
     message: 'Cannot use all columns for partition columns.',
     hint: 'leave at least one column out of the partitioning',
   });
@@ -128,7 +124,6 @@ function checkPartitionColumns(schema: StructType, partitionColumns: readonly st
 function partitionedByIdentity(colName: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED',
-    sqlState: '42601',
     message: `PARTITIONED BY IDENTITY column ${colName} is not supported.`,
     parameters: { colName },
     hint: 'each of its values would be a partition of one row',
@@ -138,7 +133,6 @@ function partitionedByIdentity(colName: string): AnalysisException {
 function unfitPartitionColumn(type: DataType): AnalysisException {
   return new AnalysisException({
     errorClass: 'INVALID_PARTITION_COLUMN_DATA_TYPE',
-    sqlState: '0A000',
     message: `Cannot use "${sqlTypeName(type)}" for partition column.`,
     parameters: { type: `"${sqlTypeName(type)}"` },
     hint: 'partition by a column of a plain type; binary values have no safe spelling as partition values',
@@ -149,7 +143,6 @@ function emptySchema(): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_EMPTY_SCHEMA',
     alias: 'DELTA_SCHEMA_NOT_PROVIDED',
-    sqlState: '42908',
     message: 'Table schema is not provided. Please provide the schema (column definition) of the table.',
     hint: 'a table needs at least one column',
   });

@@ -148,7 +148,6 @@ function rooted(source: QueryableTable): RootedTable {
   if (source.format === 'delta' && isRooted(source)) return source;
   throw new AnalysisException({
     errorClass: 'DELTA_CLONE_UNSUPPORTED_SOURCE',
-    sqlState: '0AKDC',
     kind: 'unsupported',
     message: `Unsupported clone source '${source.name}', whose format is ${source.format}.\nThe supported formats are 'delta'.`,
     parameters: { name: source.name, format: source.format },
@@ -163,7 +162,6 @@ export function isRooted(source: QueryableTable): source is RootedTable {
 function sameTable(table: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_UNSUPPORTED_CLONE_REPLACE_SAME_TABLE',
-    sqlState: '0AKDC',
     message: `You tried to REPLACE an existing table (${table}) with CLONE. This operation is\nunsupported. Try a different target for CLONE or delete the table at the current target.`,
     parameters: { tableName: table },
     hint: 'to go back to an older version of the same table, use RESTORE',
@@ -173,7 +171,6 @@ function sameTable(table: string): AnalysisException {
 function notEmpty(table: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_UNSUPPORTED_NON_EMPTY_CLONE',
-    sqlState: '0AKDC',
     message: 'The clone destination table is non-empty. Please TRUNCATE or DELETE FROM the table before running CLONE.',
     context: { table },
   });

@@ -234,7 +234,6 @@ function numberOf(value: unknown): number | undefined {
 function cannotReadFooter(path: string, cause: unknown): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_FAILED_READ_FILE_FOOTER',
-    sqlState: 'KD001',
     kind: 'corrupt',
     parameters: { currentFile: path },
     message: `Could not read footer for file: ${path}`,
@@ -246,7 +245,6 @@ function cannotReadFooter(path: string, cause: unknown): AnalysisException {
 function cannotCast(value: string, type: DataType): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_FAILED_CAST_PARTITION_VALUE',
-    sqlState: '22018',
     parameters: { value, dataType: describeType(type) },
     message: `Failed to cast partition value \`${value}\` to ${describeType(type)}`,
     hint: 'give the partition column the type string',

@@ -170,7 +170,6 @@ function alreadyThere(request: CreateRequest): AnalysisException {
   if (request.rows !== undefined) {
     return new AnalysisException({
       errorClass: 'DELTA_PATH_EXISTS',
-      sqlState: '42K04',
       message: `Cannot write to already existent path ${request.location} without setting OVERWRITE = 'true'.`,
       parameters: { path: request.location },
       hint: 'choose another location, or the mode overwrite or append',
@@ -182,7 +181,6 @@ function alreadyThere(request: CreateRequest): AnalysisException {
 export function tableThere(table: string, hint: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_TABLE_ALREADY_EXISTS',
-    sqlState: '42P07',
     message: `Table ${table} already exists.`,
     parameters: { tableName: table },
     hint,
@@ -193,7 +191,6 @@ export function tableThere(table: string, hint: string): AnalysisException {
 export function noTable(table: string, hint: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'TABLE_OR_VIEW_NOT_FOUND',
-    sqlState: '42P01',
     kind: 'not-found',
     message: `The table or view ${table} cannot be found. Verify the spelling and correctness of the schema and catalog.`,
     parameters: { relationName: table },

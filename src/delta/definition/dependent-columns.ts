@@ -92,5 +92,5 @@ function depends(
   errorClass: string,
   options: { readonly message: string; readonly parameters: Readonly<Record<string, string>>; readonly hint: string },
 ): AnalysisException {
-  return new AnalysisException({ errorClass, sqlState: '42K09', ...options });
+  return new AnalysisException({ errorClass, ...options });
 }

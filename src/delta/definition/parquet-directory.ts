@@ -32,7 +32,6 @@ export async function listDirectory(
   if (files.length > 0) return files;
   throw new AnalysisException({
     errorClass: 'DELTA_EMPTY_DIRECTORY',
-    sqlState: '42K03',
     kind: 'not-found',
     message: `No file found in the directory: ${store.root}.`,
     parameters: { directory: store.root },
@@ -79,7 +78,6 @@ function wrongCount(expected: readonly string[], parsed: readonly string[], path
   };
   return new AnalysisException({
     errorClass: 'DELTA_UNEXPECTED_NUM_PARTITION_COLUMNS_FROM_FILE_NAME',
-    sqlState: 'KD009',
     parameters,
     message:
       `Expecting ${expected.length} partition column(s): ${parameters.expectedCols}, but found ${parsed.length} partition column(s): ` +
@@ -91,7 +89,6 @@ function wrongCount(expected: readonly string[], parsed: readonly string[], path
 function wrongColumn(expectedCol: string, parsedCol: string, path: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_UNEXPECTED_PARTITION_COLUMN_FROM_FILE_NAME',
-    sqlState: 'KD009',
     parameters: { expectedCol: `\`${expectedCol}\``, parsedCol: `\`${parsedCol}\``, path },
     message: `Expecting partition column \`${expectedCol}\`, but found partition column \`${parsedCol}\` from parsing the file name: ${path}`,
     hint: 'name the partition columns in the order of the folders',

@@ -176,7 +176,6 @@ function cannotMerge(file: string, column: string, what: string): AnalysisExcept
   const schema = `column "${column}" ${what}`;
   return new AnalysisException({
     errorClass: 'DELTA_FAILED_MERGE_SCHEMA_FILE',
-    sqlState: '42KDA',
     parameters: { file, schema },
     message: `Failed to merge schema of file ${file}:\n${schema}`,
     hint: 'rewrite the files that differ, or write the rows into a table',
@@ -186,7 +185,6 @@ function cannotMerge(file: string, column: string, what: string): AnalysisExcept
 function cannotInfer(file: string, what: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_FAILED_INFER_SCHEMA',
-    sqlState: '42KD9',
     parameters: { file },
     message: `Failed to infer schema from the given list of files: ${file}: ${what}`,
     hint: 'write the rows of the files into a table instead of converting them',

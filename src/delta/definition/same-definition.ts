@@ -52,7 +52,6 @@ function differs(
 ): AnalysisException {
   return new AnalysisException({
     errorClass,
-    sqlState: '42KD7',
     message:
       `The specified ${what} ${what === 'properties' ? 'do' : 'does'} not match the existing ${what} at ${location}.\n\n` +
       `== Specified ==\n${sides.specified}\n\n== Existing ==\n${sides.existing}`,

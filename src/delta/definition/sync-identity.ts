@@ -64,7 +64,6 @@ async function furthestValue(
 function noIdentity(): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN',
-    sqlState: '42808',
     message: 'ALTER TABLE ALTER COLUMN SYNC IDENTITY cannot be called on non IDENTITY columns.',
     hint: 'name a column that is GENERATED … AS IDENTITY',
   });

@@ -67,7 +67,6 @@ export function conditionCheck(named: NamedCondition, schema: StructType, now: S
       const lines = paths.map((path, index) => ` - ${path.join('.')} : ${values[index] ?? 'null'}`);
       return new AnalysisException({
         errorClass: 'DELTA_VIOLATE_CONSTRAINT_WITH_VALUES',
-        sqlState: '23001',
         message: `CHECK constraint ${named.name} ${expression} violated by row with values:\n${lines.join('\n')}`,
         parameters: { constraintName: named.name, expression, values: lines.join('\n') },
         hint: 'correct the rows, or drop the constraint',
@@ -88,7 +87,6 @@ function notNullCheck(path: readonly string[], snapshot: DeltaSnapshot): RowChec
     error: () =>
       new AnalysisException({
         errorClass: 'DELTA_NOT_NULL_CONSTRAINT_VIOLATED',
-        sqlState: '23502',
         message: `NOT NULL constraint violated for column: ${name}.`,
         parameters: { columnName: name },
         hint: 'give every row a value, or drop the constraint (ALTER COLUMN … DROP NOT NULL)',

@@ -18,7 +18,6 @@ function cannotCast({ from, to, path }: ConversionFault): AnalysisException {
   const [srcType, targetType] = [`"${sqlTypeName(from)}"`, `"${sqlTypeName(to)}"`];
   return new AnalysisException({
     errorClass: refusalOfCast(from, to)?.errorClass ?? 'DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION',
-    sqlState: '42K09',
     message: `Cannot resolve ${sqlExpr} due to data type mismatch: cannot cast ${srcType} to ${targetType}.`,
     parameters: { sqlExpr, srcType, targetType },
     hint: "give a value of the column's type",
@@ -31,7 +30,6 @@ export function failedToMerge(path: readonly string[]): AnalysisException {
   const name = path[0] ?? '';
   return new AnalysisException({
     errorClass: 'DELTA_FAILED_TO_MERGE_FIELDS',
-    sqlState: '22005',
     message: `Failed to merge fields '${name}' and '${name}'`,
     parameters: { currentField: name, updateField: name },
     hint: `cast ${path.join('.')} to the type of the table before writing`,

@@ -5,7 +5,6 @@ import type { StructType } from '../../schema/types.ts';
 export function duplicateColumn(name: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_DUPLICATE_COLUMNS_FOUND',
-    sqlState: '42711',
     message: `Found duplicate column(s) in the data to save: ${name.toLowerCase()}`,
     parameters: { coltype: 'in the data to save', duplicateCols: name.toLowerCase() },
     hint: 'give the columns names that differ in more than case',
@@ -22,7 +21,6 @@ export function wrongArity(
   const problem = path.length > 0 ? `not enough nested fields in ${path.join('.')}` : manyOrFew(given, wanted);
   return new AnalysisException({
     errorClass: 'DELTA_INSERT_COLUMN_ARITY_MISMATCH',
-    sqlState: '42802',
     message: `Cannot write to '${table}', ${problem}; target table has ${wanted} column(s) but the inserted data has ${given} column(s)`,
     parameters: { tableName: table, columnName: problem, numColumns: String(wanted), insertColumns: String(given) },
     hint: 'name the columns that are inserted',

@@ -95,7 +95,6 @@ function partitionable(field: Field): Field {
   const type = describeType(field.type);
   throw new AnalysisException({
     errorClass: 'INVALID_PARTITION_COLUMN_DATA_TYPE',
-    sqlState: '0A000',
     message: `Cannot use "${type.toUpperCase()}" for partition column "${field.name}"`,
     parameters: { type, columnName: field.name },
     hint: 'partition by a column of text, number, boolean, date or timestamp type',

@@ -67,7 +67,6 @@ export function refuseExplicitValues(column: IdentityColumn): void {
   if (column.allowsExplicit) return;
   throw new AnalysisException({
     errorClass: 'DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED',
-    sqlState: '42808',
     message: `Providing values for GENERATED ALWAYS AS IDENTITY column ${column.name} is not supported.`,
     parameters: { colName: column.name },
     hint: 'leave the column out of the rows; the table numbers them',
@@ -77,7 +76,6 @@ export function refuseExplicitValues(column: IdentityColumn): void {
 function exhausted(column: IdentityColumn): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_IDENTITY_COLUMNS_EXHAUSTED',
-    sqlState: '22003',
     message: `the values of the IDENTITY column ${column.name} leave the range of BIGINT`,
     parameters: { colName: column.name },
   });

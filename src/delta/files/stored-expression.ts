@@ -15,7 +15,6 @@ export function storedExpression(table: string, where: string, text: string): Ex
     throw new AnalysisException({
       errorClass: 'DELTA_UNSUPPORTED_STORED_EXPRESSION',
       kind: 'unsupported',
-      sqlState: '0AKDC',
       message: `table ${table} cannot be written: the ${where} has the expression \`${text}\`, which is not understood here`,
       parameters: { table, where, expression: text },
       hint: 'write the table with the engine that defined it, or change the expression',

@@ -157,7 +157,6 @@ function versionNotFound(name: string, version: Version, listing: LogListing): A
   const latest = newestOf(listing);
   return new AnalysisException({
     errorClass: 'DELTA_VERSION_NOT_FOUND',
-    sqlState: '22003',
     kind: 'not-found',
     message: `Cannot time travel Delta table to version ${version}. Available versions: [${earliest}, ${latest}].`,
     hint: 'choose a version of the range; older ones were cleaned up with the log',

@@ -94,7 +94,6 @@ export function clusteringMetrics(considered: readonly AddFile[], bins: readonly
 export function refusePredicate(predicate: string): never {
   throw new AnalysisException({
     errorClass: 'DELTA_CLUSTERING_WITH_PARTITION_PREDICATE',
-    sqlState: '0A000',
     kind: 'unsupported',
     message: `OPTIMIZE command for Delta table with clustering doesn't support partition predicates. Please remove the predicates: ${predicate}.`,
     parameters: { predicates: predicate },
@@ -105,7 +104,6 @@ export function refusePredicate(predicate: string): never {
 export function refuseFull(): never {
   throw new AnalysisException({
     errorClass: 'DELTA_OPTIMIZE_FULL_NOT_SUPPORTED',
-    sqlState: '42601',
     kind: 'unsupported',
     message: 'OPTIMIZE FULL is only supported for clustered tables with non-empty clustering columns.',
     hint: 'leave FULL out, or cluster the table (ALTER TABLE … CLUSTER BY)',

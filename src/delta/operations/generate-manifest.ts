@@ -66,7 +66,6 @@ function refuseUnreadable(snapshot: DeltaSnapshot, files: readonly AddFile[]): v
   if (snapshot.mapping !== 'none') {
     throw new AnalysisException({
       errorClass: 'DELTA_UNSUPPORTED_MANIFEST_GENERATION_WITH_COLUMN_MAPPING',
-      sqlState: '0AKDC',
       message:
         'Manifest generation is not supported for tables that leverage column mapping, as external readers cannot read these Delta tables. See Delta documentation for more details.',
     });
@@ -74,7 +73,6 @@ function refuseUnreadable(snapshot: DeltaSnapshot, files: readonly AddFile[]): v
   if (files.every((file) => file.deletionVector === undefined)) return;
   throw new AnalysisException({
     errorClass: 'DELTA_UNSUPPORTED_GENERATE_WITH_DELETION_VECTORS',
-    sqlState: '0A000',
     message:
       "The 'GENERATE symlink_format_manifest' command is not supported on table versions with deletion vectors.\n" +
       "If you need to generate manifests, consider disabling deletion vectors on this table using 'ALTER TABLE table SET TBLPROPERTIES (delta.enableDeletionVectors = false)'.",

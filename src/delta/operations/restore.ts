@@ -95,7 +95,6 @@ async function snapshotToRestore(
   const first = commits[0]?.version === 0 ? 0 : (checkpoints[0]?.version ?? commits[0]?.version ?? 0);
   throw new AnalysisException({
     errorClass: 'DELTA_CANNOT_RESTORE_TABLE_VERSION',
-    sqlState: '22003',
     parameters: { version: String(version), startVersion: String(first), endVersion: String(base.version) },
     message: `Cannot restore table to version ${version}. Available versions: [${toVersion(first)}, ${base.version}].`,
     context: { table: context.name },

@@ -48,7 +48,6 @@ function severalNumberings(columns: readonly string[]): AnalysisException {
   return new AnalysisException({
     errorClass: 'UNSUPPORTED_MERGE_IDENTITY',
     kind: 'unsupported',
-    sqlState: '0A000',
     message: `several INSERT clauses of one MERGE would number the IDENTITY column ${columns.join(', ')} independently`,
     hint: 'write one INSERT clause, with CASE for its values',
     parameters: { columns: columns.join(', ') },

@@ -44,7 +44,6 @@ const errors: RowErrors = {
     const [fromCatalog, toCatalog] = [from, to].map((type) => describeType(type));
     return new AnalysisException({
       errorClass: 'DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION',
-      sqlState: '42846',
       message: `Cannot cast ${fromCatalog ?? ''} to ${toCatalog ?? ''}. All nested columns must match.`,
       parameters: { fromCatalog: fromCatalog ?? '', toCatalog: toCatalog ?? '' },
       hint: 'give every member of the struct and no other, or assign members alone: SET column.member = value',
@@ -54,7 +53,6 @@ const errors: RowErrors = {
     const columnList = `[${assignments.map(({ target }) => `\`${target.join('.')}\``).join(', ')}]`;
     return new AnalysisException({
       errorClass: 'DELTA_CONFLICT_SET_COLUMN',
-      sqlState: '42701',
       message: `There is a conflict from these SET columns: ${columnList}.`,
       parameters: { columnList },
     });
@@ -67,7 +65,6 @@ const errors: RowErrors = {
   multipleMatches: () =>
     new AnalysisException({
       errorClass: 'DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE',
-      sqlState: '21506',
       message: `Cannot perform Merge as multiple source rows matched and attempted to modify the same
 target row in the Delta table in possibly conflicting ways. By SQL semantics of Merge,
 when multiple source rows match on the same target row, the result may be ambiguous
@@ -81,7 +78,6 @@ ${usageReference}`,
   missingWhen: () =>
     new AnalysisException({
       errorClass: 'DELTA_MERGE_MISSING_WHEN',
-      sqlState: '42601',
       message: 'There must be at least one WHEN clause in a MERGE statement.',
     }),
   unresolvedInMerge: (sqlExpr, place) => {
@@ -90,7 +86,6 @@ ${usageReference}`,
       .join(', ');
     return new AnalysisException({
       errorClass: 'DELTA_MERGE_UNRESOLVED_EXPRESSION',
-      sqlState: '42601',
       message: `Cannot resolve ${sqlExpr} in ${place.clause} given columns ${cols}.`,
       parameters: { sqlExpr, clause: place.clause, cols },
     });
@@ -102,7 +97,6 @@ ${usageReference}`,
     return new AnalysisException({
       errorClass,
       kind: 'unsupported',
-      sqlState: '0AKDC',
       message: `${what} are not supported in the ${operation} ${expression}`,
       parameters: { operation, expression },
     });
@@ -112,7 +106,6 @@ ${usageReference}`,
     return new AnalysisException({
       errorClass: 'DELTA_UNSUPPORTED_NESTED_FIELD_IN_OPERATION',
       kind: 'unsupported',
-      sqlState: '0AKDC',
       message: `Nested field is not supported in the INSERT clause of MERGE operation (field = ${fieldName}).`,
       parameters: { operation: 'INSERT clause of MERGE operation', fieldName },
       hint: 'give the column as a whole',
@@ -121,7 +114,6 @@ ${usageReference}`,
   duplicateInsertColumns: () =>
     new AnalysisException({
       errorClass: 'DELTA_DUPLICATE_COLUMNS_ON_INSERT',
-      sqlState: '42701',
       message: 'Duplicate column names in INSERT clause',
     }),
 };
@@ -130,7 +122,6 @@ function memberOfCollection(columnName: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_UNSUPPORTED_NESTED_FIELD_IN_UPDATE',
     kind: 'unsupported',
-    sqlState: '0AKDC',
     message: 'Updating nested fields is only supported for StructType.',
     parameters: { operation: 'UPDATE' },
     hint: `assign \`${columnName}\` as a whole: SET ${columnName} = transform(${columnName}, …)`,
@@ -142,7 +133,6 @@ function queriesAsked(command: RowCommand): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_UNSUPPORTED_SUBQUERY',
     kind: 'unsupported',
-    sqlState: '0AKDC',
     message: `Subqueries are not supported in the ${operation}.`,
     parameters: { operation },
     hint: 'MERGE with the query as its source',
@@ -156,7 +146,6 @@ function isIdentity(field: Field): boolean {
 function identityAssigned(field: Field): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED',
-    sqlState: '42808',
     message: `UPDATE on IDENTITY column ${field.name} is not supported.`,
     parameters: { colName: field.name },
   });
@@ -167,7 +156,6 @@ function overflow(fault: ConversionFault): AnalysisException {
   const columnName = fault.path.map((part) => `\`${part}\``).join('.');
   return new AnalysisException({
     errorClass: 'DELTA_CAST_OVERFLOW_IN_TABLE_WRITE',
-    sqlState: '22003',
     message: `Failed to write a value of ${sourceType ?? ''} type into the ${targetType ?? ''} type column ${columnName} due to an overflow.`,
     parameters: { sourceType: sourceType ?? '', targetType: targetType ?? '', columnName },
     hint: 'use try_cast on the value to get null instead',

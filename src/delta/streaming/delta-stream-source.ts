@@ -135,7 +135,6 @@ export class DeltaStreamSource implements StreamSource {
     if (commit !== undefined || this.#options.failOnDataLoss === false) return commit;
     throw new AnalysisException({
       errorClass: 'DELTA_LOG_FILE_NOT_FOUND_FOR_STREAMING_SOURCE',
-      sqlState: '42K03',
       message: `table "${this.#context.name}": the log of version ${version} is gone, so its rows cannot be streamed any more`,
       hint: "set 'failOnDataLoss' to 'false' to go on with what is there, or start with an empty checkpoint folder",
     });

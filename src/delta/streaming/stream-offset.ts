@@ -36,7 +36,6 @@ export function parseOffset(tableId: string, text: string): StreamOffset {
   if (sourceVersion !== 1 && sourceVersion !== 3) {
     throw new AnalysisException({
       errorClass: 'DELTA_INVALID_SOURCE_VERSION',
-      sqlState: 'XXKDS',
       message: `sourceVersion ${printJson(sourceVersion ?? null)} of the stream offset ${text} is not known`,
       hint: 'read the checkpoint with the engine that wrote it, or start with an empty checkpoint folder',
     });
@@ -46,7 +45,6 @@ export function parseOffset(tableId: string, text: string): StreamOffset {
     const oldTableId = typeof reservoirId === 'string' ? reservoirId : '';
     throw new AnalysisException({
       errorClass: 'DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE',
-      sqlState: '55019',
       message: `the streaming query was reading from an unexpected Delta table (id = '${tableId}'); it used to read from another Delta table (id = '${oldTableId}') according to its checkpoint`,
       hint: 'the table was deleted and created again, or the path changed: restore the table, or start with an empty checkpoint folder',
       parameters: { newTableId: tableId, oldTableId },
@@ -65,7 +63,6 @@ export function isBefore(a: StreamOffset, b: StreamOffset): boolean {
 function malformed(text: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_INVALID_SOURCE_OFFSET_FORMAT',
-    sqlState: 'XXKDS',
     message: `"${text}" is not the offset of a Delta stream`,
     hint: 'the checkpoint folder belongs to another kind of source; use an empty one',
   });

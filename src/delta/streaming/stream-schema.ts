@@ -103,7 +103,6 @@ function isFieldReadable(data: Field, read: Field | undefined, widening: boolean
 function anotherTable(newTableId: string, oldTableId: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE',
-    sqlState: '55019',
     message: `the streaming query was reading from an unexpected Delta table (id = '${newTableId}'); earlier versions belong to another Delta table (id = '${oldTableId}')`,
     hint: 'the table was replaced: start with an empty checkpoint folder, and without startingVersion or with one behind the replacement',
     parameters: { newTableId, oldTableId },
@@ -113,7 +112,6 @@ function anotherTable(newTableId: string, oldTableId: string): AnalysisException
 function notAdditive({ table, opened }: StreamSchemaCheck, version: number, schema: StructType): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE_USE_SCHEMA_LOG',
-    sqlState: '42KD4',
     message: `table "${table}": a column was renamed or dropped, or the partitions changed, between version ${version} and what the stream reads by`,
     hint: `a stream cannot go across this: start with an empty checkpoint folder, from the newest rows or with startingVersion ${Math.max(version, opened.version)}`,
     parameters: {
@@ -133,7 +131,6 @@ function schemaChanged(
   const behind = Math.max(version, opened.version);
   return new AnalysisException({
     errorClass: startIsGiven ? 'DELTA_SCHEMA_CHANGED_WITH_STARTING_OPTIONS' : 'DELTA_SCHEMA_CHANGED_WITH_VERSION',
-    sqlState: 'KD007',
     message: `table "${table}": detected schema change in version ${version}`,
     hint: isRetryable
       ? 'start the query again: it goes on from its checkpoint with the new schema'

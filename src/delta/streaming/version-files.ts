@@ -79,7 +79,6 @@ function ignoreChanges(table: string, commit: DeltaCommit): AnalysisException {
   const operation = operationOf(commit.actions);
   return new AnalysisException({
     errorClass: 'DELTA_SOURCE_TABLE_IGNORE_CHANGES',
-    sqlState: '0A000',
     message: `table "${table}": detected a data update (for example ${operation}) in the source table at version ${commit.version}, which a stream of appended rows cannot pass on`,
     hint: "read the change feed (readChangeFeed), or set 'skipChangeCommits' to 'true' to pass over such versions",
     parameters: { version: String(commit.version), operation },
@@ -90,7 +89,6 @@ function ignoreDeletes(table: string, commit: DeltaCommit): AnalysisException {
   const operation = operationOf(commit.actions);
   return new AnalysisException({
     errorClass: 'DELTA_SOURCE_IGNORE_DELETE',
-    sqlState: '0A000',
     message: `table "${table}": detected deleted data (for example ${operation}) from the source table at version ${commit.version}, which a stream of appended rows cannot pass on`,
     hint: "read the change feed (readChangeFeed), or set 'ignoreDeletes' to 'true' to pass over such versions",
     parameters: { version: String(commit.version), operation },

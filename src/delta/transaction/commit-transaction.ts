@@ -131,7 +131,6 @@ function exhausted(
   const elapsedMs = Math.round(spent.elapsedMs);
   return new AnalysisException({
     errorClass: 'DELTA_MAX_COMMIT_RETRIES_EXCEEDED',
-    sqlState: '40000',
     kind: 'conflict',
     message:
       `This commit has failed as it has been tried ${spent.attempts} times but did not succeed. This can be caused by the Delta table ` +

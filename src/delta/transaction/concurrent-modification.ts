@@ -31,7 +31,7 @@ export class DeltaConcurrentModificationException extends AnalysisException {
 
   constructor(winner: WinningCommit, description: Description) {
     const { errorClass, message, parameters } = description;
-    super({ errorClass, sqlState: '2D521', kind: 'conflict', message, parameters, hint: again });
+    super({ errorClass, kind: 'conflict', message, parameters, hint: again });
     this.name = description.name;
     this.conflictingVersion = winner.version;
   }

@@ -139,7 +139,6 @@ function isTypeWidening(feature: string): boolean {
 function dynamicOverwrite(): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE',
-    sqlState: '42613',
     message: "'overwriteSchema' cannot be used in dynamic partition overwrite mode.",
     hint: 'leave out overwriteSchema, or overwrite the whole table',
   });

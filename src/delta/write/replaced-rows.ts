@@ -130,7 +130,6 @@ export function replaceWhereCheck(context: OperationContext, target: DeltaSnapsh
       const replaceWhere = predicateText(condition);
       return new AnalysisException({
         errorClass: 'DELTA_REPLACE_WHERE_MISMATCH',
-        sqlState: '44000',
         message:
           `Written data does not conform to partial table overwrite condition or constraint '${replaceWhere}'.\n` +
           `[${inner.errorClass}] ${inner.message}`,

@@ -21,7 +21,6 @@ export function definitionMismatch(mismatch: DefinitionMismatch): AnalysisExcept
   return new AnalysisException({
     errorClass: 'DELTA_METADATA_MISMATCH',
     alias: '_LEGACY_ERROR_TEMP_DELTA_0007',
-    sqlState: '42KDG',
     message: parts.join('\n'),
     parameters: {
       tableId,

@@ -84,7 +84,6 @@ function refuseMisplaced(name: string, { from, to }: { readonly from: DataType; 
 function memberTwice(name: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_DUPLICATE_COLUMNS_FOUND.READ_SCHEMA',
-    sqlState: '42711',
     message: `Found duplicate column(s): ${name}, ${name}. The duplicate was found in the schema of the data being read.`,
     parameters: { duplicateCols: `${name}, ${name}` },
     hint: 'members of structs were matched by place; INSERT … BY NAME matches them by name',
@@ -95,7 +94,6 @@ function structForOther(tableName: string, path: readonly string[], type: DataTy
   const target = path.join('.');
   return new AnalysisException({
     errorClass: 'DELTA_COLUMN_STRUCT_TYPE_MISMATCH',
-    sqlState: '2200G',
     message: `A struct cannot be inserted into a ${describeType(type)} field ${target} in ${tableName}.`,
     parameters: { source: target, targetType: describeType(type), targetField: target, targetTable: tableName },
     hint: 'members of structs were matched by place; INSERT … BY NAME matches them by name',

@@ -56,7 +56,6 @@ function requirePartitions({ schema, partitionColumns }: DeltaSnapshot, { rows, 
   if (lacking === undefined) return;
   throw new AnalysisException({
     errorClass: 'DELTA_MISSING_PARTITION_COLUMN',
-    sqlState: '42KD6',
     message: `Partition column \`${lacking}\` not found in schema ${[...given].join(', ')}`,
     parameters: { columnName: `\`${lacking}\`` },
     hint: 'give the rows the column, with NULL where they are of no partition',
@@ -69,7 +68,6 @@ function refuseFeedColumns(rows: Relation): void {
   const columnList = `[${reserved.join(',')}]`;
   throw new AnalysisException({
     errorClass: 'RESERVED_CDC_COLUMNS_ON_WRITE',
-    sqlState: '42939',
     message:
       `The write contains reserved columns ${columnList} that are used\ninternally as metadata for Change Data Feed. To write to the table ` +
       'either rename/drop\nthese columns or disable Change Data Feed on the table by setting\ndelta.enableChangeDataFeed to false.',

@@ -37,7 +37,6 @@ function nextDay(call: EngineCall): string {
   if (number === '') {
     throw new AnalysisException({
       errorClass: 'ILLEGAL_DAY_OF_WEEK',
-      sqlState: '22009',
       message: `Illegal input for day of week: ${name ?? ''}.`,
       hint: `use one of ${days.join(', ')}, or their first two or three letters`,
       parameters: { string: name ?? '' },

@@ -47,7 +47,6 @@ export function differentTypesOf(name: string, types: readonly (DataType | undef
   const shown = types.map((type) => `"${type === undefined ? 'VOID' : sqlTypeName(type)}"`).join(', ');
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.DATA_DIFF_TYPES',
-    sqlState: '42K09',
     message: `Cannot resolve "${name}" due to data type mismatch: Input to \`${name}\` should all be the same type, but it's (${shown}).`,
     hint: 'cast the values to one type',
     parameters: { functionName: `\`${name}\``, dataType: `(${shown})` },

@@ -71,7 +71,6 @@ function cannotHash(name: string, type: DataType | undefined): AnalysisException
   const shown = type === undefined ? 'an expression of unknown type' : describeType(type).toUpperCase();
   return new AnalysisException({
     errorClass: type?.kind === 'map' ? 'DATATYPE_MISMATCH.HASH_MAP_TYPE' : 'UNSUPPORTED_FEATURE',
-    sqlState: type?.kind === 'map' ? '42K09' : '0A000',
     message: `the function \`${name}\` does not take ${shown}`,
     hint: type?.kind === 'map' ? 'maps that are equal may be stored differently: hash map_entries, sorted' : 'cast it first',
     parameters: { functionName: name },

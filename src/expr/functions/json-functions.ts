@@ -90,7 +90,6 @@ function wrongSchema(name: string, type: DataType | undefined): AnalysisExceptio
   const shown = type === undefined ? 'unknown' : describeType(type).toUpperCase();
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.INVALID_JSON_SCHEMA',
-    sqlState: '42K09',
     message: `Cannot resolve "${name}" due to data type mismatch: Input schema "${shown}" must be a struct, an array or a map.`,
     parameters: { sqlExpr: name, schema: shown },
   });
@@ -100,7 +99,6 @@ function wrongSchema(name: string, type: DataType | undefined): AnalysisExceptio
 export function mismatch(name: string, reason: string, hint?: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE',
-    sqlState: '42K09',
     message: `Cannot resolve "${name}" due to data type mismatch: ${reason}`,
     hint,
     parameters: { sqlExpr: name },

@@ -90,7 +90,6 @@ function reading(otherwise: (text: string, pattern: string) => string): Function
 function invalidFormat(pattern: string, fault: string): AnalysisException {
   return new AnalysisException({
     errorClass: `INVALID_FORMAT.${fault}`,
-    sqlState: '42601',
     message: `The format is invalid: '${pattern}'.`,
     hint: 'a pattern is [MI|S] [$] [0|9|G|,]* [.|D] [0|9]* [$] [PR|MI|S], with a digit at least',
     parameters: { format: `'${pattern}'` },
@@ -100,7 +99,6 @@ function invalidFormat(pattern: string, fault: string): AnalysisException {
 function notWritten(call: CallExpression): AnalysisException {
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.NON_FOLDABLE_INPUT',
-    sqlState: '42K09',
     message: `Cannot resolve "${call.name}": the format is a text that is written, no column.`,
     parameters: { inputName: '`format`' },
   });
@@ -109,7 +107,6 @@ function notWritten(call: CallExpression): AnalysisException {
 function tooPrecise(digits: number): AnalysisException {
   return new AnalysisException({
     errorClass: 'DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION',
-    sqlState: '22003',
     message: `Decimal precision ${digits} exceeds max precision ${maxPrecision}.`,
     parameters: { precision: String(digits), maxPrecision: String(maxPrecision) },
   });

@@ -17,7 +17,6 @@ function groupOf(call: EngineCall): string {
   if (group >= 0n && group <= BigInt(count)) return String(group);
   throw new AnalysisException({
     errorClass: 'INVALID_PARAMETER_VALUE.REGEX_GROUP_INDEX',
-    sqlState: '22023',
     message: `The value of parameter(s) \`idx\` in \`${call.call.name}\` is invalid: Expects group index between 0 and ${count}, but got ${group}.`,
     parameters: { parameter: '`idx`', functionName: `\`${call.call.name}\``, groupCount: String(count), groupIndex: String(group) },
   });

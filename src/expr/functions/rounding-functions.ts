@@ -46,7 +46,6 @@ function digitsOf(call: CallExpression): number | undefined {
   if (given.kind === 'literal' && given.literal.type === 'null') return undefined;
   throw new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.NON_FOLDABLE_INPUT',
-    sqlState: '42K09',
     message: `Cannot resolve "${call.name}": the scale is a number that is written, no column.`,
     parameters: { inputName: '`scale`' },
   });
@@ -167,7 +166,6 @@ function wholeNumber(mode: 'ceil' | 'floor'): FunctionSpec {
 function notWritten(call: CallExpression): AnalysisException {
   return new AnalysisException({
     errorClass: 'NON_FOLDABLE_ARGUMENT',
-    sqlState: '42K08',
     message: `The function \`${call.name}\` requires the parameter \`scale\` to be a foldable expression of the type "INT", but the actual argument is a non-foldable.`,
     parameters: { funcName: `\`${call.name}\``, paramName: '`scale`', paramType: '"INT"' },
   });

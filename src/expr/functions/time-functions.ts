@@ -162,7 +162,6 @@ function fromUnixTime(call: EngineCall): string {
 function invalidArgument(call: CallExpression, given: string, allowed: readonly string[]): AnalysisException {
   return new AnalysisException({
     errorClass: 'INVALID_PARAMETER_VALUE',
-    sqlState: '22023',
     message: `the function \`${call.name}\` does not take '${given}'`,
     hint: `use one of ${allowed.join(', ')}`,
     parameters: { functionName: call.name, value: given },

@@ -12,7 +12,6 @@ function transformed(call: EngineCall, index: number, sql: TransformSql): string
   if (text !== undefined) return text;
   throw new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE',
-    sqlState: '42K09',
     message: `the function \`${name}\` does not take a value of the type ${type?.kind ?? 'unknown'}`,
     parameters: { functionName: name },
   });
@@ -23,7 +22,6 @@ function sizeOf(call: EngineCall): bigint {
   if (size !== undefined && size > 0n) return size;
   throw new AnalysisException({
     errorClass: 'INVALID_PARAMETER_VALUE',
-    sqlState: '22023',
     message: `the first argument of \`${call.call.name}\` must be a positive whole number`,
     parameters: { functionName: call.call.name },
   });

@@ -28,7 +28,6 @@ function zoneNamed(name: string): ZoneSql {
   if (zone !== undefined) return zoneSqlOf(zone.rule);
   throw new AnalysisException({
     errorClass: 'INVALID_TIMEZONE',
-    sqlState: '22009',
     message: `The timezone: ${name} is invalid. The timezone must be either a region-based zone ID or a zone offset.`,
     hint: "write a region as 'Europe/Berlin' or an offset as '+02:00'",
     parameters: { timeZone: name },

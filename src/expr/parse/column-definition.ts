@@ -75,7 +75,6 @@ function readIdentity(stream: TokenStream, type: DataType, allowExplicitInsert: 
   if (type.kind !== 'long') {
     throw new AnalysisException({
       errorClass: 'DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE',
-      sqlState: '428H2',
       message: `DataType ${type.kind} is not supported for IDENTITY columns.`,
       hint: 'make the column BIGINT',
       parameters: { dataType: type.kind },
@@ -85,7 +84,6 @@ function readIdentity(stream: TokenStream, type: DataType, allowExplicitInsert: 
   if (options.step === 0n) {
     throw new AnalysisException({
       errorClass: 'IDENTITY_COLUMNS_ILLEGAL_STEP',
-      sqlState: '42611',
       message: 'IDENTITY column step cannot be 0.',
     });
   }

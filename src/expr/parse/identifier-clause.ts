@@ -78,7 +78,6 @@ function constantText(expression: Expression): string {
 function emptyName({ position }: Pick<Token, 'position'>): ParseException {
   return new ParseException({
     errorClass: 'PARSE_EMPTY_STATEMENT',
-    sqlState: '42617',
     message: 'Syntax error, unexpected empty statement: IDENTIFIER is given an empty text',
     position,
     text: '',
@@ -88,7 +87,6 @@ function emptyName({ position }: Pick<Token, 'position'>): ParseException {
 function notConstant(reason: string, shown: string): AnalysisException {
   return new AnalysisException({
     errorClass: `NOT_A_CONSTANT_STRING.${reason}`,
-    sqlState: '42601',
     message: `The expression used for the routine or clause IDENTIFIER must be a constant STRING which is NOT NULL: it is given one ${shown}`,
     hint: "take texts, parameters, || and concat: IDENTIFIER('db.' || :name)",
     parameters: { name: 'IDENTIFIER' },

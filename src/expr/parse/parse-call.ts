@@ -68,7 +68,6 @@ const maxStackedRows = 100_000;
 function noRowCount(rows: number): AnalysisException {
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE',
-    sqlState: '42K09',
     message: `Cannot resolve "stack(${rows}, …)" due to data type mismatch: The \`n\` must be between (0, ${maxStackedRows}] (current value = ${rows}).`,
     parameters: { exprName: 'n', valueRange: `(0, ${maxStackedRows}]`, currentValue: String(rows) },
   });

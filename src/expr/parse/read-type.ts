@@ -76,7 +76,6 @@ export function readDeclaredType(stream: TokenStream, depth: number = 0): DataTy
       const known = stream.unexpectedAt(token, ...plainTypes.keys(), ...otherTypes);
       throw new AnalysisException({
         errorClass: 'UNSUPPORTED_DATATYPE',
-        sqlState: '0A000',
         message: `Unsupported data type "${name}" (line ${token.position.line}, column ${token.position.column}).`,
         hint:
           known.hint ?? 'use one of BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p,s), STRING, BINARY, DATE, TIMESTAMP',
@@ -94,7 +93,6 @@ function readDecimal(stream: TokenStream): DataType {
   if (precision > maxPrecision) {
     throw new AnalysisException({
       errorClass: 'DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION',
-      sqlState: '22003',
       message: `Decimal precision ${precision} exceeds max precision ${maxPrecision}.`,
       parameters: { precision: String(precision), maxPrecision: String(maxPrecision) },
     });
@@ -108,7 +106,6 @@ function readText(stream: TokenStream, kind: 'char' | 'varchar'): DataType {
     const type = kind.toUpperCase();
     throw new AnalysisException({
       errorClass: 'DATATYPE_MISSING_SIZE',
-      sqlState: '42K01',
       message: `DataType "${type}" requires a length parameter, for example "${type}"(10). Please specify the length.`,
       parameters: { type: `"${type}"` },
     });

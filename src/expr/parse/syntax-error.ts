@@ -19,7 +19,7 @@ export interface SyntaxErrorOptions {
 const maxShownLength = 60;
 const maxShownAlternatives = 12;
 
-/** `PARSE_SYNTAX_ERROR` 42601: names the place, what was found, what was expected and the nearest word to it. */
+/** `PARSE_SYNTAX_ERROR` where no other class is given: names the place, what was found, what was expected and the nearest word to it. */
 export function syntaxError(options: SyntaxErrorOptions): ParseException {
   const { text, position, expected = [] } = options;
   const found = shorten(options.found);
@@ -31,7 +31,6 @@ export function syntaxError(options: SyntaxErrorOptions): ParseException {
   );
   return new ParseException({
     errorClass: options.errorClass ?? 'PARSE_SYNTAX_ERROR',
-    sqlState: '42601',
     message: `${head} (${place})${expected.length === 0 ? '' : `: expected ${listAlternatives(expected)}`}`,
     hint: options.hint ?? (nearest === undefined ? undefined : `did you mean ${nearest}?`),
     parameters: { error: found, line: String(position.line), column: String(position.column) },

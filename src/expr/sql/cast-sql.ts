@@ -184,7 +184,6 @@ function suggestionOf(from: DataType, to: DataType): string {
 function neverCast(from: DataType, to: DataType, hint: string, subclass: string = 'CAST_WITHOUT_SUGGESTION'): AnalysisException {
   return new AnalysisException({
     errorClass: `DATATYPE_MISMATCH.${subclass}`,
-    sqlState: '42K09',
     message: `cannot cast "${sqlTypeName(from)}" to "${sqlTypeName(to)}"`,
     hint,
     parameters: { srcType: `"${sqlTypeName(from)}"`, targetType: `"${sqlTypeName(to)}"` },
@@ -196,7 +195,6 @@ function neverBinary(from: DataType): AnalysisException {
   return new AnalysisException({
     // Spark without ANSI mode takes the bytes of whole numbers.
     errorClass: `DATATYPE_MISMATCH.${isIntegral(from) ? 'CAST_WITH_CONF_SUGGESTION' : 'CAST_WITHOUT_SUGGESTION'}`,
-    sqlState: '42K09',
     message: `cannot cast "${name}" to "BINARY"`,
     hint: 'cast to STRING first: its UTF-8 bytes are the binary value',
     parameters: { srcType: `"${name}"`, targetType: '"BINARY"' },

@@ -51,7 +51,6 @@ class SqlPrinter {
     if (sql.length <= maxSqlLength) return sql;
     throw new AnalysisException({
       errorClass: 'EXPRESSION_TOO_LARGE',
-      sqlState: '54001',
       message: `an expression takes more than ${maxSqlLength} characters of SQL`,
       hint: 'join with a table of the values, or compute it in steps',
     });
@@ -250,14 +249,12 @@ function misplaced(expression: Extract<Expression, { kind: 'parameter' | 'star' 
   if (expression.kind === 'star') {
     return new AnalysisException({
       errorClass: 'INVALID_USAGE_OF_STAR_OR_REGEX',
-      sqlState: '42000',
       message: "Invalid usage of '*' in an expression.",
       hint: 'name the columns, or use * in a select list or count(*)',
     });
   }
   return new AnalysisException({
     errorClass: 'UNBOUND_SQL_PARAMETER',
-    sqlState: '42P02',
     message: `Found the unbound parameter: ${expression.name}.`,
     hint: 'give a value for it',
     parameters: { name: String(expression.name) },

@@ -10,7 +10,6 @@ export function quoteName(name: string): string {
   if (name.includes('\0')) {
     throw new AnalysisException({
       errorClass: 'INVALID_IDENTIFIER',
-      sqlState: '42602',
       message: `the name ${name.replaceAll('\0', '\\0')} holds U+0000`,
     });
   }

@@ -86,7 +86,6 @@ function refuseFractions(left: TypedSql, right: TypedSql): void {
     throw differentTypes(left.type ?? { kind: 'void' }, right.type ?? { kind: 'void' });
   throw new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.BINARY_OP_WRONG_TYPE',
-    sqlState: '42K09',
     message: 'the binary operator requires the input type ("BIGINT" or "DECIMAL"), not "DOUBLE": div',
     hint: 'cast both sides to BIGINT or DECIMAL',
     parameters: { inputType: '("BIGINT" or "DECIMAL")', actualDataType: '"DOUBLE"' },
@@ -107,7 +106,6 @@ function refuseTexts(operator: BinaryOperator, left: TypedSql, right: TypedSql):
   if (!isText(left) || !isText(right) || (left.type?.kind !== 'string' && right.type?.kind !== 'string')) return;
   throw new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.BINARY_OP_WRONG_TYPE',
-    sqlState: '42K09',
     message: `the binary operator requires the input type "NUMERIC", not "STRING": ${operator}`,
     hint: 'cast one side to a number',
     parameters: { inputType: '"NUMERIC"', actualDataType: '"STRING"' },

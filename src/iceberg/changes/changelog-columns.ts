@@ -21,7 +21,6 @@ export function changelogSchema({ fields }: StructType): StructType {
   if (taken.length === 0) return { kind: 'struct', fields: [...fields, ...changelogFields] };
   throw new AnalysisException({
     errorClass: 'RESERVED_COLUMN_NAME',
-    sqlState: '42939',
     message: `the table has columns [${taken.map(({ name }) => name).join(', ')}], which a changelog adds itself`,
     hint: 'rename or drop these columns',
   });
@@ -44,7 +43,6 @@ export function identifierOf({ icebergSchema, schema }: SnapshotState, given: re
   if (names.length === 0) {
     throw new AnalysisException({
       errorClass: 'INVALID_ARGUMENT',
-      sqlState: '22023',
       message: 'Cannot compute the update images because identifier columns are not set',
       hint: "give identifier_columns, or set the table's: ALTER TABLE … SET IDENTIFIER FIELDS …",
     });
@@ -85,7 +83,6 @@ function unresolved(name: string, { fields }: StructType): AnalysisException {
   const nearest = nearestName(name, names);
   return new AnalysisException({
     errorClass: 'UNRESOLVED_COLUMN.WITH_SUGGESTION',
-    sqlState: '42703',
     message: `identifier column ${name} is no column of the table that has one value a row`,
     hint: nearest === undefined ? `columns: ${names.join(', ')}` : `did you mean ${nearest}?`,
     parameters: { objectName: name, proposal: names.join(', ') },

@@ -90,5 +90,5 @@ function twice(edge: 'start' | 'end'): AnalysisException {
 }
 
 function invalid(message: string): AnalysisException {
-  return new AnalysisException({ errorClass: 'INVALID_ARGUMENT', sqlState: '22023', message });
+  return new AnalysisException({ errorClass: 'INVALID_ARGUMENT', message });
 }

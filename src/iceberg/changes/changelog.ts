@@ -79,7 +79,6 @@ async function checkedUpdates(
   await kept.dispose();
   throw new AnalysisException({
     errorClass: 'CHANGELOG_AMBIGUOUS_IDENTIFIER',
-    sqlState: '21000',
     message: `Cannot compute updates because there are multiple rows with the same identifier fields([${names.join(',')}]). Please make sure the rows are unique.`,
     hint: 'give identifier columns that are unique, or ask for no updates (compute_updates => false)',
   });
@@ -95,5 +94,5 @@ function emptySql({ fields }: StructType): string {
 }
 
 function invalid(message: string): AnalysisException {
-  return new AnalysisException({ errorClass: 'INVALID_ARGUMENT', sqlState: '22023', message });
+  return new AnalysisException({ errorClass: 'INVALID_ARGUMENT', message });
 }

@@ -36,7 +36,6 @@ export function unsupportedType(table: string, path: readonly string[], from: Da
     .join('.');
   return new AnalysisException({
     errorClass: 'NOT_SUPPORTED_CHANGE_COLUMN',
-    sqlState: '0A000',
     kind: 'unsupported',
     message:
       `ALTER TABLE ALTER/CHANGE COLUMN is not supported for changing ${quotedTable}'s column ${name} with type "${sqlTypeName(from)}" to ` +

@@ -123,7 +123,6 @@ function isNamed(known: string, key: string): boolean {
 function ignored(key: string, cure: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY',
-    sqlState: '0A000',
     kind: 'unsupported',
     message: `The feature is not supported: the table property ${key} would be ignored.`,
     hint: cure,

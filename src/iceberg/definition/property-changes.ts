@@ -87,7 +87,6 @@ function checkReserved(key: string): void {
 function reserved(key: string, reason: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY',
-    sqlState: '0A000',
     kind: 'unsupported',
     message: `The feature is not supported: ${key} is a reserved table property, ${reason}.`,
     parameters: { property: key, msg: reason },

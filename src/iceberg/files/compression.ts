@@ -96,7 +96,6 @@ function stated(properties: Properties, format: DataFormat, content: 'data' | 'd
 function invalid(key: string, value: string, known: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'INVALID_TABLE_PROPERTY',
-    sqlState: '22023',
     message: `Invalid value for table property ${key}: ${value}`,
     parameters: { key, value },
     hint: `use ${known}`,

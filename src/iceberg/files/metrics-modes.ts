@@ -55,7 +55,6 @@ function parseMode(key: string, text: string): MetricsMode {
   if (length > 0) return { kind: 'truncate', length };
   throw new AnalysisException({
     errorClass: 'INVALID_TABLE_PROPERTY',
-    sqlState: '22023',
     message: `Invalid metrics mode for table property ${key}: ${text}`,
     parameters: { key, value: text },
     hint: 'use none, counts, truncate(16) or full',

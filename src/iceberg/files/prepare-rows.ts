@@ -84,7 +84,6 @@ function refuseUnmatched(table: string, schema: StructType, given: StructType): 
   const extraColumns = named(extra);
   throw new AnalysisException({
     errorClass: 'INCOMPATIBLE_DATA_FOR_TABLE.EXTRA_COLUMNS',
-    sqlState: 'KD000',
     message: `Cannot write incompatible data for the table ${table}: Cannot write extra columns ${extraColumns}.`,
     parameters: { tableName: table, extraColumns },
     hint: 'leave the columns out, rename them, or add them to the table first',
@@ -96,7 +95,6 @@ function wrongArity(table: string, schema: StructType, given: StructType): Analy
   const [tableColumns, dataColumns] = [named(schema.fields), named(given.fields)];
   return new AnalysisException({
     errorClass: `INSERT_COLUMN_ARITY_MISMATCH.${many ? 'TOO_MANY' : 'NOT_ENOUGH'}_DATA_COLUMNS`,
-    sqlState: '21S01',
     message: `Cannot write to ${table}, the reason is ${many ? 'too many' : 'not enough'} data columns:\nTable columns: ${tableColumns}.\nData columns: ${dataColumns}.`,
     parameters: { tableName: table, tableColumns, dataColumns },
     hint: 'name the columns that are inserted',

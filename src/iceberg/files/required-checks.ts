@@ -40,7 +40,6 @@ function requiredCheck(table: string, path: readonly string[], broken: string): 
     error: () =>
       new AnalysisException({
         errorClass: 'NOT_NULL_ASSERT_VIOLATION',
-        sqlState: '42000',
         message: `NULL value appeared in non-nullable field: ${name} of table ${table}`,
         parameters: { walkedTypePath: name },
         hint: 'give every row a value, or drop the constraint: ALTER TABLE … ALTER COLUMN … DROP NOT NULL',

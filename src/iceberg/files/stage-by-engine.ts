@@ -79,7 +79,6 @@ async function partitionConditions({ plan, signal }: Staging, engine: Engine, ro
   if (found.length > maxSortedPartitions) {
     throw new AnalysisException({
       errorClass: 'TOO_MANY_PARTITIONS',
-      sqlState: '54000',
       kind: 'unsupported',
       message: `rows of more than ${maxSortedPartitions} partitions cannot be sorted in one write`,
       hint: 'write fewer partitions at a time, or set the table to WRITE UNORDERED',

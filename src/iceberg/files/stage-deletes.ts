@@ -138,7 +138,6 @@ function granularityOf(properties: Readonly<Record<string, string>>): 'file' | '
   if (text === 'file' || text === 'partition') return text;
   throw new AnalysisException({
     errorClass: 'INVALID_TABLE_PROPERTY',
-    sqlState: '22023',
     message: `table property ${key} is "${text}"`,
     hint: 'set it to file or partition',
   });

@@ -45,7 +45,6 @@ function formCheck(broken: string, shown: string, type: DataType, path: readonly
     error: ([value]) =>
       new AnalysisException({
         errorClass: 'CAST_INVALID_INPUT',
-        sqlState: '22018',
         message: `The value '${value ?? ''}' of column ${columnName} cannot be stored as "${form}" because it is malformed.`,
         parameters: { expression: `'${value ?? ''}'`, targetType: `"${form}"`, columnName },
       }),

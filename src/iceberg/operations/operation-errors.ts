@@ -2,7 +2,7 @@ import { AnalysisException } from '../../base/analysis-exception.ts';
 
 /** An argument that cannot be, in the words of the reference implementation (`IllegalArgumentException` there). */
 export function illegalArgument(message: string, hint?: string): AnalysisException {
-  return new AnalysisException({ errorClass: 'INVALID_ARGUMENT', alias: 'IllegalArgumentException', sqlState: '22023', message, hint });
+  return new AnalysisException({ errorClass: 'INVALID_ARGUMENT', alias: 'IllegalArgumentException', message, hint });
 }
 
 /** Something the table's state does not allow, whoever tries again (`ValidationException` there). */

@@ -222,7 +222,6 @@ function versionOf(base: LoadedMetadata | undefined): number {
   if (version !== undefined) return version;
   throw new AnalysisException({
     errorClass: 'ICEBERG_METADATA_NAME_UNKNOWN',
-    sqlState: '22000',
     message: `"${base?.metadataLocation ?? ''}" is not a version of a table in the file system`,
     hint: 'load the table again before changing it',
   });
@@ -238,7 +237,6 @@ function deletedMeanwhile(loaded: LoadedMetadata, base: LoadedMetadata | undefin
 function notRelocatable(table: string, message: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'ICEBERG_TABLE_NOT_RELOCATABLE',
-    sqlState: '0A000',
     kind: 'unsupported',
     message: `${message}: ${table}`,
     hint: 'tables of a SQL or REST catalog can be relocated',

@@ -44,7 +44,6 @@ export class MetadataFilePointer implements TablePointer {
     return Promise.reject(
       new AnalysisException({
         errorClass: 'ICEBERG_TABLE_READ_ONLY',
-        sqlState: '0A000',
         kind: 'unsupported',
         message: `${this.name} is opened by its metadata at ${this.#parts.location}, without its catalog, and can only be read`,
         hint: 'name the table through its catalog, or register the metadata file in one',

@@ -40,7 +40,6 @@ export function validationFor(
 function unknownValue(key: string, value: string, known: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'INVALID_TABLE_PROPERTY',
-    sqlState: '22023',
     message: `table property ${key} is "${value}"`,
     hint: `set it to ${known}`,
   });

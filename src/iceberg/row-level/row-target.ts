@@ -34,7 +34,6 @@ const errors: RowErrors = {
   multipleMatches: () =>
     new AnalysisException({
       errorClass: 'MERGE_CARDINALITY_VIOLATION',
-      sqlState: '23K01',
       message:
         'The ON search condition of the MERGE statement matched a single row from the target table with multiple rows of the source table. ' +
         'This could result in the target row being operated on more than once with an update or delete operation and is not allowed.',
@@ -43,7 +42,6 @@ const errors: RowErrors = {
   missingWhen: () =>
     new AnalysisException({
       errorClass: 'MERGE_WITHOUT_WHEN',
-      sqlState: '42601',
       message: 'There must be at least one WHEN clause in a MERGE statement.',
     }),
   unresolvedInMerge: (sqlExpr, place) => {
@@ -52,7 +50,6 @@ const errors: RowErrors = {
     );
     return new AnalysisException({
       errorClass: 'UNRESOLVED_COLUMN.WITH_SUGGESTION',
-      sqlState: '42703',
       message: `A column, variable, or function parameter with name \`${sqlExpr}\` cannot be resolved in the ${place.clause}. Did you mean one of the following? [${columns.join(', ')}].`,
       parameters: { objectName: `\`${sqlExpr}\``, proposal: columns.join(', ') },
     });
@@ -62,7 +59,6 @@ const errors: RowErrors = {
     const condName = (clause.split(' ')[0] ?? '').toUpperCase();
     return new AnalysisException({
       errorClass: `UNSUPPORTED_MERGE_CONDITION.${word}`,
-      sqlState: '42K0E',
       message: `MERGE operation contains unsupported ${condName} condition. ${what} are not allowed: "${shown}".`,
       parameters: { condName, cond: `"${shown}"` },
     });
@@ -81,7 +77,6 @@ const conditionFaults: Readonly<Record<ConditionFault, readonly [word: string, w
 function invalidAssignments(message: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS',
-    sqlState: '42K09',
     message,
     hint: 'assign each column once and as a whole',
   });

@@ -114,7 +114,6 @@ function refusePartitioning(state: SnapshotState, { partitionBy }: WriteRequest)
   if (same) return;
   throw new AnalysisException({
     errorClass: 'PARTITIONING_MISMATCH',
-    sqlState: '42KDG',
     message: `the rows are to be partitioned by ${partitionBy.join(', ')}, the table is by ${state.partitionColumns.join(', ') || 'nothing'}`,
     hint: "leave partitionBy out, or change the table's partitioning: ALTER TABLE … ADD PARTITION FIELD",
   });

@@ -9,7 +9,6 @@ export function notAppended({ snapshotId, summary }: IcebergSnapshot): AnalysisE
   if (operation === 'overwrite') return refused(snapshotId, 'overwrite', 'overwrites', 'streaming-skip-overwrite-snapshots');
   return new AnalysisException({
     errorClass: 'STREAM_SNAPSHOT_UNSUPPORTED',
-    sqlState: '0A000',
     kind: 'unsupported',
     message: `Cannot process unknown snapshot operation: ${operation} (snapshot id ${snapshotId})`,
   });
@@ -18,7 +17,6 @@ export function notAppended({ snapshotId, summary }: IcebergSnapshot): AnalysisE
 function refused(snapshotId: bigint, operation: string, noun: string, option: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'STREAM_SNAPSHOT_UNSUPPORTED',
-    sqlState: '0A000',
     kind: 'unsupported',
     message: `Cannot process ${operation} snapshot: ${snapshotId}, to ignore ${noun}, set ${option}=true`,
     hint: 'a stream passes appended rows on; for all changes of rows: CALL system.create_changelog_view(table => …)',
@@ -29,7 +27,6 @@ function refused(snapshotId: bigint, operation: string, noun: string, option: st
 export function offsetGone(snapshotId: bigint, what: 'expired' | 'rolled-back'): AnalysisException {
   return new AnalysisException({
     errorClass: 'STREAM_OFFSET_GONE',
-    sqlState: '42K03',
     kind: 'not-found',
     message:
       what === 'expired'
@@ -43,7 +40,6 @@ export function offsetGone(snapshotId: bigint, what: 'expired' | 'rolled-back'):
 export function schemaChanged(table: string, { snapshotId }: IcebergSnapshot): AnalysisException {
   return new AnalysisException({
     errorClass: 'STREAM_SCHEMA_CHANGED',
-    sqlState: 'KD007',
     message: `table "${table}": the schema was changed before snapshot ${snapshotId}`,
     hint: 'start the query again: it goes on from its checkpoint with the new schema',
   });

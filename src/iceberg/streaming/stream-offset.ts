@@ -29,7 +29,6 @@ export function parseOffset(text: string): StreamOffset {
 function malformed(text: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'STREAM_OFFSET_INVALID',
-    sqlState: 'XXKST',
     message: `"${text}" is not the offset of an Iceberg stream`,
     hint: 'the checkpoint folder belongs to another kind of source; use an empty one',
   });

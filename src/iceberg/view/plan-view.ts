@@ -204,7 +204,6 @@ function refuseLostDialects(base: ViewMetadata, next: ViewVersion, properties: R
 function reservedKey(verb: 'set' | 'unset', key: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY',
-    sqlState: '0A000',
     kind: 'unsupported',
     message: `Cannot ${verb} reserved property: '${key}'`,
     parameters: { property: key },
@@ -216,7 +215,6 @@ function notSet(name: string, keys: readonly string[]): AnalysisException {
   const shown = keys.map((key) => `'${key}'`).join(', ');
   return new AnalysisException({
     errorClass: 'UNSET_NONEXISTENT_PROPERTIES',
-    sqlState: '42K0J',
     message: `Cannot remove property that is not set: ${shown}`,
     parameters: { properties: shown, table: name },
     hint: 'UNSET TBLPROPERTIES IF EXISTS tolerates absence',

@@ -90,7 +90,6 @@ function unknownMember(struct: StructType, name: string): AnalysisException {
   const fields = struct.fields.map((field) => `\`${field.name}\``).join(', ');
   return new AnalysisException({
     errorClass: 'FIELD_NOT_FOUND',
-    sqlState: '42704',
     message: `No such struct field \`${name}\` in ${fields}.`,
     parameters: { fieldName: `\`${name}\``, fields },
   });

@@ -112,7 +112,6 @@ function severalRows(expression: Expression): AnalysisException {
   const invalidExprSqls = `"${printExpression(expression)}"`;
   return new AnalysisException({
     errorClass: 'UNSUPPORTED_EXPR_FOR_OPERATOR',
-    sqlState: '42K0G',
     message: `A query operator contains one or more unsupported expressions. Invalid expressions: [${invalidExprSqls}].`,
     parameters: { invalidExprSqls },
     hint: 'aggregates and window functions belong into a query: MERGE with one as its source',
@@ -124,7 +123,6 @@ export function notDeterministic(bound: readonly Expression[]): AnalysisExceptio
   const sqlExprs = bound.map((expression) => `"${historyText(expression)}"`).join(', ');
   return new AnalysisException({
     errorClass: 'INVALID_NON_DETERMINISTIC_EXPRESSIONS',
-    sqlState: '42K0E',
     message: `The operator expects a deterministic expression, but the actual expression is ${sqlExprs}.`,
     parameters: { sqlExprs },
   });
@@ -134,7 +132,6 @@ function joinNotBoolean(bound: Expression, found: DataType): AnalysisException {
   const [joinCondition, conditionType] = [`"${historyText(bound)}"`, `"${printType(found)}"`];
   return new AnalysisException({
     errorClass: 'JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE',
-    sqlState: '42K0E',
     message: `The join condition ${joinCondition} has the invalid type ${conditionType}, expected "BOOLEAN".`,
     parameters: { joinCondition, conditionType },
   });
@@ -145,7 +142,6 @@ function notBoolean(bound: Expression, found: DataType): AnalysisException {
   const type = `"${printType(found)}"`;
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN',
-    sqlState: '42K09',
     message: `Cannot resolve ${filter} due to data type mismatch: Filter expression ${filter} of type ${type} is not a boolean.`,
     parameters: { sqlExpr: filter, filter, type },
   });

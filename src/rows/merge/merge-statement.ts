@@ -218,7 +218,6 @@ function unreachableClause(on: MergeClause['on']): AnalysisException {
   const { word, errorClass } = kinds[on];
   return new AnalysisException({
     errorClass,
-    sqlState: '42613',
     message: `When there are more than one ${word} clauses in a MERGE statement, only the last ${word} clause can omit the condition.`,
   });
 }

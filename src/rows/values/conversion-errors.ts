@@ -22,7 +22,6 @@ function overflow(fault: ConversionFault): AnalysisException {
   const columnName = columnNameOf(fault);
   return new AnalysisException({
     errorClass: 'CAST_OVERFLOW_IN_TABLE_INSERT',
-    sqlState: '22003',
     message:
       `Fail to assign a value of "${from}" type to the "${to}" type column or variable ${columnName} due to an overflow. Use \`try_cast\` ` +
       'on the input value to tolerate overflow and return NULL instead.',
@@ -35,7 +34,6 @@ function malformed(fault: ConversionFault, value: string | undefined): AnalysisE
   const expression = `'${value ?? ''}'`;
   return new AnalysisException({
     errorClass: 'CAST_INVALID_INPUT',
-    sqlState: '22018',
     message:
       `The value ${expression} of the type "${sqlTypeName(fault.from)}" cannot be cast to "${to}" because it is malformed. Correct the value ` +
       'as per the syntax, or change its target type. Use `try_cast` to tolerate malformed input and return NULL instead.',
@@ -48,7 +46,6 @@ function cannotCast(fault: ConversionFault, table: string | undefined): Analysis
   const columnName = columnNameOf(fault);
   return new AnalysisException({
     errorClass: 'INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_SAFELY_CAST',
-    sqlState: 'KD000',
     message: `Cannot write incompatible data for the table${table === undefined ? '' : ` ${table}`}: Cannot safely cast ${columnName} "${from}" to "${to}".`,
     parameters: { colName: columnName, srcType: `"${from}"`, targetType: `"${to}"` },
     hint: 'cast the value yourself',
@@ -64,7 +61,6 @@ export function wrongMembers({ path, extra, missing }: MemberDifference, table?:
     extra.length > 0 ? `Cannot write extra fields ${names} to the struct ${column}` : `Struct ${column} missing fields: ${names}`;
   return new AnalysisException({
     errorClass: `INCOMPATIBLE_DATA_FOR_TABLE.${kind}`,
-    sqlState: 'KD000',
     message: `Cannot write incompatible data for the table${table === undefined ? '' : ` ${table}`}: ${problem}.`,
     parameters: { ...(table === undefined ? {} : { tableName: table }), colName: column },
     hint: 'give every member of the struct and no other',
@@ -78,7 +74,6 @@ export function unlikeMembers(difference: MemberDifference, table?: string): Ana
   const colName = quoted([...difference.path, missing.name]);
   return new AnalysisException({
     errorClass: 'INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_FIND_DATA',
-    sqlState: 'KD000',
     message: `Cannot write incompatible data for the table${table === undefined ? '' : ` ${table}`}: Cannot find data for the output column ${colName}.`,
     parameters: { ...(table === undefined ? {} : { tableName: table }), colName },
     hint: 'give every member of the struct, or assign members alone: SET column.member = value',
@@ -98,7 +93,6 @@ export function memberOfPlainValue(column: string, type: DataType): AnalysisExce
   const [base, other] = [`"${column}"`, `"${sqlTypeName(type)}"`];
   return new AnalysisException({
     errorClass: 'INVALID_EXTRACT_BASE_FIELD_TYPE',
-    sqlState: '42000',
     message: `Can't extract a value from ${base}. Need a complex type [STRUCT, ARRAY, MAP] but got ${other}.`,
     parameters: { base, other },
   });

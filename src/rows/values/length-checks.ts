@@ -88,7 +88,6 @@ function checkOf({ broken, value, text }: Rule): RowCheck {
     error: ([shown]) =>
       new AnalysisException({
         errorClass: 'DELTA_EXCEED_CHAR_VARCHAR_LIMIT',
-        sqlState: '22001',
         message: `Value "${shown ?? ''}" exceeds char/varchar type length limitation. Failed check: ${text}.`,
         hint: 'shorten the value, or make the column longer: ALTER TABLE … ALTER COLUMN … TYPE VARCHAR(n)',
         parameters: { value: shown ?? '', expr: text },

@@ -30,7 +30,6 @@ export async function analyzeFunction(analysis: Analysis, plan: FunctionPlan): P
   const nearest = nearestName(name, known);
   throw new AnalysisException({
     errorClass: 'UNRESOLVABLE_TABLE_VALUED_FUNCTION',
-    sqlState: '42883',
     message: `Could not resolve \`${plan.name}\` to a table-valued function (line ${plan.at.line}, column ${plan.at.column}).`,
     hint: nearest === undefined ? `there are ${known.join(', ')}` : `did you mean ${nearest}?`,
     parameters: { name: `\`${plan.name}\`` },
@@ -69,7 +68,6 @@ function nameText(analysis: Analysis, table: Expression, plan: FunctionPlan): st
 function wrongArguments(plan: FunctionPlan, expected: string, errorClass = 'WRONG_NUM_ARGS.WITHOUT_SUGGESTION'): AnalysisException {
   return new AnalysisException({
     errorClass,
-    sqlState: '42605',
     message: `The \`${plan.name}\` requires ${expected} parameters but the actual number is ${plan.arguments.length} (line ${plan.at.line}, column ${plan.at.column}).`,
     parameters: { functionName: `\`${plan.name}\`` },
   });

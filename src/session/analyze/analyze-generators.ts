@@ -79,7 +79,6 @@ async function boundArgument(analysis: Analysis, input: Nameable, argument: Expr
 function wrongNames(names: readonly string[], expected: number): AnalysisException {
   return new AnalysisException({
     errorClass: 'UDTF_ALIAS_NUMBER_MISMATCH',
-    sqlState: '42802',
     message: `The number of aliases supplied in the AS clause does not match the number of columns output by the UDTF. Expected ${expected} aliases, but got ${names.join(',')}. Please ensure that the number of aliases provided matches the number of columns output by the UDTF.`,
     parameters: { aliasesSize: String(expected), aliasesNames: names.join(',') },
   });

@@ -88,7 +88,6 @@ function usingColumn(name: string, side: Analyzed, which: 'left' | 'right'): Att
     );
   throw new AnalysisException({
     errorClass: 'AMBIGUOUS_REFERENCE',
-    sqlState: '42704',
     message: `Reference \`${name}\` is ambiguous on the ${which} side of the join.`,
   });
 }

@@ -48,7 +48,6 @@ async function mentioned({ execution }: Analysis, query: NamedQuery): Promise<An
   if (columns !== undefined && columns.length !== definition.attributes.length) {
     throw new AnalysisException({
       errorClass: 'ASSIGNMENT_ARITY_MISMATCH',
-      sqlState: '42802',
       message: `The number of columns or variables assigned or aliased: ${columns.length} does not match the number of source expressions: ${definition.attributes.length}.`,
       parameters: { numTarget: String(columns.length), numExpr: String(definition.attributes.length) },
     });

@@ -24,7 +24,6 @@ export async function analyzePivot(analysis: Analysis, plan: Plan & { readonly k
     if (!hasAggregate(aggregate))
       throw refused(
         '_LEGACY_ERROR_TEMP_1006',
-        '42000',
         `Aggregate expression required for pivot, but "${outputName(aggregate)}" did not appear in any aggregate function.`,
       );
   }
@@ -33,11 +32,7 @@ export async function analyzePivot(analysis: Analysis, plan: Plan & { readonly k
   const given = plan.values ?? (first === undefined ? [] : await pivotValues(analysis, first, plan.input));
   for (const { values } of given) {
     if (values.length !== plan.on.length)
-      throw refused(
-        'PIVOT_VALUE_DATA_TYPE_MISMATCH',
-        '42K09',
-        `a value of the pivot has ${values.length} parts for ${plan.on.length} columns`,
-      );
+      throw refused('PIVOT_VALUE_DATA_TYPE_MISMATCH', `a value of the pivot has ${values.length} parts for ${plan.on.length} columns`);
   }
   const names = await namesOf(analysis, given, input);
   const types = await Promise.all(plan.on.map((_, place) => typeAt(analysis, [plan.on], place, input)));
@@ -67,7 +62,7 @@ async function namesOf(analysis: Analysis, values: readonly PivotValue[], input:
 
 async function requireConstant(analysis: Analysis, value: Expression, input: Analyzed): Promise<void> {
   if (columnsOf(await analysis.bind(value, input)).length === 0) return;
-  throw refused('NON_LITERAL_PIVOT_VALUES', '42K08', `Literal expressions required for pivot values, found "${outputName(value)}".`);
+  throw refused('NON_LITERAL_PIVOT_VALUES', `Literal expressions required for pivot values, found "${outputName(value)}".`);
 }
 
 /** Values are of the columns' types. */
@@ -116,11 +111,11 @@ export async function analyzeUnpivot(analysis: Analysis, plan: Plan & { readonly
   const turned = columns.map((row) => row.columns);
   if (turned.length === 0) {
     const message = 'At least one value column needs to be specified for UNPIVOT, all columns specified as ids.';
-    throw refused('UNPIVOT_REQUIRES_VALUE_COLUMNS', '42K0A', message);
+    throw refused('UNPIVOT_REQUIRES_VALUE_COLUMNS', message);
   }
   if (turned.some(({ length }) => length !== plan.valueColumns.length)) {
     const message = `All unpivot value columns must have the same size as there are value column names (${plan.valueColumns.length}).`;
-    throw refused('UNPIVOT_VALUE_SIZE_MISMATCH', '428C4', message);
+    throw refused('UNPIVOT_VALUE_SIZE_MISMATCH', message);
   }
   const kept: readonly WantedOutput[] =
     plan.ids === undefined
@@ -160,7 +155,6 @@ async function typeAt(analysis: Analysis, turned: readonly (readonly Expression[
   if (found !== undefined && types.every(({ kind }) => (kind === 'string') === (found.kind === 'string') || kind === 'void')) return found;
   throw refused(
     'UNPIVOT_VALUE_DATA_TYPE_MISMATCH',
-    '42K09',
     `Unpivot value columns must share a least common type, some types do not: [${types.map((type) => `"${sqlTypeName(type)}"`).join(', ')}].`,
   );
 }
@@ -169,6 +163,6 @@ function text(value: string): Expression {
   return { kind: 'literal', literal: { type: 'string', value } };
 }
 
-function refused(errorClass: string, sqlState: string, message: string): AnalysisException {
-  return new AnalysisException({ errorClass, sqlState, message });
+function refused(errorClass: string, message: string): AnalysisException {
+  return new AnalysisException({ errorClass, message });
 }

@@ -58,7 +58,6 @@ export async function analyzeToNames(analysis: Analysis, names: readonly string[
   if (names.length !== input.attributes.length) {
     throw new AnalysisException({
       errorClass: 'ASSIGNMENT_ARITY_MISMATCH',
-      sqlState: '42802',
       message: `The number of columns or variables assigned or aliased: ${names.length} does not match the number of source expressions: ${input.attributes.length}.`,
       parameters: { numTarget: String(names.length), numExpr: String(input.attributes.length) },
     });

@@ -78,7 +78,6 @@ function requireSameTypes(first: readonly Attribute[], next: readonly Attribute[
     if (own === undefined || other === undefined || sqlTypeName(type) === sqlTypeName(own)) continue;
     throw new AnalysisException({
       errorClass: 'CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE',
-      sqlState: '42825',
       message: `Failed to merge incompatible data types "${sqlTypeName(own)}" and "${sqlTypeName(other)}" of column ${name} of a recursive query.`,
       hint: 'cast the column in the first branch, or in the second one',
       parameters: { left: sqlTypeName(own), right: sqlTypeName(other) },
@@ -89,7 +88,6 @@ function requireSameTypes(first: readonly Attribute[], next: readonly Attribute[
 function invalidRecursion(): AnalysisException {
   return new AnalysisException({
     errorClass: 'INVALID_RECURSIVE_CTE',
-    sqlState: '42836',
     message:
       'Invalid recursive definition found. Recursive queries must contain an UNION or an UNION ALL statement with 2 children. The first child needs to be the anchor term without any recursive references.',
     hint: 'write the query as: first rows UNION ALL SELECT … FROM itself',
@@ -99,7 +97,6 @@ function invalidRecursion(): AnalysisException {
 function distinctRecursion(): AnalysisException {
   return new AnalysisException({
     errorClass: 'UNION_NOT_SUPPORTED_IN_RECURSIVE_CTE',
-    sqlState: '42836',
     message: 'The UNION operator is not yet supported within recursive common table expressions.',
     hint: 'take UNION ALL',
   });
@@ -108,7 +105,6 @@ function distinctRecursion(): AnalysisException {
 function misplaced(): AnalysisException {
   return new AnalysisException({
     errorClass: 'INVALID_RECURSIVE_REFERENCE.PLACE',
-    sqlState: '42836',
     message:
       'Invalid recursive reference found inside WITH RECURSIVE clause. Recursive references cannot be used on the right side of left outer/semi/anti joins, on the left side of right outer joins, in full outer joins and in aggregates.',
     hint: 'aggregate the rows of the finished recursion',

@@ -231,7 +231,6 @@ export function positionOf(expression: Expression, count: number, clause: 'GROUP
   if (place >= 1 && place <= count) return place - 1;
   throw new AnalysisException({
     errorClass: `${clause.replace(' ', '_')}_POS_OUT_OF_RANGE`,
-    sqlState: '42805',
     message: `${clause} position ${place} is not in select list (valid range is [1, ${count}]).`,
     parameters: { index: String(place), size: String(count) },
   });
@@ -265,7 +264,6 @@ async function starOutputs(analysis: Analysis, star: StarItem, input: Analyzed):
   if (shown.length === 0 && at !== undefined) {
     throw new AnalysisException({
       errorClass: 'INVALID_USAGE_OF_STAR_OR_REGEX',
-      sqlState: '42000',
       message: `Invalid usage of '*' in line ${at.line}, column ${at.column}: there are no columns.`,
     });
   }
@@ -286,7 +284,6 @@ function withoutNamed(outputs: readonly NamedOutput[], names: readonly string[])
   if (missing !== undefined) {
     throw new AnalysisException({
       errorClass: 'UNRESOLVED_COLUMN.WITH_SUGGESTION',
-      sqlState: '42703',
       message: `A column with name \`${missing}\` cannot be resolved in EXCEPT.`,
       parameters: { objectName: `\`${missing}\`` },
     });
@@ -301,7 +298,6 @@ async function memberOutputs(analysis: Analysis, path: readonly string[], input:
   if (type?.kind !== 'struct') {
     throw new AnalysisException({
       errorClass: 'CANNOT_RESOLVE_STAR_EXPAND',
-      sqlState: '42704',
       message: `Cannot resolve ${path.map((part) => `\`${part}\``).join('.')}.* given input columns.`,
     });
   }

@@ -77,7 +77,6 @@ function refuseReserved(names: readonly string[]): void {
   if (taken.length === 0) return;
   throw new AnalysisException({
     errorClass: 'DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS',
-    sqlState: '42711',
     message: `the table has columns [${taken.join(', ')}], which the change feed adds itself`,
     hint: 'rename or drop these columns',
   });
@@ -87,7 +86,6 @@ function refuseReserved(names: readonly string[]): void {
 function travelsTwice(branch: string | undefined): AnalysisException {
   return new AnalysisException({
     errorClass: 'UNSUPPORTED_FEATURE.TIME_TRAVEL',
-    sqlState: '0A000',
     kind: 'unsupported',
     message:
       branch === undefined ? "Can't time travel using selector and Spark time travel spec at the same time" : "Can't time travel in branch",

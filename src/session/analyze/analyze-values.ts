@@ -20,7 +20,6 @@ export async function analyzeValues(analysis: Analysis, rows: readonly (readonly
     if (row.length !== width) {
       throw new AnalysisException({
         errorClass: 'INVALID_INLINE_TABLE.NUM_COLUMNS_MISMATCH',
-        sqlState: '42000',
         message: `Cannot use an inline table: inline table expected ${width} columns but found ${row.length} columns in a row.`,
       });
     }
@@ -55,7 +54,6 @@ function refuseOtherRows(value: Expression): void {
   if (someNode(value, asks)) {
     throw new AnalysisException({
       errorClass: 'UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.SCALAR_SUBQUERY_IN_VALUES',
-      sqlState: '0A000',
       kind: 'unsupported',
       message: 'Unsupported subquery expression: Scalar subqueries in the VALUES clause.',
       hint: 'write SELECT …, (SELECT …) in place of VALUES',
@@ -66,7 +64,6 @@ function refuseOtherRows(value: Expression): void {
   const expr = printExpression(value);
   throw new AnalysisException({
     errorClass: 'INVALID_INLINE_TABLE.CANNOT_EVALUATE_EXPRESSION_IN_INLINE_TABLE',
-    sqlState: '42000',
     message: `Invalid inline table. Cannot evaluate the expression ${expr} in inline table definition.`,
     parameters: { expr },
   });

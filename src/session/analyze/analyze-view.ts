@@ -60,7 +60,6 @@ export function temporaryInPermanent(name: string, parts: readonly string[]): An
   const temporary = quotedName(parts);
   return new AnalysisException({
     errorClass: 'INVALID_TEMP_OBJ_REFERENCE',
-    sqlState: '42K0F',
     message:
       `Cannot create the persistent object ${name} of the type VIEW because it references to the temporary object ${temporary} of the type VIEW. ` +
       `Please make the temporary object ${temporary} persistent, or make the persistent object ${name} temporary.`,
@@ -75,7 +74,6 @@ function queryOf(view: CatalogView): Plan {
     if (!(error instanceof ParseException)) throw error;
     throw new AnalysisException({
       errorClass: 'INVALID_VIEW_TEXT',
-      sqlState: 'XX000',
       message: `The view ${quotedName(view.parts)} cannot be displayed due to invalid view text: ${error.message}.`,
       hint: 'its text may be of another engine, or was changed by hand; SHOW CREATE TABLE shows it, CREATE OR REPLACE VIEW gives it another',
       parameters: { viewName: quotedName(view.parts), viewText: view.query },
@@ -117,7 +115,6 @@ function refuseTravel(view: CatalogView, { at, changes, changelog, appendedAfter
   if (at === undefined && changes === undefined && changelog === undefined && appendedAfter === undefined) return;
   throw new AnalysisException({
     errorClass: 'UNSUPPORTED_FEATURE.TIME_TRAVEL',
-    sqlState: '0A000',
     kind: 'unsupported',
     message: `The feature is not supported: Time travel on the relation: ${quotedName(view.parts)}.`,
     hint: 'it is a view: name the versions of the tables that it reads in a query of your own',
@@ -128,7 +125,6 @@ function refuseTravel(view: CatalogView, { at, changes, changelog, appendedAfter
 function recursive(name: string, cycle: readonly string[]): AnalysisException {
   return new AnalysisException({
     errorClass: 'RECURSIVE_VIEW',
-    sqlState: '42K0H',
     message: `Recursive view ${name} detected (cycle: ${cycle.join(' -> ')}).`,
     parameters: { viewIdent: name, newPath: cycle.join(' -> ') },
     hint: 'a view may not read itself, whatever is in between',
@@ -138,7 +134,6 @@ function recursive(name: string, cycle: readonly string[]): AnalysisException {
 function tooDeep(name: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'VIEW_EXCEED_MAX_NESTED_DEPTH',
-    sqlState: '54K00',
     message: `The depth of view ${name} exceeds the maximum view resolution depth (${maxViewDepth}).`,
     hint: 'let a view in between read the tables themselves',
     parameters: { viewName: name, maxNestedDepth: String(maxViewDepth) },
@@ -148,7 +143,6 @@ function tooDeep(name: string): AnalysisException {
 function fewerColumns(view: CatalogView, column: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'INCOMPATIBLE_VIEW_SCHEMA_CHANGE',
-    sqlState: '51024',
     message: `The SQL query of view ${quotedName(view.parts)} has an incompatible schema change and column \`${column}\` cannot be resolved.`,
     hint: 'what it reads has lost columns since; CREATE OR REPLACE VIEW makes it anew',
     parameters: { viewName: quotedName(view.parts), colName: `\`${column}\``, expectedNum: String(view.schema.fields.length) },
@@ -159,7 +153,6 @@ function notUpCast(view: CatalogView, from: Field, to: Field): AnalysisException
   const [source, target] = [sqlTypeName(from.type), sqlTypeName(to.type)];
   return new AnalysisException({
     errorClass: 'CANNOT_UP_CAST_DATATYPE',
-    sqlState: '42846',
     message: `Cannot up cast \`${from.name}\` from "${source}" to "${target}": the column \`${to.name}\` of view ${quotedName(view.parts)} was of this type.`,
     hint: 'what it reads has another type since; CREATE OR REPLACE VIEW makes it anew',
     parameters: { expression: `\`${from.name}\``, sourceType: `"${source}"`, targetType: `"${target}"` },

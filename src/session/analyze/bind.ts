@@ -223,7 +223,6 @@ function ofFrame(path: readonly string[], attributes: readonly Attribute[]): Att
   if (found === undefined) {
     throw new AnalysisException({
       errorClass: 'MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT',
-      sqlState: 'XX000',
       message: `column \`${name}\` of another DataFrame is not among the columns here: ${attributes.map((each) => `\`${each.field.name}\``).join(', ')}`,
       hint: 'use a column of the DataFrame the method is called on, or join the other one first',
       parameters: { missingAttributes: name },
@@ -232,7 +231,6 @@ function ofFrame(path: readonly string[], attributes: readonly Attribute[]): Att
   if (candidates.length === 1) return found;
   throw new AnalysisException({
     errorClass: 'AMBIGUOUS_COLUMN_REFERENCE',
-    sqlState: '42702',
     message: `Column "${name}" is ambiguous. It's because you joined several DataFrame together, and some of these DataFrames are the same.`,
     hint: 'give the sides names with df.alias("a") and write col("a.column")',
     parameters: { name },

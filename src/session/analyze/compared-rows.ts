@@ -88,7 +88,6 @@ function otherLength(given: number, { attributes }: Analyzed): AnalysisException
   const columns = attributes.map(({ field }) => `"${field.name}"`).join(', ');
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.IN_SUBQUERY_LENGTH_MISMATCH',
-    sqlState: '42K09',
     message: `The number of columns in the left hand side of an IN subquery does not match the number of columns in the output of subquery. Left hand side columns(length: ${given}), right hand side columns(length: ${attributes.length}): [${columns}].`,
     parameters: { leftLength: String(given), rightLength: String(attributes.length), rightColumns: columns },
   });
@@ -98,7 +97,6 @@ function otherTypes(given: DataType, found: DataType): AnalysisException {
   const [left, right] = [sqlTypeName(given), sqlTypeName(found)];
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.IN_SUBQUERY_DATA_TYPE_MISMATCH',
-    sqlState: '42K09',
     message: `The data type of one or more elements in the left hand side of an IN subquery is not compatible with the data type of the output of the subquery. Left side: ["${left}"], right side: ["${right}"].`,
     hint: 'cast one side to the type of the other',
     parameters: { leftType: `"${left}"`, rightType: `"${right}"` },

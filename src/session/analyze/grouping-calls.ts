@@ -29,7 +29,6 @@ function keysOfSets(groups: readonly GroupElement[] | undefined): readonly Expre
   if (groups?.some(({ kind }) => kind !== 'key') !== true) {
     throw new AnalysisException({
       errorClass: 'UNSUPPORTED_GROUPING_EXPRESSION',
-      sqlState: '42K0E',
       message: 'grouping()/grouping_id() can only be used with GroupingSets/Cube/Rollup.',
     });
   }
@@ -40,7 +39,6 @@ function mismatch(errorClass: string, call: Expression & { readonly kind: 'call'
   const [asked, known] = [call.arguments, keys].map((values) => values.map((each) => withoutId(outputName(each))).join(', '));
   return new AnalysisException({
     errorClass,
-    sqlState: '42803',
     message: `Columns of ${call.name} (${asked}) do not match the columns of GROUP BY (${known}).`,
     hint: call.name.toLowerCase() === 'grouping' ? 'ask about a key of GROUP BY' : 'name all keys in their order, or none: grouping_id()',
   });

@@ -32,7 +32,6 @@ export async function versionsOf(
     if (range.outOfRangeAllowed === true) return undefined;
     throw new AnalysisException({
       errorClass: 'DELTA_CDC_START_VERSION_AFTER_LATEST',
-      sqlState: '22003',
       message: `Start version ${from} for change data feed exceeds the latest table version ${latest}.`,
       hint: 'set spark.databricks.delta.changeDataFeed.timestampOutOfRange.enabled to true to get no rows instead',
       parameters: { start: String(from), latest: String(latest) },
@@ -45,7 +44,6 @@ export async function versionsOf(
   if (bothTimes) return undefined;
   throw new AnalysisException({
     errorClass: 'DELTA_INVALID_CDC_RANGE',
-    sqlState: '22003',
     message: `CDC range from start ${from} to end ${until} was invalid. End cannot be before start.`,
     parameters: { start: String(from), end: String(until) },
   });

@@ -43,7 +43,6 @@ function textOf(value: Expression): string {
 function missingAggregation(column: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'MISSING_AGGREGATION',
-    sqlState: '42803',
     message: `The expression "${column}" is neither aggregated nor among the columns of GROUP BY.`,
     parameters: { expression: `"${column}"`, expressionAnyValue: `"any_value(${column})"` },
     hint: `add the column to GROUP BY, or use any_value(${column}) if it does not matter which value you get`,
@@ -53,7 +52,6 @@ function missingAggregation(column: string): AnalysisException {
 function missingGroupBy(column: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'MISSING_GROUP_BY',
-    sqlState: '42803',
     message: `The query has aggregates beside the column "${column}", and no GROUP BY.`,
     hint: 'add GROUP BY, or turn the aggregates into window functions with OVER',
   });

@@ -23,7 +23,6 @@ export function requireKept(
   const hours = Math.floor(keptMs / hourMs);
   throw new AnalysisException({
     errorClass: 'DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION',
-    sqlState: '0AKDC',
     kind: 'unsupported',
     message: `Cannot time travel beyond delta.deletedFileRetentionDuration (${hours} HOURS) set on the table.`,
     hint: `to read what no VACUUM has deleted yet set ${enforced} to false; to keep versions longer raise delta.deletedFileRetentionDuration`,

@@ -28,7 +28,6 @@ function seedOf(given: Expression | undefined): Expression {
   }
   throw new AnalysisException({
     errorClass: 'SEED_EXPRESSION_IS_UNFOLDABLE',
-    sqlState: '42K08',
     message: 'The seed expression of rand and randn must be a whole number that is the same for all rows.',
     hint: 'for a number of each row take a hash of it: pmod(xxhash64(id, 42), 1000) / 1000',
   });

@@ -25,7 +25,6 @@ export async function changePoint(analysis: Analysis, value: Expression): Promis
 function nullBoundary(): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_CDC_READ_NULL_RANGE_BOUNDARY',
-    sqlState: '22004',
     message: 'CDC read start/end parameters cannot be null. Please provide a valid version or timestamp.',
   });
 }
@@ -33,7 +32,6 @@ function nullBoundary(): AnalysisException {
 function noBoundary(value: Expression): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_UNSUPPORTED_EXPRESSION',
-    sqlState: '0A000',
     message: `Unsupported expression type of ${printExpression(value)} for the range of changes. The supported types are INT, BIGINT, STRING and TIMESTAMP.`,
   });
 }
@@ -45,7 +43,6 @@ async function versionPoint(analysis: Analysis, value: Expression): Promise<Read
   if (typeof version === 'bigint') return { kind: 'version', version };
   throw new AnalysisException({
     errorClass: 'INVALID_TIME_TRAVEL_VERSION',
-    sqlState: '42K0E',
     message: `The time travel version ${printExpression(value)} is not a whole number.`,
   });
 }
@@ -63,7 +60,6 @@ async function timestampPoint(
   }
   throw new AnalysisException({
     errorClass: 'INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.INPUT',
-    sqlState: '42K0E',
     message: `The time travel timestamp expression "${text}" is invalid. Cannot be casted to the "TIMESTAMP" type.`,
     parameters: { expr: text },
   });

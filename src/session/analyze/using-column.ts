@@ -6,7 +6,6 @@ export function unresolvedUsing(name: string, side: 'left' | 'right', fields: re
   const suggestion = fields.map((field) => `\`${field.name}\``).join(', ');
   return new AnalysisException({
     errorClass: 'UNRESOLVED_USING_COLUMN_FOR_JOIN',
-    sqlState: '42703',
     message: `USING column \`${name}\` cannot be resolved on the ${side} side of the join. The ${side}-side columns: [${suggestion}].`,
     parameters: { colName: `\`${name}\``, side, suggestion },
   });

@@ -69,7 +69,6 @@ function refuseRequired(format: TableFormat, schema: StructType): void {
   const [parent, nestType] = [found.path.join('.'), found.part];
   throw new AnalysisException({
     errorClass: 'DELTA_NESTED_NOT_NULL_CONSTRAINT',
-    sqlState: '0AKDC',
     message: `The ${nestType} type of the field ${parent} contains a NOT NULL constraint. Delta does not support NOT NULL constraints nested within arrays or maps.`,
     parameters: { nestType, parent, type: describeType(schema) },
     hint: `leave NOT NULL out, and add a CHECK constraint on ${parent}`,
@@ -81,7 +80,6 @@ function alreadyExists({ format, path }: { readonly format: string; readonly pat
   return new AnalysisException({
     errorClass: 'TABLE_OR_VIEW_ALREADY_EXISTS',
     alias: 'DELTA_PATH_EXISTS',
-    sqlState: '42P07',
     message: `Cannot create table or view ${relationName} because it already exists.`,
     parameters: { relationName },
     hint: 'use CREATE TABLE IF NOT EXISTS, or CREATE OR REPLACE TABLE',

@@ -72,7 +72,6 @@ async function restorableAt({ table, signal }: CommandTarget, to: ReadPoint): Pr
     if (errorClass === undefined || place === undefined || to.kind !== 'timestamp') throw error;
     throw new AnalysisException({
       errorClass,
-      sqlState: '22003',
       message: `Cannot restore table to timestamp (${to.text}) as it is ${place} available.`,
       parameters: { requestedTimestamp: to.text },
       cause: error,
@@ -87,7 +86,6 @@ async function restorable({ table, signal }: CommandTarget, version: bigint): Pr
   const [earliest, latest] = [history.at(-1)?.version ?? 0, history[0]?.version ?? 0];
   throw new AnalysisException({
     errorClass: 'DELTA_CANNOT_RESTORE_TABLE_VERSION',
-    sqlState: '22003',
     message: `Cannot restore table to version ${version}. Available versions: [${earliest}, ${latest}].`,
     parameters: { version: String(version), startVersion: String(earliest), endVersion: String(latest) },
   });

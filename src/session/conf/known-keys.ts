@@ -15,7 +15,6 @@ export function checkChangeable(key: string): void {
   if (!fixedKeys.has(canonicalKey(key))) return;
   throw new AnalysisException({
     errorClass: 'CANNOT_MODIFY_STATIC_CONFIG',
-    sqlState: '46110',
     message: `Cannot modify the value of the static Spark config: "${key}".`,
     hint: 'give it when the session is made',
     parameters: { key },
@@ -47,7 +46,6 @@ export function checkConfEntry(key: string, value: string): void {
   if (problem === undefined) return;
   throw new AnalysisException({
     errorClass: 'INVALID_CONF_VALUE.TYPE_MISMATCH',
-    sqlState: '22022',
     message: `The value '${value}' in the config "${key}" is invalid. It should be ${problem}.`,
     parameters: { confName: key, confValue: value, expected: problem },
   });
@@ -79,7 +77,6 @@ function unknownKey(key: string): AnalysisException {
   const nearest = nearestName(key, known);
   return new AnalysisException({
     errorClass: 'UNKNOWN_CONFIGURATION_KEY',
-    sqlState: '42K0I',
     message: `configuration key "${key}" is unknown`,
     hint: nearest === undefined ? 'see the reference of the session for its keys' : `did you mean "${nearest}"?`,
     parameters: { key },

@@ -8,7 +8,6 @@ export function limitOf(conf: SessionConf, key: string, byDefault: number): numb
   if (text === '-1') return Number.MAX_SAFE_INTEGER;
   throw new AnalysisException({
     errorClass: 'INVALID_CONF_VALUE.TYPE_MISMATCH',
-    sqlState: '22022',
     message: `The value '${text}' in the config "${key}" is invalid. It should be a whole number, or -1 for no limit.`,
     parameters: { confName: key, confValue: text },
   });

@@ -32,7 +32,6 @@ export class SessionConf {
     if (value !== undefined) return value;
     throw new AnalysisException({
       errorClass: 'SQL_CONF_NOT_FOUND',
-      sqlState: '42K0I',
       kind: 'not-found',
       message: `The SQL config "${key}" cannot be found. Please verify that the config exists.`,
       parameters: { sqlConf: key },
@@ -108,7 +107,6 @@ function checkClasses(key: string, value: string): void {
 function unknownZone(name: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'INVALID_CONF_VALUE.TIME_ZONE',
-    sqlState: '22022',
     message: `The value '${name}' in the config "${zoneKey}" is invalid. Cannot resolve the given timezone.`,
     hint: "write a region as 'Europe/Berlin' (letters as the zone database has them) or an offset as '+02:00'",
     parameters: { confName: zoneKey, confValue: name },
@@ -118,7 +116,6 @@ function unknownZone(name: string): AnalysisException {
 function unknownClass(key: string, name: string, known: ReadonlySet<string>): AnalysisException {
   return new AnalysisException({
     errorClass: 'CANNOT_LOAD_CLASS',
-    sqlState: '46103',
     message: `"${key}" names the class "${name}", which is not one this session knows`,
     hint: `known classes: ${[...known].join(', ')}`,
     parameters: { key, className: name },

@@ -59,7 +59,6 @@ function procedureName({ runtime }: StatementContext, { procedure }: CallStateme
     return { catalog: catalog.name, name };
   throw new AnalysisException({
     errorClass: 'ROUTINE_NOT_FOUND',
-    sqlState: '42883',
     kind: 'not-found',
     message: `The procedure ${parts.join('.')} cannot be found.`,
     hint: `write CALL catalog.${procedureNamespace}.procedure(…)`,
@@ -112,7 +111,6 @@ function procedureNotFound({ procedure }: CallStatement, known: readonly Procedu
   );
   return new AnalysisException({
     errorClass: 'FAILED_TO_LOAD_ROUTINE',
-    sqlState: '38000',
     kind: 'not-found',
     message: `Failed to load routine ${quotedName(procedure.parts)}: there is no such procedure for this table.`,
     hint:
@@ -123,7 +121,6 @@ function procedureNotFound({ procedure }: CallStatement, known: readonly Procedu
 function missingArgument(procedure: string, parameter: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'REQUIRED_PARAMETER_NOT_FOUND',
-    sqlState: '4274K',
     message: `Cannot invoke routine \`${procedure}\` because the parameter named \`${parameter}\` is required, but the routine call did not supply a value.`,
   });
 }
@@ -131,7 +128,6 @@ function missingArgument(procedure: string, parameter: string): AnalysisExceptio
 function tooMany(procedure: string, parameters: readonly ProcedureParameter[], actualNum: number): AnalysisException {
   return new AnalysisException({
     errorClass: 'WRONG_NUM_ARGS.WITHOUT_SUGGESTION',
-    sqlState: '42605',
     message: `The \`${procedure}\` requires ${parameters.length} parameters but the actual number is ${actualNum}.`,
     parameters: { functionName: `\`${procedure}\``, expectedNum: String(parameters.length), actualNum: String(actualNum) },
     hint: `its parameters are ${parameters.map(({ name }) => name).join(', ')}`,
@@ -141,7 +137,6 @@ function tooMany(procedure: string, parameters: readonly ProcedureParameter[], a
 function unknownArgument(procedure: string, argument: string, parameters: readonly ProcedureParameter[]): AnalysisException {
   return new AnalysisException({
     errorClass: 'UNRECOGNIZED_PARAMETER_NAME',
-    sqlState: '4274K',
     message: `Cannot invoke routine \`${procedure}\` because the routine call included an argument ${argument}, but it has no such parameter.`,
     hint: `its parameters are ${parameters.map(({ name }) => name).join(', ')}`,
   });
@@ -150,7 +145,6 @@ function unknownArgument(procedure: string, argument: string, parameters: readon
 function twice(procedure: string, parameter: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT.DOUBLE_NAMED_ARGUMENT_REFERENCE',
-    sqlState: '4274K',
     message: `Call to routine \`${procedure}\` is invalid because it includes multiple argument assignments to the same parameter name \`${parameter}\`.`,
   });
 }

@@ -160,7 +160,6 @@ function modeOf(context: StatementContext, statement: InsertStatement, partition
 function nonPartitionColumn(name: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'NON_PARTITION_COLUMN',
-    sqlState: '42000',
     message: `PARTITION clause cannot contain the non-partition column: \`${name}\`.`,
     parameters: { columnName: `\`${name}\`` },
     hint: 'give the column a value in the query, or replace its rows: INSERT INTO … REPLACE WHERE',
@@ -170,7 +169,6 @@ function nonPartitionColumn(name: string): AnalysisException {
 function staticPartitionListed(name: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'STATIC_PARTITION_COLUMN_IN_INSERT_COLUMN_LIST',
-    sqlState: '42713',
     message: `Static partition column \`${name}\` is also specified in the column list.`,
     parameters: { staticName: `\`${name}\`` },
   });
@@ -180,14 +178,12 @@ function notGiven(tableName: string, columnName: string, format: TableFormat): A
   if (traitsOf[format].ownErrorClasses) {
     return new AnalysisException({
       errorClass: 'DELTA_INSERT_COLUMN_MISMATCH',
-      sqlState: '42802',
       message: `Column ${columnName} is not specified in INSERT`,
       parameters: { columnName },
     });
   }
   return new AnalysisException({
     errorClass: 'INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_FIND_DATA',
-    sqlState: 'KD000',
     message: `Cannot write incompatible data for the table ${tableName}: Cannot find data for the output column \`${columnName}\`.`,
     parameters: { tableName, colName: `\`${columnName}\`` },
   });
@@ -198,7 +194,6 @@ function arityMismatch(statement: InsertStatement, columns: readonly string[], g
   const reason = few ? 'not enough data columns' : 'too many data columns';
   return new AnalysisException({
     errorClass: `INSERT_COLUMN_ARITY_MISMATCH.${few ? 'NOT_ENOUGH_DATA_COLUMNS' : 'TOO_MANY_DATA_COLUMNS'}`,
-    sqlState: '21S01',
     message: `Cannot write to ${shownName(statement.name)}, the reason is ${reason}: Table columns: ${columns.map((name) => `\`${name}\``).join(', ')}. Data columns: ${given} of them.`,
     parameters: { tableName: shownName(statement.name), tableColumns: columns.join(', ') },
   });

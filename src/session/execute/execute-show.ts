@@ -110,7 +110,6 @@ function partitionCondition({ values = [] }: Kind<'show-partitions'>, partitionC
 function noPartitionColumn(column: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_COLUMN',
-    sqlState: '42P10',
     message: `Non-partitioning column(s) [${column}] are specified for SHOW PARTITIONS`,
     parameters: { badCols: `[${column}]` },
   });

@@ -58,7 +58,6 @@ export function requireSameNumber(viewName: string, columns: readonly string[], 
   const parameters = { viewName, viewColumns: columns.join(', '), dataColumns: data.join(', ') };
   throw new AnalysisException({
     errorClass: `CREATE_VIEW_COLUMN_ARITY_MISMATCH.${many ? 'TOO_MANY_DATA_COLUMNS' : 'NOT_ENOUGH_DATA_COLUMNS'}`,
-    sqlState: '21S01',
     message: `Cannot create view ${viewName}, the reason is ${many ? 'too many' : 'not enough'} data columns:\nView columns: ${parameters.viewColumns}.\nData columns: ${parameters.dataColumns}.`,
     parameters,
   });
@@ -74,7 +73,6 @@ function severalParts(parts: readonly string[]): AnalysisException {
   const actualName = quotedName(parts);
   return new AnalysisException({
     errorClass: 'TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS',
-    sqlState: '428EK',
     message: `CREATE TEMPORARY VIEW or the corresponding Dataset APIs only accept single-part view names, but got: ${actualName}.`,
     hint: 'temporary views have names of one part, global ones are in global_temp; without TEMPORARY a catalog keeps the view',
     parameters: { actualName },

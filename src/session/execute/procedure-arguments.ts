@@ -89,7 +89,6 @@ async function evaluated(context: StatementContext, value: Expression): Promise<
 function mismatch(parameter: ProcedureParameter, value: Expression): AnalysisException {
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE',
-    sqlState: '42K09',
     message: `The argument \`${parameter.name}\` requires the type ${parameter.type}, however ${printExpression(value)} is of another.`,
     parameters: { paramName: parameter.name, requiredType: parameter.type },
   });

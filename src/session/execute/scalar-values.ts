@@ -108,7 +108,6 @@ function refused(form: Exclude<SubqueryForm, 'scalar'> | 'correlated'): Analysis
       : ['UNSUPPORTED_IN_EXISTS_SUBQUERY', 'IN/EXISTS predicate subqueries can only be used in filters, joins, aggregations, projections'];
   return new AnalysisException({
     errorClass: `UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.${category}`,
-    sqlState: '0A000',
     kind: 'unsupported',
     message: `Unsupported subquery expression: ${what}.`,
     hint: 'MERGE with the query as its source',

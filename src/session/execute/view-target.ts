@@ -132,7 +132,6 @@ function tableColumn({ snapshot, names }: Source, shown: { readonly id: string; 
   if (column !== undefined && named) return column;
   throw new AnalysisException({
     errorClass: 'DELTA_CANNOT_RESOLVE_COLUMN',
-    sqlState: '42703',
     message: `Can't resolve column ${shown.name} in root`,
     parameters: { columnName: shown.name, schema: 'root' },
     hint: 'the view shows a column that the table does not have; change the table itself',
@@ -170,7 +169,6 @@ export function requireWhole({ whole, table }: ViewTarget): void {
 function otherColumns(table: QueryableTable): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_SCHEMA_CHANGE_SINCE_ANALYSIS',
-    sqlState: 'KD007',
     message: `The view does not show the columns of table ${table.name} as they are, so that rows cannot be merged through it.`,
     hint: 'merge into the table, or into a view of all its columns',
   });
@@ -180,7 +178,6 @@ function unsupportedOperation(tableName: string, verb: RowVerb): AnalysisExcepti
   const operation = { DELETE: 'DELETE', UPDATE: 'UPDATE TABLE', MERGE: 'MERGE INTO TABLE' }[verb];
   return new AnalysisException({
     errorClass: 'UNSUPPORTED_FEATURE.TABLE_OPERATION',
-    sqlState: '0A000',
     kind: 'unsupported',
     message: `The feature is not supported: Table ${tableName} does not support ${operation} through a view.`,
     parameters: { tableName, operation },
@@ -203,7 +200,6 @@ export function refuseForeign(view: ViewTarget, verb: RowVerb, everyRow: boolean
 function unsupportedSource(operation: RowVerb): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_UNSUPPORTED_SOURCE',
-    sqlState: '0AKDD',
     kind: 'unsupported',
     message: `${operation} destination only supports Delta sources.`,
     parameters: { operation, plan: '' },
@@ -214,7 +210,6 @@ function unsupportedSource(operation: RowVerb): AnalysisException {
 function partialScan(): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_UNEXPECTED_PARTIAL_SCAN',
-    sqlState: 'KD00A',
     message: 'Expect a full scan of Delta sources, but found a partial scan.',
     hint: 'the view leaves rows out: put its condition into the statement, and name the table',
   });
@@ -223,7 +218,6 @@ function partialScan(): AnalysisException {
 function historical(table: QueryableTable): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_FAILED_SCAN_WITH_HISTORICAL_VERSION',
-    sqlState: 'KD002',
     message: `Expect a full scan of the latest version of the Delta source, but found a historical scan of ${table.name}.`,
     hint: 'the view shows an earlier version: name the table',
   });

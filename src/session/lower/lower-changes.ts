@@ -67,7 +67,6 @@ function withChangeValues(file: ScanFile, change: ChangeScan): ScanFile {
 function tooManyFiles(table: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'CHANGE_RANGE_TOO_LARGE',
-    sqlState: '54000',
     kind: 'unsupported',
     message: `the changes of table "${table}" lie in more than ${maxChangeFiles} files`,
     hint: 'read fewer versions at once',

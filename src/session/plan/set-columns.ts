@@ -43,7 +43,6 @@ export function needsCast(from: DataType, to: DataType): boolean {
 function otherNumber(operation: string, first: number, second: number): AnalysisException {
   return new AnalysisException({
     errorClass: 'NUM_COLUMNS_MISMATCH',
-    sqlState: '42826',
     message: `${operation} can only be performed on inputs with the same number of columns, but the first input has ${first} columns and the second input has ${second} columns.`,
     parameters: { operator: operation, firstNumColumns: String(first), invalidNumColumns: String(second) },
   });
@@ -53,7 +52,6 @@ function incompatible(operation: string, index: number, types: readonly [DataTyp
   const [dataType2 = '', dataType1 = ''] = types.map((type) => `"${sqlTypeName(type)}"`);
   return new AnalysisException({
     errorClass: 'INCOMPATIBLE_COLUMN_TYPE',
-    sqlState: '42825',
     message: `${operation} can only be performed on tables with compatible column types. Column ${index + 1} of the second table is ${dataType2} type which is not compatible with ${dataType1} at the same column of the first table.`,
     hint: 'cast one of them',
     parameters: { operator: operation, columnOrdinalNumber: String(index + 1), dataType1, dataType2 },

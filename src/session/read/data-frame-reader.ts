@@ -117,7 +117,6 @@ export class DataFrameReader {
     if (this.#settings.schema === undefined) return;
     throw new AnalysisException({
       errorClass: 'DELTA_UNSUPPORTED_SCHEMA_DURING_READ',
-      sqlState: '0AKDC',
       message: 'Delta does not support specifying the schema at read time.',
     });
   }

@@ -158,7 +158,6 @@ function withoutFiles(source: FileSource): Relation {
   }
   throw new AnalysisException({
     errorClass: 'UNABLE_TO_INFER_SCHEMA',
-    sqlState: '42KD9',
     message: `Unable to infer schema for ${source.format.toUpperCase()}. It must be specified manually.`,
     hint: 'the paths hold no files; give a schema with .schema(…)',
     parameters: { format: source.format },

@@ -33,7 +33,6 @@ function isHidden(part: string): boolean {
 function tooMany(path: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'TOO_MANY_FILES',
-    sqlState: '54000',
     kind: 'unsupported',
     message: `${path} holds more than ${maxFiles} files`,
     hint: 'read its parts one by one, or make it a table',

@@ -21,7 +21,6 @@ export function tableAt(
   if (at !== undefined && asked !== undefined) {
     throw new AnalysisException({
       errorClass: 'DELTA_UNSUPPORTED_TIME_TRAVEL_MULTIPLE_FORMATS',
-      sqlState: '42613',
       message: 'Cannot specify time travel in multiple formats.',
       hint: 'give the version in the path, or beside it',
     });

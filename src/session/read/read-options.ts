@@ -104,7 +104,6 @@ export function readPointOf(options: ReadonlyMap<string, string>, zone?: ZoneRul
   if (version !== undefined && timestamp !== undefined) {
     throw new AnalysisException({
       errorClass: 'DELTA_ONEOF_IN_TIMETRAVEL',
-      sqlState: '42601',
       message: `Please either provide 'timestampAsOf' or 'versionAsOf' for time travel.`,
     });
   }
@@ -169,7 +168,6 @@ export function changeRangeOf(options: ReadonlyMap<string, string>, conf: Sessio
   if (start === undefined) {
     throw new AnalysisException({
       errorClass: 'DELTA_NO_START_FOR_CDC_READ',
-      sqlState: '42601',
       message: 'No startingVersion or startingTimestamp provided for CDC read.',
     });
   }
@@ -185,7 +183,6 @@ function versionPoint(option: string, text: string): Extract<ChangePoint, { read
   if (/^\s*-?\d{1,15}\s*$/.test(text)) return { kind: 'version', version: Number(text) };
   throw new AnalysisException({
     errorClass: 'DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE',
-    sqlState: '42604',
     message: `${option} needs to be a valid begin value.`,
     parameters: { timeTravelKey: option },
   });
@@ -197,7 +194,6 @@ export function timestampPoint(text: string, zone?: ZoneRule): Extract<ChangePoi
   if (micros !== undefined) return { kind: 'timestamp', micros, text };
   throw new AnalysisException({
     errorClass: 'DELTA_TIMESTAMP_INVALID',
-    sqlState: '42816',
     message: `The provided timestamp ('${text}') cannot be converted to a valid timestamp.`,
     hint: "write yyyy-MM-dd or yyyy-MM-dd HH:mm:ss[.ffffff], with a zone such as Z where it is not the session's",
     parameters: { expr: text },

@@ -188,7 +188,6 @@ function refuseUnknown(fields: readonly Field[], value: RowInput, place: Place):
     const nearest = nearestName(name, names);
     throw new AnalysisException({
       errorClass: 'UNEXPECTED_COLUMN',
-      sqlState: '42703',
       message: `row ${place.row} has "${place.path === '' ? name : `${place.path}.${name}`}", which the schema does not have`,
       hint: nearest === undefined ? `columns of the schema: ${names.join(', ')}` : `did you mean "${nearest}"?`,
       parameters: { row: String(place.row), column: name },
@@ -222,7 +221,6 @@ function isRowInput(value: RowInputValue): value is RowInput {
 function missing(place: Place): AnalysisException {
   return new AnalysisException({
     errorClass: 'FIELD_NOT_NULLABLE_WITH_NAME',
-    sqlState: '23502',
     message: `row ${place.row}: "${place.path}" is required but has no value`,
     parameters: { row: String(place.row), column: place.path },
   });
@@ -235,7 +233,6 @@ function mismatch(type: DataType, value: RowInputValue, place: Place): AnalysisE
   const typeText = describeType(type);
   return new AnalysisException({
     errorClass: 'FIELD_DATA_TYPE_UNACCEPTABLE_WITH_NAME',
-    sqlState: '42804',
     message: `row ${place.row}: "${place.path}": ${shown.slice(0, longestShown)} does not fit ${typeText}`,
     hint: hintFor(type),
     parameters: { row: String(place.row), column: place.path, type: typeText },

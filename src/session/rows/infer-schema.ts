@@ -16,7 +16,6 @@ export function inferSchema(rows: readonly RowInput[]): StructType {
   if (rows.length === 0) {
     throw new AnalysisException({
       errorClass: 'CANNOT_INFER_EMPTY_SCHEMA',
-      sqlState: '42K0E',
       message: 'cannot infer a schema from no rows',
       hint: 'give the schema, such as "id BIGINT, name STRING"',
     });
@@ -89,7 +88,6 @@ function merged(left: Guess, right: Guess, where: string): Guess {
   }
   throw new AnalysisException({
     errorClass: 'CANNOT_MERGE_TYPE',
-    sqlState: '42825',
     message: `column "${where.replace(/^\./, '')}" has values of types ${shown(left)} and ${shown(right)}, which do not go together`,
     hint: 'give the schema, or make the values of one type',
   });
@@ -111,7 +109,6 @@ function known(guessed: Guess, where: string): DataType {
     case 'nothing':
       throw new AnalysisException({
         errorClass: 'CANNOT_DETERMINE_TYPE',
-        sqlState: '42K0E',
         message: `column "${where.replace(/^\./, '')}" has no value, so its type is unknown`,
         hint: 'give the schema, such as "id BIGINT, name STRING"',
       });

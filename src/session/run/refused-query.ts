@@ -1,28 +1,24 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 
-const classes: readonly { readonly pattern: RegExp; readonly errorClass: string; readonly sqlState: string; readonly hint?: string }[] = [
+const classes: readonly { readonly pattern: RegExp; readonly errorClass: string; readonly hint?: string }[] = [
   {
     pattern: /must appear in the GROUP BY clause/u,
     errorClass: 'MISSING_AGGREGATION',
-    sqlState: '42803',
     hint: 'add the column to GROUP BY, or use any_value(column) if it does not matter which value you get',
   },
   {
     pattern: /aggregates? .*cannot be nested|cannot contain aggregates|aggregate function calls cannot/iu,
     errorClass: 'NESTED_AGGREGATE_FUNCTION',
-    sqlState: '42607',
   },
-  { pattern: /window function/iu, errorClass: 'UNSUPPORTED_EXPR_FOR_WINDOW', sqlState: '42P20' },
-  { pattern: /Set operations can only apply|same number of (?:result )?columns/iu, errorClass: 'NUM_COLUMNS_MISMATCH', sqlState: '42826' },
+  { pattern: /window function/iu, errorClass: 'UNSUPPORTED_EXPR_FOR_WINDOW' },
+  { pattern: /Set operations can only apply|same number of (?:result )?columns/iu, errorClass: 'NUM_COLUMNS_MISMATCH' },
   {
     pattern: /Subquery returns \d+ columns/iu,
     errorClass: 'INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN',
-    sqlState: '42823',
   },
   {
     pattern: /No function matches|Cannot (?:compare|mix|combine|cast)|[Cc]ould not (?:choose|convert)|Type mismatch|data type/u,
     errorClass: 'DATATYPE_MISMATCH',
-    sqlState: '42K09',
   },
 ];
 
@@ -31,7 +27,6 @@ export function refusedQuery(error: Error): AnalysisException {
   const known = classes.find(({ pattern }) => pattern.test(error.message));
   return new AnalysisException({
     errorClass: known?.errorClass ?? 'INVALID_QUERY',
-    sqlState: known?.sqlState ?? '42000',
     message: readable(error.message),
     hint: known?.hint,
     cause: error,

@@ -87,7 +87,6 @@ function readOrder({ stream, expressions }: PipeReader, input: Plan): Plan {
   if (!stream.atWords('LIMIT') && !stream.atWords('OFFSET')) return { kind: 'sort', keys, input };
   throw new AnalysisException({
     errorClass: 'MULTIPLE_QUERY_RESULT_CLAUSES_WITH_PIPE_OPERATORS',
-    sqlState: '42000',
     message: 'ORDER BY and LIMIT cannot coexist in the same SQL pipe operator using "|>".',
     hint: 'separate them: |> ORDER BY … |> LIMIT …',
     parameters: { clause1: 'ORDER BY', clause2: 'LIMIT' },
@@ -109,7 +108,6 @@ function readKey(reader: PipeReader): Expression {
   if (form !== undefined && (stream.atOperator('(', 1) || stream.atWords('GROUPING', 'SETS'))) {
     throw new AnalysisException({
       errorClass: 'UNSUPPORTED_FEATURE.PIPE_OPERATOR_AGGREGATE_UNSUPPORTED_CASE',
-      sqlState: '0A000',
       kind: 'unsupported',
       message: `The SQL pipe operator syntax with aggregation (using |> AGGREGATE) does not support ${form}.`,
       hint: 'take a SELECT with GROUP BY in parentheses',
@@ -132,7 +130,6 @@ function refuseRepeated(names: readonly string[]): void {
   if (new Set(lower).size === lower.length) return;
   throw new AnalysisException({
     errorClass: 'EXCEPT_OVERLAPPING_COLUMNS',
-    sqlState: '42702',
     message: `Columns in an EXCEPT list must be distinct and non-overlapping, but got (${names.join(', ')}).`,
     parameters: { columns: names.join(', ') },
   });
@@ -142,7 +139,6 @@ function refuseAggregate(value: Expression | undefined, clause: string): void {
   if (value === undefined || !hasAggregate(value)) return;
   throw new AnalysisException({
     errorClass: 'PIPE_OPERATOR_CONTAINS_AGGREGATE_FUNCTION',
-    sqlState: '0A000',
     message: `Aggregate functions are not allowed when using the pipe operator |> ${clause} clause.`,
     hint: 'take |> AGGREGATE',
     parameters: { clause },
@@ -153,7 +149,6 @@ function requireAggregate(value: Expression): void {
   if (hasAggregate(value)) return;
   throw new AnalysisException({
     errorClass: 'PIPE_OPERATOR_AGGREGATE_EXPRESSION_CONTAINS_NO_AGGREGATE_FUNCTION',
-    sqlState: '0A000',
     message:
       'Non-grouping expression is provided as an argument to the |> AGGREGATE pipe operator but does not contain any aggregate function.',
     hint: 'update it to include an aggregate function, or write it behind GROUP BY',

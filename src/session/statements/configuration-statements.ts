@@ -42,7 +42,6 @@ function readZone({ stream }: StatementReader): string {
 function outOfRange(): AnalysisException {
   return new AnalysisException({
     errorClass: 'INVALID_INTERVAL_FORMAT.TIMEZONE_INTERVAL_OUT_OF_RANGE',
-    sqlState: '22006',
     message: 'The interval value must be in the range of [-18, +18] hours with second precision.',
     hint: "write an offset as '+02:00', or a region as 'Europe/Berlin'",
   });

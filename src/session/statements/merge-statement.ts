@@ -120,7 +120,6 @@ function checkConditions(clauses: readonly MergeClause[]): void {
     const [errorClass, kind] = omitted[clause.on];
     throw new AnalysisException({
       errorClass,
-      sqlState: '42613',
       message: `When there are more than one ${kind} clauses in a MERGE statement, only the last ${kind} clause can omit the condition.`,
     });
   }

@@ -9,7 +9,6 @@ export class StreamingQueryException extends AnalysisException {
   constructor(query: { readonly id: string; readonly runId: string }, cause: unknown) {
     super({
       errorClass: 'STREAM_FAILED',
-      sqlState: 'XXKST',
       kind: isServiceError(cause) ? cause.kind : 'internal',
       message: `Query [id = ${query.id}, runId = ${query.runId}] terminated with exception: ${describeError(cause)}`,
       hint: isServiceError(cause) ? cause.hint : undefined,

@@ -115,7 +115,6 @@ function pattern(options: ReadonlyMap<string, string>, name: string): RegExp | u
   } catch (error) {
     throw new AnalysisException({
       errorClass: 'DELTA_REGEX_OPT_SYNTAX_ERROR',
-      sqlState: '2201B',
       message: `Please recheck your syntax for '${name}'`,
       parameters: { regExpOption: name },
       cause: error,

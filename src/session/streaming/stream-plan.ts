@@ -46,7 +46,6 @@ export function outputModeOf(text: string): OutputMode {
   if (mode !== undefined) return mode;
   throw new AnalysisException({
     errorClass: 'STREAMING_OUTPUT_MODE.INVALID',
-    sqlState: '42KDE',
     message: `Invalid streaming output mode: ${text}. Accepted output modes are 'Append', 'Complete', 'Update'.`,
     parameters: { outputMode: text },
   });
@@ -112,7 +111,6 @@ function aggregateHere(plan: AggregateNode, found: AggregateNode | undefined): A
   if (plan.outputs.some(({ value }) => someNode(value, (node) => node.kind === 'call' && node.over !== undefined))) {
     throw new AnalysisException({
       errorClass: 'NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING',
-      sqlState: '42KDE',
       kind: 'unsupported',
       message: 'Window function is not supported on streaming DataFrames/Datasets.',
       hint: 'do it in foreachBatch, or write the stream to a table and query that',
@@ -132,7 +130,6 @@ function requireJoin(plan: Analyzed & { readonly kind: 'join' }, left: boolean):
 function wrongMode(mode: OutputMode, operation: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION',
-    sqlState: '42KDE',
     kind: 'unsupported',
     message: `Invalid streaming output mode: ${mode}. This output mode is not supported for ${operation} on streaming DataFrames/Datasets.`,
     parameters: { outputMode: mode, operation },
@@ -146,7 +143,6 @@ export function unsupportedStream(
 ): AnalysisException {
   return new AnalysisException({
     errorClass: 'STREAMING_OPERATION_NOT_SUPPORTED',
-    sqlState: '0A000',
     kind: 'unsupported',
     message: `a streaming query with ${what} needs state between batches, which this version does not keep`,
     hint,

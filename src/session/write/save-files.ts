@@ -76,7 +76,6 @@ function escaped(text: string): string {
 function exists(path: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'PATH_ALREADY_EXISTS',
-    sqlState: '42K04',
     message: `Path ${path} already exists. Set mode as "overwrite" to overwrite the existing path.`,
     parameters: { outputPath: path },
   });

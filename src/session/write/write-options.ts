@@ -232,7 +232,6 @@ function checkedOption(name: string, value: string): readonly [OptionName, strin
 function replaceWhereWithDynamic(): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE',
-    sqlState: '42613',
     message: "A 'replaceWhere' expression and 'partitionOverwriteMode'='dynamic' cannot both be set in the DataFrameWriter options.",
     hint: 'leave out one of them',
   });

@@ -292,7 +292,7 @@ describe('refusals', () => {
   it.each([
     ['uper(v)', 'UNRESOLVED_ROUTINE', '42883'],
     ['substring(v)', 'WRONG_NUM_ARGS.WITHOUT_SUGGESTION', '42605'],
-    ['explode(l)', 'UNSUPPORTED_GENERATOR.OUTSIDE_SELECT', '0A000'],
+    ['explode(l)', 'UNSUPPORTED_GENERATOR.OUTSIDE_SELECT', '42K0E'],
     ['monotonically_increasing_id()', 'UNSUPPORTED_FUNCTION', '0A000'],
     ['row_number()', 'WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE', '42601'],
     ["date_format(ts, 'QQQQQ')", 'INVALID_PARAMETER_VALUE', '22023'],

@@ -37,7 +37,6 @@ function dataColumn(snapshot: DeltaSnapshot, condition: Expression): AnalysisExc
   const columnList = snapshot.partitionColumns.join(', ');
   return new AnalysisException({
     errorClass: 'DELTA_NON_PARTITION_COLUMN_REFERENCE',
-    sqlState: '42P10',
     parameters: { columnName, columnList },
     message: `Predicate references non-partition column '${columnName}'. Only the partition columns may be referenced: [${columnList}]`,
   });

@@ -25,7 +25,6 @@ export function clusterColumns(snapshot: DeltaSnapshot, names: readonly string[]
   if (!clustered) return columns;
   throw new AnalysisException({
     errorClass: 'DELTA_CLUSTERING_WITH_ZORDER_BY',
-    sqlState: '42613',
     parameters: { zOrderBy: names.join(', ') },
     message: `OPTIMIZE command for Delta table with clustering cannot specify ZORDER BY. Please remove ZORDER BY (${names.join(', ')}).`,
   });
@@ -45,7 +44,6 @@ function columnOf(snapshot: DeltaSnapshot, name: string): ClusterColumn {
   if (snapshot.partitionColumns.includes(path[0] ?? '')) {
     throw new AnalysisException({
       errorClass: 'DELTA_ZORDERING_ON_PARTITION_COLUMN',
-      sqlState: '42P10',
       parameters: { colName: name },
       message: `${name} is a partition column. Z-Ordering can only be performed on data columns`,
     });
@@ -77,7 +75,6 @@ function hasStatistics(snapshot: DeltaSnapshot, path: readonly string[]): boolea
 function unknownColumn(name: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_ZORDERING_COLUMN_DOES_NOT_EXIST',
-    sqlState: '42703',
     parameters: { columnName: name },
     message: `Z-Ordering column ${name} does not exist in data schema.`,
   });
@@ -87,7 +84,6 @@ function withoutStatistics(names: readonly string[]): AnalysisException {
   const cols = `[${names.join(', ')}]`;
   return new AnalysisException({
     errorClass: 'DELTA_ZORDERING_ON_COLUMN_WITHOUT_STATS',
-    sqlState: 'KD00D',
     parameters: { cols },
     message: `Z-Ordering on ${cols} will be ineffective, because we currently do not collect stats for these columns.`,
     hint: 'move the columns forward in the schema, or raise delta.dataSkippingNumIndexedCols and rewrite the table',

@@ -106,7 +106,6 @@ function isInside(path: string): boolean {
 function cannotVacuumLite(table: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_CANNOT_VACUUM_LITE',
-    sqlState: '55000',
     message: 'VACUUM LITE cannot delete all eligible files as some files are not referenced by the Delta log. Please run VACUUM FULL.',
     context: { table },
   });

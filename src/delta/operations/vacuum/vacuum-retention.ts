@@ -19,7 +19,6 @@ export function vacuumRetentionMs(
   if (!Number.isFinite(hours) || hours < 0) {
     throw new AnalysisException({
       errorClass: 'DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE',
-      sqlState: '22003',
       parameters: { retentionHours: String(hours) },
       message: "Retention period for Vacuum can't be less than 0 hours.",
       hint: 'give a number of hours from 0 up',
@@ -34,7 +33,6 @@ export function vacuumRetentionMs(
 function tooShort(configuredHours: number, table: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT',
-    sqlState: '22003',
     parameters: { configuredRetentionHours: String(configuredHours) },
     message: [
       'The specified VACUUM retention period is too low and may corrupt this Delta table if any writes are in progress.',
