@@ -95,7 +95,6 @@ function field(name: string, type: DataType): Field {
 }
 
 const refusal = {
-  sqlState: '42K0E',
   kind: 'unsupported',
   hint: 'a generator stands alone in a select list, in FROM or in LATERAL VIEW',
 } as const;
