@@ -1,4 +1,4 @@
-import { inertFailpoint } from '../base/failpoint.ts';
+import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import { RandomIdSource } from '../base/ids.ts';
 import type { StorageSettings } from '../base/storage-settings.ts';
 import { SystemClock } from '../base/system-clock.ts';
@@ -33,6 +33,8 @@ export interface OpenOptions {
   readonly brokers: readonly string[];
   /** Of a process that reads topics. */
   readonly memory?: ProcessMemory | undefined;
+  /** Default: what the environment arms. */
+  readonly failpoint?: Failpoint | undefined;
 }
 
 export interface OpenedComponents extends Components {
@@ -50,7 +52,7 @@ export function openComponents(options: OpenOptions): OpenedComponents {
   const clock = new SystemClock();
   const random = new SystemRandom();
   const ids = new RandomIdSource(random);
-  const failpoint = failpointFromEnv(process.env['FAILPOINT']);
+  const failpoint = options.failpoint ?? failpointFromEnv(process.env['FAILPOINT']);
   const logger = processLogger(config);
   const rewriters = new WorkerPool({ ...rewriterPool, workerData: { maxNestingDepth: config.ingest.maxNestingDepth } });
   const metrics = createMetrics({ pipeline: config.pipeline, version: productVersion, role: options.role });

@@ -94,6 +94,13 @@ const compaction: z.ZodType<CompactionSettings> = z
       max: 10_000,
       unit: 'files',
     }),
+    maxDeletedPercent: integerField({
+      description: 'A file is rewritten for its own sake when so much of its rows is marked as deleted.',
+      default: 20,
+      min: 1,
+      max: 100,
+      unit: '%',
+    }),
     maxGroups: integerField({
       description: 'Output files of one job: the bound of its length.',
       default: 16,
@@ -102,7 +109,11 @@ const compaction: z.ZodType<CompactionSettings> = z
       unit: 'files',
     }),
   })
-  .transform(({ targetFileSize, ...same }) => ({ ...same, targetFileBytes: targetFileSize }));
+  .transform(({ targetFileSize, maxDeletedPercent, ...same }) => ({
+    ...same,
+    targetFileBytes: targetFileSize,
+    maxDeletedShare: maxDeletedPercent / 100,
+  }));
 
 const vacuum: z.ZodType<VacuumSettings> = z
   .strictObject({

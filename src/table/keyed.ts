@@ -1,5 +1,34 @@
-import type { ColumnBatch } from '../schema/columns.ts';
+import { parseJson } from '../base/bigint-json.ts';
+import { isServiceError } from '../base/errors.ts';
+import { type ColumnBatch, fieldOf } from '../schema/columns.ts';
+import type { StructType } from '../schema/types.ts';
 import type { AppendIntent, CommitOutcome } from './commit.ts';
+
+/** Says of a table by which columns its rows were found to be told apart, as a list in JSON; an ingest keeps them so. */
+export const keyedByProperty = 'tidewater.keyed-by';
+
+interface KeyedDefinition {
+  readonly properties: Readonly<Record<string, string>>;
+  readonly schema: StructType;
+}
+
+/** The columns by which a table says that its rows are told apart; none: it does not, or they are not among its columns. */
+export function keyColumnsOf({ properties, schema }: KeyedDefinition): readonly string[] {
+  const text = properties[keyedByProperty];
+  const named: unknown = text === undefined ? [] : parsed(text);
+  const columns = Array.isArray(named) ? named.filter((name): name is string => typeof name === 'string') : [];
+  return columns.every((name) => fieldOf(schema, name) !== undefined) ? columns : [];
+}
+
+/** Others may have put anything there. */
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text, keyedByProperty);
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    return undefined;
+  }
+}
 
 /** Rows that leave columns of the table's rows as they are. */
 export interface Patches {

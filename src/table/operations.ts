@@ -10,6 +10,8 @@ export interface CompactionRule {
   readonly minInputFiles: number;
   /** Groups of one plan; the rest waits for the next one. */
   readonly maxGroups: number;
+  /** A file is rewritten for its own sake when this share of its rows is deleted. Default: a fifth. */
+  readonly maxDeletedShare?: number | undefined;
 }
 
 /** What health is measured by: the settings of the operations that would follow from it. */

@@ -6,7 +6,7 @@ import { type OpenedComponents, openComponents } from '../../src/app/open-compon
 import { createSession } from '../../src/app/session.ts';
 import { InThreadBatchStager } from '../../src/app/workers/batch-stager.ts';
 import { toEpochMs } from '../../src/base/clock.ts';
-import { inertFailpoint } from '../../src/base/failpoint.ts';
+import { type FailpointName, inertFailpoint } from '../../src/base/failpoint.ts';
 import { changeLines } from '../../src/cdf/change-rows.ts';
 import type { CommittedBatch } from '../../src/commit/commit-observer.ts';
 import { silentCommitObserver } from '../../src/commit/commit-observer.ts';
@@ -23,7 +23,8 @@ import { printReplayed, type ReplayedRecord, replayHeader } from '../../src/prot
 import type { RejectedRecord, SealedBatch } from '../../src/protocol/sealed-batch.ts';
 import { openObjectStore } from '../../src/storage/open-object-store.ts';
 import type { TableFormat } from '../../src/table/formats.ts';
-import type { Table } from '../../src/table/table.ts';
+import type { CompactionResult, CompactionRule } from '../../src/table/operations.ts';
+import type { QueryableTable, Table } from '../../src/table/table.ts';
 import { nextVersion, toVersion } from '../../src/table/version.ts';
 
 export interface KeyedBenchSettings {
@@ -58,6 +59,8 @@ export class KeyedBench {
   readonly #engine: LazyEngine;
   readonly #ends = new Map<string, number>();
   #queue: CommitQueue | undefined;
+  /** What happens in the middle of a compaction. */
+  #meanwhile: (() => Promise<unknown>) | undefined;
 
   constructor(settings: KeyedBenchSettings) {
     this.#settings = settings;
@@ -79,7 +82,7 @@ maintenance: { engine: { threads: 1 } }
 `;
     const file = '/work/tidewater.yaml';
     const { config } = loadConfig({ files: [file], env: {}, workingDir: '/work', readText: () => yaml });
-    this.#components = openComponents({ config, role: 'command', brokers: [] });
+    this.#components = openComponents({ config, role: 'command', brokers: [], failpoint: (name) => this.#reached(name) });
     this.#engine = new LazyEngine({ ...config.maintenance.engine, ids: this.#components.ids });
     this.#session = createSession({
       config: {
@@ -146,6 +149,30 @@ maintenance: { engine: { threads: 1 } }
       sealedBy: 'rows',
       openedAtMs: 0,
     };
+  }
+
+  /** A compaction as maintenance runs it. `meanwhile`: what happens between the rewriting and the commit. */
+  async compact(rule: CompactionRule, meanwhile?: () => Promise<unknown>): Promise<CompactionResult['outcome']> {
+    const table = await this.table();
+    const plan = await table.planCompaction(rule);
+    this.#meanwhile = meanwhile;
+    const { outcome } = await table.compact(plan);
+    this.#meanwhile = undefined;
+    return outcome;
+  }
+
+  /** Data files, and the rows in them, those that are deleted too. */
+  async stored(): Promise<{ readonly files: number; readonly storedRows: number }> {
+    const table: Table & Partial<Pick<QueryableTable, 'scan'>> = await this.table();
+    const { files = [] } = (await table.scan?.(await table.refresh())) ?? {};
+    return { files: files.length, storedRows: files.reduce((sum, { rowCount = 0 }) => sum + rowCount, 0) };
+  }
+
+  async #reached(name: FailpointName): Promise<void> {
+    if (name !== 'before-compaction-commit') return;
+    const meanwhile = this.#meanwhile;
+    this.#meanwhile = undefined;
+    await meanwhile?.();
   }
 
   /** What another program does to the table: a statement over `$accounts`. */

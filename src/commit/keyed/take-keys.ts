@@ -1,9 +1,8 @@
 import { printJson } from '../../base/bigint-json.ts';
 import { type ServiceError, serviceError } from '../../base/errors.ts';
+import { keyColumnsOf, keyedByProperty } from '../../table/keyed.ts';
 import type { Snapshot, Table } from '../../table/table.ts';
 
-/** Says of a table by which columns its rows were found to be told apart, so that it is looked at once. */
-const checkedProperty = 'tidewater.keyed-by';
 const maxTold = 10;
 
 interface KeysToTake {
@@ -24,8 +23,7 @@ export async function takeKeys(
   signal?: AbortSignal,
 ): Promise<bigint> {
   const snapshot = await table.refresh(signal);
-  const checked = printJson([...keyColumns].sort());
-  if (snapshot.properties[checkedProperty] === checked) return 0n;
+  if (keyColumnsOf(snapshot).toSorted().join('\0') === keyColumns.toSorted().join('\0')) return 0n;
   let repeated = await repeatedIn(table, snapshot, keyColumns, signal);
   let deletedRows = 0n;
   if (repeated.length > 0 && onRepeatedKeys === 'keep-last') {
@@ -34,7 +32,7 @@ export async function takeKeys(
     repeated = await repeatedIn(table, await table.refresh(signal), keyColumns, signal);
   }
   if (repeated.length > 0) throw keysRepeated(table.name, keyColumns, repeated);
-  await table.operations.alter({ kind: 'set-properties', properties: { [checkedProperty]: checked } }, { signal });
+  await table.operations.alter({ kind: 'set-properties', properties: { [keyedByProperty]: printJson([...keyColumns]) } }, { signal });
   return deletedRows;
 }
 
@@ -50,8 +48,8 @@ async function repeatedIn(
 /** A table whose records are added again may come to have several rows of one key. */
 export async function forgetKeys(table: Pick<Table, 'refresh' | 'operations'>, signal?: AbortSignal): Promise<void> {
   const { properties } = await table.refresh(signal);
-  if (properties[checkedProperty] === undefined) return;
-  await table.operations.alter({ kind: 'unset-properties', keys: [checkedProperty], ifExists: true }, { signal });
+  if (properties[keyedByProperty] === undefined) return;
+  await table.operations.alter({ kind: 'unset-properties', keys: [keyedByProperty], ifExists: true }, { signal });
 }
 
 function keysRepeated(table: string, keyColumns: readonly string[], repeated: readonly string[]): ServiceError {

@@ -1,9 +1,11 @@
 import { isServiceError } from '../../base/errors.ts';
+import { keyColumnsOf } from '../../table/keyed.ts';
 import type { CompactionPlan, CompactionResult, RewriteGroup } from '../../table/operations.ts';
 import { discardFiles } from '../files/discard-files.ts';
 import type { ContentFile } from '../metadata/content-file.ts';
 import type { DataFileGroup } from '../operations/rewrite/data-file-groups.ts';
 import { rewriteGroup } from '../operations/rewrite/rewrite-group.ts';
+import { keyOrder } from '../operations/rewrite/rewrite-order.ts';
 import { type LiveFile, liveFiles } from '../scan/live-files.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
@@ -20,11 +22,12 @@ export async function compact(context: TableContext, plan: CompactionPlan, signa
   const byPath = new Map((await liveFiles(context, state, undefined, signal)).data.map((file) => [file.entry.file.path, file]));
   const groups = plan.groups.map((group) => presentFiles(group, byPath)).filter((files) => files.length > 0);
   await context.failpoint('after-compaction-plan');
+  const order = keyOrder(state, keyColumnsOf(state));
   const [removed, added]: [ContentFile[], ContentFile[]] = [[], []];
   try {
     for (const files of groups) {
       added.push(
-        ...(await rewriteGroup(context, state, groupOf(state, files), { ...whole, specId: state.metadata.defaultSpecId }, signal)),
+        ...(await rewriteGroup(context, state, groupOf(state, files), { ...whole, order, specId: state.metadata.defaultSpecId }, signal)),
       );
       removed.push(...files.map(({ entry }) => entry.file));
     }
@@ -57,7 +60,6 @@ export async function compact(context: TableContext, plan: CompactionPlan, signa
 /** The plan has seen to it that a group becomes one file of the right size. */
 const whole = {
   settings: { targetFileBytes: Number.MAX_SAFE_INTEGER, minFileBytes: 0, maxFileBytes: Number.MAX_SAFE_INTEGER },
-  order: { kind: 'none' },
 } as const;
 const nothing = { filesRemoved: 0, filesAdded: 0, bytesRemoved: 0, bytesAdded: 0 };
 

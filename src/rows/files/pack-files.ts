@@ -58,8 +58,8 @@ const maxSkew = 4;
 /** Below this size rewriting costs next to nothing and skew is not looked at. */
 const alwaysWorthMergingBytes = 1 << 20;
 
-/** A file is rewritten for its own sake when this share of its rows is deleted. */
-const maxDeletedShare = 0.3;
+/** With less than this in every file, readers go through less than 1.25 rows for one that they get. */
+const defaultMaxDeletedShare = 0.2;
 
 /**
  * What there is to compact, and how: the one answer to whether compaction is due and to what it takes. Files are put together with others of
@@ -70,7 +70,7 @@ export function compactionDebt<File extends Packable>(
   partitionOf: (file: File) => string,
   rule: CompactionRule,
 ): CompactionDebt<File> {
-  const isDue = (file: File): boolean => isSmall(file, rule) || isMuchDeleted(file);
+  const isDue = (file: File): boolean => isSmall(file, rule) || isMuchDeleted(file, rule);
   const candidates = [...files].filter(isDue);
   const smallFileCount = candidates.filter((file) => isSmall(file, rule)).length;
   const packed = [...groupBy(candidates, partitionOf).values()]
@@ -90,7 +90,7 @@ function packPartition<File extends Packable>(files: readonly File[], rule: Comp
   const small = files.filter((file) => isSmall(file, rule));
   const large = files.filter((file) => !isSmall(file, rule)).map((file) => [file]);
   const isWorthIt = ({ files: kept, full }: Bin<File>): boolean => kept.length >= minFiles || (full && kept.length > 1);
-  return [...packGroups(small, limits, { isDue: isMuchDeleted, isWorthIt }), ...large];
+  return [...packGroups(small, limits, { isDue: (file) => isMuchDeleted(file, rule), isWorthIt }), ...large];
 }
 
 /**
@@ -143,7 +143,7 @@ function isSmall(file: Packable, { targetFileBytes }: CompactionRule): boolean {
   return file.sizeBytes < targetFileBytes * smallShare && rowsOf(file) < maxRowsPerBin;
 }
 
-function isMuchDeleted({ rowCount, deletedRows = 0 }: Packable): boolean {
+function isMuchDeleted({ rowCount, deletedRows = 0 }: Packable, { maxDeletedShare = defaultMaxDeletedShare }: CompactionRule): boolean {
   return deletedRows > 0 && (rowCount === undefined || deletedRows >= maxDeletedShare * rowCount);
 }
 

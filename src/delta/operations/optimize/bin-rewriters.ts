@@ -20,7 +20,9 @@ export interface EngineRewriteOptions {
   /** Takes row groups over as they are where that gives a good file, in place of encoding rows anew; not together with `divide`. */
   readonly concatenate?: boolean | undefined;
   /** Gives the rows of a bin an order and divides them: a file for each part. Default: one file, in the order of the bin's files. */
-  readonly divide?: ((rows: Relation, bin: Bin, signal: AbortSignal | undefined) => AsyncIterable<Relation>) | undefined;
+  readonly divide?:
+    | ((rows: Relation, bin: Bin, signal: AbortSignal | undefined) => AsyncIterable<Relation> | Iterable<Relation>)
+    | undefined;
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { Engine } from '../../../engine/engine.ts';
+import { sortedBy } from '../../../rows/order/sorted-by.ts';
 import { zOrdered } from '../../../rows/order/z-order.ts';
+import { keyColumnsOf } from '../../../table/keyed.ts';
 import type { CompactionPlan, CompactionResult, FileRewriter, RewriteGroup } from '../../../table/operations.ts';
 import type { AddFile } from '../../actions.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
@@ -73,7 +75,9 @@ function rewriterFor(
   }
   checkRowsWritable(base.protocol, base.metadata, context.name);
   const columns = clusteredBy(base);
-  if (columns.length === 0) return engineRewriter(context, base, { engine, concatenate: true });
+  const keys = keyColumnsOf(base);
+  if (columns.length === 0 && keys.length === 0) return engineRewriter(context, base, { engine, concatenate: true });
+  if (columns.length === 0) return engineRewriter(context, base, { engine, divide: (rows) => [sortedBy(rows, keys)] });
   // What is compacted must not lose the order it was clustered in.
   const divide: EngineRewriteOptions['divide'] = (rows, _bin, signal) => zOrdered(engine, rows, columns, { parts: 1, signal });
   return asCubes(engineRewriter(context, base, { engine, divide }), columns, context.ids);

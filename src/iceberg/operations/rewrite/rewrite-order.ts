@@ -8,7 +8,7 @@ import { type ClusterColumn, curveBits } from '../../../rows/order/z-order.ts';
 import { namedTransform, printTransform, type Transform } from '../../../table/partitioning/transform.ts';
 import { findSource } from '../../definition/find-source.ts';
 import { fieldById } from '../../metadata/schema-fields.ts';
-import type { IcebergSchema, PartitionSpec, SortField } from '../../metadata/table-metadata.ts';
+import type { IcebergSchema, PartitionSpec, SortField, TableMetadata } from '../../metadata/table-metadata.ts';
 import type { SnapshotState } from '../../snapshot-state.ts';
 import { illegalArgument } from '../operation-errors.ts';
 
@@ -82,7 +82,23 @@ function givenOrder({ metadata, icebergSchema }: SnapshotState, text: string): R
     if (keys.length > 1) throw illegalArgument(`Cannot mix identity sort columns and a Zorder sort expression: ${text}`);
     return zOrder(icebergSchema, curves[0]?.expression);
   }
-  const fields = keys.map((key) => sortField(icebergSchema, key));
+  return sortedBy(
+    metadata,
+    keys.map((key) => sortField(icebergSchema, key)),
+  );
+}
+
+/** Rows of one key after the other; as they come where there is none. */
+export function keyOrder({ metadata, icebergSchema }: SnapshotState, keyColumns: readonly string[]): RewriteOrder {
+  if (keyColumns.length === 0) return { kind: 'none' };
+  const fields = keyColumns.map((name): SortField => {
+    const sourceId = findSource(icebergSchema, [name]).id;
+    return { sourceId, transform: { kind: 'identity' }, direction: 'asc', nullOrder: 'nulls-first' };
+  });
+  return sortedBy(metadata, fields);
+}
+
+function sortedBy(metadata: TableMetadata, fields: readonly SortField[]): RewriteOrder {
   const known = metadata.sortOrders.find(
     (order) => order.fields.length === fields.length && order.fields.every((field, at) => same(field, fields[at])),
   );

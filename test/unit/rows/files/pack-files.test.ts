@@ -44,13 +44,19 @@ describe('what there is to compact', () => {
 
   it('rewrites a file of which much is deleted, alone if need be and whatever its size', () => {
     const some = [
-      { path: 'large', sizeBytes: 10_000, rowCount: 10, deletedRows: 3 },
-      { path: 'hardly', sizeBytes: 10_000, rowCount: 10, deletedRows: 2 },
+      { path: 'large', sizeBytes: 10_000, rowCount: 10, deletedRows: 2 },
+      { path: 'hardly', sizeBytes: 10_000, rowCount: 10, deletedRows: 1 },
       { path: 'small', sizeBytes: 10, rowCount: 10, deletedRows: 9 },
       { path: 'whole', sizeBytes: 10, rowCount: 10 },
     ];
     const groups = compactionDebt(some, ({ path }) => (path === 'whole' ? 'a' : 'b'), rule).groups;
     expect(groups.map((group) => group.map(({ path }) => path))).toEqual([['large'], ['small']]);
+  });
+
+  it('rewrites a file for as few deleted rows as it is told', () => {
+    const some = [{ path: 'large', sizeBytes: 10_000, rowCount: 10, deletedRows: 2 }];
+    const taken = [0.1, 0.2, 0.3].map((maxDeletedShare) => compactionDebt(some, () => '', { ...rule, maxDeletedShare }).groups.length);
+    expect(taken).toEqual([1, 1, 0]);
   });
 
   it('takes a file that is out of proportion by itself when much of it is deleted', () => {
