@@ -119,7 +119,10 @@ export class DeltaLeader implements LeaderTable {
         location,
         sizeBytes,
         rowCount: physicalRows(stats) ?? (await inspectFile('parquet', { name: location, sizeBytes, read })),
-        statistics: loggedStatistics(stats, snapshot.schema, names),
+        // Of all files at once they would take some twenty kilobytes each.
+        get statistics() {
+          return loggedStatistics(stats, snapshot.schema, names);
+        },
         partition: partitions.map((column) => {
           const text = partitionValueOf(file.partitionValues, column, path);
           return text === undefined ? undefined : partitionValue(text, column.type);

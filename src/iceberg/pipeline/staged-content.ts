@@ -14,23 +14,22 @@ import type { SnapshotState } from '../snapshot-state.ts';
 /** Staged files, written under the state's write spec, as manifests describe them. */
 export function stagedContent(state: SnapshotState, files: readonly StagedFile[]): readonly ContentFile[] {
   const { root } = dataLocations(state.metadata);
-  return sharedContent(state, files, ({ path }) => childLocation(root, path));
+  return files.map(contentDescriber(state, ({ path }) => childLocation(root, path)));
 }
 
 /** What manifests say of a data file that lies anywhere; `partition`: one value for each field of the default spec that follows from a column. */
 type DescribedFile = Pick<StagedFile, 'sizeBytes' | 'rowCount' | 'statistics' | 'partition' | 'layout'>;
 
-/** The same of files that lie where `locationOf` says. */
-export function sharedContent<File extends DescribedFile>(
+/** Says the same of a file that lies where `locationOf` says. */
+export function contentDescriber<File extends DescribedFile>(
   state: SnapshotState,
-  files: readonly File[],
   locationOf: (file: File) => string,
-): readonly ContentFile[] {
+): (file: File) => ContentFile {
   const { metadata, icebergSchema } = state;
   const modes = metricsModes(metadata.properties, icebergSchema, undefined);
   const spec = specById(metadata, metadata.defaultSpecId);
   const idOf = leafIds(icebergSchema);
-  return files.map((file) =>
+  return (file) =>
     contentFile({
       content: 'data',
       path: locationOf(file),
@@ -45,8 +44,7 @@ export function sharedContent<File extends DescribedFile>(
       }),
       splitOffsets: file.layout?.splitOffsets,
       sortOrderId: 0,
-    }),
-  );
+    });
 }
 
 /** Values of the fields that follow from a column; the others have none. */

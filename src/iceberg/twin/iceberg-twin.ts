@@ -6,7 +6,6 @@ import type { Version } from '../../table/version.ts';
 import { ancestorsOf } from '../ancestry.ts';
 import { withNameMapping } from '../files/name-mapping-updates.ts';
 import type { ContentFile } from '../metadata/content-file.ts';
-import { sharedContent } from '../pipeline/staged-content.ts';
 import { printProgress, progressKey, resolvedProgress } from '../progress.ts';
 import { liveFiles } from '../scan/live-files.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
@@ -14,6 +13,7 @@ import type { TableContext } from '../table-context.ts';
 import { tryCommitSnapshot } from '../transaction/commit-snapshot.ts';
 import type { SnapshotChange } from '../transaction/snapshot-change.ts';
 import { misfitOf } from './fits-leader.ts';
+import { leaderContent } from './leader-content.ts';
 import { changesFiles, lastShown, oldestShown, shownAs, shownBy } from './shown-version.ts';
 import { isTwin } from './twin-properties.ts';
 
@@ -102,7 +102,7 @@ export class IcebergTwin implements TwinTable {
       base,
       {
         kind: change.kind,
-        added: sharedContent(state, change.added, ({ location }) => this.#spelled(location)),
+        added: leaderContent(state, change.added, ({ location }) => this.#spelled(location)),
         addsKnownFiles: true,
         removed: change.removed,
         validation: {},
