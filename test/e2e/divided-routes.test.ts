@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CompressionTypes } from 'kafkajs';
 import { describe, expect, it } from 'vitest';
@@ -129,7 +129,7 @@ logging: { format: json, level: info }
   );
 
   /* Ten tables of either format are listed, ten more are made; processes are killed where tables are made, and between a commit and its offsets. */
-  it('P01: twenty lanes, half of them made by a template, lose and double nothing when processes are killed and a table stands still', async () => {
+  it('P01: twenty lanes, half of them made by a template, lose and double nothing when processes are killed and a table stands still, and read what the broker has once', async () => {
     const name = `made-${randomUUID().slice(0, 8)}`;
     const config = join(dir, name, 'pipeline.yaml');
     mkdirSync(join(dir, name));
@@ -165,17 +165,18 @@ logging: { format: json, level: info }
     const expected = new Map<string, number[]>([...listed, ...made.values()].map((kind) => [kind, []]));
     let id = 0;
     let letters = 0;
-    const produce = async (kinds: readonly string[]): Promise<void> => {
+    const produce = async (kinds: readonly string[], padding?: string): Promise<void> => {
       const producer = workload.kafka.producer({ idempotent: true, maxInFlightRequests: 1 });
       await producer.connect();
       for (let partition = 0; partition < 4; partition += 1) {
         const messages = kinds.map((kind) => {
           id += 1;
           expected.get(kind)?.push(id);
-          return { value: JSON.stringify({ id, kind }), partition };
+          return { value: JSON.stringify({ id, kind, padding }), partition };
         });
         letters += 1;
-        await producer.send({ topic: name, messages: [...messages, { value: 'poison', partition }], compression: CompressionTypes.GZIP });
+        const compression = padding === undefined ? CompressionTypes.GZIP : CompressionTypes.None;
+        await producer.send({ topic: name, messages: [...messages, { value: 'poison', partition }], compression });
       }
       await producer.disconnect();
     };
@@ -213,6 +214,15 @@ logging: { format: json, level: info }
     expect((await first.terminate()).code, first.log).toBe(0);
     const third = serve({ config });
     await eventually('the table has caught up', async () => (await countIn(third)) === total(), 120_000);
+    // What the broker sends is sent once, for all lanes.
+    const readBefore = bytesReadBy(third.pid);
+    const padding = randomBytes(24 * 1024).toString('base64');
+    for (let round = 0; round < 4; round += 1) await produce([...listed, ...keys], padding);
+    await eventually('the large records are there', async () => (await countIn(third)) === total(), 120_000);
+    const sent = 16 * (listed.length + keys.length) * padding.length;
+    const read = bytesReadBy(third.pid) - readBefore;
+    if (process.platform === 'linux') expect(read / sent).toBeGreaterThan(1);
+    expect(read / sent).toBeLessThan(2);
     expect((await third.terminate()).code, third.log).toBe(0);
     const tables = [...listed.map((table) => [table, table] as const), ...made];
     const rows = await rowsIn(
@@ -227,3 +237,9 @@ logging: { format: json, level: info }
     expect(audit.stdout.split('\n').filter((line) => line.includes('made_key_')).length).toBe(keys.length);
   }, 600_000);
 });
+
+/** From files and sockets; the kernel counts. */
+function bytesReadBy(pid: number): number {
+  if (process.platform !== 'linux') return 0;
+  return Number(/rchar: (\d+)/u.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? 0);
+}

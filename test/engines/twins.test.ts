@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serviceError } from '../../src/base/errors.ts';
 import { TwinPair } from '../support/twin-pair.ts';
 import { obtainEngines } from './engines.ts';
 import { type IcebergReader, Oracle, type OracleEngine, sortedLines } from './oracle.ts';
@@ -18,7 +19,7 @@ const row = (
   TIMESTAMPTZ '2026-01-01 00:00:00.123456Z' + to_hours(i) AS ts, {'a': i::INT, 'n': {'x': 'x' || i}} AS st, [i::INT, NULL] AS l, MAP {'k': i} AS m,
   CASE WHEN i % 3 = 0 THEN NULL ELSE 'p/ä ' || i % 3 END AS p, DATE '2026-01-01' + (i % 2)::INT AS q, (i % 2)::INT AS r FROM range(${from}, ${from + 12}) t(i)`;
 
-const rowCount = 48;
+const rowCount = 60;
 
 describe.skipIf(enginesMissing)('a Delta table and its Iceberg twin', () => {
   let oracle: Oracle;
@@ -53,10 +54,20 @@ describe.skipIf(enginesMissing)('a Delta table and its Iceberg twin', () => {
     return sortedLines(await oracle.rows(engine, pair.leader.location));
   }
 
-  it('have equal rows in DuckDB, delta-rs and pyiceberg, before and after a compaction', async () => {
+  /** A process that ends at a point of its commit, and one that goes on. */
+  async function followPastTheEndOf(point: string): Promise<void> {
+    const ends = await pair.follower((name) =>
+      name === point ? Promise.reject(serviceError.internal('ENDED', point)) : Promise.resolve(),
+    );
+    await expect(ends.catchUp()).rejects.toMatchObject({ code: 'ENDED' });
+    await pair.follow();
+  }
+
+  it('have equal rows in DuckDB, delta-rs and pyiceberg, before and after a compaction, and after processes that ended at a commit', async () => {
     for (const compacted of [false, true]) {
       if (compacted) await pair.sql('OPTIMIZE {leader}');
-      await pair.follow();
+      else await pair.tables.append(pair.leader, `SELECT *, 'last' AS later FROM (${row(80)})`);
+      await followPastTheEndOf(compacted ? 'before-twin-commit' : 'after-twin-commit');
       const expected = await deltaRows('delta-rs');
       expect(expected.length).toBe(rowCount);
       expect(await deltaRows('duckdb')).toEqual(expected);

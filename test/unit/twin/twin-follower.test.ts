@@ -248,13 +248,13 @@ describe('a twin of a Delta table', () => {
       await pair.tables.append(pair.leader, `SELECT ${id}::BIGINT AS id, 'x' AS name`);
       await Promise.all(followers.map((follower) => follower.catchUp()));
     }
-    for (const point of ['before-twin-commit', 'after-twin-commit', 'after-manifests', 'after-manifest-list'] as const) {
+    for (const point of ['before-twin-commit', 'after-twin-commit'] as const) {
       await pair.tables.append(pair.leader, `SELECT 200::BIGINT AS id, '${point}' AS name`);
       const ends = await pair.follower((name) => (name === point ? Promise.reject(ended(point)) : Promise.resolve()));
-      await ends.catchUp().catch(() => undefined);
+      await expect(ends.catchUp()).rejects.toThrow(point);
     }
     const twin = await expectEqual(pair);
-    expect(await operations(twin)).toEqual(Array.from({ length: 12 }, () => 'append'));
+    expect(await operations(twin)).toEqual(Array.from({ length: 10 }, () => 'append'));
   });
 
   it('takes its leader over with the progress of writers', async () => {
