@@ -57,13 +57,17 @@ export class FileSystemCatalog implements TableCatalog {
     return table;
   }
 
-  /** @throws ServiceError `TABLE_NOT_FOUND` when nothing exists and the entry has no definition, `FORMAT_UNSUPPORTED`. */
+  /**
+   * @throws ServiceError `TABLE_NOT_FOUND` when nothing exists and the entry has no definition, `FORMAT_UNSUPPORTED`, `TABLE_FORMAT_DIFFERS` (kind
+   *   invalid) when a table of another format is there.
+   */
   async loadOrCreate(name: string, signal?: AbortSignal, definition?: TableDefinition): Promise<Table> {
     const entry = this.#entry(name);
     const existing = await this.#find(entry, signal);
     if (existing !== undefined) return existing;
     const made = definition ?? entry.definition;
     if (made === undefined) throw nothingAt(entry);
+    await this.#refuseOtherFormats(entry, signal);
     return this.#share(name, await this.#opener(entry).create(name, entry.location, made, signal));
   }
 
@@ -72,6 +76,15 @@ export class FileSystemCatalog implements TableCatalog {
     if (shared !== undefined) return shared;
     const table = await this.#opener(entry).open(entry.name, entry.location, signal);
     return table === undefined ? undefined : this.#share(entry.name, table);
+  }
+
+  /** Two tables in one directory would take each other's files for garbage. */
+  async #refuseOtherFormats({ name, format, location, opener }: CatalogEntry, signal: AbortSignal | undefined): Promise<void> {
+    // Where it lies in a catalog is the catalog's to say.
+    if (opener !== undefined) return;
+    for (const [other, present] of Object.entries(this.#openers))
+      if (other !== format && (await present.open(name, location, signal)) !== undefined)
+        throw formatDiffers({ name, format, location }, other);
   }
 
   /** Whoever opened first provides the shared table; a second one opened meanwhile is dropped, it holds nothing that must be closed. */
@@ -109,6 +122,12 @@ export class FileSystemCatalog implements TableCatalog {
 function nothingAt(entry: CatalogEntry): ServiceError {
   return serviceError.notFound('TABLE_NOT_FOUND', `table "${entry.name}": no ${entry.format} table at ${entry.location}`, {
     hint: entry.definition === undefined ? 'check the path, or give the table columns so that it can be created' : 'create it first',
+  });
+}
+
+function formatDiffers({ name, format, location }: Pick<CatalogEntry, 'name' | 'format' | 'location'>, found: string): ServiceError {
+  return serviceError.invalid('TABLE_FORMAT_DIFFERS', `table "${name}": at ${location} is a table of format ${found}, not ${format}`, {
+    hint: `set format: ${found}, or give the table another path`,
   });
 }
 

@@ -3,6 +3,7 @@ import { RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { type CatalogEntry, FileSystemCatalog } from '../../../src/catalog/file-system-catalog.ts';
 import { DeltaTables } from '../../../src/delta/delta-tables.ts';
+import { IcebergTables } from '../../../src/iceberg/iceberg-tables.ts';
 import { ParquetFileRewriter } from '../../../src/maintenance/file-rewriter.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
 import type { ObjectStore } from '../../../src/storage/object-store.ts';
@@ -20,7 +21,7 @@ describe('FileSystemCatalog', () => {
   let stores: Map<string, ObjectStore>;
   let seed = 0;
 
-  const catalogOf = (entries: readonly CatalogEntry[]): FileSystemCatalog => {
+  const catalogOf = (entries: readonly CatalogEntry[], { both = false } = {}): FileSystemCatalog => {
     const clock = new StepClock();
     const openStore = (location: string): ObjectStore => {
       const store = stores.get(location) ?? new MemoryObjectStore({ name: location, clock });
@@ -30,7 +31,11 @@ describe('FileSystemCatalog', () => {
     const random = new SeededRandom(seed++);
     const ids = new RandomIdSource(random);
     const delta = new DeltaTables({ openStore, clock, random, ids, version: '0', rewriter: new ParquetFileRewriter({ openStore }) });
-    return new FileSystemCatalog(entries, { delta });
+    const engine = (): never => {
+      throw new Error('not needed');
+    };
+    const iceberg = new IcebergTables({ openStore, clock, random, ids, version: '0', engine, confinedTo: [] });
+    return new FileSystemCatalog(entries, both ? { delta, iceberg } : { delta });
   };
 
   beforeEach(() => {
@@ -48,6 +53,19 @@ describe('FileSystemCatalog', () => {
     const loaded = await catalogOf([orders]).loadOrCreate('orders');
     expect((await loaded.refresh()).tableId).toBe(snapshot.tableId);
     expect((await catalogOf([orders]).load('orders')).location).toBe('memory://orders');
+  });
+
+  it.each([
+    ['delta', 'iceberg'],
+    ['iceberg', 'delta'],
+  ] as const)('makes no table of format %s where one of format %s is', async (format, present) => {
+    const plain = { ...definition, properties: {} };
+    await catalogOf([{ ...orders, format: present, definition: plain }], { both: true }).loadOrCreate('orders');
+    await expect(catalogOf([{ ...orders, format, definition: plain }], { both: true }).loadOrCreate('orders')).rejects.toMatchObject({
+      code: 'TABLE_FORMAT_DIFFERS',
+      kind: 'invalid',
+      message: `table "orders": at memory://orders is a table of format ${present}, not ${format}`,
+    });
   });
 
   it('shares one table among all who ask for it', async () => {
