@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { QueueStatus } from '../admin/status.ts';
 import { untilAborted } from '../base/abort.ts';
 import { describeError } from '../base/errors.ts';
@@ -38,6 +39,8 @@ export class PipelineProcess {
   constructor(components: Components, options: { readonly role: Role; readonly redisUrl: string | undefined }) {
     const { ingest, feeds, tables, maintenance, server } = components.config;
     const { clock, health, kafka } = components;
+    // Every table, feed and twin listens, and more are no sign of a leak.
+    setMaxListeners(0, this.#stopIngest.signal, this.#stopFeeds.signal, this.#stopTwins.signal);
     const runs = (role: Role): boolean => options.role === 'all' || options.role === role;
     this.#role = options.role;
     this.#components = components;

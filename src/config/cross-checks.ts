@@ -1,3 +1,4 @@
+import { nearestName } from '../base/nearest-name.ts';
 import { mayMake, mayMeet } from '../ingest/divide/made-name.ts';
 import { hasRecordTypes } from '../ingest/divide/record-types.ts';
 import { isLetterRoute, sharedPlace, tablePlace } from '../ingest/settings.ts';
@@ -56,7 +57,7 @@ function twinIssues({ tables, ingest }: Config): readonly ConfigIssue[] {
     if (twinOf === undefined) return [];
     const path = ['tables', index, 'twinOf'];
     const leader = tables.find((table) => table.name === twinOf);
-    if (leader === undefined) return [issue(path, `no table is called "${twinOf}"`)];
+    if (leader === undefined) return [issue(path, noTable(twinOf, tables))];
     const routed = ingest.routes.some(({ table }) => table === name);
     const [own, theirs] = [plainLocation(location), plainLocation(leader.location)];
     const nested = inCatalog === undefined && (isBelow(own, theirs) || isBelow(theirs, own));
@@ -82,7 +83,7 @@ function routeIssues({ ingest, tables, positionsTopic, schemaRegistry }: Config)
     const path = ['ingest', ...tablePlace(route)];
     const shared = ['ingest', ...sharedPlace(route)];
     const found: ConfigIssue[] = [];
-    if (!tables.some(({ name }) => name === route.table)) found.push(issue(path, `no table is called "${route.table}"`));
+    if (!tables.some(({ name }) => name === route.table)) found.push(issue(path, noTable(route.table, tables)));
     if (routes.findIndex(({ table }) => table === route.table) < index) {
       found.push(issue(path, `table "${route.table}" has a route already; list all its topics there`));
     }
@@ -136,7 +137,7 @@ function letterTableIssues({ ingest, tables }: Config): readonly ConfigIssue[] {
   const isRouted = ingest.routes.some((route) => route.table === table && !isLetterRoute(route));
   return [
     ...bare,
-    ...(tables.some(({ name }) => name === table) ? [] : [issue(path, `no table is called "${table}"`)]),
+    ...(tables.some(({ name }) => name === table) ? [] : [issue(path, noTable(table, tables))]),
     ...(isRouted ? [issue(path, `table "${table}" has a route, and letters are no records of it; name a table of their own`)] : []),
   ];
 }
@@ -148,7 +149,7 @@ function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly
     const path = ['feeds', index];
     const found: ConfigIssue[] = [];
     const table = tables.find(({ name }) => name === feed.table);
-    if (table === undefined) found.push(issue([...path, 'table'], `no table is called "${feed.table}"${madeHint(ingest, feed.table)}`));
+    if (table === undefined) found.push(issue([...path, 'table'], `${noTable(feed.table, tables)}${madeHint(ingest, feed.table)}`));
     if (feeds.findIndex(({ topic }) => topic === feed.topic) < index)
       found.push(issue([...path, 'topic'], `a second feed publishes to "${feed.topic}"`));
     if (ingested.has(feed.topic))
@@ -164,6 +165,14 @@ function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly
 }
 
 /** Feeds are of listed tables: what is made later has rows before anybody could have asked for their changes. */
+function noTable(name: string, tables: Config['tables']): string {
+  const nearest = nearestName(
+    name,
+    tables.map((table) => table.name),
+  );
+  return `no table is called "${name}"${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
+}
+
 function madeHint({ routes }: Config['ingest'], name: string): string {
   const templates = routes.flatMap(({ divided }) => divided?.spec.template ?? []);
   return templates.some(({ table }) => mayMake(table, name))

@@ -50,36 +50,42 @@ export class SchemaRegistry {
 
   async #ask(key: SchemaKey, signal: AbortSignal | undefined): Promise<SchemaText | undefined> {
     const path = `/schemas/${key}`;
+    const shown = this.#shown(path);
     const found = await this.#get(path, signal);
     if (found === undefined) return undefined;
     const references = new Map<string, string>();
-    await this.#collect(found, path, references, signal);
-    return { type: typeOf(found, path), text: textOf(found, path), references: [...references].map(([name, text]) => ({ name, text })) };
+    await this.#collect(found, shown, references, signal);
+    return { type: typeOf(found, shown), text: textOf(found, shown), references: [...references].map(([name, text]) => ({ name, text })) };
   }
 
   /** What a schema names, with all that is named there, the innermost first. */
-  async #collect(of: JsonObject, path: string, collected: Map<string, string>, signal: AbortSignal | undefined): Promise<void> {
+  async #collect(of: JsonObject, shown: string, collected: Map<string, string>, signal: AbortSignal | undefined): Promise<void> {
     for (const reference of referencesOf(of)) {
       const { name, subject, version } = isJsonObject(reference) ? reference : {};
       if (typeof name !== 'string' || typeof subject !== 'string' || typeof version !== 'number')
-        throw registryFailures.invalidAnswer(`GET ${path}`, 'has a reference without name, subject or version');
+        throw registryFailures.invalidAnswer(shown, 'has a reference without name, subject or version');
       if (collected.has(name)) continue;
-      if (collected.size >= maxReferences) throw registryFailures.invalidAnswer(`GET ${path}`, `has more than ${maxReferences} references`);
+      if (collected.size >= maxReferences) throw registryFailures.invalidAnswer(shown, `has more than ${maxReferences} references`);
       const inner = `/subjects/${encodeURIComponent(subject)}/versions/${version}`;
       const found = await this.#get(inner, signal);
       if (found === undefined) throw schemaUnknown(`${subject}, version ${version}`);
       // Taken before its own references: one that leads back here ends.
       collected.set(name, '');
-      await this.#collect(found, inner, collected, signal);
+      await this.#collect(found, this.#shown(inner), collected, signal);
       collected.delete(name);
-      collected.set(name, textOf(found, inner));
+      collected.set(name, textOf(found, this.#shown(inner)));
     }
+  }
+
+  /** The request as messages name it: the address has no credentials in it. */
+  #shown(path: string): string {
+    return `GET ${this.#settings.url}${path}`;
   }
 
   /** `undefined`: there is no such thing. */
   async #get(path: string, signal: AbortSignal | undefined): Promise<JsonObject | undefined> {
     const { url, auth } = this.#settings;
-    const shown = `GET ${path}`;
+    const shown = this.#shown(path);
     const headers = { accept: 'application/vnd.schemaregistry.v1+json, application/json', ...authorization(auth) };
     const request = { method: 'GET', url: `${url}${path}`, shown, headers, writes: false } as const;
     const { status, body } = await exchange(this.#send, request, { failures: registryFailures, signal, maxAnswerBytes });
@@ -111,16 +117,16 @@ function messageOf(body: JsonValue | undefined): string {
   return typeof message === 'string' ? message.slice(0, 500) : 'no message';
 }
 
-function typeOf(found: JsonObject, path: string): SchemaText['type'] {
+function typeOf(found: JsonObject, shown: string): SchemaText['type'] {
   // Absent in the API's first versions, which knew nothing else.
   const type = found['schemaType'] ?? 'AVRO';
   if (type === 'AVRO' || type === 'JSON' || type === 'PROTOBUF') return type;
-  throw registryFailures.invalidAnswer(`GET ${path}`, 'has a schemaType that is none of AVRO, JSON, PROTOBUF');
+  throw registryFailures.invalidAnswer(shown, 'has a schemaType that is none of AVRO, JSON, PROTOBUF');
 }
 
-function textOf(found: JsonObject, path: string): string {
+function textOf(found: JsonObject, shown: string): string {
   const text = found['schema'];
-  if (typeof text !== 'string') throw registryFailures.invalidAnswer(`GET ${path}`, 'has no schema');
+  if (typeof text !== 'string') throw registryFailures.invalidAnswer(shown, 'has no schema');
   return text;
 }
 

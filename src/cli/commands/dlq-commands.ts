@@ -7,7 +7,7 @@ import { letterHead, letterJson, letterLine, letterText } from '../letter-text.t
 import { paint } from '../terminal.ts';
 import type { AddCommand } from './add-command.ts';
 import { addReplayCommand } from './dlq-replay-command.ts';
-import { addLetterFlags, filterOf, type LetterFlags, placeOf } from './letter-flags.ts';
+import { addLetterFlags, filterOf, type LetterFlags, noSuchTable, placeOf } from './letter-flags.ts';
 
 interface ListFlags extends LetterFlags {
   readonly limit?: number | undefined;
@@ -44,7 +44,7 @@ async function listLetters(session: CommandSession, flags: ListFlags): Promise<n
     if (!terminal.json) return terminal.out(`${letterLine(found)}\n`);
     await terminal.out(jsonLine(session, printJson(letterJson(found, 'brief'))));
   });
-  if (count === 0 && !terminal.json) await terminal.out('no such letters\n');
+  if (count === 0 && !terminal.json) await terminal.out(`no such letters${noSuchTable(session.loadConfig(), flags)}\n`);
   return exitCodes.ok;
 }
 

@@ -10,7 +10,7 @@ import { type CommandSession, usageError, wholeNumber } from '../command-session
 import { orAbsent } from '../display-text.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { AddCommand } from './add-command.ts';
-import { addLetterFlags, filterOf, type LetterFlags, placeOf } from './letter-flags.ts';
+import { addLetterFlags, filterOf, type LetterFlags, noSuchTable, placeOf } from './letter-flags.ts';
 
 interface ReplayFlags extends LetterFlags {
   readonly limit?: number | undefined;
@@ -51,7 +51,11 @@ async function replayLetters(session: CommandSession, flags: ReplayFlags, args: 
     // Of letters that were replayed before the number is enough.
     else if (outcome.kind !== 'replayed-before') await terminal.out(`${printableLine(outcomeText(letter, outcome, dryRun))}\n`);
   });
-  await terminal.out(terminal.json ? `${printJson({ ...report, dryRun })}\n` : `${reportText(report, dryRun)}\n`);
+  await terminal.out(
+    terminal.json
+      ? `${printJson({ ...report, dryRun })}\n`
+      : `${reportText(report, dryRun)}${report.replayed + report.replayedBefore === 0 ? noSuchTable(session.loadConfig(), flags) : ''}\n`,
+  );
   return report.refused > 0 ? exitCodes.failure : exitCodes.ok;
 }
 

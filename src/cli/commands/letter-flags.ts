@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { isServiceError } from '../../base/errors.ts';
+import { nearestName } from '../../base/nearest-name.ts';
 import { parseDuration } from '../../base/quantities.ts';
+import type { LoadedConfig } from '../../config/load-config.ts';
 import { letterCures } from '../../ingest/letters/letter-cures.ts';
 import type { LetterFilter } from '../../ingest/letters/read-letters.ts';
 import { usageError } from '../command-session.ts';
@@ -31,6 +33,15 @@ export function filterOf({ table, topic, reason, stage, since, until }: LetterFl
   if (reason !== undefined && !known.includes(reason))
     throw usageError(`no letter has the reason "${reason}"`, `reasons are ${known.toSorted().join(', ')}`);
   return { table, topic, reason, stage, sinceMs: since, untilMs: until };
+}
+
+/** Why there may be none, to be said behind that there are none: letters of a table that is not configured any more can be asked for. */
+export function noSuchTable({ config }: LoadedConfig, { table }: LetterFlags): string {
+  const names = config.tables.map(({ name }) => name);
+  const isMade = config.ingest.routes.some(({ divided }) => divided?.spec.template !== undefined);
+  if (table === undefined || names.includes(table) || isMade) return '';
+  const nearest = nearestName(table, names);
+  return `; no table is called "${table}"${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`;
 }
 
 /** @throws ServiceError of a wrong command line. */

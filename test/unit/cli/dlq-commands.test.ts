@@ -65,6 +65,9 @@ describe('dlq list', () => {
     expect(line).toMatchObject({ partition: 0, offset: 12, reason: 'wrong-type', source: { topic: 'orders', partition: 3, offset: 55 } });
     expect(line).not.toHaveProperty('value');
     expect((await cli('dlq list', { app: answering([]).app })).out).toBe('no such letters\n');
+    const files = { '/work/tidewater.yaml': 'pipeline: p\ntables: [{ name: orders, columns: [{ name: id, type: long }] }]' };
+    const misspelt = await cli('dlq list --table order', { app: answering([]).app, files });
+    expect(misspelt.out).toBe('no such letters; no table is called "order", did you mean "orders"?\n');
   });
 
   it('refuses a reason that no letter has, naming those there are', async () => {

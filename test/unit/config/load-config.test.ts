@@ -239,6 +239,10 @@ describe('what is refused', () => {
     ['tables: [{ name: t, columns: [{ name: a, type: long }], partitionBy: [x] }]', '"x" is no column of the table'],
     ['ingest: { routes: [{ topics: [t], table: nowhere }] }', 'no table is called "nowhere"'],
     ['ingest: { routes: [{ topics: [], table: t }] }', 'must name at least one topic'],
+    [
+      'tables: [{ name: t, columns: [{ name: a, type: long }] }]\ningest: { routes: [{ topics: [t], table: T }] }',
+      'no table is called "T"; did you mean "t"?',
+    ],
     ['feeds: [{ table: nowhere }]', 'no table is called "nowhere"'],
     ['feedDefaults: { topicPrefix: "a b" }', '"a b" is no topic name'],
   ])('%s', (yaml, problem) => {
