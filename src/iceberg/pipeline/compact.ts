@@ -10,10 +10,16 @@ import { type LiveFile, liveFiles } from '../scan/live-files.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import { commitSnapshot } from '../transaction/commit-snapshot.ts';
+import type { SnapshotChange } from '../transaction/snapshot-change.ts';
+import { carryMarks, type RewrittenFiles } from './carry-marks.ts';
+
+/** How often rows that others delete meanwhile are followed. */
+const maxCarries = 20;
 
 /**
  * Rewrites the groups of a plan, deleted rows left out, and commits them as one snapshot that changes no rows. Files that are gone since are
- * left out of their group; rows deleted meanwhile are a conflict, and so is a file that went while it was rewritten.
+ * left out of their group. Rows deleted while they are copied are followed where a key tells them; otherwise they are a conflict, and so is a file that
+ * went.
  *
  * @throws CommitStateUnknownException (unknown-outcome): nothing may be deleted; what the engine, the storage and the catalog throw.
  */
@@ -22,39 +28,73 @@ export async function compact(context: TableContext, plan: CompactionPlan, signa
   const byPath = new Map((await liveFiles(context, state, undefined, signal)).data.map((file) => [file.entry.file.path, file]));
   const groups = plan.groups.map((group) => presentFiles(group, byPath)).filter((files) => files.length > 0);
   await context.failpoint('after-compaction-plan');
-  const order = keyOrder(state, keyColumnsOf(state));
-  const [removed, added]: [ContentFile[], ContentFile[]] = [[], []];
+  const how = { ...whole, order: keyOrder(state, keyColumnsOf(state)), specId: state.metadata.defaultSpecId };
+  const rewritten: RewrittenFiles[] = [];
   try {
-    for (const files of groups) {
-      added.push(
-        ...(await rewriteGroup(context, state, groupOf(state, files), { ...whole, order, specId: state.metadata.defaultSpecId }, signal)),
-      );
-      removed.push(...files.map(({ entry }) => entry.file));
+    for (const inputs of groups) {
+      const outputs = await rewriteGroup(context, state, groupOf(state, inputs), how, signal);
+      rewritten.push({ inputs, outputs, marks: [] });
     }
-    if (removed.length === 0) return { outcome: 'nothing-to-do', version: undefined, ...nothing };
+    if (rewritten.length === 0) return { outcome: 'nothing-to-do', version: undefined, ...nothing };
     await context.failpoint('before-compaction-commit');
-    const committed = await commitSnapshot(
-      context,
-      state,
-      {
-        kind: 'replace',
-        added,
-        removed,
-        // Equality deletes of snapshots after this one still concern the rows.
-        dataSequenceNumber: state.metadata.formatVersion === 1 ? undefined : state.snapshot?.sequenceNumber,
-        validation: { since: state.snapshotId, noNewDeletesForRemoved: true, requiredFiles: removed.map(({ path }) => path) },
-        summary: {},
-      },
-      { signal },
-    );
-    return { outcome: 'committed', version: committed.version, ...totalsOf(removed, added) };
+    return await commitRewritten(context, state, rewritten, signal);
   } catch (error) {
     if (isServiceError(error, 'unknown-outcome')) throw error;
-    await discardFiles(context, added);
+    await discardFiles(
+      context,
+      rewritten.flatMap(({ outputs }) => outputs),
+    );
     if (!isServiceError(error, 'conflict')) throw error;
-    await context.failpoint('compaction-conflict');
     return { outcome: 'conflicted', version: undefined, ...nothing };
   }
+}
+
+/** @throws errors of kind `conflict` when what was rewritten cannot be had; its marks are discarded then. */
+async function commitRewritten(
+  context: TableContext,
+  base: SnapshotState,
+  rewritten: readonly RewrittenFiles[],
+  signal: AbortSignal | undefined,
+): Promise<CompactionResult> {
+  let [fresh, left] = [base, rewritten];
+  for (let carries = 0; ; carries += 1) {
+    try {
+      const { version } = await commitSnapshot(context, fresh, changeOf({ base, fresh }, left), { signal });
+      await discardFiles(
+        context,
+        rewritten.flatMap(({ outputs }) => outputs).filter((file) => !left.some(({ outputs }) => outputs.includes(file))),
+      );
+      return { outcome: 'committed', version, ...totalsOf(left) };
+    } catch (error) {
+      if (isServiceError(error, 'unknown-outcome')) throw error;
+      await discardFiles(
+        context,
+        left.flatMap(({ marks }) => marks),
+      );
+      if (!isServiceError(error, 'conflict')) throw error;
+      await context.failpoint('compaction-conflict');
+      fresh = await context.refresh(signal);
+      const carried = carries < maxCarries ? await carryMarks(context, { base, fresh }, left, signal) : undefined;
+      if (carried === undefined) throw error;
+      left = carried;
+    }
+  }
+}
+
+function changeOf(
+  { base, fresh }: { readonly base: SnapshotState; readonly fresh: SnapshotState },
+  rewritten: readonly RewrittenFiles[],
+): SnapshotChange {
+  const removed = rewritten.flatMap(({ inputs }) => inputs.map(({ entry }) => entry.file));
+  return {
+    kind: 'replace',
+    added: rewritten.flatMap(({ outputs, marks }) => [...outputs, ...marks]),
+    removed,
+    // Equality deletes of snapshots after the one that was read still concern the rows.
+    dataSequenceNumber: base.metadata.formatVersion === 1 ? undefined : base.snapshot?.sequenceNumber,
+    validation: { since: fresh.snapshotId, noNewDeletesForRemoved: true, requiredFiles: removed.map(({ path }) => path) },
+    summary: {},
+  };
 }
 
 /** The plan has seen to it that a group becomes one file of the right size. */
@@ -76,7 +116,9 @@ function groupOf(state: SnapshotState, files: readonly LiveFile[]): DataFileGrou
   };
 }
 
-function totalsOf(removed: readonly ContentFile[], added: readonly ContentFile[]): typeof nothing {
+function totalsOf(rewritten: readonly RewrittenFiles[]): typeof nothing {
+  const removed = rewritten.flatMap(({ inputs }) => inputs.map(({ entry }) => entry.file));
+  const added = rewritten.flatMap(({ outputs }) => outputs);
   const bytesOf = (files: readonly ContentFile[]): number => files.reduce((sum, { fileSizeBytes }) => sum + fileSizeBytes, 0);
   return { filesRemoved: removed.length, filesAdded: added.length, bytesRemoved: bytesOf(removed), bytesAdded: bytesOf(added) };
 }

@@ -28,10 +28,9 @@ import type { ContentFile } from '../metadata/content-file.ts';
 import { hasRowLineage } from '../metadata/format-features.ts';
 import { stagedContent } from '../pipeline/staged-content.ts';
 import { tryWithMarks } from '../pipeline/try-append.ts';
-import { noDeletes } from '../scan/delete-index.ts';
 import { fileScanOf } from '../scan/file-scan.ts';
 import { lineageColumns } from '../scan/lineage-columns.ts';
-import { type LiveFile, liveFiles } from '../scan/live-files.ts';
+import { type LiveFile, liveFiles, notYetLive } from '../scan/live-files.ts';
 import { identityText } from '../scan/partition-values.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
@@ -223,9 +222,7 @@ class IcebergRows implements KeyedRowTable<LiveFile> {
   }
 
   stagedRows(): Promise<HeldRelation> {
-    const none = { status: 'added', snapshotId: 0n, sequenceNumber: 0n, fileSequenceNumber: 0n } as const;
-    const files = this.#adopted().map((file): LiveFile => ({ entry: { ...none, file }, deletes: [], attached: noDeletes }));
-    return this.#scan(this.#opened.state, files, undefined);
+    return this.#scan(this.#opened.state, this.#adopted().map(notYetLive), undefined);
   }
 
   async replaceStaged(rows: Relation, rowCount: number): Promise<void> {

@@ -1,9 +1,9 @@
 import { mapBounded } from '../../base/map-bounded.ts';
 import type { Expression } from '../../expr/expression.ts';
 import type { ScanStatistics } from '../../table/scan.ts';
-import type { ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
+import type { ContentFile, ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
-import { type AttachedDeletes, DeleteIndex } from './delete-index.ts';
+import { type AttachedDeletes, DeleteIndex, noDeletes } from './delete-index.ts';
 import { fileFilter } from './file-filter.ts';
 import { entriesOf, type MetadataSource, manifestsAtOnce, manifestsOf } from './manifests.ts';
 
@@ -13,6 +13,12 @@ export interface LiveFile {
   /** Delete files and deletion vectors that concern it. */
   readonly deletes: readonly ManifestEntry[];
   readonly attached: AttachedDeletes;
+}
+
+/** A file that was written and is in no snapshot yet. */
+export function notYetLive(file: ContentFile): LiveFile {
+  const entry = { status: 'added', snapshotId: 0n, sequenceNumber: 0n, fileSequenceNumber: 0n, file } as const;
+  return { entry, deletes: [], attached: noDeletes };
 }
 
 /** The files of a snapshot. */

@@ -9,6 +9,7 @@ import { checkPlainlyReadable, checkRowsWritable, checkWritable } from '../../ta
 import { asCubes, clusteredBy, clusterNames } from '../clustered-files.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { type EngineRewriteOptions, engineFor, engineRewriter, storeRewriter } from './bin-rewriters.ts';
+import { marksByKey } from './carry-marks.ts';
 import { optimizeParameters } from './optimize-parameters.ts';
 import { type Bin, type RewriteBin, rewriteBins } from './rewrite-bins.ts';
 import { totalBytes } from './rewrite-metrics.ts';
@@ -43,6 +44,7 @@ export async function compact(
       base,
       bins,
       rewrite,
+      carry: engine === undefined ? undefined : marksByKey(context, engine),
       // One group after the other: ingest of the same process must not starve.
       concurrency: 1,
       operation: 'OPTIMIZE',

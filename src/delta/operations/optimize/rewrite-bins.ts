@@ -13,6 +13,9 @@ import { withRowIds } from '../../transaction/row-tracking.ts';
 import type { OperationCommit, OperationContext } from '../operation-context.ts';
 import { rewriteMetrics } from './rewrite-metrics.ts';
 
+/** How often rows that others delete meanwhile are followed. */
+const maxCarries = 20;
+
 /** Attempts of one commit. Each lost one means that somebody else made progress; ingest commits several times a second. */
 const maxAttempts = 60;
 
@@ -22,11 +25,19 @@ export type Bin = readonly AddFile[];
 /** Writes the rows a reader gets from the bin's files as files that nothing refers to yet; deletes what it wrote when it fails. */
 export type RewriteBin = (bin: Bin, number: number, signal: AbortSignal | undefined) => Promise<readonly AddFile[]>;
 
+/**
+ * The bin on top of a version in which inputs of it are gone or have other deletion vectors: with those that are left, and with vectors of its own over
+ * copies of rows that are not. `undefined`: it cannot be had so.
+ */
+export type CarryMarks = (bin: RewrittenBin, fresh: DeltaSnapshot, signal: AbortSignal | undefined) => Promise<RewrittenBin | undefined>;
+
 export interface Rewrite {
   /** The version the bins were chosen from. */
   readonly base: DeltaSnapshot;
   readonly bins: readonly Bin[];
   readonly rewrite: RewriteBin;
+  /** Absent: a bin whose inputs others change is dropped. */
+  readonly carry?: CarryMarks | undefined;
   /** Bins rewritten at the same time. */
   readonly concurrency: number;
   readonly operation: 'OPTIMIZE' | 'REORG';
@@ -38,6 +49,10 @@ export interface Rewrite {
 export interface RewrittenBin {
   readonly inputs: Bin;
   readonly outputs: readonly AddFile[];
+  /** The outputs as they were written, without marks. */
+  readonly written: readonly AddFile[];
+  /** Files of the outputs' marks. */
+  readonly vectors: readonly { readonly storedPath: string }[];
 }
 
 export type RewriteOutcome =
@@ -47,7 +62,7 @@ export type RewriteOutcome =
 
 /**
  * Rewrites bins and commits them in one version that has the same rows as the one before. Appends of others never stand against it. A bin
- * whose input somebody removed meanwhile is dropped from the commit; a change of metadata or protocol drops them all. Files made for what
+ * whose input somebody changed meanwhile is dropped from the commit, unless `carry` follows what became of its rows; a change of metadata or protocol drops them all. Files made for what
  * is not committed are deleted, unless the commit may have landed.
  *
  * @throws ServiceError `COMMIT_OUTCOME_UNKNOWN` (unknown-outcome); `COMPACTION_ROWS_DIFFER` (internal); what the store and the rewriter throw.
@@ -62,7 +77,7 @@ export async function rewriteBins(context: OperationContext, request: Rewrite, s
       async ([number, inputs]) => {
         throwIfAborted(signal);
         const outputs = await request.rewrite(inputs, number, signal);
-        rewritten.set(number, { inputs, outputs });
+        rewritten.set(number, { inputs, outputs, written: outputs, vectors: [] });
         refuseLostRows(inputs, outputs);
       },
       signal,
@@ -86,7 +101,7 @@ async function commitBins(
 ): Promise<RewriteOutcome> {
   let bins = rewritten;
   let { base } = request;
-  for (;;) {
+  for (let carries = 0; ; carries += 1) {
     const offered = bins;
     const commit = commitOf(context, request, offered);
     const end = await commitUntilCertain<CommitConflict>(
@@ -105,13 +120,38 @@ async function commitBins(
     if (end.kind === 'committed') return { kind: 'committed', version: end.landed, bins };
     await context.failpoint('compaction-conflict');
     base = await context.refresh(signal);
-    const left = sameDefinition(request.base, base) ? bins.filter((bin) => goneFrom(base, bin) === undefined) : [];
+    const carry = carries < maxCarries ? request.carry : undefined;
+    const left = sameDefinition(request.base, base) ? await binsLeft(bins, base, carry, signal) : [];
     // All bins stand and the commit was lost nevertheless: too many others commit; the next run finds the same bins.
-    const givesUp = left.length === 0 || left.length === bins.length;
-    await discardOutputs(context, givesUp ? bins : bins.filter((bin) => !left.includes(bin)));
+    const givesUp = left.length === 0 || (left.length === bins.length && left.every((bin) => bins.includes(bin)));
+    await discardLost(context, bins, givesUp ? [] : left);
     if (givesUp) return { kind: 'conflicted', conflict: end.conflict ?? { kind: 'version-taken', latest: base.version } };
     bins = left;
   }
+}
+
+/** The bins that can be committed on top of `fresh`, as they are or as `carry` makes them. */
+async function binsLeft(
+  bins: readonly RewrittenBin[],
+  fresh: DeltaSnapshot,
+  carry: CarryMarks | undefined,
+  signal: AbortSignal | undefined,
+): Promise<readonly RewrittenBin[]> {
+  const left: RewrittenBin[] = [];
+  for (const bin of bins) {
+    const standing = goneFrom(fresh, bin) === undefined ? bin : await carry?.(bin, fresh, signal);
+    if (standing !== undefined) left.push(standing);
+  }
+  return left;
+}
+
+/** What was written for bins that are not among those that are left, and for marks that others take the place of. */
+async function discardLost(context: OperationContext, bins: readonly RewrittenBin[], left: readonly RewrittenBin[]): Promise<void> {
+  const kept = new Set(left.flatMap(({ written, vectors }) => [...written, ...vectors]));
+  await discardStaged(
+    context,
+    bins.flatMap(({ written, vectors }) => [...written, ...vectors]).filter((file) => !kept.has(file)),
+  );
 }
 
 /** What stands against committing the bins, chosen at `base`, on top of `fresh`. */
