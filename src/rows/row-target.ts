@@ -20,8 +20,8 @@ export interface RowTarget {
   readonly conversion: ConversionRule;
   /** Whether structs of a MERGE with schema evolution may lack members of their column. */
   readonly fillsMembers: boolean;
-  /** Whether values of MERGE may differ each time they are computed. */
-  readonly drawsValues: boolean;
+  /** The command whose values may differ each time they are computed. */
+  readonly drawsValuesIn: RowCommand;
   /** What the word DEFAULT stands for; `undefined`: null. */
   defaultOf(field: Field): Expression | undefined;
   /** Whether the table computes the column's values itself, so that they need not be given. */

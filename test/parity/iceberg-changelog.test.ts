@@ -41,7 +41,7 @@ describe('changelogs of Iceberg tables', () => {
       const name = `log${mode === 'copy-on-write' ? 'c' : 'm'}${version}`;
       const ids = await changed(name, { mode, version });
       expect(await bench().sql(`CALL ice.system.create_changelog_view(table => 'db.${name}')`)).toEqual([
-        { changelog_view: `${name}_changes` },
+        { changelog_view: `\`${name}_changes\`` },
       ]);
       expect(await shown(`${name}_changes`)).toEqual([
         [0, 'INSERT', 1, 'a'],

@@ -15,7 +15,7 @@ export function deltaRowTarget(name: string): RowTarget {
     errors,
     conversion: 'cast',
     fillsMembers: true,
-    drawsValues: true,
+    drawsValuesIn: 'merge',
     defaultOf: (field) => {
       const text = field.metadata?.['CURRENT_DEFAULT'];
       return typeof text === 'string' ? storedExpression(name, `default of column "${field.name}"`, text) : undefined;

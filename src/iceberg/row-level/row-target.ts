@@ -10,7 +10,7 @@ export function icebergRowTarget(name: string): RowTarget {
     errors,
     conversion: 'ansi',
     fillsMembers: false,
-    drawsValues: false,
+    drawsValuesIn: 'update',
     defaultOf: (field) => {
       const literal = writeDefault(field);
       return literal === undefined ? undefined : { kind: 'literal', literal };

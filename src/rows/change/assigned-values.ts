@@ -18,7 +18,9 @@ interface ValuePlace {
   readonly current: (column: string) => string;
   /** Binds one value; default: in the scope. A caller may turn the errors into those of its statement. */
   readonly bind?: ((value: Expression) => Expression) | undefined;
-  /** Settles a value that differs each time it is computed; default: it is refused. */
+  /** Whether a value may differ each time it is computed, because it is once; default: it is refused. */
+  readonly mayDiffer?: boolean | undefined;
+  /** Settles a value that differs each time it is computed. */
   readonly draw?: ((bound: Expression) => Promise<Expression>) | undefined;
   /** What becomes of members that structs lack: default `refused`; null; or they stay as they are. */
   readonly lacking?: LackingMembers | undefined;
@@ -45,7 +47,7 @@ export async function assignedValues(work: RowWork, assigned: readonly AssignedC
   const leaves = assigned.flatMap((column) => leavesOf(column.field, column.value, [column.field.name]));
   const bound: Expression[] = [];
   for (const { field, value } of leaves) bound.push(await settled(bind(withDefault(work.target, scope, { field, value })), place));
-  if (!bound.every(isDeterministic)) throw notDeterministic(bound.filter((value) => !isDeterministic(value)));
+  if (place.mayDiffer !== true && !bound.every(isDeterministic)) throw notDeterministic(bound.filter((value) => !isDeterministic(value)));
   const types = await scope.typesOf(work.engine, bound, work.signal);
   const converted = leaves.map(({ field, path }, index) => {
     const from = present(types[index], 'every value has a type');

@@ -26,7 +26,9 @@ async function planUpdate<File>(table: RowTable<File>, request: UpdateRequest): 
   const condition = request.condition === undefined ? undefined : await scope.bindCondition(work.engine, request.condition, work);
   const assignments = request.assignments.map((assignment) => withoutAlias(assignment, alias, schema));
   const assigned = assignedColumns(work.target, schema, { assignments, unknown: (path) => unresolvedColumn(path, [{ schema }]) });
-  const { values, checks } = await assignedValues(work, assigned, { scope, current: touchedColumn });
+  // Each value is computed once: the table has no change feed that would tell it again.
+  const mayDiffer = work.target.drawsValuesIn === 'update';
+  const { values, checks } = await assignedValues(work, assigned, { scope, current: touchedColumn, mayDiffer });
   const derived = table.derivedColumns();
   const hidden = hiddenNames([schema]);
   const matched = await findMatchedRows(table, await table.filesFor(condition), { scope, bound: condition ?? trueLiteral, hidden });

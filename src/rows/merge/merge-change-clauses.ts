@@ -60,7 +60,7 @@ async function rowClause(work: RowWork, clause: ChangeClause, place: ClausePlace
     scope: new RowScope([...scope.sides, drawn], work.now),
     current: touchedColumn,
     bind,
-    draw: work.target.drawsValues ? (bound) => drawn.draw(bound) : undefined,
+    draw: work.target.drawsValuesIn === 'merge' ? (bound) => drawn.draw(bound) : undefined,
     lacking: clause.lacking,
   });
   return { kind: 'update', ...values };

@@ -7,7 +7,7 @@ import type { CommandResult } from '../commands/command-result.ts';
 import type { TableReference } from '../plan/plan.ts';
 import type { RowInput } from '../rows/row.ts';
 import type { CallArgument, Statement } from '../statements/statement.ts';
-import { argumentValue } from './procedure-arguments.ts';
+import { argumentValue, requireNamedLast } from './procedure-arguments.ts';
 import { changelogView, changelogViewParameters, registerTable, registerTableParameters } from './session-procedures.ts';
 import type { StatementContext } from './statement-context.ts';
 
@@ -22,10 +22,12 @@ const tableParameter: ProcedureParameter = { name: 'table', type: 'string', requ
  * CALL catalog.system.procedure(arguments): arguments by name or by place. What the table's format does is among its `procedures`; a few
  * concern the session or the catalog.
  *
- * @throws AnalysisException `ROUTINE_NOT_FOUND`, `FAILED_TO_LOAD_ROUTINE`, `WRONG_NUM_ARGS.WITHOUT_SUGGESTION`, `REQUIRED_PARAMETER_NOT_FOUND`, `UNRECOGNIZED_PARAMETER_NAME`, and what the procedure throws.
+ * @throws AnalysisException `MISSING_CATALOG_ABILITY.PROCEDURES`, `FAILED_TO_LOAD_ROUTINE`, `WRONG_NUM_ARGS.WITHOUT_SUGGESTION`,
+ * `REQUIRED_PARAMETER_NOT_FOUND`, `UNRECOGNIZED_PARAMETER_NAME`, `UNEXPECTED_POSITIONAL_ARGUMENT`, and what the procedure throws.
  */
 export async function callProcedure(context: StatementContext, statement: CallStatement): Promise<CommandResult> {
   const { catalog, name } = procedureName(context, statement);
+  requireNamedLast(name, statement.arguments);
   const inCatalog = (table: string): TableReference => ({ kind: 'name', parts: qualified(context, catalog, namePath(table)) });
   const readArguments = (parameters: readonly ProcedureParameter[]): Promise<ReadonlyMap<string, ProcedureValue>> =>
     argumentsFor(context, name, parameters, statement.arguments);
@@ -57,12 +59,16 @@ function procedureName({ runtime }: StatementContext, { procedure }: CallStateme
   const { catalog, namespace } = runtime.tables.namespace(parts.slice(0, -1));
   if (parts.length > 1 && namespace.length === 1 && namespace[0]?.toLowerCase() === procedureNamespace)
     return { catalog: catalog.name, name };
-  throw new AnalysisException({
-    errorClass: 'ROUTINE_NOT_FOUND',
-    kind: 'not-found',
-    message: `The procedure ${parts.join('.')} cannot be found.`,
-    hint: `write CALL catalog.${procedureNamespace}.procedure(…)`,
-  });
+  const hint = `write CALL catalog.${procedureNamespace}.procedure(…)`;
+  if (catalog === runtime.tables.currentCatalog && parts[0]?.toLowerCase() !== catalog.name.toLowerCase()) {
+    throw new AnalysisException({
+      errorClass: 'MISSING_CATALOG_ABILITY.PROCEDURES',
+      kind: 'unsupported',
+      message: `Catalog ${catalog.name} does not support procedures of the name ${quotedName(parts)}.`,
+      hint,
+    });
+  }
+  throw notLoaded(parts, hint);
 }
 
 /** A table's name in a procedure's argument belongs to the catalog of the procedure unless it names another. */
@@ -97,7 +103,7 @@ async function argumentsFor(
     const parameter = name === undefined ? parameters[index] : parameters.find((candidate) => candidate.name === name.toLowerCase());
     if (parameter === undefined)
       throw name === undefined ? tooMany(procedure, parameters, given.length) : unknownArgument(procedure, name, parameters);
-    if (values.has(parameter.name)) throw twice(procedure, parameter.name);
+    if (values.has(parameter.name)) throw twice(procedure, parameter.name, given[parameters.indexOf(parameter)]?.name === undefined);
     values.set(parameter.name, await argumentValue(context, parameter, value));
   }
   for (const { name, required } of parameters) if (required && values.get(name) === undefined) throw missingArgument(procedure, name);
@@ -109,12 +115,18 @@ function procedureNotFound({ procedure }: CallStatement, known: readonly Procedu
     procedure.parts.at(-1)?.toLowerCase() ?? '',
     known.map(({ name }) => name),
   );
+  return notLoaded(
+    procedure.parts,
+    known.length === 0 ? 'Delta tables have statements: OPTIMIZE, VACUUM, RESTORE' : `did you mean ${nearest ?? known[0]?.name ?? ''}?`,
+  );
+}
+
+function notLoaded(parts: readonly string[], hint: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'FAILED_TO_LOAD_ROUTINE',
     kind: 'not-found',
-    message: `Failed to load routine ${quotedName(procedure.parts)}: there is no such procedure for this table.`,
-    hint:
-      known.length === 0 ? 'Delta tables have statements: OPTIMIZE, VACUUM, RESTORE' : `did you mean ${nearest ?? known[0]?.name ?? ''}?`,
+    message: `Failed to load routine ${quotedName(parts)}: there is no such procedure.`,
+    hint,
   });
 }
 
@@ -142,9 +154,9 @@ function unknownArgument(procedure: string, argument: string, parameters: readon
   });
 }
 
-function twice(procedure: string, parameter: string): AnalysisException {
+function twice(procedure: string, parameter: string, isByPlace: boolean): AnalysisException {
   return new AnalysisException({
-    errorClass: 'DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT.DOUBLE_NAMED_ARGUMENT_REFERENCE',
+    errorClass: `DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT.${isByPlace ? 'BOTH_POSITIONAL_AND_NAMED' : 'DOUBLE_NAMED_ARGUMENT_REFERENCE'}`,
     message: `Call to routine \`${procedure}\` is invalid because it includes multiple argument assignments to the same parameter name \`${parameter}\`.`,
   });
 }

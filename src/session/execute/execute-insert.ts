@@ -49,6 +49,13 @@ export async function insertRows(context: StatementContext, statement: InsertSta
   return noResult;
 }
 
+/** One after the other, each a version of its own: those that were done stay where a later one is refused. */
+export async function insertInTurn(context: StatementContext, inserts: readonly InsertStatement[]): Promise<CommandResult> {
+  for (const { name } of inserts) await targetOf(context, name, 'INSERT');
+  for (const insert of inserts) await insertRows(context, insert);
+  return noResult;
+}
+
 /** The rows that would be inserted. @throws AnalysisException as `insertRows`, for the statement itself. */
 export async function insertedPlan(context: StatementContext, statement: InsertStatement): Promise<Plan> {
   const { table, signal } = await targetOf(context, statement.name, 'INSERT');

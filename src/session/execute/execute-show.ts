@@ -66,7 +66,9 @@ export async function showTableProperties(context: StatementContext, statement: 
   const view = await catalogViewNamed(context, statement.name);
   if (view !== undefined) return propertyRows(viewProperties(view), statement.key, `View ${view.parts.join('.')}`);
   const { table } = await targetOf(context, statement.name);
-  return propertyRows(propertiesOf(await table.detail(context.signal)), statement.key, `Table ${table.name}`);
+  const reference = context.runtime.tables.referenceOf(statement.name.parts);
+  const name = reference.kind === 'path' ? `spark_catalog.${reference.format}.${quoted(reference.path)}` : table.name;
+  return propertyRows(propertiesOf(await table.detail(context.signal)), statement.key, `Table ${name}`);
 }
 
 function propertyRows(all: readonly (readonly [string, string])[], key: string | undefined, owner: string): CommandResult {

@@ -14,7 +14,7 @@ import { callProcedure } from './execute-call.ts';
 import { createCatalogView } from './execute-catalog-views.ts';
 import { describeDetail, describeHistory, describeQuery, describeTable } from './execute-describe.ts';
 import { explain } from './execute-explain.ts';
-import { insertRows } from './execute-insert.ts';
+import { insertInTurn, insertRows } from './execute-insert.ts';
 import { convertTable, generateManifest, optimizeTable, reorgTable, restoreTable, vacuumTable } from './execute-maintenance.ts';
 import { createNamespace, describeNamespace, dropNamespace, showCatalogs, showNamespaces, useNamespace } from './execute-namespaces.ts';
 import { deleteRows, mergeRows, updateRows } from './execute-rows.ts';
@@ -56,6 +56,8 @@ function execute(context: StatementContext, statement: Command): Answer {
   switch (statement.kind) {
     case 'insert':
       return insertRows(context, statement);
+    case 'from-inserts':
+      return insertInTurn(context, statement.inserts);
     case 'delete':
       return deleteRows(context, statement);
     case 'update':

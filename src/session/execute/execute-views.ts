@@ -69,7 +69,7 @@ function newViewKey({ name: { parts }, global }: Kind<'create-view'>): string {
   return global === true ? globalKey(name) : name.toLowerCase();
 }
 
-function severalParts(parts: readonly string[]): AnalysisException {
+export function severalParts(parts: readonly string[]): AnalysisException {
   const actualName = quotedName(parts);
   return new AnalysisException({
     errorClass: 'TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS',

@@ -1,8 +1,13 @@
+import { AnalysisException } from '../../base/analysis-exception.ts';
 import { unsupported } from '../../base/unsupported-feature.ts';
+import { unresolvedColumn } from '../../expr/bind-expression.ts';
 import type { ChangelogRequest, ProcedureParameter, ProcedureValue } from '../../table/queries.ts';
+import type { QueryableTable } from '../../table/table.ts';
+import { namePath } from '../column.ts';
 import { type CommandResult, resultSchema } from '../commands/command-result.ts';
 import type { TableReference } from '../plan/plan.ts';
 import { invalidArgument } from '../session-errors.ts';
+import { severalParts } from './execute-views.ts';
 import type { StatementContext } from './statement-context.ts';
 
 type Arguments = ReadonlyMap<string, ProcedureValue>;
@@ -24,13 +29,38 @@ export async function changelogView(context: StatementContext, reference: TableR
   const { runtime, signal } = context;
   const table = await runtime.tables.load(reference, signal);
   const changelog = changelogRequest(args);
+  const { identifierColumns } = changelog;
+  await requireColumns(table, identifierColumns ?? [], signal);
   const ownIdentifiers = (await table.detail(signal)).shownProperties?.['identifier-fields'];
-  if (changelog.computeUpdates === true && (changelog.identifierColumns ?? ownIdentifiers) === undefined)
+  const hasIdentifiers = identifierColumns === undefined ? ownIdentifiers !== undefined : identifierColumns.length > 0;
+  if ((changelog.computeUpdates ?? identifierColumns !== undefined) && !hasIdentifiers)
     throw invalidArgument('Cannot compute the update images because identifier columns are not set', 'give identifier_columns');
   const given = args.get('changelog_view');
-  const name = typeof given === 'string' ? given : `${reference.kind === 'name' ? (reference.parts.at(-1) ?? '') : 'table'}_changes`;
-  runtime.views.set(name.toLowerCase(), { kind: 'table', source: { reference, changelog } });
-  return { schema: resultSchema({ changelog_view: 'string' }), rows: [{ changelog_view: name }] };
+  // As the reference implementation tells it: ready to be written into a statement.
+  const shown = typeof given === 'string' ? given : `\`${reference.kind === 'name' ? (reference.parts.at(-1) ?? '') : 'table'}_changes\``;
+  runtime.views.set(viewKey(shown), { kind: 'table', source: { reference, changelog } });
+  return { schema: resultSchema({ changelog_view: 'string' }), rows: [{ changelog_view: shown }] };
+}
+
+/** @throws AnalysisException `UNRESOLVED_COLUMN.…` for a name that no column of the table has. */
+async function requireColumns(table: QueryableTable, names: readonly string[], signal: AbortSignal | undefined): Promise<void> {
+  const { schema } = await table.refresh(signal);
+  const lacks = (name: string): boolean => !schema.fields.some((field) => field.name.toLowerCase() === name.toLowerCase());
+  const unknown = names.find(lacks);
+  if (unknown !== undefined) throw unresolvedColumn([unknown], [{ schema }]);
+}
+
+/** @throws AnalysisException `_LEGACY_ERROR_TEMP_1321` for what is no name, `TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS` for one of several parts. */
+function viewKey(shown: string): string {
+  const parts = /^[\p{L}\p{N}_]+$|[`.]/u.test(shown) ? namePath(shown) : [];
+  const [name, ...more] = parts;
+  if (more.length > 0) throw severalParts(parts);
+  if (name !== undefined && name !== '') return name.toLowerCase();
+  throw new AnalysisException({
+    errorClass: '_LEGACY_ERROR_TEMP_1321',
+    message: `Invalid view name: ${shown}.`,
+    hint: 'put odd names into backticks',
+  });
 }
 
 /** register_table: a name for a table whose metadata file is there. */

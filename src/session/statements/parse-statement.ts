@@ -5,6 +5,7 @@ import { readCache, readClear, readUncache } from './cache-statements.ts';
 import { readCall, readReset, readSet, readUse } from './configuration-statements.ts';
 import { readCreate, readDrop, readReplace } from './create-statements.ts';
 import { readDescribe } from './describe-statements.ts';
+import { readFromInserts } from './from-inserts.ts';
 import {
   readConvert,
   readGenerate,
@@ -51,7 +52,7 @@ const statements: Readonly<Record<string, (reader: StatementReader) => Statement
   DROP: readDrop,
   EXPLAIN: readExplain,
   GENERATE: readGenerate,
-  INSERT: readInsert,
+  INSERT: (reader) => readInsert(reader),
   MERGE: readMerge,
   OPTIMIZE: readOptimize,
   REFRESH: readRefresh,
@@ -72,6 +73,8 @@ function readStatement(reader: StatementReader): Statement {
   const { stream } = reader;
   const named = readNamedQueries(reader);
   if (named !== undefined) return withNamedQueries(readStatement(reader), named);
+  const inserts = readFromInserts(reader);
+  if (inserts !== undefined) return inserts;
   if (reader.atQuery) return { kind: 'query', query: reader.query() };
   const word = stream.peek().kind === 'word' ? stream.peek().value.toUpperCase() : '';
   const read = Object.hasOwn(statements, word) ? statements[word] : undefined;

@@ -3,8 +3,8 @@ import type { Assignment } from '../../table/row-operations.ts';
 import type { InsertStatement, ObjectName, QueryText, Statement } from './statement.ts';
 import type { StatementReader } from './statement-reader.ts';
 
-/** After INSERT. */
-export function readInsert(reader: StatementReader): Statement {
+/** After INSERT. `query`: reads the rows; default: the rest of the statement. */
+export function readInsert(reader: StatementReader, query: () => QueryText = () => reader.query()): InsertStatement {
   const { stream } = reader;
   const schemaEvolution = stream.takeWords('WITH', 'SCHEMA', 'EVOLUTION');
   const mode = stream.expectOneOf('INTO', 'OVERWRITE') === 'INTO' ? 'append' : 'overwrite';
@@ -37,7 +37,7 @@ export function readInsert(reader: StatementReader): Statement {
     partition,
     byName,
     ...(schemaEvolution ? { schemaEvolution } : {}),
-    query: reader.query(),
+    query: query(),
   };
   return replaceWhere === undefined ? insert : { ...insert, replaceWhere };
 }

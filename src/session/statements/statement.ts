@@ -200,6 +200,7 @@ export interface ExplainStatement {
 /** One statement of Spark's dialect, with parameters in place of `:name` and `?` outside of queries. */
 export type Statement =
   | { readonly kind: 'query'; readonly query: QueryText }
+  | { readonly kind: 'from-inserts'; readonly inserts: readonly InsertStatement[] }
   | ExplainStatement
   | {
       readonly kind: 'create-namespace';

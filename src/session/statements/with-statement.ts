@@ -1,4 +1,5 @@
 import { quotedName } from '../../table/table-names.ts';
+import { isFromOfInserts } from './from-inserts.ts';
 import { joinedText } from './query-text.ts';
 import type { AskedRows, MergeStatement, QueryText, Statement } from './statement.ts';
 import type { StatementReader } from './statement-reader.ts';
@@ -33,6 +34,7 @@ export function readNamedQueries(reader: StatementReader): NamedQueries | undefi
     const word = token.kind === 'word' ? token.value.toUpperCase() : '';
     const named = ahead === first || stream.atOperator(',', ahead - 1);
     if (named) names.add(token.value.toLowerCase());
+    else if (word === 'FROM' && isFromOfInserts(reader, ahead)) return { text: reader.textUntil(ahead), names };
     else if (['SELECT', 'FROM', 'VALUES', 'TABLE'].includes(word)) return undefined;
     else if (before.value === ')' && (word === 'UPDATE' || statements[word]?.includes(after.value.toUpperCase()) === true)) {
       return { text: reader.textUntil(ahead), names };
@@ -45,6 +47,8 @@ export function withNamedQueries(statement: Statement, named: NamedQueries): Sta
   switch (statement.kind) {
     case 'insert':
       return { ...statement, query: knowing(statement.query, named) };
+    case 'from-inserts':
+      return { ...statement, inserts: statement.inserts.map((insert) => ({ ...insert, query: knowing(insert.query, named) })) };
     case 'merge':
       return { ...statement, ...mergeSource(statement, named) };
     case 'delete':

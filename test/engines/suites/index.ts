@@ -1,9 +1,11 @@
 import { changedRows, changedRowsIceberg } from './changed-rows.ts';
 import { comparedValues, comparedValuesIceberg } from './compared-values.ts';
+import { fromInserts, fromInsertsIceberg } from './from-inserts.ts';
 import { icebergDefinitions } from './iceberg-definitions.ts';
 import { deltaLengthLimits, icebergLengthLimits } from './length-limits.ts';
 import { mergeClauses, mergeClausesIceberg } from './merge-clauses.ts';
 import { nestedAssignments, nestedAssignmentsIceberg } from './nested-assignments.ts';
+import { procedureArguments } from './procedure-arguments.ts';
 import { queries } from './queries.ts';
 import { identifierClause, identifierClauseIceberg, pipeSyntax, recursiveQueries, shownPartitions, sparkOrderings } from './query-forms.ts';
 import { refusedClauses, refusedClausesIceberg } from './refused-clauses.ts';
@@ -52,4 +54,7 @@ export const restatedSuites: readonly RestatedSuite[] = [
   subtotals,
   comparedValues,
   comparedValuesIceberg,
+  fromInserts,
+  fromInsertsIceberg,
+  procedureArguments,
 ];

@@ -1,10 +1,7 @@
 import { throwIfAborted } from '../../../base/abort.ts';
 import { isServiceError } from '../../../base/errors.ts';
 import { mapBounded } from '../../../base/map-bounded.ts';
-import { bindExpression } from '../../../expr/bind-expression.ts';
-import { bindNow } from '../../../expr/bind-parameters.ts';
 import type { Expression } from '../../../expr/expression.ts';
-import { statementTime } from '../../../expr/time-zone.ts';
 import type { CommitOptions } from '../../../table/row-operations.ts';
 import type { Version } from '../../../table/version.ts';
 import { discardFiles } from '../../files/discard-files.ts';
@@ -18,6 +15,7 @@ import { commitSnapshot } from '../../transaction/commit-snapshot.ts';
 import { refusedOperation } from '../operation-errors.ts';
 import { type DataFileGroup, dataFileGroups } from './data-file-groups.ts';
 import { type DataRewriteSettings, dataRewriteSettings } from './data-settings.ts';
+import { boundCondition } from './file-condition.ts';
 import { rewriteGroup } from './rewrite-group.ts';
 import { RewriteOptions } from './rewrite-options.ts';
 import { type RewriteOrder, rewriteOrder, rewriterName } from './rewrite-order.ts';
@@ -75,11 +73,6 @@ export async function rewriteDataFiles(context: TableContext, request: DataRewri
   for (const batch of batches(groups, settings)) await run.rewrite(batch);
   if (settings.removeDanglingDeletes) await run.removeDanglingDeletes();
   return run.result;
-}
-
-/** A condition of a user, bound to the columns of a state. */
-export function boundCondition(context: Pick<TableContext, 'clock'>, { schema }: SnapshotState, condition: Expression): Expression {
-  return bindNow(bindExpression(condition, [{ schema }]), statementTime(context));
 }
 
 const nothing: DataRewriteResult = {

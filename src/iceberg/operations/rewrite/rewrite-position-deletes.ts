@@ -16,7 +16,7 @@ import { partitionKey } from '../../scan/partition-key.ts';
 import type { SnapshotState } from '../../snapshot-state.ts';
 import type { TableContext } from '../../table-context.ts';
 import { commitSnapshot } from '../../transaction/commit-snapshot.ts';
-import { boundCondition } from './rewrite-data-files.ts';
+import { boundCondition } from './file-condition.ts';
 import { groupsBySize, RewriteOptions, type SizeLimits, sizeLimits } from './rewrite-options.ts';
 
 export interface DeleteRewriteRequest extends Pick<CommitOptions, 'signal'> {
