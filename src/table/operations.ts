@@ -8,7 +8,7 @@ export interface CompactionRule {
   readonly targetFileBytes: number;
   /** Fewer small files than this (and than 2) are left alone, unless they fill a file. */
   readonly minInputFiles: number;
-  /** Groups of one plan; the rest waits for the next one. */
+  /** Files that the groups of one plan become; the rest waits for the next one. */
   readonly maxGroups: number;
   /** A file is rewritten for its own sake when this share of its rows is deleted. Default: a fifth. */
   readonly maxDeletedShare?: number | undefined;
@@ -69,8 +69,10 @@ export interface FileToRewrite {
   readonly rowCount: number | undefined;
 }
 
-/** Files of one partition that become one file. */
+/** Files of one partition that become one file, or several. */
 export interface RewriteGroup {
+  /** Into so many files, of a table whose rows are kept in the order of their key. Absent: one. */
+  readonly parts?: number | undefined;
   readonly partitionValues: PartitionValues;
   readonly inputs: readonly FileToRewrite[];
 }

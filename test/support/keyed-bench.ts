@@ -161,11 +161,15 @@ maintenance: { engine: { threads: 1 } }
     return outcome;
   }
 
-  /** Data files, and the rows in them, those that are deleted too. */
-  async stored(): Promise<{ readonly files: number; readonly storedRows: number }> {
+  /** Data files, and the rows and bytes in them, those that are deleted too. */
+  async stored(): Promise<{ readonly files: number; readonly storedRows: number; readonly bytes: number }> {
     const table: Table & Partial<Pick<QueryableTable, 'scan'>> = await this.table();
     const { files = [] } = (await table.scan?.(await table.refresh())) ?? {};
-    return { files: files.length, storedRows: files.reduce((sum, { rowCount = 0 }) => sum + rowCount, 0) };
+    return {
+      files: files.length,
+      storedRows: files.reduce((sum, { rowCount = 0 }) => sum + rowCount, 0),
+      bytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    };
   }
 
   async #reached(name: FailpointName): Promise<void> {

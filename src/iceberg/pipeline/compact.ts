@@ -5,6 +5,7 @@ import { discardFiles } from '../files/discard-files.ts';
 import type { ContentFile } from '../metadata/content-file.ts';
 import type { DataFileGroup } from '../operations/rewrite/data-file-groups.ts';
 import { rewriteGroup } from '../operations/rewrite/rewrite-group.ts';
+import type { FileSizes } from '../operations/rewrite/rewrite-options.ts';
 import { keyOrder } from '../operations/rewrite/rewrite-order.ts';
 import { type LiveFile, liveFiles } from '../scan/live-files.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
@@ -26,13 +27,16 @@ const maxCarries = 20;
 export async function compact(context: TableContext, plan: CompactionPlan, signal?: AbortSignal): Promise<CompactionResult> {
   const state = await context.refresh(signal);
   const byPath = new Map((await liveFiles(context, state, undefined, signal)).data.map((file) => [file.entry.file.path, file]));
-  const groups = plan.groups.map((group) => presentFiles(group, byPath)).filter((files) => files.length > 0);
+  const groups = plan.groups
+    .map((group) => ({ inputs: presentFiles(group, byPath), parts: group.parts ?? 1 }))
+    .filter(({ inputs }) => inputs.length > 0);
   await context.failpoint('after-compaction-plan');
-  const how = { ...whole, order: keyOrder(state, keyColumnsOf(state)), specId: state.metadata.defaultSpecId };
+  const how = { order: keyOrder(state, keyColumnsOf(state)), specId: state.metadata.defaultSpecId };
   const rewritten: RewrittenFiles[] = [];
   try {
-    for (const inputs of groups) {
-      const outputs = await rewriteGroup(context, state, groupOf(state, inputs), how, signal);
+    for (const { inputs, parts } of groups) {
+      const group = groupOf(state, inputs);
+      const outputs = await rewriteGroup(context, state, group, { ...how, settings: sizesFor(group, parts) }, signal);
       rewritten.push({ inputs, outputs, marks: [] });
     }
     if (rewritten.length === 0) return { outcome: 'nothing-to-do', version: undefined, ...nothing };
@@ -97,10 +101,14 @@ function changeOf(
   };
 }
 
-/** The plan has seen to it that a group becomes one file of the right size. */
-const whole = {
-  settings: { targetFileBytes: Number.MAX_SAFE_INTEGER, minFileBytes: 0, maxFileBytes: Number.MAX_SAFE_INTEGER },
-} as const;
+/** The plan has seen to it that a group becomes so many files of the right size. */
+function sizesFor({ bytes }: DataFileGroup, parts: number): FileSizes {
+  const any = Number.MAX_SAFE_INTEGER;
+  return parts === 1
+    ? { targetFileBytes: any, minFileBytes: 0, maxFileBytes: any }
+    : { targetFileBytes: Math.ceil(bytes / parts), minFileBytes: any, maxFileBytes: any };
+}
+
 const nothing = { filesRemoved: 0, filesAdded: 0, bytesRemoved: 0, bytesAdded: 0 };
 
 function presentFiles({ inputs }: RewriteGroup, byPath: ReadonlyMap<string, LiveFile>): readonly LiveFile[] {

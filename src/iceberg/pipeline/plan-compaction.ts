@@ -1,7 +1,17 @@
-import { type CompactionDebt, compactionDebt, type Packable } from '../../rows/files/pack-files.ts';
+import {
+  type Clustering,
+  type CompactionDebt,
+  compactionDebt,
+  groupsWithin,
+  outputFiles,
+  type Packable,
+} from '../../rows/files/pack-files.ts';
+import { keyColumnsOf } from '../../table/keyed.ts';
 import type { CompactionPlan, CompactionRule, FileToRewrite, RewriteGroup } from '../../table/operations.ts';
+import { findSource } from '../definition/find-source.ts';
 import { partitionPath } from '../metadata/partition-path.ts';
 import { specById } from '../metadata/partition-type.ts';
+import { factsOfMetrics } from '../scan/column-facts.ts';
 import { deletedRowsOf, type LiveFile, liveFiles } from '../scan/live-files.ts';
 import { partitionKey } from '../scan/partition-key.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
@@ -19,22 +29,36 @@ export async function planCompaction(
   signal?: AbortSignal,
 ): Promise<CompactionPlan> {
   const { data } = await liveFiles(context, state, undefined, signal);
-  const { groups } = debtOf(data, rule);
-  return { baseVersion: state.version, groups: groups.slice(0, rule.maxGroups).map((group) => groupOf(state, group)) };
+  const { groups } = debtOf(data, rule, state);
+  const isClustered = keyColumnsOf(state).length > 0;
+  const planned = groups.map((group) => groupOf(state, group, isClustered ? outputFiles(group, rule) : 1));
+  return { baseVersion: state.version, groups: groupsWithin(planned, rule) };
 }
 
 /** What there is to compact. */
-export function debtOf(data: readonly LiveFile[], rule: CompactionRule): CompactionDebt<Candidate> {
+export function debtOf(data: readonly LiveFile[], rule: CompactionRule, state: SnapshotState): CompactionDebt<Candidate> {
   const candidates = data.map((live): Candidate => ({ ...inputOf(live), deletedRows: deletedRowsOf(live), live }));
-  return compactionDebt(candidates, ({ live: { entry } }) => partitionKey(entry.file.specId, entry.file.partition), rule);
+  const partitionOf = ({ live: { entry } }: Candidate): string => partitionKey(entry.file.specId, entry.file.partition);
+  return compactionDebt(candidates, partitionOf, rule, clusteringOf(state));
+}
+
+function clusteringOf(state: SnapshotState): Clustering<Candidate> | undefined {
+  const [first] = keyColumnsOf(state);
+  if (first === undefined) return undefined;
+  const column = findSource(state.icebergSchema, [first]);
+  return { keyFrom: ({ live: { entry } }) => factsOfMetrics(entry.file, column)?.min };
 }
 
 /** The partition as people read it; nobody reads values out of it. */
-function groupOf({ metadata, icebergSchema }: SnapshotState, group: readonly Candidate[]): RewriteGroup {
+function groupOf({ metadata, icebergSchema }: SnapshotState, group: readonly Candidate[], parts: number): RewriteGroup {
   const file = group[0]?.live.entry.file;
   const spec = file === undefined ? undefined : specById(metadata, file.specId);
   const partition = file === undefined || spec === undefined ? '' : partitionPath(spec, icebergSchema, file.partition);
-  return { partitionValues: partition === '' ? {} : { partition }, inputs: group.map(({ live }) => inputOf(live)) };
+  return {
+    ...(parts === 1 ? {} : { parts }),
+    partitionValues: partition === '' ? {} : { partition },
+    inputs: group.map(({ live }) => inputOf(live)),
+  };
 }
 
 function inputOf({ entry }: LiveFile): FileToRewrite {

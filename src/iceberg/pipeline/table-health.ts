@@ -18,7 +18,7 @@ export async function icebergHealth(
   signal?: AbortSignal,
 ): Promise<TableHealth> {
   const live = await liveFiles(context, state, undefined, signal);
-  const { smallFileCount, partitionCount, groups } = debtOf(live.data, request.compaction);
+  const { smallFileCount, partitionCount, groups } = debtOf(live.data, request.compaction, state);
   return {
     version: state.version,
     fileCount: live.data.length,

@@ -1,4 +1,5 @@
 import { groupBy } from '../../base/group-by.ts';
+import type { BoundValue } from '../../schema/statistics.ts';
 import { comparePaths } from '../../storage/path.ts';
 import type { CompactionRule } from '../../table/operations.ts';
 
@@ -37,6 +38,15 @@ export interface CompactionDebt<File> {
   readonly groups: readonly (readonly File[])[];
 }
 
+/** How the rows of files are kept in the order of a key. */
+export interface Clustering<File> {
+  /** Where the keys of a file begin, where that is known. */
+  readonly keyFrom: (file: File) => BoundValue | boolean | undefined;
+}
+
+/** So many files of the target's size, of which much is deleted, are sorted together: their ranges of keys come apart, round by round. */
+const maxClusteredFiles = 4;
+
 /** One query of the engine reads no longer list of files than this. */
 export const maxFilesPerQuery = 10_000;
 
@@ -69,12 +79,13 @@ export function compactionDebt<File extends Packable>(
   files: Iterable<File>,
   partitionOf: (file: File) => string,
   rule: CompactionRule,
+  clustering?: Clustering<File>,
 ): CompactionDebt<File> {
   const isDue = (file: File): boolean => isSmall(file, rule) || isMuchDeleted(file, rule);
   const candidates = [...files].filter(isDue);
   const smallFileCount = candidates.filter((file) => isSmall(file, rule)).length;
   const packed = [...groupBy(candidates, partitionOf).values()]
-    .map((partition) => packPartition(partition, rule))
+    .map((partition) => packPartition(partition, rule, clustering))
     .filter((groups) => groups.length > 0);
   const groups = packed.flat().sort((a, b) => b.length - a.length || comparePaths(a[0]?.path ?? '', b[0]?.path ?? ''));
   return { smallFileCount, partitionCount: packed.length, groups };
@@ -82,15 +93,64 @@ export function compactionDebt<File extends Packable>(
 
 /**
  * Packs the files of a partition into groups that become one file each, greedily up to the target size. A group is worth it when it has as
- * many files as the rule asks for, when fewer already fill a file, or when much of one of its files is deleted.
+ * many files as the rule asks for, when fewer already fill a file, or when much of one of its files is deleted. With `clustering`, large files are
+ * rewritten beside those that begin near them.
  */
-function packPartition<File extends Packable>(files: readonly File[], rule: CompactionRule): readonly (readonly File[])[] {
+function packPartition<File extends Packable>(
+  files: readonly File[],
+  rule: CompactionRule,
+  clustering: Clustering<File> | undefined,
+): readonly (readonly File[])[] {
   const limits = { maxBytes: rule.targetFileBytes, maxFiles: maxFilesPerBin, maxRows: maxRowsPerBin };
   const minFiles = Math.max(2, rule.minInputFiles);
   const small = files.filter((file) => isSmall(file, rule));
-  const large = files.filter((file) => !isSmall(file, rule)).map((file) => [file]);
+  const large = files.filter((file) => !isSmall(file, rule));
   const isWorthIt = ({ files: kept, full }: Bin<File>): boolean => kept.length >= minFiles || (full && kept.length > 1);
-  return [...packGroups(small, limits, { isDue: (file) => isMuchDeleted(file, rule), isWorthIt }), ...large];
+  return [...packGroups(small, limits, { isDue: (file) => isMuchDeleted(file, rule), isWorthIt }), ...packLarge(large, rule, clustering)];
+}
+
+function packLarge<File extends Packable>(
+  files: readonly File[],
+  { targetFileBytes }: CompactionRule,
+  clustering: Clustering<File> | undefined,
+): readonly (readonly File[])[] {
+  if (clustering === undefined) return files.map((file) => [file]);
+  const placed = files.map((file) => ({ file, from: clustering.keyFrom(file) }));
+  placed.sort((a, b) => compareBounds(a.from, b.from) || bySize(a.file, b.file));
+  const limits = { maxBytes: maxClusteredFiles * targetFileBytes, maxRows: maxClusteredFiles * maxRowsPerBin };
+  const bins = fillBins(
+    placed.map(({ file }) => file),
+    limits,
+  );
+  return bins.map((bin) => bin.files);
+}
+
+/** Bounds of one column; what is not known comes first. */
+function compareBounds(left: BoundValue | boolean | undefined, right: BoundValue | boolean | undefined): number {
+  if (left === undefined || right === undefined) return Number(left !== undefined) - Number(right !== undefined);
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Into how many files of about the target's size the rows of a group go that readers get. */
+export function outputFiles(group: readonly Packable[], { targetFileBytes }: CompactionRule): number {
+  const bytes = group.reduce(
+    (sum, { sizeBytes, rowCount, deletedRows = 0 }) => sum + sizeBytes * (1 - deletedRows / Math.max(rowCount ?? 0, deletedRows, 1)),
+    0,
+  );
+  return Math.max(1, Math.round(bytes / targetFileBytes));
+}
+
+/** The first groups, as far as they become no more files than the rule allows; one at least. */
+export function groupsWithin<Group extends { readonly parts?: number | undefined }>(
+  groups: readonly Group[],
+  { maxGroups }: CompactionRule,
+): readonly Group[] {
+  let files = 0;
+  const until = groups.findIndex(({ parts = 1 }, index) => {
+    files += parts;
+    return index > 0 && files > maxGroups;
+  });
+  return until < 0 ? groups : groups.slice(0, until);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Engine } from '../../../engine/engine.ts';
+import { orderedParts } from '../../../rows/order/ordered-parts.ts';
 import { sortedBy } from '../../../rows/order/sorted-by.ts';
 import { zOrdered } from '../../../rows/order/z-order.ts';
 import { keyColumnsOf } from '../../../table/keyed.ts';
@@ -32,10 +33,16 @@ export async function compact(
   if (plan.groups.length === 0) return { outcome: 'nothing-to-do', ...untouched };
   const base = await context.refresh(signal);
   const engine = await engineFor(context);
-  const rewrite = rewriterFor(context, base, { engine, rewriter });
+  const parts = new Map<Bin, number>();
+  const rewrite = rewriterFor(context, base, { engine, rewriter, partsOf: (bin) => parts.get(bin) ?? 1 });
   const readable = [...base.files()].filter((file) => engine !== undefined || file.deletionVector === undefined);
   const live = new Map(readable.map((file) => [file.storedPath, file]));
-  const bins = plan.groups.flatMap((group) => liveInputs(live, group));
+  const bins = plan.groups.flatMap((group) => {
+    const inputs = liveInputs(live, group);
+    if (inputs === undefined) return [];
+    parts.set(inputs, group.parts ?? 1);
+    return [inputs];
+  });
   if (bins.length === 0) return { outcome: 'conflicted', ...untouched };
   const columns = clusteredBy(base);
   const outcome = await rewriteBins(
@@ -68,7 +75,11 @@ export async function compact(
 function rewriterFor(
   context: OperationContext,
   base: DeltaSnapshot,
-  { engine, rewriter }: { readonly engine: Engine | undefined; readonly rewriter: FileRewriter },
+  {
+    engine,
+    rewriter,
+    partsOf,
+  }: { readonly engine: Engine | undefined; readonly rewriter: FileRewriter; readonly partsOf: (bin: Bin) => number },
 ): RewriteBin {
   if (engine === undefined) {
     checkWritable(base.protocol, base.metadata, base.schema, context.name);
@@ -79,19 +90,21 @@ function rewriterFor(
   const columns = clusteredBy(base);
   const keys = keyColumnsOf(base);
   if (columns.length === 0 && keys.length === 0) return engineRewriter(context, base, { engine, concatenate: true });
-  if (columns.length === 0) return engineRewriter(context, base, { engine, divide: (rows) => [sortedBy(rows, keys)] });
+  const byKey: EngineRewriteOptions['divide'] = (rows, bin, signal) =>
+    orderedParts(engine, sortedBy(rows, keys), { parts: partsOf(bin), signal });
+  if (columns.length === 0) return engineRewriter(context, base, { engine, divide: byKey });
   // What is compacted must not lose the order it was clustered in.
   const divide: EngineRewriteOptions['divide'] = (rows, _bin, signal) => zOrdered(engine, rows, columns, { parts: 1, signal });
   return asCubes(engineRewriter(context, base, { engine, divide }), columns, context.ids);
 }
 
-/** The files of a group, when all of them are live, under whatever deletion vector they have by now. */
-function liveInputs(live: ReadonlyMap<string, AddFile>, group: RewriteGroup): readonly Bin[] {
+/** The files of a group under whatever deletion vector they have by now; `undefined`: not all of them are live. */
+function liveInputs(live: ReadonlyMap<string, AddFile>, group: RewriteGroup): Bin | undefined {
   const files: AddFile[] = [];
   for (const input of group.inputs) {
     const file = live.get(input.path);
-    if (file === undefined) return [];
+    if (file === undefined) return undefined;
     files.push(file);
   }
-  return [files];
+  return files;
 }

@@ -1,7 +1,16 @@
-import { type CompactionDebt, compactionDebt, type Packable } from '../../../rows/files/pack-files.ts';
+import {
+  type Clustering,
+  type CompactionDebt,
+  compactionDebt,
+  groupsWithin,
+  outputFiles,
+  type Packable,
+} from '../../../rows/files/pack-files.ts';
+import { keyColumnsOf } from '../../../table/keyed.ts';
 import type { CompactionPlan, CompactionRule, FileToRewrite, RewriteGroup } from '../../../table/operations.ts';
 import { type AddFile, physicalRows } from '../../actions.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
+import { TableKnowledge } from '../../scan/select-files.ts';
 import { partitionKeys } from './partition-key.ts';
 
 export interface CompactionAbility {
@@ -17,13 +26,22 @@ interface Candidate extends Packable {
 /** Which files of the snapshot become one file each: files of one partition (by typed value). Pure: the same snapshot gives the same plan. */
 export function planCompaction(snapshot: DeltaSnapshot, options: CompactionRule & CompactionAbility): CompactionPlan {
   const { groups } = debtOf(snapshot, options);
-  return { baseVersion: snapshot.version, groups: groups.slice(0, options.maxGroups).map(groupOf) };
+  const isClustered = keyColumnsOf(snapshot).length > 0;
+  const planned = groups.map((group) => groupOf(group, isClustered ? outputFiles(group, options) : 1));
+  return { baseVersion: snapshot.version, groups: groupsWithin(planned, options) };
 }
 
 /** What there is to compact. */
 export function debtOf(snapshot: DeltaSnapshot, options: CompactionRule & CompactionAbility): CompactionDebt<Candidate> {
   const keyOf = partitionKeys(snapshot);
-  return compactionDebt(candidates(snapshot, options), ({ file }) => keyOf(file.partitionValues), options);
+  return compactionDebt(candidates(snapshot, options), ({ file }) => keyOf(file.partitionValues), options, clusteringOf(snapshot));
+}
+
+function clusteringOf(snapshot: DeltaSnapshot): Clustering<Candidate> | undefined {
+  const [first] = keyColumnsOf(snapshot);
+  if (first === undefined) return undefined;
+  const knowledge = new TableKnowledge(snapshot, [[first]]);
+  return { keyFrom: ({ file }) => knowledge.of(file).column([first])?.min };
 }
 
 function* candidates(snapshot: DeltaSnapshot, { deletionVectors = false }: CompactionAbility): Generator<Candidate> {
@@ -33,8 +51,12 @@ function* candidates(snapshot: DeltaSnapshot, { deletionVectors = false }: Compa
   }
 }
 
-function groupOf(group: readonly Candidate[]): RewriteGroup {
-  return { partitionValues: group[0]?.file.partitionValues ?? {}, inputs: group.map(({ file }) => inputOf(file)) };
+function groupOf(group: readonly Candidate[], parts: number): RewriteGroup {
+  return {
+    ...(parts === 1 ? {} : { parts }),
+    partitionValues: group[0]?.file.partitionValues ?? {},
+    inputs: group.map(({ file }) => inputOf(file)),
+  };
 }
 
 function inputOf(file: AddFile): FileToRewrite {

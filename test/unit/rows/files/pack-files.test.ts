@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compactionDebt, maxFilesPerBin, maxRowsPerBin, type Packable } from '../../../../src/rows/files/pack-files.ts';
+import {
+  compactionDebt,
+  groupsWithin,
+  maxFilesPerBin,
+  maxRowsPerBin,
+  outputFiles,
+  type Packable,
+} from '../../../../src/rows/files/pack-files.ts';
 
 const mib = 1 << 20;
 const files = (...sizes: readonly number[]) =>
@@ -57,6 +64,21 @@ describe('what there is to compact', () => {
     const some = [{ path: 'large', sizeBytes: 10_000, rowCount: 10, deletedRows: 2 }];
     const taken = [0.1, 0.2, 0.3].map((maxDeletedShare) => compactionDebt(some, () => '', { ...rule, maxDeletedShare }).groups.length);
     expect(taken).toEqual([1, 1, 0]);
+  });
+
+  it('puts large files whose keys begin near each other together where rows are kept in the order of a key, four at most', () => {
+    const some = [70, 10, 50, 30, 90, 20].map((from) => ({ path: String(from), sizeBytes: 100, rowCount: 10, deletedRows: 5, from }));
+    const { groups } = compactionDebt(some, () => '', rule, { keyFrom: ({ from }) => from });
+    expect(groups.map((group) => group.map(({ path }) => path))).toEqual([
+      ['10', '20', '30', '50'],
+      ['70', '90'],
+    ]);
+    expect(groups.map((group) => outputFiles(group, rule))).toEqual([2, 1]);
+  });
+
+  it('plans no more files than asked for, and one group at least', () => {
+    const groups = [{ parts: 3 }, { parts: 2 }, {}, { parts: 1 }];
+    expect([1, 5, 6, 7, 8].map((maxGroups) => groupsWithin(groups, { ...rule, maxGroups }).length)).toEqual([1, 2, 3, 4, 4]);
   });
 
   it('takes a file that is out of proportion by itself when much of it is deleted', () => {
