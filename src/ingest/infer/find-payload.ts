@@ -70,27 +70,40 @@ function whole(format: 'string' | 'bytes', kind: 'string' | 'binary'): FoundPayl
   return { value: [['format', format]], row: { columns: [{ name: 'value', type: { kind } }], left: [] }, notes };
 }
 
-function findObjects(
+function findObjects(objects: readonly JsonObject[], sampleCount: number, options: FindPayloadOptions): FoundPayload {
+  const { limits, wholeEvents = false } = options;
+  const connect = objects.filter(isConnect);
+  if (isMost(connect.length, objects.length)) return findConnect(connect, sampleCount, options);
+  const events = wholeEvents ? [] : objects.filter(isEvent);
+  if (!isMost(events.length, objects.length))
+    return { value: [['format', 'json']], row: rowOfJson(objects, limits), notes: unlike(objects, sampleCount, 'no JSON object') };
+  const rows = events.flatMap(({ after, before }) => (isJsonObject(after) ? [after] : isJsonObject(before) ? [before] : []));
+  const notes = [
+    ...unlike(events, sampleCount, 'no change event'),
+    'JSON without schemas does not tell times and decimals from numbers and text: see docs/spec/debezium-events.md.',
+  ];
+  return { value: [['format', 'json'], ...envelope], row: withEventColumns(rowOfJson(rows, limits)), notes };
+}
+
+function findConnect(
   objects: readonly JsonObject[],
   sampleCount: number,
   { limits, wholeEvents = false }: FindPayloadOptions,
 ): FoundPayload {
-  const others = sampleCount - objects.length;
-  const notes = others === 0 ? [] : [`${others} of ${sampleCount} values are no JSON object, and would be dead letters.`];
-  if (objects.every(isConnect)) {
-    const schema = parseConnectSchema(objects.at(-1)?.['schema'] ?? undefined);
-    const payloads = objects.flatMap(({ payload }) => (isJsonObject(payload) ? [payload] : []));
-    const isEvents = !wholeEvents && payloads.every(isEvent);
-    const format: Settings = [['format', 'connect-json'], ...(isEvents ? envelope : [])];
-    if (typeof schema === 'string') return { value: format, row: emptyRow, notes: [...notes, `The newest schema ${schema}.`] };
-    const rowSchema = isEvents ? (schema.fields.get('after') ?? schema) : schema;
-    const row = rowOfConnect(rowSchema, limits);
-    return { value: format, row: isEvents ? withEventColumns(row) : row, notes };
-  }
-  if (wholeEvents || !objects.every(isEvent)) return { value: [['format', 'json']], row: rowOfJson(objects, limits), notes };
-  const rows = objects.flatMap(({ after, before }) => (isJsonObject(after) ? [after] : isJsonObject(before) ? [before] : []));
-  const untyped = 'JSON without schemas does not tell times and decimals from numbers and text: see docs/spec/debezium-events.md.';
-  return { value: [['format', 'json'], ...envelope], row: withEventColumns(rowOfJson(rows, limits)), notes: [...notes, untyped] };
+  const notes = unlike(objects, sampleCount, 'not what Connect’s converter writes');
+  const schema = parseConnectSchema(objects.at(-1)?.['schema'] ?? undefined);
+  const payloads = objects.flatMap(({ payload }) => (isJsonObject(payload) ? [payload] : []));
+  const isEvents = !wholeEvents && isMost(payloads.filter(isEvent).length, payloads.length);
+  const format: Settings = [['format', 'connect-json'], ...(isEvents ? envelope : [])];
+  if (typeof schema === 'string') return { value: format, row: emptyRow, notes: [...notes, `The newest schema ${schema}.`] };
+  const rowSchema = isEvents ? (schema.fields.get('after') ?? schema) : schema;
+  const row = rowOfConnect(rowSchema, limits);
+  return { value: format, row: isEvents ? withEventColumns(row) : row, notes };
+}
+
+function unlike(alike: readonly JsonObject[], sampleCount: number, what: string): readonly string[] {
+  const others = sampleCount - alike.length;
+  return others === 0 ? [] : [`${others} of ${sampleCount} values are ${what}, and would be dead letters.`];
 }
 
 /** Those of a truncate and of a logical message have no row. */

@@ -106,6 +106,14 @@ describe('how values are encoded', () => {
     expect(columnsOf(found)).toEqual({ a: 'long' });
     expect(found.notes).toEqual(['1 of 10 values are no JSON object, and would be dead letters.']);
   });
+
+  it.each<[string, string, object, string]>([
+    ['change events', event, { format: 'json', envelope: 'debezium' }, 'no change event'],
+    ['Kafka Connect’s JSON', `{"schema":${schema},"payload":{"id":1}}`, { format: 'connect-json' }, 'not what Connect’s converter writes'],
+  ])('nor does it among %s', async (_, most, settings, what) => {
+    const found = await find(...Array.from({ length: 9 }, () => most), '{"id":1}');
+    expect([settingsOf(found), found.notes[0]]).toEqual([settings, `1 of 10 values are ${what}, and would be dead letters.`]);
+  });
 });
 
 describe('the configuration that is written', () => {
