@@ -1,10 +1,12 @@
 import { isServiceError } from '../../base/errors.ts';
+import { CommittedRanges } from '../../ingest/letters/committed-ranges.ts';
 import type { ReplayTable } from '../../ingest/letters/judge-letter.ts';
 import { type LetterFilter, readLetter, readLetters } from '../../ingest/letters/read-letters.ts';
 import { type ReplayOutcome, type ReplayReport, type ReplayRequest, replayLetters } from '../../ingest/letters/replay-letters.ts';
 import { type ReplayedLetters, readReplayed } from '../../ingest/letters/replayed-letters.ts';
 import type { StoredLetter } from '../../ingest/letters/stored-letter.ts';
 import { isLetterRoute } from '../../ingest/settings.ts';
+import type { Table } from '../../table/table.ts';
 import type { Components } from '../components.ts';
 
 export interface ListLettersOptions {
@@ -68,13 +70,23 @@ async function replayTables({ catalog, config, tables }: Components, signal: Abo
     const { table } = route;
     if (isLetterRoute(route)) continue;
     try {
-      const snapshot = await (await catalog.load(table, signal)).refresh(signal);
-      found.set(table, { tableId: snapshot.tableId, marks: snapshot.progressStartingWith(`${config.pipeline}:`) });
+      const opened = await catalog.load(table, signal);
+      const snapshot = await opened.refresh(signal);
+      let committed: Promise<CommittedRanges> | undefined;
+      found.set(table, {
+        tableId: snapshot.tableId,
+        marks: snapshot.progressStartingWith(`${config.pipeline}:`),
+        committed: (stop) => (committed ??= committedRanges(opened, config.pipeline, stop)),
+      });
     } catch (error) {
       if (!isServiceError(error, 'not-found')) throw error;
     }
   }
   return found;
+}
+
+async function committedRanges(table: Table, pipeline: string, signal: AbortSignal | undefined): Promise<CommittedRanges> {
+  return new CommittedRanges(await table.history({}, signal), pipeline);
 }
 
 /** `undefined`: the topic is not to be seen, and nobody can say it. */

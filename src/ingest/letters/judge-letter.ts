@@ -1,5 +1,7 @@
 import { assertNever } from '../../base/assert.ts';
 import type { ReplayHistory } from '../../protocol/replayed-record.ts';
+import { parseWriterId } from '../../protocol/source-offsets.ts';
+import type { CommittedRanges } from './committed-ranges.ts';
 import type { StoredLetter } from './stored-letter.ts';
 
 /** A table that letters may be replayed into, as it is. */
@@ -7,10 +9,12 @@ export interface ReplayTable {
   readonly tableId: string;
   /** Its progress marks of this pipeline. */
   readonly marks: ReadonlyMap<string, bigint>;
+  /** What its commits say; read when a letter of the table is to be replayed. Absent: nothing is known. */
+  readonly committed?: ((signal?: AbortSignal) => Promise<CommittedRanges>) | undefined;
 }
 
 /** Why a letter is not replayed although it is meant. */
-export type ReplayRefusal = 'no-id' | 'no-table' | 'not-whole' | 'unopened-batch' | 'not-passed' | 'too-large';
+export type ReplayRefusal = 'no-id' | 'no-table' | 'not-whole' | 'unopened-batch' | 'not-passed' | 'accepted' | 'too-large';
 
 /** What is to be done with a letter. */
 export type LetterVerdict =
@@ -43,6 +47,25 @@ export function judgeLetter(
   };
 }
 
+/**
+ * Whether the table took the record after all: it was read again after its letter was written and its commit was not, with another route or schema,
+ * or by a table that was made anew. Only what is certain counts.
+ */
+export async function isAccepted(
+  { name }: StoredLetter,
+  { pipeline, tables }: { readonly pipeline: string; readonly tables: ReadonlyMap<string, ReplayTable> },
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const table = name === undefined ? undefined : tables.get(name.table);
+  const source = name === undefined ? undefined : parseWriterId(name.source, pipeline);
+  if (name === undefined || source === undefined || table?.committed === undefined) return false;
+  const { topic, partition, topicId } = source;
+  // Commits do not say of which incarnation of a topic their ranges are.
+  const others = [...table.marks.keys()].flatMap((writerId) => parseWriterId(writerId, pipeline) ?? []);
+  if (others.some((other) => other.topic === topic && other.partition === partition && other.topicId !== topicId)) return false;
+  return (await table.committed(signal)).hasNoLetters(topic, partition, name.offset) === true;
+}
+
 /** What a person does about it. */
 export function refusalText(why: ReplayRefusal): string {
   switch (why) {
@@ -56,6 +79,8 @@ export function refusalText(why: ReplayRefusal): string {
       return 'the letter holds a whole batch that could not be opened: let the producer send its records again';
     case 'not-passed':
       return 'its table has no commit behind the record yet, so the record is still to be read from its topic: let the pipeline run first';
+    case 'accepted':
+      return 'its table has taken the record since: the commit that covers it has no dead letter; if it is known not to be a row, name the letter with --again';
     case 'too-large':
       return 'the replay topic does not take it: raise max.message.bytes of that topic';
     default:

@@ -5,7 +5,7 @@ import type { KafkaClient, TransactionalProducer } from '../../kafka/client.ts';
 import { parseWriterId } from '../../protocol/source-offsets.ts';
 import { maxMessageBytesOf } from '../max-message-bytes.ts';
 import { untilVisible } from '../visible-end.ts';
-import { judgeLetter, type LetterVerdict, type ReplayRefusal, type ReplayTable } from './judge-letter.ts';
+import { isAccepted, judgeLetter, type LetterVerdict, type ReplayRefusal, type ReplayTable } from './judge-letter.ts';
 import { type LetterFilter, readLetter, readLetters } from './read-letters.ts';
 import { type Replay, ReplayParcel } from './replay-parcel.ts';
 import { ReplayedLetters, readReplayed } from './replayed-letters.ts';
@@ -131,7 +131,7 @@ class Replaying {
 
   async replay(
     letters: AsyncIterable<StoredLetter> | Iterable<StoredLetter>,
-    { limit = Number.POSITIVE_INFINITY }: ReplayRequest,
+    { limit = Number.POSITIVE_INFINITY, again }: ReplayRequest,
     signal: AbortSignal | undefined,
   ): Promise<ReplayReport> {
     let taken = 0;
@@ -142,7 +142,9 @@ class Replaying {
       if (before !== undefined && verdict.kind !== 'other-pipeline') {
         this.#report.replayedBefore += 1;
         await this.#tell(letter, { kind: 'replayed-before', at: before });
-      } else if (await this.#take(letter, verdict)) taken += 1;
+      } else if (verdict.kind === 'replay' && !again && (await isAccepted(letter, this.#to, signal)))
+        await this.#refuse(letter, 'accepted');
+      else if (await this.#take(letter, verdict)) taken += 1;
       if (taken >= limit) break;
     }
     await this.#flush();

@@ -13,7 +13,7 @@ it('the guide has the cure of every reason', () => {
 
 it('the guide has every refusal of a replay with its cure', () => {
   const guide = readFileSync(new URL('../../../../docs/guides/dead-letters.md', import.meta.url), 'utf8');
-  const whys = ['no-id', 'no-table', 'not-whole', 'unopened-batch', 'not-passed', 'too-large'] as const;
+  const whys = ['no-id', 'no-table', 'not-whole', 'unopened-batch', 'not-passed', 'accepted', 'too-large'] as const;
   for (const why of whys) expect(guide).toContain(`- \`${why}\`: ${refusalText(why)}\n`);
 });
 

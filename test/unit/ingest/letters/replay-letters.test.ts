@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../src/base/errors.ts';
 import { SeededRandom } from '../../../../src/base/seeded-random.ts';
 import { DeadLetterTopic } from '../../../../src/ingest/dead-letter-topic.ts';
+import { CommittedRanges } from '../../../../src/ingest/letters/committed-ranges.ts';
 import type { ReplayTable } from '../../../../src/ingest/letters/judge-letter.ts';
 import { readLetters } from '../../../../src/ingest/letters/read-letters.ts';
 import {
@@ -14,6 +15,7 @@ import {
 import { readReplayed } from '../../../../src/ingest/letters/replayed-letters.ts';
 import type { StoredLetter } from '../../../../src/ingest/letters/stored-letter.ts';
 import type { KafkaClient, KafkaRecord, TransactionalProducer } from '../../../../src/kafka/client.ts';
+import { printAccounting } from '../../../../src/protocol/commit-accounting.ts';
 import { type ReplayedRecord, replayedOf } from '../../../../src/protocol/replayed-record.ts';
 import type { RejectedRecord } from '../../../../src/protocol/sealed-batch.ts';
 import { writerIdOf } from '../../../../src/protocol/source-offsets.ts';
@@ -179,6 +181,29 @@ describe('replaying dead letters', () => {
       [6n, 'not-passed'],
       [5n, 'replayed'],
     ]);
+  });
+
+  it('leaves letters alone whose records their table has taken since, unless they are named again', async () => {
+    const bench = new Bench();
+    for (const offset of [1n, 2n, 3n]) await bench.write(offset);
+    const commit = (from: bigint, until: bigint, deadLettered: number): { readonly userMetadata: string } => ({
+      userMetadata: printAccounting({
+        pipeline: 'p',
+        ranges: [{ topic: 'orders', partition: 0, from, until }],
+        ...{ records: 1, rows: 1, deadLettered, filtered: 0 },
+      }),
+    });
+    const committed = (): Promise<CommittedRanges> => Promise.resolve(new CommittedRanges([commit(2n, 3n, 0), commit(1n, 2n, 1)], 'p'));
+    const table = { tableId: 'id-t', marks: bench.tables.get('t')?.marks ?? new Map<string, bigint>(), committed };
+    bench.tables.set('t', table);
+    // Of the third nothing is known any more.
+    expect(await bench.replay()).toEqual({ replayed: 2, replayedBefore: 0, otherPipelines: 0, refused: 1 });
+    expect(bench.told[0]).toEqual([2n, { kind: 'refused', why: 'accepted' }]);
+    // Commits of another incarnation of the topic may be those.
+    bench.tables.set('t', { ...table, marks: new Map([...table.marks, ['p:orders:0:c:second', 9n]]) });
+    expect(await bench.replay({ dryRun: true })).toMatchObject({ replayed: 1, replayedBefore: 2 });
+    bench.tables.set('t', table);
+    expect(await bench.replay({ places: [{ partition: 0, offset: 2n }], again: true })).toMatchObject({ replayed: 1, refused: 0 });
   });
 
   it('goes on where a replay ended between two transactions, and in one whose answer was lost', async () => {
