@@ -19,7 +19,7 @@ export interface JsonEventMembers {
   readonly deleted: (deleted: boolean) => void;
 }
 
-const known = ['before', 'after', 'source', 'transaction', 'op', 'ts_ms', 'ts_us', 'ts_ns', 'status', 'id'] as const;
+const known = ['before', 'after', 'source', 'transaction', 'op', 'ts_ms', 'ts_us', 'ts_ns', 'status', 'id', 'schema', 'payload'] as const;
 type Known = (typeof known)[number];
 
 /** A change event of Debezium in JSON: the row of it, after the change or, where it was deleted, before. */

@@ -35,5 +35,9 @@ export function outcomeOf(seen: SeenOfEvent): EventOutcome {
 function withoutOperation(seen: SeenOfEvent): EventOutcome {
   if (seen.has('ts_ms') && seen.memberCount === 1) return { noRow: 'heartbeat' };
   if (seen.has('status') && seen.has('id') && !seen.after && !seen.before) return { noRow: 'transaction' };
+  if (seen.has('schema') && seen.has('payload'))
+    return {
+      fault: 'is no event of Debezium but has one in its "payload", beside its "schema": set value.format of the route to connect-json',
+    };
   return { fault: 'is no event of Debezium: it has no "op"' };
 }

@@ -65,7 +65,7 @@ function jsonRejection(cursor: JsonCursor, start: number): Rejection {
   const at = `at byte ${failure.from - start}`;
   switch (failure.reason) {
     case 'invalid-json':
-      return { reason: failure.reason, message: `${place}not valid JSON ${at}: ${failure.detail}` };
+      return { reason: failure.reason, message: `${place}not valid JSON ${at}: ${framed(cursor.bytes, start) ?? failure.detail}` };
     case 'invalid-utf8':
       return { reason: failure.reason, message: `${place}the text ${at} ${failure.detail}` };
     case 'too-deep':
@@ -78,4 +78,13 @@ function jsonRejection(cursor: JsonCursor, start: number): Rejection {
       return { reason: failure.reason, message, ...(failure.reason === 'missing-required' ? { missing: columnName(cursor.path) } : {}) };
     }
   }
+}
+
+const framedFrom = 5;
+
+/** What is seen most often in place of JSON. `undefined`: something else. */
+function framed(bytes: Uint8Array, start: number): string | undefined {
+  if (bytes[start] !== 0) return undefined;
+  const cure = bytes[start + framedFrom] === OPEN_BRACE ? 'schemaId of the route to prefix' : 'format of the route to what follows it';
+  return `it begins with the byte 0 and the id of a schema, as serializers with a registry write it; set value.${cure}`;
 }

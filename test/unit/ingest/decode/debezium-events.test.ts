@@ -51,6 +51,18 @@ describe('an event of Debezium in JSON', () => {
     ['{"status":"BEGIN","id":"9","event_count":null,"data_collections":null,"ts_ms":5}', 'transaction'],
     ['{}', 'the payload is no event of Debezium: it has no "op"'],
     ['{"id":1}', 'the payload is no event of Debezium: it has no "op"'],
+    [
+      '{"schema":{},"payload":{"op":"c","after":{"id":1}}}',
+      'the payload is no event of Debezium but has one in its "payload", beside its "schema": set value.format of the route to connect-json',
+    ],
+    [
+      '\u0000\u0000\u0000\u0000\u0007{"op":"c","after":{"id":1}}',
+      'not valid JSON at byte 0: it begins with the byte 0 and the id of a schema, as serializers with a registry write it; set value.schemaId of the route to prefix',
+    ],
+    [
+      '\u0000\u0000\u0000\u0000\u0007\u0002',
+      'not valid JSON at byte 0: it begins with the byte 0 and the id of a schema, as serializers with a registry write it; set value.format of the route to what follows it',
+    ],
     ['{"op":"x","after":{"id":1}}', 'the payload is no event of Debezium: its operation "x" is none of c, u, d, r, t and m'],
     ['{"op":"c","before":{"id":1}}', 'the payload is no event of Debezium: its operation is "c" and it has no "after"'],
     ['{"op":"d","after":{"id":1}}', 'the payload is no event of Debezium: its operation is "d" and it has no "before"'],
