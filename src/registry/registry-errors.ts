@@ -1,11 +1,16 @@
 import { ServiceError, serviceError } from '../base/errors.ts';
 import type { HttpFailures } from '../base/http-exchange.ts';
 
+const certificateHint =
+  'let NODE_EXTRA_CA_CERTS name a file with the authority that signed the registry’s certificate, and schemaRegistry.url the host that it is for';
 const hint = 'check that the registry runs, and schemaRegistry.url';
 
 export const registryFailures: HttpFailures = {
   unavailable: (detail, cause) =>
-    serviceError.unavailable('REGISTRY_UNAVAILABLE', `the schema registry does not answer: ${detail}`, { hint, cause }),
+    serviceError.unavailable('REGISTRY_UNAVAILABLE', `the schema registry does not answer: ${detail}`, {
+      hint: /certificate/i.test(detail) ? certificateHint : hint,
+      cause,
+    }),
   outcomeUnknown: (detail, cause) =>
     serviceError.unavailable('REGISTRY_UNAVAILABLE', `the schema registry did not answer: ${detail}`, { hint, cause }),
   invalidAnswer: (shown, problem) =>

@@ -90,6 +90,13 @@ describe('a schema registry', () => {
     await expect(registry.schema('ids/7')).rejects.toMatchObject({ code, kind: 'unavailable', message });
   });
 
+  it('whose certificate nobody here knows says how it gets known', async () => {
+    const untrusted = Object.assign(new TypeError('fetch failed'), { cause: new Error('self-signed certificate') });
+    const { registry } = registryWith({ '/schemas/ids/7': untrusted });
+    const hint = expect.stringContaining('NODE_EXTRA_CA_CERTS') as string;
+    await expect(registry.schema('ids/7')).rejects.toMatchObject({ code: 'REGISTRY_UNAVAILABLE', hint });
+  });
+
   it('gets its credentials, and follows nobody else with them', async () => {
     for (const [auth, header] of [
       [{ kind: 'basic', username: 'key', password: new Secret('pass') }, 'Basic a2V5OnBhc3M='],
