@@ -9,7 +9,7 @@ import { type BatchRange, countRejected, type RejectedRecord, type SealedBatch }
 import type { DeadLetterIncarnations } from './dead-letter-incarnations.ts';
 import { type DeadLetter, deadLetterIdOf, deadLetterParcels } from './dead-letter-record.ts';
 import { type DeadLetterWriter, DeadLetterWriters, type LetterSource, maxOpenWriters, type SourceLetters } from './dead-letter-writers.ts';
-import { defaultMaxMessageBytes, leastMaxMessageBytes, maxMessageBytesOf } from './max-message-bytes.ts';
+import { defaultMaxMessageBytes, leastMaxMessageBytes, maxMessageBytesIn, topicConfigOf } from './max-message-bytes.ts';
 import type { OversizePolicy, RejectPolicy } from './settings.ts';
 
 export interface DeadLetterOptions {
@@ -160,8 +160,12 @@ export class DeadLetterTopic implements DeadLetterSink {
     if (this.#partitionCount !== undefined) return;
     const { kafka, topic, partitions } = this.#options;
     await kafka.admin.ensureTopics([{ topic, partitions }]);
-    this.#partitionCount = (await kafka.admin.partitionCount(topic)) ?? partitions;
-    this.#maxMessageBytes = await maxMessageBytesOf(kafka, topic);
+    const partitionCount = (await kafka.admin.partitionCount(topic)) ?? partitions;
+    const config = await topicConfigOf(kafka, topic);
+    const policy = config?.get('cleanup.policy') ?? '';
+    if (policy.includes('compact')) throw compacted(this.#options, policy);
+    this.#maxMessageBytes = maxMessageBytesIn(config);
+    this.#partitionCount = partitionCount;
   }
 }
 
@@ -177,6 +181,17 @@ function suspended(table: string, reject: RejectedRecord): ServiceError {
           ? 'correct the expectation, or set its onFailure to reject or count; reading stands at this record'
           : 'correct the table definition, or set ingest.deadLetters.onReject to dead-letter or skip; reading stands at this record',
       context: { table, topic, partition, offset, until: unopened?.until, reason: reject.reason },
+    },
+  );
+}
+
+function compacted({ table, topic }: DeadLetterOptions, policy: string): ServiceError {
+  return serviceError.invalid(
+    'DEAD_LETTER_TOPIC_COMPACTED',
+    `table "${table}": the dead-letter topic "${topic}" has cleanup.policy=${policy}, which keeps one letter of each key and takes none without a key`,
+    {
+      hint: `kafka-configs.sh --bootstrap-server <host:port> --alter --entity-type topics --entity-name ${topic} --add-config cleanup.policy=delete, then start again; or name another topic in ingest.deadLetters.topic`,
+      context: { table, topic },
     },
   );
 }

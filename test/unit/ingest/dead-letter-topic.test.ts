@@ -173,6 +173,20 @@ describe('the dead-letter topic', () => {
     await expect(sink.write(batchFrom(0n), [reject(0, 1n)])).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
+  it('is refused when it is compacted, and taken when it is no more', async () => {
+    const bench = new Bench();
+    const sink = await bench.sink();
+    bench.broker.alterTopic('dead', { 'cleanup.policy': 'compact,delete' });
+    await expect(sink.write(batchFrom(0n), [reject(0, 1n)])).rejects.toMatchObject({
+      code: 'DEAD_LETTER_TOPIC_COMPACTED',
+      kind: 'invalid',
+      message: expect.stringContaining('"dead" has cleanup.policy=compact,delete') as string,
+    });
+    bench.broker.alterTopic('dead', { 'cleanup.policy': 'delete' });
+    await sink.write(batchFrom(0n), [reject(0, 1n)]);
+    expect(await bench.places()).toEqual(['0:1']);
+  });
+
   it('counts what is skipped, and stops loudly at the first record when it must suspend', async () => {
     const bench = new Bench();
     expect(await (await bench.sink({ policy: 'skip' })).write(batchFrom(0n), [reject(0, 1n), reject(0, 2n)])).toEqual({
