@@ -4,7 +4,7 @@ import { checkCatalogSettings } from '../catalog/open-iceberg-catalog.ts';
 import { schemaOfColumns } from '../ingest/column-settings.ts';
 import { RecordDecoder } from '../ingest/decode/record-decoder.ts';
 import { keyedDecoding } from '../ingest/keyed/deleted-keys.ts';
-import type { RouteSettings } from '../ingest/settings.ts';
+import { type RouteSettings, sharedPlace } from '../ingest/settings.ts';
 import { compileTransform } from '../ingest/transform/compile-transform.ts';
 import { isTransform } from '../ingest/transform/transform-settings.ts';
 import { duplicateColumn } from '../schema/duplicate-column.ts';
@@ -104,7 +104,8 @@ function routeChecks(
   const partitionColumns = isTransform(route) ? [] : definition.partitionColumns;
   const columnsPath =
     columns === undefined ? ['tables', config.tables.findIndex(({ name }) => name === route.table), 'columns'] : [...path, 'columns'];
-  const decoded = refusals(columnsPath, () => {
+  const placeOf = ({ code }: ServiceError): ConfigPath => (schemaFaults.has(code) ? schemaPlace(route) : columnsPath);
+  const decoded = refusals(placeOf, () => {
     const twice = columns === undefined ? undefined : duplicateColumn(record);
     if (twice !== undefined) throw serviceError.invalid('CONFIG_INVALID', `a second column is called "${twice}"`);
     // Refuses what it cannot decode to when it is made.
@@ -120,13 +121,23 @@ function routeChecks(
   );
 }
 
-function refusals(path: ConfigPath, check: () => unknown): readonly ConfigIssue[] {
+const schemaFaults: ReadonlySet<string> = new Set(['AVRO_SCHEMA_INVALID', 'AVRO_UNSUPPORTED', 'PROTOBUF_SCHEMA_INVALID']);
+
+/** Where the schema is that payloads are read by; of two nobody knows which it is. */
+function schemaPlace(route: RouteSettings): ConfigPath {
+  const { value, key } = route;
+  const [has, hasKey] = [value, key].map((encoding) => encoding !== undefined && ('schema' in encoding || 'reader' in encoding));
+  const shared = ['ingest', ...sharedPlace(route)];
+  return has === hasKey ? shared : [...shared, has === true ? 'value' : 'key'];
+}
+
+function refusals(path: ConfigPath | ((error: ServiceError) => ConfigPath), check: () => unknown): readonly ConfigIssue[] {
   try {
     check();
     return [];
   } catch (error) {
     if (!isServiceError(error, 'invalid') && !isServiceError(error, 'unsupported')) throw error;
-    return [issueOf(path, error)];
+    return [issueOf(typeof path === 'function' ? path(error) : path, error)];
   }
 }
 

@@ -245,6 +245,21 @@ describe('what is refused', () => {
     ],
     ['feeds: [{ table: nowhere }]', 'no table is called "nowhere"'],
     ['feedDefaults: { topicPrefix: "a b" }', '"a b" is no topic name'],
+    ...[
+      [`value: { format: avro, schemaId: none, schema: '{"type":"recrd"}' }`, 'value: the Avro schema of a route cannot be read'],
+      [
+        `value: { format: avro, schemaId: none, schema: '{"type":"record","name":"R","fields":[{"name":"a","type":["null","R"]}]}' }`,
+        'value: the schema: type R contains itself',
+      ],
+      [`value: { format: protobuf, schema: 'message M {', message: M }`, 'value: the Protobuf schema of a route cannot be read'],
+      [
+        `key: { format: protobuf, schema: 'syntax = "proto3"; message M {}', message: N }`,
+        'key: the Protobuf schema of a route has no message "N"',
+      ],
+    ].map(([part = '', problem = '']) => [
+      `tables: [{ name: t, columns: [{ name: a, type: long }, { name: b, type: string, from: key, member: x }] }]\ningest: { routes: [{ topics: [t], table: t, ${part} }] }`,
+      `ingest.routes[0].${problem}`,
+    ]),
   ])('%s', (yaml, problem) => {
     const error = loadError({ yaml: `pipeline: demo\n${yaml}` });
     expect(error.code).toBe('CONFIG_INVALID');
