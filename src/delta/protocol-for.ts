@@ -19,11 +19,13 @@ const newest = { reader: 3, writer: 7 } as const;
  * The weakest protocol that covers what the definition uses, what was asked for and what is in force: never less than `current`. Legacy
  * versions are taken where they say exactly that, because engines refuse what they do not know, even unused.
  *
- * @throws AnalysisException `DELTA_INVALID_PROTOCOL_VERSION` (KD004) for versions asked for that no table can have.
+ * @throws AnalysisException `DELTA_INVALID_PROTOCOL_VERSION` (KD004) for versions asked for that no table can have,
+ * `DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT`.
  */
 export function protocolFor(request: ProtocolRequest): ProtocolAction {
   const { current } = request;
   checkVersions(request.minReaderVersion, request.minWriterVersion);
+  if (current !== undefined) checkManualFeatures(current, request);
   const wanted = withRequired([
     ...(current === undefined ? ['appendOnly', 'invariants'] : supportedFeatures(current)),
     // A table that has a feature under the name it had before it was final has it.
@@ -194,5 +196,30 @@ function checkVersions(reader: number | undefined, writer: number | undefined): 
     message: `protocol version (${reader ?? 1},${writer ?? 1}) ${problem}`,
     parameters: { minReaderVersion: String(reader ?? ''), minWriterVersion: String(writer ?? '') },
     hint: 'the newest protocol version is (3,7)',
+  });
+}
+
+/** Features that a table which is there does not gain by the way: its readers would be locked out by a mere column. */
+const manual: ReadonlySet<string> = new Set(['timestampNtz']);
+
+/**
+ * Refuses a definition that needs such a feature, unless the table has it or it was asked for by name.
+ *
+ * @throws AnalysisException `DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT` (22000).
+ */
+function checkManualFeatures(current: ProtocolAction, request: ProtocolRequest): void {
+  const supported = supportedFeatures(current);
+  const missing = featuresUsedBy(request).filter(
+    (name) => manual.has(name) && !supported.includes(name) && request.features?.includes(name) !== true,
+  );
+  if (missing.length === 0) return;
+  throw new AnalysisException({
+    errorClass: 'DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT',
+    message:
+      `Your table schema requires manually enablement of the following table feature(s): ${missing.join(', ')}. To do this, run the following ` +
+      "command for each of features listed above: ALTER TABLE table_name SET TBLPROPERTIES ('delta.feature.feature_name' = 'supported'). " +
+      `Current supported feature(s): ${supported.join(', ')}.`,
+    parameters: { unsupportedFeatures: missing.join(', '), supportedFeatures: supported.join(', ') },
+    hint: missing.map((name) => `set 'delta.feature.${name}' = 'supported'`).join('; '),
   });
 }

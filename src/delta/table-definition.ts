@@ -6,6 +6,7 @@ import type { DomainMetadataAction, MetadataAction, ProtocolAction } from './act
 import { type ClusteringColumns, clusteringDomain } from './clustering.ts';
 import { assignMapping, withoutMapping } from './column-mapping/assign-mapping.ts';
 import { mappingKeys } from './column-mapping/physical-schema.ts';
+import { checkConstraints, statedConstraints } from './definition/check-constraints.ts';
 import { checkDefault } from './definition/check-default.ts';
 import { checkGenerated } from './definition/check-generated.ts';
 import { checkSchema } from './definition/check-schema.ts';
@@ -46,13 +47,15 @@ export interface FirstActions {
  */
 export function firstActions(table: string, definition: TableDefinition, given: GivenIdentity): FirstActions {
   const settings = takeProtocolSettings(definition.properties);
-  const configuration = canonicalProperties(settings.rest, given.arbitraryProperties);
+  const { constraints, others } = statedConstraints(settings.rest);
+  const configuration = { ...canonicalProperties(others, given.arbitraryProperties), ...constraints };
   const properties = deltaProperties(configuration, table);
   checkRetentions(properties);
   const partitionColumns = definition.partitionColumns.map((name) => ownSpelling(definition.schema, name));
   const mapped = (configuration[mappingKeys.mode]?.toLowerCase() ?? 'none') !== 'none';
   checkSchema(definition.schema, { partitionColumns, mapped, changeDataFeed: properties.changeDataFeed });
   checkGenerated(table, definition.schema);
+  checkConstraints(table, definition.schema, constraints);
   checkDefaults(definition.schema, settings, given.replaced?.protocol);
   const clustered = given.clusterBy !== undefined && given.clusterBy.length > 0;
   if (clustered && partitionColumns.length > 0) throw clusteredAndPartitioned();

@@ -2,6 +2,7 @@ import { AnalysisException } from '../base/analysis-exception.ts';
 import { holdsMap } from '../schema/holds-map.ts';
 import { sqlTypeName } from '../schema/sql-type.ts';
 import type { DataType, Field } from '../schema/types.ts';
+import { isComparable } from '../schema/variant-type.ts';
 import type { Expression } from './expression.ts';
 import { hasAggregate, someNode } from './expression-tree.ts';
 import { expressionType } from './expression-type.ts';
@@ -87,6 +88,15 @@ export function requireCondition(clause: ConditionClause, condition: Expression)
 
 /** @throws AnalysisException `GROUP_BY_AGGREGATE` 42903. */
 export function requireGroupKey(key: Expression): void {
+  const type = expressionType(key);
+  if (type !== undefined && !isComparable(type)) {
+    throw new AnalysisException({
+      errorClass: 'GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE',
+      message: `The expression cannot be used as a grouping expression because its data type "${sqlTypeName(type)}" is not an orderable data type.`,
+      hint: "group by what it holds: variant_get(v, '$.a', 'int')",
+      parameters: { dataType: `"${sqlTypeName(type)}"` },
+    });
+  }
   if (!hasAggregate(key)) return;
   throw new AnalysisException({
     errorClass: 'GROUP_BY_AGGREGATE',
@@ -108,15 +118,16 @@ export function requireCount(clause: 'LIMIT' | 'OFFSET', value: Expression): voi
   });
 }
 
-/** Rows are told apart by all their columns. @throws AnalysisException `UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE` 0A000. */
+/** Rows are told apart by all their columns. @throws AnalysisException `UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE`, `…_ON_VARIANT_TYPE` 0A000. */
 export function requireDistinctRows(fields: readonly Field[]): void {
-  const found = fields.find(({ type }) => holdsMap(type));
+  const found = fields.find(({ type }) => holdsMap(type) || !isComparable(type));
   if (found === undefined) return;
+  const kind = holdsMap(found.type) ? 'MAP' : 'VARIANT';
   throw new AnalysisException({
-    errorClass: 'UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE',
+    errorClass: `UNSUPPORTED_FEATURE.SET_OPERATION_ON_${kind}_TYPE`,
     kind: 'unsupported',
-    message: `Cannot have MAP type columns in DataFrame which calls set operations (INTERSECT, EXCEPT, etc.), but the type of column \`${found.name}\` is "${sqlTypeName(found.type)}".`,
-    hint: 'compare map_entries of it',
+    message: `Cannot have ${kind} type columns in DataFrame which calls set operations (INTERSECT, EXCEPT, etc.), but the type of column \`${found.name}\` is "${sqlTypeName(found.type)}".`,
+    hint: kind === 'MAP' ? 'compare map_entries of it' : "compare what it holds: variant_get(v, '$.a', 'int')",
     parameters: { colName: `\`${found.name}\``, dataType: `"${sqlTypeName(found.type)}"` },
   });
 }

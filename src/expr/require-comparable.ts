@@ -16,6 +16,17 @@ export function requireComparable(type: DataType | undefined): void {
   throw notOrdered(type, "compare what they hold: variant_get(v, '$.a', 'int')");
 }
 
+/** @throws AnalysisException `EXPRESSION_TYPE_IS_NOT_ORDERABLE` (42822) for what rows cannot be divided by. */
+export function requirePartitionKey(type: DataType | undefined): void {
+  if (type === undefined || isComparable(type)) return;
+  throw new AnalysisException({
+    errorClass: 'EXPRESSION_TYPE_IS_NOT_ORDERABLE',
+    message: `A column expression cannot be sorted because its type "${sqlTypeName(type)}" is not orderable.`,
+    hint: "divide by what it holds: variant_get(v, '$.a', 'int')",
+    parameters: { exprType: `"${sqlTypeName(type)}"` },
+  });
+}
+
 function notOrdered(type: DataType, hint: string): AnalysisException {
   return new AnalysisException({
     errorClass: 'DATATYPE_MISMATCH.INVALID_ORDERING_TYPE',

@@ -28,8 +28,8 @@ export interface RowTarget {
   isComputed(field: Field): boolean;
   /** Why conditions and values may not ask queries; `undefined`: they may. */
   readonly refusalOfQueries?: ((command: RowCommand) => AnalysisException) | undefined;
-  /** Why a column (or struct member) cannot be assigned to; `undefined`: it can. */
-  refusalOfAssignment(field: Field): AnalysisException | undefined;
+  /** Why a column (or struct member) cannot be given a value by a clause; `undefined`: it can. */
+  refusalOfAssignment(field: Field, action: 'insert' | 'update'): AnalysisException | undefined;
 }
 
 /** Refusals under the names that users of the table's format know them by. */

@@ -7,9 +7,8 @@ import { type ClusteringColumns, clusteringColumnsOf, clusteringDomain } from '.
 import { assignMapping } from '../column-mapping/assign-mapping.ts';
 import { mappingKeys } from '../column-mapping/physical-schema.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
-import { type FeatureUse, featuresUsedBy } from '../feature-catalogue.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
-import { protocolFor, sameProtocol, supportedFeatures } from '../protocol-for.ts';
+import { protocolFor, sameProtocol } from '../protocol-for.ts';
 import { printSchemaString } from '../schema-json.ts';
 import { checkRowsWritable } from '../table-features.ts';
 import { commitTransaction } from '../transaction/commit-transaction.ts';
@@ -191,7 +190,6 @@ function protocolOf(base: DeltaSnapshot, planned: PlannedChange, metadata: Chang
     configuration: metadata?.action.configuration ?? base.properties,
     clustered: planned.clustered ?? isClustered(base),
   };
-  checkManualFeatures(base.protocol, use, planned.features ?? []);
   const protocol = protocolFor({
     ...use,
     current: base.protocol,
@@ -200,27 +198,4 @@ function protocolOf(base: DeltaSnapshot, planned: PlannedChange, metadata: Chang
     minWriterVersion: planned.minWriterVersion,
   });
   return sameProtocol(protocol, base.protocol) ? undefined : protocol;
-}
-
-/** Features that a table which is there does not gain by the way: its readers would be locked out by a mere column. */
-const manual: ReadonlySet<string> = new Set(['timestampNtz']);
-
-/**
- * Refuses a definition that needs such a feature, unless the table has it or it was asked for by name.
- *
- * @throws AnalysisException `DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT` (22000).
- */
-function checkManualFeatures(current: ProtocolAction, use: FeatureUse, asked: readonly string[]): void {
-  const supported = supportedFeatures(current);
-  const missing = featuresUsedBy(use).filter((name) => manual.has(name) && !supported.includes(name) && !asked.includes(name));
-  if (missing.length === 0) return;
-  throw new AnalysisException({
-    errorClass: 'DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT',
-    message:
-      `Your table schema requires manually enablement of the following table feature(s): ${missing.join(', ')}. To do this, run the following ` +
-      "command for each of features listed above: ALTER TABLE table_name SET TBLPROPERTIES ('delta.feature.feature_name' = 'supported'). " +
-      `Current supported feature(s): ${supported.join(', ')}.`,
-    parameters: { unsupportedFeatures: missing.join(', '), supportedFeatures: supported.join(', ') },
-    hint: missing.map((name) => `set 'delta.feature.${name}' = 'supported'`).join('; '),
-  });
 }

@@ -52,8 +52,7 @@ export function renameColumn(snapshot: DeltaSnapshot, change: ChangeOf<'rename-c
   checkNothingDependsOn(snapshot, found.path, 'rename');
   const parent = found.path.slice(0, -1);
   const target = [...parent, change.to];
-  const sameColumn = change.to.toLowerCase() === found.field.name.toLowerCase();
-  if (!sameColumn && hasColumn(snapshot.schema, target)) throw fieldExists('rename', target, snapshot.schema);
+  if (hasColumn(snapshot.schema, target)) throw fieldExists('rename', target, snapshot.schema);
   const schema = withFieldAt(snapshot.schema, found.path, (field) => ({ ...field, name: change.to }));
   const topLevel = parent.length === 0;
   return {

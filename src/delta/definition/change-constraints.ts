@@ -1,15 +1,13 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { assert } from '../../base/assert.ts';
-import { bindExpression } from '../../expr/bind-expression.ts';
-import { requireCondition } from '../../expr/clause-rules.ts';
 import type { Expression } from '../../expr/expression.ts';
-import { expressionType } from '../../expr/expression-type.ts';
 import { statementTime } from '../../expr/time-zone.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { conditionCheck } from '../files/checked-rows.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import { fileScanOf } from '../scan/file-scan.ts';
 import { selectFiles } from '../scan/select-files.ts';
+import { requireRowCondition } from './check-constraints.ts';
 import { constraintPrefix } from './dependent-columns.ts';
 import type { PlannedChange } from './planned-change.ts';
 
@@ -29,7 +27,7 @@ export async function addConstraint(
   const present = constraintKey(snapshot, change.name);
   if (present !== undefined) throw alreadyThere(change.name, snapshot.properties[present] ?? '');
   const now = statementTime(context);
-  requireRowCondition(change, snapshot);
+  requireRowCondition(change, snapshot.schema);
   const check = conditionCheck({ name: change.name, condition: change.condition, text: change.text }, snapshot.schema, now);
   const broken = snapshot.fileCount === 0 ? 0n : await brokenRows(context, snapshot, check.broken, signal);
   if (broken > 0n) throw violated(context, change.text, broken);
@@ -58,24 +56,6 @@ export function dropConstraint(
     operationParameters: { name: change.name, expr: snapshot.properties[key], existed: 'true' },
     configuration: Object.fromEntries(Object.entries(snapshot.properties).filter(([other]) => other !== key)),
   };
-}
-
-/** Other engines would refuse to write a table whose constraint is none. */
-function requireRowCondition(
-  change: { readonly name: string; readonly condition: Expression; readonly text: string },
-  { schema }: DeltaSnapshot,
-): void {
-  const bound = bindExpression(change.condition, [{ schema }]);
-  const type = expressionType(bound);
-  if (type === undefined || type.kind === 'boolean' || type.kind === 'void') {
-    requireCondition('WHERE', bound);
-    return;
-  }
-  throw new AnalysisException({
-    errorClass: 'DELTA_NON_BOOLEAN_CHECK_CONSTRAINT',
-    message: `CHECK constraint '${change.name}' (${change.text}) should be a boolean expression.`,
-    parameters: { name: change.name, expr: change.text },
-  });
 }
 
 function constraintKey(snapshot: DeltaSnapshot, name: string): string | undefined {

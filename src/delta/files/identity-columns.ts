@@ -64,11 +64,14 @@ export function withMark(field: Field, mark: bigint): Field {
 
 /** @throws AnalysisException `DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED` (42808). */
 export function refuseExplicitValues(column: IdentityColumn): void {
-  if (column.allowsExplicit) return;
-  throw new AnalysisException({
+  if (!column.allowsExplicit) throw explicitValues(column.name);
+}
+
+export function explicitValues(colName: string): AnalysisException {
+  return new AnalysisException({
     errorClass: 'DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED',
-    message: `Providing values for GENERATED ALWAYS AS IDENTITY column ${column.name} is not supported.`,
-    parameters: { colName: column.name },
+    message: `Providing values for GENERATED ALWAYS AS IDENTITY column ${colName} is not supported.`,
+    parameters: { colName },
     hint: 'leave the column out of the rows; the table numbers them',
   });
 }

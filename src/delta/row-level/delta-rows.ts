@@ -72,7 +72,8 @@ export async function openDeltaRows(
   const { signal } = request;
   const startedMs = context.clock.now();
   const base = await context.refresh(signal);
-  if (base.settings.appendOnly) throw appendOnlyError(context.name);
+  // A MERGE may add rows alone: what it takes out is known once it is committed.
+  if (base.settings.appendOnly && command !== 'merge') throw appendOnlyError(context.name);
   if (isAlreadyWritten(base, request)) return undefined;
   const target = evolve?.(base) ?? { snapshot: base, actions: [] };
   const { name, clock } = context;

@@ -6,6 +6,7 @@ import { describeType } from '../../schema/describe-type.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { Field } from '../../schema/types.ts';
 import { conversionCheck } from '../files/conversion-errors.ts';
+import { explicitValues } from '../files/identity-columns.ts';
 import { storedExpression } from '../files/stored-expression.ts';
 
 /** What a Delta table decides about values and errors of row operations. */
@@ -22,7 +23,11 @@ export function deltaRowTarget(name: string): RowTarget {
     },
     isComputed: (field) => field.metadata?.['delta.generationExpression'] !== undefined || isIdentity(field),
     refusalOfQueries: (command) => queriesAsked(command),
-    refusalOfAssignment: (field) => (isIdentity(field) ? identityAssigned(field) : undefined),
+    refusalOfAssignment: (field, action) => {
+      if (!isIdentity(field)) return undefined;
+      if (action === 'update') return identityAssigned(field);
+      return field.metadata?.['delta.identity.allowExplicitInsert'] === true ? undefined : explicitValues(field.name);
+    },
   };
 }
 

@@ -136,7 +136,19 @@ function toVariant(value: string, from: DataType | undefined): string {
   if (from?.kind === 'string') return `${variantFunctions.parse}(CAST(to_json(${value}) AS VARCHAR))`;
   if (from?.kind === 'boolean' || isIntegral(from) || from?.kind === 'decimal')
     return `${variantFunctions.parse}(CAST(${value} AS VARCHAR))`;
+  if (from?.kind === 'list' && isToldByJson(from)) return `${variantFunctions.parse}(CAST(to_json(${value}) AS VARCHAR))`;
   throw neverCast(from ?? { kind: 'void' }, { kind: 'variant' }, 'make JSON of it: parse_json(to_json(value))');
+}
+
+/** Whether a value's JSON says all of it, its type too. */
+function isToldByJson(type: DataType): boolean {
+  if (type.kind === 'list') return isToldByJson(type.element);
+  return type.kind === 'boolean' || type.kind === 'string' || isIntegral(type);
+}
+
+/** Whether values of the type are cast to variants. */
+export function becomesVariant(type: DataType): boolean {
+  return type.kind === 'decimal' || isToldByJson(type);
 }
 
 const instants: ReadonlySet<string> = new Set(['date', 'timestamp', 'timestamp_ntz']);

@@ -7,6 +7,7 @@ import { isSame } from '../functions/common-argument.ts';
 import { checkCall } from '../functions.ts';
 import { requireParameterTypes } from '../parameter-types.ts';
 import { printBound } from '../print-expression.ts';
+import { requireComparable, requirePartitionKey } from '../require-comparable.ts';
 import type { ZoneRule } from '../time-zone.ts';
 import { castSql } from './cast-sql.ts';
 import { type ComparedOptions, comparedOperands } from './compared-operands.ts';
@@ -17,6 +18,9 @@ export { columnPathSql, literalSql, quoteName, sqlText, typeSql } from './engine
 
 /** The engine's SQL of a column: its path in the schema's spelling and the alias it was bound to. */
 export type ColumnSql = (path: readonly string[], qualifier: string | undefined) => string;
+
+/** Aggregates that order their argument. */
+const orderedBy: ReadonlySet<string> = new Set(['min', 'max']);
 
 /** Longer SQL of one expression is refused. In UTF-16 units. */
 const maxSqlLength = 8 * 1024 * 1024;
@@ -178,6 +182,7 @@ class SqlPrinter {
     const indexed = ['transform', 'filter'].includes(call.name.toLowerCase());
     const given = call.arguments.map(expressionType);
     if (spec.takes !== undefined) requireParameterTypes(call, spec.takes, given);
+    if (call.distinct === true || orderedBy.has(call.name.toLowerCase())) requireComparable(given[0]);
     const types = argumentTypes(spec, call);
     const args = call.arguments.map((part, index) => {
       if (part.kind === 'lambda') return this.#lambda(part, parameters, indexed);
@@ -204,6 +209,7 @@ class SqlPrinter {
 
   #window({ partitionBy, orderBy, frame }: Window, parameters: Parameters): string {
     const print = (part: Expression): string => this.print(part, parameters);
+    for (const key of partitionBy) requirePartitionKey(expressionType(key));
     const keys = orderBy.map(({ expression, descending, nullsFirst = !descending }) =>
       sortKeySql(print(expression), descending, nullsFirst),
     );

@@ -28,11 +28,11 @@ type UnknownColumn = (path: readonly string[]) => AnalysisException;
 export function assignedColumns(
   table: RowTarget,
   schema: StructType,
-  given: { readonly assignments: readonly Assignment[]; readonly unknown: UnknownColumn },
+  given: { readonly assignments: readonly Assignment[]; readonly unknown: UnknownColumn; readonly action?: 'insert' | 'update' },
 ): readonly AssignedColumn[] {
-  const { assignments, unknown } = given;
+  const { assignments, unknown, action = 'update' } = given;
   const root: Members = { kind: 'members', members: new Map() };
-  for (const { target, value } of assignments) place(root, schema, { table, target, value, unknown, all: assignments });
+  for (const { target, value } of assignments) place(root, schema, { table, target, value, unknown, action, all: assignments });
   return schema.fields.flatMap((field) => {
     const value = root.members.get(field.name);
     return value === undefined ? [] : [{ field, value }];
@@ -47,6 +47,7 @@ interface Members {
 interface Placing {
   readonly table: RowTarget;
   readonly target: readonly string[];
+  readonly action: 'insert' | 'update';
   readonly value: Expression;
   readonly unknown: UnknownColumn;
   readonly all: readonly Assignment[];
@@ -63,7 +64,7 @@ function place(root: Members, schema: StructType, placing: Placing): void {
     if (type.kind !== 'struct') throw placing.table.errors.memberOfNoStruct(placing.target.slice(0, depth), type);
     const field = fieldNamed(type.fields, name);
     if (field === undefined) throw depth === 0 ? placing.unknown(placing.target) : unknownMember(type, name);
-    const refusal = placing.table.refusalOfAssignment(field);
+    const refusal = placing.table.refusalOfAssignment(field, placing.action);
     if (refusal !== undefined) throw refusal;
     const present = node.members.get(field.name);
     if (depth === placing.target.length - 1) {

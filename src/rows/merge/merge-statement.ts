@@ -163,7 +163,7 @@ function assignmentsOf(table: RowTarget, clause: MergeClause, place: ClausePlace
     const unknown = (path: readonly string[]): AnalysisException =>
       table.errors.unresolvedInMerge(path.join('.'), { clause: 'UPDATE clause', sides: [] });
     return {
-      assigned: assignedColumns(table, target.schema, { assignments: starAssignments(table, place), unknown }),
+      assigned: assignedColumns(table, target.schema, { assignments: starAssignments(table, place), unknown, action: clause.action }),
       scope: 'onlySource',
       lacking: lackingMembers(table, target, clause.action === 'update'),
     };
@@ -173,7 +173,7 @@ function assignmentsOf(table: RowTarget, clause: MergeClause, place: ClausePlace
   const unknown = (path: readonly string[]): AnalysisException =>
     table.errors.unresolvedInMerge(path.join('.'), { clause: `${place.label} clause`, sides: [scopes.target] });
   return {
-    assigned: assignedColumns(table, target.schema, { assignments, unknown }),
+    assigned: assignedColumns(table, target.schema, { assignments, unknown, action: clause.action }),
     scope,
     lacking: lackingMembers(table, target, false),
   };
@@ -190,7 +190,7 @@ function starAssignments(table: RowTarget, place: ClausePlace): readonly Assignm
   return target.schema.fields.flatMap((field): readonly Assignment[] => {
     const from = fieldNamed(scopes.source.schema.fields, field.name);
     if (from !== undefined) return [{ target: [field.name], value: { kind: 'column', path: [from.name] } }];
-    if (target.evolving || table.isComputed(field)) return [];
+    if (target.evolving) return [];
     throw table.errors.unresolvedInMerge(field.name, { clause: `${place.label} clause`, sides: [scopes.source] });
   });
 }

@@ -1,4 +1,4 @@
-import { castSql, isPlainCast } from '../../expr/sql/cast-sql.ts';
+import { becomesVariant, castSql, isPlainCast } from '../../expr/sql/cast-sql.ts';
 import { sqlText, typeSql } from '../../expr/sql/engine-sql.ts';
 import type { ZoneRule } from '../../expr/time-zone.ts';
 import { fieldNamed } from '../../schema/column-path.ts';
@@ -180,6 +180,7 @@ function convertScalar(value: string, types: { readonly from: DataType; readonly
 
 function isTaken(rule: ConversionRule, from: DataType, to: DataType): boolean {
   if (rule === 'fit') return false;
+  if (rule === 'cast' && to.kind === 'variant') return becomesVariant(from);
   if (rule === 'cast' && (isPlainCast(from, to) || (nested.has(from.kind) && to.kind === 'string'))) return true;
   return castable(from, to) && !(rule === 'ansi' && from.kind === 'string' && !textOnly.has(to.kind));
 }

@@ -4,7 +4,7 @@ import { type ConditionClause, requireCondition, requireDistinctRows, requireGro
 import type { Expression, SortKey } from '../../expr/expression.ts';
 import { hasAggregate } from '../../expr/expression-tree.ts';
 import { expressionType } from '../../expr/expression-type.ts';
-import { requireComparable, requireOrdered } from '../../expr/require-comparable.ts';
+import { requireOrdered } from '../../expr/require-comparable.ts';
 import { columnPathSql, expressionSql } from '../../expr/sql/engine-sql.ts';
 import { type Analyzed, attributeColumn, type Nameable } from '../plan/analyzed.ts';
 import { exactColumn } from '../plan/exact-column.ts';
@@ -190,7 +190,6 @@ class Clauses {
   async #groupKey(key: Expression): Promise<Expression> {
     const place = positionOf(key, this.#outputs.length, 'GROUP BY');
     const bound = this.#outputs[place ?? -1]?.value ?? (await this.#bind(key, false));
-    requireComparable(expressionType(bound));
     requireGroupKey(bound);
     return bound;
   }

@@ -44,11 +44,11 @@ export async function createTable(context: StatementContext, statement: CreateTa
     signal,
   };
   const columns = [...(statement.columns ?? []), ...declared];
+  if (statement.mode === 'create-if-absent' && (await runtime.tables.find(reference, signal)) !== undefined) return noResult;
   if (statement.query === undefined) {
     await createTableCommand(runtime, { ...request, schema: { kind: 'struct', fields: columns } });
     return noResult;
   }
-  if (statement.mode === 'create-if-absent' && (await runtime.tables.find(reference, signal)) !== undefined) return noResult;
   await withRelation(
     runtime,
     queryPlan(context, statement.query),

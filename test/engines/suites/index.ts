@@ -1,5 +1,6 @@
 import { changedRows, changedRowsIceberg } from './changed-rows.ts';
 import { comparedValues, comparedValuesIceberg } from './compared-values.ts';
+import { deltaDefinitions } from './delta-definitions.ts';
 import { fromInserts, fromInsertsIceberg } from './from-inserts.ts';
 import { icebergDefinitions } from './iceberg-definitions.ts';
 import { deltaLengthLimits, icebergLengthLimits } from './length-limits.ts';
@@ -57,4 +58,5 @@ export const restatedSuites: readonly RestatedSuite[] = [
   fromInserts,
   fromInsertsIceberg,
   procedureArguments,
+  deltaDefinitions,
 ];

@@ -11,7 +11,7 @@ const msPerHour = 3_600_000;
  */
 export function vacuumRetentionMs(
   tableRetentionMs: number,
-  options: Pick<VacuumOptions, 'retentionHours' | 'allowShortRetention'>,
+  options: Pick<VacuumOptions, 'retentionHours' | 'allowShortRetention' | 'dryRun'>,
   table: string,
 ): number {
   const hours = options.retentionHours;
@@ -26,7 +26,9 @@ export function vacuumRetentionMs(
     });
   }
   const retentionMs = hours * msPerHour;
-  if (retentionMs < tableRetentionMs && options.allowShortRetention !== true) throw tooShort(tableRetentionMs / msPerHour, table);
+  // Nothing is deleted of what a dry run lists; of 0 hours Spark does not even list.
+  const isAllowed = options.allowShortRetention === true || (options.dryRun && hours > 0);
+  if (retentionMs < tableRetentionMs && !isAllowed) throw tooShort(tableRetentionMs / msPerHour, table);
   return retentionMs;
 }
 
