@@ -164,7 +164,7 @@ export class DeltaTable implements QueryableTable {
   }
 
   async keepLastRows(keyColumns: readonly string[], orderColumns: readonly string[], options: CommitOptions): Promise<bigint> {
-    const rows = await openDeltaRows(this.#context, 'delete', options);
+    const rows = await openDeltaRows(this.#context, 'update', options);
     return (await keepLastRows(rows, { keyColumns, orderColumns })).deletedRows;
   }
 

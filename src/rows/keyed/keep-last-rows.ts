@@ -2,6 +2,7 @@ import { quoteName } from '../../expr/sql/engine-sql.ts';
 import type { RowOperationResult } from '../../table/row-operations.ts';
 import { type HiddenNames, hiddenNames } from '../change/hidden-names.ts';
 import { rewriteFiles } from '../change/rewrite-files.ts';
+import type { RowClause } from '../change/rewrite-sql.ts';
 import { fileIndexSql, holdTarget, rowPositionSql } from '../change/target-scan.ts';
 import { countTouched } from '../merge/merge-touched-rows.ts';
 import { runRowOperation } from '../row-operation.ts';
@@ -15,7 +16,8 @@ interface KeyAndOrder {
 
 /**
  * Deletes all rows of each key but the last: by the order columns, a row without a value before all others; of equal rows the one in the file that was
- * added last, and there the one furthest back. Rows without a key stay. One version.
+ * added last, and there the one furthest back. Rows without a key stay. One version. Where the table records changes, the last row is told as updated,
+ * behind the deletes: who follows the changes by key would have no row of it otherwise.
  *
  * @throws what the table's commit throws: any row that others add meanwhile stands against it.
  */
@@ -30,11 +32,11 @@ async function planLastRows<File>(table: RowTable<File>, by: KeyAndOrder): Promi
   const files = await table.filesFor(undefined);
   if (files.length === 0) return undefined;
   const scan = await holdTarget(table, files, { withPositions: true });
-  const sql = earlierRows(scan.sql, { ...by, hidden, ranks: ranksOf(table, files) });
+  const sql = rowsOfRepeatedKeys(scan.sql, { ...by, hidden, ranks: ranksOf(table, files), tellsLast: table.recordsChanges });
   const long = { type: { kind: 'long' as const }, nullable: false };
   const fields = [hidden.file, hidden.position, hidden.clause].map((name) => ({ name, ...long }));
   const rows = await work.holding(work.engine.materialize({ sql, schema: { kind: 'struct', fields } }, work.signal));
-  const clauses = [{ kind: 'delete' }] as const;
+  const clauses: readonly RowClause[] = [{ kind: 'delete' }, { kind: 'update', values: new Map(), checks: [] }];
   const touched = await countTouched(work, { rows, files, hidden, clauses, carried: [] });
   if (touched === undefined) return undefined;
   const scannedMs = work.clock.monotonicMs();
@@ -48,7 +50,7 @@ async function planLastRows<File>(table: RowTable<File>, by: KeyAndOrder): Promi
   return {
     condition: undefined,
     readFiles: files,
-    updatedRows: 0n,
+    updatedRows: touched.rowsByClause[1] ?? 0n,
     deletedRows: touched.rowsByClause[0] ?? 0n,
     insertedRows: 0n,
     copiedRows: 0n,
@@ -65,10 +67,16 @@ function ranksOf<File>(table: RowTable<File>, files: readonly File[]): readonly 
   return ranks;
 }
 
-/** Keys of one row are left out first: ordering the rows of a key is for the few that have several. */
-function earlierRows(
+/** All but the last row of each key as clause 0, the last one as clause 1. Keys of one row are left out first: ordering is for the few that have several. */
+function rowsOfRepeatedKeys(
   scan: string,
-  { keyColumns, orderColumns, hidden, ranks }: KeyAndOrder & { readonly hidden: HiddenNames; readonly ranks: readonly number[] },
+  {
+    keyColumns,
+    orderColumns,
+    hidden,
+    ranks,
+    tellsLast,
+  }: KeyAndOrder & { readonly hidden: HiddenNames; readonly ranks: readonly number[]; readonly tellsLast: boolean },
 ): string {
   const keys = keyColumns.map(quoteName).join(', ');
   const same = keyColumns.map((name) => `t.${quoteName(name)} = k.${quoteName(name)}`).join(' AND ');
@@ -79,10 +87,11 @@ function earlierRows(
     `t.${rowPositionSql} DESC`,
   ];
   const ofKey = keyColumns.map((name) => `t.${quoteName(name)}`).join(', ');
+  const place = `row_number() OVER (PARTITION BY ${ofKey} ORDER BY ${order.join(', ')})`;
   const columns = [
     `t.${fileIndexSql}::BIGINT AS ${quoteName(hidden.file)}`,
     `t.${rowPositionSql}::BIGINT AS ${quoteName(hidden.position)}`,
-    `0::BIGINT AS ${quoteName(hidden.clause)}`,
+    `CASE WHEN ${place} > 1 THEN 0 ELSE 1 END::BIGINT AS ${quoteName(hidden.clause)}`,
   ];
-  return `SELECT ${columns.join(', ')} FROM (${scan}) t JOIN (${repeated}) k ON ${same} QUALIFY row_number() OVER (PARTITION BY ${ofKey} ORDER BY ${order.join(', ')}) > 1`;
+  return `SELECT ${columns.join(', ')} FROM (${scan}) t JOIN (${repeated}) k ON ${same}${tellsLast ? '' : ` QUALIFY ${place} > 1`}`;
 }

@@ -94,7 +94,7 @@ function rewriterFor(
     orderedParts(engine, sortedBy(rows, keys), { parts: partsOf(bin), signal });
   if (columns.length === 0) return engineRewriter(context, base, { engine, divide: byKey });
   // What is compacted must not lose the order it was clustered in.
-  const divide: EngineRewriteOptions['divide'] = (rows, _bin, signal) => zOrdered(engine, rows, columns, { parts: 1, signal });
+  const divide: EngineRewriteOptions['divide'] = (rows, bin, signal) => zOrdered(engine, rows, columns, { parts: partsOf(bin), signal });
   return asCubes(engineRewriter(context, base, { engine, divide }), columns, context.ids);
 }
 
