@@ -83,7 +83,8 @@ async function tailChanges(
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   while (!signal.aborted) {
     const until = nextVersion((await table.refresh(signal)).version);
-    for await (const line of changeLines({ table, openStore: openObjectStore, fromVersion: from, untilVersion: until }, signal)) {
+    const source = { table, openStore: openObjectStore, openEngine: components.openEngine, fromVersion: from, untilVersion: until };
+    for await (const line of changeLines(source, signal)) {
       if (left <= 0) return;
       left -= 1;
       const row = parseJson(line, 'change row');

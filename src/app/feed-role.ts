@@ -53,8 +53,8 @@ export class FeedRole {
 
   constructor(components: Components) {
     this.#components = components;
-    const workerData = { maxNestingDepth: components.config.ingest.maxNestingDepth };
-    const { pipeline, feeds, feedSessionTimeoutMs } = components.config;
+    const { pipeline, feeds, feedSessionTimeoutMs, ingest, maintenance } = components.config;
+    const workerData = { maxNestingDepth: ingest.maxNestingDepth, temporaryDirectory: maintenance.engine.temporaryDirectory };
     this.#specs = feeds.map((feed) => ({ ...feed, pipeline }));
     this.#ownership = new FeedOwnership(components.kafka, {
       groupId: feedGroupOf(pipeline),

@@ -4,6 +4,7 @@ import type { StorageSettings } from '../base/storage-settings.ts';
 import { SystemClock } from '../base/system-clock.ts';
 import { SystemRandom } from '../base/system-random.ts';
 import type { Config } from '../config/settings.ts';
+import type { OpenEngine } from '../engine/engine.ts';
 import type { KafkaClient } from '../kafka/client.ts';
 import { KafkajsClient } from '../kafka/kafkajs/kafkajs-client.ts';
 import type { KafkaLog } from '../kafka/kafkajs/kafkajs-internals.ts';
@@ -38,6 +39,7 @@ export interface OpenOptions {
 }
 
 export interface OpenedComponents extends Components {
+  readonly openEngine: OpenEngine;
   close(): Promise<void>;
 }
 
@@ -66,6 +68,7 @@ export function openComponents(options: OpenOptions): OpenedComponents {
   };
   const { memoryLimitBytes } = config.maintenance.engine;
   const engine = new LazyEngine({ ...config.maintenance.engine, memoryLimitBytes: memory?.plan.engineBytes ?? memoryLimitBytes, ids });
+  const openEngine: OpenEngine = () => engine.open();
   const tables = openTables({
     config,
     openStore,
@@ -73,7 +76,7 @@ export function openComponents(options: OpenOptions): OpenedComponents {
     random,
     ids,
     failpoint,
-    engine: () => engine.open(),
+    engine: openEngine,
     rewriter: pooledRewriter(rewriters),
     commitTried: (table, result) => {
       metrics.commit.commits.add(1, { table, by: 'table', result });
@@ -94,6 +97,7 @@ export function openComponents(options: OpenOptions): OpenedComponents {
     tables: tables.tables,
     events: new LocalTableEvents(clock),
     memory,
+    openEngine,
     close: async () => {
       // A broker that is away is not waited for: what it was to hear it finds out by time-outs of its own.
       await Promise.race([kafka.close(), clock.sleep(kafkaCloseTimeoutMs)]);

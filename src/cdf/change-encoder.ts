@@ -2,20 +2,15 @@ import { throwIfAborted } from '../base/abort.ts';
 import { assert } from '../base/assert.ts';
 import { partitionOfKey } from '../kafka/murmur2.ts';
 import type { ChangeEncoder, EncodedChanges, EncodeTask } from '../protocol/change-event.ts';
-import type { OpenStoreWith } from '../storage/object-store.ts';
 import type { ChangeFile } from '../table/changes.ts';
-import { ChangeFileReader, type OpenChangeFile } from './change-file-reader.ts';
+import type { ChangeFileRequest, ChangePiece, PhaseCounts } from './change-file.ts';
+import { ChangeFileReader, type ChangeFileReaderParts } from './change-file-reader.ts';
 import { changeTypes, deleteCode, insertCode, postimageCode, preimageCode } from './change-order.ts';
 import { DebeziumEnvelope, FlatEnvelope } from './envelope.ts';
 import { EventHeaders } from './event-headers.ts';
 import { JsonBuffer } from './json-buffer.ts';
 import { PartitionedBatches } from './partitioned-batches.ts';
-import { type Phase, segmentsOf } from './version-segments.ts';
-
-interface PhaseCounts {
-  readonly removals: number;
-  readonly additions: number;
-}
+import { type Segment, segmentsOf } from './version-segments.ts';
 
 /** Reads change files and prints their rows as record batches. One at a time: the caller serialises calls. */
 export class ParquetChangeEncoder implements ChangeEncoder {
@@ -23,34 +18,47 @@ export class ParquetChangeEncoder implements ChangeEncoder {
   // Rows by phase of the files of the version at hand, so that a resumed run skips files without reading them again.
   #counts: { readonly version: string; readonly byPath: Map<string, PhaseCounts> } | undefined;
 
-  constructor(options: { readonly openStore: OpenStoreWith }) {
-    this.#reader = new ChangeFileReader(options.openStore);
+  constructor(parts: ChangeFileReaderParts) {
+    this.#reader = new ChangeFileReader(parts);
   }
 
-  /** @throws ServiceError as `ChangeFileReader.open`, `CDF_KEY_COLUMN_UNKNOWN`, `CDF_PARTITION_VALUE_INVALID`, `CDF_ROW_TOO_LARGE`. */
+  /** @throws ServiceError as `ChangeFileReader.open`, `CDF_PARTITION_VALUE_INVALID`, `CDF_ROW_TOO_LARGE`. */
   async encode(task: EncodeTask, signal?: AbortSignal): Promise<EncodedChanges> {
     assert(task.maxRows > 0 && task.fromOrdinal >= 0, `a run takes rows from ${task.fromOrdinal} on, at most ${task.maxRows}`);
     const run = new EncodingRun(task);
+    const complete = await this.#append(run, task, signal);
+    if (complete) await this.#reader.close(task.changes.files.map((file) => requestOf(task, file)));
+    return run.finish(complete);
+  }
+
+  /** Appends rows until the run is full; answers whether none is left. */
+  async #append(run: EncodingRun, task: EncodeTask, signal: AbortSignal | undefined): Promise<boolean> {
     let firstOrdinal = 0;
-    let complete = true;
     for (const segment of segmentsOf(task.changes.files)) {
       throwIfAborted(signal);
       const count = (await this.#countsOf(task, segment.file, signal))[segment.phase];
-      const skipped = Math.max(0, run.ordinal - firstOrdinal);
-      if (skipped < count) {
-        if (run.full) {
-          complete = false;
-          break;
-        }
-        const rest = run.append(await this.#open(task, segment.file, signal), segment.phase, skipped);
-        if (rest > 0) {
-          complete = false;
-          break;
-        }
-      }
+      const position = Math.max(0, run.ordinal - firstOrdinal);
+      if (position < count && !(await this.#appendSegment(run, { task, segment, position }, signal))) return false;
       firstOrdinal += count;
     }
-    return run.finish(complete);
+    return true;
+  }
+
+  async #appendSegment(
+    run: EncodingRun,
+    from: { readonly task: EncodeTask; readonly segment: Segment; readonly position: number },
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    if (run.full) return false;
+    const { file, phase } = from.segment;
+    const opened = await this.#reader.open(requestOf(from.task, file), signal);
+    let { position } = from;
+    while (position < opened.counts[phase]) {
+      if (run.full) return false;
+      throwIfAborted(signal);
+      position += run.append(await opened.pieceAt(phase, position));
+    }
+    return true;
   }
 
   async #countsOf(task: EncodeTask, file: ChangeFile, signal: AbortSignal | undefined): Promise<PhaseCounts> {
@@ -61,16 +69,14 @@ export class ParquetChangeEncoder implements ChangeEncoder {
     const { byPath } = this.#counts;
     const known = byPath.get(file.path);
     if (known !== undefined) return known;
-    const { order } = await this.#open(task, file, signal);
-    const counts = { removals: order.removals.length, additions: order.additions.length };
+    const { counts } = await this.#reader.open(requestOf(task, file), signal);
     byPath.set(file.path, counts);
     return counts;
   }
+}
 
-  #open(task: EncodeTask, file: ChangeFile, signal: AbortSignal | undefined): Promise<OpenChangeFile> {
-    const { spec, changes } = task;
-    return this.#reader.open({ location: spec.location, changes, file, keyColumns: spec.keyColumns }, signal);
-  }
+function requestOf({ spec, changes }: EncodeTask, file: ChangeFile): ChangeFileRequest {
+  return { location: spec.location, changes, file, keyColumns: spec.keyColumns };
 }
 
 /** The records of one run, as they are made. */
@@ -110,21 +116,21 @@ class EncodingRun {
     return this.#ordinal - fromOrdinal >= maxRows || (this.#ordinal > fromOrdinal && this.#batches.sizeBytes >= maxBytes);
   }
 
-  /** Appends the rows of one phase of a file from position `skipped` on until the run is full; answers how many are left. */
-  append(file: OpenChangeFile, phase: Phase, skipped: number): number {
-    const rows = file.order[phase];
-    let position = skipped;
-    while (position < rows.length && !this.full) {
-      const row = rows[position] ?? 0;
-      if (phase === 'additions' && file.order.pairStarts[position] === 1) {
-        this.#appendPair(file, row, rows[position + 1] ?? 0);
+  /** Appends the rows of a piece until the run is full; answers how many. */
+  append(piece: ChangePiece): number {
+    const { order, pairStarts } = piece;
+    let position = 0;
+    while (position < order.length && !this.full) {
+      const row = order[position] ?? 0;
+      if (pairStarts[position] === 1) {
+        this.#appendPair(piece, row, order[position + 1] ?? 0);
         position += 2;
       } else {
-        this.#appendOne(file, row);
+        this.#appendOne(piece, row);
         position += 1;
       }
     }
-    return rows.length - position;
+    return position;
   }
 
   finish(complete: boolean): EncodedChanges {
@@ -139,7 +145,7 @@ class EncodingRun {
     };
   }
 
-  #appendPair(file: OpenChangeFile, before: number, after: number): void {
+  #appendPair(file: ChangePiece, before: number, after: number): void {
     if (this.#task.spec.envelope === 'flat') {
       this.#appendFlat(file, before, preimageCode);
       this.#appendFlat(file, after, postimageCode);
@@ -152,7 +158,7 @@ class EncodingRun {
     this.#ordinal += 2;
   }
 
-  #appendOne(file: OpenChangeFile, row: number): void {
+  #appendOne(file: ChangePiece, row: number): void {
     const code = file.codes[row] ?? insertCode;
     if (this.#task.spec.envelope === 'flat') {
       this.#appendFlat(file, row, code);
@@ -169,7 +175,7 @@ class EncodingRun {
     this.#ordinal += 1;
   }
 
-  #appendFlat(file: OpenChangeFile, row: number, code: number): void {
+  #appendFlat(file: ChangePiece, row: number, code: number): void {
     const keyEnd = this.#openRecord(file, row);
     this.#flat.append(this.#text, file.rows, { row, code });
     this.#flatRows[code] = (this.#flatRows[code] ?? 0) + 1;
@@ -178,7 +184,7 @@ class EncodingRun {
   }
 
   /** Starts the text of a record with its key; answers where the key ends, -1 without one. */
-  #openRecord(file: OpenChangeFile, row: number): number {
+  #openRecord(file: ChangePiece, row: number): number {
     this.#text.clear();
     if (!this.#keyed) return -1;
     file.rows.key(this.#text, row);

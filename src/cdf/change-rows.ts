@@ -1,9 +1,9 @@
 import { throwIfAborted } from '../base/abort.ts';
-import type { OpenObjectStore } from '../storage/object-store.ts';
-import type { VersionChanges } from '../table/changes.ts';
+import type { ChangeFile, VersionChanges } from '../table/changes.ts';
 import type { ReadableTable } from '../table/table.ts';
 import { toVersion, type Version } from '../table/version.ts';
-import { ChangeFileReader } from './change-file-reader.ts';
+import type { ChangeFileRequest } from './change-file.ts';
+import { ChangeFileReader, type ChangeFileReaderParts } from './change-file-reader.ts';
 import { FlatEnvelope } from './envelope.ts';
 import { JsonBuffer } from './json-buffer.ts';
 import { segmentsOf } from './version-segments.ts';
@@ -15,20 +15,19 @@ import { segmentsOf } from './version-segments.ts';
  * @throws ServiceError as `Table.changesOf` and `ChangeFileReader.open`.
  */
 export async function* changeLines(
-  source: {
+  source: ChangeFileReaderParts & {
     readonly table: ReadableTable;
-    readonly openStore: OpenObjectStore;
     readonly fromVersion: Version;
     readonly untilVersion: Version;
   },
   signal?: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  const { table, openStore, fromVersion, untilVersion } = source;
+  const { table, fromVersion, untilVersion } = source;
   for (let version: number = fromVersion; version < untilVersion; version++) {
     throwIfAborted(signal);
     const changes = await table.changesOf(toVersion(version), signal);
     try {
-      yield* linesOf({ location: table.location, openStore, changes }, signal);
+      yield* linesOf({ ...source, location: table.location, changes }, signal);
     } finally {
       await changes.release?.();
     }
@@ -36,20 +35,29 @@ export async function* changeLines(
 }
 
 /** The rows of one version's changes (or of a snapshot, as inserts) as lines of flat JSON. */
-export async function* linesOf(
-  source: { readonly location: string; readonly openStore: OpenObjectStore; readonly changes: VersionChanges },
+async function* linesOf(
+  source: ChangeFileReaderParts & { readonly location: string; readonly changes: VersionChanges },
   signal?: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  const { location, openStore, changes } = source;
-  const reader = new ChangeFileReader(openStore);
+  const { location, changes } = source;
+  const reader = new ChangeFileReader(source);
   const envelope = new FlatEnvelope(changes);
   const text = new JsonBuffer();
-  for (const { file, phase } of segmentsOf(changes.files)) {
-    const { rows, codes, order } = await reader.open({ location, changes, file, keyColumns: [] }, signal);
-    for (const row of order[phase]) {
-      text.clear();
-      envelope.append(text, rows, { row, code: codes[row] ?? 0 });
-      yield text.text();
+  const requestOf = (file: ChangeFile): ChangeFileRequest => ({ location, changes, file, keyColumns: [] });
+  try {
+    for (const { file, phase } of segmentsOf(changes.files)) {
+      const opened = await reader.open(requestOf(file), signal);
+      for (let position = 0; position < opened.counts[phase]; ) {
+        const { rows, codes, order } = await opened.pieceAt(phase, position);
+        position += order.length;
+        for (const row of order) {
+          text.clear();
+          envelope.append(text, rows, { row, code: codes[row] ?? 0 });
+          yield text.text();
+        }
+      }
     }
+  } finally {
+    await reader.close(changes.files.map(requestOf));
   }
 }

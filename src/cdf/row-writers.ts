@@ -31,7 +31,7 @@ export class RowWriters {
   }) {
     const names = options.schema.fields.map((field) => field.name);
     this.#prefixes = memberPrefixes(names);
-    this.#keyPositions = options.keyColumns.map((name) => keyPosition(names, name));
+    this.#keyPositions = keyPositions(options.schema, options.keyColumns);
     this.#keyPrefixes = memberPrefixes(options.keyColumns);
     const constants = partitionWriters(options.schema, options.partitionValues);
     let firstRow = 0;
@@ -77,6 +77,12 @@ export class RowWriters {
     this.#current = present(found, `row ${row} lies in one of the batches`);
     return this.#current;
   }
+}
+
+/** Where the key columns are in the table's schema. @throws ServiceError `CDF_KEY_COLUMN_UNKNOWN` (kind invalid). */
+export function keyPositions({ fields }: StructType, keyColumns: readonly string[]): readonly number[] {
+  const names = fields.map((field) => field.name);
+  return keyColumns.map((name) => keyPosition(names, name));
 }
 
 function keyPosition(names: readonly string[], name: string): number {

@@ -50,11 +50,19 @@ export function checkReadable(protocol: ProtocolAction, metadata: MetadataAction
  */
 export function checkPlainlyReadable(protocol: ProtocolAction, metadata: MetadataAction, table: string): void {
   checkReadable(protocol, metadata, table);
-  // Shredded variants are put together again by the engine only.
-  const active = (protocol.readerFeatures ?? []).filter((feature) => feature.startsWith('variantShredding'));
+  const active = (protocol.readerFeatures ?? []).filter(shreds);
   const mode = mappingModeOf(protocol, metadata);
   if (mode !== 'none') active.push(`columnMapping (mode ${mode})`);
   if (active.length > 0) throw unsupported('read', table, active);
+}
+
+/** Whether files may hold shredded variants, which the engine alone puts together again. */
+export function isShredding({ readerFeatures }: ProtocolAction): boolean {
+  return readerFeatures?.some(shreds) === true;
+}
+
+function shreds(feature: string): boolean {
+  return feature.startsWith('variantShredding');
 }
 
 /**

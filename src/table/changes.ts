@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { StorageSettings } from '../base/storage-settings.ts';
 import type { StructType } from '../schema/types.ts';
+import type { StoredColumn } from './scan.ts';
 import type { PartitionValues } from './staged-file.ts';
 import type { Version } from './version.ts';
 
@@ -18,7 +19,10 @@ export interface ChangeFile {
   /** Settings of the store there: sent to a thread as they are at the time. Default: the process's own. */
   readonly storage?: StorageSettings | undefined;
   readonly sizeBytes: number;
+  /** By the table's column name, as text of the log. */
   readonly partitionValues: PartitionValues;
+  /** Where the file holds the table's columns, when reading it takes more than their names. Files of one shape share the list. */
+  readonly columns?: readonly StoredColumn[] | undefined;
   /** Rows of the file that are changes, when the log says so. */
   readonly rowCount: number | undefined;
   /** Ascending positions of rows that are none: they were deleted before. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, printJson } from '../../src/base/bigint-json.ts';
-import { changedRows } from '../../src/cdf/change-file-reader.ts';
+import { RowSelection } from '../../src/cdf/row-selection.ts';
 import { readParquet } from '../../src/codec/parquet/read-parquet.ts';
 import { type PlainValue, rowsOf } from '../../src/codec/rows.ts';
 import { ChangeReader } from '../../src/delta/changes/change-reader.ts';
@@ -29,7 +29,9 @@ async function rowsOfFile(store: ObjectStore, changes: VersionChanges, file: Cha
   const stored = fields.filter((field) => !changes.partitionColumns.includes(field.name));
   const changeType = { name: '_change_type', type: { kind: 'string' }, nullable: true } as const;
   const { batches } = await readParquet(await store.read(file.path), { schema: { kind: 'struct', fields: [...stored, changeType] } });
-  return Array.from(rowsOf(changedRows(batches, file)), (row) => {
+  const selection = new RowSelection(file);
+  const changed = batches.map((batch) => selection.of(batch));
+  return Array.from(rowsOf(changed), (row) => {
     const values: Record<string, JsonValue> = {};
     for (const { name, type } of fields) values[name] = canonical(row[name] ?? file.partitionValues[name] ?? null, type);
     const recorded = row['_change_type'];

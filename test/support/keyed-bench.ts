@@ -26,6 +26,7 @@ import type { TableFormat } from '../../src/table/formats.ts';
 import type { CompactionResult, CompactionRule } from '../../src/table/operations.ts';
 import type { QueryableTable, Table } from '../../src/table/table.ts';
 import { nextVersion, toVersion } from '../../src/table/version.ts';
+import { noEngine } from './no-engine.ts';
 
 export interface KeyedBenchSettings {
   readonly format: TableFormat;
@@ -192,6 +193,7 @@ maintenance: { engine: { threads: 1 } }
     const source = {
       table,
       openStore: openObjectStore,
+      openEngine: noEngine,
       fromVersion: toVersion(this.#settings.format === 'delta' ? 0 : 1),
       untilVersion: nextVersion(version),
     };

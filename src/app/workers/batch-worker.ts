@@ -45,7 +45,7 @@ const stager = new InThreadBatchStager({
   onStep: new ProgressTeller(progress).at,
 });
 const divider = new BatchDivider({ maxNestingDepth, maxUnpackedBytes, onStep: new ProgressTeller(progress).at });
-const encoder = new ParquetChangeEncoder({ openStore });
+const encoder = new ParquetChangeEncoder({ openStore, openEngine: () => engine.open() });
 const rewriter = new ParquetFileRewriter({ openStore });
 
 async function perform(kind: TaskKind, task: unknown): Promise<unknown> {

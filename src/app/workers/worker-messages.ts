@@ -27,9 +27,9 @@ export interface WorkerSetup {
   /** Of threads that stage batches: rows of so many bytes of unpacked records are written before more are decoded. */
   readonly maxDecodedBytes?: number | undefined;
   readonly maxFoldedBytes?: number | undefined;
-  /** Of threads that stage batches: what the engine of transforms holds; beyond it it spills. */
+  /** What the engine of transforms and of large change files holds; beyond it it spills. */
   readonly transformBytes?: number | undefined;
-  /** Of threads that stage batches: where the engine of transforms spills. */
+  /** Where the engine spills. */
   readonly temporaryDirectory?: string | undefined;
   /** Where it says that it goes on (`thread-progress.ts`). */
   readonly progress: SharedArrayBuffer;

@@ -9,9 +9,10 @@ import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { commitDigest } from '../log/read-commit.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import type { DeltaCommit } from '../replay-state.ts';
-import { checkPlainlyReadable } from '../table-features.ts';
+import { checkReadable } from '../table-features.ts';
 import { changeFilesOf, inOrder, liveFile } from './change-files.ts';
 import { historyGone } from './history-gone.ts';
+import { storedFiles } from './stored-files.ts';
 
 const headConcurrency = 8;
 
@@ -43,7 +44,7 @@ export class ChangeReader {
     const previous = last?.id === link.previous ? last?.snapshot : undefined;
     const snapshot = last?.id === link.id ? last.snapshot : await this.#snapshotAt(commit, previous, signal);
     const { name } = this.#context;
-    checkPlainlyReadable(snapshot.protocol, snapshot.metadata, name);
+    checkReadable(snapshot.protocol, snapshot.metadata, name);
     if (!snapshot.settings.changeDataFeed) throw notEnabled(name, version);
     const source = { ...this.#source, version, signal };
     const files = await this.#gapWhenGone(version, () =>
@@ -62,7 +63,7 @@ export class ChangeReader {
   async rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows> {
     const snapshot = await this.#replayed(version, signal);
     const { name } = this.#context;
-    checkPlainlyReadable(snapshot.protocol, snapshot.metadata, name);
+    checkReadable(snapshot.protocol, snapshot.metadata, name);
     const source = { ...this.#source, version, signal };
     const files = await this.#gapWhenGone(version, async () => {
       const live: ChangeFile[] = [];
@@ -149,7 +150,7 @@ function changesAt(snapshot: DeltaSnapshot, files: readonly ChangeFile[]): Versi
     committedAt: snapshot.committedAt,
     schema: snapshot.schema,
     partitionColumns: snapshot.partitionColumns,
-    files,
+    files: storedFiles(snapshot, files),
   };
 }
 

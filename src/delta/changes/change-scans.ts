@@ -5,7 +5,6 @@ import type { Field } from '../../schema/types.ts';
 import type { ChangeScan, FileScan } from '../../table/scan.ts';
 import { toVersion, type Version } from '../../table/version.ts';
 import { type AddFile, type DeletionVector, fileKey, physicalRows, type RemoveFile } from '../actions.ts';
-import { physicalName } from '../column-mapping/physical-schema.ts';
 import { positionsWithout } from '../deletion-vectors/position-sets.ts';
 import { readDeletionVector } from '../deletion-vectors/read-deletion-vector.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
@@ -15,6 +14,7 @@ import { fileScanOf } from '../scan/file-scan.ts';
 import { changesNotRecorded, checkReadableAs } from './change-range-checks.ts';
 import { historyGone } from './history-gone.ts';
 import { type RedeletedFile, type RowChanges, rowChangesOf } from './row-changes.ts';
+import { recordedColumns } from './stored-files.ts';
 
 const changeType: Field = { name: '_change_type', type: { kind: 'string' }, nullable: true };
 
@@ -138,18 +138,13 @@ async function* scansOf(read: Reading, version: ReadVersion): AsyncGenerator<Cha
   yield* scans.filter(({ scan }) => scan.files.length > 0);
 }
 
-/** Columns of change files are found by the names they have in files in every mode of column mapping: their change type has no field id. */
 function recordedScan(read: Reading, changes: Extract<RowChanges, { kind: 'recorded' }>): FileScan {
   const scan = fileScanOf(read.context, read.last, changes.files);
-  const mapped = read.last.mapping !== 'none';
   return {
     ...scan,
     schema: { kind: 'struct', fields: [...scan.schema.fields, changeType] },
     storedColumns: [
-      ...scan.storedColumns.map((column) => ({
-        ...column,
-        match: { by: 'name', name: mapped ? physicalName(column.field) : column.field.name } as const,
-      })),
+      ...recordedColumns(scan.storedColumns, read.last.mapping),
       { field: changeType, match: { by: 'name', name: changeType.name }, storedType: changeType.type },
     ],
   };

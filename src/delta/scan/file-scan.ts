@@ -95,7 +95,7 @@ async function provenRows(
 }
 
 /** Where files hold the table's columns. Partition columns, which files need not hold, are left out. */
-function storedColumnsOf(
+export function storedColumnsOf(
   schema: StructType,
   options: { readonly mapping: MappingMode; readonly partitionColumns: readonly string[] },
 ): readonly StoredColumn[] {

@@ -14,6 +14,7 @@ import { type CommitOutcome, type ProgressAdvance, toCommitId } from '../../../s
 import type { StagedFile, WriteSpec } from '../../../src/table/staged-file.ts';
 import type { TableDefinition } from '../../../src/table/table.ts';
 import { nextVersion, toVersion } from '../../../src/table/version.ts';
+import { noEngine } from '../no-engine.ts';
 import { openTestEngine, type TestEngine } from '../test-engine.ts';
 
 const clock = new SystemClock();
@@ -114,7 +115,13 @@ export class PipelineTable {
   async lines(version: number): Promise<readonly string[]> {
     const from = toVersion(version);
     const lines: string[] = [];
-    const source = { table: this.table, openStore: openObjectStore, fromVersion: from, untilVersion: nextVersion(from) };
+    const source = {
+      table: this.table,
+      openStore: openObjectStore,
+      openEngine: noEngine,
+      fromVersion: from,
+      untilVersion: nextVersion(from),
+    };
     for await (const line of changeLines(source)) lines.push(line.replace(/,"_commit_timestamp":"[^"]*"/, ''));
     return lines;
   }

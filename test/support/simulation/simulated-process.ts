@@ -30,6 +30,7 @@ import type { WriteSpec } from '../../../src/table/staged-file.ts';
 import type { Table } from '../../../src/table/table.ts';
 import { FaultyObjectStore } from '../faulty-object-store.ts';
 import { MemoryJobQueue } from '../memory-queue.ts';
+import { noEngine } from '../no-engine.ts';
 import { silentFeedObserver, silentIngestObserver, silentMaintenanceObserver } from '../silent-observers.ts';
 import { HashedIds } from './hashed-ids.ts';
 import { Power } from './power.ts';
@@ -211,7 +212,7 @@ export class SimulatedProcess {
       spec: world.feedSpec,
       table: await this.#catalog.loadOrCreate(tableName, signal),
       client: world.sabotage === 'forget-feed-positions' ? forgetfulKafka(this.#kafka, world) : this.#kafka,
-      encoder: new ParquetChangeEncoder({ openStore: this.#openStore }),
+      encoder: new ParquetChangeEncoder({ openStore: this.#openStore, openEngine: noEngine }),
       events: this.#events,
       observer: {
         ...silentFeedObserver,

@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson } from '../../../src/base/bigint-json.ts';
 import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
 import { decodeRecords } from '../../../src/kafka/records/record-batch.ts';
 import type { EncodedChanges, EncodeSpec, EncodeTask } from '../../../src/protocol/change-event.ts';
 import type { StructType } from '../../../src/schema/types.ts';
 import type { VersionChanges } from '../../../src/table/changes.ts';
+import { openTestEngine, type TestEngine } from '../../support/test-engine.ts';
 import { ChangeTable } from './change-table.ts';
 
 const spec: EncodeSpec = {
@@ -55,11 +56,20 @@ function shorthand(encoded: EncodedChanges): readonly string[] {
   });
 }
 
-describe('ParquetChangeEncoder', () => {
+const shared: TestEngine = await openTestEngine();
+afterAll(() => shared.close());
+
+describe.each([
+  ['held in memory', undefined],
+  ['read by the engine', 0],
+])('ParquetChangeEncoder of files %s', (_, maxHeldBytes) => {
+  const encoderOf = ({ openStore }: ChangeTable): ParquetChangeEncoder =>
+    new ParquetChangeEncoder({ openStore, openEngine: () => Promise.resolve(shared.engine), maxHeldBytes });
+
   it('prints a Debezium event with key, headers and the commit time for an inserted row', async () => {
     const table = new ChangeTable();
     const changes = await table.commit([{ kind: 'insert', rows: [{ id: 7, name: 'a "quoted"\n\u0001 äöü 😀' }] }]);
-    const encoded = await new ParquetChangeEncoder(table).encode(taskOf(changes));
+    const encoded = await encoderOf(table).encode(taskOf(changes));
     expect(recordsOf(encoded)).toEqual([
       {
         partition: 0,
@@ -136,7 +146,7 @@ describe('ParquetChangeEncoder', () => {
     const odd = { real: Number.NaN, single: Number.NEGATIVE_INFINITY, wide: 9_007_199_254_740_991n, at: 1_714_558_272_000_001n };
     const changes = await table.commit([{ kind: 'insert', rows: [full, odd, {}] }]);
     const flat = { ...spec, envelope: 'flat', keyColumns: [] } as const;
-    const encoded = await new ParquetChangeEncoder(table).encode(taskOf(changes, { spec: flat }));
+    const encoded = await encoderOf(table).encode(taskOf(changes, { spec: flat }));
     const values = encoded.batches
       .flatMap((batch) => decodeRecords(batch.bytes, batch))
       .map((record) => Buffer.from(record.value ?? []).toString());
@@ -166,7 +176,7 @@ describe('ParquetChangeEncoder', () => {
       { kind: 'insert', rows: [{ id: 1 }], partitionValues: { region: 'a"b', at: '2024-05-01T10:00:00.000000Z' } },
       { kind: 'insert', rows: [{ id: 2 }], partitionValues: { region: undefined, at: '2024-05-01 10:00:00' } },
     ]);
-    const records = recordsOf(await new ParquetChangeEncoder(table).encode(taskOf(changes)));
+    const records = recordsOf(await encoderOf(table).encode(taskOf(changes)));
     expect(records.map((record) => (record.value as { after: JsonValue }).after)).toEqual([
       { region: 'a"b', id: 1, at: '2024-05-01T10:00:00.000000Z' },
       { region: null, id: 2, at: '2024-05-01T10:00:00.000000Z' },
@@ -184,7 +194,7 @@ describe('ParquetChangeEncoder', () => {
       { id: 4, name: 'y', _change_type: 'insert' },
     ];
     const changes = await table.commit([{ kind: 'recorded', rows }]);
-    const encoded = await new ParquetChangeEncoder(table).encode(taskOf(changes));
+    const encoded = await encoderOf(table).encode(taskOf(changes));
     expect(shorthand(encoded)).toEqual(['d 3 null', '- {"id":3}', 'u 1 1', 'u 2 2', 'c null 4']);
     expect(recordsOf(encoded).map((record) => record.headers['ordinal'])).toEqual(['0', '0', '1', '3', '5']);
     expect(recordsOf(encoded)[1]?.headers['tombstone']).toBe('true');
@@ -198,7 +208,7 @@ describe('ParquetChangeEncoder', () => {
       { id: 9, name: 'a', _change_type: 'update_postimage' },
     ];
     const changes = await table.commit([{ kind: 'recorded', rows }]);
-    const encoded = await new ParquetChangeEncoder(table).encode(taskOf(changes));
+    const encoded = await encoderOf(table).encode(taskOf(changes));
     expect(shorthand(encoded)).toEqual(['d 1 null', '- {"id":1}', 'c null 9']);
   });
 
@@ -209,7 +219,7 @@ describe('ParquetChangeEncoder', () => {
       { kind: 'recorded', rows: [{ id: 1, name: 'new', _change_type: 'update_postimage' }] },
       { kind: 'recorded', rows: [{ id: 1, name: 'old', _change_type: 'update_preimage' }] },
     ]);
-    const encoded = await new ParquetChangeEncoder(table).encode(taskOf(changes));
+    const encoded = await encoderOf(table).encode(taskOf(changes));
     expect(shorthand(encoded)).toEqual(['d 1 null', '- {"id":1}', 'c null 1']);
   });
 
@@ -225,7 +235,7 @@ describe('ParquetChangeEncoder', () => {
       { kind: 'recorded', rows: [image(2, 'pre'), image(3, 'pre'), image(2, 'post'), image(3, 'post')] },
     ]);
     const keyless = { ...spec, keyColumns: [] };
-    const encoded = await new ParquetChangeEncoder(table).encode(taskOf(changes, { spec: keyless }));
+    const encoded = await encoderOf(table).encode(taskOf(changes, { spec: keyless }));
     expect(shorthand(encoded)).toEqual(['d 2 null', 'd 3 null', 'u 1 1', 'c null 2', 'c null 3']);
   });
 
@@ -243,7 +253,7 @@ describe('ParquetChangeEncoder', () => {
       },
       { kind: 'insert', rows: [{ id: 5 }, { id: 6 }] },
     ]);
-    const encoder = new ParquetChangeEncoder(table);
+    const encoder = encoderOf(table);
     const whole = recordsOf(await encoder.encode(taskOf(changes)));
     for (const envelope of ['debezium', 'flat'] as const) {
       const all = recordsOf(await encoder.encode(taskOf(changes, { spec: { ...spec, envelope } })));
@@ -267,7 +277,7 @@ describe('ParquetChangeEncoder', () => {
   it('ends a run at its limit of bytes after at least one event', async () => {
     const table = new ChangeTable();
     const changes = await table.commit([{ kind: 'insert', rows: [{ id: 1 }, { id: 2 }] }]);
-    const encoded = await new ParquetChangeEncoder(table).encode(taskOf(changes, { maxBytes: 1 }));
+    const encoded = await encoderOf(table).encode(taskOf(changes, { maxBytes: 1 }));
     expect(encoded).toMatchObject({ untilOrdinal: 1, complete: false });
   });
 
@@ -276,30 +286,29 @@ describe('ParquetChangeEncoder', () => {
     const rows = Array.from({ length: 500 }, (_, id) => ({ id, name: `row ${id}` }));
     const changes = await table.commit([{ kind: 'insert', rows }]);
     const task = taskOf(changes, { spec: { ...spec, partitions: 4, compression: 'gzip' } });
-    const first = await new ParquetChangeEncoder(table).encode(task);
-    expect(await new ParquetChangeEncoder(table).encode(task)).toEqual(first);
+    const first = await encoderOf(table).encode(task);
+    expect(await encoderOf(table).encode(task)).toEqual(first);
     expect(new Set(recordsOf(first).map((record) => record.partition)).size).toBe(4);
   });
 
   it('marks snapshot rows', async () => {
     const table = new ChangeTable();
     const changes = await table.commit([{ kind: 'insert', rows: [{ id: 1 }] }]);
-    const [record] = recordsOf(await new ParquetChangeEncoder(table).encode(taskOf(changes, { snapshot: true })));
+    const [record] = recordsOf(await encoderOf(table).encode(taskOf(changes, { snapshot: true })));
     expect(record).toMatchObject({ value: { op: 'r', source: { snapshot: 'true' } }, headers: { snapshot: 'true' } });
   });
 
   it('refuses a missing file as a gap, an unknown key column and a count the log has wrong', async () => {
     const table = new ChangeTable();
     const changes = await table.commit([{ kind: 'insert', rows: [{ id: 1 }] }]);
-    const encoder = new ParquetChangeEncoder(table);
+    const encoder = encoderOf(table);
     await expect(encoder.encode(taskOf(changes, { spec: { ...spec, keyColumns: ['nope'] } }))).rejects.toMatchObject({
       code: 'CDF_KEY_COLUMN_UNKNOWN',
     });
     const miscounted = { ...changes, files: changes.files.map((file) => ({ ...file, rowCount: 3, path: file.path })) };
-    await expect(new ParquetChangeEncoder(table).encode(taskOf(miscounted))).rejects.toMatchObject({ code: 'CDF_FILE_CORRUPT' });
-    await table.deleteFiles(0);
-    await expect(new ParquetChangeEncoder(table).encode(taskOf(changes))).rejects.toMatchObject({ code: 'CDF_GAP', kind: 'not-found' });
-    const giant = { ...changes, files: changes.files.map((file) => ({ ...file, sizeBytes: 2 ** 31 })) };
-    await expect(new ParquetChangeEncoder(table).encode(taskOf(giant))).rejects.toMatchObject({ code: 'CDF_FILE_TOO_LARGE' });
+    await expect(encoderOf(table).encode(taskOf(miscounted))).rejects.toMatchObject({ code: 'CDF_FILE_CORRUPT' });
+    const lost = await table.commit([{ kind: 'insert', rows: [{ id: 2 }] }]);
+    await table.deleteFiles(1);
+    await expect(encoderOf(table).encode(taskOf(lost))).rejects.toMatchObject({ code: 'CDF_GAP', kind: 'not-found' });
   });
 });

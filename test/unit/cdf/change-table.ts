@@ -28,6 +28,9 @@ export const ordersSchema: StructType = {
   ],
 };
 
+// Of all tables: an engine that reads several of them tells files apart by their paths.
+let fileNumber = 0;
+
 /** A table of hand-made versions whose change files lie in a memory store; implements what a feed asks of a table. */
 export class ChangeTable implements Table {
   readonly name = 'orders';
@@ -41,7 +44,6 @@ export class ChangeTable implements Table {
   readonly #versions: VersionChanges[] = [];
   readonly #live = new Map<Version, VersionChanges>();
   readonly #gone = new Map<Version, string>();
-  #fileNumber = 0;
 
   constructor(schema: StructType = ordersSchema) {
     this.#schema = schema;
@@ -166,7 +168,7 @@ export class ChangeTable implements Table {
     const changeType = { name: '_change_type', type: { kind: 'string' }, nullable: true } as const;
     const schema: StructType = { kind: 'struct', fields: file.kind === 'recorded' ? [...fields, changeType] : fields };
     const bytes = await writeParquet([buildBatch(schema, file.rows)], { compression: 'snappy' });
-    const path = `file-${(this.#fileNumber++).toString().padStart(6, '0')}.parquet`;
+    const path = `file-${(fileNumber++).toString().padStart(6, '0')}.parquet`;
     await this.#store.put(path, bytes);
     const rowCount = file.counted === false ? undefined : file.rows.length;
     return { kind: file.kind, path, sizeBytes: bytes.length, partitionValues, rowCount };

@@ -7,10 +7,12 @@ import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
 import { Feed } from '../../../src/cdf/feed.ts';
 import type { FeedStatus } from '../../../src/cdf/feed-parts.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
+import type { OpenEngine } from '../../../src/engine/engine.ts';
 import { openObjectStore } from '../../../src/storage/open-object-store.ts';
 import type { Table } from '../../../src/table/table.ts';
 import { toVersion } from '../../../src/table/version.ts';
 import { MemoryBroker } from '../../support/kafka/memory-broker.ts';
+import { noEngine } from '../../support/no-engine.ts';
 import { silentFeedObserver } from '../../support/silent-observers.ts';
 
 export const feedSpec: FeedSpec = {
@@ -43,7 +45,10 @@ export interface FeedBench {
 }
 
 /** Feeds of one table, one after the other, on a broker of their own; each has the table that `open` gives it. */
-export function feedBench(open: () => Promise<Table>): FeedBench {
+export function feedBench(
+  open: () => Promise<Table>,
+  { openEngine = noEngine, maxHeldBytes }: { readonly openEngine?: OpenEngine; readonly maxHeldBytes?: number } = {},
+): FeedBench {
   const spec = feedSpec;
   const clock = new SystemClock();
   const random = new SeededRandom(1);
@@ -57,7 +62,7 @@ export function feedBench(open: () => Promise<Table>): FeedBench {
         spec: { ...spec, onGap, ...more },
         table: await open(),
         client: broker.client(`feed-${clients}`),
-        encoder: new ParquetChangeEncoder({ openStore: openObjectStore }),
+        encoder: new ParquetChangeEncoder({ openStore: openObjectStore, openEngine, maxHeldBytes }),
         events: new LocalTableEvents(clock),
         observer: silentFeedObserver,
         clock,

@@ -11,6 +11,7 @@ import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { KafkaClient, KafkaRecord } from '../../../src/kafka/client.ts';
 import type { TableEvents } from '../../../src/protocol/table-events.ts';
 import { MemoryBroker } from '../../support/kafka/memory-broker.ts';
+import { noEngine } from '../../support/no-engine.ts';
 import { silentFeedObserver } from '../../support/silent-observers.ts';
 import { StepClock } from '../../support/step-clock.ts';
 import { ChangeTable } from './change-table.ts';
@@ -97,7 +98,7 @@ export class FeedHarness {
       spec: { ...feedSpec, ...spec },
       table: this.table,
       client: this.broker.client(`feed-${this.#clients}`),
-      encoder: new ParquetChangeEncoder({ openStore: this.table.openStore }),
+      encoder: new ParquetChangeEncoder({ openStore: this.table.openStore, openEngine: noEngine }),
       events: this.events,
       observer: loggingObserver(log),
       clock: this.clock,

@@ -1,6 +1,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { LazyEngine } from '../../../src/app/lazy-engine.ts';
 import { RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { SystemClock } from '../../../src/base/system-clock.ts';
@@ -74,4 +75,67 @@ describe('a feed of a Delta table', () => {
     expect(await publish(3)).toMatchObject({ state: 'stopped', position: { version: 3, complete: true } });
     expect(await published()).toEqual([inserted(1, 1), inserted(2, 2), inserted(3, 3)]);
   });
+
+  const statements = [
+    "INSERT INTO t VALUES (1, 'a', 10, 'x'), (2, 'b', 20, 'y'), (3, 'c', 30, 'x')",
+    "UPDATE t SET name = 'B' WHERE id = 2",
+    'DELETE FROM t WHERE id = 1',
+    'ALTER TABLE t RENAME COLUMN name TO label',
+    'ALTER TABLE t ALTER COLUMN n TYPE BIGINT',
+    "INSERT INTO t VALUES (4, 'd', 5000000000, 'z')",
+    "UPDATE t SET label = 'C', p = 'y' WHERE id = 3",
+    'ALTER TABLE t DROP COLUMN n',
+    'ALTER TABLE t ADD COLUMN n STRING',
+    "MERGE INTO t USING (SELECT 2 AS id UNION ALL SELECT 9) AS s ON t.id = s.id WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (id, label, p) VALUES (9, 'm', 'x')",
+    "INSERT INTO t VALUES (5, 'e', 'z', 'five')",
+    'DELETE FROM t WHERE id >= 5',
+    'OPTIMIZE t',
+  ];
+
+  it.each([
+    ['by name', 'name', true],
+    ['by name, without deletion vectors', 'name', false],
+    ['by id', 'id', true],
+  ])('publishes of columns that are mapped %s, renamed, dropped and widened what a session reads as changes', async (_, mode, vectors) => {
+    await using own = await temporarySession();
+    const { session, directory } = own;
+    const place = join(directory, 't');
+    const properties = {
+      'delta.enableChangeDataFeed': 'true',
+      'delta.columnMapping.mode': mode,
+      'delta.enableTypeWidening': 'true',
+      'delta.enableRowTracking': 'true',
+      'delta.enableDeletionVectors': String(vectors),
+    };
+    const listed = Object.entries(properties).map(([name, value]) => `'${name}' = '${value}'`);
+    await session.sql(
+      `CREATE TABLE t (id BIGINT, name STRING, n INT, p STRING) USING delta PARTITIONED BY (p) LOCATION '${place}' TBLPROPERTIES (${listed.join(', ')})`,
+    );
+    for (const statement of statements) await session.sql(statement);
+    const engine = new LazyEngine({
+      memoryLimitBytes: 2 ** 28,
+      threads: 1,
+      temporaryDirectory: directory,
+      ids: new RandomIdSource(new SeededRandom(2)),
+    });
+    const { publish, published } = feedBench(() => openTable(place), { openEngine: () => engine.open() });
+    const { version: newest } = await (await openTable(place)).refresh();
+    expect(await publish(newest)).toMatchObject({ state: 'stopped', position: { version: newest, complete: true } });
+    const read: string[] = [];
+    for (let version = 0; version < newest; version++) {
+      const changes = await session.sql(`SELECT to_json(struct(*)) AS line FROM table_changes('t', ${version + 1}, ${version + 1})`);
+      for (const row of await changes.collect()) read.push(canonical(String(row['line'])));
+    }
+    expect((await published()).map(canonical).toSorted()).toEqual(read.toSorted());
+    expect(read.length).toBeGreaterThan(10);
+    await engine.close();
+  });
 });
+
+/** Members by name, without the time, and nulls left out, as a session prints them. */
+function canonical(line: string): string {
+  const members = Object.entries(JSON.parse(line) as Readonly<Record<string, unknown>>).filter(
+    ([name, value]) => name !== '_commit_timestamp' && value !== null,
+  );
+  return JSON.stringify(Object.fromEntries(members.toSorted(([left], [right]) => (left < right ? -1 : 1))));
+}

@@ -151,19 +151,6 @@ describe('ChangeReader', () => {
     await expect(reader.changesOf(restoring)).rejects.toMatchObject({ code: 'CDF_GAP' });
   });
 
-  it.each([['columnMapping', { 'delta.columnMapping.mode': 'name' }, { minReaderVersion: 2, minWriterVersion: 5 }]])(
-    'names %s as what it cannot read',
-    async (feature, configuration, versions) => {
-      await bench.create({ configuration: feedOn });
-      const protocol = { kind: 'protocol', ...versions } as const;
-      const version = await bench.commit('ALTER', [protocol, metadataOf({ configuration: { ...feedOn, ...configuration } })]);
-      await expect(reader.changesOf(version)).rejects.toMatchObject({
-        code: 'DELTA_UNSUPPORTED_FEATURES_FOR_READ',
-        message: expect.stringContaining(feature) as string,
-      });
-    },
-  );
-
   it('completes a thin remove from the version before', async () => {
     await bench.create({ configuration: feedOn, partitionColumns: ['p'] });
     const file = await bench.append(['a'], { p: 'x' });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { changedRows } from '../../../src/cdf/change-file-reader.ts';
+import { RowSelection } from '../../../src/cdf/row-selection.ts';
 import { buildBatch } from '../../../src/codec/build-columns.ts';
 import { rowsOf } from '../../../src/codec/rows.ts';
+import type { ColumnBatch } from '../../../src/schema/columns.ts';
 import type { ChangeFile } from '../../../src/table/changes.ts';
 
 const schema = { kind: 'struct', fields: [{ name: 'v', type: { kind: 'string' }, nullable: true }] } as const;
@@ -12,22 +13,18 @@ const batches = [['a', 'b', 'c'], ['d'], ['e', 'f', 'g']].map((values) =>
     values.map((v) => ({ v })),
   ),
 );
-const file = (rows: Pick<ChangeFile, 'deletedRows' | 'onlyRows'>): ChangeFile => ({
-  kind: 'delete',
-  path: 'f',
-  sizeBytes: 1,
-  partitionValues: {},
-  rowCount: undefined,
-  ...rows,
-});
+const selected = (rows: Pick<ChangeFile, 'deletedRows' | 'onlyRows'>): readonly ColumnBatch[] => {
+  const selection = new RowSelection(rows);
+  return batches.map((batch) => selection.of(batch));
+};
 const changed = (rows: Pick<ChangeFile, 'deletedRows' | 'onlyRows'>): string =>
-  Array.from(rowsOf(changedRows(batches, file(rows))), (row) => (typeof row['v'] === 'string' ? row['v'] : '?')).join('');
+  Array.from(rowsOf(selected(rows)), (row) => (typeof row['v'] === 'string' ? row['v'] : '?')).join('');
 const positions = (...values: readonly number[]): BigInt64Array => BigInt64Array.from(values.map(BigInt));
 
-describe('changedRows', () => {
+describe('the rows of a file that are changes', () => {
   it('are all rows of a file without a selection', () => {
     expect(changed({})).toBe('abcdefg');
-    expect(changedRows(batches, file({}))).toBe(batches);
+    expect(selected({})[0]).toBe(batches[0]);
   });
 
   it('are those not deleted before, counted over all batches', () => {

@@ -1,0 +1,32 @@
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ObjectStore } from '../storage/object-store.ts';
+import type { FileScan, StoredColumn } from '../table/scan.ts';
+import { type ChangeFileRequest, schemaInFile } from './change-file.ts';
+
+/** How the engine reads a change file: all rows of it, the columns that it holds. */
+export function changeFileScan(request: ChangeFileRequest, store: ObjectStore): FileScan {
+  const { file, location } = request;
+  const schema = schemaInFile(request);
+  const known = new Map(file.columns?.map((column) => [column.field.name, column]));
+  const isLocal = store.root.startsWith('file://');
+  const root = isLocal ? fileURLToPath(store.root) : decodeURIComponent(store.root).replace(/\/+$/, '');
+  return {
+    schema,
+    storedColumns: schema.fields.map(
+      (field): StoredColumn => known.get(field.name) ?? { field, match: { by: 'name', name: field.name }, storedType: field.type },
+    ),
+    partitionColumns: [],
+    files: [
+      {
+        path: isLocal ? resolve(root, file.path) : `${root}/${file.path}`,
+        sizeBytes: file.sizeBytes,
+        rowCount: undefined,
+        partitionValues: {},
+      },
+    ],
+    readRange: (_, range, signal) => store.readRange(file.path, range, signal),
+    within: { directories: [root], of: `the change feed of ${location}`, setting: 'none: a feed reads its own table alone' },
+    statistics: { filesConsidered: 1, bytesConsidered: file.sizeBytes, filesSelected: 1, bytesSelected: file.sizeBytes },
+  };
+}

@@ -1,0 +1,64 @@
+import { assert } from '../base/assert.ts';
+import { readParquet } from '../codec/parquet/read-parquet.ts';
+import type { ColumnBatch } from '../schema/columns.ts';
+import type { ObjectStore } from '../storage/object-store.ts';
+import { type ChangeFileRequest, checkCount, type OpenChangeFile, pieceFrom, schemaInFile } from './change-file.ts';
+import { type ChangeOrder, deleteCode, plainOrder, readChangeCodes, recordedOrder } from './change-order.ts';
+import { JsonBuffer } from './json-buffer.ts';
+import { RowSelection } from './row-selection.ts';
+import { RowWriters } from './row-writers.ts';
+
+const noPairs = new Uint8Array(0);
+
+/** A change file held in memory as a whole: the quickest way to the few rows of a small one. */
+export async function heldChangeFile(
+  request: ChangeFileRequest,
+  store: ObjectStore,
+  signal: AbortSignal | undefined,
+): Promise<OpenChangeFile> {
+  const { changes, file, keyColumns } = request;
+  const stored = await readParquet(await store.read(file.path, signal), { schema: schemaInFile(request) });
+  const selection = new RowSelection(file);
+  const batches = stored.batches.map((batch) => selection.of(batch));
+  const rows = new RowWriters({ schema: changes.schema, partitionValues: file.partitionValues, batches, keyColumns });
+  checkCount(request, rows.rowCount);
+  const codes = codesOf(request, batches, rows.rowCount);
+  const order = orderOf(request, rows, codes);
+  const { removals, additions, pairStarts } = order;
+  return {
+    counts: { removals: removals.length, additions: additions.length },
+    pieceAt: (phase, position) => {
+      const ofPhase = phase === 'removals' ? { order: removals, pairStarts: noPairs } : { order: additions, pairStarts };
+      return Promise.resolve(pieceFrom({ rows, codes, ...ofPhase }, position));
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function codesOf({ file }: ChangeFileRequest, batches: readonly ColumnBatch[], rowCount: number): Uint8Array {
+  const codes = new Uint8Array(rowCount);
+  if (file.kind === 'delete') return codes.fill(deleteCode);
+  if (file.kind === 'insert') return codes;
+  let start = 0;
+  for (const batch of batches) {
+    const column = batch.columns.at(-1);
+    assert(column?.layout === 'bytes', 'the change type is read as the last column');
+    readChangeCodes(column, { codes, start, path: file.path });
+    start += batch.rowCount;
+  }
+  return codes;
+}
+
+function orderOf({ file, keyColumns }: ChangeFileRequest, rows: RowWriters, codes: Uint8Array): ChangeOrder {
+  if (file.kind === 'recorded') return recordedOrder(codes, keyColumns.length === 0 ? undefined : keyText(rows));
+  return plainOrder(rows.rowCount, file.kind === 'insert' ? 'additions' : 'removals');
+}
+
+function keyText(rows: RowWriters): (row: number) => string {
+  const key = new JsonBuffer();
+  return (row) => {
+    key.clear();
+    rows.key(key, row);
+    return key.text();
+  };
+}

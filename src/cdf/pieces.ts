@@ -1,0 +1,86 @@
+import { assert } from '../base/assert.ts';
+import type { ColumnBatch } from '../schema/columns.ts';
+import { takeRows } from '../schema/take.ts';
+import { type ChangeFileRequest, type ChangePiece, schemaInFile } from './change-file.ts';
+import { deleteCode, preimageCode, readChangeCodes } from './change-order.ts';
+import { RowSelection } from './row-selection.ts';
+import { RowWriters } from './row-writers.ts';
+
+/** The pieces of a file of inserts or deletes. Batches have the position of each row as their last column. */
+export async function* plainPieces(request: ChangeFileRequest, batches: AsyncIterable<ColumnBatch>): AsyncGenerator<ChangePiece> {
+  const { file } = request;
+  const selection = new RowSelection(file);
+  let position = 0;
+  for await (const batch of batches) {
+    checkInOrder(batch, position);
+    position += batch.rowCount;
+    const kept = selection.of(batch);
+    if (kept.rowCount === 0) continue;
+    const codes = new Uint8Array(kept.rowCount);
+    if (file.kind === 'delete') codes.fill(deleteCode);
+    yield { rows: writersOf(request, [kept]), codes, order: ascending(kept.rowCount), pairStarts: new Uint8Array(kept.rowCount) };
+  }
+}
+
+/** The pieces of a recorded file in the order of its places. Batches have whether a row is one of a pair as their last column. */
+export async function* recordedPieces(request: ChangeFileRequest, batches: AsyncIterable<ColumnBatch>): AsyncGenerator<ChangePiece> {
+  let carried: ColumnBatch | undefined;
+  for await (const batch of batches) {
+    const parts = carried === undefined ? [batch] : [carried, batch];
+    const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);
+    const codes = new Uint8Array(rowCount);
+    const pairStarts = new Uint8Array(rowCount);
+    let start = 0;
+    for (const part of parts) {
+      readPart(request, part, { codes, pairStarts, start });
+      start += part.rowCount;
+    }
+    // A pair whose other half is yet to come waits for it.
+    const isTorn = pairStarts[rowCount - 1] === 1;
+    carried = isTorn ? takeRows(batch, Int32Array.of(batch.rowCount - 1)) : undefined;
+    const whole = isTorn ? rowCount - 1 : rowCount;
+    if (whole > 0) yield { rows: writersOf(request, parts), codes, order: ascending(whole), pairStarts: pairStarts.subarray(0, whole) };
+  }
+  assert(carried === undefined, 'both halves of a pair are in one phase');
+}
+
+function readPart(
+  { file }: ChangeFileRequest,
+  part: ColumnBatch,
+  target: { readonly codes: Uint8Array; readonly pairStarts: Uint8Array; readonly start: number },
+): void {
+  const [changeType, paired] = part.columns.slice(-2);
+  assert(changeType?.layout === 'bytes' && paired?.layout === 'boolean', 'the change type and the pairs are read as the last columns');
+  const { codes, pairStarts, start } = target;
+  readChangeCodes(changeType, { codes, start, path: file.path });
+  for (let row = 0; row < part.rowCount; row++) {
+    const isPaired = ((paired.bits[row >> 3] ?? 0) & (1 << (row & 7))) !== 0;
+    if (isPaired && codes[start + row] === preimageCode) pairStarts[start + row] = 1;
+  }
+}
+
+/** What is published must be in the order of the file, each time: the engine is taken at its word, and caught when it breaks it. */
+function checkInOrder(batch: ColumnBatch, first: number): void {
+  const positions = batch.columns.at(-1);
+  assert(positions?.layout === 'fixed' && positions.values instanceof BigInt64Array, 'positions are read as the last column');
+  for (let row = 0; row < batch.rowCount; row++) {
+    assert(Number(positions.values[row]) === first + row, 'the engine reads a file in its order');
+  }
+}
+
+function writersOf(request: ChangeFileRequest, batches: readonly ColumnBatch[]): RowWriters {
+  const { changes, file, keyColumns } = request;
+  const { fields } = schemaInFile(request);
+  return new RowWriters({
+    schema: changes.schema,
+    partitionValues: file.partitionValues,
+    batches: batches.map((batch) => ({ ...batch, schema: { kind: 'struct', fields } })),
+    keyColumns,
+  });
+}
+
+function ascending(count: number): Uint32Array {
+  const rows = new Uint32Array(count);
+  for (let row = 0; row < count; row++) rows[row] = row;
+  return rows;
+}
