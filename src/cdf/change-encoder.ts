@@ -49,12 +49,12 @@ export class ParquetChangeEncoder implements ChangeEncoder {
     from: { readonly task: EncodeTask; readonly segment: Segment; readonly position: number },
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
-    if (run.full) return false;
+    if (run.isFull()) return false;
     const { file, phase } = from.segment;
     const opened = await this.#reader.open(requestOf(from.task, file), signal);
     let { position } = from;
     while (position < opened.counts[phase]) {
-      if (run.full) return false;
+      if (run.isFull()) return false;
       throwIfAborted(signal);
       position += run.append(await opened.pieceAt(phase, position));
     }
@@ -111,7 +111,7 @@ class EncodingRun {
     return this.#ordinal;
   }
 
-  get full(): boolean {
+  isFull(): boolean {
     const { fromOrdinal, maxRows, maxBytes } = this.#task;
     return this.#ordinal - fromOrdinal >= maxRows || (this.#ordinal > fromOrdinal && this.#batches.sizeBytes >= maxBytes);
   }
@@ -120,7 +120,7 @@ class EncodingRun {
   append(piece: ChangePiece): number {
     const { order, pairStarts } = piece;
     let position = 0;
-    while (position < order.length && !this.full) {
+    while (position < order.length && !this.isFull()) {
       const row = order[position] ?? 0;
       if (pairStarts[position] === 1) {
         this.#appendPair(piece, row, order[position + 1] ?? 0);

@@ -124,7 +124,7 @@ describe('a feed of a Delta table', () => {
     const read: string[] = [];
     for (let version = 0; version < newest; version++) {
       const changes = await session.sql(`SELECT to_json(struct(*)) AS line FROM table_changes('t', ${version + 1}, ${version + 1})`);
-      for (const row of await changes.collect()) read.push(canonical(String(row['line'])));
+      for (const { line } of await changes.collect()) read.push(canonical(line as string));
     }
     expect((await published()).map(canonical).toSorted()).toEqual(read.toSorted());
     expect(read.length).toBeGreaterThan(10);
