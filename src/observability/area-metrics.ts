@@ -183,7 +183,7 @@ export function createIngestMetrics(make: InstrumentMaker): IngestMetrics {
     }),
     consumerLagRecords: make.level({
       name: 'consumer_lag_records',
-      help: 'Records of the partition that are not fetched yet; after a failure, and while the ingest stands still, that are not in the table.',
+      help: 'Records of the partition that are not fetched yet; after a failure, and while the ingest stands still, that are not in the table. Absent at an offset discontinuity.',
       labels: ['table', 'topic', 'partition'],
     }),
     eventLagSeconds: make.level({

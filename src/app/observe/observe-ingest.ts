@@ -12,7 +12,11 @@ import type { AppliedKeys } from '../../table/keyed.ts';
 /** What one table's ingest does, as metrics and log lines. */
 export function observeIngest(table: string, metrics: IngestMetrics, logger: Logger): IngestObserver {
   const labels = { table };
-  let told = new Map<string, { readonly topic: string; readonly partition: string }>();
+  const told = new Map<string, { readonly topic: string; readonly partition: string }>();
+  const forgetLag = (of: { readonly topic: string; readonly partition: string }): void => {
+    told.delete(placeOf(of));
+    metrics.consumerLagRecords.remove({ table, ...of });
+  };
   const setLag = ({ topic, partition, lag }: { readonly topic: string; readonly partition: number; readonly lag: bigint }): void => {
     const of = { topic, partition: String(partition) };
     told.set(placeOf(of), of);
@@ -44,13 +48,14 @@ export function observeIngest(table: string, metrics: IngestMetrics, logger: Log
       metrics.partitionsAssigned.set(partitions.length, labels);
       // What another process reads by now is told there.
       const kept = new Set(partitions.map(placeOf));
-      for (const [place, of] of told) if (!kept.has(place)) metrics.consumerLagRecords.remove({ table, ...of });
-      told = new Map([...told].filter(([place]) => kept.has(place)));
+      for (const [place, of] of told) if (!kept.has(place)) forgetLag(of);
       metrics.offsetDiscontinuities.set(0, labels);
       logger.info('partitions assigned', { table, generation, partitions: partitions.length });
     },
     discontinuity: (entry) => {
       metrics.offsetDiscontinuities.add(1, labels);
+      // Nobody knows which records are meant, so nobody knows how many are missing.
+      forgetLag({ topic: entry.topic, partition: String(entry.partition) });
       logger.error('offset discontinuity, the partition stands still', { table, code: 'OFFSET_DISCONTINUITY', ...entry });
     },
     state: (state, detail) => {

@@ -32,10 +32,12 @@ it('an ingest that starts again after a failure shows the lag of where it starts
   );
 });
 
-it('the lag of a partition that another process reads by now is not told any more', async () => {
+it('the lag of a partition that another process reads by now, or of which nobody knows it, is not told any more', async () => {
   const observer = observeIngest('moved', metrics.ingest, silentLogger);
   for (const partition of [0, 1]) observer.placed({ topic: 'orders', partition, lag: 5n });
-  observer.assigned({ generation: 2, partitions: [{ topic: 'orders', partition: 1 }] });
+  observer.placed({ topic: 'orders', partition: 2, lag: 5n });
+  observer.discontinuity({ topic: 'orders', partition: 2, detail: 'the topic was made anew', hint: 'decide' });
+  observer.assigned({ generation: 2, partitions: [1, 2].map((partition) => ({ topic: 'orders', partition })) });
   const told = (await metrics.exposition()).split('\n').filter((line) => line.startsWith('tidewater_consumer_lag_records{table="moved"'));
   expect(told).toEqual(['tidewater_consumer_lag_records{table="moved",topic="orders",partition="1",pipeline="demo"} 5']);
 });
