@@ -276,7 +276,7 @@ describe('records that no table takes', () => {
     const events: DivisionSpec['value'] = { kind: 'json', framed: false, envelope: 'debezium' };
     const truncation = [{ value: '' }, json({ op: 't', before: null, after: null, source: { t: 'a' }, ts_ms: 1 })];
     expect(await stage(truncation, 'skip', 'none', { value: events })).toEqual({ rejects: [], passedOver: { truncate: 1 }, rowCount: 0 });
-    const message = 'the event truncates its table, which a table of mode upsert does not follow: its rows stay';
+    const message = 'the event truncates its table, whose rows stay here (tables[].onTruncate)';
     expect(await stage(truncation, 'skip', 'none', { value: events, keyed: true })).toEqual({
       rejects: [[8n, 'not-an-event', message, undefined]],
       passedOver: {},
