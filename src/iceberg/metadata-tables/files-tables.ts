@@ -7,7 +7,7 @@ import type { IcebergSchema } from '../metadata/table-metadata.ts';
 import { valueOfPartition } from '../scan/constant-columns.ts';
 import { entriesOf, type MetadataSource, manifestsOf } from '../scan/manifests.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
-import { binaryType, type ColumnOf, intType, listType, longType, mapType, rowsOf, stringType, struct } from './columns.ts';
+import { binaryType, type ColumnOf, intType, listType, longType, mapType, rowsOf, rowWith, stringType, struct } from './columns.ts';
 import type { MetadataRows } from './metadata-rows.ts';
 import { type UnifiedPartition, unifiedPartition } from './partition-type.ts';
 
@@ -126,7 +126,11 @@ function readableMetrics(schema: IcebergSchema): ReadableMetrics {
     type: struct(columns.map(({ name, schema: metrics }) => [name, metrics])),
     valueOf: ({ columnSizes, valueCounts, nullValueCounts, nanValueCounts, lowerBounds, upperBounds }) => {
       const maps = { columnSizes, valueCounts, nullValueCounts, nanValueCounts, lowerBounds, upperBounds };
-      return Object.fromEntries(columns.map(({ name, rowOf }) => [name, rowOf(maps)]));
+      return rowWith(
+        columns,
+        ({ name }) => name,
+        ({ rowOf }) => rowOf(maps),
+      );
     },
   };
 }

@@ -127,15 +127,18 @@ class ReadFile implements ContentFile {
   }
 
   static readonly #metrics: PropertyDescriptorMap & ThisType<ReadFile> = Object.fromEntries(
-    metricNames.map((name) => [
-      name,
-      {
-        enumerable: true,
-        get(this: ReadFile) {
-          return this.#lazy.map(name);
+    metricNames.map((name) => {
+      const place = `${name}At` as const;
+      return [
+        name,
+        {
+          enumerable: true,
+          get(this: ReadFile) {
+            return this.#lazy.map(name, place);
+          },
         },
-      },
-    ]),
+      ];
+    }),
   );
 }
 

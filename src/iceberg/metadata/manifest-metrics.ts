@@ -36,8 +36,9 @@ export class LazyMetrics {
     this.#where = where;
   }
 
-  map<Name extends MetricName>(name: Name): ContentFile[Name] | undefined {
-    const at = this[`${name}At`];
+  /** `place`: where the map of the name is kept, its own name joined once and not for each file. */
+  map<Name extends MetricName>(name: Name, place: `${Name}At`): ContentFile[Name] | undefined {
+    const at: number = this[place];
     return at < 0 ? undefined : this.#readers[name]?.(new ByteCursor(this.#block.subarray(at), this.#where));
   }
 }
