@@ -23,6 +23,7 @@ const unavailable = '__debezium_unavailable_value';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 interface Row {
+  readonly tags: readonly string[] | null;
   readonly name: string | null;
   readonly photo: string | null;
   readonly n: number | null;
@@ -54,6 +55,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
       op: fc.constantFrom('c' as const, 'u' as const, 'u' as const, 'd' as const),
       id,
       row: fc.record({
+        tags: fc.constantFrom(['a'], ['a', 'b'], [], null, [unavailable]),
         name: fc.constantFrom('x', '', null, unavailable),
         photo: fc.constantFrom(base64('p'), null, base64(unavailable)),
         n: fc.constantFrom(1, 2, null),
@@ -92,7 +94,12 @@ describe(`keyed tables whose records are not whole, seed ${propertySeed}`, () =>
         stepsOf(event),
         async (steps) => {
           const bench = benchOf(format, {
-            columns: ['{ name: name, type: string }', '{ name: photo, type: binary }', '{ name: n, type: integer }'],
+            columns: [
+              '{ name: tags, type: "array<string>" }',
+              '{ name: name, type: string }',
+              '{ name: photo, type: binary }',
+              '{ name: n, type: integer }',
+            ],
             table: ['mode: upsert', 'onTruncate: apply', `properties: ${properties}`],
             route: ['value: { envelope: debezium }'],
           });
@@ -102,8 +109,9 @@ describe(`keyed tables whose records are not whole, seed ${propertySeed}`, () =>
             else if (each.op === 'd') rows.delete(each.id);
             else {
               const known = rows.get(each.id);
-              const { name, photo, n } = each.row;
+              const { tags, name, photo, n } = each.row;
               rows.set(each.id, {
+                tags: tags?.[0] === unavailable ? (known?.tags ?? null) : tags,
                 name: name === unavailable ? (known?.name ?? null) : name,
                 photo: photo === base64(unavailable) ? (known?.photo ?? null) : photo,
                 n,
@@ -114,7 +122,7 @@ describe(`keyed tables whose records are not whole, seed ${propertySeed}`, () =>
             return { value: JSON.stringify({ op: each.op, before, after, source: {}, ts_ms: 1 }) };
           };
           await follow(bench, rows, { steps, take });
-          await compare(bench, ['name', 'photo', 'n'], rows);
+          await compare(bench, ['tags', 'name', 'photo', 'n'], rows);
         },
         { runs: 1 },
       );

@@ -62,6 +62,11 @@ class Offsets {
     return this.#offsets[length] ?? 0;
   }
 
+  /** Where the elements of value `index` begin. */
+  startOf(index: number): number {
+    return this.#offsets[index] ?? 0;
+  }
+
   finish(length: number): Int32Array {
     const offsets = this.#offsets.subarray(0, length + 1);
     this.#offsets = new Int32Array(1);
@@ -82,6 +87,11 @@ export class ListBuilder implements ColumnBuilder {
 
   get length(): number {
     return this.#offsets.validity.length;
+  }
+
+  /** How many elements the last list has. */
+  get lastCount(): number {
+    return this.element.length - this.#offsets.startOf(this.length - 1);
   }
 
   end(): void {

@@ -21,7 +21,7 @@ import { createMetadataColumn, type MetadataColumn, type RecordOrigin } from './
 import { defaultMaxDepth, highestMaxDepth } from './nesting-depth.ts';
 import type { PayloadDecoder, PayloadMember, UnreadMembers } from './payload-decoder.ts';
 import type { Refusal, Rejection } from './rejection.ts';
-import { leaveUnavailable, type ReplacedColumn, truncationAs } from './replaced-rows.ts';
+import { leaveUnavailable, mayBeUnavailable, type ReplacedColumn, truncationAs } from './replaced-rows.ts';
 import { RescuedMembers } from './rescued-members.ts';
 import type { SourceRecord } from './source-record.ts';
 
@@ -239,8 +239,11 @@ export class RecordDecoder {
   }
 
   #replacedColumns(schema: StructType, { sources }: DecodeSpec): readonly ReplacedColumn[] {
-    const ofEvents = textColumns(schema, this.#columns, (_, index) => sources[index]?.kind === 'value');
-    return ofEvents.map((each) => ({ ...each, leave: this.#leaving(each.name) }));
+    return schema.fields.flatMap(({ name, type }, index) => {
+      const column = this.#columns[index];
+      const isReplaced = column !== undefined && sources[index]?.kind === 'value' && mayBeUnavailable(type);
+      return isReplaced ? [{ name, column, leave: this.#leaving(name) }] : [];
+    });
   }
 
   #whenMissing(name: string): (() => void) | undefined {

@@ -2,6 +2,7 @@ import { serviceError } from '../../base/errors.ts';
 import type { ColumnSource, DecodeSpec, DeletedMark, OnTruncate } from '../../protocol/sealed-batch.ts';
 import type { TransformOutput, TransformSpec } from '../../protocol/transform-spec.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
+import { mayBeUnavailable } from '../decode/replaced-rows.ts';
 import { compileTransform } from '../transform/compile-transform.ts';
 
 /** When a record deletes its key: never, by the operation of its event, when it has no value, or when a condition over its columns holds. */
@@ -65,7 +66,7 @@ function absentColumns({ transform, sources, value }: DecodeSpec, settings: Keye
   if (transform !== undefined || !(isEvent || settings.patches)) return [];
   const whole = new Set([...settings.keyColumns, ...settings.orderColumns]);
   return fields.flatMap(({ name, nullable, type }, index) => {
-    const mayBeAbsent = settings.patches || type.kind === 'string' || type.kind === 'binary';
+    const mayBeAbsent = settings.patches || mayBeUnavailable(type);
     return sources[index]?.kind === 'value' && nullable && !whole.has(name) && mayBeAbsent ? [name] : [];
   });
 }
