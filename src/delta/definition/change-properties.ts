@@ -1,10 +1,13 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { printJson } from '../../base/bigint-json.ts';
 import type { IdSource } from '../../base/ids.ts';
+import { hasColumn } from '../../schema/column-path.ts';
+import { describeType } from '../../schema/describe-type.ts';
 import { type AddFile, physicalRows } from '../actions.ts';
 import { assignMapping } from '../column-mapping/assign-mapping.ts';
 import { mappingKeys } from '../column-mapping/physical-schema.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
+import { statisticsPath } from '../files/statistics-rule.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import { deltaProperties } from '../properties.ts';
 import { canonicalKey, canonicalProperties, checkRetentions } from '../property-catalogue.ts';
@@ -44,6 +47,7 @@ export function setProperties(
   const merged = { ...snapshot.properties, ...given };
   const after = deltaProperties(merged, context.name);
   if (Object.keys(given).some((key) => /^delta\.(log|deletedFile)RetentionDuration$/.test(key))) checkRetentions(after);
+  if (given['delta.dataSkippingStatsColumns'] !== undefined) checkStatsColumns(after.statisticsColumnNames ?? [], snapshot);
   if (after.changeDataFeed && !snapshot.settings.changeDataFeed) checkFeedColumns(snapshot.schema);
   const mapping = mappingChange(snapshot, merged, context.ids);
   const tracked = after.rowTracking ? rowTrackingColumns(merged, {}, context.ids) : {};
@@ -148,5 +152,17 @@ function ownProperty(key: string): AnalysisException {
     message: `The Delta table configuration ${key} cannot be specified by the user`,
     parameters: { prop: key },
     hint: 'the table keeps it itself',
+  });
+}
+
+/** @throws AnalysisException `DELTA_COLUMN_NOT_FOUND_IN_SCHEMA` (42703). */
+function checkStatsColumns(names: readonly string[], { schema }: DeltaSnapshot): void {
+  const columnName = names.find((name) => !hasColumn(schema, statisticsPath(name)));
+  if (columnName === undefined) return;
+  throw new AnalysisException({
+    errorClass: 'DELTA_COLUMN_NOT_FOUND_IN_SCHEMA',
+    message: `Couldn't find column ${columnName} in: ${describeType(schema)}`,
+    hint: 'statistics are kept of columns and members of structs',
+    parameters: { columnName, tableSchema: describeType(schema) },
   });
 }

@@ -17,7 +17,7 @@ function supportsDeletionVectors(snapshot: DeltaSnapshot): boolean {
 /** The leaf columns that get statistics, by physical path: those a property names, else so many from the left; clustering columns always. */
 function indexedColumns(snapshot: DeltaSnapshot): (path: readonly string[]) => boolean {
   const { schema, mapping } = snapshot;
-  const named = snapshot.settings.statisticsColumnNames?.map(parseName);
+  const named = snapshot.settings.statisticsColumnNames?.map(statisticsPath);
   const partitions = new Set(physicalPartitionColumns(schema, snapshot.partitionColumns, mapping));
   const stored = structLeaves(physicalSchema(schema, mapping));
   const leaves = structLeaves(schema).map(({ path }, index) => ({ logical: path, stored: stored[index]?.path ?? path }));
@@ -38,7 +38,7 @@ function isPrefix(name: readonly string[], path: readonly string[]): boolean {
 }
 
 /** `a.b` or `` `a`.`b.c` `` as a path. */
-function parseName(name: string): readonly string[] {
+export function statisticsPath(name: string): readonly string[] {
   const parts = [...name.matchAll(/`((?:[^`]|``)*)`|([^`.]+)/g)];
   return parts.map(([, quoted, plain]) => quoted?.replaceAll('``', '`') ?? plain?.trim() ?? '');
 }

@@ -5,8 +5,12 @@ import { variantInRelations } from '../../schema/variant-type.ts';
 import type { Literal } from '../expression.ts';
 import { printDecimal } from '../print-expression.ts';
 
+/** The engine has no empty names; those that queries make (`SELECT ''`) are a control character to it, which no other has alone. */
+const emptyName = '"\u0001"';
+
 /** A name as an identifier of the engine, in double quotes. @throws AnalysisException for a name with U+0000, which no engine text can hold. */
 export function quoteName(name: string): string {
+  if (name === '') return emptyName;
   if (name.includes('\0')) {
     throw new AnalysisException({
       errorClass: 'INVALID_IDENTIFIER',

@@ -60,6 +60,11 @@ const expressions: readonly RestatedCase[] = [
     ],
   },
   {
+    of: 'SQLQuerySuite: columns named after an empty text',
+    title: 'a column of an empty name',
+    steps: ["SELECT ''", "SELECT * FROM (SELECT '', 1 AS x)", "SELECT '' UNION ALL SELECT 'x'", "SELECT count(*) FROM (SELECT '') t"],
+  },
+  {
     of: 'ConditionalExpressionSuite: case key when; decode',
     title: 'CASE x WHEN y compares as = does, decode as <=> does',
     steps: [

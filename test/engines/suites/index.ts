@@ -1,6 +1,7 @@
 import { changedRows, changedRowsIceberg } from './changed-rows.ts';
 import { comparedValues, comparedValuesIceberg } from './compared-values.ts';
 import { deltaDefinitions } from './delta-definitions.ts';
+import { earlierVersions } from './earlier-versions.ts';
 import { fromInserts, fromInsertsIceberg } from './from-inserts.ts';
 import { icebergDefinitions } from './iceberg-definitions.ts';
 import { deltaLengthLimits, icebergLengthLimits } from './length-limits.ts';
@@ -13,6 +14,7 @@ import { refusedClauses, refusedClausesIceberg } from './refused-clauses.ts';
 import { refusedSettings, refusedSettingsIceberg } from './refused-settings.ts';
 import type { RestatedSuite } from './restated-case.ts';
 import { rowStatements, rowStatementsIceberg } from './row-statements.ts';
+import { skippedFiles, skippedFilesIceberg } from './skipped-files.ts';
 import { storedExpressions } from './stored-expressions.ts';
 import { structInserts, structInsertsIceberg } from './struct-inserts.ts';
 import { subtotals } from './subtotals.ts';
@@ -59,4 +61,7 @@ export const restatedSuites: readonly RestatedSuite[] = [
   fromInsertsIceberg,
   procedureArguments,
   deltaDefinitions,
+  skippedFiles,
+  skippedFilesIceberg,
+  earlierVersions,
 ];
