@@ -1,15 +1,18 @@
 import { throwIfAborted } from '../base/abort.ts';
-import { assert } from '../base/assert.ts';
+import { assert, assertNever } from '../base/assert.ts';
 import { partitionOfKey } from '../kafka/murmur2.ts';
 import type { ChangeEncoder, EncodedChanges, EncodeTask } from '../protocol/change-event.ts';
 import type { ChangeFile } from '../table/changes.ts';
 import type { ChangeFileRequest, ChangePiece, PhaseCounts } from './change-file.ts';
 import { ChangeFileReader, type ChangeFileReaderParts } from './change-file-reader.ts';
 import { changeTypes, deleteCode, insertCode, postimageCode, preimageCode } from './change-order.ts';
-import { DebeziumEnvelope, FlatEnvelope } from './envelope.ts';
+import { CloudEventEnvelope, cloudEventContentType } from './cloud-event.ts';
+import { type SchemaPrefixes, schemaPrefixes } from './connect-schema.ts';
+import { afterEnvelope, type ChangeEvent, DebeziumEnvelope, type EventEnvelope, FlatEnvelope, type Operation } from './envelope.ts';
 import { EventHeaders } from './event-headers.ts';
 import { JsonBuffer } from './json-buffer.ts';
 import { PartitionedBatches } from './partitioned-batches.ts';
+import type { RowWriters } from './row-writers.ts';
 import { type Segment, segmentsOf } from './version-segments.ts';
 
 /** Reads change files and prints their rows as record batches. One at a time: the caller serialises calls. */
@@ -84,10 +87,9 @@ class EncodingRun {
   readonly #task: EncodeTask;
   readonly #text: JsonBuffer = new JsonBuffer();
   readonly #batches: PartitionedBatches;
-  readonly #headers: EventHeaders;
-  readonly #tombstoneHeaders: EventHeaders;
-  readonly #debezium: DebeziumEnvelope;
-  readonly #flat: FlatEnvelope;
+  readonly #headers: RunHeaders;
+  readonly #values: EventEnvelope | FlatEnvelope;
+  readonly #schemas: SchemaPrefixes | undefined;
   readonly #keyed: boolean;
   readonly #events = { c: 0, u: 0, d: 0, r: 0 };
   readonly #flatRows: [number, number, number, number] = [0, 0, 0, 0];
@@ -98,12 +100,9 @@ class EncodingRun {
     this.#ordinal = task.fromOrdinal;
     this.#keyed = task.spec.keyColumns.length > 0;
     this.#batches = new PartitionedBatches(task.spec);
-    const { version, committedAt, link } = task.changes;
-    const common = { version, committedAtMs: committedAt, snapshot: task.snapshot, origin: task.spec, link: link?.id };
-    this.#headers = new EventHeaders({ ...common, tombstone: false });
-    this.#tombstoneHeaders = new EventHeaders({ ...common, tombstone: true });
-    this.#debezium = new DebeziumEnvelope(task);
-    this.#flat = new FlatEnvelope(task.changes);
+    this.#headers = headersOf(task);
+    this.#values = envelopeOf(task);
+    this.#schemas = task.spec.schemas ? schemaPrefixes(task.spec, task.changes.schema) : undefined;
   }
 
   /** Ordinal of the next row. */
@@ -123,7 +122,7 @@ class EncodingRun {
     while (position < order.length && !this.isFull()) {
       const row = order[position] ?? 0;
       if (pairStarts[position] === 1) {
-        this.#appendPair(piece, row, order[position + 1] ?? 0);
+        this.#appendPair(piece.rows, row, order[position + 1] ?? 0);
         position += 2;
       } else {
         this.#appendOne(piece, row);
@@ -145,58 +144,60 @@ class EncodingRun {
     };
   }
 
-  #appendPair(file: ChangePiece, before: number, after: number): void {
-    if (this.#task.spec.envelope === 'flat') {
-      this.#appendFlat(file, before, preimageCode);
-      this.#appendFlat(file, after, postimageCode);
-      return;
-    }
-    const keyEnd = this.#openRecord(file, after);
-    this.#debezium.append(this.#text, file.rows, { operation: 'u', before, after, ordinal: this.#ordinal });
-    this.#events.u += 1;
-    this.#closeRecord(keyEnd);
-    this.#ordinal += 2;
+  #appendPair(rows: RowWriters, before: number, after: number): void {
+    if (this.#values instanceof FlatEnvelope) {
+      this.#appendFlat(this.#values, rows, { row: before, code: preimageCode });
+      this.#appendFlat(this.#values, rows, { row: after, code: postimageCode });
+    } else this.#appendEvent(this.#values, rows, { operation: 'u', before, after, ordinal: this.#ordinal });
   }
 
-  #appendOne(file: ChangePiece, row: number): void {
-    const code = file.codes[row] ?? insertCode;
-    if (this.#task.spec.envelope === 'flat') {
-      this.#appendFlat(file, row, code);
-      return;
-    }
-    const removed = code === deleteCode || code === preimageCode;
-    const operation = removed ? 'd' : this.#task.snapshot ? 'r' : 'c';
-    const keyEnd = this.#openRecord(file, row);
-    const [before, after] = removed ? [row, -1] : [-1, row];
-    this.#debezium.append(this.#text, file.rows, { operation, before, after, ordinal: this.#ordinal });
+  #appendOne({ rows, codes }: ChangePiece, row: number): void {
+    const code = codes[row] ?? insertCode;
+    const ordinal = this.#ordinal;
+    if (this.#values instanceof FlatEnvelope) this.#appendFlat(this.#values, rows, { row, code });
+    else if (code === deleteCode || code === preimageCode) {
+      this.#appendEvent(this.#values, rows, { operation: 'd', before: row, after: -1, ordinal });
+    } else this.#appendEvent(this.#values, rows, { operation: this.#task.snapshot ? 'r' : 'c', before: -1, after: row, ordinal });
+  }
+
+  #appendFlat(envelope: FlatEnvelope, rows: RowWriters, event: { readonly row: number; readonly code: number }): void {
+    const keyEnd = this.#openRecord(rows, event.row);
+    envelope.append(this.#text, rows, event);
+    this.#flatRows[event.code] = (this.#flatRows[event.code] ?? 0) + 1;
+    this.#append(keyEnd, this.#closeValue(), this.#headers.row);
+    this.#ordinal += 1;
+  }
+
+  #appendEvent(envelope: EventEnvelope, rows: RowWriters, event: ChangeEvent): void {
+    const { operation, before, after } = event;
+    const keyEnd = this.#openRecord(rows, after < 0 ? before : after);
+    const hasValue = envelope.append(this.#text, rows, event);
+    if (hasValue) this.#append(keyEnd, this.#closeValue(), this.#headers[operation]);
+    else this.#append(keyEnd, -1, this.#headers.deletion);
+    const { tombstones } = this.#task.spec;
+    if (operation === 'd' && hasValue && this.#keyed && tombstones) this.#append(keyEnd, -1, this.#headers.tombstone);
     this.#events[operation] += 1;
-    this.#closeRecord(keyEnd);
-    if (removed && this.#keyed && this.#task.spec.tombstones) this.#appendTombstone(keyEnd);
-    this.#ordinal += 1;
-  }
-
-  #appendFlat(file: ChangePiece, row: number, code: number): void {
-    const keyEnd = this.#openRecord(file, row);
-    this.#flat.append(this.#text, file.rows, { row, code });
-    this.#flatRows[code] = (this.#flatRows[code] ?? 0) + 1;
-    this.#closeRecord(keyEnd);
-    this.#ordinal += 1;
+    this.#ordinal += operation === 'u' ? 2 : 1;
   }
 
   /** Starts the text of a record with its key; answers where the key ends, -1 without one. */
-  #openRecord(file: ChangePiece, row: number): number {
+  #openRecord(rows: RowWriters, row: number): number {
     this.#text.clear();
-    if (!this.#keyed) return -1;
-    file.rows.key(this.#text, row);
+    let keyEnd = -1;
+    if (this.#keyed) {
+      if (this.#schemas !== undefined) this.#text.chunk(this.#schemas.key);
+      rows.key(this.#text, row);
+      if (this.#schemas !== undefined) this.#text.byte(endOfObject);
+      keyEnd = this.#text.length;
+    }
+    if (this.#schemas !== undefined) this.#text.chunk(this.#schemas.value);
+    return keyEnd;
+  }
+
+  /** Answers where the value ends. */
+  #closeValue(): number {
+    if (this.#schemas !== undefined) this.#text.byte(endOfObject);
     return this.#text.length;
-  }
-
-  #closeRecord(keyEnd: number): void {
-    this.#append(keyEnd, this.#text.length, this.#headers);
-  }
-
-  #appendTombstone(keyEnd: number): void {
-    this.#append(keyEnd, -1, this.#tombstoneHeaders);
   }
 
   #append(keyEnd: number, valueEnd: number, headers: EventHeaders): void {
@@ -209,4 +210,40 @@ class EncodingRun {
       headers: headers.at(this.#ordinal),
     });
   }
+}
+
+const endOfObject = 0x7d;
+
+function envelopeOf(task: EncodeTask): EventEnvelope | FlatEnvelope {
+  switch (task.spec.envelope) {
+    case 'debezium':
+      return new DebeziumEnvelope(task);
+    case 'flat':
+      return new FlatEnvelope(task.changes);
+    case 'after':
+      return afterEnvelope;
+    case 'cloudevents':
+      return new CloudEventEnvelope(task);
+    default:
+      return assertNever(task.spec.envelope);
+  }
+}
+
+/** By operation; of a row of the flat envelope; of a delete that is a tombstone itself; of a tombstone behind a delete. */
+type RunHeaders = Readonly<Record<Operation | 'row' | 'deletion' | 'tombstone', EventHeaders>>;
+
+function headersOf({ spec, changes, snapshot }: EncodeTask): RunHeaders {
+  const { version, committedAt, link } = changes;
+  const common = { version, committedAtMs: committedAt, snapshot, origin: spec, link: link?.id, tombstone: false };
+  const contentType = spec.envelope === 'cloudevents' ? cloudEventContentType : undefined;
+  const of = (operation: Operation): EventHeaders => new EventHeaders({ ...common, operation, contentType });
+  return {
+    c: of('c'),
+    u: of('u'),
+    d: of('d'),
+    r: of('r'),
+    row: new EventHeaders(common),
+    deletion: new EventHeaders({ ...common, operation: 'd', tombstone: true }),
+    tombstone: new EventHeaders({ ...common, tombstone: true }),
+  };
 }

@@ -10,6 +10,20 @@ export const changeEventVersion = '1';
 
 export type Operation = 'c' | 'u' | 'd' | 'r';
 
+/** One change: `before` and `after` are rows, -1 where there is none. */
+export interface ChangeEvent {
+  readonly operation: Operation;
+  readonly before: number;
+  readonly after: number;
+  readonly ordinal: number;
+}
+
+/** How changes become values of records. */
+export interface EventEnvelope {
+  /** Appends the value; false: it is null. */
+  append(out: JsonBuffer, rows: RowWriters, event: ChangeEvent): boolean;
+}
+
 interface OperationText {
   readonly beforeSequence: Uint8Array;
   readonly beforeOrder: Uint8Array;
@@ -17,7 +31,7 @@ interface OperationText {
 }
 
 /** Appends Debezium-like events of one version. Everything that is the same for all its rows is printed once. */
-export class DebeziumEnvelope {
+export class DebeziumEnvelope implements EventEnvelope {
   readonly #operations: Readonly<Record<Operation, OperationText>>;
 
   constructor(task: EncodeTask) {
@@ -29,12 +43,7 @@ export class DebeziumEnvelope {
     };
   }
 
-  /** `before` and `after` are rows of `rows`; -1 prints null. */
-  append(
-    out: JsonBuffer,
-    rows: RowWriters,
-    event: { readonly operation: Operation; readonly before: number; readonly after: number; readonly ordinal: number },
-  ): void {
+  append(out: JsonBuffer, rows: RowWriters, event: ChangeEvent): boolean {
     const text = this.#operations[event.operation];
     out.ascii('{"before":');
     appendRow(out, rows, event.before);
@@ -45,8 +54,18 @@ export class DebeziumEnvelope {
     out.chunk(text.beforeOrder);
     out.integer(event.ordinal);
     out.chunk(text.end);
+    return true;
   }
 }
+
+/** Appends the row as it is behind the change: an upsert, and nothing for a delete. */
+export const afterEnvelope: EventEnvelope = {
+  append: (out, rows, { after }) => {
+    if (after < 0) return false;
+    appendRow(out, rows, after);
+    return true;
+  },
+};
 
 /** Appends rows as Delta's own change feed shows them: the row and three members about the change. */
 export class FlatEnvelope {
@@ -67,7 +86,8 @@ export class FlatEnvelope {
   }
 }
 
-function appendRow(out: JsonBuffer, rows: RowWriters, row: number): void {
+/** The row as an object; null for -1. */
+export function appendRow(out: JsonBuffer, rows: RowWriters, row: number): void {
   if (row < 0) {
     out.ascii('null');
     return;

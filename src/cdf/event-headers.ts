@@ -15,7 +15,7 @@ export function feedHeaderOf(origin: Pick<EventOrigin, 'pipeline' | 'table'>): s
 
 /**
  * The headers of a version's records in wire form: `version`, `committed_at` (epoch milliseconds), `feed`, `table_id`, `link` where the
- * version has one, `ordinal`, and `snapshot` or `tombstone` with the text `true` where they apply. One array is used again for all ordinals of
+ * version has one, `ordinal`, `op`, and `snapshot` or `tombstone` with the text `true` where they apply. One array is used again for all ordinals of
  * the same number of digits.
  */
 export class EventHeaders {
@@ -27,15 +27,20 @@ export class EventHeaders {
     readonly committedAtMs: number;
     readonly snapshot: boolean;
     readonly tombstone: boolean;
+    /** What the event says of its row; absent where the record is one row of several. */
+    readonly operation?: string | undefined;
+    readonly contentType?: string | undefined;
     readonly origin: EventOrigin;
     readonly link: string | undefined;
   }) {
-    const { snapshot, tombstone, origin, link } = options;
+    const { snapshot, tombstone, operation, contentType, origin, link } = options;
     this.#before = [
+      ...(contentType === undefined ? [] : [['content-type', text(contentType)] as const]),
       ['version', text(String(options.version))],
       ['committed_at', text(String(options.committedAtMs))],
       ...(snapshot ? [['snapshot', text('true')] as const] : []),
       ...(tombstone ? [['tombstone', text('true')] as const] : []),
+      ...(operation === undefined ? [] : [['op', text(operation)] as const]),
       ['feed', Buffer.from(feedHeaderOf(origin))],
       ['table_id', Buffer.from(origin.tableId)],
       ...(link === undefined ? [] : [['link', text(link)] as const]),

@@ -152,7 +152,7 @@ function markOf(spec: FeedSpec, record: KafkaRecord): Mark | 'unmarked' | undefi
   const link = headers.get('link');
   const position = {
     version: toVersion(Number(version)),
-    ordinal: Number(ordinal) + rowsIn(record),
+    ordinal: Number(ordinal) + rowsIn(record, headers.get('op')),
     complete: false,
     snapshot: headers.has('snapshot'),
     tableId,
@@ -161,15 +161,18 @@ function markOf(spec: FeedSpec, record: KafkaRecord): Mark | 'unmarked' | undefi
   return { offset: record.offset, position: link === undefined ? position : { ...position, link } };
 }
 
-/** An update in the Debezium envelope takes the place of two change rows. */
-function rowsIn({ value }: KafkaRecord): number {
+/** An update that is one event takes the place of two change rows. Older records say what they are in their values alone. */
+function rowsIn({ value }: KafkaRecord, operation: string | undefined): number {
+  if (operation !== undefined) return operation === 'u' ? 2 : 1;
   const root = value === undefined ? undefined : parseJson(Buffer.from(value).toString(), 'a change event');
   return isJsonObject(root) && root['op'] === 'u' && isJsonObject(root['source']) ? 2 : 1;
 }
 
 /** The key columns that the rows were ordered by, as far as the record's key tells their order. */
 function orderOf({ key }: KafkaRecord): string {
-  const root = key === undefined ? {} : parseJson(Buffer.from(key).toString(), 'the key of a change event');
+  const whole = key === undefined ? {} : parseJson(Buffer.from(key).toString(), 'the key of a change event');
+  // No key column is an object: this one is the schema of the others.
+  const root = isJsonObject(whole) && isJsonObject(whole['schema']) ? whole['payload'] : whole;
   return printJson(isJsonObject(root) ? Object.keys(root) : []);
 }
 

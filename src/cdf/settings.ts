@@ -36,6 +36,8 @@ export interface FeedSettings {
   readonly topic: string;
   readonly positionsTopic: string;
   readonly envelope: Envelope;
+  /** Keys and values come with their schemas, as Kafka Connect's JsonConverter has them. */
+  readonly schemas: boolean;
   /** Columns of the record key, empty: no key. */
   readonly keyColumns: readonly string[];
   /** Partitions of the topic when it has to be created. */
@@ -92,10 +94,15 @@ const topicName = (description: string): z.ZodType<string> =>
 function sharedFields(withDefaults: boolean) {
   const or = <T>(value: T): { readonly default?: T } => (withDefaults ? { default: value } : {});
   return {
-    envelope: choiceField(['debezium', 'flat'], {
+    envelope: choiceField(['debezium', 'flat', 'after', 'cloudevents'], {
       description:
-        'Shape of the records: `debezium` has before, after and source; `flat` is the row with `_change_type`, `_commit_version`, `_commit_timestamp`.',
+        'Shape of the records: `debezium` has before, after and source; `flat` is the row with `_change_type`, `_commit_version`, `_commit_timestamp`; `after` is the row as it is now, a delete a record with a null value (an upsert stream; needs `keyColumns`); `cloudevents` is a CloudEvent 1.0 in JSON with before and after as its data.',
       ...or('debezium' as const),
+    }),
+    schemas: booleanField({
+      description:
+        'Each key and value comes with its schema (`schema`, `payload`), as Kafka Connect’s JsonConverter has them with `schemas.enable`. Not with `cloudevents`.',
+      ...or(false),
     }),
     partitions: integerField({ description: 'Partitions of the feed’s topic when it has to be created.', ...or(1), min: 1, max: 10_000 }),
     topicConfig: textMapField({
@@ -196,6 +203,7 @@ export function completeFeed(entry: FeedEntry, defaults: FeedDefaults): FeedSett
     topic: entry.topic ?? `${defaults.topicPrefix}.${entry.table}`,
     positionsTopic: defaults.positionsTopic ?? `${defaults.topicPrefix}._positions`,
     envelope: entry.envelope ?? defaults.envelope,
+    schemas: entry.schemas ?? defaults.schemas,
     partitions: entry.partitions ?? defaults.partitions,
     replicationFactor: entry.replicationFactor ?? defaults.replicationFactor,
     topicConfig: entry.topicConfig ?? defaults.topicConfig,

@@ -154,6 +154,7 @@ function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly
       found.push(issue([...path, 'topic'], `a second feed publishes to "${feed.topic}"`));
     if (ingested.has(feed.topic))
       found.push(issue([...path, 'topic'], `"${feed.topic}" is read by ingest or holds dead letters or positions`));
+    found.push(...envelopeIssues(feed).map(([setting, message]) => issue([...path, setting], message)));
     for (const column of table === undefined ? [] : feed.keyColumns) {
       const type = table?.definition.schema.fields.find(({ name }) => name === column)?.type;
       if (type === undefined) found.push(issue([...path, 'keyColumns'], `table "${feed.table}" has no column "${column}"`));
@@ -162,6 +163,16 @@ function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly
     }
     return found;
   });
+}
+
+function envelopeIssues({ envelope, schemas, keyColumns, tombstones }: Config['feeds'][number]): readonly (readonly [string, string])[] {
+  const found: (readonly [string, string])[] = [];
+  if (envelope === 'after' && keyColumns.length === 0)
+    found.push(['keyColumns', 'envelope after says by the key what is deleted: name the columns']);
+  if (envelope === 'after' && !tombstones)
+    found.push(['tombstones', 'a delete in envelope after is a record with a null value; leave it out']);
+  if (envelope === 'cloudevents' && schemas) found.push(['schemas', 'a CloudEvent has none; leave it out, or take another envelope']);
+  return found;
 }
 
 /** Feeds are of listed tables: what is made later has rows before anybody could have asked for their changes. */

@@ -3,7 +3,7 @@ import type { VersionChanges } from '../table/changes.ts';
 import type { TableFormat } from '../table/formats.ts';
 import type { Version } from '../table/version.ts';
 
-export type Envelope = 'debezium' | 'flat';
+export type Envelope = 'debezium' | 'flat' | 'after' | 'cloudevents';
 
 /**
  * Where a feed stands: everything before `ordinal` of `version` is published. `snapshot` says that `version` is being (or was)
@@ -31,6 +31,8 @@ export interface EncodeSpec {
   /** Name of the pipeline, `source.name` of an event. */
   readonly pipeline: string;
   readonly envelope: Envelope;
+  /** Keys and values come with their schemas, as Kafka Connect has them. */
+  readonly schemas: boolean;
   readonly topic: string;
   readonly partitions: number;
   /** Columns of the record key; empty: no key, rows are spread by ordinal. */

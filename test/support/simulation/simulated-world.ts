@@ -133,6 +133,7 @@ export class SimulatedWorld {
       topic: changesTopic,
       positionsTopic: 'positions',
       envelope: 'debezium',
+      schemas: false,
       keyColumns: this.shape.keyed ? ['city'] : [],
       partitions: 2,
       replicationFactor: undefined,

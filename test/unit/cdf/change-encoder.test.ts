@@ -11,6 +11,7 @@ import { ChangeTable } from './change-table.ts';
 const spec: EncodeSpec = {
   pipeline: 'demo',
   envelope: 'debezium',
+  schemas: false,
   topic: 'cdf.orders',
   partitions: 1,
   keyColumns: ['id'],
@@ -93,7 +94,7 @@ describe.each([
           ts_us: 1_700_000_000_000_000,
           transaction: { id: 'sales.orders:0', total_order: 0 },
         },
-        headers: { version: '0', committed_at: '1700000000000', feed: 'demo/sales.orders', table_id: 'table-1', ordinal: '0' },
+        headers: { version: '0', committed_at: '1700000000000', op: 'c', feed: 'demo/sales.orders', table_id: 'table-1', ordinal: '0' },
         timestampMs: 1_700_000_000_000,
       },
     ]);

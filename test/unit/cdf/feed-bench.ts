@@ -21,6 +21,7 @@ export const feedSpec: FeedSpec = {
   topic: 'cdf.t',
   positionsTopic: 'cdf._positions',
   envelope: 'flat',
+  schemas: false,
   keyColumns: [],
   partitions: 1,
   replicationFactor: undefined,

@@ -97,17 +97,27 @@ async function publishWithCrashes(harness: FeedHarness, random: Random, spec: Pa
   await harness.catchUp(spec);
 }
 
-function eventOf(record: KafkaRecord): JsonObject | undefined {
-  if (record.value === undefined) return undefined;
-  const event = parseJson(text(record.value), 'event');
-  return isJsonObject(event) ? event : undefined;
+/** Where the images of a row are in a value of each envelope. */
+const shapes: readonly (Pick<FeedSpec, 'envelope' | 'schemas'> & { readonly imagesIn?: string })[] = [
+  { envelope: 'debezium', schemas: false },
+  { envelope: 'debezium', schemas: true, imagesIn: 'payload' },
+  { envelope: 'cloudevents', schemas: false, imagesIn: 'data' },
+];
+
+function objectIn(bytes: Uint8Array | undefined, member: string | undefined): JsonObject | undefined {
+  const whole = bytes === undefined ? undefined : parseJson(text(bytes), 'event');
+  const part = member !== undefined && isJsonObject(whole) ? whole[member] : whole;
+  return isJsonObject(part) ? part : undefined;
 }
 
 /** What a consumer of a compacted topic ends up with. */
-function foldByKey(records: readonly KafkaRecord[]): ReadonlyMap<string, JsonValue> {
+function foldByKey(
+  records: readonly KafkaRecord[],
+  afterOf: (record: KafkaRecord) => JsonValue | undefined,
+): ReadonlyMap<string, JsonValue> {
   const rows = new Map<string, JsonValue>();
   for (const record of records) {
-    const after = eventOf(record)?.['after'] ?? null;
+    const after = afterOf(record) ?? null;
     if (after === null) rows.delete(text(record.key));
     else rows.set(text(record.key), after);
   }
@@ -115,7 +125,7 @@ function foldByKey(records: readonly KafkaRecord[]): ReadonlyMap<string, JsonVal
 }
 
 /** What a consumer without keys ends up with: each event takes one row away or adds one, or both. */
-function foldRows(records: readonly KafkaRecord[]): readonly string[] {
+function foldRows(records: readonly KafkaRecord[], eventOf: (record: KafkaRecord) => JsonObject | undefined): readonly string[] {
   const counts = new Map<string, number>();
   const add = (row: JsonValue | undefined, count: number): void => {
     if (row === undefined || row === null) return;
@@ -129,26 +139,49 @@ function foldRows(records: readonly KafkaRecord[]): readonly string[] {
   return [...counts].flatMap(([row, count]) => Array.from({ length: count }, () => row)).toSorted();
 }
 
+async function publishRandomly(random: Random, harness: FeedHarness, spec: Partial<FeedSpec>): Promise<readonly string[]> {
+  const model = new Map<number, Row>();
+  for (let round = 0; round < 3; round++) {
+    for (let versions = 1 + randomInt(random, 4); versions > 0; versions--) {
+      await harness.table.commit(randomVersion(random, model, `${round}.${versions}`));
+    }
+    await publishWithCrashes(harness, random, spec);
+  }
+  return [...model.values()].map((row) => printJson({ id: row.id, name: row.name })).toSorted();
+}
+
 describe('the published topic', () => {
   for (const seed of seeds) {
     it(`folds to the table after random versions and crashes, each row once (seed ${seed})`, async () => {
       const random = new SeededRandom(seed);
       const harness = new FeedHarness();
-      const model = new Map<number, Row>();
       const keyed = random.next() < 0.7;
       const spec = { keyColumns: keyed ? ['id'] : [], maxTransactionRows: 1 + randomInt(random, 6), partitions: 1 + randomInt(random, 3) };
-      for (let round = 0; round < 3; round++) {
-        for (let versions = 1 + randomInt(random, 4); versions > 0; versions--) {
-          await harness.table.commit(randomVersion(random, model, `${round}.${versions}`));
-        }
-        await publishWithCrashes(harness, random, spec);
-      }
+      const { imagesIn, ...shape } = shapes[seed % shapes.length] ?? { envelope: 'debezium', schemas: false };
+      const rows = await publishRandomly(random, harness, { ...spec, ...shape });
       const records = await harness.published();
-      const rows = [...model.values()].map((row) => printJson({ id: row.id, name: row.name })).toSorted();
-      if (keyed) expect([...foldByKey(records).values()].map(printJson).toSorted()).toEqual(rows);
-      expect(foldRows(records)).toEqual(rows);
+      const eventOf = ({ value }: KafkaRecord): JsonObject | undefined => objectIn(value, imagesIn);
+      if (keyed) {
+        const folded = foldByKey(records, (record) => eventOf(record)?.['after']);
+        expect([...folded.values()].map(printJson).toSorted()).toEqual(rows);
+      }
+      expect(foldRows(records, eventOf)).toEqual(rows);
       const identities = records.map((record) => record.headers.map(([name, value]) => `${name}=${text(value)}`).join(' '));
       expect(new Set(identities).size).toBe(identities.length);
     });
   }
+
+  it.each([false, true])(
+    'is, in envelope after, the table itself to whoever keeps the last value of each key (schemas: %s)',
+    async (schemas) => {
+      for (const seed of seeds.slice(0, 6)) {
+        const random = new SeededRandom(seed);
+        const harness = new FeedHarness();
+        const spec = { envelope: 'after', schemas, keyColumns: ['id'], maxTransactionRows: 4 } as const;
+        const rows = await publishRandomly(random, harness, spec);
+        const folded = foldByKey(await harness.published(), ({ value }) => objectIn(value, schemas ? 'payload' : undefined));
+        expect([...folded.values()].map(printJson).toSorted()).toEqual(rows);
+      }
+    },
+  );
 });

@@ -22,6 +22,7 @@ export const feedSpec: FeedSpec = {
   topic: 'cdf.orders',
   positionsTopic: 'cdf._positions',
   envelope: 'debezium',
+  schemas: false,
   keyColumns: ['id'],
   partitions: 2,
   replicationFactor: undefined,

@@ -7,11 +7,14 @@ import { FeedHarness, feedSpec, fillTable } from './feed-harness.ts';
 
 const { topic, positionsTopic } = feedSpec;
 
-async function expectedTexts(more: (harness: FeedHarness) => Promise<void> = () => Promise.resolve()): Promise<readonly string[]> {
+async function expectedTexts(
+  more: (harness: FeedHarness) => Promise<void> = () => Promise.resolve(),
+  spec: Partial<FeedSpec> = {},
+): Promise<readonly string[]> {
   const harness = new FeedHarness();
   await fillTable(harness);
   await more(harness);
-  await harness.catchUp();
+  await harness.catchUp(spec);
   return harness.publishedTexts();
 }
 
@@ -45,15 +48,21 @@ describe('a feed whose positions topic was deleted', () => {
     expect(await harness.publishedTexts()).toEqual(before);
   });
 
-  it('goes on exactly where it stood under policy recover, wherever that was', async () => {
-    const expected = await expectedTexts(oneMore);
+  it.each<Pick<FeedSpec, 'envelope' | 'schemas'>>([
+    { envelope: 'debezium', schemas: false },
+    { envelope: 'debezium', schemas: true },
+    { envelope: 'flat', schemas: false },
+    { envelope: 'after', schemas: false },
+    { envelope: 'cloudevents', schemas: false },
+  ])('goes on exactly where it stood under policy recover, wherever that was: %o', async (spec) => {
+    const expected = await expectedTexts(oneMore, spec);
     for (let transactions = 1; transactions < 10; transactions += 1) {
       const harness = new FeedHarness();
       await fillTable(harness);
-      await publishSome(harness, transactions);
+      await publishSome(harness, transactions, spec);
       await harness.reader.admin.deleteTopic(positionsTopic);
       await oneMore(harness);
-      const running = await harness.catchUp({ onLostPosition: 'recover' });
+      const running = await harness.catchUp({ onLostPosition: 'recover', ...spec });
       expect(running.log).toContain('lost recover');
       expect(await harness.publishedTexts(), `after ${transactions} transactions`).toEqual(expected);
     }

@@ -277,6 +277,15 @@ describe('what is refused', () => {
     );
   });
 
+  it.each([
+    ['envelope: after', 'keyColumns: envelope after says by the key what is deleted'],
+    ['envelope: after, keyColumns: [id], tombstones: false', 'tombstones: a delete in envelope after is a record with a null value'],
+    ['envelope: cloudevents, schemas: true', 'schemas: a CloudEvent has none'],
+  ])('a feed of %s', (settings, problem) => {
+    const yaml = `pipeline: p\ntables: [{ name: t, columns: [{ name: id, type: long }] }]\nfeeds: [{ table: t, ${settings} }]`;
+    expect(loadError({ yaml }).message).toContain(problem);
+  });
+
   it('a missing file names itself', () => {
     const request = { files: ['none.yaml'], env: {}, workingDir: '/nowhere', readText: (path: string) => readFileSync(path, 'utf8') };
     expect(() => loadConfig(request)).toThrow(/configuration file none\.yaml cannot be read/);

@@ -86,6 +86,7 @@ function encodeTask(storage: StorageSettings | undefined): EncodeTask {
     spec: {
       pipeline: 'p',
       envelope: 'flat',
+      schemas: false,
       topic: 'o',
       partitions: 1,
       keyColumns: [],

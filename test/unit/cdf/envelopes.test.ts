@@ -1,0 +1,250 @@
+import { describe, expect, it } from 'vitest';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../../src/base/bigint-json.ts';
+import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
+import { decodeRecords } from '../../../src/kafka/records/record-batch.ts';
+import type { EncodeSpec } from '../../../src/protocol/change-event.ts';
+import type { StructType } from '../../../src/schema/types.ts';
+import type { VersionChanges } from '../../../src/table/changes.ts';
+import { noEngine } from '../../support/no-engine.ts';
+import { ChangeTable } from './change-table.ts';
+
+const spec: EncodeSpec = {
+  pipeline: 'demo pipe',
+  envelope: 'debezium',
+  schemas: false,
+  topic: 'cdf.orders',
+  partitions: 1,
+  keyColumns: ['id'],
+  tombstones: true,
+  table: 'sales.orders',
+  tableId: 'table-1',
+  format: 'delta',
+  location: 'memory://orders',
+  compression: 'none',
+};
+
+interface SeenRecord {
+  readonly key: JsonValue | undefined;
+  readonly value: JsonValue | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+async function recordsOf(
+  { openStore }: ChangeTable,
+  changes: VersionChanges,
+  more: Partial<EncodeSpec>,
+  snapshot = false,
+): Promise<readonly SeenRecord[]> {
+  const encoder = new ParquetChangeEncoder({ openStore, openEngine: noEngine });
+  const encoded = await encoder.encode({ spec: { ...spec, ...more }, changes, snapshot, fromOrdinal: 0, maxRows: 100, maxBytes: 1e9 });
+  const parsed = (bytes: Uint8Array | undefined): JsonValue | undefined =>
+    bytes === undefined ? undefined : parseJson(Buffer.from(bytes).toString(), 'record');
+  return encoded.batches
+    .flatMap((batch) => decodeRecords(batch.bytes, batch))
+    .map(({ key, value, headers }) => ({
+      key: parsed(key),
+      value: parsed(value),
+      headers: Object.fromEntries(headers.map(([name, text]) => [name, Buffer.from(text).toString()])),
+    }));
+}
+
+const changed = [
+  { id: 1, name: 'old', _change_type: 'update_preimage' },
+  { id: 1, name: 'new', _change_type: 'update_postimage' },
+  { id: 2, name: 'gone', _change_type: 'delete' },
+  { id: 3, name: 'came', _change_type: 'insert' },
+];
+
+describe('envelope after', () => {
+  it('is the row behind the change, and a record with a null value for a delete', async () => {
+    const table = new ChangeTable();
+    const records = await recordsOf(table, await table.commit([{ kind: 'recorded', rows: changed }]), { envelope: 'after' });
+    expect(records.map(({ key, value, headers: { op, tombstone, ordinal } }) => ({ key, value, op, tombstone, ordinal }))).toEqual([
+      { key: { id: 2 }, value: undefined, op: 'd', tombstone: 'true', ordinal: '0' },
+      { key: { id: 1 }, value: { id: 1, name: 'new' }, op: 'u', tombstone: undefined, ordinal: '1' },
+      { key: { id: 3 }, value: { id: 3, name: 'came' }, op: 'c', tombstone: undefined, ordinal: '3' },
+    ]);
+  });
+});
+
+describe('envelope cloudevents', () => {
+  it('is a structured CloudEvent of each change; a delete has its tombstone behind it', async () => {
+    const table = new ChangeTable();
+    const changes = { ...(await table.commit([{ kind: 'recorded', rows: changed }])), link: { id: '"abc"', previous: undefined } };
+    const records = await recordsOf(table, changes, { envelope: 'cloudevents' });
+    const event = (id: number, word: string, op: string, data: JsonObject): JsonObject => ({
+      specversion: '1.0',
+      id: `"abc":${id}`,
+      source: '/tidewater/demo%20pipe/sales.orders',
+      type: `tidewater.row.${word}`,
+      subject: 'sales.orders',
+      time: '2023-11-14T22:13:20.000Z',
+      datacontenttype: 'application/json',
+      op,
+      tableversion: '0',
+      snapshot: false,
+      data,
+    });
+    expect(records.map(({ value }) => value)).toEqual([
+      event(0, 'deleted', 'd', { before: { id: 2, name: 'gone' }, after: null }),
+      undefined,
+      event(1, 'updated', 'u', { before: { id: 1, name: 'old' }, after: { id: 1, name: 'new' } }),
+      event(3, 'created', 'c', { before: null, after: { id: 3, name: 'came' } }),
+    ]);
+    expect(records.map(({ headers }) => headers['content-type'] ?? headers['tombstone'])).toEqual([
+      'application/cloudevents+json; charset=UTF-8',
+      'true',
+      'application/cloudevents+json; charset=UTF-8',
+      'application/cloudevents+json; charset=UTF-8',
+    ]);
+  });
+
+  it('has other ids in a snapshot of the version than in its changes', async () => {
+    const table = new ChangeTable();
+    const changes = await table.commit([{ kind: 'insert', rows: [{ id: 1 }] }]);
+    const [[read], [created]] = (await Promise.all(
+      [true, false].map((snapshot) => recordsOf(table, changes, { envelope: 'cloudevents' }, snapshot)),
+    )) as [readonly SeenRecord[], readonly SeenRecord[]];
+    expect(read?.value).toMatchObject({ id: '0:snapshot:0', type: 'tidewater.row.read', snapshot: true });
+    expect(created?.value).toMatchObject({ id: '0:0', snapshot: false });
+  });
+});
+
+const allTypes: StructType = {
+  kind: 'struct',
+  fields: [
+    { name: 'id', type: { kind: 'long' }, nullable: false },
+    { name: 'flag', type: { kind: 'boolean' }, nullable: true },
+    { name: 'tiny', type: { kind: 'byte' }, nullable: true },
+    { name: 'small', type: { kind: 'short' }, nullable: true },
+    { name: 'whole', type: { kind: 'integer' }, nullable: true },
+    { name: 'single', type: { kind: 'float' }, nullable: true },
+    { name: 'real', type: { kind: 'double' }, nullable: true },
+    { name: 'price', type: { kind: 'decimal', precision: 12, scale: 2 }, nullable: true },
+    { name: 'data', type: { kind: 'binary' }, nullable: true },
+    { name: 'day', type: { kind: 'date' }, nullable: true },
+    { name: 'at', type: { kind: 'timestamp' }, nullable: true },
+    { name: 'local', type: { kind: 'timestamp_ntz' }, nullable: true },
+    { name: 'place', type: { kind: 'struct', fields: [{ name: 'ci"ty', type: { kind: 'string' }, nullable: true }] }, nullable: true },
+    { name: 'tags', type: { kind: 'list', element: { kind: 'string' }, elementNullable: true }, nullable: true },
+    { name: 'counts', type: { kind: 'map', key: { kind: 'integer' }, value: { kind: 'long' }, valueNullable: true }, nullable: true },
+  ],
+};
+const full = {
+  id: 7n,
+  flag: true,
+  tiny: -1,
+  small: 2,
+  whole: 3,
+  single: 0.5,
+  real: 1.25,
+  price: '9.99',
+  data: Uint8Array.of(1, 2),
+  day: 0,
+  at: 0n,
+  local: 0n,
+  place: { 'ci"ty': 'x' },
+  tags: ['a', null],
+  counts: new Map([[1, 2n]]),
+};
+
+interface Schema {
+  readonly type: string;
+  readonly optional: boolean;
+  readonly field?: string;
+  readonly fields?: readonly Schema[];
+  readonly items?: Schema;
+  readonly keys?: Schema;
+  readonly values?: Schema;
+}
+
+const isOfType: Readonly<Record<string, (payload: JsonValue) => boolean>> = {
+  ...Object.fromEntries(
+    ['int8', 'int16', 'int32', 'int64', 'float', 'double'].map((type) => [
+      type,
+      (payload: JsonValue) => /^(number|bigint)$/.test(typeof payload),
+    ]),
+  ),
+  ...Object.fromEntries(['string', 'bytes'].map((type) => [type, (payload: JsonValue) => typeof payload === 'string'])),
+  boolean: (payload) => typeof payload === 'boolean',
+};
+
+/** What of a payload is not what its schema says, by the rules of Kafka Connect's JsonConverter. */
+function misfits(schema: Schema | undefined, payload: JsonValue | undefined, path = ''): readonly string[] {
+  if (schema === undefined) return [`${path}: no schema`];
+  const { type, optional, fields = [], items, keys, values } = schema;
+  if (payload === null || payload === undefined) return optional && payload === null ? [] : [`${path}: ${String(payload)}`];
+  if (type === 'struct' && isJsonObject(payload)) {
+    const strangers = Object.keys(payload).filter((name) => !fields.some(({ field }) => field === name));
+    const wrong = fields.flatMap((member) => misfits(member, payload[member.field ?? ''], `${path}.${member.field ?? ''}`));
+    return [...strangers.map((name) => `${path}.${name}: not in the schema`), ...wrong];
+  }
+  if (type === 'array' && Array.isArray(payload)) {
+    return (payload as readonly JsonValue[]).flatMap((item, index) => misfits(items, item, `${path}[${index}]`));
+  }
+  if (type === 'map' && isJsonObject(payload) && keys?.type === 'string') {
+    return Object.entries(payload).flatMap(([name, value]) => misfits(values, value, `${path}.${name}`));
+  }
+  return isOfType[type]?.(payload) === true ? [] : [`${path}: ${typeof payload} in ${type}`];
+}
+
+describe('records with their schemas', () => {
+  it.each(['debezium', 'after', 'flat'] as const)('fit these in envelope %s, whatever the types', async (envelope) => {
+    const table = new ChangeTable(allTypes);
+    const changes = await table.commit([
+      { kind: 'delete', rows: [full] },
+      { kind: 'insert', rows: [full, { id: 8n }] },
+    ]);
+    const records = await recordsOf(table, changes, { envelope, schemas: true });
+    const parts = records.flatMap(({ key, value }) => [key, ...(value === undefined ? [] : [value])]).filter((part) => part !== undefined);
+    expect(parts.length).toBeGreaterThan(4);
+    for (const part of parts) {
+      const { schema, payload } = part as unknown as { readonly schema: Schema; readonly payload: JsonValue };
+      expect(misfits(schema, payload)).toEqual([]);
+    }
+  });
+
+  it('are named as Debezium names them, by the topic', async () => {
+    const table = new ChangeTable();
+    const [record] = await recordsOf(table, await table.commit([{ kind: 'insert', rows: [{ id: 1, name: 'a' }] }]), { schemas: true });
+    const id = { type: 'int64', optional: false, field: 'id' };
+    expect(record?.key).toEqual({
+      schema: { type: 'struct', fields: [id], optional: false, name: 'cdf.orders.Key' },
+      payload: { id: 1 },
+    });
+    const image = {
+      type: 'struct',
+      fields: [id, { type: 'string', optional: true, field: 'name' }],
+      optional: true,
+      name: 'cdf.orders.Value',
+    };
+    expect(record?.value).toMatchObject({
+      schema: {
+        type: 'struct',
+        optional: false,
+        name: 'cdf.orders.Envelope',
+        fields: [
+          { ...image, field: 'before' },
+          { ...image, field: 'after' },
+          { field: 'source' },
+          { field: 'op' },
+          { field: 'ts_ms' },
+          { field: 'ts_us' },
+          { field: 'transaction' },
+        ],
+      },
+      payload: { before: null, after: { id: 1, name: 'a' }, op: 'c' },
+    });
+  });
+
+  it('are refused for a variant, by its name', async () => {
+    const table = new ChangeTable();
+    const changes = await table.commit([{ kind: 'insert', rows: [{ id: 1 }] }]);
+    const fields = [...changes.schema.fields, { name: 'anything', type: { kind: 'variant' }, nullable: true } as const];
+    const rejected = recordsOf(table, { ...changes, schema: { kind: 'struct', fields } }, { schemas: true });
+    await expect(rejected).rejects.toMatchObject({
+      code: 'CDF_TYPE_WITHOUT_SCHEMA',
+      message: expect.stringContaining('anything') as string,
+    });
+  });
+});
