@@ -13,6 +13,7 @@ import { EventHeaders } from './event-headers.ts';
 import { JsonBuffer } from './json-buffer.ts';
 import { PartitionedBatches } from './partitioned-batches.ts';
 import type { RowWriters } from './row-writers.ts';
+import { withSelectedColumns } from './selected-columns.ts';
 import { type Segment, segmentsOf } from './version-segments.ts';
 
 /** Reads change files and prints their rows as record batches. One at a time: the caller serialises calls. */
@@ -25,8 +26,9 @@ export class ParquetChangeEncoder implements ChangeEncoder {
     this.#reader = new ChangeFileReader(parts);
   }
 
-  /** @throws ServiceError as `ChangeFileReader.open`, `CDF_PARTITION_VALUE_INVALID`, `CDF_ROW_TOO_LARGE`. */
-  async encode(task: EncodeTask, signal?: AbortSignal): Promise<EncodedChanges> {
+  /** @throws ServiceError as `ChangeFileReader.open`, `CDF_PARTITION_VALUE_INVALID`, `CDF_ROW_TOO_LARGE`, `CDF_COLUMN_UNKNOWN`. */
+  async encode(asked: EncodeTask, signal?: AbortSignal): Promise<EncodedChanges> {
+    const task = withSelectedColumns(asked);
     assert(task.maxRows > 0 && task.fromOrdinal >= 0, `a run takes rows from ${task.fromOrdinal} on, at most ${task.maxRows}`);
     const run = new EncodingRun(task);
     const complete = await this.#append(run, task, signal);

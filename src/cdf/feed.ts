@@ -355,10 +355,10 @@ function encodeSpecOf(
   spec: FeedSpec,
   at: { readonly table: ReadableTable; readonly tableId: string; readonly partitions: number },
 ): EncodeSpec {
-  const { pipeline, envelope, schemas, topic, keyColumns, tombstones, compression, table } = spec;
+  const { pipeline, envelope, schemas, select, topic, keyColumns, tombstones, compression, table } = spec;
   const { tableId, partitions } = at;
   const { format, location } = at.table;
-  return { pipeline, envelope, schemas, topic, partitions, keyColumns, tombstones, compression, table, tableId, format, location };
+  return { pipeline, envelope, schemas, select, topic, partitions, keyColumns, tombstones, compression, table, tableId, format, location };
 }
 
 function positionEvent(position: FeedPosition): 'at-snapshot' | 'at-changes' {

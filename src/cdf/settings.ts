@@ -14,6 +14,7 @@ import type { Envelope } from '../protocol/change-event.ts';
 
 const maxFeeds = 256;
 const maxKeyColumns = 32;
+const maxSelectedColumns = 10_000;
 
 /** Where a feed without a stored position starts: `version` publishes the changes of that version first. */
 export type FeedStart =
@@ -40,6 +41,8 @@ export interface FeedSettings {
   readonly schemas: boolean;
   /** Columns of the record key, empty: no key. */
   readonly keyColumns: readonly string[];
+  /** Columns that are published, empty: all. */
+  readonly select: readonly string[];
   /** Partitions of the topic when it has to be created. */
   readonly partitions: number;
   /** `undefined`: the broker's default. */
@@ -59,7 +62,7 @@ export interface FeedSettings {
 }
 
 /** What a feed takes over when it says nothing itself. */
-export interface FeedDefaults extends Omit<FeedSettings, 'table' | 'topic' | 'keyColumns' | 'positionsTopic'> {
+export interface FeedDefaults extends Omit<FeedSettings, 'table' | 'topic' | 'keyColumns' | 'select' | 'positionsTopic'> {
   readonly topicPrefix: string;
   /** `undefined`: `<topicPrefix>._positions`. */
   readonly positionsTopic: string | undefined;
@@ -69,9 +72,10 @@ export interface FeedDefaults extends Omit<FeedSettings, 'table' | 'topic' | 'ke
 type Partially<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /** A feed as the file has it; completed by `completeFeed`. */
-export interface FeedEntry extends Partially<Omit<FeedSettings, 'table' | 'keyColumns' | 'positionsTopic'>> {
+export interface FeedEntry extends Partially<Omit<FeedSettings, 'table' | 'keyColumns' | 'select' | 'positionsTopic'>> {
   readonly table: string;
   readonly keyColumns: readonly string[];
+  readonly select: readonly string[];
 }
 
 const versionStart = z.strictObject({
@@ -184,6 +188,11 @@ const feed: z.ZodType<FeedEntry> = z
       default: [],
       maxItems: maxKeyColumns,
     }),
+    select: textListField({
+      description: 'Columns that are published, those of the key among them; the others are not even read. Empty: all.',
+      default: [],
+      maxItems: maxSelectedColumns,
+    }),
     replicationFactor: replicationFactor(),
     ...optionalFields.shape,
   })
@@ -200,6 +209,7 @@ export function completeFeed(entry: FeedEntry, defaults: FeedDefaults): FeedSett
   return {
     table: entry.table,
     keyColumns: entry.keyColumns,
+    select: entry.select,
     topic: entry.topic ?? `${defaults.topicPrefix}.${entry.table}`,
     positionsTopic: defaults.positionsTopic ?? `${defaults.topicPrefix}._positions`,
     envelope: entry.envelope ?? defaults.envelope,

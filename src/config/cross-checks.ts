@@ -3,6 +3,7 @@ import { mayMake, mayMeet } from '../ingest/divide/made-name.ts';
 import { hasRecordTypes } from '../ingest/divide/record-types.ts';
 import { isLetterRoute, sharedPlace, tablePlace } from '../ingest/settings.ts';
 import { topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
+import type { StructType } from '../schema/types.ts';
 import { isBelow, plainLocation } from '../storage/allowed-locations.ts';
 import { traitsOf } from '../table/formats.ts';
 import type { ConfigIssue } from './config-issues.ts';
@@ -154,6 +155,8 @@ function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly
       found.push(issue([...path, 'topic'], `a second feed publishes to "${feed.topic}"`));
     if (ingested.has(feed.topic))
       found.push(issue([...path, 'topic'], `"${feed.topic}" is read by ingest or holds dead letters or positions`));
+    if (table !== undefined)
+      found.push(...selectIssues(feed, table.definition.schema).map((problem) => issue([...path, 'select'], problem)));
     found.push(...envelopeIssues(feed).map(([setting, message]) => issue([...path, setting], message)));
     for (const column of table === undefined ? [] : feed.keyColumns) {
       const type = table?.definition.schema.fields.find(({ name }) => name === column)?.type;
@@ -163,6 +166,16 @@ function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly
     }
     return found;
   });
+}
+
+function selectIssues({ table, select, keyColumns }: Config['feeds'][number], { fields }: StructType): readonly string[] {
+  if (select.length === 0) return [];
+  const unknown = select.filter((column) => !fields.some(({ name }) => name === column));
+  const left = keyColumns.filter((column) => !select.includes(column));
+  return [
+    ...unknown.map((column) => `table "${table}" has no column "${column}"`),
+    ...left.map((column) => `leaves out "${column}", a column of the key`),
+  ];
 }
 
 function envelopeIssues({ envelope, schemas, keyColumns, tombstones }: Config['feeds'][number]): readonly (readonly [string, string])[] {

@@ -33,6 +33,8 @@ export interface EncodeSpec {
   readonly envelope: Envelope;
   /** Keys and values come with their schemas, as Kafka Connect has them. */
   readonly schemas: boolean;
+  /** The columns that are published, the key's among them; empty: all. */
+  readonly select: readonly string[];
   readonly topic: string;
   readonly partitions: number;
   /** Columns of the record key; empty: no key, rows are spread by ordinal. */

@@ -134,6 +134,7 @@ export class SimulatedWorld {
       positionsTopic: 'positions',
       envelope: 'debezium',
       schemas: false,
+      select: [],
       keyColumns: this.shape.keyed ? ['city'] : [],
       partitions: 2,
       replicationFactor: undefined,

@@ -12,6 +12,7 @@ const spec: EncodeSpec = {
   pipeline: 'demo',
   envelope: 'debezium',
   schemas: false,
+  select: [],
   topic: 'cdf.orders',
   partitions: 1,
   keyColumns: ['id'],
@@ -55,6 +56,11 @@ function shorthand(encoded: EncodedChanges): readonly string[] {
     const { op, before, after } = event as { op: string; before: { id: number } | null; after: { id: number } | null };
     return `${op} ${before?.id ?? 'null'} ${after?.id ?? 'null'}`;
   });
+}
+
+function imagesOf(value: JsonValue): readonly JsonValue[] {
+  const { before, after } = value as { readonly before: JsonValue; readonly after: JsonValue };
+  return [before, after];
 }
 
 const shared: TestEngine = await openTestEngine();
@@ -290,6 +296,34 @@ describe.each([
     const first = await encoderOf(table).encode(task);
     expect(await encoderOf(table).encode(task)).toEqual(first);
     expect(new Set(recordsOf(first).map((record) => record.partition)).size).toBe(4);
+  });
+
+  it('publishes the columns that are selected and numbers rows as without them', async () => {
+    const table = new ChangeTable({
+      kind: 'struct',
+      fields: ['region', 'id', 'name', 'secret'].map((name) => ({ name, type: { kind: 'string' }, nullable: true })),
+    });
+    const partitionValues = { region: 'eu' };
+    const image = (word: string, secret: string): Record<string, string> => ({ id: 'a', name: 'n', secret, _change_type: word });
+    const changes = await table.commit([
+      { kind: 'delete', rows: [{ id: 'd', name: 'gone', secret: 's' }], partitionValues },
+      { kind: 'recorded', rows: [image('update_preimage', 'old'), image('update_postimage', 'new')], partitionValues },
+    ]);
+    const records = recordsOf(await encoderOf(table).encode(taskOf(changes, { spec: { ...spec, select: ['name', 'id', 'region'] } })));
+    expect(records.map(({ key, value, headers }) => [headers['ordinal'], key, value === undefined ? value : imagesOf(value)])).toEqual([
+      ['0', '{"id":"d"}', [{ region: 'eu', id: 'd', name: 'gone' }, null]],
+      ['0', '{"id":"d"}', undefined],
+      [
+        '1',
+        '{"id":"a"}',
+        [
+          { region: 'eu', id: 'a', name: 'n' },
+          { region: 'eu', id: 'a', name: 'n' },
+        ],
+      ],
+    ]);
+    const unknown = encoderOf(table).encode(taskOf(changes, { spec: { ...spec, select: ['id', 'nope'] } }));
+    await expect(unknown).rejects.toMatchObject({ code: 'CDF_COLUMN_UNKNOWN', message: expect.stringContaining('"nope"') as string });
   });
 
   it('marks snapshot rows', async () => {

@@ -12,6 +12,7 @@ const spec: EncodeSpec = {
   pipeline: 'demo pipe',
   envelope: 'debezium',
   schemas: false,
+  select: [],
   topic: 'cdf.orders',
   partitions: 1,
   keyColumns: ['id'],

@@ -22,6 +22,7 @@ export const feedSpec: FeedSpec = {
   positionsTopic: 'cdf._positions',
   envelope: 'flat',
   schemas: false,
+  select: [],
   keyColumns: [],
   partitions: 1,
   replicationFactor: undefined,

@@ -23,6 +23,7 @@ export const feedSpec: FeedSpec = {
   positionsTopic: 'cdf._positions',
   envelope: 'debezium',
   schemas: false,
+  select: [],
   keyColumns: ['id'],
   partitions: 2,
   replicationFactor: undefined,

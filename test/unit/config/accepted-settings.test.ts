@@ -173,6 +173,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'schemaRegistry.url': 'https://registry.example.com/apis/ccompat/v7',
   'feeds[].table': 'orders',
   'feeds[].keyColumns': 'at',
+  'feeds[].select': 'id',
   'feeds[].topicConfig': 'compact',
   'feedDefaults.topicConfig': 'compact',
   'server.host': '127.0.0.2',

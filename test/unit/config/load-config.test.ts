@@ -281,8 +281,10 @@ describe('what is refused', () => {
     ['envelope: after', 'keyColumns: envelope after says by the key what is deleted'],
     ['envelope: after, keyColumns: [id], tombstones: false', 'tombstones: a delete in envelope after is a record with a null value'],
     ['envelope: cloudevents, schemas: true', 'schemas: a CloudEvent has none'],
+    ['select: [other]', 'select: table "t" has no column "other"'],
+    ['select: [n], keyColumns: [id]', 'select: leaves out "id", a column of the key'],
   ])('a feed of %s', (settings, problem) => {
-    const yaml = `pipeline: p\ntables: [{ name: t, columns: [{ name: id, type: long }] }]\nfeeds: [{ table: t, ${settings} }]`;
+    const yaml = `pipeline: p\ntables: [{ name: t, columns: [{ name: id, type: long }, { name: n, type: long }] }]\nfeeds: [{ table: t, ${settings} }]`;
     expect(loadError({ yaml }).message).toContain(problem);
   });
 

@@ -87,6 +87,7 @@ function encodeTask(storage: StorageSettings | undefined): EncodeTask {
       pipeline: 'p',
       envelope: 'flat',
       schemas: false,
+      select: [],
       topic: 'o',
       partitions: 1,
       keyColumns: [],
