@@ -65,6 +65,8 @@ describe('metrics', () => {
     const text = await createMetrics({ pipeline: 'demo', version: '1', role: 'all' }).exposition();
     expect(text).toContain('process_cpu_seconds_total');
     expect(text).toContain('nodejs_eventloop_lag_seconds');
+    expect(text).toContain('nodejs_active_resources');
+    expect(text, 'node may end the process that lists its handles').not.toContain('nodejs_active_handles');
   });
 
   it('a blocked event loop shows in its delay', async () => {
