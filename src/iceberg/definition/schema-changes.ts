@@ -123,8 +123,7 @@ function isInMapKey(struct: StructType, path: readonly string[]): boolean {
 function renamed(struct: StructType, { path, to }: ChangeOf<'rename-column'>): StructType {
   const found = columnAt(struct, path);
   const parent = found.path.slice(0, -1);
-  const sameColumn = to.toLowerCase() === found.field.name.toLowerCase();
-  if (!sameColumn && hasColumn(struct, [...parent, to])) {
+  if (hasColumn(struct, [...parent, to])) {
     const into = parent.length === 0 ? struct : findColumn(struct, parent).type;
     throw fieldExists('rename', [...parent, to], into.kind === 'struct' ? into : struct);
   }

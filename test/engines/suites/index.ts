@@ -4,6 +4,7 @@ import { deltaDefinitions } from './delta-definitions.ts';
 import { earlierVersions } from './earlier-versions.ts';
 import { fromInserts, fromInsertsIceberg } from './from-inserts.ts';
 import { icebergDefinitions } from './iceberg-definitions.ts';
+import { icebergStatements } from './iceberg-statements.ts';
 import { deltaLengthLimits, icebergLengthLimits } from './length-limits.ts';
 import { mergeClauses, mergeClausesIceberg } from './merge-clauses.ts';
 import { nestedAssignments, nestedAssignmentsIceberg } from './nested-assignments.ts';
@@ -64,4 +65,5 @@ export const restatedSuites: readonly RestatedSuite[] = [
   skippedFiles,
   skippedFilesIceberg,
   earlierVersions,
+  icebergStatements,
 ];
