@@ -24,7 +24,6 @@ export class KafkajsAdmin implements KafkaAdmin {
   readonly #connection: KafkaConnection;
   readonly #clock: Clock;
   #connected: Promise<void> | undefined;
-  #creating: Promise<unknown> = Promise.resolve();
 
   constructor(admin: Admin, connection: KafkaConnection, clock: Clock) {
     this.#admin = admin;
@@ -36,14 +35,7 @@ export class KafkajsAdmin implements KafkaAdmin {
     return this.#call('describe the cluster', async (admin) => (await admin.describeCluster()).clusterId);
   }
 
-  /** One after the other: tables that want the same topic at once would each try to create it, which the driver warns of. */
-  ensureTopics(topics: readonly TopicSpec[]): Promise<readonly string[]> {
-    const turn = this.#creating.then(() => this.#ensureTopics(topics));
-    this.#creating = turn.catch(() => undefined);
-    return turn;
-  }
-
-  async #ensureTopics(topics: readonly TopicSpec[]): Promise<readonly string[]> {
+  async ensureTopics(topics: readonly TopicSpec[]): Promise<readonly string[]> {
     const created: string[] = [];
     for (const spec of topics) {
       if ((await this.partitionCount(spec.topic)) !== undefined) continue;

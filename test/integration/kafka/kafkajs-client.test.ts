@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { SystemClock } from '../../../src/base/system-clock.ts';
 import { SystemRandom } from '../../../src/base/system-random.ts';
 import { KafkajsClient } from '../../../src/kafka/kafkajs/kafkajs-client.ts';
@@ -20,26 +20,6 @@ if (brokers.length === 0) {
   describeKafkaClient('kafkajs client', () => rig('id'));
   // As with brokers that cannot be asked for a topic by its id.
   describeKafkaClient('kafkajs client that fetches by name', () => rig('name'));
-
-  it('creates a topic that several want at once without a word of the driver', async () => {
-    const said: string[] = [];
-    const topic = `wanted-${new SystemRandom().bytes(4).join('')}`;
-    const client = new KafkajsClient({
-      settings: { brokers, clientId: 'several', ssl: undefined, sasl: undefined, connectionTimeoutMs: 10_000, requestTimeoutMs: 30_000 },
-      clock: new SystemClock(),
-      random: new SystemRandom(),
-      log: (level, message) => {
-        if (level === 'warn' || level === 'error') said.push(message);
-      },
-    });
-    try {
-      const created = await Promise.all([1, 2, 3, 4].map(() => client.admin.ensureTopics([{ topic, partitions: 1 }])));
-      expect([created.flat(), said]).toEqual([[topic], []]);
-      await client.admin.deleteTopic(topic);
-    } finally {
-      await client.close();
-    }
-  });
 
   async function rig(fetchBy: 'id' | 'name'): Promise<KafkaRig> {
     const admin = testKafka({ brokers, clientId: 'rig' }).admin();
