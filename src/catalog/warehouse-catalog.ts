@@ -138,7 +138,7 @@ export class WarehouseCatalog implements SessionCatalog {
     if (existing !== undefined && request.mode === 'create-if-absent') return { table: existing, created: false, written: undefined };
     const { format, location: wanted, ...rest } = request;
     const managed = existing === undefined ? wanted === undefined : ((await this.#pointer(ident, request.signal))?.managed ?? true);
-    const location = existing?.location ?? wanted ?? this.#locationOf(key);
+    const location = placeOf(ident, existing, wanted) ?? this.#locationOf(key);
     const driver = this.#driver(format);
     // CREATE … LOCATION takes in a table that is there already.
     const takeOver = existing === undefined && wanted !== undefined && request.mode === 'create';
@@ -158,7 +158,7 @@ export class WarehouseCatalog implements SessionCatalog {
     refuseExisting(ident, existing, request.mode);
     if (existing !== undefined && request.mode === 'create-if-absent') return existing;
     const { location: wanted, ...rest } = request;
-    const location = existing?.location ?? wanted ?? this.#locationOf(key);
+    const location = placeOf(ident, existing, wanted) ?? this.#locationOf(key);
     const { format } = request.source;
     const table = await this.#driver(format).clone({ ...rest, target: { name: displayName(this.name, ident), location } });
     if (existing === undefined) await this.#put(key, { name: ident.name, format, location, managed: wanted === undefined }, request.signal);
@@ -257,6 +257,27 @@ function refuseExisting(ident: TableIdent, existing: QueryableTable | undefined,
   if (existing === undefined && mode === 'replace') {
     throw tableNotFound(partsOf(ident), 'use CREATE OR REPLACE TABLE to create it when it is absent');
   }
+}
+
+/** Where a table is or is wanted; `undefined`: the catalog chooses. @throws AnalysisException `DELTA_TABLE_LOCATION_MISMATCH`: it is elsewhere. */
+function placeOf(ident: TableIdent, existing: QueryableTable | undefined, wanted: string | undefined): string | undefined {
+  if (existing === undefined) return wanted;
+  if (wanted !== undefined && bare(wanted) !== bare(existing.location)) throw locationDiffers(ident, existing.location, wanted);
+  return existing.location;
+}
+
+function bare(location: string): string {
+  return location.replace(/^file:(?:\/\/)?(?=\/)/, '').replace(/\/+$/, '');
+}
+
+function locationDiffers(ident: TableIdent, existing: string, wanted: string): AnalysisException {
+  const tableName = shownName(ident);
+  return new AnalysisException({
+    errorClass: 'DELTA_TABLE_LOCATION_MISMATCH',
+    message: `The location of the existing table ${tableName} is ${existing}. It doesn't match the specified location ${wanted}.`,
+    parameters: { tableName, existingTableLocation: existing, tableLocation: wanted },
+    hint: 'leave LOCATION out, or drop the table first',
+  });
 }
 
 function shownName(ident: TableIdent): string {

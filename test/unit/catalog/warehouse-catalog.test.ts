@@ -48,6 +48,19 @@ describe('WarehouseCatalog', () => {
     await expect(catalog.dropNamespace(['one'], { cascade: false })).rejects.toMatchObject({ errorClass: 'SCHEMA_NOT_FOUND' });
   });
 
+  it('replaces a table where it is, and refuses another place', async () => {
+    const ident = { namespace: ['default'], name: 'orders' };
+    const { table } = await catalog.create(ident, create);
+    const replace = { ...create, mode: 'create-or-replace' } as const;
+    await expect(catalog.create(ident, { ...replace, location: 'memory://elsewhere/orders' })).rejects.toMatchObject({
+      errorClass: 'DELTA_TABLE_LOCATION_MISMATCH',
+      sqlState: '42613',
+      parameters: { existingTableLocation: table.location, tableLocation: 'memory://elsewhere/orders' },
+    });
+    const replaced = await catalog.create(ident, { ...replace, location: `${table.location}/` });
+    expect(replaced).toMatchObject({ created: true, table: { location: table.location } });
+  });
+
   it('finds names without regard to case, and one table for each', async () => {
     const ident = { namespace: ['default'], name: 'Orders' };
     const { table, created } = await catalog.create(ident, create);
