@@ -57,7 +57,8 @@ describe.skipIf(rest === undefined)('the product over a REST catalog that vends 
       await workload.produce(pipeline, produced, 500);
       await untilThrough(running, pipeline, produced);
       const metrics = await running.metrics();
-      expect(metrics.sum('tidewater_ingest_records_committed_total')).toBe(produced.rowCount);
+      // A commit whose answer got lost with its credentials is found in the table by whoever opens it again, and is not counted then.
+      expect(metrics.sum('tidewater_ingest_records_committed_total')).toBeLessThanOrEqual(produced.rowCount);
       expect(metrics.sum('tidewater_cdf_records_total')).toBe(produced.rowCount);
       expect(await running.terminate(), running.log).toEqual({ code: 0, signal: null });
     } finally {
