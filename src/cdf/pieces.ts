@@ -1,8 +1,9 @@
 import { assert } from '../base/assert.ts';
+import { bitAt } from '../schema/bitmap.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import { takeRows } from '../schema/take.ts';
 import { type ChangeFileRequest, type ChangePiece, schemaInFile } from './change-file.ts';
-import { deleteCode, preimageCode, readChangeCodes } from './change-order.ts';
+import { ascending, deleteCode, preimageCode, readChangeCodes } from './change-order.ts';
 import { RowSelection } from './row-selection.ts';
 import { RowWriters } from './row-writers.ts';
 
@@ -54,8 +55,7 @@ function readPart(
   const { codes, pairStarts, start } = target;
   readChangeCodes(changeType, { codes, start, path: file.path });
   for (let row = 0; row < part.rowCount; row++) {
-    const isPaired = ((paired.bits[row >> 3] ?? 0) & (1 << (row & 7))) !== 0;
-    if (isPaired && codes[start + row] === preimageCode) pairStarts[start + row] = 1;
+    if (bitAt(paired.bits, row) && codes[start + row] === preimageCode) pairStarts[start + row] = 1;
   }
 }
 
@@ -77,10 +77,4 @@ function writersOf(request: ChangeFileRequest, batches: readonly ColumnBatch[]):
     batches: batches.map((batch) => ({ ...batch, schema: { kind: 'struct', fields } })),
     keyColumns,
   });
-}
-
-function ascending(count: number): Uint32Array {
-  const rows = new Uint32Array(count);
-  for (let row = 0; row < count; row++) rows[row] = row;
-  return rows;
 }

@@ -205,7 +205,7 @@ const manual: ReadonlySet<string> = new Set(['timestampNtz']);
 /**
  * Refuses a definition that needs such a feature, unless the table has it or it was asked for by name.
  *
- * @throws AnalysisException `DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT` (22000).
+ * @throws AnalysisException `DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT` (42000).
  */
 function checkManualFeatures(current: ProtocolAction, request: ProtocolRequest): void {
   const supported = supportedFeatures(current);

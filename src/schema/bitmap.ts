@@ -53,7 +53,11 @@ export function andBits(left: Uint8Array | undefined, right: Uint8Array | undefi
   return target;
 }
 
+export function bitAt(bits: Uint8Array, index: number): boolean {
+  return ((bits[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
+}
+
 /** Without a bitmap all values are there. */
 export function isValidAt(validity: Uint8Array | undefined, row: number): boolean {
-  return validity === undefined || ((validity[row >> 3] ?? 0) & (1 << (row & 7))) !== 0;
+  return validity === undefined || bitAt(validity, row);
 }

@@ -1,3 +1,4 @@
+import { BooleanBuilder } from '../../codec/columns/boolean-builder.ts';
 import type { BytesColumn, Column } from '../../schema/columns.ts';
 
 /** The column that says which others a row leaves as they are: a bit for each of `columns`, no bytes for none. Columns are told by their places. */
@@ -32,15 +33,10 @@ export class AbsentBits {
 
   /** The bits of these rows in one column, as a column of booleans; `undefined`: none is set. */
   flags(rows: Int32Array, bit: number): Column | undefined {
-    const bits = new Uint8Array((rows.length + 7) >> 3);
-    let count = 0;
-    rows.forEach((row, at) => {
-      if (!this.has(row, bit)) return;
-      count += 1;
-      bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7));
-    });
-    if (count === 0) return undefined;
-    return { layout: 'boolean', type: { kind: 'boolean' }, length: rows.length, nullCount: 0, validity: undefined, bits };
+    if (!rows.some((row) => this.has(row, bit))) return undefined;
+    const flags = new BooleanBuilder();
+    for (const row of rows) flags.append(this.has(row, bit));
+    return flags.finish();
   }
 
   /** Bits of so many rows, none set. */

@@ -13,7 +13,7 @@ import type { PlannedChange } from './planned-change.ts';
  * ALTER COLUMN … SYNC IDENTITY: the column counts on behind the furthest value that its rows have, however it came there. A value before the
  * first one the column would give, and one that its mark has passed, moves nothing.
  *
- * @throws AnalysisException `DELTA_IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN` (42808), what `findColumn` throws.
+ * @throws AnalysisException `DELTA_IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN` (429BQ), what `findColumn` throws.
  */
 export async function syncIdentity(
   context: OperationContext,

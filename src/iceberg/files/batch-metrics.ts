@@ -2,7 +2,7 @@ import { bytesAt, unscaledAt } from '../../codec/rows.ts';
 import { columnStatistics } from '../../codec/statistics.ts';
 import type { StoredBound } from '../../engine/engine.ts';
 import { isFloating } from '../../expr/sql/cast-sql.ts';
-import { andBits, countOnes, isValidAt } from '../../schema/bitmap.ts';
+import { andBits, bitAt, countOnes, isValidAt } from '../../schema/bitmap.ts';
 import type { Column, ColumnBatch, FixedColumn } from '../../schema/columns.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
 import type { LeafMetrics } from './file-metrics.ts';
@@ -96,7 +96,7 @@ function addFloats(leaf: Leaf, { values, length, validity }: FixedColumn): void 
 function addOthers(leaf: Leaf, column: Column): void {
   for (let row = 0; row < column.length; row++) {
     if (!isValidAt(column.validity, row)) continue;
-    if (column.layout === 'boolean') widen(leaf, ((column.bits[row >> 3] ?? 0) & (1 << (row & 7))) !== 0);
+    if (column.layout === 'boolean') widen(leaf, bitAt(column.bits, row));
     else if (column.layout === 'bytes') widen(leaf, bytesAt(column, row));
     else if (column.layout === 'decimal') widen(leaf, unscaledAt(column.words, row));
   }

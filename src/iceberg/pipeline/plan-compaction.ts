@@ -1,11 +1,4 @@
-import {
-  type Clustering,
-  type CompactionDebt,
-  compactionDebt,
-  groupsWithin,
-  outputFiles,
-  type Packable,
-} from '../../rows/files/pack-files.ts';
+import { type Clustering, type CompactionDebt, compactionDebt, type Packable, plannedGroups } from '../../rows/files/pack-files.ts';
 import { keyColumnsOf } from '../../table/keyed.ts';
 import type { CompactionPlan, CompactionRule, FileToRewrite, RewriteGroup } from '../../table/operations.ts';
 import { findSource } from '../definition/find-source.ts';
@@ -29,10 +22,7 @@ export async function planCompaction(
   signal?: AbortSignal,
 ): Promise<CompactionPlan> {
   const { data } = await liveFiles(context, state, undefined, signal);
-  const { groups } = debtOf(data, rule, state);
-  const isClustered = keyColumnsOf(state).length > 0;
-  const planned = groups.map((group) => groupOf(state, group, isClustered ? outputFiles(group, rule) : 1));
-  return { baseVersion: state.version, groups: groupsWithin(planned, rule) };
+  return { baseVersion: state.version, groups: plannedGroups(debtOf(data, rule, state), rule, (group) => groupOf(state, group)) };
 }
 
 /** What there is to compact. */
@@ -50,15 +40,11 @@ function clusteringOf(state: SnapshotState): Clustering<Candidate> | undefined {
 }
 
 /** The partition as people read it; nobody reads values out of it. */
-function groupOf({ metadata, icebergSchema }: SnapshotState, group: readonly Candidate[], parts: number): RewriteGroup {
+function groupOf({ metadata, icebergSchema }: SnapshotState, group: readonly Candidate[]): RewriteGroup {
   const file = group[0]?.live.entry.file;
   const spec = file === undefined ? undefined : specById(metadata, file.specId);
   const partition = file === undefined || spec === undefined ? '' : partitionPath(spec, icebergSchema, file.partition);
-  return {
-    ...(parts === 1 ? {} : { parts }),
-    partitionValues: partition === '' ? {} : { partition },
-    inputs: group.map(({ live }) => inputOf(live)),
-  };
+  return { partitionValues: partition === '' ? {} : { partition }, inputs: group.map(({ live }) => inputOf(live)) };
 }
 
 function inputOf({ entry }: LiveFile): FileToRewrite {

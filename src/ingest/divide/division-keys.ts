@@ -1,5 +1,6 @@
 import { assertNever, present } from '../../base/assert.ts';
 import type { DivisionKey, DivisionPart, DivisionSpec, DivisionTemplate } from '../../protocol/division.ts';
+import { bitAt } from '../../schema/bitmap.ts';
 import type { Column } from '../../schema/columns.ts';
 import { isValid } from '../../schema/columns.ts';
 import type { DataType, StructType } from '../../schema/types.ts';
@@ -166,7 +167,7 @@ function textAt(column: Column | undefined, row: number): string | undefined {
     case 'fixed':
       return String(column.values[row]);
     case 'boolean':
-      return ((column.bits[row >> 3] ?? 0) & (1 << (row & 7))) === 0 ? 'false' : 'true';
+      return bitAt(column.bits, row) ? 'true' : 'false';
     case 'bytes':
       return utf8.decode(column.data.subarray(column.offsets[row], column.offsets[row + 1]));
     default:

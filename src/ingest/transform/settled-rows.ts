@@ -1,5 +1,6 @@
 import { present } from '../../base/assert.ts';
 import type { Expectation, TransformOutput, TransformSpec } from '../../protocol/transform-spec.ts';
+import { bitAt } from '../../schema/bitmap.ts';
 import { type Column, type ColumnBatch, isValid } from '../../schema/columns.ts';
 import { nullColumn } from '../../schema/null-column.ts';
 import { takeColumn } from '../../schema/take.ts';
@@ -171,5 +172,5 @@ function ones(marks: Uint8Array): number {
 }
 
 function isTrue(column: Column | undefined, row: number): boolean {
-  return column?.layout === 'boolean' && ((column.bits[row >> 3] ?? 0) & (1 << (row & 7))) !== 0;
+  return column?.layout === 'boolean' && bitAt(column.bits, row);
 }

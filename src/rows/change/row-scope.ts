@@ -33,7 +33,7 @@ export class RowScope {
   /**
    * The expression with the schemas' own names, and with one instant for every "now".
    *
-   * @throws AnalysisException as `bindExpression` does; `UNSUPPORTED_EXPR_FOR_OPERATOR` (42K0G) for what looks at more rows than one.
+   * @throws AnalysisException as `bindExpression` does; `UNSUPPORTED_EXPR_FOR_OPERATOR` (42K0E) for what looks at more rows than one.
    */
   bind(expression: Expression): Expression {
     if (hasAggregate(expression) || someNode(expression, (node) => node.kind === 'call' && node.over !== undefined)) {

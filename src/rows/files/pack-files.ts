@@ -1,7 +1,7 @@
 import { groupBy } from '../../base/group-by.ts';
 import type { BoundValue } from '../../schema/statistics.ts';
 import { comparePaths } from '../../storage/path.ts';
-import type { CompactionRule } from '../../table/operations.ts';
+import type { CompactionRule, RewriteGroup } from '../../table/operations.ts';
 
 /** What packing needs to know of a file. */
 export interface Packable {
@@ -36,6 +36,8 @@ export interface CompactionDebt<File> {
   readonly partitionCount: number;
   /** Files that become one file each, those that replace most files first. */
   readonly groups: readonly (readonly File[])[];
+  /** Rows are kept in the order of a key. */
+  readonly isClustered: boolean;
 }
 
 /** How the rows of files are kept in the order of a key. */
@@ -88,7 +90,7 @@ export function compactionDebt<File extends Packable>(
     .map((partition) => packPartition(partition, rule, clustering))
     .filter((groups) => groups.length > 0);
   const groups = packed.flat().sort((a, b) => b.length - a.length || comparePaths(a[0]?.path ?? '', b[0]?.path ?? ''));
-  return { smallFileCount, partitionCount: packed.length, groups };
+  return { smallFileCount, partitionCount: packed.length, groups, isClustered: clustering !== undefined };
 }
 
 /**
@@ -129,6 +131,19 @@ function packLarge<File extends Packable>(
 function compareBounds(left: BoundValue | boolean | undefined, right: BoundValue | boolean | undefined): number {
   if (left === undefined || right === undefined) return Number(left !== undefined) - Number(right !== undefined);
   return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** What a table does about its debt. */
+export function plannedGroups<File extends Packable>(
+  { groups, isClustered }: CompactionDebt<File>,
+  rule: CompactionRule,
+  describe: (group: readonly File[]) => RewriteGroup,
+): readonly RewriteGroup[] {
+  const planned = groups.map((group): RewriteGroup => {
+    const parts = isClustered ? outputFiles(group, rule) : 1;
+    return parts === 1 ? describe(group) : { ...describe(group), parts };
+  });
+  return groupsWithin(planned, rule);
 }
 
 /** Into how many files of about the target's size the rows of a group go that readers get. */

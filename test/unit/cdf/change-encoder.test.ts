@@ -7,22 +7,7 @@ import type { StructType } from '../../../src/schema/types.ts';
 import type { VersionChanges } from '../../../src/table/changes.ts';
 import { openTestEngine, type TestEngine } from '../../support/test-engine.ts';
 import { ChangeTable } from './change-table.ts';
-
-const spec: EncodeSpec = {
-  pipeline: 'demo',
-  envelope: 'debezium',
-  schemas: false,
-  select: [],
-  topic: 'cdf.orders',
-  partitions: 1,
-  keyColumns: ['id'],
-  tombstones: true,
-  table: 'sales.orders',
-  tableId: 'table-1',
-  format: 'delta',
-  location: 'memory://orders',
-  compression: 'none',
-};
+import { ordersSpec as spec } from './orders-spec.ts';
 
 function taskOf(changes: VersionChanges, more: Partial<EncodeTask> & { readonly spec?: EncodeSpec } = {}): EncodeTask {
   return { spec, changes, snapshot: false, fromOrdinal: 0, maxRows: 1000, maxBytes: 1e9, ...more };

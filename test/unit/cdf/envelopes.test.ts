@@ -7,22 +7,9 @@ import type { StructType } from '../../../src/schema/types.ts';
 import type { VersionChanges } from '../../../src/table/changes.ts';
 import { noEngine } from '../../support/no-engine.ts';
 import { ChangeTable } from './change-table.ts';
+import { ordersSpec } from './orders-spec.ts';
 
-const spec: EncodeSpec = {
-  pipeline: 'demo pipe',
-  envelope: 'debezium',
-  schemas: false,
-  select: [],
-  topic: 'cdf.orders',
-  partitions: 1,
-  keyColumns: ['id'],
-  tombstones: true,
-  table: 'sales.orders',
-  tableId: 'table-1',
-  format: 'delta',
-  location: 'memory://orders',
-  compression: 'none',
-};
+const spec: EncodeSpec = { ...ordersSpec, pipeline: 'demo pipe' };
 
 interface SeenRecord {
   readonly key: JsonValue | undefined;

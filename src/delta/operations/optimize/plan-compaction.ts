@@ -1,11 +1,4 @@
-import {
-  type Clustering,
-  type CompactionDebt,
-  compactionDebt,
-  groupsWithin,
-  outputFiles,
-  type Packable,
-} from '../../../rows/files/pack-files.ts';
+import { type Clustering, type CompactionDebt, compactionDebt, type Packable, plannedGroups } from '../../../rows/files/pack-files.ts';
 import { keyColumnsOf } from '../../../table/keyed.ts';
 import type { CompactionPlan, CompactionRule, FileToRewrite, RewriteGroup } from '../../../table/operations.ts';
 import { type AddFile, physicalRows } from '../../actions.ts';
@@ -25,10 +18,7 @@ interface Candidate extends Packable {
 
 /** Which files of the snapshot become one file each: files of one partition (by typed value). Pure: the same snapshot gives the same plan. */
 export function planCompaction(snapshot: DeltaSnapshot, options: CompactionRule & CompactionAbility): CompactionPlan {
-  const { groups } = debtOf(snapshot, options);
-  const isClustered = keyColumnsOf(snapshot).length > 0;
-  const planned = groups.map((group) => groupOf(group, isClustered ? outputFiles(group, options) : 1));
-  return { baseVersion: snapshot.version, groups: groupsWithin(planned, options) };
+  return { baseVersion: snapshot.version, groups: plannedGroups(debtOf(snapshot, options), options, groupOf) };
 }
 
 /** What there is to compact. */
@@ -51,12 +41,8 @@ function* candidates(snapshot: DeltaSnapshot, { deletionVectors = false }: Compa
   }
 }
 
-function groupOf(group: readonly Candidate[], parts: number): RewriteGroup {
-  return {
-    ...(parts === 1 ? {} : { parts }),
-    partitionValues: group[0]?.file.partitionValues ?? {},
-    inputs: group.map(({ file }) => inputOf(file)),
-  };
+function groupOf(group: readonly Candidate[]): RewriteGroup {
+  return { partitionValues: group[0]?.file.partitionValues ?? {}, inputs: group.map(({ file }) => inputOf(file)) };
 }
 
 function inputOf(file: AddFile): FileToRewrite {

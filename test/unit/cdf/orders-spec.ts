@@ -1,0 +1,18 @@
+import type { EncodeSpec } from '../../../src/protocol/change-event.ts';
+
+/** A feed of a table of orders, as its encoder is told of it. */
+export const ordersSpec: EncodeSpec = {
+  pipeline: 'demo',
+  envelope: 'debezium',
+  schemas: false,
+  select: [],
+  topic: 'cdf.orders',
+  partitions: 1,
+  keyColumns: ['id'],
+  tombstones: true,
+  table: 'sales.orders',
+  tableId: 'table-1',
+  format: 'delta',
+  location: 'memory://orders',
+  compression: 'none',
+};
