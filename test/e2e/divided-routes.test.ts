@@ -161,7 +161,7 @@ server: { port: 0 }
 logging: { format: json, level: info }
 `,
     );
-    await workload.admin.createTopics({ topics: [{ topic: name, numPartitions: 4 }] });
+    await workload.createTopic({ topic: name, partitions: 4 });
     const expected = new Map<string, number[]>([...listed, ...made.values()].map((kind) => [kind, []]));
     let id = 0;
     let letters = 0;

@@ -49,7 +49,7 @@ server: { port: 0 }
 logging: { format: json, level: info }
 `,
     );
-    await workload.admin.createTopics({ topics: [{ topic: `${name}.in`, numPartitions: 1 }] });
+    await workload.createTopic({ topic: `${name}.in`, partitions: 1 });
     const produce = async (): Promise<void> => {
       const producer = workload.kafka.producer({ idempotent: true, maxInFlightRequests: 1 });
       await producer.connect();

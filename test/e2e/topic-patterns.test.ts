@@ -45,7 +45,7 @@ logging: { format: json, level: info }
     await producer.disconnect();
   };
   const create = async (suffix: string): Promise<void> => {
-    await workload.admin.createTopics({ topics: [{ topic: topicOf(suffix), numPartitions: 2 }] });
+    await workload.createTopic({ topic: topicOf(suffix), partitions: 2 });
   };
   const rowsIn = async (one: ProductProcess): Promise<number> => (await one.status()).tables[0]?.rowCount ?? 0;
   const ids = (from: number): readonly number[] => Array.from({ length: 100 }, (_, index) => from + index);
