@@ -1,7 +1,7 @@
 import { serviceError } from '../base/errors.ts';
 import type { KafkaClient, TopicMatch, TopicPartition } from '../kafka/client.ts';
 import type { BatchSink } from '../protocol/batch-sink.ts';
-import type { SourceIdentities } from '../protocol/source-offsets.ts';
+import { parseWriterId, type SourceIdentities } from '../protocol/source-offsets.ts';
 import type { DiscontinuityPolicy } from './start-position.ts';
 import { planStart, type StartPlan, type StartPlanOptions } from './start-positions.ts';
 
@@ -53,4 +53,14 @@ export async function settledPlan(
     `table "${settings.table}": where to start was decided ${maxPlans} times, and each time the table or the topics had changed meanwhile`,
     { hint: 'the ingest starts again by itself; look for another pipeline of the same name' },
   );
+}
+
+/** Whether the table has marks of topics that match. */
+export async function hasMatches({ settings: { matching, pipeline }, sink }: Pick<PlanningTable, 'settings' | 'sink'>): Promise<boolean> {
+  if (matching === undefined) return false;
+  const marks = await sink.progressStartingWith(`${pipeline}:`);
+  return [...marks.keys()].some((writerId) => {
+    const topic = parseWriterId(writerId, pipeline)?.topic;
+    return topic !== undefined && matching.test(topic);
+  });
 }

@@ -13,12 +13,13 @@ import type {
 } from '../kafka/client.ts';
 import type { BatchOutcome, BatchSink } from '../protocol/batch-sink.ts';
 import type { SealedBatch } from '../protocol/sealed-batch.ts';
-import { parseWriterId, type SourceIdentities } from '../protocol/source-offsets.ts';
+import type { SourceIdentities } from '../protocol/source-offsets.ts';
 import { BatchBuilder } from './batch-builder.ts';
 import type { IngestObserver, IngestState } from './ingest-observer.ts';
 import type { MemoryLedger, MemoryShare } from './memory/memory-ledger.ts';
 import { TableBuffer } from './memory/table-buffer.ts';
-import { settledPlan } from './settled-plan.ts';
+import { MissingTopics } from './missing-topics.ts';
+import { hasMatches, settledPlan } from './settled-plan.ts';
 import type { DiscontinuityPolicy, StartFrom } from './start-position.ts';
 import { type Discontinuity, discontinuityError, discontinuityHint, type StartPlanOptions } from './start-positions.ts';
 
@@ -78,8 +79,6 @@ export interface IngestStatus {
 const sealCheckMs = 20;
 /** How long after one look at partitions that were not there the next follows. */
 const absentRetryMs = 5_000;
-/** How often a topic that is missing is spoken of. */
-const missingRepeatMs = 300_000;
 
 /**
  * Reads the topics of one table: starts at the offsets the *table* holds, packs fetched bytes into batches, seals them by rows, bytes
@@ -94,10 +93,9 @@ export class TableIngest implements ConsumerHandler {
   #revocation = new AbortController();
   #assigned: readonly TopicPartition[] = [];
   #discontinuities: readonly Discontinuity[] = [];
-  #missingTopics: readonly string[] = [];
+  readonly #missing: MissingTopics;
   /** Where to start is decided for everything that is there, and in the table as far as it has to be (L5). */
   #isPlaced = false;
-  #missingSaidMs = 0;
   /** When positions are planned again because partitions were not there, `Clock.monotonicMs`. */
   #planAgainMs = Number.POSITIVE_INFINITY;
   #passedSinceMs: number | undefined;
@@ -115,6 +113,7 @@ export class TableIngest implements ConsumerHandler {
   constructor(dependencies: TableIngestDependencies) {
     const { settings, kafka, memory, observer } = dependencies;
     this.#dependencies = dependencies;
+    this.#missing = new MissingTopics(dependencies);
     this.#builder = new BatchBuilder(settings.table);
     this.#share = memory?.open(settings.table, {
       changed: () => {
@@ -151,7 +150,7 @@ export class TableIngest implements ConsumerHandler {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, settings } = this.#dependencies;
     try {
-      this.#hadMatches = await this.#hasMatches();
+      this.#hadMatches = await hasMatches(this.#dependencies);
       await this.#consumer.start();
       while (!signal.aborted && this.#failure === undefined) {
         await clock.sleep(Math.min(sealCheckMs, settings.maxBatchAgeMs), signal).catch(() => undefined);
@@ -174,7 +173,7 @@ export class TableIngest implements ConsumerHandler {
   /** Does what is due at `nowMs` (`Clock.monotonicMs`): seals the open batch, looks again for what was missing. */
   sweep(nowMs: number): void {
     if (nowMs >= this.#planAgainMs) this.#reposition();
-    if (this.#missingTopics.length > 0 && nowMs - this.#missingSaidMs >= missingRepeatMs) this.#sayMissing();
+    this.#missing.sweep(nowMs);
     const opened = this.#builder.openedAtMs;
     if (opened !== undefined && nowMs - opened >= this.#dependencies.settings.maxBatchAgeMs) this.#seal('age');
     this.#storePassed(nowMs);
@@ -229,9 +228,8 @@ export class TableIngest implements ConsumerHandler {
     for (const topic of replaced) this.#dependencies.observer.warning('topic was deleted and created again', { topic });
     for (const topic of [...missing, ...appeared]) this.#dependencies.awaitedTopics.add(topic);
     if (appeared.length > 0) this.#dependencies.observer.warning('topics that match have appeared', { topics: appeared.join(', ') });
-    if (replaced.length > 0 || this.#missingTopics.some((topic) => !missing.includes(topic))) this.#isPlaced = false;
-    this.#missingTopics = missing;
-    if (missing.length > 0) this.#sayMissing();
+    const hasCome = this.#missing.update(missing);
+    if (replaced.length > 0 || hasCome) this.#isPlaced = false;
     this.#enterWork();
     this.#seal('drain');
     await this.#settled();
@@ -366,16 +364,6 @@ export class TableIngest implements ConsumerHandler {
     this.#stored.set(`${position.topic}:${position.partition}`, position);
   }
 
-  async #hasMatches(): Promise<boolean> {
-    const { matching, pipeline } = this.#dependencies.settings;
-    if (matching === undefined) return false;
-    const marks = await this.#dependencies.sink.progressStartingWith(`${pipeline}:`);
-    return [...marks.keys()].some((writerId) => {
-      const topic = parseWriterId(writerId, pipeline)?.topic;
-      return topic !== undefined && matching.test(topic);
-    });
-  }
-
   #setPaused(paused: boolean): void {
     const broken = new Set(this.#discontinuities.map((entry) => `${entry.topic}:${entry.partition}`));
     const readable = this.#assigned.filter((entry) => !broken.has(`${entry.topic}:${entry.partition}`));
@@ -400,16 +388,11 @@ export class TableIngest implements ConsumerHandler {
   #enterWork(): void {
     const { table } = this.#dependencies.settings;
     const [broken] = this.#discontinuities;
+    const missing = this.#missing.detail;
     if (broken !== undefined) this.#enter('discontinuity', describeFailure(discontinuityError(table, broken)));
-    else if (this.#missingTopics.length > 0) this.#enter('waiting-for-topic', describeMissing(this.#missingTopics));
+    else if (missing !== undefined) this.#enter('waiting-for-topic', missing);
     else if (!this.#isPlaced) this.#enter('joining', 'decides where to start');
     else this.#enter('running', undefined);
-  }
-
-  #sayMissing(): void {
-    const { observer, clock } = this.#dependencies;
-    this.#missingSaidMs = clock.monotonicMs();
-    observer.warning('waiting for topic', { topics: this.#missingTopics.join(', '), hint: missingHint });
   }
 
   #enter(state: IngestState, detail: string | undefined): void {
@@ -418,10 +401,4 @@ export class TableIngest implements ConsumerHandler {
     this.#detail = detail;
     this.#dependencies.observer.state(state, detail);
   }
-}
-
-const missingHint = 'create the topic, or correct ingest.routes; it is read as soon as it exists';
-
-function describeMissing(topics: readonly string[]): string {
-  return `waiting for topic ${topics.map((topic) => `"${topic}"`).join(', ')}, which does not exist; ${missingHint}`;
 }
