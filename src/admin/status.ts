@@ -51,6 +51,7 @@ export interface TableStatus {
 }
 
 export interface FeedStatus {
+  readonly name: string;
   readonly table: string;
   readonly topic: string;
   readonly state: string;

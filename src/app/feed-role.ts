@@ -33,6 +33,7 @@ interface Telling {
 }
 
 export interface FeedStandby {
+  readonly name: string;
   readonly table: string;
   readonly topic: string;
   readonly activeIn: string | undefined;
@@ -78,7 +79,7 @@ export class FeedRole {
   get standbys(): readonly FeedStandby[] {
     return this.#specs
       .filter((spec) => !this.#feeds.has(feedIdOf(spec)))
-      .map((spec) => ({ table: spec.table, topic: spec.topic, activeIn: this.#ownership.ownerOf(feedIdOf(spec)) }));
+      .map((spec) => ({ name: spec.name, table: spec.table, topic: spec.topic, activeIn: this.#ownership.ownerOf(feedIdOf(spec)) }));
   }
 
   /** Runs until `signal` fires; a transaction that has begun is finished first. */
@@ -106,6 +107,11 @@ export class FeedRole {
     );
   }
 
+  /** Whether the table has other feeds, so that its name alone does not tell which one is meant. */
+  #hasSiblings({ table }: FeedSpec): boolean {
+    return this.#specs.filter((other) => other.table === table).length > 1;
+  }
+
   #superviseGroup(signal: AbortSignal): Promise<void> {
     const reporter = this.#components.health.component('feed group');
     reporter.report('running');
@@ -122,7 +128,9 @@ export class FeedRole {
   async #superviseFeed(spec: FeedSpec, signal: AbortSignal): Promise<void> {
     const { config, clock, health } = this.#components;
     const standstill = new Standstill({ clock, boundMs: config.server.notReadyAfterMs });
-    const reporter = health.component(`feed:${spec.table}`, { impairment: () => standstill.detail });
+    const reporter = health.component(`feed:${spec.table}${this.#hasSiblings(spec) ? `/${spec.name}` : ''}`, {
+      impairment: () => standstill.detail,
+    });
     while (!signal.aborted) {
       await supervisePart(this.#components, {
         run: (runSignal) => this.#runWhileHeld(spec, { reporter, standstill }, runSignal),

@@ -55,6 +55,7 @@ function memoryStatus({ components, ingest }: StatusSources): Pick<PipelineStatu
 
 function feedStatus(feed: RunningFeedStatus): FeedStatus {
   return {
+    name: feed.name,
     table: feed.table,
     topic: feed.topic,
     state: feed.state,
@@ -65,9 +66,9 @@ function feedStatus(feed: RunningFeedStatus): FeedStatus {
   };
 }
 
-function standbyStatus({ table, topic, activeIn }: FeedStandby): FeedStatus {
+function standbyStatus({ name, table, topic, activeIn }: FeedStandby): FeedStatus {
   const detail = activeIn === undefined ? undefined : `active in ${activeIn}`;
-  return { table, topic, state: 'standby', detail, publishedVersion: undefined, ordinal: undefined, lagVersions: undefined };
+  return { name, table, topic, state: 'standby', detail, publishedVersion: undefined, ordinal: undefined, lagVersions: undefined };
 }
 
 async function tableStatus(sources: StatusSources, settings: TableSettings, signal: AbortSignal): Promise<TableStatus> {

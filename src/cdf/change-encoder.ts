@@ -2,6 +2,7 @@ import { throwIfAborted } from '../base/abort.ts';
 import { assert, assertNever } from '../base/assert.ts';
 import { partitionOfKey } from '../kafka/murmur2.ts';
 import type { ChangeEncoder, EncodedChanges, EncodeTask } from '../protocol/change-event.ts';
+import type { StructType } from '../schema/types.ts';
 import type { ChangeFile } from '../table/changes.ts';
 import type { ChangeFileRequest, ChangePiece, PhaseCounts } from './change-file.ts';
 import { ChangeFileReader, type ChangeFileReaderParts } from './change-file-reader.ts';
@@ -10,6 +11,7 @@ import { CloudEventEnvelope, cloudEventContentType } from './cloud-event.ts';
 import { type SchemaPrefixes, schemaPrefixes } from './connect-schema.ts';
 import { afterEnvelope, type ChangeEvent, DebeziumEnvelope, type EventEnvelope, FlatEnvelope, type Operation } from './envelope.ts';
 import { EventHeaders } from './event-headers.ts';
+import { FeedFilter } from './feed-filter.ts';
 import { JsonBuffer } from './json-buffer.ts';
 import { PartitionedBatches } from './partitioned-batches.ts';
 import type { RowWriters } from './row-writers.ts';
@@ -26,9 +28,9 @@ export class ParquetChangeEncoder implements ChangeEncoder {
     this.#reader = new ChangeFileReader(parts);
   }
 
-  /** @throws ServiceError as `ChangeFileReader.open`, `CDF_PARTITION_VALUE_INVALID`, `CDF_ROW_TOO_LARGE`, `CDF_COLUMN_UNKNOWN`. */
+  /** @throws ServiceError as `ChangeFileReader.open`, `CDF_PARTITION_VALUE_INVALID`, `CDF_ROW_TOO_LARGE`, `CDF_COLUMN_UNKNOWN`, `CDF_FILTER_INVALID`, `CDF_FILTER_FAILED`. */
   async encode(asked: EncodeTask, signal?: AbortSignal): Promise<EncodedChanges> {
-    const task = withSelectedColumns(asked);
+    const task = { ...withSelectedColumns(asked), filter: filterOf(asked), readSchema: asked.changes.schema };
     assert(task.maxRows > 0 && task.fromOrdinal >= 0, `a run takes rows from ${task.fromOrdinal} on, at most ${task.maxRows}`);
     const run = new EncodingRun(task);
     const complete = await this.#append(run, task, signal);
@@ -37,13 +39,14 @@ export class ParquetChangeEncoder implements ChangeEncoder {
   }
 
   /** Appends rows until the run is full; answers whether none is left. */
-  async #append(run: EncodingRun, task: EncodeTask, signal: AbortSignal | undefined): Promise<boolean> {
+  async #append(run: EncodingRun, task: FilteredTask, signal: AbortSignal | undefined): Promise<boolean> {
     let firstOrdinal = 0;
     for (const segment of segmentsOf(task.changes.files)) {
       throwIfAborted(signal);
       const count = (await this.#countsOf(task, segment.file, signal))[segment.phase];
       const position = Math.max(0, run.ordinal - firstOrdinal);
-      if (position < count && !(await this.#appendSegment(run, { task, segment, position }, signal))) return false;
+      if (position < count && task.filter?.mayMatch(segment.file) === false) run.skip(count - position);
+      else if (position < count && !(await this.#appendSegment(run, { task, segment, position }, signal))) return false;
       firstOrdinal += count;
     }
     return true;
@@ -51,7 +54,7 @@ export class ParquetChangeEncoder implements ChangeEncoder {
 
   async #appendSegment(
     run: EncodingRun,
-    from: { readonly task: EncodeTask; readonly segment: Segment; readonly position: number },
+    from: { readonly task: FilteredTask; readonly segment: Segment; readonly position: number },
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     if (run.isFull()) return false;
@@ -66,7 +69,7 @@ export class ParquetChangeEncoder implements ChangeEncoder {
     return true;
   }
 
-  async #countsOf(task: EncodeTask, file: ChangeFile, signal: AbortSignal | undefined): Promise<PhaseCounts> {
+  async #countsOf(task: FilteredTask, file: ChangeFile, signal: AbortSignal | undefined): Promise<PhaseCounts> {
     if (file.rowCount !== undefined && file.kind === 'insert') return { removals: 0, additions: file.rowCount };
     if (file.rowCount !== undefined && file.kind === 'delete') return { removals: file.rowCount, additions: 0 };
     const version = [task.spec.location, task.changes.version, ...task.spec.keyColumns].join('\u0000');
@@ -80,8 +83,23 @@ export class ParquetChangeEncoder implements ChangeEncoder {
   }
 }
 
-function requestOf({ spec, changes }: EncodeTask, file: ChangeFile): ChangeFileRequest {
-  return { location: spec.location, changes, file, keyColumns: spec.keyColumns };
+/** A task with the columns that are published, and what else is to be known of the table's. */
+interface FilteredTask extends EncodeTask {
+  readonly filter: FeedFilter | undefined;
+  readonly readSchema: StructType;
+}
+
+function filterOf({ spec, changes }: EncodeTask): FeedFilter | undefined {
+  return spec.where === undefined ? undefined : FeedFilter.of(spec.where, changes.schema);
+}
+
+/** What the condition is about is read although it may not be published. */
+function requestOf({ spec, changes, filter, readSchema }: FilteredTask, file: ChangeFile): ChangeFileRequest {
+  const published = changes.schema;
+  const isRead = (name: string): boolean =>
+    published.fields.some((field) => field.name === name) || filter?.columns.includes(name) === true;
+  const schema: StructType = { kind: 'struct', fields: readSchema.fields.filter(({ name }) => isRead(name)) };
+  return { location: spec.location, changes: { ...changes, schema }, file, keyColumns: spec.keyColumns, published, filter };
 }
 
 /** The records of one run, as they are made. */
@@ -96,6 +114,7 @@ class EncodingRun {
   readonly #events = { c: 0, u: 0, d: 0, r: 0 };
   readonly #flatRows: [number, number, number, number] = [0, 0, 0, 0];
   #ordinal: number;
+  #skipped = 0;
 
   constructor(task: EncodeTask) {
     this.#task = task;
@@ -114,7 +133,7 @@ class EncodingRun {
 
   isFull(): boolean {
     const { fromOrdinal, maxRows, maxBytes } = this.#task;
-    return this.#ordinal - fromOrdinal >= maxRows || (this.#ordinal > fromOrdinal && this.#batches.sizeBytes >= maxBytes);
+    return this.#ordinal - fromOrdinal - this.#skipped >= maxRows || (this.#ordinal > fromOrdinal && this.#batches.sizeBytes >= maxBytes);
   }
 
   /** Appends the rows of a piece until the run is full; answers how many. */
@@ -124,14 +143,21 @@ class EncodingRun {
     while (position < order.length && !this.isFull()) {
       const row = order[position] ?? 0;
       if (pairStarts[position] === 1) {
-        this.#appendPair(piece.rows, row, order[position + 1] ?? 0);
+        this.#appendPair(piece, row, order[position + 1] ?? 0);
         position += 2;
       } else {
-        this.#appendOne(piece, row);
+        if (piece.matches?.[row] === 0) this.#ordinal += 1;
+        else this.#appendOne(piece, row);
         position += 1;
       }
     }
     return position;
+  }
+
+  /** Passes over rows that are none of the feed's and that nobody has to read: they do not fill the run. */
+  skip(rows: number): void {
+    this.#ordinal += rows;
+    this.#skipped += rows;
   }
 
   finish(complete: boolean): EncodedChanges {
@@ -146,7 +172,13 @@ class EncodingRun {
     };
   }
 
-  #appendPair(rows: RowWriters, before: number, after: number): void {
+  /** An update that brings a row into the feed is an insert, and one that takes it out a delete, each under the number of its own image. */
+  #appendPair({ rows, matches }: ChangePiece, before: number, after: number): void {
+    const [was, is] = [matches?.[before] !== 0, matches?.[after] !== 0];
+    if (!was) this.#ordinal += 1;
+    if (was !== is) this.#appendRow(rows, was ? { row: before, code: deleteCode } : { row: after, code: insertCode });
+    if (!is) this.#ordinal += 1;
+    if (!was || !is) return;
     if (this.#values instanceof FlatEnvelope) {
       this.#appendFlat(this.#values, rows, { row: before, code: preimageCode });
       this.#appendFlat(this.#values, rows, { row: after, code: postimageCode });
@@ -154,7 +186,10 @@ class EncodingRun {
   }
 
   #appendOne({ rows, codes }: ChangePiece, row: number): void {
-    const code = codes[row] ?? insertCode;
+    this.#appendRow(rows, { row, code: codes[row] ?? insertCode });
+  }
+
+  #appendRow(rows: RowWriters, { row, code }: { readonly row: number; readonly code: number }): void {
     const ordinal = this.#ordinal;
     if (this.#values instanceof FlatEnvelope) this.#appendFlat(this.#values, rows, { row, code });
     else if (code === deleteCode || code === preimageCode) {

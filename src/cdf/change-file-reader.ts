@@ -7,6 +7,7 @@ import type { ChangeFile } from '../table/changes.ts';
 import { changesGone } from '../table/changes-gone.ts';
 import type { ChangeFileRequest, OpenChangeFile } from './change-file.ts';
 import { heldChangeFile } from './held-change-file.ts';
+import { RowMatcher } from './row-matcher.ts';
 import { scannedChangeFile } from './scanned-change-file.ts';
 
 /** Larger files are read by the engine, which holds a piece of them at a time. */
@@ -24,11 +25,13 @@ export interface ChangeFileReaderParts {
 /** Opens change files and keeps the last ones open, so that successive runs over one file read it once. One call at a time. */
 export class ChangeFileReader {
   readonly #parts: ChangeFileReaderParts;
+  readonly #matcher: RowMatcher;
   readonly #open = new Map<string, OpenChangeFile>();
   #store: { readonly location: string; readonly storage: ChangeFile['storage']; readonly store: ObjectStore } | undefined;
 
   constructor(parts: ChangeFileReaderParts) {
     this.#parts = parts;
+    this.#matcher = new RowMatcher(parts.openEngine);
   }
 
   /**
@@ -72,8 +75,8 @@ export class ChangeFileReader {
     const store = this.#storeOf(file.location ?? location, file.storage);
     const isHeld = file.columns === undefined && file.sizeBytes <= (this.#parts.maxHeldBytes ?? defaultMaxHeldBytes);
     try {
-      if (isHeld) return await heldChangeFile(request, store, signal);
-      return await scannedChangeFile(request, { engine: await this.#parts.openEngine(), store }, signal);
+      if (isHeld) return await heldChangeFile(request, { store, matcher: this.#matcher }, signal);
+      return await scannedChangeFile(request, { engine: await this.#parts.openEngine(), store, matcher: this.#matcher }, signal);
     } catch (cause) {
       if (!isServiceError(cause, 'not-found')) throw cause;
       throw changesGone(location, request.changes.version, `file "${file.path}" is gone`, { cause });
@@ -89,9 +92,18 @@ export class ChangeFileReader {
 }
 
 function identityOf(request: ChangeFileRequest): string {
-  const { location, changes, file, keyColumns } = request;
+  const { location, changes, file, keyColumns, published = changes.schema, filter } = request;
   // Versions may show different rows of one file, or find its columns elsewhere.
   const isOfVersion = file.deletedRows !== undefined || file.onlyRows !== undefined || file.columns !== undefined;
   const version = isOfVersion ? changes.version : 'all';
-  return [file.location ?? location, file.kind, file.path, version, describeFields(changes.schema.fields), ...keyColumns].join('\u0000');
+  return [
+    file.location ?? location,
+    file.kind,
+    file.path,
+    version,
+    describeFields(changes.schema.fields),
+    describeFields(published.fields),
+    filter?.where ?? '',
+    ...keyColumns,
+  ].join('\u0000');
 }

@@ -1,6 +1,7 @@
 import { serviceError } from '../base/errors.ts';
 import type { StructType } from '../schema/types.ts';
 import type { ChangeFile, VersionChanges } from '../table/changes.ts';
+import type { FeedFilter } from './feed-filter.ts';
 import type { RowWriters } from './row-writers.ts';
 import type { Phase } from './version-segments.ts';
 
@@ -10,6 +11,10 @@ export interface ChangeFileRequest {
   readonly changes: VersionChanges;
   readonly file: ChangeFile;
   readonly keyColumns: readonly string[];
+  /** The columns that are published; default: those of `changes.schema`, all of which are read. */
+  readonly published?: StructType | undefined;
+  /** Default: all rows are. */
+  readonly filter?: FeedFilter | undefined;
 }
 
 /** Rows of one phase of a file that follow each other in the order in which they are published (docs/spec/change-event.md, "Order"). */
@@ -21,6 +26,8 @@ export interface ChangePiece {
   readonly order: Uint32Array;
   /** By position in `order`: 1 where an update pair starts. A piece tears none. */
   readonly pairStarts: Uint8Array;
+  /** By row: 0 where the feed's condition is not true. Absent: it has none. */
+  readonly matches?: Uint8Array | undefined;
 }
 
 export type PhaseCounts = Readonly<Record<Phase, number>>;

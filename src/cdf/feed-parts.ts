@@ -27,6 +27,7 @@ export interface FeedParts {
 
 export interface FeedStatus {
   readonly feedId: string;
+  readonly name: string;
   readonly table: string;
   readonly topic: string;
   readonly state: FeedState;

@@ -7,13 +7,13 @@ export interface FeedSpec extends FeedSettings {
 }
 
 /** Stable identity of a feed: the key of its position. None of the parts can hold a slash. */
-export function feedIdOf(spec: Pick<FeedSpec, 'pipeline' | 'table' | 'topic'>): string {
-  return `${spec.pipeline}/${spec.table}/${spec.topic}`;
+export function feedIdOf(spec: Pick<FeedSpec, 'pipeline' | 'table' | 'name'>): string {
+  return `${spec.pipeline}/${spec.table}/${spec.name}`;
 }
 
 /** The same for every instance of the feed: opening it fences the one before. */
-export function transactionalIdOf(spec: Pick<FeedSpec, 'pipeline' | 'table' | 'topic'>): string {
-  return `tidewater-${spec.pipeline}-${spec.table}-${spec.topic}`;
+export function transactionalIdOf(spec: Pick<FeedSpec, 'pipeline' | 'table' | 'name'>): string {
+  return `tidewater-${spec.pipeline}-${spec.table}-${spec.name}`;
 }
 
 /** What decides the row order inside a version: which rows pair up depends on the key. */

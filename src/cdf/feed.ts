@@ -92,6 +92,7 @@ export class Feed {
     const latestVersion = this.#latest;
     return {
       feedId: feedIdOf(this.spec),
+      name: this.spec.name,
       table: this.spec.table,
       topic: this.spec.topic,
       state: this.#state,
@@ -355,10 +356,25 @@ function encodeSpecOf(
   spec: FeedSpec,
   at: { readonly table: ReadableTable; readonly tableId: string; readonly partitions: number },
 ): EncodeSpec {
-  const { pipeline, envelope, schemas, select, topic, keyColumns, tombstones, compression, table } = spec;
+  const { pipeline, envelope, schemas, select, where, topic, keyColumns, tombstones, compression, table } = spec;
   const { tableId, partitions } = at;
   const { format, location } = at.table;
-  return { pipeline, envelope, schemas, select, topic, partitions, keyColumns, tombstones, compression, table, tableId, format, location };
+  return {
+    pipeline,
+    envelope,
+    schemas,
+    select,
+    where,
+    topic,
+    partitions,
+    keyColumns,
+    tombstones,
+    compression,
+    table,
+    tableId,
+    format,
+    location,
+  };
 }
 
 function positionEvent(position: FeedPosition): 'at-snapshot' | 'at-changes' {

@@ -5,6 +5,7 @@ import type { ObjectStore } from '../storage/object-store.ts';
 import { type ChangeFileRequest, checkCount, type OpenChangeFile, pieceFrom, schemaInFile } from './change-file.ts';
 import { type ChangeOrder, deleteCode, plainOrder, readChangeCodes, recordedOrder } from './change-order.ts';
 import { JsonBuffer } from './json-buffer.ts';
+import type { RowMatcher } from './row-matcher.ts';
 import { RowSelection } from './row-selection.ts';
 import { RowWriters } from './row-writers.ts';
 
@@ -13,23 +14,24 @@ const noPairs = new Uint8Array(0);
 /** A change file held in memory as a whole: the quickest way to the few rows of a small one. */
 export async function heldChangeFile(
   request: ChangeFileRequest,
-  store: ObjectStore,
+  { store, matcher }: { readonly store: ObjectStore; readonly matcher: RowMatcher },
   signal: AbortSignal | undefined,
 ): Promise<OpenChangeFile> {
-  const { changes, file, keyColumns } = request;
+  const { changes, file, keyColumns, published = changes.schema } = request;
   const stored = await readParquet(await store.read(file.path, signal), { schema: schemaInFile(request) });
   const selection = new RowSelection(file);
   const batches = stored.batches.map((batch) => selection.of(batch));
-  const rows = new RowWriters({ schema: changes.schema, partitionValues: file.partitionValues, batches, keyColumns });
+  const rows = new RowWriters({ schema: published, partitionValues: file.partitionValues, batches, keyColumns });
   checkCount(request, rows.rowCount);
   const codes = codesOf(request, batches, rows.rowCount);
   const order = orderOf(request, rows, codes);
+  const matches = await matcher.matches(request, batches);
   const { removals, additions, pairStarts } = order;
   return {
     counts: { removals: removals.length, additions: additions.length },
     pieceAt: (phase, position) => {
       const ofPhase = phase === 'removals' ? { order: removals, pairStarts: noPairs } : { order: additions, pairStarts };
-      return Promise.resolve(pieceFrom({ rows, codes, ...ofPhase }, position));
+      return Promise.resolve(pieceFrom({ rows, codes, matches, ...ofPhase }, position));
     },
     close: () => Promise.resolve(),
   };

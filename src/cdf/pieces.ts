@@ -4,12 +4,18 @@ import type { ColumnBatch } from '../schema/columns.ts';
 import { takeRows } from '../schema/take.ts';
 import { type ChangeFileRequest, type ChangePiece, schemaInFile } from './change-file.ts';
 import { ascending, deleteCode, preimageCode, readChangeCodes } from './change-order.ts';
+import type { RowMatcher } from './row-matcher.ts';
 import { RowSelection } from './row-selection.ts';
 import { RowWriters } from './row-writers.ts';
 
+interface PiecesOf {
+  readonly request: ChangeFileRequest;
+  readonly matcher: RowMatcher;
+}
+
 /** The pieces of a file of inserts or deletes. Batches have the position of each row as their last column. */
-export async function* plainPieces(request: ChangeFileRequest, batches: AsyncIterable<ColumnBatch>): AsyncGenerator<ChangePiece> {
-  const { file } = request;
+export async function* plainPieces(of: PiecesOf, batches: AsyncIterable<ColumnBatch>): AsyncGenerator<ChangePiece> {
+  const { file } = of.request;
   const selection = new RowSelection(file);
   let position = 0;
   for await (const batch of batches) {
@@ -19,12 +25,12 @@ export async function* plainPieces(request: ChangeFileRequest, batches: AsyncIte
     if (kept.rowCount === 0) continue;
     const codes = new Uint8Array(kept.rowCount);
     if (file.kind === 'delete') codes.fill(deleteCode);
-    yield { rows: writersOf(request, [kept]), codes, order: ascending(kept.rowCount), pairStarts: new Uint8Array(kept.rowCount) };
+    yield { ...(await rowsOf(of, [kept])), codes, order: ascending(kept.rowCount), pairStarts: new Uint8Array(kept.rowCount) };
   }
 }
 
 /** The pieces of a recorded file in the order of its places. Batches have whether a row is one of a pair as their last column. */
-export async function* recordedPieces(request: ChangeFileRequest, batches: AsyncIterable<ColumnBatch>): AsyncGenerator<ChangePiece> {
+export async function* recordedPieces(of: PiecesOf, batches: AsyncIterable<ColumnBatch>): AsyncGenerator<ChangePiece> {
   let carried: ColumnBatch | undefined;
   for await (const batch of batches) {
     const parts = carried === undefined ? [batch] : [carried, batch];
@@ -33,14 +39,14 @@ export async function* recordedPieces(request: ChangeFileRequest, batches: Async
     const pairStarts = new Uint8Array(rowCount);
     let start = 0;
     for (const part of parts) {
-      readPart(request, part, { codes, pairStarts, start });
+      readPart(of.request, part, { codes, pairStarts, start });
       start += part.rowCount;
     }
     // A pair whose other half is yet to come waits for it.
     const isTorn = pairStarts[rowCount - 1] === 1;
     carried = isTorn ? takeRows(batch, Int32Array.of(batch.rowCount - 1)) : undefined;
     const whole = isTorn ? rowCount - 1 : rowCount;
-    if (whole > 0) yield { rows: writersOf(request, parts), codes, order: ascending(whole), pairStarts: pairStarts.subarray(0, whole) };
+    if (whole > 0) yield { ...(await rowsOf(of, parts)), codes, order: ascending(whole), pairStarts: pairStarts.subarray(0, whole) };
   }
   assert(carried === undefined, 'both halves of a pair are in one phase');
 }
@@ -68,13 +74,10 @@ function checkInOrder(batch: ColumnBatch, first: number): void {
   }
 }
 
-function writersOf(request: ChangeFileRequest, batches: readonly ColumnBatch[]): RowWriters {
-  const { changes, file, keyColumns } = request;
+async function rowsOf({ request, matcher }: PiecesOf, read: readonly ColumnBatch[]): Promise<Pick<ChangePiece, 'rows' | 'matches'>> {
+  const { changes, file, keyColumns, published = changes.schema } = request;
   const { fields } = schemaInFile(request);
-  return new RowWriters({
-    schema: changes.schema,
-    partitionValues: file.partitionValues,
-    batches: batches.map((batch) => ({ ...batch, schema: { kind: 'struct', fields } })),
-    keyColumns,
-  });
+  const batches = read.map((batch): ColumnBatch => ({ ...batch, schema: { kind: 'struct', fields } }));
+  const rows = new RowWriters({ schema: published, partitionValues: file.partitionValues, batches, keyColumns });
+  return { rows, matches: await matcher.matches(request, batches) };
 }

@@ -15,6 +15,7 @@ import {
 import { changeFileScan } from './change-file-scan.ts';
 import { PieceCursor } from './piece-cursor.ts';
 import { plainPieces, recordedPieces } from './pieces.ts';
+import type { RowMatcher } from './row-matcher.ts';
 import { keyPositions } from './row-writers.ts';
 import { placeNames, placesSql } from './scanned-order.ts';
 import type { Phase } from './version-segments.ts';
@@ -28,7 +29,7 @@ const isPaired: Field = { name: placeNames.paired, type: { kind: 'boolean' }, nu
  */
 export async function scannedChangeFile(
   request: ChangeFileRequest,
-  { engine, store }: { readonly engine: Engine; readonly store: ObjectStore },
+  { engine, store, matcher }: { readonly engine: Engine; readonly store: ObjectStore; readonly matcher: RowMatcher },
   signal: AbortSignal | undefined,
 ): Promise<OpenChangeFile> {
   keyPositions(request.changes.schema, request.keyColumns);
@@ -41,12 +42,16 @@ export async function scannedChangeFile(
     held.push(scan);
     if (request.file.kind !== 'recorded') {
       const counts = await plainCounts(request, engine, scan);
-      return new ScannedChangeFile({ counts, close, pieces: () => plainPieces(request, engine.read(inFileOrder(request, scan))) });
+      return new ScannedChangeFile({
+        counts,
+        close,
+        pieces: () => plainPieces({ request, matcher }, engine.read(inFileOrder(request, scan))),
+      });
     }
     const places = await engine.materialize(placesSql(request, scan), signal);
     held.push(places);
     const pieces = (phase: Phase): AsyncGenerator<ChangePiece> =>
-      recordedPieces(request, engine.read(inOrderOfPlaces(request, { scan, places, phase })));
+      recordedPieces({ request, matcher }, engine.read(inOrderOfPlaces(request, { scan, places, phase })));
     return new ScannedChangeFile({ counts: await placedCounts(engine, places), close, pieces });
   } catch (error) {
     await close();

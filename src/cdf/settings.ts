@@ -15,6 +15,7 @@ import type { Envelope } from '../protocol/change-event.ts';
 const maxFeeds = 256;
 const maxKeyColumns = 32;
 const maxSelectedColumns = 10_000;
+const maxConditionLength = 10_000;
 
 /** Where a feed without a stored position starts: `version` publishes the changes of that version first. */
 export type FeedStart =
@@ -34,6 +35,8 @@ export type TopicReplacedPolicy = 'fail' | 'resnapshot' | 'continue';
 /** One change feed, complete: what the file leaves out is filled in from `feedDefaults`. */
 export interface FeedSettings {
   readonly table: string;
+  /** Tells the feeds of a table apart. Without one of its own: the topic. */
+  readonly name: string;
   readonly topic: string;
   readonly positionsTopic: string;
   readonly envelope: Envelope;
@@ -43,6 +46,8 @@ export interface FeedSettings {
   readonly keyColumns: readonly string[];
   /** Columns that are published, empty: all. */
   readonly select: readonly string[];
+  /** Condition in SQL over the table's columns: rows of which it is not true are none of the feed's. */
+  readonly where: string | undefined;
   /** Partitions of the topic when it has to be created. */
   readonly partitions: number;
   /** `undefined`: the broker's default. */
@@ -62,7 +67,8 @@ export interface FeedSettings {
 }
 
 /** What a feed takes over when it says nothing itself. */
-export interface FeedDefaults extends Omit<FeedSettings, 'table' | 'topic' | 'keyColumns' | 'select' | 'positionsTopic'> {
+export interface FeedDefaults
+  extends Omit<FeedSettings, 'table' | 'name' | 'topic' | 'keyColumns' | 'select' | 'where' | 'positionsTopic'> {
   readonly topicPrefix: string;
   /** `undefined`: `<topicPrefix>._positions`. */
   readonly positionsTopic: string | undefined;
@@ -182,7 +188,12 @@ const optionalFields = z.strictObject(sharedFields(false)).partial();
 const feed: z.ZodType<FeedEntry> = z
   .strictObject({
     table: textField({ description: 'Table whose changes are published; a name from `tables`.', maxLength: 255 }),
-    topic: topicName('Topic to publish to. Default: `<topicPrefix>.<table>`.').optional(),
+    name: topicName(
+      'Name of the feed, which its position is stored under: it tells several feeds of one table apart and stays when the topic changes. Default: the topic.',
+    ).optional(),
+    topic: topicName(
+      'Topic to publish to. Default: `<topicPrefix>.<table>`, of a feed with a name `<topicPrefix>.<table>.<name>`.',
+    ).optional(),
     keyColumns: textListField({
       description: 'Columns that identify a row; they become the record key and choose the partition. Empty: no key.',
       default: [],
@@ -193,6 +204,11 @@ const feed: z.ZodType<FeedEntry> = z
       default: [],
       maxItems: maxSelectedColumns,
     }),
+    where: textField({
+      description:
+        "Condition in SQL over the table’s columns, such as `country = 'NL' AND amount > 100`; only rows of which it is true are published, null counts as no. An update that brings a row in is an insert (`c`), one that takes it out a delete (`d`).",
+      maxLength: maxConditionLength,
+    }).optional(),
     replicationFactor: replicationFactor(),
     ...optionalFields.shape,
   })
@@ -206,11 +222,14 @@ export const feedList: z.ZodType<readonly FeedEntry[]> = z
 
 /** The feed with everything it leaves out taken from the defaults. */
 export function completeFeed(entry: FeedEntry, defaults: FeedDefaults): FeedSettings {
+  const topic = entry.topic ?? [defaults.topicPrefix, entry.table, ...(entry.name === undefined ? [] : [entry.name])].join('.');
   return {
     table: entry.table,
+    name: entry.name ?? topic,
     keyColumns: entry.keyColumns,
     select: entry.select,
-    topic: entry.topic ?? `${defaults.topicPrefix}.${entry.table}`,
+    where: entry.where,
+    topic,
     positionsTopic: defaults.positionsTopic ?? `${defaults.topicPrefix}._positions`,
     envelope: entry.envelope ?? defaults.envelope,
     schemas: entry.schemas ?? defaults.schemas,

@@ -1,4 +1,6 @@
+import { isServiceError } from '../base/errors.ts';
 import { nearestName } from '../base/nearest-name.ts';
+import { FeedFilter } from '../cdf/feed-filter.ts';
 import { mayMake, mayMeet } from '../ingest/divide/made-name.ts';
 import { hasRecordTypes } from '../ingest/divide/record-types.ts';
 import { isLetterRoute, sharedPlace, tablePlace } from '../ingest/settings.ts';
@@ -151,12 +153,17 @@ function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly
     const found: ConfigIssue[] = [];
     const table = tables.find(({ name }) => name === feed.table);
     if (table === undefined) found.push(issue([...path, 'table'], `${noTable(feed.table, tables)}${madeHint(ingest, feed.table)}`));
-    if (feeds.findIndex(({ topic }) => topic === feed.topic) < index)
-      found.push(issue([...path, 'topic'], `a second feed publishes to "${feed.topic}"`));
+    if (feeds.findIndex(({ table: of, name }) => of === feed.table && name === feed.name) < index)
+      found.push(issue([...path, 'name'], `a second feed of table "${feed.table}" is called "${feed.name}"`));
+    const earlier = feeds.slice(0, index).find(({ topic }) => topic === feed.topic);
+    const apart = earlier === undefined ? undefined : whyNotShared(earlier, feed);
+    if (apart !== undefined) found.push(issue([...path, 'topic'], `a second feed publishes to "${feed.topic}": ${apart}`));
     if (ingested.has(feed.topic))
       found.push(issue([...path, 'topic'], `"${feed.topic}" is read by ingest or holds dead letters or positions`));
     if (table !== undefined)
       found.push(...selectIssues(feed, table.definition.schema).map((problem) => issue([...path, 'select'], problem)));
+    if (table !== undefined && feed.where !== undefined)
+      found.push(...whereIssues(feed.where, table.definition.schema, [...path, 'where']));
     found.push(...envelopeIssues(feed).map(([setting, message]) => issue([...path, setting], message)));
     for (const column of table === undefined ? [] : feed.keyColumns) {
       const type = table?.definition.schema.fields.find(({ name }) => name === column)?.type;
@@ -166,6 +173,26 @@ function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly
     }
     return found;
   });
+}
+
+/** What keeps consumers from telling the records of two feeds in one topic apart, or lets those of one take the place of the other's. */
+function whyNotShared(one: Config['feeds'][number], other: Config['feeds'][number]): string | undefined {
+  if (one.table === other.table) return `both are of table "${one.table}", and nothing tells whose a record is; name another topic`;
+  if (one.envelope !== other.envelope) return `their envelopes differ, ${one.envelope} and ${other.envelope}`;
+  if (one.envelope === 'after') return 'in envelope after a key has one row, whatever table it is of';
+  if (one.schemas || other.schemas) return 'their schemas would have one name';
+  const compacted = [one, other].some(({ topicConfig }) => topicConfig['cleanup.policy']?.includes('compact') === true);
+  return compacted ? 'it is compacted, and rows of two tables may have one key' : undefined;
+}
+
+function whereIssues(where: string, schema: StructType, path: ConfigPath): readonly ConfigIssue[] {
+  try {
+    FeedFilter.of(where, schema);
+    return [];
+  } catch (error) {
+    if (!isServiceError(error, 'invalid')) throw error;
+    return [issue(path, error.message)];
+  }
 }
 
 function selectIssues({ table, select, keyColumns }: Config['feeds'][number], { fields }: StructType): readonly string[] {

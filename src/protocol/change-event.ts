@@ -35,6 +35,8 @@ export interface EncodeSpec {
   readonly schemas: boolean;
   /** The columns that are published, the key's among them; empty: all. */
   readonly select: readonly string[];
+  /** Condition in SQL over the table's columns; `undefined`: all rows. */
+  readonly where: string | undefined;
   readonly topic: string;
   readonly partitions: number;
   /** Columns of the record key; empty: no key, rows are spread by ordinal. */

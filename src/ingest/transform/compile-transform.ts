@@ -1,11 +1,10 @@
 import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { nearestName } from '../../base/nearest-name.ts';
-import { requireCondition } from '../../expr/clause-rules.ts';
-import { conjuncts, type Expression } from '../../expr/expression.ts';
+import type { Expression } from '../../expr/expression.ts';
 import { expressionType } from '../../expr/expression-type.ts';
 import { callName, elementCountSql, generate, generatorArgument, isGenerator } from '../../expr/generators.ts';
 import { outputName } from '../../expr/output-name.ts';
-import { parseExpression } from '../../expr/parse/parse-expression.ts';
+import { bindRowCondition, bindRowExpression, type RowColumns, type RowExpression, refusalText } from '../../expr/row-expression.ts';
 import { typeSql } from '../../expr/sql/engine-sql.ts';
 import type {
   Expectation,
@@ -18,7 +17,6 @@ import { convertValue } from '../../rows/values/convert-value.ts';
 import { describeType } from '../../schema/describe-type.ts';
 import { sqlTypeName } from '../../schema/sql-type.ts';
 import type { DataType, Field, StructType } from '../../schema/types.ts';
-import { bindScalar, compiled, refusalText } from './bind-scalar.ts';
 import { parseSelectItem } from './select-item.ts';
 import type { TransformSettings } from './transform-settings.ts';
 
@@ -83,15 +81,13 @@ class Compiler {
     const condition =
       where === undefined
         ? undefined
-        : this.#try(['where'], () => this.#condition(`where "${where}"`, where, { schema: record, letter: 'r', unknown: false }));
+        : this.#try(['where'], () => compiled(`where "${where}"`, bindRowCondition(where, numbered(record, 'r'), false)));
     const expectations = expect.flatMap((each, index): readonly Expectation[] => {
       const path = ['expect', index, 'condition'];
       const { name, onFailure, condition: text } = each;
       if (expect.findIndex((other) => other.name === name) < index)
         this.#problems.push({ path: ['expect', index, 'name'], message: `a second expectation is called "${name}"` });
-      const made = this.#try(path, () =>
-        this.#condition(`expectation "${name}" "${text}"`, text, { schema: table, letter: 'o', unknown: true }),
-      );
+      const made = this.#try(path, () => compiled(`expectation "${name}" "${text}"`, bindRowCondition(text, numbered(table, 'o'), true)));
       if (made === undefined) return [];
       return [{ name, onFailure, expression: { ...made, reads: this.#readBy(made.reads) }, about: made.reads }];
     });
@@ -156,18 +152,18 @@ class Compiler {
   }
 
   #computed(place: string, value: Expression, target: Field): TransformExpression {
-    const scalar = bindScalar(value, this.#columns.record, 'r');
+    const scalar = this.#scalar(value);
     const type = value.kind === 'literal' && value.literal.type === 'null' ? undefined : expressionType(scalar.bound);
     if (type !== undefined) return compiled(place, { ...scalar, sql: stored(scalar.sql, type, target) });
     requireOpen(target);
     const cast: Expression = { kind: 'cast', operand: value, type: target.type, safe: false };
-    return compiled(place, bindScalar(cast, this.#columns.record, 'r'));
+    return compiled(place, this.#scalar(cast));
   }
 
   #generate(text: string, call: Expression, names: readonly string[]): void {
     if (this.#generator !== undefined) throw refused('a second generator: one entry of select may make rows');
     const name = callName(call);
-    const scalar = bindScalar(generatorArgument(call), this.#columns.record, 'r');
+    const scalar = this.#scalar(generatorArgument(call));
     const { fields, values } = generate(name, scalar.bound, { sql: 'ga', outer: true });
     if (names.length > 0 && names.length !== fields.length)
       throw refused(`${name}() makes ${fields.length} columns, and ${names.length} names are given`);
@@ -187,19 +183,8 @@ class Compiler {
     this.#generator = { argument, count: elementCountSql('ga', type), values, outer: name.toLowerCase().endsWith('_outer') };
   }
 
-  /**
-   * Parts that AND joins are asked from left to right, each only of rows of which the ones before are not false: the engine would choose the order,
-   * and another one the next time. `unknown`: what a null counts as.
-   */
-  #condition(
-    place: string,
-    text: string,
-    over: { readonly schema: StructType; readonly letter: 'r' | 'o'; readonly unknown: boolean },
-  ): TransformExpression {
-    const parts = conjuncts(parseExpression(text)).map((part) => bindScalar(part, over.schema, over.letter));
-    for (const { bound } of parts) requireCondition('WHERE', bound);
-    const fails = parts.map(({ sql }) => `WHEN NOT coalesce(${sql}, ${String(over.unknown)}) THEN false`);
-    return compiled(place, { sql: `CASE ${fails.join(' ')} ELSE true END`, reads: [...new Set(parts.flatMap(({ reads }) => reads))] });
+  #scalar(expression: Expression): RowExpression {
+    return bindRowExpression(expression, numbered(this.#columns.record, 'r'));
   }
 
   /** The column of the table of that name. */
@@ -241,6 +226,15 @@ class Compiler {
     });
     return [...new Set(read)];
   }
+}
+
+function compiled(place: string, { sql, reads }: Pick<RowExpression, 'sql' | 'reads'>): TransformExpression {
+  return { place, sql, reads };
+}
+
+/** Columns of the record are `r0`, `r1`, …, those of the table `o0`, `o1`, … */
+function numbered(schema: StructType, letter: 'r' | 'o'): RowColumns {
+  return { schema, columnSql: (column) => `${letter}${column}` };
 }
 
 /** A value as the column of the table takes it, as INSERT does. */

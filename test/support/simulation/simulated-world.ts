@@ -130,11 +130,13 @@ export class SimulatedWorld {
     return {
       pipeline,
       table: tableName,
+      name: changesTopic,
       topic: changesTopic,
       positionsTopic: 'positions',
       envelope: 'debezium',
       schemas: false,
       select: [],
+      where: undefined,
       keyColumns: this.shape.keyed ? ['city'] : [],
       partitions: 2,
       replicationFactor: undefined,

@@ -280,7 +280,16 @@ it('no page shows a secret of an address or of a setting', async () => {
   const component = { name: 'ingest', state: 'starting', detail, since: toEpochMs(0), requiredForReadiness: true } as const;
   const [table] = status.tables;
   const failed = () => Promise.reject(new ServiceError({ code: 'A', kind: 'unavailable', message: detail, hint: detail }));
-  const feed = { table: 't', topic: 'c', state: 'failed', detail, publishedVersion: 1, ordinal: 0, lagVersions: 0 };
+  const feed = {
+    name: 'cdf.orders',
+    table: 't',
+    topic: 'c',
+    state: 'failed',
+    detail,
+    publishedVersion: 1,
+    ordinal: 0,
+    lagVersions: 0,
+  };
   const tables = table === undefined ? [] : [{ ...table, location: uri, detail, drifts: [detail] }];
   const shown = {
     health: () => ({ ...healthy, components: [component] }),

@@ -18,11 +18,13 @@ import { silentFeedObserver } from '../../support/silent-observers.ts';
 export const feedSpec: FeedSpec = {
   pipeline: 'demo',
   table: 't',
+  name: 'cdf.t',
   topic: 'cdf.t',
   positionsTopic: 'cdf._positions',
   envelope: 'flat',
   schemas: false,
   select: [],
+  where: undefined,
   keyColumns: [],
   partitions: 1,
   replicationFactor: undefined,

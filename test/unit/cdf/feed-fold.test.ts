@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../../../src/base/bigint-json.ts';
 import type { FailpointName } from '../../../src/base/failpoint.ts';
 import { type Random, randomInt } from '../../../src/base/random.ts';
@@ -6,6 +6,7 @@ import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { SystemClock } from '../../../src/base/system-clock.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { KafkaRecord } from '../../../src/kafka/client.ts';
+import { openTestEngine, type TestEngine } from '../../support/test-engine.ts';
 import type { FileRows } from './change-table.ts';
 import { FeedHarness, text } from './feed-harness.ts';
 
@@ -150,6 +151,9 @@ async function publishRandomly(random: Random, harness: FeedHarness, spec: Parti
   return [...model.values()].map((row) => printJson({ id: row.id, name: row.name })).toSorted();
 }
 
+const shared: TestEngine = await openTestEngine();
+afterAll(() => shared.close());
+
 describe('the published topic', () => {
   for (const seed of seeds) {
     it(`folds to the table after random versions and crashes, each row once (seed ${seed})`, async () => {
@@ -170,6 +174,18 @@ describe('the published topic', () => {
       expect(new Set(identities).size).toBe(identities.length);
     });
   }
+
+  it.each(seeds.slice(0, 8))('is, of a feed with a condition, the rows of which it is true (seed %i)', async (seed) => {
+    const random = new SeededRandom(seed);
+    const harness = new FeedHarness();
+    harness.openEngine = () => Promise.resolve(shared.engine);
+    const spec = { where: "id % 2 = 0 OR name LIKE '1.%:%'", keyColumns: ['id'], maxTransactionRows: 1 + randomInt(random, 6) };
+    const rows = (await publishRandomly(random, harness, spec)).filter((row) => /"id":\d*[02468],|"name":"1\..*:/.test(row));
+    const records = await harness.published();
+    const eventOf = ({ value }: KafkaRecord): JsonObject | undefined => objectIn(value, undefined);
+    expect([...foldByKey(records, (record) => eventOf(record)?.['after']).values()].map(printJson).toSorted()).toEqual(rows);
+    expect(foldRows(records, eventOf)).toEqual(rows);
+  });
 
   it.each([false, true])(
     'is, in envelope after, the table itself to whoever keeps the last value of each key (schemas: %s)',

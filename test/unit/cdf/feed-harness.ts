@@ -8,6 +8,7 @@ import { Feed } from '../../../src/cdf/feed.ts';
 import type { FeedObserver } from '../../../src/cdf/feed-observer.ts';
 import type { FeedStatus } from '../../../src/cdf/feed-parts.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
+import type { OpenEngine } from '../../../src/engine/engine.ts';
 import type { KafkaClient, KafkaRecord } from '../../../src/kafka/client.ts';
 import type { TableEvents } from '../../../src/protocol/table-events.ts';
 import { MemoryBroker } from '../../support/kafka/memory-broker.ts';
@@ -19,11 +20,13 @@ import { ChangeTable } from './change-table.ts';
 export const feedSpec: FeedSpec = {
   pipeline: 'demo',
   table: 'orders',
+  name: 'cdf.orders',
   topic: 'cdf.orders',
   positionsTopic: 'cdf._positions',
   envelope: 'debezium',
   schemas: false,
   select: [],
+  where: undefined,
   keyColumns: ['id'],
   partitions: 2,
   replicationFactor: undefined,
@@ -83,6 +86,7 @@ export class FeedHarness {
   readonly events: TableEvents = new CommitEvents();
   readonly broker: MemoryBroker;
   readonly reader: KafkaClient;
+  openEngine: OpenEngine = noEngine;
   brokerFailpoint: Failpoint = inertFailpoint;
   #clients = 0;
 
@@ -97,10 +101,10 @@ export class FeedHarness {
     const random = new SeededRandom(this.#clients);
     const log: string[] = [];
     const feed = new Feed({
-      spec: { ...feedSpec, ...spec },
+      spec: { ...feedSpec, name: spec.topic ?? feedSpec.name, ...spec },
       table: this.table,
       client: this.broker.client(`feed-${this.#clients}`),
-      encoder: new ParquetChangeEncoder({ openStore: this.table.openStore, openEngine: noEngine }),
+      encoder: new ParquetChangeEncoder({ openStore: this.table.openStore, openEngine: this.openEngine }),
       events: this.events,
       observer: loggingObserver(log),
       clock: this.clock,

@@ -16,8 +16,8 @@ it('answers the first version the slowest feed of the table still needs, read fr
   await harness.table.commit([{ kind: 'insert', rows: [{ id: 2 }] }]);
   await harness.catchUp({ topic: 'fast' });
   const feeds = [
-    { ...feedSpec, topic: 'slow' },
-    { ...feedSpec, topic: 'fast' },
+    { ...feedSpec, name: 'slow', topic: 'slow' },
+    { ...feedSpec, name: 'fast', topic: 'fast' },
   ];
   expect(await watermarksOf(harness, feeds).lowWatermark('orders')).toBe(toVersion(1));
   expect(await watermarksOf(harness, feeds.slice(1)).lowWatermark('orders')).toBe(toVersion(2));
@@ -25,9 +25,9 @@ it('answers the first version the slowest feed of the table still needs, read fr
 
 it('lets a feed without a position hold what its start asks for', async () => {
   const harness = new FeedHarness();
-  const earliest = { ...feedSpec, topic: 'a', start: { kind: 'earliest' } } as const;
-  const later = { ...feedSpec, topic: 'b', start: { kind: 'version', version: 7 } } as const;
-  const snapshot = { ...feedSpec, topic: 'c', start: { kind: 'snapshot' } } as const;
+  const earliest = { ...feedSpec, name: 'a', topic: 'a', start: { kind: 'earliest' } } as const;
+  const later = { ...feedSpec, name: 'b', topic: 'b', start: { kind: 'version', version: 7 } } as const;
+  const snapshot = { ...feedSpec, name: 'c', topic: 'c', start: { kind: 'snapshot' } } as const;
   expect(await watermarksOf(harness, [earliest, later]).lowWatermark('orders')).toBe(toVersion(0));
   expect(await watermarksOf(harness, [later, snapshot]).lowWatermark('orders')).toBe(toVersion(7));
   expect(await watermarksOf(harness, [snapshot]).lowWatermark('orders')).toBeUndefined();

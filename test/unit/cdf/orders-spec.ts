@@ -6,6 +6,7 @@ export const ordersSpec: EncodeSpec = {
   envelope: 'debezium',
   schemas: false,
   select: [],
+  where: undefined,
   topic: 'cdf.orders',
   partitions: 1,
   keyColumns: ['id'],

@@ -174,6 +174,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'feeds[].table': 'orders',
   'feeds[].keyColumns': 'at',
   'feeds[].select': 'id',
+  'feeds[].where': 'id > 1',
   'feeds[].topicConfig': 'compact',
   'feedDefaults.topicConfig': 'compact',
   'server.host': '127.0.0.2',

@@ -38,6 +38,16 @@ describe('what is loaded', () => {
     expect(config.server).toMatchObject({ host: '127.0.0.1', port: 9464, allowRemote: false });
   });
 
+  it('feeds of one table have names, topics and positions of their own', () => {
+    const feeds = '[{ table: flights }, { table: flights, name: nl, where: "origin = \'AMS\'" }, { table: flights, name: x, topic: y }]';
+    const { config } = load({ yaml: `${flights}feeds: ${feeds}` });
+    expect(config.feeds.map(({ name, topic, where }) => [name, topic, where])).toEqual([
+      ['cdf.flights', 'cdf.flights', undefined],
+      ['nl', 'cdf.flights.nl', "origin = 'AMS'"],
+      ['x', 'y', undefined],
+    ]);
+  });
+
   it('the result is frozen through and through', () => {
     const { config } = load({ yaml: flights });
     expect(Object.isFrozen(config)).toBe(true);
@@ -286,6 +296,21 @@ describe('what is refused', () => {
   ])('a feed of %s', (settings, problem) => {
     const yaml = `pipeline: p\ntables: [{ name: t, columns: [{ name: id, type: long }, { name: n, type: long }] }]\nfeeds: [{ table: t, ${settings} }]`;
     expect(loadError({ yaml }).message).toContain(problem);
+  });
+
+  it.each([
+    ['{ table: t, where: "n > 1 AND nope = 2" }', /feeds\[1\]\.where: where "n > 1 AND nope = 2": at character 11: .*nope/],
+    ['{ table: t, where: "n +" }', /feeds\[1\]\.where: .*at character 4/],
+    ['{ table: t, where: "n" }', /feeds\[1\]\.where: .*BOOLEAN/i],
+    ['{ table: t, where: "rand() > 0.5" }', /feeds\[1\]\.where: .*another value each time/],
+    ['{ table: t, topic: cdf.t }', /feeds\[1\]\.topic: a second feed publishes to "cdf\.t": both are of table "t"/],
+    ['{ table: t, name: cdf.t, topic: x }', /feeds\[1\]\.name: a second feed of table "t" is called "cdf\.t"/],
+    ['{ table: u, topic: cdf.t, envelope: flat }', /their envelopes differ, debezium and flat/],
+    ['{ table: u, topic: cdf.t, topicConfig: { cleanup.policy: compact } }', /it is compacted/],
+  ])('beside a feed of t, %s', (feed, problem) => {
+    const table = (name: string): string => `{ name: ${name}, columns: [{ name: id, type: long }, { name: n, type: long }] }`;
+    const yaml = `pipeline: p\ntables: [${table('t')}, ${table('u')}]\nfeeds:\n  - { table: t }\n  - ${feed}`;
+    expect(loadError({ yaml }).message).toMatch(problem);
   });
 
   it('a missing file names itself', () => {

@@ -88,6 +88,7 @@ function encodeTask(storage: StorageSettings | undefined): EncodeTask {
       envelope: 'flat',
       schemas: false,
       select: [],
+      where: undefined,
       topic: 'o',
       partitions: 1,
       keyColumns: [],
