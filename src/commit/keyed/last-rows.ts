@@ -44,10 +44,12 @@ export function lastRows(rows: RowsOfKeys): ColumnBatch {
     }
     last[code] = row;
   }
-  last.sort();
+  const kept = new Int32Array(count);
+  let at = 0;
+  for (let row = 0; row < rowCount; row++) if (last[codes[row] ?? 0] === row) kept[at++] = row;
   if (parts !== undefined && bits !== undefined && absent !== undefined)
-    return mergedRows(batch, last, { absent, bits, before: parts.before });
-  return last.length === rowCount ? batch : takeRows(batch, last);
+    return mergedRows(batch, kept, { absent, bits, before: parts.before });
+  return count === rowCount ? batch : takeRows(batch, kept);
 }
 
 function mergedRows(

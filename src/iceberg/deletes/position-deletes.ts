@@ -1,7 +1,9 @@
+import { present } from '../../base/assert.ts';
 import { type ServiceError, serviceError } from '../../base/errors.ts';
 import { bytesAt } from '../../codec/rows.ts';
-import type { Engine, OpenEngine } from '../../engine/engine.ts';
-import { scanColumns } from '../../engine/engine.ts';
+import { type Engine, type OpenEngine, scanColumns } from '../../engine/engine.ts';
+import { sqlText } from '../../expr/sql/engine-sql.ts';
+import { joinedPositions } from '../../rows/change/merged-positions.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { ManifestEntry } from '../metadata/content-file.ts';
@@ -65,9 +67,9 @@ export class PositionDeletes {
     return [...(shared ?? []), ...own.flatMap((positions) => positions.get(path) ?? [])];
   }
 
-  /** All rows of one delete file. */
+  /** All rows of one delete file, whatever it says of itself. */
   async rowsOf(entry: ManifestEntry, signal?: AbortSignal): Promise<PositionsByPath> {
-    const [positions] = await this.#load([entry], signal);
+    const [positions] = await this.#scanned([entry], (engine, sql) => this.#byPath(engine, sql, [entry], signal), signal);
     return positions ?? new Map<string, BigInt64Array>();
   }
 
@@ -120,6 +122,24 @@ export class PositionDeletes {
   }
 
   async #read(entries: readonly ManifestEntry[], signal: AbortSignal | undefined): Promise<readonly PositionsByPath[]> {
+    const read = new Map<ManifestEntry, PositionsByPath>();
+    const remember = (some: readonly ManifestEntry[], all: readonly PositionsByPath[]): void => {
+      for (const [index, positions] of all.entries()) read.set(present(some[index], 'positions are of an entry'), positions);
+    };
+    const referring = entries.filter(({ file }) => file.referencedDataFile !== undefined);
+    const others = entries.filter(({ file }) => file.referencedDataFile === undefined);
+    if (referring.length > 0)
+      remember(referring, await this.#scanned(referring, (engine, sql) => this.#ofOne(engine, sql, referring, signal), signal));
+    if (others.length > 0)
+      remember(others, await this.#scanned(others, (engine, sql) => this.#byPath(engine, sql, others, signal), signal));
+    return entries.map((entry) => read.get(entry) ?? new Map<string, BigInt64Array>());
+  }
+
+  async #scanned<Result>(
+    entries: readonly ManifestEntry[],
+    use: (engine: Engine, sql: string) => Promise<Result>,
+    signal: AbortSignal | undefined,
+  ): Promise<Result> {
     const engine = await this.#engine();
     const files = entries.map((entry) => ({ entry }));
     const nameToId = (path: readonly string[]): number | undefined => deleteColumns.fields.find(({ name }) => name === path.join('.'))?.id;
@@ -127,13 +147,35 @@ export class PositionDeletes {
     const scan = await readableFiles(this.#source, request, signal);
     const relation = await engine.scan(scan, { withPositions: true }, signal);
     try {
-      return await this.#grouped(engine, relation.sql, entries, signal);
+      return await use(engine, relation.sql);
     } finally {
       await relation.dispose();
     }
   }
 
-  async #grouped(
+  /** Of files that say which data file they are of: the engine compares the paths, and none of them is made text here. */
+  async #ofOne(
+    engine: Engine,
+    sql: string,
+    entries: readonly ManifestEntry[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly PositionsByPath[]> {
+    const paths = entries.map(({ file }) => file.referencedDataFile ?? '');
+    const lists = entries.map((): BigInt64Array[] => []);
+    const path = `list_extract([${paths.map((one) => sqlText(one)).join(', ')}], f + 1)`;
+    const named = `SELECT ${scanColumns.fileIndex} AS f, pos AS p, file_path AS d FROM (${sql})`;
+    const query = {
+      sql: `SELECT f, CASE WHEN d IS NOT NULL THEN p END AS p FROM (${named}) WHERE p IS NULL OR d IS NULL OR d = ${path}`,
+      schema: { kind: 'struct', fields: [longField('f'), longField('p')] },
+    } as const;
+    for await (const batch of engine.read(query, signal)) {
+      this.#count(batch.rowCount);
+      addPositions(batch, lists, entries);
+    }
+    return lists.map((chunks, index) => new Map([[paths[index] ?? '', joinedPositions(chunks)]]));
+  }
+
+  async #byPath(
     engine: Engine,
     sql: string,
     entries: readonly ManifestEntry[],
@@ -145,16 +187,41 @@ export class PositionDeletes {
       schema: { kind: 'struct', fields: [longField('f'), longField('p'), { name: 'd', type: { kind: 'string' }, nullable: true }] },
     } as const;
     for await (const batch of engine.read(query, signal)) {
-      this.#positions += batch.rowCount;
-      if (this.#positions > maxPositions) throw tooMany(this.#source.name);
+      this.#count(batch.rowCount);
       addRows(batch, lists, entries);
     }
     return lists.map((byPath) => new Map(Array.from(byPath, ([path, rows]) => [path, BigInt64Array.from(rows)])));
+  }
+
+  #count(rows: number): void {
+    this.#positions += rows;
+    if (this.#positions > maxPositions) throw tooMany(this.#source.name);
   }
 }
 
 function longField(name: string): StructType['fields'][number] {
   return { name, type: { kind: 'long' }, nullable: true };
+}
+
+/** Positions of files that are of one data file each. */
+function addPositions(batch: ColumnBatch, lists: readonly BigInt64Array[][], entries: readonly ManifestEntry[]): void {
+  const [file, position] = batch.columns;
+  const files = file?.layout === 'fixed' && file.values instanceof BigInt64Array ? file.values : undefined;
+  const positions = position?.layout === 'fixed' && position.values instanceof BigInt64Array ? position.values : undefined;
+  if (files === undefined || positions === undefined) return;
+  if ((position?.nullCount ?? 0) > 0) throw corrupt(entries, 'has rows without a path or a position');
+  for (let from = 0; from < batch.rowCount; ) {
+    const at = files[from] ?? 0n;
+    let until = from + 1;
+    while (until < batch.rowCount && files[until] === at) until += 1;
+    lists[Number(at)]?.push(withoutRepeats(positions.subarray(from, until)));
+    from = until;
+  }
+}
+
+/** A copy: a batch may be a view of memory that is used again. A file of few bytes can say one row millions of times. */
+function withoutRepeats(positions: BigInt64Array): BigInt64Array {
+  return positions.filter((position, index) => index === 0 || position !== positions[index - 1]);
 }
 
 const decoder = new TextDecoder();

@@ -2,13 +2,7 @@
 export function mergedPositions(lists: readonly BigInt64Array[]): BigInt64Array {
   const [only] = lists;
   if (lists.length === 1 && only !== undefined && isAscending(only)) return only;
-  const all = new BigInt64Array(lists.reduce((sum, list) => sum + list.length, 0));
-  let at = 0;
-  for (const list of lists) {
-    all.set(list, at);
-    at += list.length;
-  }
-  all.sort();
+  const all = joinedPositions(lists).sort();
   let kept = 0;
   for (let index = 0; index < all.length; index++) {
     const value = all[index] ?? 0n;
@@ -17,6 +11,17 @@ export function mergedPositions(lists: readonly BigInt64Array[]): BigInt64Array 
     kept += 1;
   }
   return all.subarray(0, kept);
+}
+
+/** All of them, list after list, in an array of their own. */
+export function joinedPositions(lists: readonly BigInt64Array[]): BigInt64Array {
+  const all = new BigInt64Array(lists.reduce((sum, list) => sum + list.length, 0));
+  let at = 0;
+  for (const list of lists) {
+    all.set(list, at);
+    at += list.length;
+  }
+  return all;
 }
 
 function isAscending(list: BigInt64Array): boolean {

@@ -3,6 +3,7 @@ import { present } from '../../base/assert.ts';
 import type { Column } from '../../schema/columns.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { RowWork } from '../row-work.ts';
+import { joinedPositions } from './merged-positions.ts';
 
 /** Collects the ordered pairs of a relation into one list for each file. */
 export async function* positionsByFile(
@@ -20,7 +21,7 @@ export async function* positionsByFile(
       while (until < batch.rowCount && indexes[until] === value) until += 1;
       const index = Number(value);
       if (current !== undefined && current.index !== index) {
-        yield { index: current.index, positions: joined(current.chunks) };
+        yield { index: current.index, positions: joinedPositions(current.chunks) };
         current = undefined;
       }
       current ??= { index, chunks: [] };
@@ -29,20 +30,10 @@ export async function* positionsByFile(
       from = until;
     }
   }
-  if (current !== undefined) yield { index: current.index, positions: joined(current.chunks) };
+  if (current !== undefined) yield { index: current.index, positions: joinedPositions(current.chunks) };
 }
 
 function longs(column: Column | undefined): BigInt64Array {
   const values = column?.layout === 'fixed' && column.nullCount === 0 ? column.values : undefined;
   return present(values instanceof BigInt64Array ? values : undefined, 'positions must be 64-bit numbers without nulls');
-}
-
-function joined(chunks: readonly BigInt64Array[]): BigInt64Array {
-  const all = new BigInt64Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
 }

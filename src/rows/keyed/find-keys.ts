@@ -44,9 +44,13 @@ export async function endAllRows<File>(table: RowTable<File>, { keyColumns, keys
   const files = await table.filesFor(undefined);
   const deletedRows = Number(await countLiveRows(table, files));
   table.end(files);
-  const deleted = keys.columns.at(-1);
-  const upserts = deleted?.layout === 'boolean' ? keys.rowCount - countOnes(deleted.bits, keys.rowCount) : 0;
-  return { ...nothingFound(table.schema, keyColumns), upserts, deletedRows };
+  return { ...nothingFound(table.schema, keyColumns), upserts: upsertsAmong(keys), deletedRows };
+}
+
+/** Keys that are not deleted. */
+function upsertsAmong({ columns, rowCount }: KeyedRows['keys']): number {
+  const deleted = columns.at(-1);
+  return deleted?.layout === 'boolean' ? rowCount - countOnes(deleted.bits, rowCount) : 0;
 }
 
 function nothingFound(
@@ -78,8 +82,8 @@ export async function findKeys<File>(table: RowTable<File>, keyed: KeyedRows): P
   const found = nothingFound(schema, keyColumns);
   const { hidden } = found;
   const source = await holdKeys(table, keyed);
-  const upserts = Number(await countRows(work, { sql: `SELECT 1 FROM (${source.sql}) WHERE NOT ${deletedSql}`, schema: source.schema }));
-  const files = await table.filesFor(await keyCondition(table, keyColumns, source));
+  const upserts = upsertsAmong(keyed.keys);
+  const files = await table.filesFor(await keyCondition(table, keyed, source));
   const nothing = { ...found, upserts, filesLookedAt: files.length };
   if (files.length === 0) return nothing;
   const scan = await holdTarget(table, files, { withPositions: true });
@@ -143,7 +147,7 @@ function holdKeys<File>({ work }: RowTable<File>, { keys }: KeyedRows): Promise<
 /** What the keys' bounds, or the keys where they are few, say of the rows of the table that have them. */
 async function keyCondition<File>(
   { work, schema }: RowTable<File>,
-  keyColumns: readonly string[],
+  { keyColumns, keys }: KeyedRows,
   rows: HeldRelation,
 ): Promise<Expression | undefined> {
   const target = { alias: 't', schema, columnSql: (name: string) => `t.${quoteName(name)}` };
@@ -154,7 +158,13 @@ async function keyCondition<File>(
     return { kind: 'binary', operator: '=', left, right: { kind: 'column', path: [keyName(index)], qualifier: 's' } };
   });
   const bound = present(conjunction(equal), 'a key has columns');
-  return conjunction(await matchableRows(work, { scope, target, source, sourceRows: rows }, bound));
+  return conjunction(
+    await matchableRows(
+      work,
+      { scope, target, source, sourceRows: rows, ...(keyColumns.length === 1 ? { distinctKeys: keys.rowCount } : {}) },
+      bound,
+    ),
+  );
 }
 
 function matches(

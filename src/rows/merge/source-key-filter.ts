@@ -16,6 +16,8 @@ interface MergeSides {
   readonly source: Side;
   /** The source's rows, whose columns `source.columnSql` finds under the alias `s`. */
   readonly sourceRows: Relation;
+  /** How many different keys the source has, where it is known and the key is one column. */
+  readonly distinctKeys?: number | undefined;
 }
 
 /**
@@ -64,10 +66,13 @@ async function keyConditions(work: RowWork, sides: MergeSides, key: Key): Promis
   if (type === undefined || exact === undefined || columnType === undefined || !sameFamily(columnType, type)) return [];
   const value = sides.scope.sql(key.source);
   const from = `FROM (SELECT ${exact.sql(value)} AS k FROM (${sides.sourceRows.sql}) s WHERE ${value} IS NOT NULL)`;
-  const distinct = await work.engine.rows(`SELECT DISTINCT k ${from} LIMIT ${maxListedKeys + 1}`, work.signal);
+  const distinct =
+    (sides.distinctKeys ?? 0) > maxListedKeys
+      ? undefined
+      : await work.engine.rows(`SELECT DISTINCT k ${from} LIMIT ${maxListedKeys + 1}`, work.signal);
   const column = unqualified(key.column);
   const literal = (raw: unknown): Expression => ({ kind: 'literal', literal: exact.literal(String(raw)) });
-  if (distinct.length <= maxListedKeys) {
+  if (distinct !== undefined && distinct.length <= maxListedKeys) {
     const options = distinct.map(([raw]) => literal(raw));
     // Nothing equals a key of a source without keys.
     if (options.length === 0) return [{ kind: 'literal', literal: { type: 'boolean', value: false } }];

@@ -26,7 +26,12 @@ describe('deleted rows of a file', () => {
   afterAll(() => engine.close());
 
   /** The rows that deletes of these positions take from a file of two rows, which its manifest says to have `recordCount`. */
-  async function deleted(positions: BigInt64Array, recordCount: number, formatVersion: 2 | 3): Promise<BigInt64Array | undefined> {
+  async function deleted(
+    positions: BigInt64Array,
+    recordCount: number,
+    formatVersion: 2 | 3,
+    saidBy: (entry: ManifestEntry) => ManifestEntry = (entry) => entry,
+  ): Promise<BigInt64Array | undefined> {
     const made = stagedTable(engine, { schema });
     const table: StagedTable = { ...made, state: { ...made.state, metadata: { ...made.state.metadata, formatVersion } } };
     const bytes = await writeParquet([buildBatch(schema, [{ p: 1 }, { p: 2 }])], { compression: 'snappy' });
@@ -36,7 +41,7 @@ describe('deleted rows of a file', () => {
     writeFileSync(path, bytes);
     const live: LiveFile = { entry: entryOf(file), deletes: [], attached: noDeletes };
     const { added } = await stageDeletes(table.context, table.state, [{ file: live, positions }]);
-    const [only] = added.map(entryOf);
+    const [only] = added.map(entryOf).map(saidBy);
     const attached = formatVersion === 3 ? { ...noDeletes, vector: only } : { ...noDeletes, own: only === undefined ? [] : [only] };
     const files = [{ ...live, attached }];
     const { context, state } = table;
@@ -66,6 +71,13 @@ describe('deleted rows of a file', () => {
       code: 'ICEBERG_DELETE_FILE_CORRUPT',
       message: expect.stringMatching(/^position deletes name row 2 of ".*two-rows.*", which has 2 rows$/) as string,
     });
+  });
+
+  it('are those that the rows of a delete file name, whatever data file its manifest says it is of', async () => {
+    const saysOther = (entry: ManifestEntry): ManifestEntry => ({ ...entry, file: { ...entry.file, referencedDataFile: 'elsewhere' } });
+    const saysNone = (entry: ManifestEntry): ManifestEntry => ({ ...entry, file: { ...entry.file, referencedDataFile: undefined } });
+    expect(await deleted(BigInt64Array.of(1n), 2, 2, saysOther)).toEqual(BigInt64Array.of());
+    expect(await deleted(BigInt64Array.of(1n), 2, 2, saysNone)).toEqual(BigInt64Array.of(1n));
   });
 
   it('of a large vector are held against the rows that the file itself has, whatever its manifest says', async () => {
