@@ -17,7 +17,7 @@ export interface KeyedStatus {
   readonly insertedRows: number;
   readonly updatedRows: number;
   readonly deletedRows: number;
-  /** Keys whose row in the table was later by its order. */
+  /** Keys of which the table had a row that was later by its order, or remembered a later delete. */
   readonly lateKeys: number;
   /** Of the last commit. `undefined`: there was none. */
   readonly lastLookup:
@@ -29,6 +29,8 @@ export interface KeyedStatus {
         readonly filesLookedAt: number;
       }
     | undefined;
+  /** Where deletes are remembered, and how many; `undefined` rows: not known yet. Absent: they are not remembered. */
+  readonly tombstones?: { readonly table: string; readonly rows: number | undefined } | undefined;
 }
 
 export interface TableStatus {

@@ -3,6 +3,7 @@ import type { Failpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { Config } from '../config/settings.ts';
+import type { OpenEngine } from '../engine/engine.ts';
 import type { KafkaClient } from '../kafka/client.ts';
 import type { HealthRegistry } from '../observability/health.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -27,6 +28,8 @@ export interface Components {
   /** Those of the configuration, and those that were made. */
   readonly tables: PipelineTables;
   readonly events: TableEvents;
+  /** The engine of the process. */
+  readonly openEngine: OpenEngine;
   /** `undefined`: the process reads no topics. */
   readonly memory: ProcessMemory | undefined;
 }

@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KeyedStatus } from '../admin/status.ts';
 import { describeFailure, isServiceError } from '../base/errors.ts';
-import type { CommitObserver } from '../commit/commit-observer.ts';
 import { CommitQueue } from '../commit/commit-queue.ts';
-import { forgetKeys, takeKeys } from '../commit/keyed/take-keys.ts';
 import { TableCommitter } from '../commit/table-committer.ts';
 import { TableEvolution } from '../commit/table-evolution.ts';
 import type { TableSettings } from '../config/table-settings.ts';
@@ -24,7 +22,8 @@ import type { Table } from '../table/table.ts';
 import type { Components } from './components.ts';
 import { DividedRoutes } from './divided-routes.ts';
 import { DriftWatch } from './drift-watch.ts';
-import { KeyedTotals } from './observe/keyed-totals.ts';
+import { takeForIngest } from './keyed-ingest.ts';
+import { countingKeys, KeyedTotals } from './observe/keyed-totals.ts';
 import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
 import { tellStandingLag } from './observe/standing-lag.ts';
 import { type RouteSources, routeSources } from './route-sources.ts';
@@ -239,13 +238,13 @@ export class IngestRole {
     await this.#warnOfOtherPipelines(table, sources, signal);
     const drift = this.#drifts.get(settings.name) ?? new DriftWatch(settings, route, logger);
     this.#drifts.set(settings.name, drift);
-    const observer = this.#countingKeys(settings, observeCommits(settings.name, metrics, logger, standstill));
+    const totals = this.#totalsOf(settings);
+    const observer = countingKeys(observeCommits(settings.name, metrics, logger, standstill), totals);
     const evolution = settings.evolve === undefined ? undefined : new TableEvolution(table, settings.evolve, observer);
     if (evolution !== undefined) await takeDeclared(settings, table, evolution, signal);
-    await this.#takeKeys(settings, table, signal);
     const start = await drift.start(table, signal);
+    const tombstones = await takeForIngest(this.#components, settings, { table, observer, totals }, signal);
     if (start.decode.transform !== undefined) await this.#pool.run('prepare', start, { signal });
-    const identities = new TopicIdentities({ admin: kafka.admin, pipeline });
     const deadLetters = this.#deadLetters(settings.name, ofLetters);
     const committer = new TableCommitter({ table, clock, random, observer, settings: commit });
     const sink = new CommitQueue({
@@ -260,7 +259,7 @@ export class IngestRole {
         evolve: evolution?.spec,
       }),
       holdLetters: this.#holdLetters,
-      ...{ evolution, pipeline, ids, clock, failpoint, observer, events },
+      ...{ evolution, tombstones, pipeline, ids, clock, failpoint, observer, events },
     });
     const ingestObserver = observeIngest(settings.name, metrics.ingest, logger);
     const tableIngest = new TableIngest({
@@ -276,7 +275,7 @@ export class IngestRole {
       },
       kafka: route.divided === undefined ? kafka : this.#dividedRoutes.kafkaOf(settings.name, route.divided.spec),
       sink,
-      identities,
+      identities: new TopicIdentities({ admin: kafka.admin, pipeline }),
       awaitedTopics: this.#awaitedTopics,
       memory: this.#ledger,
       clock,
@@ -297,17 +296,11 @@ export class IngestRole {
     }
   }
 
-  async #takeKeys({ name, keyed }: TableSettings, table: Table, signal: AbortSignal): Promise<void> {
-    if (keyed === undefined) return forgetKeys(table, signal);
-    const rows = Number(await takeKeys(table, keyed, signal));
-    if (rows > 0) this.#components.logger.warn('rows of keys that others had too were deleted', { table: name, rows });
-  }
-
-  #countingKeys({ name, keyed }: TableSettings, observer: CommitObserver): CommitObserver {
-    if (keyed === undefined) return observer;
+  #totalsOf({ name, keyed }: TableSettings): KeyedTotals | undefined {
+    if (keyed === undefined) return undefined;
     const totals = this.#keyed.get(name) ?? new KeyedTotals(this.#components.clock);
     this.#keyed.set(name, totals);
-    return totals.counting(observer);
+    return totals;
   }
 
   /** A table that was made begins where the one it is made like stands. */

@@ -39,7 +39,6 @@ export interface OpenOptions {
 }
 
 export interface OpenedComponents extends Components {
-  readonly openEngine: OpenEngine;
   close(): Promise<void>;
 }
 

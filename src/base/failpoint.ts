@@ -10,6 +10,8 @@ export const failpointNames = [
   'before-group-offsets',
   'after-group-offsets',
   // Commits of keyed tables.
+  'before-tombstones',
+  'after-tombstones',
   'after-key-lookup',
   'after-key-marks',
   // Tables that a template makes.

@@ -1,6 +1,6 @@
 import { type ServiceError, serviceError } from '../base/errors.ts';
 import type { TableFormat } from '../table/formats.ts';
-import type { Table, TableCatalog, TableDefinition } from '../table/table.ts';
+import type { QueryableTable, TableCatalog, TableDefinition } from '../table/table.ts';
 
 /** One name of the catalog. */
 export interface CatalogEntry {
@@ -17,9 +17,9 @@ export interface CatalogEntry {
 /** Opens and creates tables of one format. */
 export interface TableOpener {
   /** The table, or `undefined` when nothing exists at the location. */
-  open(name: string, location: string, signal?: AbortSignal): Promise<Table | undefined>;
+  open(name: string, location: string, signal?: AbortSignal): Promise<QueryableTable | undefined>;
   /** Creates the table. Of several racing creators one wins and the others get the winner's table. */
-  create(name: string, location: string, definition: TableDefinition, signal?: AbortSignal): Promise<Table>;
+  create(name: string, location: string, definition: TableDefinition, signal?: AbortSignal): Promise<QueryableTable>;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface TableOpener {
 export class FileSystemCatalog implements TableCatalog {
   readonly #entries: Map<string, CatalogEntry>;
   readonly #openers: Readonly<Partial<Record<TableFormat, TableOpener>>>;
-  readonly #open = new Map<string, Table>();
+  readonly #open = new Map<string, QueryableTable>();
 
   constructor(entries: readonly CatalogEntry[], openers: Readonly<Partial<Record<TableFormat, TableOpener>>>) {
     refuseDuplicates(entries);
@@ -50,7 +50,7 @@ export class FileSystemCatalog implements TableCatalog {
   }
 
   /** @throws ServiceError `TABLE_NOT_FOUND` (not-found), `FORMAT_UNSUPPORTED` (unsupported). */
-  async load(name: string, signal?: AbortSignal): Promise<Table> {
+  async load(name: string, signal?: AbortSignal): Promise<QueryableTable> {
     const entry = this.#entry(name);
     const table = await this.#find(entry, signal);
     if (table === undefined) throw nothingAt(entry);
@@ -61,7 +61,7 @@ export class FileSystemCatalog implements TableCatalog {
    * @throws ServiceError `TABLE_NOT_FOUND` when nothing exists and the entry has no definition, `FORMAT_UNSUPPORTED`, `TABLE_FORMAT_DIFFERS` (kind
    *   invalid) when a table of another format is there.
    */
-  async loadOrCreate(name: string, signal?: AbortSignal, definition?: TableDefinition): Promise<Table> {
+  async loadOrCreate(name: string, signal?: AbortSignal, definition?: TableDefinition): Promise<QueryableTable> {
     const entry = this.#entry(name);
     const existing = await this.#find(entry, signal);
     if (existing !== undefined) return existing;
@@ -71,7 +71,7 @@ export class FileSystemCatalog implements TableCatalog {
     return this.#share(name, await this.#opener(entry).create(name, entry.location, made, signal));
   }
 
-  async #find(entry: CatalogEntry, signal: AbortSignal | undefined): Promise<Table | undefined> {
+  async #find(entry: CatalogEntry, signal: AbortSignal | undefined): Promise<QueryableTable | undefined> {
     const shared = this.#open.get(entry.name);
     if (shared !== undefined) return shared;
     const table = await this.#opener(entry).open(entry.name, entry.location, signal);
@@ -88,7 +88,7 @@ export class FileSystemCatalog implements TableCatalog {
   }
 
   /** Whoever opened first provides the shared table; a second one opened meanwhile is dropped, it holds nothing that must be closed. */
-  #share(name: string, table: Table): Table {
+  #share(name: string, table: QueryableTable): QueryableTable {
     const first = this.#open.get(name) ?? table;
     this.#open.set(name, first);
     return first;

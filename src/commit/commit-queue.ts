@@ -21,6 +21,7 @@ import { toCommitId } from '../table/commit.ts';
 import type { KeyedRows } from '../table/keyed.ts';
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
 import type { CommitObserver } from './commit-observer.ts';
+import type { TombstoneTable } from './keyed/tombstone-table.ts';
 import { type CommitResult, sameLayout, type TableCommitter, type WritableTable } from './table-committer.ts';
 import type { TableEvolution } from './table-evolution.ts';
 
@@ -41,6 +42,8 @@ export interface CommitQueueDependencies {
   readonly holdLetters?: ((changeBytes: number) => void) | undefined;
   /** Changes the table as records call for. Absent: nothing calls for changes. */
   readonly evolution?: Pick<TableEvolution, 'apply' | 'tell'> | undefined;
+  /** Of a keyed table whose deletes are remembered. */
+  readonly tombstones?: TombstoneTable | undefined;
 }
 
 interface Staged {
@@ -174,6 +177,8 @@ export class CommitQueue implements BatchSink {
     const rejected = await unlessAborted(deadLetters.write(batch, result.rejects, revoked));
     if (rejected === undefined || revoked.aborted) return this.#discard(result, 'revoked');
     if (rejected.deadLettered > 0) await failpoint('after-dead-letters');
+    const remembered = await unlessAborted(this.#remember(result, revoked));
+    if (remembered === undefined) return this.#discard(result, 'revoked');
     const startedMs = clock.monotonicMs();
     const outcome = await this.#commitOnce(batch, staged, rejected);
     if (outcome.kind === 'stale') {
@@ -193,11 +198,17 @@ export class CommitQueue implements BatchSink {
     return { kind: 'committed', version: outcome.version, rowCount: result.rowCount, rejectedCount: countRejected(result.rejects) };
   }
 
+  /** Deletes are known to all before any of them may have taken a row. */
+  async #remember({ keyed }: StageResult, signal: AbortSignal): Promise<true> {
+    if (keyed !== undefined) await this.#dependencies.tombstones?.remember(keyed, signal);
+    return true;
+  }
+
   #commitOnce(batch: SealedBatch, staged: Staged, rejected: RejectAccounting): Promise<CommitResult> {
     const { result, spec, replayTopic, sinceMs } = staged;
     return this.#advance(batch.ranges, spec, {
       files: result.files,
-      keyed: result.keyed,
+      keyed: result.keyed === undefined ? undefined : { ...result.keyed, deletes: this.#dependencies.tombstones },
       stagedSinceMs: sinceMs,
       replayTopic,
       accounting: {

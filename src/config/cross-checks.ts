@@ -44,14 +44,18 @@ function catalogIssues({ catalogs, tables }: Config): readonly ConfigIssue[] {
 }
 
 function duplicateTables({ tables }: Config): readonly ConfigIssue[] {
-  return tables.flatMap(({ name, location }, index) => [
-    ...(tables.findIndex((other) => other.name === name) < index
-      ? [issue(['tables', index, 'name'], `a second table is called "${name}"`)]
-      : []),
-    ...(tables.findIndex((other) => other.location === location) < index
-      ? [issue(['tables', index, 'path'], `a second table lies at ${location}`)]
-      : []),
-  ]);
+  return tables.flatMap(({ name, location, tombstonesOf }, index) => {
+    const place = (setting: string): ConfigPath =>
+      tombstonesOf === undefined
+        ? ['tables', index, setting]
+        : ['tables', tables.findIndex((other) => other.name === tombstonesOf), 'tombstoneTable'];
+    return [
+      ...(tables.findIndex((other) => other.name === name) < index ? [issue(place('name'), `a second table is called "${name}"`)] : []),
+      ...(tables.findIndex((other) => other.location === location) < index
+        ? [issue(place('path'), `a second table lies at ${location}`)]
+        : []),
+    ];
+  });
 }
 
 function twinIssues({ tables, ingest }: Config): readonly ConfigIssue[] {
@@ -87,6 +91,8 @@ function routeIssues({ ingest, tables, positionsTopic, schemaRegistry }: Config)
     const shared = ['ingest', ...sharedPlace(route)];
     const found: ConfigIssue[] = [];
     if (!tables.some(({ name }) => name === route.table)) found.push(issue(path, noTable(route.table, tables)));
+    const of = tables.find(({ name }) => name === route.table)?.tombstonesOf;
+    if (of !== undefined) found.push(issue(path, `"${route.table}" remembers the deleted keys of "${of}" and takes no records itself`));
     if (routes.findIndex(({ table }) => table === route.table) < index) {
       found.push(issue(path, `table "${route.table}" has a route already; list all its topics there`));
     }

@@ -36,6 +36,8 @@ function routeProblems(
   if (deleteWhen.kind === 'operation' && route.value.envelope !== 'debezium')
     found.push(['deleteWhen', 'operation is that of a change event, and the route has no value.envelope: debezium']);
   found.push(...orderProblems(table, keyed, route));
+  if (keyed.tombstones !== undefined && deleteWhen.kind === 'never')
+    found.push(['tombstoneRetention', 'is how long deletes are remembered, and no record deletes a key: set deleteWhen']);
   if (patches && isTransform(route)) found.push(['mode', 'patch does not go together with columns, select, where or expect of the route']);
   if (patches && route.value.kind !== 'json' && route.value.kind !== 'connect-json')
     found.push([

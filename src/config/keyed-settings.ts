@@ -1,3 +1,4 @@
+import { rememberedAt, rememberedOn } from '../commit/keyed/tombstone-table.ts';
 import type { ColumnSettings } from '../ingest/column-settings.ts';
 import { type DeleteWhen, type KeyedSettings, keyTypes } from '../ingest/keyed/deleted-keys.ts';
 import type { RouteSettings } from '../ingest/settings.ts';
@@ -15,6 +16,8 @@ export interface KeyedTableSettings {
   /** Mode `patch`: a member that a record does not have leaves the column of its row as it is. */
   readonly patches: boolean;
   readonly onTruncate: OnTruncate;
+  /** Deleted keys are remembered so long, in the table of that name. `undefined`: they are not. */
+  readonly tombstones: { readonly retentionMs: number; readonly table: string } | undefined;
 }
 
 type Report = (path: readonly (string | number)[], message: string) => void;
@@ -28,14 +31,19 @@ export function keyedTableSettings(
     readonly deleteWhen?: string | undefined;
     readonly onRepeatedKeys?: 'fail' | 'keep-last' | undefined;
     readonly onTruncate?: OnTruncate | undefined;
+    readonly name: string;
+    readonly tombstoneRetention?: number | undefined;
+    readonly tombstoneTable?: string | undefined;
     readonly identifierColumns: readonly string[];
     readonly evolve: { readonly relaxRequired: boolean };
     readonly columns: readonly ColumnSettings[];
   },
   report: Report,
 ): KeyedTableSettings | undefined {
-  const { mode, keyColumns, orderBy, deleteWhen, onRepeatedKeys, onTruncate } = raw;
+  const { mode, keyColumns, orderBy, deleteWhen, onRepeatedKeys, onTruncate, tombstoneRetention, tombstoneTable } = raw;
   if (mode === 'append') {
+    if (tombstoneRetention !== undefined) report(['tombstoneRetention'], 'is only for tables of mode upsert');
+    if (tombstoneTable !== undefined) report(['tombstoneTable'], 'is only for tables of mode upsert');
     if (keyColumns.length > 0) report(['keyColumns'], 'is only for tables of mode upsert');
     if (orderBy.length > 0) report(['orderBy'], 'is only for tables of mode upsert');
     if (deleteWhen !== undefined) report(['deleteWhen'], 'is only for tables of mode upsert');
@@ -48,6 +56,7 @@ export function keyedTableSettings(
     report(['orderBy'], 'is not for mode patch: of a late record, which has only some columns, nobody can say which of them are late');
   checkNames(raw, { setting: 'keyColumns', what: 'key' }, report);
   checkNames(raw, { setting: 'orderBy', what: 'order' }, report);
+  checkTombstones(raw, report);
   const { identifierColumns } = raw;
   if (identifierColumns.length > 0 && identifierColumns.toSorted().join('\0') !== keyColumns.toSorted().join('\0'))
     report(['identifierColumns'], 'are the keyColumns of a table of mode upsert; leave them out');
@@ -59,8 +68,42 @@ export function keyedTableSettings(
     onRepeatedKeys: onRepeatedKeys ?? 'fail',
     patches: mode === 'patch',
     onTruncate: onTruncate ?? 'reject',
+    tombstones:
+      tombstoneRetention === undefined ? undefined : { retentionMs: tombstoneRetention, table: tombstoneTable ?? `${raw.name}__deletes` },
   };
 }
+
+function checkTombstones(
+  {
+    mode,
+    keyColumns,
+    orderBy,
+    onTruncate,
+    tombstoneRetention,
+    tombstoneTable,
+  }: Pick<
+    Parameters<typeof keyedTableSettings>[0],
+    'mode' | 'keyColumns' | 'orderBy' | 'onTruncate' | 'tombstoneRetention' | 'tombstoneTable'
+  >,
+  report: Report,
+): void {
+  if (tombstoneRetention === undefined) {
+    if (tombstoneTable !== undefined) report(['tombstoneTable'], 'needs tombstoneRetention: how long deleted keys are remembered there');
+    return;
+  }
+  if (mode === 'patch') report(['tombstoneRetention'], 'is not for mode patch, whose records have no order (orderBy)');
+  else if (orderBy.length === 0)
+    report(['tombstoneRetention'], 'needs orderBy: without an order of the records nobody can say which of them are from before a delete');
+  if (onTruncate === 'apply')
+    report(['tombstoneRetention'], 'does not go together with onTruncate: apply: no order says which records are from before a truncation');
+  for (const [setting, names] of [['keyColumns', keyColumns] as const, ['orderBy', orderBy] as const])
+    names.forEach((name, index) => {
+      if (timesOfTombstones.has(name.toLowerCase()))
+        report([setting, index], `"${name}" is a column of its own in the table that remembers deletes (tombstoneRetention); rename it`);
+    });
+}
+
+const timesOfTombstones: ReadonlySet<string> = new Set([rememberedAt.name, rememberedOn.name]);
 
 function checkNames(
   raw: { readonly keyColumns: readonly string[]; readonly orderBy: readonly string[]; readonly columns: readonly ColumnSettings[] },

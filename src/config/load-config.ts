@@ -12,6 +12,7 @@ import { applyOverride, environmentOverrides, parseOverride } from './overrides.
 import { type Config, type ConfigEntry, configFile } from './settings.ts';
 import { startChecks } from './start-checks.ts';
 import type { TableSettings } from './table-settings.ts';
+import { withTombstoneTables } from './tombstone-tables.ts';
 import { readYaml } from './yaml-source.ts';
 
 export interface ConfigRequest {
@@ -81,7 +82,7 @@ function complete(entry: ConfigEntry, workingDir: string): Config {
         ? catalog
         : { ...catalog, warehouse: resolveLocation(catalog.warehouse, dataDir) },
     ),
-    tables: entry.tables.map((table) => ({
+    tables: withTombstoneTables(entry.tables).map((table) => ({
       ...asItsLeader(table, entry.tables),
       location: table.inCatalog === undefined ? resolveLocation(table.location, dataDir) : table.location,
     })),

@@ -18,7 +18,7 @@ export function madeTable(
 }
 
 /** The same but for its name and place, which is beside it. */
-function madeLike(pattern: TableSettings, name: string): TableSettings {
+export function madeLike(pattern: TableSettings, name: string): TableSettings {
   const { inCatalog, location } = pattern;
   const beside = withoutSlash(location).slice(0, -lastPart(location).length) + name;
   return { ...pattern, name, location: beside, inCatalog: inCatalog === undefined ? undefined : { ...inCatalog, table: name } };

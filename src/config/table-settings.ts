@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isServiceError } from '../base/errors.ts';
-import { booleanField, choiceField, integerField, textField, textListField, textMapField } from '../base/setting-fields.ts';
+import { booleanField, choiceField, durationField, integerField, textField, textListField, textMapField } from '../base/setting-fields.ts';
 import { type ColumnSettings, columnSettings, maxColumns, schemaOfColumns } from '../ingest/column-settings.ts';
 import { letterColumns } from '../ingest/letters/letter-members.ts';
 import type { ColumnSource } from '../protocol/sealed-batch.ts';
@@ -43,6 +43,8 @@ export interface TableSettings {
   readonly keyed: KeyedTableSettings | undefined;
   /** The table whose data files it shows; its definition is that one's. `undefined`: it has its own. */
   readonly twinOf: string | undefined;
+  /** The keyed table whose deleted keys it remembers. `undefined`: it is listed in the file. */
+  readonly tombstonesOf?: string | undefined;
 }
 
 const evolveSettings: z.ZodType<EvolutionPolicy> = z.strictObject({
@@ -176,6 +178,19 @@ const table: z.ZodType<TableSettings> = z
     onTruncate: choiceField(['apply', 'reject', 'ignore'], {
       description:
         'What a change event that truncates its table (`op: t`) does to a table of mode `upsert`: `apply` ends all rows, `reject` (default) makes it a dead letter, `ignore` passes it over; the rows stay then, as with Debezium’s own sinks unless they are told otherwise.',
+    }).optional(),
+    tombstoneRetention: durationField({
+      description:
+        'How long a delete of a key, known or not, is remembered with its order, so that a late record from before it does not bring the row back. Needs `orderBy`. Default: the order of a key ends with its row.',
+      min: '1h',
+      max: '3650d',
+    }).optional(),
+    tombstoneTable: textField({
+      description:
+        'Name of the table that remembers the deletes, which lies beside its table and is made by the pipeline. Default: `<name>__deletes`.',
+      maxLength: 200,
+      pattern: /^[a-zA-Z0-9_][a-zA-Z0-9._-]*$/,
+      patternHint: 'is no table name (letters, digits, dots, underscores and hyphens)',
     }).optional(),
     unknownMembers: choiceField(['ignore', 'reject'], {
       description: 'A member of the JSON value that no column takes: `ignore` it, or `reject` the record to the dead letters.',

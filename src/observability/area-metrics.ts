@@ -60,6 +60,7 @@ export interface CommitMetrics {
   readonly keyedRows: Count<'table' | 'change'>;
   readonly keyLookupSeconds: Distribution<'table'>;
   readonly keyLookupFiles: Distribution<'table'>;
+  readonly tombstones: Level<'table'>;
   readonly tableVersion: Level<'table'>;
   readonly tableFiles: Level<'table'>;
   readonly tableSmallFiles: Level<'table'>;
@@ -240,7 +241,7 @@ export function createCommitMetrics(make: InstrumentMaker): CommitMetrics {
     bytes: make.count({ name: 'commit_bytes_total', help: 'Bytes of committed data files.', labels: table }),
     keyedRows: make.count({
       name: 'keyed_rows_total',
-      help: 'Rows that commits of a keyed table changed: inserted, updated, deleted; and late: keys whose row in the table was later.',
+      help: 'Rows that commits of a keyed table changed: inserted, updated, deleted; and late: keys of which the table had a later row, or remembered a later delete.',
       labels: [...table, 'change'],
     }),
     keyLookupSeconds: make.distribution(
@@ -255,6 +256,11 @@ export function createCommitMetrics(make: InstrumentMaker): CommitMetrics {
       },
       fileBuckets,
     ),
+    tombstones: make.level({
+      name: 'tombstones',
+      help: 'Deletes of keys of a keyed table that are remembered against late records.',
+      labels: table,
+    }),
     tableVersion: make.level({ name: 'table_version', help: 'Newest version seen.', labels: table }),
     tableFiles: make.level({ name: 'table_files', help: 'Live data files.', labels: table }),
     tableSmallFiles: make.level({ name: 'table_small_files', help: 'Live data files far below the compaction target.', labels: table }),

@@ -1,8 +1,10 @@
 import { parseJson } from '../base/bigint-json.ts';
 import { isServiceError } from '../base/errors.ts';
+import type { Expression } from '../expr/expression.ts';
 import { type ColumnBatch, fieldOf } from '../schema/columns.ts';
 import type { StructType } from '../schema/types.ts';
 import type { AppendIntent, CommitOutcome } from './commit.ts';
+import type { FileScan } from './scan.ts';
 
 /** Says of a table by which columns its rows were found to be told apart, as a list in JSON; an ingest keeps them so. */
 export const keyedByProperty = 'tidewater.keyed-by';
@@ -11,6 +13,9 @@ interface KeyedDefinition {
   readonly properties: Readonly<Record<string, string>>;
   readonly schema: StructType;
 }
+
+/** Names the id of the table that remembers the deleted keys of a table, in the table itself. */
+export const tombstonesProperty = 'tidewater.tombstones';
 
 /** The columns by which a table says that its rows are told apart; none: it does not, or they are not among its columns. */
 export function keyColumnsOf({ properties, schema }: KeyedDefinition): readonly string[] {
@@ -37,6 +42,12 @@ export interface Patches {
   readonly columns: readonly string[];
 }
 
+/** Deletes that are remembered with their order, whether or not a table has, or had, rows of their keys. */
+export interface RememberedDeletes {
+  /** Files of all that are known now, of keys that satisfy the bound condition over the key columns. Rows have the key columns and the order columns. */
+  scan(condition: Expression | undefined): Promise<FileScan>;
+}
+
 /** What a batch says of the keys in it: of each key what its last record said. */
 export interface KeyedRows {
   readonly keyColumns: readonly string[];
@@ -48,6 +59,8 @@ export interface KeyedRows {
   readonly patches?: Patches | undefined;
   /** All rows of the version end first, those of other keys too. */
   readonly empties?: boolean | undefined;
+  /** What rows may be late against beside the rows of the version; not together with `empties`. Absent: nothing. */
+  readonly deletes?: RememberedDeletes | undefined;
 }
 
 /** Rows that take the place of those with the same keys, keys whose rows end, and the progress they carry; one table version. */
@@ -60,7 +73,7 @@ export interface AppliedKeys {
   readonly insertedRows: number;
   readonly updatedRows: number;
   readonly deletedRows: number;
-  /** Keys of the batch of which the table has a later row. */
+  /** Keys of the batch of which the table has a later row, or of which a later delete is remembered. */
   readonly lateKeys: number;
   /** Data files whose keys were read, of those that the version has. */
   readonly filesLookedAt: number;

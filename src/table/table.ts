@@ -277,7 +277,7 @@ export interface QueryableTable extends Table {
 export interface TableCatalog {
   readonly names: readonly string[];
   /** @throws ServiceError `TABLE_NOT_FOUND` when the catalog has no such name or nothing exists at its location. */
-  load(name: string, signal?: AbortSignal): Promise<Table>;
+  load(name: string, signal?: AbortSignal): Promise<QueryableTable>;
   /** Opens the table, creating it first when nothing exists at its location. `definition`: in place of the catalog's. */
-  loadOrCreate(name: string, signal?: AbortSignal, definition?: TableDefinition): Promise<Table>;
+  loadOrCreate(name: string, signal?: AbortSignal, definition?: TableDefinition): Promise<QueryableTable>;
 }

@@ -1,17 +1,18 @@
 import { join } from 'node:path';
 import { decodeSpecOf } from '../../src/app/drift-watch.ts';
+import { takeForIngest } from '../../src/app/keyed-ingest.ts';
 import { LazyEngine } from '../../src/app/lazy-engine.ts';
 import { LocalTableEvents } from '../../src/app/local-table-events.ts';
 import { type OpenedComponents, openComponents } from '../../src/app/open-components.ts';
 import { createSession } from '../../src/app/session.ts';
 import { InThreadBatchStager } from '../../src/app/workers/batch-stager.ts';
 import { toEpochMs } from '../../src/base/clock.ts';
+import { serviceError } from '../../src/base/errors.ts';
 import { type FailpointName, inertFailpoint } from '../../src/base/failpoint.ts';
 import { changeLines } from '../../src/cdf/change-rows.ts';
 import type { CommittedBatch } from '../../src/commit/commit-observer.ts';
 import { silentCommitObserver } from '../../src/commit/commit-observer.ts';
 import { CommitQueue } from '../../src/commit/commit-queue.ts';
-import { takeKeys } from '../../src/commit/keyed/take-keys.ts';
 import { TableCommitter } from '../../src/commit/table-committer.ts';
 import { TableEvolution } from '../../src/commit/table-evolution.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
@@ -60,6 +61,7 @@ export class KeyedBench {
   readonly #engine: LazyEngine;
   readonly #ends = new Map<string, number>();
   #queue: CommitQueue | undefined;
+  #failing: FailpointName | undefined;
   /** What happens in the middle of a compaction. */
   #meanwhile: (() => Promise<unknown>) | undefined;
 
@@ -173,17 +175,33 @@ maintenance: { engine: { threads: 1 } }
     };
   }
 
+  /** The ingest stops, and goes on from what the tables say. */
+  restart(): void {
+    this.#queue = undefined;
+  }
+
+  /** The next commit fails there. */
+  failAt(name: FailpointName): void {
+    this.#failing = name;
+  }
+
   async #reached(name: FailpointName): Promise<void> {
+    if (name === this.#failing) {
+      this.#failing = undefined;
+      throw serviceError.internal('FAILPOINT', name);
+    }
     if (name !== 'before-compaction-commit') return;
     const meanwhile = this.#meanwhile;
     this.#meanwhile = undefined;
     await meanwhile?.();
   }
 
-  /** What another program does to the table: a statement over `$accounts`. */
+  /** What another program does to the table: a statement over `$accounts`, or over `$deletes`, what remembers its deleted keys. */
   async sql(statement: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
-    const name = this.#settings.format === 'delta' ? `delta.\`${this.path}\`` : 'ice.db.accounts';
-    return await (await this.#session.sql(statement.replaceAll('$accounts', name))).collect();
+    const name = (table: string): string =>
+      this.#settings.format === 'delta' ? `delta.\`${join(this.#settings.directory, 'db', table)}\`` : `ice.db.${table}`;
+    const named = statement.replaceAll('$accounts', name('accounts')).replaceAll('$deletes', name('accounts__deletes'));
+    return await (await this.#session.sql(named)).collect();
   }
 
   /** The feed of all versions, as parsed lines. */
@@ -209,8 +227,8 @@ maintenance: { engine: { threads: 1 } }
     const [route] = config.ingest.routes;
     if (settings?.keyed === undefined || route === undefined) throw new Error('the configuration has a keyed table and its route');
     const table = await this.table();
-    await takeKeys(table, settings.keyed);
     const observer = { ...silentCommitObserver, committed: (commit: CommittedBatch) => void this.commits.push(commit) };
+    const tombstones = await takeForIngest(this.#components, settings, { table, observer, totals: undefined });
     const evolution = settings.evolve === undefined ? undefined : new TableEvolution(table, settings.evolve, observer);
     this.#queue = new CommitQueue({
       table,
@@ -234,6 +252,7 @@ maintenance: { engine: { threads: 1 } }
         evolve: evolution?.spec,
       }),
       ...(evolution === undefined ? {} : { evolution }),
+      ...(tombstones === undefined ? {} : { tombstones }),
       pipeline: 'p',
       ids,
       clock,

@@ -27,9 +27,15 @@ export class KeyedTotals {
     };
   }
 
+  /** Deletes are remembered there, so many of them. */
+  remembers(table: string, rows: number | undefined): void {
+    this.#status = { ...this.#status, tombstones: { table, rows } };
+  }
+
   #add({ insertedRows, updatedRows, deletedRows, lateKeys, filesLookedAt, lookupMs }: AppliedKeys): void {
     const known = this.#status;
     this.#status = {
+      ...known,
       insertedRows: known.insertedRows + insertedRows,
       updatedRows: known.updatedRows + updatedRows,
       deletedRows: known.deletedRows + deletedRows,
@@ -37,4 +43,9 @@ export class KeyedTotals {
       lastLookup: { at: new Date(this.#clock.now()).toISOString(), durationMs: Math.round(lookupMs), filesLookedAt },
     };
   }
+}
+
+/** Tells `observer` all; where there are totals, they count. */
+export function countingKeys(observer: CommitObserver, totals: KeyedTotals | undefined): CommitObserver {
+  return totals?.counting(observer) ?? observer;
 }

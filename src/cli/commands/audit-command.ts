@@ -74,8 +74,13 @@ async function audit(session: CommandSession, flags: AuditFlags, table: string |
   return reports.some(({ verdict }) => verdict === 'broken') ? exitCodes.dataProblem : exitCodes.ok;
 }
 
-/** Of the configuration, and of what its templates have made, which the tables themselves say. */
+/** Of the configuration, and of what its templates have made, which the tables themselves say; those alone that records come into. */
 async function allNames(session: CommandSession, config: Config | undefined): Promise<readonly string[]> {
+  const tombstones = new Set(config?.tables.flatMap(({ name, tombstonesOf }) => (tombstonesOf === undefined ? [] : [name])));
+  return (await tableNames(session, config)).filter((name) => !tombstones.has(name));
+}
+
+async function tableNames(session: CommandSession, config: Config | undefined): Promise<readonly string[]> {
   const listed = config?.tables.map(({ name }) => name) ?? [];
   if (config?.ingest.routes.every(({ divided }) => divided?.spec.template === undefined) !== false) return listed;
   const app = await session.app();

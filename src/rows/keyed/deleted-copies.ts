@@ -4,7 +4,7 @@ import type { Relation } from '../../table/relation.ts';
 import { countRows, longOf } from '../change/engine-counts.ts';
 import { fileIndexSql, rowPositionSql } from '../change/target-scan.ts';
 import type { RowWork } from '../row-work.ts';
-import { keyEquality } from './find-keys.ts';
+import { keyEquality } from './key-sql.ts';
 
 interface Copies {
   /** Rows that were copied into new files, with their places there. */

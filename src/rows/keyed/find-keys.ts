@@ -16,6 +16,8 @@ import { countTouched, type TouchedRows } from '../merge/merge-touched-rows.ts';
 import { matchableRows } from '../merge/source-key-filter.ts';
 import type { RowTable } from '../row-table.ts';
 import type { RowWork } from '../row-work.ts';
+import { type DeadKeys, deadKeys } from './dead-keys.ts';
+import { deletedSql, keyEquality, keyName, laterThan } from './key-sql.ts';
 
 /** What becomes of a row whose key is in the batch: it ends, it ends and a staged row takes its place, or it stays since it is later. */
 export const clauseOf = { end: 0, replace: 1, late: 2 } as const;
@@ -27,7 +29,7 @@ export interface FoundKeys<File> {
   /** Where they are, which clause concerns them, and their keys as `hidden.value`; `undefined`: there are none. */
   readonly rows: Relation | undefined;
   readonly touched: TouchedRows<File> | undefined;
-  /** Keys of which the table has a later row, as `hidden.value`: nothing becomes of their staged rows. `undefined`: there are none. */
+  /** Keys of which the table has a later row, or a later delete is remembered, as `hidden.value`: nothing becomes of their staged rows. `undefined`: there are none. */
   readonly late: Relation | undefined;
   readonly lateKeys: number;
   /** Of them those that have a staged row. */
@@ -78,14 +80,31 @@ function nothingFound(
  */
 export async function findKeys<File>(table: RowTable<File>, keyed: KeyedRows): Promise<FoundKeys<File>> {
   const { work, schema } = table;
-  const { keyColumns, orderColumns } = keyed;
+  const { keyColumns } = keyed;
   const found = nothingFound(schema, keyColumns);
   const { hidden } = found;
-  const source = await holdKeys(table, keyed);
-  const upserts = upsertsAmong(keyed.keys);
-  const files = await table.filesFor(await keyCondition(table, keyed, source));
+  const given = await holdKeys(table, keyed);
+  const condition = await keyCondition(table, keyed, given);
+  const dead = await deadKeys(work, keyed, { given, condition, hidden });
+  const source = dead === undefined ? given : dead.source;
+  const upserts = upsertsAmong(keyed.keys) - (dead?.count ?? 0);
+  const files = await table.filesFor(condition);
   const nothing = { ...found, upserts, filesLookedAt: files.length };
-  if (files.length === 0) return nothing;
+  const rows = files.length === 0 ? nothing : await findRows(table, keyed, { nothing, files, source });
+  return dead === undefined ? rows : withDead(work, rows, dead);
+}
+
+async function findRows<File>(
+  table: RowTable<File>,
+  { keyColumns, orderColumns }: KeyedRows,
+  {
+    nothing,
+    files,
+    source,
+  }: { readonly nothing: ReturnType<typeof nothingFound>; readonly files: readonly File[]; readonly source: Relation },
+): Promise<FoundKeys<File>> {
+  const { work, schema } = table;
+  const { hidden, upserts } = nothing;
   const scan = await holdTarget(table, files, { withPositions: true });
   const matched = matches(schema, { keyColumns, orderColumns, hidden, scan, source });
   const all = await work.holding(work.engine.materialize(matched, work.signal));
@@ -97,6 +116,14 @@ export async function findKeys<File>(table: RowTable<File>, keyed: KeyedRows): P
   if (touched === undefined) return seen;
   const [deletedRows = 0n, updatedRows = 0n] = touched.rowsByClause;
   return { ...seen, rows, touched, updatedRows: Number(updatedRows), deletedRows: Number(deletedRows) };
+}
+
+/** What was found with the keys taken as deleted, and that their staged rows are late. */
+async function withDead<File>(work: RowWork, found: FoundKeys<File>, { keys, count }: DeadKeys): Promise<FoundKeys<File>> {
+  const lateUpserts = found.lateUpserts + count;
+  if (found.late === undefined) return { ...found, late: keys, lateKeys: count, lateUpserts };
+  const late = { sql: `SELECT * FROM (${found.late.sql}) UNION SELECT * FROM (${keys.sql})`, schema: keys.schema };
+  return { ...found, late, lateKeys: Number(await countRows(work, late)), lateUpserts };
 }
 
 /** The keys of which the table has a later row. */
@@ -122,17 +149,6 @@ async function lateOf(
   const lateUpserts = lateKeys - Number(await countRows(work, deletes));
   return { late, lateKeys, lateUpserts, upserts: upserts - lateUpserts };
 }
-
-/** SQL that compares all key columns. */
-export function keyEquality(
-  keyColumns: readonly string[],
-  sides: { readonly left: (name: string, index: number) => string; readonly right: (name: string, index: number) => string },
-): string {
-  return keyColumns.map((name, index) => `${sides.left(name, index)} = ${sides.right(name, index)}`).join(' AND ');
-}
-
-const deletedSql = quoteName('deleted');
-const keyName = (index: number): string => `k${index}`;
 
 /** The keys under names of their own: `k0`, `k1`, …, the order among them, `deleted`. */
 function holdKeys<File>({ work }: RowTable<File>, { keys }: KeyedRows): Promise<HeldRelation> {
@@ -200,16 +216,4 @@ function matches(
     }),
   ];
   return { sql: `SELECT ${columns.join(', ')} FROM (${scan.sql}) t JOIN (${source.sql}) s ON ${same}`, schema: { kind: 'struct', fields } };
-}
-
-/** Whether the row of the table is the later one, as SQL: the first order column that differs decides. A row without a value is not. */
-function laterThan({
-  keyColumns,
-  orderColumns,
-}: {
-  readonly keyColumns: readonly string[];
-  readonly orderColumns: readonly string[];
-}): string {
-  const pairs = orderColumns.map((name, index) => [`t.${quoteName(name)}`, `s.${quoteName(keyName(keyColumns.length + index))}`] as const);
-  return pairs.reduceRight((below, [left, right]) => `(${left} > ${right} OR (${left} = ${right} AND ${below}))`, 'FALSE');
 }

@@ -6,7 +6,8 @@ import { countRows } from '../change/engine-counts.ts';
 import { touchedColumn } from '../change/rewrite-sql.ts';
 import { holdTarget } from '../change/target-scan.ts';
 import type { RowTable } from '../row-table.ts';
-import { clauseOf, type FoundKeys, keyEquality } from './find-keys.ts';
+import { clauseOf, type FoundKeys } from './find-keys.ts';
+import { keyEquality } from './key-sql.ts';
 
 /** Rows as they become, and how many there are. */
 export interface PatchedRows {

@@ -1,5 +1,5 @@
 import { quoteName } from '../../expr/sql/engine-sql.ts';
-import { keyEquality } from './find-keys.ts';
+import { keyEquality } from './key-sql.ts';
 
 interface Replacements {
   readonly keyColumns: readonly string[];

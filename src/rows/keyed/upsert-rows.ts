@@ -11,7 +11,8 @@ import { recordChanges, rewriteFiles } from '../change/rewrite-files.ts';
 import { changeTypeField, type RowClause } from '../change/rewrite-sql.ts';
 import { unionOf } from '../merge/insert-values.ts';
 import type { RowTable } from '../row-table.ts';
-import { clauseOf, endAllRows, type FoundKeys, findKeys, keyEquality } from './find-keys.ts';
+import { clauseOf, endAllRows, type FoundKeys, findKeys } from './find-keys.ts';
+import { keyEquality } from './key-sql.ts';
 import { type PatchedRows, patchedRows } from './patched-rows.ts';
 import { joinReplacements } from './replacement-join.ts';
 

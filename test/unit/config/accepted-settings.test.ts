@@ -28,7 +28,8 @@ tables:
   - { name: letters, columns: [{ name: reason, type: string }, { name: key, type: binary, from: key }] }
   - { name: accounts, mode: upsert, keyColumns: [id], columns: [{ name: id, type: long, nullable: false }, { name: more, type: date, nullable: false }] }
   - { name: shown, format: iceberg, twinOf: letters }
-ingest: { routes: [{ topics: [orders], table: orders${encodings} }, { topics: [stock], table: stock }, { topics: [accounts], table: accounts }] }
+  - { name: stays, mode: upsert, keyColumns: [id], orderBy: [id], deleteWhen: id < 0, tombstoneRetention: 1d, columns: [{ name: id, type: long, nullable: false }] }
+ingest: { routes: [{ topics: [orders], table: orders${encodings} }, { topics: [stock], table: stock }, { topics: [accounts], table: accounts }, { topics: [stays], table: stays }] }
 feeds:
   - { table: orders, keyColumns: [id] }
 `;
@@ -187,6 +188,8 @@ const transform =
 const onlyIceberg = /^tables\[\]\.(catalog|identifier|partitioning|identifierColumns|sortBy)$/;
 /** Settings of its fourth table. */
 const onlyKeyed = /^tables\[\]\.(mode|keyColumns|orderBy|deleteWhen|onRepeatedKeys|onTruncate)$/;
+/** Settings of its last table. */
+const onlyRemembered = /^tables\[\]\.tombstone/;
 /** Settings of routes that only one format has, and a route of it. */
 const ofFormats: readonly (readonly [of: RegExp, encoding: string])[] = [
   [/^ingest\.routes\[\]\.(value|key)\.(fields|delimiter)$/, '{ format: csv, fields: [order] }'],
@@ -253,7 +256,8 @@ describe('every setting can be set by an override, an environment variable and a
   });
 
   it.each(all)('%s', (path, value) => {
-    const table = path === 'tables[].twinOf' ? 4 : onlyIceberg.test(path) ? 1 : onlyKeyed.test(path) ? 3 : 0;
+    const table =
+      path === 'tables[].twinOf' ? 4 : onlyRemembered.test(path) ? 5 : onlyIceberg.test(path) ? 1 : onlyKeyed.test(path) ? 3 : 0;
     const where = path.replace('tables[]', `tables[${table}]`).replaceAll('[]', '[0]');
     const parts = [...place(where), ...(path in keys || path.endsWith('topicConfig') ? [keys[path] ?? 'cleanup.policy'] : [])];
     // One of the two ways to give a password, or to log in.

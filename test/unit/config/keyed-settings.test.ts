@@ -34,6 +34,7 @@ describe('settings of keyed tables', () => {
     ['mode: upsert\nkeyColumns: [id]\norderBy: [id]', ''],
     ['mode: upsert\nkeyColumns: [id]\nonTruncate: apply', ', value: { envelope: debezium }'],
     ["mode: patch\nkeyColumns: [id]\ndeleteWhen: v = 'gone'", ''],
+    ["mode: upsert\nkeyColumns: [id]\norderBy: [id]\ndeleteWhen: v = 'gone'\ntombstoneRetention: 7d\ntombstoneTable: graves", ''],
   ])('are taken: %s', (table, route) => {
     expect(issuesOf(table, route)).toEqual([]);
   });
@@ -48,6 +49,17 @@ describe('settings of keyed tables', () => {
     ['mode: patch\nkeyColumns: [id]\norderBy: [id]', '', 'nobody can say which of them are late'],
     ['mode: patch\nkeyColumns: [id]', ", where: 'id > 1'", 'patch does not go together with columns, select, where or expect'],
     ['mode: patch\nkeyColumns: [id]', ', value: { format: csv, fields: [id, d, v] }', 'payloads of format csv have all of them'],
+    ['tombstoneRetention: 7d', '', 'is only for tables of mode upsert'],
+    ["mode: upsert\nkeyColumns: [id]\ndeleteWhen: v = 'gone'\ntombstoneRetention: 7d", '', 'needs orderBy'],
+    ['mode: upsert\nkeyColumns: [id]\norderBy: [id]\ntombstoneRetention: 7d', '', 'no record deletes a key: set deleteWhen'],
+    ["mode: patch\nkeyColumns: [id]\ndeleteWhen: v = 'gone'\ntombstoneRetention: 7d", '', 'is not for mode patch'],
+    ['mode: upsert\nkeyColumns: [id]\norderBy: [id]\ntombstoneRetention: 7d\nonTruncate: apply', '', 'from before a truncation'],
+    ['mode: upsert\nkeyColumns: [id]\norderBy: [id]\ntombstoneTable: graves', '', 'needs tombstoneRetention'],
+    [
+      "mode: upsert\nkeyColumns: [id]\norderBy: [id]\ndeleteWhen: v = 'gone'\ntombstoneRetention: 7d\ntombstoneTable: t",
+      '',
+      'tombstoneTable: a second table is called "t"',
+    ],
     ['mode: upsert', '', 'upsert needs the columns that make up the key: keyColumns'],
     ['mode: upsert\nkeyColumns: [x]', '', '"x" is no column of the table'],
     ['mode: upsert\nkeyColumns: [v]', '', '"v" must be required (nullable: false)'],
@@ -73,4 +85,29 @@ describe('settings of keyed tables', () => {
   ])('are refused by what is wrong: %s', (table, route, problem) => {
     expect(issuesOf(table, route).join('\n')).toContain(problem);
   });
+
+  it('make a table beside theirs that remembers deletes, which takes no records', () => {
+    const yaml = (route: string) => `
+pipeline: p
+catalogs: [{ name: lake, type: jdbc, uri: "sqlite:///tmp/lake.db", warehouse: /tmp/lake }]
+tables:
+  - { name: a, path: "s3://lake/db/a/", format: delta, ${keyedBy} }
+  - { name: b, catalog: lake, identifier: n.s.b, format: iceberg, tombstoneTable: graves, ${keyedBy} }
+ingest: { routes: [{ topics: [a], table: a }, { topics: [b], table: b } ${route}] }
+`;
+    const load = (route: string) =>
+      loadConfig({ files: ['/work/p.yaml'], env: {}, workingDir: '/work', readText: () => yaml(route) }).config.tables;
+    expect(load('').map(({ name, location, inCatalog, tombstonesOf }) => [name, location, inCatalog?.table, tombstonesOf])).toEqual([
+      ['a', 's3://lake/db/a/', undefined, undefined],
+      ['b', 'lake.n.s.b', 'b', undefined],
+      ['a__deletes', 's3://lake/db/a__deletes', undefined, 'a'],
+      ['graves', 'lake.n.s.graves', 'graves', 'b'],
+    ]);
+    expect(() => load(', { topics: [c], table: graves }')).toThrow(
+      '"graves" remembers the deleted keys of "b" and takes no records itself',
+    );
+  });
 });
+
+const keyedBy =
+  'mode: upsert, keyColumns: [id], orderBy: [n], deleteWhen: gone, tombstoneRetention: 7d, columns: [{ name: id, type: long, nullable: false }, { name: n, type: long, nullable: false }, { name: gone, type: boolean }]';
