@@ -1,8 +1,9 @@
-export { changes, openTable, rows } from './app/library.ts';
+export { changes, freshness, openTable, rows } from './app/library.ts';
 export { createSession, Session, SessionBuilder, type SessionOptions } from './app/session.ts';
 export { AnalysisException, ParseException, type TextPosition } from './base/analysis-exception.ts';
 export { type ErrorKind, isServiceError, ServiceError } from './base/errors.ts';
 export type { JsonObject, JsonValue } from './base/json-value.ts';
+export type { OffsetTrace, SourceOffset, TracedVersion, TraceRequest } from './commit/offset-trace.ts';
 export {
   ConcurrentAppendException,
   ConcurrentDeleteDeleteException,

@@ -7,6 +7,7 @@ import { shownJson } from '../base/redaction.ts';
 import type { HealthReport } from '../observability/health.ts';
 import type { Logger } from '../observability/logger.ts';
 import { isAllowedHost, isLoopback } from './allowed-host.ts';
+import { type FreshnessRequest, freshnessJson, freshnessRequestOf, type TopicFreshness } from './freshness.ts';
 import { makeProblem, problemContentType, problemOf } from './problem.ts';
 import { type PipelineStatus, statusJson } from './status.ts';
 
@@ -26,6 +27,7 @@ export interface AdminSettings {
 export interface AdminPorts {
   readonly health: () => HealthReport;
   readonly status: (signal: AbortSignal) => Promise<PipelineStatus>;
+  readonly freshness: (request: FreshnessRequest, signal: AbortSignal) => Promise<TopicFreshness>;
   readonly metrics: { readonly contentType: string; readonly exposition: () => Promise<string> };
   /** Longest delay of the event loop lately, or of a worker thread that cannot be ended, in milliseconds: the only thing liveness depends on. */
   readonly eventLoopDelayMs: () => number;
@@ -48,7 +50,7 @@ const keepAliveTimeoutMs = 5_000;
 const jsonType = 'application/json; charset=utf-8';
 
 /**
- * `/livez`, `/readyz`, `/startupz`, `/metrics`, `/status`. Read only and without log-in.
+ * `/livez`, `/readyz`, `/startupz`, `/metrics`, `/status`, `/v1/freshness`. Read only and without log-in.
  *
  * @throws ServiceError `ADMIN_REMOTE_REFUSED` (invalid) when the host is no loopback address and `allowRemote` is not set.
  */
@@ -124,7 +126,7 @@ function addProbes(app: FastifyInstance, settings: AdminSettings, ports: AdminPo
 
 function addReports(app: FastifyInstance, settings: AdminSettings, ports: AdminPorts): void {
   app.get('/', (_request, reply) =>
-    send(reply, 200, { name: 'tidewater', links: ['/livez', '/readyz', '/startupz', '/metrics', '/status'] }),
+    send(reply, 200, { name: 'tidewater', links: ['/livez', '/readyz', '/startupz', '/metrics', '/status', '/v1/freshness'] }),
   );
   app.get('/metrics', async (_request, reply) => {
     const text = await within(settings.requestTimeoutMs, ports.clock, () => ports.metrics.exposition());
@@ -133,6 +135,11 @@ function addReports(app: FastifyInstance, settings: AdminSettings, ports: AdminP
   app.get('/status', async (_request, reply) => {
     const status = await within(settings.requestTimeoutMs, ports.clock, (signal) => ports.status(signal));
     return send(reply, 200, statusJson(status));
+  });
+  app.get('/v1/freshness', async (request, reply) => {
+    const asked = freshnessRequestOf(new URLSearchParams(request.url.split('?')[1] ?? ''));
+    const found = await within(settings.requestTimeoutMs, ports.clock, (signal) => ports.freshness(asked, signal));
+    return send(reply, 200, freshnessJson(found));
   });
 }
 

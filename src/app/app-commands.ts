@@ -1,3 +1,4 @@
+import type { FreshnessRequest, TopicFreshness } from '../admin/freshness.ts';
 import type { JsonObject } from '../base/bigint-json.ts';
 import type { EpochMs } from '../base/clock.ts';
 import type { SourceColumns } from '../commit/audit-rows.ts';
@@ -87,6 +88,11 @@ export interface OffsetRow {
   readonly groupOffset: bigint | undefined;
   readonly earliest: bigint | undefined;
   readonly end: bigint | undefined;
+}
+
+export interface FreshnessOptions extends FreshnessRequest {
+  /** Waits so long for every table to have the record; 0: not at all. */
+  readonly timeoutMs: number;
 }
 
 /** A row of `changes tail`, flat: the columns, then `_change_type`, `_commit_version`, `_commit_timestamp`. */
@@ -184,6 +190,8 @@ export interface AppCommands {
   /** Newest first. */
   history(context: CommandContext, options: { readonly table: string; readonly limit: number }): Promise<readonly HistoryRow[]>;
   offsets(context: CommandContext): Promise<readonly OffsetRow[]>;
+  /** Where a record is in the tables that its topic feeds. Starts no server; without a broker the tables alone answer. */
+  freshness(context: CommandContext, request: FreshnessOptions): Promise<TopicFreshness>;
   /** Calls `onLine` in order and waits for it. */
   readTable(request: ReadTableRequest, onLine: (line: string) => Promise<void>): Promise<void>;
   /** Calls `onRow` in order and waits for it. */

@@ -1,9 +1,10 @@
+import type { TopicFreshness } from '../admin/freshness.ts';
 import { isJsonObject, parseJson } from '../base/bigint-json.ts';
 import { describeError } from '../base/errors.ts';
 import { changeLines } from '../cdf/change-rows.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { nextVersion, toVersion } from '../table/version.ts';
-import type { AppCommands, ChangeRow, CommandContext, TailOptions } from './app-commands.ts';
+import type { AppCommands, ChangeRow, CommandContext, FreshnessOptions, TailOptions } from './app-commands.ts';
 import { audit } from './commands/audit-command.ts';
 import { initPipeline } from './commands/init-command.ts';
 import { listLetters, replayDeadLetters, showLetter } from './commands/letter-commands.ts';
@@ -11,9 +12,10 @@ import { maintainTable } from './commands/maintain-command.ts';
 import { listOffsets } from './commands/pipeline-commands.ts';
 import { readTable } from './commands/read-command.ts';
 import { describeTable, listTables, tableHistory } from './commands/table-commands.ts';
+import { untilFresh } from './freshness/topic-freshness.ts';
 import { type OpenedComponents, openComponents } from './open-components.ts';
 import { serve } from './serve.ts';
-import { openServers } from './servers.ts';
+import { brokersAtHand, openServers } from './servers.ts';
 import { createSession } from './session.ts';
 
 /** What the command line can ask for. */
@@ -33,6 +35,7 @@ export function createAppCommands(): AppCommands {
     replayLetters: (context, request, onOutcome) =>
       withBroker(context, (components) => replayDeadLetters(components, request, onOutcome, context.signal)),
     tailChanges: (context, options, onRow) => withTables(context, (components) => tailChanges(components, { context, options, onRow })),
+    freshness: (context, request) => freshness(context, request),
     offsets: (context) => withBroker(context, (components) => listOffsets(components)),
     maintain: (context, verb, options) => withBroker(context, (components) => maintainTable(components, verb, options)),
   };
@@ -56,6 +59,14 @@ async function withBroker<T>(context: CommandContext, use: (components: OpenedCo
   } finally {
     await servers.stop();
   }
+}
+
+async function freshness({ loaded: { config }, signal }: CommandContext, request: FreshnessOptions): Promise<TopicFreshness> {
+  const brokers = brokersAtHand(config);
+  return using(openComponents({ config, role: 'command', brokers }), (components) => {
+    const parts = { ...components, kafka: brokers.length === 0 ? undefined : components.kafka };
+    return untilFresh(parts, request, { timeoutMs: request.timeoutMs, signal });
+  });
 }
 
 async function using<T>(components: OpenedComponents, use: (components: OpenedComponents) => Promise<T>): Promise<T> {

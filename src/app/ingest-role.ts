@@ -76,7 +76,8 @@ export class IngestRole {
   /** What the threads' engines spill; they are ended without a chance to tidy up. */
   readonly #spillDirectory: string;
 
-  constructor(components: Components) {
+  /** @param threadEntry what worker threads run. Default: `batch-worker.js`. */
+  constructor(components: Components, threadEntry?: URL) {
     this.#components = components;
     const { schemaRegistry } = components.config;
     this.#registry = schemaRegistry === undefined ? undefined : new SchemaRegistry(schemaRegistry);
@@ -98,6 +99,7 @@ export class IngestRole {
     this.#spillDirectory = join(tmpdir(), `tidewater-transforms-${components.ids.uuid()}`);
     this.#pool = new WorkerPool({
       size: workers,
+      entry: threadEntry,
       maxHeapBytes: plan?.workerHeapBytes,
       workerData: {
         maxNestingDepth,

@@ -7,6 +7,7 @@ import { SystemClock } from '../base/system-clock.ts';
 import { SystemRandom } from '../base/system-random.ts';
 import { type FormatDrivers, formatDrivers, openAny } from '../catalog/formats.ts';
 import { jsonRows } from '../codec/json-rows.ts';
+import { type OffsetTrace, type TraceRequest, traceOffset } from '../commit/offset-trace.ts';
 import type { Engine } from '../engine/engine.ts';
 import { ParquetFileRewriter } from '../maintenance/file-rewriter.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
@@ -79,6 +80,20 @@ export async function* rows(
   } = {},
 ): AsyncGenerator<JsonObject, void, undefined> {
   yield* objects((engine) => rowBatches({ table, engine }, options));
+}
+
+/**
+ * Where a record of a Kafka topic is in a table that a pipeline writes, from the table alone: the version whose commit has it, or that it is not there
+ * yet, was passed over, or is older than what the history knows. A commit says how many of its records are rows, dead letters or filtered, not which.
+ *
+ * @param at.pipeline default: whichever has read the topic. @param at.incarnation cluster and topic id. Default: what the table has read last.
+ */
+export async function freshness(
+  table: QueryableTable,
+  at: TraceRequest,
+  options: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<OffsetTrace> {
+  return traceOffset(table, await table.refresh(options.signal), at, options.signal);
 }
 
 const memoryLimitBytes = 1024 ** 3;

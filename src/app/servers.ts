@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/settings.ts';
 import type { EmbeddedLog } from './embedded/embedded-server.ts';
 import { startEmbeddedKafka } from './embedded/kafka-server.ts';
+import { runningServerPort } from './embedded/managed-server.ts';
 import { startEmbeddedRedis } from './embedded/redis-server.ts';
 
 /** Where the servers are that this process works with. */
@@ -13,6 +14,13 @@ export interface Servers {
   readonly embedded: readonly ('kafka' | 'redis')[];
   /** Stops what was started here. */
   stop(): Promise<void>;
+}
+
+/** The configured brokers, or the private one if it runs; none is started. */
+export function brokersAtHand({ kafka, dataDir }: Config): readonly string[] {
+  if (kafka.brokers.length > 0) return kafka.brokers;
+  const port = runningServerPort(join(dataDir, 'kafka'));
+  return port === undefined ? [] : [`127.0.0.1:${port}`];
 }
 
 export interface ServersOptions {

@@ -8,6 +8,8 @@ export const exitCodes = {
   conflict: 3,
   /** Stored data contradicts itself or the source: a person has to look. */
   dataProblem: 4,
+  /** What was asked for is not there yet. */
+  notYet: 5,
 } as const;
 
 /** Codes of errors that say the command line or the configuration is wrong. */

@@ -5,6 +5,7 @@ import { addAuditCommand } from './commands/audit-command.ts';
 import { addChangesCommand } from './commands/changes-command.ts';
 import { addConfigCommand } from './commands/config-command.ts';
 import { addDeadLetterCommands } from './commands/dlq-commands.ts';
+import { addFreshnessCommand } from './commands/freshness-command.ts';
 import { addInitCommand } from './commands/init-command.ts';
 import { addMaintainCommand } from './commands/maintain-command.ts';
 import { addServeCommand } from './commands/serve-command.ts';
@@ -14,7 +15,7 @@ import { exitCodes } from './exit-code.ts';
 import { printError } from './print-error.ts';
 
 const footer = `
-Exit codes: 0 done, 1 failure, 2 wrong usage or configuration, 3 conflict with another writer, 4 the data needs a person.
+Exit codes: 0 done, 1 failure, 2 wrong usage or configuration, 3 conflict with another writer, 4 the data needs a person, 5 not yet there (freshness).
 Environment: TIDEWATER_CONFIG (files), TIDEWATER__a__b=value (override a.b), NO_COLOR.`;
 
 /** Runs one command line (without node and script) to its exit code. Never throws. */
@@ -81,6 +82,7 @@ function buildProgram(args: readonly string[], environment: CliEnvironment, done
   addInitCommand(program, add);
   addTableCommands(program, add);
   addChangesCommand(program, add);
+  addFreshnessCommand(program, add);
   addSqlCommand(program, add);
   addMaintainCommand(program, add);
   addAuditCommand(program, add);

@@ -31,7 +31,7 @@ import type { CommitOptions, RowOperations } from '../table/row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { StreamOptions, StreamSource } from '../table/stream.ts';
-import type { Capabilities, HistoryEntry, HistoryLink, QueryableTable, Snapshot } from '../table/table.ts';
+import type { Capabilities, HistoryLink, HistoryRange, QueryableTable, Snapshot } from '../table/table.ts';
 import type { ExtentColumn, TableExtent } from '../table/table-extent.ts';
 import { tableNotFound } from '../table/table-names.ts';
 import type { TableObject } from '../table/table-object.ts';
@@ -185,10 +185,7 @@ export class DeltaTable implements QueryableTable {
     }
   }
 
-  history(
-    options: { readonly limit?: number | undefined; readonly fromVersion?: Version | undefined },
-    signal?: AbortSignal,
-  ): Promise<readonly HistoryEntry[]> {
+  history(options: HistoryRange, signal?: AbortSignal): Promise<readonly HistoryLink[]> {
     return historyOf(this.#parts.log, options, signal);
   }
 

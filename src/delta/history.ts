@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue, printJson } from '../base/bigint-json.ts';
 import { toEpochMs } from '../base/clock.ts';
-import type { HistoryEntry, HistoryLink } from '../table/table.ts';
+import type { HistoryLink, HistoryRange } from '../table/table.ts';
 import { toVersion, type Version } from '../table/version.ts';
 import { type Action, liveRows, physicalRows } from './actions.ts';
 import type { DeltaLog } from './delta-log.ts';
@@ -13,18 +13,15 @@ const maxEntries = 10_000;
 /** Commit files read at the same time. */
 const readConcurrency = 8;
 
-/** What the versions say about themselves, newest first: those from `fromVersion` up, at most `limit` (default and most: 10,000). */
-export async function historyOf(
-  log: DeltaLog,
-  options: { readonly limit?: number | undefined; readonly fromVersion?: Version | undefined },
-  signal?: AbortSignal,
-): Promise<readonly HistoryEntry[]> {
+/** What the versions say about themselves, newest first: of the range at most `limit` (default and most: 10,000). */
+export async function historyOf(log: DeltaLog, options: HistoryRange, signal?: AbortSignal): Promise<readonly HistoryLink[]> {
   const newest = await log.refresh(signal);
+  const until = Math.min(newest.version, options.untilVersion ?? newest.version);
   const limit = Math.max(0, Math.min(options.limit ?? maxEntries, maxEntries));
-  const from = Math.max(options.fromVersion ?? 0, newest.version - limit + 1, 0);
+  const from = Math.max(options.fromVersion ?? 0, until - limit + 1, 0);
   const listing = await listLog(log.store, Math.max(0, from - timestampLookBack), signal);
-  const wanted = timed(listing.commits).filter(({ version }) => version >= from && version <= newest.version);
-  const entries: HistoryEntry[] = [];
+  const wanted = timed(listing.commits).filter(({ version }) => version >= from && version <= until);
+  const entries: HistoryLink[] = [];
   for await (const entry of entriesOf(log, wanted, signal)) entries.push(entry);
   return entries.reverse();
 }
@@ -33,16 +30,14 @@ export async function historyOf(
 export async function* versionsOf(log: DeltaLog, until: Version, signal?: AbortSignal): AsyncGenerator<HistoryLink, void, undefined> {
   const listing = await listLog(log.store, 0, signal);
   const wanted = timed(listing.commits).filter(({ version }) => version <= until);
-  for await (const entry of entriesOf(log, wanted, signal)) {
-    yield { ...entry, previous: entry.version === 0 ? undefined : toVersion(entry.version - 1) };
-  }
+  yield* entriesOf(log, wanted, signal);
 }
 
 async function* entriesOf(
   log: DeltaLog,
   wanted: ReturnType<typeof timed>,
   signal: AbortSignal | undefined,
-): AsyncGenerator<HistoryEntry, void, undefined> {
+): AsyncGenerator<HistoryLink, void, undefined> {
   for (let index = 0; index < wanted.length; index += readConcurrency) {
     const part = wanted.slice(index, index + readConcurrency);
     const commits = await Promise.all(part.map(({ version }) => log.readCommit(version, signal, { forReplay: true })));
@@ -63,7 +58,7 @@ function timed(commits: LogListing['commits']): readonly { readonly version: Ver
   });
 }
 
-function entryOf(version: Version, timeMs: number, actions: readonly Action[]): HistoryEntry {
+function entryOf(version: Version, timeMs: number, actions: readonly Action[]): HistoryLink {
   const info = commitInfoOf(actions)?.body ?? {};
   const added = actions.filter((action) => action.kind === 'add');
   const removed = actions.filter((action) => action.kind === 'remove');
@@ -74,6 +69,7 @@ function entryOf(version: Version, timeMs: number, actions: readonly Action[]): 
   const isBlindAppend = info['isBlindAppend'];
   return {
     version,
+    previous: version === 0 ? undefined : toVersion(version - 1),
     committedAt: toEpochMs(typeof inCommitMs === 'number' ? inCommitMs : timeMs),
     operation: textOf(info['operation']) ?? 'UNKNOWN',
     operationParameters: textsOf(info['operationParameters']),

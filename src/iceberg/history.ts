@@ -1,5 +1,5 @@
 import { toEpochMs } from '../base/clock.ts';
-import type { HistoryLink } from '../table/table.ts';
+import type { HistoryLink, HistoryRange } from '../table/table.ts';
 import { toVersion, type Version } from '../table/version.ts';
 import { ancestorsOf, snapshotById } from './ancestry.ts';
 import type { IcebergSnapshot, TableMetadata } from './metadata/table-metadata.ts';
@@ -10,17 +10,14 @@ import type { SnapshotState } from './snapshot-state.ts';
  * The snapshots of a branch, newest first: the operation, and the summary as metrics. Snapshots that were rolled back or expired are not
  * among them.
  */
-export function historyOf(
-  { metadata, snapshot, version }: SnapshotState,
-  options: { readonly limit?: number | undefined; readonly fromVersion?: Version | undefined },
-): readonly HistoryLink[] {
+export function historyOf({ metadata, snapshot, version }: SnapshotState, options: HistoryRange): readonly HistoryLink[] {
   const entries: HistoryLink[] = [];
   let number: number = version;
   for (const ancestor of ancestorsOf(metadata, snapshot)) {
     const at = toVersion(metadata.formatVersion === 1 ? number : Number(ancestor.sequenceNumber));
     number -= 1;
     if (entries.length === (options.limit ?? Number.POSITIVE_INFINITY) || at < (options.fromVersion ?? 0)) break;
-    entries.push(entryOf(metadata, ancestor, at));
+    if (at <= (options.untilVersion ?? at)) entries.push(entryOf(metadata, ancestor, at));
   }
   return entries;
 }

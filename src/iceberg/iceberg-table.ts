@@ -35,7 +35,7 @@ import type { CommitOptions, RowOperations } from '../table/row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
 import type { StreamOptions, StreamSource } from '../table/stream.ts';
-import type { AuditSettings, Capabilities, HistoryEntry, HistoryLink, QueryableTable, Snapshot } from '../table/table.ts';
+import type { AuditSettings, Capabilities, HistoryLink, HistoryRange, QueryableTable, Snapshot } from '../table/table.ts';
 import type { ExtentColumn, TableExtent } from '../table/table-extent.ts';
 import { tableNotFound } from '../table/table-names.ts';
 import type { TableObject } from '../table/table-object.ts';
@@ -181,10 +181,7 @@ export class IcebergTable implements QueryableTable {
     return findSnapshotState(loaded, { kind: 'timestamp', micros: BigInt(Math.floor(timestampMs)) * 1_000n }).version;
   }
 
-  async history(
-    options: { readonly limit?: number | undefined; readonly fromVersion?: Version | undefined },
-    signal?: AbortSignal,
-  ): Promise<readonly HistoryEntry[]> {
+  async history(options: HistoryRange, signal?: AbortSignal): Promise<readonly HistoryLink[]> {
     return historyOf(await this.refresh(signal), options);
   }
 

@@ -103,6 +103,14 @@ export interface HistoryEntry {
   readonly dataChange: boolean;
 }
 
+/** Which versions of a history: both ends included, and of those the newest `limit`. */
+export interface HistoryRange {
+  readonly limit?: number | undefined;
+  readonly fromVersion?: Version | undefined;
+  /** Default: the newest. */
+  readonly untilVersion?: Version | undefined;
+}
+
 /** A version in the order of its history. */
 export interface HistoryLink extends HistoryEntry {
   /** The version it follows, which the history may have no more; `undefined`: it is the table's first. */
@@ -138,10 +146,8 @@ export interface OpenTable {
 export interface ReadableTable extends OpenTable {
   /** @throws AnalysisException (kind not-found) naming the available range. */
   snapshotAt(version: Version, signal?: AbortSignal): Promise<Snapshot>;
-  history(
-    options: { readonly limit?: number | undefined; readonly fromVersion?: Version | undefined },
-    signal?: AbortSignal,
-  ): Promise<readonly HistoryEntry[]>;
+  /** Newest first. */
+  history(options: HistoryRange, signal?: AbortSignal): Promise<readonly HistoryLink[]>;
   /**
    * The changes of exactly one version; none for a version that is not, or not any more, one of the table's.
    * @throws ServiceError `CDF_GAP` (kind not-found) when the log or a needed file is gone, `CDF_NOT_ENABLED` (kind invalid) when the feed

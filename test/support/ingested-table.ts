@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { audit } from '../../src/app/commands/audit-command.ts';
+import { createAppCommands } from '../../src/app/commands.ts';
 import { decodeSpecOf } from '../../src/app/drift-watch.ts';
 import { LocalTableEvents } from '../../src/app/local-table-events.ts';
 import { type OpenedComponents, openComponents } from '../../src/app/open-components.ts';
@@ -54,6 +55,7 @@ tables:
       - { name: _partition, type: integer, from: partition }
       - { name: _offset, type: long, from: offset }
     properties: ${JSON.stringify(properties)}
+ingest: { routes: [{ topics: [orders], table: orders }] }
 `;
     const { config } = loadConfig({ files: [configFile], env: {}, workingDir: '/work', readText: () => this.#config });
     this.#components = openComponents({ config, role: 'command', brokers: [] });
@@ -152,7 +154,10 @@ tables:
 
   /** Runs the command line over the table, with this configuration. */
   cli(...command: readonly string[]): Promise<CliRun> {
-    return cli(['-c', configFile, ...command], { app: { audit }, files: { [configFile]: this.#config } });
+    return cli(['-c', configFile, ...command], {
+      app: { audit, freshness: (context, request) => createAppCommands().freshness(context, request) },
+      files: { [configFile]: this.#config },
+    });
   }
 
   /** Files of the table on disk by the end of their names, oldest first. */

@@ -2,6 +2,7 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { judge, readTable, type Verdict } from './checks.ts';
+import { freshnessFindings } from './checks-freshness.ts';
 import { LogWatch } from './checks-log.ts';
 import { eventually, ProductProcess, runProduct } from './process.ts';
 import { untilThrough } from './process-drain.ts';
@@ -69,7 +70,7 @@ export async function killAndRecover(options: KillOptions): Promise<KillResult> 
     if (until !== undefined) await eventually(`the work that ${point} interrupted is done`, () => until(pipeline.tableDir, pipeline));
     // What maintenance committed meanwhile is to be published, too.
     await untilThrough(second, pipeline, produced);
-    const dishonest = await claims(second, pipeline, diedAt);
+    const dishonest = [...(await claims(second, pipeline, diedAt)), ...(await freshnessFindings(second, pipeline, produced))];
     const exit = await second.terminate();
     if (exit.code !== 0) throw new Error(`the drain ended with ${JSON.stringify(exit)}:\n${second.log}`);
     const verdict = await judge(workload, pipeline, produced);

@@ -99,7 +99,9 @@ export class ProductProcess {
     return body as StatusPage;
   }
 
-  async probe(path: '/livez' | '/readyz' | '/startupz'): Promise<{ readonly status: number; readonly body: unknown }> {
+  async probe(
+    path: '/livez' | '/readyz' | '/startupz' | `/v1/freshness?${string}`,
+  ): Promise<{ readonly status: number; readonly body: unknown }> {
     const response = await fetch(`${await this.url()}${path}`);
     return { status: response.status, body: await response.json() };
   }

@@ -61,6 +61,12 @@ export function serverMark(dir: string): string {
   return `tidewater-${createHash('sha256').update(resolve(dir)).digest('hex').slice(0, 16)}`;
 }
 
+/** The client port of the directory's server, if a process of it runs. It is not asked whether it answers. */
+export function runningServerPort(dir: string): number | undefined {
+  const record = readServerRecord(resolve(dir));
+  return record !== undefined && record.pid > 0 && runsWith(record.pid, serverMark(dir)) ? record.ports[0] : undefined;
+}
+
 class ManagedServer {
   readonly #plan: ServerPlan;
   readonly #options: EmbeddedServerOptions;

@@ -57,6 +57,7 @@ function portsOf(changed: Partial<AdminPorts>): AdminPorts {
   return {
     health: () => healthy,
     status: () => Promise.resolve(status),
+    freshness: () => Promise.resolve({ topic: 'f', partition: 0, offset: 7n, endOffset: 9n, tables: [] }),
     metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', exposition: () => Promise.resolve('tidewater_x 1\n') },
     eventLoopDelayMs: () => 5,
     clock: new SystemClock(),
@@ -128,7 +129,7 @@ describe('reports', () => {
   it('/ lists what there is', async () => {
     expect(await (await (await start())('/')).json()).toEqual({
       name: 'tidewater',
-      links: ['/livez', '/readyz', '/startupz', '/metrics', '/status'],
+      links: ['/livez', '/readyz', '/startupz', '/metrics', '/status', '/v1/freshness'],
     });
   });
 });
@@ -231,6 +232,40 @@ describe('a hostile client', () => {
   });
 });
 
+describe('freshness', () => {
+  const asked: unknown[] = [];
+  const freshness: AdminPorts['freshness'] = (request) => {
+    asked.push(request);
+    const letter = { topic: 'dlq', partition: 0, offset: 9007199254740993n, reason: 'wrong-type', rejectedAt: undefined };
+    const tables = [{ table: 'a', state: 'dead-letter', version: 3, letter, detail: 'it did not fit' } as const];
+    return Promise.resolve({ topic: 'f', partition: 1, offset: 9007199254740993n, endOffset: undefined, tables });
+  };
+
+  it('is asked for one place of a topic and answers with every table', async () => {
+    const get = await start({ freshness });
+    const response = await get('/v1/freshness?topic=f&partition=1&offset=9007199254740993&table=a');
+    expect(response.status).toBe(200);
+    expect(asked).toEqual([{ topic: 'f', partition: 1, offset: 9007199254740993n, table: 'a' }]);
+    expect(await response.text()).toBe(
+      '{"topic":"f","partition":1,"offset":9007199254740993,"endOffset":null,"tables":[{"table":"a","state":"dead-letter","version":3,"since":null,"nextOffset":null,"behind":null,"letter":{"topic":"dlq","partition":0,"offset":9007199254740993,"reason":"wrong-type","rejectedAt":null},"commit":null,"detail":"it did not fit"}]}',
+    );
+  });
+
+  it.each([
+    ['', '"topic" is missing'],
+    ['?topic=f&partition=x&offset=1', '"partition" must be a whole number, not "x"'],
+    ['?topic=f&partition=1', '"offset" must be a whole number, not ""'],
+    ['?topic=f&partition=1&offset=-1', '"offset" must be a whole number, not "-1"'],
+    ['?topic=f&partition=1&offset=1&offset=2', '"offset" is given more than once'],
+    ['?topic=f&partition=1&offset=1&wait=true', '"wait" is no parameter'],
+  ])('is refused with %s', async (query, why) => {
+    const get = await start({ freshness });
+    const response = await get(`/v1/freshness${query}`);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: 'ADMIN_QUERY_INVALID', detail: `the query cannot be answered: ${why}` });
+  });
+});
+
 describe('the address', () => {
   const create = (host: string, allowRemote: boolean) => () =>
     createAdminServer(
@@ -238,6 +273,7 @@ describe('the address', () => {
       {
         health: () => healthy,
         status: () => Promise.resolve(status),
+        freshness: () => Promise.reject(new Error('not asked')),
         metrics: { contentType: '', exposition: () => Promise.resolve('') },
         eventLoopDelayMs: () => 0,
         clock: new SystemClock(),
@@ -262,6 +298,7 @@ describe('the address', () => {
       {
         health: () => healthy,
         status: () => Promise.resolve(status),
+        freshness: () => Promise.reject(new Error('not asked')),
         metrics: { contentType: '', exposition: () => Promise.resolve('') },
         eventLoopDelayMs: () => 0,
         clock: new SystemClock(),

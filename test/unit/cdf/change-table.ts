@@ -125,6 +125,7 @@ export class ChangeTable implements Table {
       removedFiles: 0,
       addedRows: undefined,
       dataChange: true,
+      previous: undefined,
     }));
     return Promise.resolve(entries.toReversed());
   }

@@ -32,6 +32,7 @@ export const emptyApp: AppCommands = {
   describeTable: notAsked,
   history: notAsked,
   offsets: notAsked,
+  freshness: notAsked,
   readTable: notAsked,
   tailChanges: notAsked,
   maintain: notAsked,
