@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { describeError, isServiceError } from '../base/errors.ts';
+import { RegisteringEncoder } from '../cdf/encoding/registering-encoder.ts';
 import { Feed } from '../cdf/feed.ts';
 import type { FeedObserver } from '../cdf/feed-observer.ts';
 import type { FeedStatus } from '../cdf/feed-parts.ts';
@@ -7,6 +8,8 @@ import { type FeedSpec, feedIdOf } from '../cdf/feed-spec.ts';
 import type { FeedState } from '../cdf/feed-state.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
+import type { ChangeEncoder } from '../protocol/change-event.ts';
+import { RegistrySubjects } from '../registry/registry-subjects.ts';
 import { toVersion } from '../table/version.ts';
 import type { Components } from './components.ts';
 import { FeedOwnership } from './feed-ownership.ts';
@@ -182,7 +185,7 @@ export class FeedRole {
       spec,
       table,
       client: kafka,
-      encoder: pooledEncoder(this.#pool),
+      encoder: this.#encoder(),
       events,
       observer,
       clock,
@@ -194,6 +197,13 @@ export class FeedRole {
     const status = await feed.run(signal);
     if (status.state === 'stopped' || (signal.aborted && isServiceError(status.error, 'aborted'))) return;
     throw status.error;
+  }
+
+  /** The registry is asked on this thread, and once for all runs of a feed. */
+  #encoder(): ChangeEncoder {
+    const { schemaRegistry } = this.#components.config;
+    const encoder = pooledEncoder(this.#pool);
+    return schemaRegistry === undefined ? encoder : new RegisteringEncoder(encoder, new RegistrySubjects(schemaRegistry));
   }
 
   #observer(spec: FeedSpec, reporter: HealthReporter, standstill: Standstill): FeedObserver {

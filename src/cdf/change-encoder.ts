@@ -1,20 +1,21 @@
 import { throwIfAborted } from '../base/abort.ts';
-import { assert, assertNever } from '../base/assert.ts';
+import { assert } from '../base/assert.ts';
 import { partitionOfKey } from '../kafka/murmur2.ts';
 import type { ChangeEncoder, EncodedChanges, EncodeTask } from '../protocol/change-event.ts';
 import type { StructType } from '../schema/types.ts';
 import type { ChangeFile } from '../table/changes.ts';
 import type { ChangeFileRequest, ChangePiece, PhaseCounts } from './change-file.ts';
 import { ChangeFileReader, type ChangeFileReaderParts } from './change-file-reader.ts';
-import { changeTypes, deleteCode, insertCode, postimageCode, preimageCode } from './change-order.ts';
-import { CloudEventEnvelope, cloudEventContentType } from './cloud-event.ts';
-import { type SchemaPrefixes, schemaPrefixes } from './connect-schema.ts';
-import { afterEnvelope, type ChangeEvent, DebeziumEnvelope, type EventEnvelope, FlatEnvelope, type Operation } from './envelope.ts';
+import { changeTypes, deleteCode, insertCode, type Operation, postimageCode, preimageCode } from './change-order.ts';
+import { cloudEventContentType, cloudEventHeaders } from './cloud-event.ts';
+import { type Framing, framingOf, valueEncoding } from './encoding/encodings.ts';
+import { RecordBuffer } from './encoding/record-buffer.ts';
+import { type ChangeEvent, EventWriters } from './envelope.ts';
 import { EventHeaders } from './event-headers.ts';
 import { FeedFilter } from './feed-filter.ts';
-import { JsonBuffer } from './json-buffer.ts';
 import { PartitionedBatches } from './partitioned-batches.ts';
-import type { RowWriters } from './row-writers.ts';
+import type { PieceRows } from './piece-rows.ts';
+import { type RowEncoding, RowWriters } from './row-writers.ts';
 import { withSelectedColumns } from './selected-columns.ts';
 import { type Segment, segmentsOf } from './version-segments.ts';
 
@@ -105,14 +106,17 @@ function requestOf({ spec, changes, filter, readSchema }: FilteredTask, file: Ch
 /** The records of one run, as they are made. */
 class EncodingRun {
   readonly #task: EncodeTask;
-  readonly #text: JsonBuffer = new JsonBuffer();
+  readonly #record: RecordBuffer = new RecordBuffer();
   readonly #batches: PartitionedBatches;
   readonly #headers: RunHeaders;
-  readonly #values: EventEnvelope | FlatEnvelope;
-  readonly #schemas: SchemaPrefixes | undefined;
+  readonly #encoding: RowEncoding;
+  readonly #values: EventWriters;
+  readonly #keyFraming: Framing;
+  readonly #valueFraming: Framing;
   readonly #keyed: boolean;
   readonly #events = { c: 0, u: 0, d: 0, r: 0 };
   readonly #flatRows: [number, number, number, number] = [0, 0, 0, 0];
+  #writers: { readonly of: PieceRows; readonly rows: RowWriters } | undefined;
   #ordinal: number;
   #skipped = 0;
 
@@ -122,8 +126,11 @@ class EncodingRun {
     this.#keyed = task.spec.keyColumns.length > 0;
     this.#batches = new PartitionedBatches(task.spec);
     this.#headers = headersOf(task);
-    this.#values = envelopeOf(task);
-    this.#schemas = task.spec.schemas ? schemaPrefixes(task.spec, task.changes.schema) : undefined;
+    const value = valueEncoding(task.spec, 'value');
+    this.#encoding = { value, key: valueEncoding(task.spec, 'key'), keyColumns: task.spec.keyColumns };
+    this.#values = new EventWriters(task, value.notation);
+    this.#keyFraming = framingOf(task, 'key');
+    this.#valueFraming = framingOf(task, 'value');
   }
 
   /** Ordinal of the next row. */
@@ -139,15 +146,16 @@ class EncodingRun {
   /** Appends the rows of a piece until the run is full; answers how many. */
   append(piece: ChangePiece): number {
     const { order, pairStarts } = piece;
+    const rows = this.#writersOf(piece.rows);
     let position = 0;
     while (position < order.length && !this.isFull()) {
       const row = order[position] ?? 0;
       if (pairStarts[position] === 1) {
-        this.#appendPair(piece, row, order[position + 1] ?? 0);
+        this.#appendPair(piece, rows, { before: row, after: order[position + 1] ?? 0 });
         position += 2;
       } else {
         if (piece.matches?.[row] === 0) this.#ordinal += 1;
-        else this.#appendOne(piece, row);
+        else this.#appendOne(rows, row, piece.codes[row] ?? insertCode);
         position += 1;
       }
     }
@@ -172,75 +180,79 @@ class EncodingRun {
     };
   }
 
+  #writersOf(of: PieceRows): RowWriters {
+    if (this.#writers?.of !== of) this.#writers = { of, rows: new RowWriters(of, this.#encoding) };
+    return this.#writers.rows;
+  }
+
   /** An update that brings a row into the feed is an insert, and one that takes it out a delete, each under the number of its own image. */
-  #appendPair({ rows, matches }: ChangePiece, before: number, after: number): void {
+  #appendPair({ matches }: ChangePiece, rows: RowWriters, { before, after }: { readonly before: number; readonly after: number }): void {
     const [was, is] = [matches?.[before] !== 0, matches?.[after] !== 0];
     if (!was) this.#ordinal += 1;
-    if (was !== is) this.#appendRow(rows, was ? { row: before, code: deleteCode } : { row: after, code: insertCode });
+    if (was !== is) this.#appendOne(rows, was ? before : after, was ? deleteCode : insertCode);
     if (!is) this.#ordinal += 1;
     if (!was || !is) return;
-    if (this.#values instanceof FlatEnvelope) {
-      this.#appendFlat(this.#values, rows, { row: before, code: preimageCode });
-      this.#appendFlat(this.#values, rows, { row: after, code: postimageCode });
-    } else this.#appendEvent(this.#values, rows, { operation: 'u', before, after, ordinal: this.#ordinal });
+    if (this.#task.spec.envelope === 'flat') {
+      this.#appendRow(rows, before, preimageCode);
+      this.#appendRow(rows, after, postimageCode);
+    } else this.#appendEvent(rows, { operation: 'u', before, after, ordinal: this.#ordinal });
   }
 
-  #appendOne({ rows, codes }: ChangePiece, row: number): void {
-    this.#appendRow(rows, { row, code: codes[row] ?? insertCode });
-  }
-
-  #appendRow(rows: RowWriters, { row, code }: { readonly row: number; readonly code: number }): void {
+  #appendOne(rows: RowWriters, row: number, code: number): void {
     const ordinal = this.#ordinal;
-    if (this.#values instanceof FlatEnvelope) this.#appendFlat(this.#values, rows, { row, code });
-    else if (code === deleteCode || code === preimageCode) {
-      this.#appendEvent(this.#values, rows, { operation: 'd', before: row, after: -1, ordinal });
-    } else this.#appendEvent(this.#values, rows, { operation: this.#task.snapshot ? 'r' : 'c', before: -1, after: row, ordinal });
+    if (this.#task.spec.envelope === 'flat') this.#appendRow(rows, row, code);
+    else if (code === deleteCode || code === preimageCode) this.#appendEvent(rows, { operation: 'd', before: row, after: -1, ordinal });
+    else this.#appendEvent(rows, { operation: this.#task.snapshot ? 'r' : 'c', before: -1, after: row, ordinal });
   }
 
-  #appendFlat(envelope: FlatEnvelope, rows: RowWriters, event: { readonly row: number; readonly code: number }): void {
-    const keyEnd = this.#openRecord(rows, event.row);
-    envelope.append(this.#text, rows, event);
-    this.#flatRows[event.code] = (this.#flatRows[event.code] ?? 0) + 1;
-    this.#append(keyEnd, this.#closeValue(), this.#headers.row);
+  #appendRow(rows: RowWriters, row: number, code: number): void {
+    const keyEnd = this.#openRecord(rows, row);
+    const valueEnd = this.#appendValue(() => {
+      this.#values.ofRow(code).append(this.#record, rows, { before: -1, after: row, ordinal: this.#ordinal });
+    });
+    this.#flatRows[code] = (this.#flatRows[code] ?? 0) + 1;
+    this.#append(keyEnd, valueEnd, this.#headers.row);
     this.#ordinal += 1;
   }
 
-  #appendEvent(envelope: EventEnvelope, rows: RowWriters, event: ChangeEvent): void {
+  #appendEvent(rows: RowWriters, event: ChangeEvent): void {
     const { operation, before, after } = event;
+    const { envelope, tombstones } = this.#task.spec;
     const keyEnd = this.#openRecord(rows, after < 0 ? before : after);
-    const hasValue = envelope.append(this.#text, rows, event);
-    if (hasValue) this.#append(keyEnd, this.#closeValue(), this.#headers[operation]);
-    else this.#append(keyEnd, -1, this.#headers.deletion);
-    const { tombstones } = this.#task.spec;
-    if (operation === 'd' && hasValue && this.#keyed && tombstones) this.#append(keyEnd, -1, this.#headers.tombstone);
+    if (envelope === 'after' && after < 0) this.#append(keyEnd, -1, this.#headers.deletion);
+    else {
+      const valueEnd = this.#appendValue(() => {
+        this.#values.of(operation).append(this.#record, rows, event);
+      });
+      this.#append(keyEnd, valueEnd, this.#headers[operation]);
+      if (operation === 'd' && this.#keyed && tombstones) this.#append(keyEnd, -1, this.#headers.tombstone);
+    }
     this.#events[operation] += 1;
     this.#ordinal += operation === 'u' ? 2 : 1;
   }
 
-  /** Starts the text of a record with its key; answers where the key ends, -1 without one. */
+  /** Starts a record with its key; answers where the key ends, -1 without one. */
   #openRecord(rows: RowWriters, row: number): number {
-    this.#text.clear();
-    let keyEnd = -1;
-    if (this.#keyed) {
-      if (this.#schemas !== undefined) this.#text.chunk(this.#schemas.key);
-      rows.key(this.#text, row);
-      if (this.#schemas !== undefined) this.#text.byte(endOfObject);
-      keyEnd = this.#text.length;
-    }
-    if (this.#schemas !== undefined) this.#text.chunk(this.#schemas.value);
-    return keyEnd;
+    this.#record.clear();
+    if (!this.#keyed) return -1;
+    this.#record.chunk(this.#keyFraming.before);
+    rows.key(this.#record, row);
+    this.#record.chunk(this.#keyFraming.behind);
+    return this.#record.length;
   }
 
   /** Answers where the value ends. */
-  #closeValue(): number {
-    if (this.#schemas !== undefined) this.#text.byte(endOfObject);
-    return this.#text.length;
+  #appendValue(append: () => void): number {
+    this.#record.chunk(this.#valueFraming.before);
+    append();
+    this.#record.chunk(this.#valueFraming.behind);
+    return this.#record.length;
   }
 
   #append(keyEnd: number, valueEnd: number, headers: EventHeaders): void {
     const { spec, changes } = this.#task;
-    this.#batches.append(this.#text, {
-      partition: keyEnd < 0 ? this.#ordinal % spec.partitions : partitionOfKey(this.#text.bytes, keyEnd, spec.partitions),
+    this.#batches.append(this.#record, {
+      partition: keyEnd < 0 ? this.#ordinal % spec.partitions : partitionOfKey(this.#record.bytes, keyEnd, spec.partitions),
       keyEnd,
       valueEnd,
       timestampMs: changes.committedAt,
@@ -249,31 +261,22 @@ class EncodingRun {
   }
 }
 
-const endOfObject = 0x7d;
-
-function envelopeOf(task: EncodeTask): EventEnvelope | FlatEnvelope {
-  switch (task.spec.envelope) {
-    case 'debezium':
-      return new DebeziumEnvelope(task);
-    case 'flat':
-      return new FlatEnvelope(task.changes);
-    case 'after':
-      return afterEnvelope;
-    case 'cloudevents':
-      return new CloudEventEnvelope(task);
-    default:
-      return assertNever(task.spec.envelope);
-  }
-}
-
 /** By operation; of a row of the flat envelope; of a delete that is a tombstone itself; of a tombstone behind a delete. */
 type RunHeaders = Readonly<Record<Operation | 'row' | 'deletion' | 'tombstone', EventHeaders>>;
 
-function headersOf({ spec, changes, snapshot }: EncodeTask): RunHeaders {
+function headersOf(task: EncodeTask): RunHeaders {
+  const { spec, changes, snapshot } = task;
   const { version, committedAt, link } = changes;
   const common = { version, committedAtMs: committedAt, snapshot, origin: spec, link: link?.id, tombstone: false };
-  const contentType = spec.envelope === 'cloudevents' ? cloudEventContentType : undefined;
-  const of = (operation: Operation): EventHeaders => new EventHeaders({ ...common, operation, contentType });
+  const isCloudEvent = spec.envelope === 'cloudevents';
+  const isBinary = isCloudEvent && spec.records.cloudEventMode === 'binary';
+  const of = (operation: Operation): EventHeaders =>
+    new EventHeaders({
+      ...common,
+      operation,
+      contentType: isCloudEvent && !isBinary ? cloudEventContentType : undefined,
+      event: isBinary ? cloudEventHeaders(task, operation) : undefined,
+    });
   return {
     c: of('c'),
     u: of('u'),

@@ -2,7 +2,7 @@ import { serviceError } from '../base/errors.ts';
 import type { StructType } from '../schema/types.ts';
 import type { ChangeFile, VersionChanges } from '../table/changes.ts';
 import type { FeedFilter } from './feed-filter.ts';
-import type { RowWriters } from './row-writers.ts';
+import type { PieceRows } from './piece-rows.ts';
 import type { Phase } from './version-segments.ts';
 
 /** Which file of which table, and how its rows are to be seen. */
@@ -19,7 +19,7 @@ export interface ChangeFileRequest {
 
 /** Rows of one phase of a file that follow each other in the order in which they are published (docs/spec/change-event.md, "Order"). */
 export interface ChangePiece {
-  readonly rows: RowWriters;
+  readonly rows: PieceRows;
   /** Change code by row. */
   readonly codes: Uint8Array;
   /** Rows in the order of publication. */

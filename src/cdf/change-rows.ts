@@ -4,8 +4,12 @@ import type { ReadableTable } from '../table/table.ts';
 import { toVersion, type Version } from '../table/version.ts';
 import type { ChangeFileRequest } from './change-file.ts';
 import { ChangeFileReader, type ChangeFileReaderParts } from './change-file-reader.ts';
-import { FlatEnvelope } from './envelope.ts';
-import { JsonBuffer } from './json-buffer.ts';
+import { changeTypes } from './change-order.ts';
+import { jsonNotation } from './encoding/json-notation.ts';
+import { jsonRows } from './encoding/json-rows.ts';
+import { RecordBuffer } from './encoding/record-buffer.ts';
+import { EventWriter, flatShape } from './envelope.ts';
+import { RowWriters } from './row-writers.ts';
 import { segmentsOf } from './version-segments.ts';
 
 /**
@@ -41,8 +45,8 @@ async function* linesOf(
 ): AsyncGenerator<string, void, undefined> {
   const { location, changes } = source;
   const reader = new ChangeFileReader(source);
-  const envelope = new FlatEnvelope(changes);
-  const text = new JsonBuffer();
+  const events = changeTypes.map((type) => new EventWriter(flatShape(changes, type), jsonNotation));
+  const text = new RecordBuffer();
   const requestOf = (file: ChangeFile): ChangeFileRequest => ({ location, changes, file, keyColumns: [] });
   try {
     for (const { file, phase } of segmentsOf(changes.files)) {
@@ -50,9 +54,10 @@ async function* linesOf(
       for (let position = 0; position < opened.counts[phase]; ) {
         const { rows, codes, order } = await opened.pieceAt(phase, position);
         position += order.length;
+        const writers = new RowWriters(rows, jsonRows([]));
         for (const row of order) {
           text.clear();
-          envelope.append(text, rows, { row, code: codes[row] ?? 0 });
+          events[codes[row] ?? 0]?.append(text, writers, { before: -1, after: row, ordinal: 0 });
           yield text.text();
         }
       }

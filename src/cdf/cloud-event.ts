@@ -1,50 +1,81 @@
-import { printJson } from '../base/bigint-json.ts';
 import type { EncodeTask } from '../protocol/change-event.ts';
-import { appendRow, type ChangeEvent, type EventEnvelope, type Operation } from './envelope.ts';
-import type { JsonBuffer } from './json-buffer.ts';
-import type { RowWriters } from './row-writers.ts';
+import type { Operation } from './change-order.ts';
+import type { EventMember, EventShape } from './encoding/event-shape.ts';
 
 /** Header that tells a CloudEvent in structured mode (CloudEvents, Kafka protocol binding 3.3). */
 export const cloudEventContentType: string = 'application/cloudevents+json; charset=UTF-8';
 
 const words: Readonly<Record<Operation, string>> = { c: 'created', u: 'updated', d: 'deleted', r: 'read' };
 
-/** Appends CloudEvents 1.0 in JSON (structured mode): attributes of the change, `data` with both images of the row. */
-export class CloudEventEnvelope implements EventEnvelope {
-  readonly #idStart: Uint8Array;
-  readonly #rest: Readonly<Record<Operation, Uint8Array>>;
-
-  constructor(task: EncodeTask) {
-    const { version, link } = task.changes;
-    // The same of every record that is ever published of this row, and of no other.
-    const place = [link?.id ?? String(version), ...(task.snapshot ? ['snapshot'] : [])].join(':');
-    this.#idStart = Buffer.from(`{"specversion":"1.0","id":${printJson(`${place}:`).slice(0, -1)}`, 'utf8');
-    this.#rest = { c: attributes(task, 'c'), u: attributes(task, 'u'), d: attributes(task, 'd'), r: attributes(task, 'r') };
-  }
-
-  append(out: JsonBuffer, rows: RowWriters, { operation, before, after, ordinal }: ChangeEvent): boolean {
-    out.chunk(this.#idStart);
-    out.integer(ordinal);
-    out.chunk(this.#rest[operation]);
-    appendRow(out, rows, before);
-    out.ascii(',"after":');
-    appendRow(out, rows, after);
-    out.ascii('}}');
-    return true;
-  }
+/** What is the same for all events of an operation in a version; the ordinal ends the id. */
+interface CloudEventAttributes {
+  readonly idStart: string;
+  readonly rest: Readonly<Record<string, string | boolean>>;
 }
 
-function attributes({ spec, changes, snapshot }: EncodeTask, operation: Operation): Uint8Array {
-  const rest = printJson({
-    source: `/tidewater/${encodeURIComponent(spec.pipeline)}/${encodeURIComponent(spec.table)}`,
-    type: `tidewater.row.${words[operation]}`,
-    subject: spec.table,
-    time: new Date(changes.committedAt).toISOString(),
-    datacontenttype: 'application/json',
-    op: operation,
-    // Integers of CloudEvents have 32 bits.
-    tableversion: String(changes.version),
-    snapshot,
-  });
-  return Buffer.from(`",${rest.slice(1, -1)},"data":{"before":`, 'utf8');
+/** The attributes of CloudEvents 1.0. */
+function attributesOf({ spec, changes, snapshot }: EncodeTask, operation: Operation, contentType: string): CloudEventAttributes {
+  // The same of every record that is ever published of this row, and of no other.
+  const place = [changes.link?.id ?? String(changes.version), ...(snapshot ? ['snapshot'] : [])].join(':');
+  return {
+    idStart: `${place}:`,
+    rest: {
+      source: `/tidewater/${encodeURIComponent(spec.pipeline)}/${encodeURIComponent(spec.table)}`,
+      type: `tidewater.row.${words[operation]}`,
+      subject: spec.table,
+      time: new Date(changes.committedAt).toISOString(),
+      datacontenttype: contentType,
+      op: operation,
+      // Integers of CloudEvents have 32 bits.
+      tableversion: String(changes.version),
+      snapshot,
+    },
+  };
 }
+
+/** CloudEvents 1.0 in JSON (structured mode): attributes of the change, `data` with both images of the row. */
+export function cloudEventShape(task: EncodeTask, operation: Operation): EventShape {
+  const { idStart, rest } = attributesOf(task, operation, 'application/json');
+  const members: readonly EventMember[] = [
+    { name: 'specversion', part: { kind: 'text', value: '1.0' } },
+    { name: 'id', part: { kind: 'text-and-ordinal', value: idStart } },
+    ...Object.entries(rest).map(
+      ([name, value]): EventMember =>
+        typeof value === 'boolean' ? { name, part: { kind: 'boolean', value } } : { name, part: { kind: 'text', value } },
+    ),
+    { name: 'data', part: { kind: 'struct', hasRow: false, members: imageMembers } },
+  ];
+  return { hasRow: false, members };
+}
+
+const imageMembers: readonly EventMember[] = [
+  { name: 'before', part: { kind: 'image', image: 'before' } },
+  { name: 'after', part: { kind: 'image', image: 'after' } },
+];
+
+/** The value of a CloudEvent in binary mode: both images of the row. */
+export function imagesShape(topic: string): EventShape {
+  return { name: `${topic}.Envelope`, version: 1, hasRow: false, members: imageMembers };
+}
+
+/** The headers of an event in binary mode (CloudEvents, Kafka protocol binding 3.2); that of the id ends with the ordinal. */
+export function cloudEventHeaders(
+  task: EncodeTask,
+  operation: Operation,
+): { readonly idStart: string; readonly texts: ReadonlyMap<string, string> } {
+  const contentType = contentTypes[task.spec.records.encoding];
+  const { idStart, rest } = attributesOf(task, operation, contentType);
+  const texts = new Map<string, string>([
+    ['content-type', contentType],
+    ['ce_specversion', '1.0'],
+  ]);
+  for (const [name, value] of Object.entries(rest)) if (name !== 'datacontenttype') texts.set(`ce_${name}`, String(value));
+  return { idStart, texts };
+}
+
+const contentTypes = {
+  json: 'application/json',
+  'json-schema': 'application/json',
+  avro: 'application/avro',
+  protobuf: 'application/protobuf',
+} as const;

@@ -1,14 +1,16 @@
-import { printJson } from '../base/bigint-json.ts';
+import { assertNever, present } from '../base/assert.ts';
 import type { EncodeTask } from '../protocol/change-event.ts';
-import type { VersionChanges } from '../table/changes.ts';
-import { changeTypes } from './change-order.ts';
-import type { JsonBuffer } from './json-buffer.ts';
+import type { ChangeType, VersionChanges } from '../table/changes.ts';
+import { changeTypes, type Operation } from './change-order.ts';
+import { cloudEventShape, imagesShape } from './cloud-event.ts';
+import type { EventMember, EventPart, EventShape } from './encoding/event-shape.ts';
+import type { EventStep } from './encoding/event-steps.ts';
+import type { Notation } from './encoding/notation.ts';
+import type { RecordBuffer } from './encoding/record-buffer.ts';
 import type { RowWriters } from './row-writers.ts';
 
 /** Version of the event's shape, in `source.version`; its history is in docs/spec/change-event.md. */
 export const changeEventVersion = '1';
-
-export type Operation = 'c' | 'u' | 'd' | 'r';
 
 /** One change: `before` and `after` are rows, -1 where there is none. */
 export interface ChangeEvent {
@@ -18,114 +20,144 @@ export interface ChangeEvent {
   readonly ordinal: number;
 }
 
-/** How changes become values of records. */
-export interface EventEnvelope {
-  /** Appends the value; false: it is null. */
-  append(out: JsonBuffer, rows: RowWriters, event: ChangeEvent): boolean;
-}
+/** What an envelope is told of: of a change with both images, and of a row of the flat envelope. */
+export type ChangeOf = { readonly operation: Operation } | { readonly changeType: ChangeType };
 
-interface OperationText {
-  readonly beforeSequence: Uint8Array;
-  readonly beforeOrder: Uint8Array;
-  readonly end: Uint8Array;
-}
-
-/** Appends Debezium-like events of one version. Everything that is the same for all its rows is printed once. */
-export class DebeziumEnvelope implements EventEnvelope {
-  readonly #operations: Readonly<Record<Operation, OperationText>>;
-
-  constructor(task: EncodeTask) {
-    this.#operations = {
-      c: operationText(task, 'c'),
-      u: operationText(task, 'u'),
-      d: operationText(task, 'd'),
-      r: operationText(task, 'r'),
-    };
-  }
-
-  append(out: JsonBuffer, rows: RowWriters, event: ChangeEvent): boolean {
-    const text = this.#operations[event.operation];
-    out.ascii('{"before":');
-    appendRow(out, rows, event.before);
-    out.ascii(',"after":');
-    appendRow(out, rows, event.after);
-    out.chunk(text.beforeSequence);
-    out.integer(event.ordinal);
-    out.chunk(text.beforeOrder);
-    out.integer(event.ordinal);
-    out.chunk(text.end);
-    return true;
+/** What the value of a record consists of; what is the same for all rows of a version is in it. */
+export function eventShape(task: EncodeTask, of: ChangeOf): EventShape {
+  const { envelope, topic } = task.spec;
+  switch (envelope) {
+    case 'debezium':
+      return debeziumShape(task, 'operation' in of ? of.operation : 'c');
+    case 'flat':
+      return { ...flatShape(task.changes, 'changeType' in of ? of.changeType : 'insert'), name: `${topic}.Value` };
+    case 'after':
+      return { name: `${topic}.Value`, hasRow: true, members: [] };
+    case 'cloudevents':
+      return task.spec.records.cloudEventMode === 'binary'
+        ? imagesShape(topic)
+        : cloudEventShape(task, 'operation' in of ? of.operation : 'c');
+    default:
+      return assertNever(envelope);
   }
 }
 
-/** Appends the row as it is behind the change: an upsert, and nothing for a delete. */
-export const afterEnvelope: EventEnvelope = {
-  append: (out, rows, { after }) => {
-    if (after < 0) return false;
-    appendRow(out, rows, after);
-    return true;
-  },
-};
-
-/** Appends rows as Delta's own change feed shows them: the row and three members about the change. */
-export class FlatEnvelope {
-  readonly #tails: readonly Uint8Array[];
-
-  constructor(changes: Pick<VersionChanges, 'version' | 'committedAt'>) {
-    const { version, committedAt } = changes;
-    const instant = new Date(committedAt).toISOString().replace('Z', '000Z');
-    this.#tails = changeTypes.map((type) =>
-      Buffer.from(`,"_change_type":"${type}","_commit_version":${version},"_commit_timestamp":"${instant}"}`, 'latin1'),
-    );
-  }
-
-  append(out: JsonBuffer, rows: RowWriters, event: { readonly row: number; readonly code: number }): void {
-    rows.openRow(out, event.row);
-    const tail = this.#tails[event.code];
-    if (tail !== undefined) out.chunk(tail);
-  }
-}
-
-/** The row as an object; null for -1. */
-export function appendRow(out: JsonBuffer, rows: RowWriters, row: number): void {
-  if (row < 0) {
-    out.ascii('null');
-    return;
-  }
-  rows.openRow(out, row);
-  out.byte(0x7d);
-}
-
-function operationText(task: EncodeTask, operation: Operation): OperationText {
-  const { spec, changes, snapshot } = task;
+function debeziumShape({ spec, changes, snapshot }: EncodeTask, operation: Operation): EventShape {
   const { database, table } = splitName(spec.table);
   const committedMs: number = changes.committedAt;
-  const source = printJson({
-    version: changeEventVersion,
-    connector: spec.format,
-    name: spec.pipeline,
-    db: database,
-    table,
-    ts_ms: committedMs,
-    snapshot: snapshot ? 'true' : 'false',
-    tableVersion: changes.version,
-  });
-  const transaction = printJson({ id: `${spec.table}:${changes.version}` });
-  return {
-    beforeSequence: utf8(`,"source":${source.slice(0, -1)},"seq":`),
-    beforeOrder: utf8(
-      `},"op":"${operation}","ts_ms":${committedMs},"ts_us":${committedMs * 1000},"transaction":${transaction.slice(0, -1)},"total_order":`,
-    ),
-    end: utf8('}}'),
-  };
+  const members: readonly EventMember[] = [
+    { name: 'before', part: { kind: 'image', image: 'before' } },
+    { name: 'after', part: { kind: 'image', image: 'after' } },
+    {
+      name: 'source',
+      part: struct('tidewater.Source', [
+        text('version', changeEventVersion),
+        text('connector', spec.format),
+        text('name', spec.pipeline),
+        text('db', database),
+        text('table', table),
+        long('ts_ms', committedMs),
+        text('snapshot', snapshot ? 'true' : 'false'),
+        long('tableVersion', changes.version),
+        ordinal('seq'),
+      ]),
+    },
+    text('op', operation),
+    long('ts_ms', committedMs),
+    long('ts_us', committedMs * 1000),
+    {
+      name: 'transaction',
+      part: struct('tidewater.Transaction', [text('id', `${spec.table}:${changes.version}`), ordinal('total_order')]),
+    },
+  ];
+  return { name: `${spec.topic}.Envelope`, version: 1, hasRow: false, members };
+}
+
+/** The numbers of the members behind the row, which no column has: brokers of schemas see the same ones whatever columns come. */
+const firstNumberBehindRow = 536_870_909;
+
+/** The row as Delta's own change feed shows it. */
+export function flatShape({ version, committedAt }: Pick<VersionChanges, 'version' | 'committedAt'>, changeType: ChangeType): EventShape {
+  const value = new Date(committedAt).toISOString().replace('Z', '000Z');
+  const members = [
+    text('_change_type', changeType),
+    long('_commit_version', version),
+    { name: '_commit_timestamp', part: { kind: 'named-text', value, name: 'io.debezium.time.ZonedTimestamp' } as const },
+  ];
+  const numbered = members.map((member, index) => ({ ...member, number: firstNumberBehindRow + index }));
+  return { hasRow: true, members: numbered };
+}
+
+const text = (name: string, value: string): EventMember => ({ name, part: { kind: 'text', value } });
+const long = (name: string, value: number): EventMember => ({ name, part: { kind: 'long', value } });
+const ordinal = (name: string): EventMember => ({ name, part: { kind: 'ordinal' } });
+const struct = (name: string, members: readonly EventMember[]): EventPart => ({ kind: 'struct', name, hasRow: false, members });
+
+/** Appends the values of one version's events of one kind. Everything that is the same for all its rows is laid out once. */
+export class EventWriter {
+  readonly #shape: EventShape;
+  readonly #notation: Notation;
+  readonly #bySize = new Map<number, readonly EventStep[]>();
+
+  constructor(shape: EventShape, notation: Notation) {
+    this.#shape = shape;
+    this.#notation = notation;
+  }
+
+  append(out: RecordBuffer, rows: RowWriters, event: Omit<ChangeEvent, 'operation'>): void {
+    const { before, after, ordinal: number } = event;
+    for (const step of this.#stepsFor(number)) {
+      switch (step.kind) {
+        case 'bytes':
+          out.chunk(step.bytes);
+          break;
+        case 'ordinal':
+          this.#notation.ordinal(out, number);
+          break;
+        case 'row':
+          rows.members(out, after < 0 ? before : after);
+          break;
+        case 'image':
+          rows.image(out, step.image === 'before' ? before : after, step.tag);
+          break;
+        default:
+          assertNever(step);
+      }
+    }
+  }
+
+  #stepsFor(number: number): readonly EventStep[] {
+    const size = this.#notation.ordinalSize(number);
+    const known = this.#bySize.get(size);
+    if (known !== undefined) return known;
+    const steps = this.#notation.steps(this.#shape, size);
+    this.#bySize.set(size, steps);
+    return steps;
+  }
+}
+
+/** Writers of the values of a task, by operation or, in the flat envelope, by change type. */
+export class EventWriters {
+  readonly #byOperation: Readonly<Record<Operation, EventWriter>>;
+  readonly #byCode: readonly EventWriter[];
+
+  constructor(task: EncodeTask, notation: Notation) {
+    const of = (operation: Operation): EventWriter => new EventWriter(eventShape(task, { operation }), notation);
+    this.#byOperation = { c: of('c'), u: of('u'), d: of('d'), r: of('r') };
+    this.#byCode = changeTypes.map((changeType) => new EventWriter(eventShape(task, { changeType }), notation));
+  }
+
+  of(operation: Operation): EventWriter {
+    return this.#byOperation[operation];
+  }
+
+  ofRow(code: number): EventWriter {
+    return present(this.#byCode[code], `change code ${code} is known`);
+  }
 }
 
 /** `sales.orders` is table `orders` of `sales`; a name without a dot belongs to `default`. */
 function splitName(name: string): { readonly database: string; readonly table: string } {
   const dot = name.lastIndexOf('.');
   return dot < 0 ? { database: 'default', table: name } : { database: name.slice(0, dot), table: name.slice(dot + 1) };
-}
-
-function utf8(text: string): Uint8Array {
-  return Buffer.from(text, 'utf8');
 }

@@ -1,5 +1,5 @@
 import { encodeHeaders, type RecordHeaders } from '../kafka/records/record-batch-builder.ts';
-import { digitCount } from './json-buffer.ts';
+import { digitCount } from './encoding/record-buffer.ts';
 
 /** What a record says about the feed it is of: enough to find the feed's position in its topic. */
 export interface EventOrigin {
@@ -20,6 +20,7 @@ export function feedHeaderOf(origin: Pick<EventOrigin, 'pipeline' | 'table'>): s
  */
 export class EventHeaders {
   readonly #before: RecordHeaders;
+  readonly #idStart: string | undefined;
   readonly #byDigits: (Uint8Array | undefined)[] = [];
 
   constructor(options: {
@@ -30,12 +31,16 @@ export class EventHeaders {
     /** What the event says of its row; absent where the record is one row of several. */
     readonly operation?: string | undefined;
     readonly contentType?: string | undefined;
+    /** Of a CloudEvent in binary mode; its id ends with the ordinal. */
+    readonly event?: { readonly idStart: string; readonly texts: ReadonlyMap<string, string> } | undefined;
     readonly origin: EventOrigin;
     readonly link: string | undefined;
   }) {
-    const { snapshot, tombstone, operation, contentType, origin, link } = options;
+    const { snapshot, tombstone, operation, contentType, event, origin, link } = options;
+    this.#idStart = event?.idStart;
     this.#before = [
       ...(contentType === undefined ? [] : [['content-type', text(contentType)] as const]),
+      ...[...(event?.texts ?? [])].map(([name, value]) => [name, Buffer.from(value)] as const),
       ['version', text(String(options.version))],
       ['committed_at', text(String(options.committedAtMs))],
       ...(snapshot ? [['snapshot', text('true')] as const] : []),
@@ -53,16 +58,26 @@ export class EventHeaders {
     let bytes = this.#byDigits[digits];
     if (bytes === undefined) {
       // The ordinal is the last header, so that its digits are the array's end.
-      bytes = encodeHeaders([...this.#before, ['ordinal', text(String(ordinal))]]);
+      const id = this.#idStart;
+      const identity = id === undefined ? [] : [['ce_id', Buffer.from(`${id}${ordinal}`)] as const];
+      bytes = encodeHeaders([...this.#before, ...identity, ['ordinal', text(String(ordinal))]]);
       this.#byDigits[digits] = bytes;
     }
-    let rest = ordinal;
-    for (let at = bytes.length - 1; at >= bytes.length - digits; at--) {
-      const tenth = Math.floor(rest / 10);
-      bytes[at] = 0x30 + (rest - tenth * 10);
-      rest = tenth;
-    }
+    putDigits(bytes, { ordinal, digits, end: bytes.length });
+    if (this.#idStart !== undefined) putDigits(bytes, { ordinal, digits, end: bytes.length - digits - ordinalHeaderBytes });
     return bytes;
+  }
+}
+
+/** Of the header `ordinal` before its value: the length of the name, the name, the length of the value. */
+const ordinalHeaderBytes = 1 + 'ordinal'.length + 1;
+
+function putDigits(bytes: Uint8Array, what: { readonly ordinal: number; readonly digits: number; readonly end: number }): void {
+  let rest = what.ordinal;
+  for (let at = what.end - 1; at >= what.end - what.digits; at--) {
+    const tenth = Math.floor(rest / 10);
+    bytes[at] = 0x30 + (rest - tenth * 10);
+    rest = tenth;
   }
 }
 

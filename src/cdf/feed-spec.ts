@@ -1,4 +1,6 @@
 import { printJson } from '../base/bigint-json.ts';
+import type { EncodeSpec } from '../protocol/change-event.ts';
+import type { ReadableTable } from '../table/table.ts';
 import type { FeedSettings } from './settings.ts';
 
 /** One feed with the pipeline it belongs to. */
@@ -19,4 +21,31 @@ export function transactionalIdOf(spec: Pick<FeedSpec, 'pipeline' | 'table' | 'n
 /** What decides the row order inside a version: which rows pair up depends on the key. */
 export function rowOrderOf(spec: Pick<FeedSpec, 'keyColumns'>): string {
   return printJson(spec.keyColumns);
+}
+
+/** What an encoder is told of the feed. */
+export function encodeSpecOf(
+  spec: FeedSpec,
+  at: { readonly table: ReadableTable; readonly tableId: string; readonly partitions: number },
+): EncodeSpec {
+  const { pipeline, envelope, records, schemas, select, where, topic, keyColumns, tombstones, compression, table } = spec;
+  const { tableId, partitions } = at;
+  const { format, location } = at.table;
+  return {
+    pipeline,
+    envelope,
+    records,
+    schemas,
+    select,
+    where,
+    topic,
+    partitions,
+    keyColumns,
+    tombstones,
+    compression,
+    table,
+    tableId,
+    format,
+    location,
+  };
 }

@@ -1,13 +1,12 @@
 import { type BackoffPolicy, backoffMs } from '../base/backoff.ts';
 import { describeError, isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
-import type { EncodeSpec, FeedPosition } from '../protocol/change-event.ts';
+import type { FeedPosition } from '../protocol/change-event.ts';
 import { isGap } from '../table/changes-gone.ts';
-import type { ReadableTable } from '../table/table.ts';
 import { toVersion, type Version } from '../table/version.ts';
 import { FeedOpening, isStandstill, isTopicChange, type Standing } from './feed-opening.ts';
 import type { FeedParts, FeedStatus } from './feed-parts.ts';
 import { firstNeededVersion, samePosition, versionsBehind } from './feed-position.ts';
-import { type FeedSpec, feedIdOf, rowOrderOf } from './feed-spec.ts';
+import { encodeSpecOf, type FeedSpec, feedIdOf, rowOrderOf } from './feed-spec.ts';
 import { type FeedEvent, type FeedState, nextFeedState } from './feed-state.ts';
 import { PositionStore } from './position-store.ts';
 import { FeedPublisher } from './publisher.ts';
@@ -350,31 +349,6 @@ export class Feed {
       waiter.settle();
     }
   }
-}
-
-function encodeSpecOf(
-  spec: FeedSpec,
-  at: { readonly table: ReadableTable; readonly tableId: string; readonly partitions: number },
-): EncodeSpec {
-  const { pipeline, envelope, schemas, select, where, topic, keyColumns, tombstones, compression, table } = spec;
-  const { tableId, partitions } = at;
-  const { format, location } = at.table;
-  return {
-    pipeline,
-    envelope,
-    schemas,
-    select,
-    where,
-    topic,
-    partitions,
-    keyColumns,
-    tombstones,
-    compression,
-    table,
-    tableId,
-    format,
-    location,
-  };
 }
 
 function positionEvent(position: FeedPosition): 'at-snapshot' | 'at-changes' {

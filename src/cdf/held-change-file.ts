@@ -4,7 +4,9 @@ import type { ColumnBatch } from '../schema/columns.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { type ChangeFileRequest, checkCount, type OpenChangeFile, pieceFrom, schemaInFile } from './change-file.ts';
 import { type ChangeOrder, deleteCode, plainOrder, readChangeCodes, recordedOrder } from './change-order.ts';
-import { JsonBuffer } from './json-buffer.ts';
+import { jsonRows } from './encoding/json-rows.ts';
+import { RecordBuffer } from './encoding/record-buffer.ts';
+import { type PieceRows, pieceRows } from './piece-rows.ts';
 import type { RowMatcher } from './row-matcher.ts';
 import { RowSelection } from './row-selection.ts';
 import { RowWriters } from './row-writers.ts';
@@ -17,11 +19,11 @@ export async function heldChangeFile(
   { store, matcher }: { readonly store: ObjectStore; readonly matcher: RowMatcher },
   signal: AbortSignal | undefined,
 ): Promise<OpenChangeFile> {
-  const { changes, file, keyColumns, published = changes.schema } = request;
+  const { changes, file, published = changes.schema } = request;
   const stored = await readParquet(await store.read(file.path, signal), { schema: schemaInFile(request) });
   const selection = new RowSelection(file);
   const batches = stored.batches.map((batch) => selection.of(batch));
-  const rows = new RowWriters({ schema: published, partitionValues: file.partitionValues, batches, keyColumns });
+  const rows = pieceRows({ schema: published, partitionValues: file.partitionValues, batches });
   checkCount(request, rows.rowCount);
   const codes = codesOf(request, batches, rows.rowCount);
   const order = orderOf(request, rows, codes);
@@ -51,16 +53,17 @@ function codesOf({ file }: ChangeFileRequest, batches: readonly ColumnBatch[], r
   return codes;
 }
 
-function orderOf({ file, keyColumns }: ChangeFileRequest, rows: RowWriters, codes: Uint8Array): ChangeOrder {
-  if (file.kind === 'recorded') return recordedOrder(codes, keyColumns.length === 0 ? undefined : keyText(rows));
+function orderOf({ file, keyColumns }: ChangeFileRequest, rows: PieceRows, codes: Uint8Array): ChangeOrder {
+  if (file.kind === 'recorded') return recordedOrder(codes, keyColumns.length === 0 ? undefined : keyText(rows, keyColumns));
   return plainOrder(rows.rowCount, file.kind === 'insert' ? 'additions' : 'removals');
 }
 
-function keyText(rows: RowWriters): (row: number) => string {
-  const key = new JsonBuffer();
+function keyText(rows: PieceRows, keyColumns: readonly string[]): (row: number) => string {
+  const key = new RecordBuffer();
+  const writers = new RowWriters(rows, jsonRows(keyColumns));
   return (row) => {
     key.clear();
-    rows.key(key, row);
+    writers.key(key, row);
     return key.text();
   };
 }

@@ -2,7 +2,7 @@ import { present } from '../base/assert.ts';
 import type { EncodedRecordBatch } from '../kafka/client.ts';
 import { RecordBatchBuilder } from '../kafka/records/record-batch-builder.ts';
 import type { EncodeSpec } from '../protocol/change-event.ts';
-import type { JsonBuffer } from './json-buffer.ts';
+import type { RecordBuffer } from './encoding/record-buffer.ts';
 
 /** A batch is closed at this size before compression: well below what brokers take by default (1 MiB). */
 export const maxRecordBatchBytes: number = 512 * 1024;
@@ -27,7 +27,7 @@ export class PartitionedBatches {
 
   /** Appends a record that lies in `text`: the key in `[0, keyEnd)`, the value after it; -1 for null. */
   append(
-    text: JsonBuffer,
+    text: RecordBuffer,
     record: {
       readonly partition: number;
       readonly keyEnd: number;

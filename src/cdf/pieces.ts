@@ -4,9 +4,9 @@ import type { ColumnBatch } from '../schema/columns.ts';
 import { takeRows } from '../schema/take.ts';
 import { type ChangeFileRequest, type ChangePiece, schemaInFile } from './change-file.ts';
 import { ascending, deleteCode, preimageCode, readChangeCodes } from './change-order.ts';
+import { pieceRows } from './piece-rows.ts';
 import type { RowMatcher } from './row-matcher.ts';
 import { RowSelection } from './row-selection.ts';
-import { RowWriters } from './row-writers.ts';
 
 interface PiecesOf {
   readonly request: ChangeFileRequest;
@@ -75,9 +75,9 @@ function checkInOrder(batch: ColumnBatch, first: number): void {
 }
 
 async function rowsOf({ request, matcher }: PiecesOf, read: readonly ColumnBatch[]): Promise<Pick<ChangePiece, 'rows' | 'matches'>> {
-  const { changes, file, keyColumns, published = changes.schema } = request;
+  const { changes, file, published = changes.schema } = request;
   const { fields } = schemaInFile(request);
   const batches = read.map((batch): ColumnBatch => ({ ...batch, schema: { kind: 'struct', fields } }));
-  const rows = new RowWriters({ schema: published, partitionValues: file.partitionValues, batches, keyColumns });
+  const rows = pieceRows({ schema: published, partitionValues: file.partitionValues, batches });
   return { rows, matches: await matcher.matches(request, batches) };
 }

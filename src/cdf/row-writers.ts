@@ -1,73 +1,69 @@
 import { present } from '../base/assert.ts';
 import { serviceError } from '../base/errors.ts';
-import type { ColumnBatch } from '../schema/columns.ts';
+import type { Column } from '../schema/columns.ts';
 import type { StructType } from '../schema/types.ts';
-import type { PartitionValues } from '../table/staged-file.ts';
-import type { JsonBuffer } from './json-buffer.ts';
-import { partitionConstant } from './partition-constant.ts';
-import { memberPrefixes, type ValueWriter, valueWriterOf } from './value-writers.ts';
+import { memberOf, type ValueEncoding } from './encoding/column-writers.ts';
+import { type EventField, rowFields } from './encoding/event-type.ts';
+import type { ImageWriter, Member } from './encoding/notation.ts';
+import { RecordBuffer } from './encoding/record-buffer.ts';
+import type { ValueWriter } from './encoding/scalars.ts';
+import type { PieceRows, RowsBatch } from './piece-rows.ts';
+
+/** How rows and their keys are told. */
+export interface RowEncoding {
+  readonly value: ValueEncoding;
+  readonly key: ValueEncoding;
+  readonly keyColumns: readonly string[];
+}
 
 interface BatchWriters {
   readonly firstRow: number;
   readonly untilRow: number;
-  readonly columns: readonly ValueWriter[];
+  readonly members: ValueWriter;
+  readonly image: ImageWriter;
+  readonly key: ValueWriter;
 }
 
-/** Prints rows of one file, counted over its batches: every column of the table, partition columns filled in from the log. */
+/** Appends rows of one file, and their keys, in an encoding. */
 export class RowWriters {
-  readonly rowCount: number;
   readonly #batches: readonly BatchWriters[];
-  readonly #prefixes: readonly Uint8Array[];
-  readonly #keyPositions: readonly number[];
-  readonly #keyPrefixes: readonly Uint8Array[];
+  readonly #keyEnd: Uint8Array;
   #current: BatchWriters | undefined;
 
-  /** @throws ServiceError `CDF_KEY_COLUMN_UNKNOWN` (kind invalid), `CDF_PARTITION_VALUE_INVALID` (kind corrupt). */
-  constructor(options: {
-    readonly schema: StructType;
-    readonly partitionValues: PartitionValues;
-    readonly batches: readonly ColumnBatch[];
-    readonly keyColumns: readonly string[];
-  }) {
-    const names = options.schema.fields.map((field) => field.name);
-    this.#prefixes = memberPrefixes(names);
-    this.#keyPositions = keyPositions(options.schema, options.keyColumns);
-    this.#keyPrefixes = memberPrefixes(options.keyColumns);
-    const constants = partitionWriters(options.schema, options.partitionValues);
-    let firstRow = 0;
-    this.#batches = options.batches.map((batch) => {
-      const columns = columnWriters(options.schema, batch, constants);
-      const writers: BatchWriters = { firstRow, untilRow: firstRow + batch.rowCount, columns };
-      firstRow = writers.untilRow;
-      return writers;
+  /** @throws ServiceError `CDF_KEY_COLUMN_UNKNOWN` (kind invalid). */
+  constructor({ schema, batches }: PieceRows, { value, key, keyColumns }: RowEncoding) {
+    const fields = rowFields(schema, value.forms);
+    const positions = keyPositions(schema, keyColumns);
+    const keyFields = rowFields(schema, key.forms);
+    this.#keyEnd = key.notation.end;
+    this.#batches = batches.map((batch) => {
+      const members = value.notation.members(fields.map((field, position) => rowMember(field, batch, position, value)));
+      const keyMembers = positions.flatMap((position) => {
+        const field = keyFields[position];
+        return field === undefined ? [] : [rowMember(field, batch, position, key)];
+      });
+      const { firstRow, untilRow } = batch;
+      return { firstRow, untilRow, members, image: value.notation.image(members), key: key.notation.members(keyMembers) };
     });
-    this.rowCount = firstRow;
   }
 
-  /** The row as a JSON object without its closing brace. */
-  openRow(out: JsonBuffer, row: number): void {
+  /** The members of a row, without what ends it. */
+  members(out: RecordBuffer, row: number): void {
     const batch = this.#batchOf(row);
-    const index = row - batch.firstRow;
-    const { columns } = batch;
-    for (let position = 0; position < columns.length; position++) {
-      const prefix = this.#prefixes[position];
-      const write = columns[position];
-      if (prefix !== undefined) out.chunk(prefix);
-      if (write !== undefined) write(out, index);
-    }
+    batch.members(out, row - batch.firstRow);
   }
 
-  /** The key columns as a JSON object. */
-  key(out: JsonBuffer, row: number): void {
+  /** The row as a member of an event; -1: none. `tag`: what stands before one that is there. */
+  image(out: RecordBuffer, row: number, tag: Uint8Array): void {
+    const batch = row < 0 ? (this.#current ?? this.#batches[0]) : this.#batchOf(row);
+    batch?.image(out, row < 0 ? -1 : row - batch.firstRow, tag);
+  }
+
+  /** The struct of the key columns. */
+  key(out: RecordBuffer, row: number): void {
     const batch = this.#batchOf(row);
-    const index = row - batch.firstRow;
-    for (let position = 0; position < this.#keyPositions.length; position++) {
-      const prefix = this.#keyPrefixes[position];
-      const write = batch.columns[this.#keyPositions[position] ?? 0];
-      if (prefix !== undefined) out.chunk(prefix);
-      if (write !== undefined) write(out, index);
-    }
-    out.byte(0x7d);
+    batch.key(out, row - batch.firstRow);
+    out.chunk(this.#keyEnd);
   }
 
   #batchOf(row: number): BatchWriters {
@@ -77,6 +73,28 @@ export class RowWriters {
     this.#current = present(found, `row ${row} lies in one of the batches`);
     return this.#current;
   }
+}
+
+function rowMember(field: EventField, batch: RowsBatch, position: number, encoding: ValueEncoding): Member {
+  const { column, constant } = present(batch.columns[position], `column "${field.name}" was read`);
+  return constant ? constantMember(field, column, encoding) : memberOf(field, column, encoding);
+}
+
+/** Of the one value that all rows have: written once. */
+function constantMember(field: EventField, column: Column, encoding: ValueEncoding): Member {
+  const member = memberOf(field, column, encoding);
+  // No row of an empty bitmap is valid.
+  if (column.nullCount > 0) return { ...member, validity: new Uint8Array(0) };
+  const text = new RecordBuffer();
+  member.write(text, 0);
+  const bytes = text.copy();
+  return {
+    ...member,
+    validity: undefined,
+    write: (out) => {
+      out.chunk(bytes);
+    },
+  };
 }
 
 /** Where the key columns are in the table's schema. @throws ServiceError `CDF_KEY_COLUMN_UNKNOWN` (kind invalid). */
@@ -90,26 +108,5 @@ function keyPosition(names: readonly string[], name: string): number {
   if (position >= 0) return position;
   throw serviceError.invalid('CDF_KEY_COLUMN_UNKNOWN', `key column "${name}" is none of the table's columns ${names.join(', ')}`, {
     hint: "correct the feed's keyColumns",
-  });
-}
-
-function partitionWriters(schema: StructType, partitionValues: PartitionValues): ReadonlyMap<string, ValueWriter> {
-  const writers = new Map<string, ValueWriter>();
-  for (const field of schema.fields) {
-    if (!Object.hasOwn(partitionValues, field.name)) continue;
-    const text = partitionConstant(field, partitionValues[field.name]);
-    writers.set(field.name, (out) => {
-      out.chunk(text);
-    });
-  }
-  return writers;
-}
-
-function columnWriters(schema: StructType, batch: ColumnBatch, constants: ReadonlyMap<string, ValueWriter>): readonly ValueWriter[] {
-  const columnOf = new Map(batch.schema.fields.map((field, position) => [field.name, batch.columns[position]]));
-  return schema.fields.map((field) => {
-    const constant = constants.get(field.name);
-    if (constant !== undefined) return constant;
-    return valueWriterOf(present(columnOf.get(field.name), `column "${field.name}" was read`));
   });
 }

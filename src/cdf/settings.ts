@@ -10,7 +10,8 @@ import {
   textMapField,
 } from '../base/setting-fields.ts';
 import { topicNameHint, topicNamePattern } from '../kafka/topic-name.ts';
-import type { Envelope } from '../protocol/change-event.ts';
+import { type Envelope, plainRecords, type RecordSettings } from '../protocol/change-event.ts';
+import { completeRecords, type PartialRecords, recordFields, takeRecords } from './record-settings.ts';
 
 const maxFeeds = 256;
 const maxKeyColumns = 32;
@@ -40,6 +41,7 @@ export interface FeedSettings {
   readonly topic: string;
   readonly positionsTopic: string;
   readonly envelope: Envelope;
+  readonly records: RecordSettings;
   /** Keys and values come with their schemas, as Kafka Connect's JsonConverter has them. */
   readonly schemas: boolean;
   /** Columns of the record key, empty: no key. */
@@ -78,7 +80,8 @@ export interface FeedDefaults
 type Partially<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /** A feed as the file has it; completed by `completeFeed`. */
-export interface FeedEntry extends Partially<Omit<FeedSettings, 'table' | 'keyColumns' | 'select' | 'positionsTopic'>> {
+export interface FeedEntry extends Partially<Omit<FeedSettings, 'table' | 'keyColumns' | 'select' | 'positionsTopic' | 'records'>> {
+  readonly records: PartialRecords;
   readonly table: string;
   readonly keyColumns: readonly string[];
   readonly select: readonly string[];
@@ -106,7 +109,7 @@ function sharedFields(withDefaults: boolean) {
   return {
     envelope: choiceField(['debezium', 'flat', 'after', 'cloudevents'], {
       description:
-        'Shape of the records: `debezium` has before, after and source; `flat` is the row with `_change_type`, `_commit_version`, `_commit_timestamp`; `after` is the row as it is now, a delete a record with a null value (an upsert stream; needs `keyColumns`); `cloudevents` is a CloudEvent 1.0 in JSON with before and after as its data.',
+        'Shape of the records: `debezium` has before, after and source; `flat` is the row with `_change_type`, `_commit_version`, `_commit_timestamp`; `after` is the row as it is now, a delete a record with a null value (an upsert stream; needs `keyColumns`); `cloudevents` is a CloudEvent 1.0 with before and after as its data.',
       ...or('debezium' as const),
     }),
     schemas: booleanField({
@@ -173,15 +176,20 @@ export const feedDefaults: z.ZodType<FeedDefaults> = z
       min: '1s',
       max: '30m',
     }),
+    ...recordFields,
     ...sharedFields(true),
   })
-  .transform(({ pollInterval, sessionTimeout, positionsTopic, replicationFactor: replicas, ...same }) => ({
-    ...same,
-    positionsTopic,
-    replicationFactor: replicas,
-    pollIntervalMs: pollInterval,
-    sessionTimeoutMs: sessionTimeout,
-  }));
+  .transform((all) => {
+    const [records, { pollInterval, sessionTimeout, positionsTopic, replicationFactor: replicas, ...same }] = takeRecords(all);
+    return {
+      ...same,
+      records: completeRecords(records, plainRecords),
+      positionsTopic,
+      replicationFactor: replicas,
+      pollIntervalMs: pollInterval,
+      sessionTimeoutMs: sessionTimeout,
+    };
+  });
 
 const optionalFields = z.strictObject(sharedFields(false)).partial();
 
@@ -210,9 +218,13 @@ const feed: z.ZodType<FeedEntry> = z
       maxLength: maxConditionLength,
     }).optional(),
     replicationFactor: replicationFactor(),
+    ...recordFields,
     ...optionalFields.shape,
   })
-  .transform(({ pollInterval, ...same }) => ({ ...same, pollIntervalMs: pollInterval }));
+  .transform((all) => {
+    const [records, { pollInterval, ...same }] = takeRecords(all);
+    return { ...same, records, pollIntervalMs: pollInterval };
+  });
 
 export const feedList: z.ZodType<readonly FeedEntry[]> = z
   .array(feed)
@@ -232,6 +244,7 @@ export function completeFeed(entry: FeedEntry, defaults: FeedDefaults): FeedSett
     topic,
     positionsTopic: defaults.positionsTopic ?? `${defaults.topicPrefix}._positions`,
     envelope: entry.envelope ?? defaults.envelope,
+    records: completeRecords(entry.records, defaults.records),
     schemas: entry.schemas ?? defaults.schemas,
     partitions: entry.partitions ?? defaults.partitions,
     replicationFactor: entry.replicationFactor ?? defaults.replicationFactor,

@@ -151,7 +151,7 @@ function letterTableIssues({ ingest, tables }: Config): readonly ConfigIssue[] {
   ];
 }
 
-function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly ConfigIssue[] {
+function feedIssues({ feeds, tables, ingest, positionsTopic, schemaRegistry }: Config): readonly ConfigIssue[] {
   const { topic: deadLetters, replayTopic } = ingest.deadLetters;
   const ingested = new Set([...ingest.routes.flatMap(({ topics }) => topics), deadLetters, replayTopic, positionsTopic]);
   return feeds.flatMap((feed, index) => {
@@ -170,7 +170,7 @@ function feedIssues({ feeds, tables, ingest, positionsTopic }: Config): readonly
       found.push(...selectIssues(feed, table.definition.schema).map((problem) => issue([...path, 'select'], problem)));
     if (table !== undefined && feed.where !== undefined)
       found.push(...whereIssues(feed.where, table.definition.schema, [...path, 'where']));
-    found.push(...envelopeIssues(feed).map(([setting, message]) => issue([...path, setting], message)));
+    found.push(...envelopeIssues(feed, schemaRegistry !== undefined).map(([setting, message]) => issue([...path, setting], message)));
     for (const column of table === undefined ? [] : feed.keyColumns) {
       const type = table?.definition.schema.fields.find(({ name }) => name === column)?.type;
       if (type === undefined) found.push(issue([...path, 'keyColumns'], `table "${feed.table}" has no column "${column}"`));
@@ -211,13 +211,24 @@ function selectIssues({ table, select, keyColumns }: Config['feeds'][number], { 
   ];
 }
 
-function envelopeIssues({ envelope, schemas, keyColumns, tombstones }: Config['feeds'][number]): readonly (readonly [string, string])[] {
+function envelopeIssues(
+  { envelope, records, schemas, keyColumns, tombstones }: Config['feeds'][number],
+  hasRegistry: boolean,
+): readonly (readonly [string, string])[] {
   const found: (readonly [string, string])[] = [];
   if (envelope === 'after' && keyColumns.length === 0)
     found.push(['keyColumns', 'envelope after says by the key what is deleted: name the columns']);
   if (envelope === 'after' && !tombstones)
     found.push(['tombstones', 'a delete in envelope after is a record with a null value; leave it out']);
-  if (envelope === 'cloudevents' && schemas) found.push(['schemas', 'a CloudEvent has none; leave it out, or take another envelope']);
+  const { cloudEventMode, encoding, keyEncoding = encoding } = records;
+  const isStructured = envelope === 'cloudevents' && cloudEventMode === 'structured';
+  if (isStructured && schemas) found.push(['schemas', 'a CloudEvent has none; leave it out, or take another envelope']);
+  if (isStructured && encoding !== 'json')
+    found.push(['encoding', `a CloudEvent in structured mode is JSON; set cloudEventMode: binary to have its data in ${encoding}`]);
+  if (schemas && encoding !== 'json') found.push(['schemas', `the schemas of encoding ${encoding} are in the registry; leave it out`]);
+  const registered = [encoding, keyEncoding].find((each) => each !== 'json');
+  if (registered !== undefined && !hasRegistry)
+    found.push(['encoding', `${registered} needs the registry that has the schemas; set schemaRegistry.url`]);
   return found;
 }
 

@@ -5,6 +5,49 @@ import type { Version } from '../table/version.ts';
 
 export type Envelope = 'debezium' | 'flat' | 'after' | 'cloudevents';
 
+/** How keys and values are encoded; all but `json` name their schema in a registry. */
+export type EventEncoding = 'json' | 'json-schema' | 'avro' | 'protobuf';
+
+/** Names of subjects: `<topic>-value`, the record's full name, or both with a dash. */
+export type SubjectStrategy = 'topic' | 'record' | 'topic-record';
+
+/** How schemas get their numbers: new ones are registered, or somebody registered them, or the newest of the subject is as good. */
+export type Registration = 'register' | 'registered' | 'latest';
+
+/** How keys and values of a feed are told. Plain data, sent to worker threads. */
+export interface RecordSettings {
+  readonly encoding: EventEncoding;
+  /** `undefined`: that of the values. */
+  readonly keyEncoding: EventEncoding | undefined;
+  readonly cloudEventMode: 'structured' | 'binary';
+  readonly subjectStrategy: SubjectStrategy;
+  readonly registration: Registration;
+  /** By the words of Debezium's `decimal.handling.mode`; `undefined`: what is usual in the encoding. */
+  readonly decimals: 'precise' | 'double' | 'string' | undefined;
+  /** `time.precision.mode`; `text` is `isostring` without the zone that local times do not have. `undefined`: as above. */
+  readonly times: 'adaptive' | 'connect' | 'isostring' | 'text' | undefined;
+  /** `binary.handling.mode`. */
+  readonly binary: 'bytes' | 'base64' | 'base64-url-safe' | 'hex';
+}
+
+/** As feeds have them whose settings say nothing. */
+export const plainRecords: RecordSettings = {
+  encoding: 'json',
+  keyEncoding: undefined,
+  cloudEventMode: 'structured',
+  subjectStrategy: 'topic',
+  registration: 'register',
+  decimals: undefined,
+  times: undefined,
+  binary: 'bytes',
+};
+
+/** The numbers that a registry gave the schemas of a version's records. */
+export interface EventSchemaIds {
+  readonly key: number | undefined;
+  readonly value: number | undefined;
+}
+
 /**
  * Where a feed stands: everything before `ordinal` of `version` is published. `snapshot` says that `version` is being (or was)
  * published as the initial snapshot rather than as changes.
@@ -31,6 +74,7 @@ export interface EncodeSpec {
   /** Name of the pipeline, `source.name` of an event. */
   readonly pipeline: string;
   readonly envelope: Envelope;
+  readonly records: RecordSettings;
   /** Keys and values come with their schemas, as Kafka Connect has them. */
   readonly schemas: boolean;
   /** The columns that are published, the key's among them; empty: all. */
@@ -62,6 +106,8 @@ export interface EncodeTask {
   readonly fromOrdinal: number;
   readonly maxRows: number;
   readonly maxBytes: number;
+  /** Of the encodings that have schemas in a registry. */
+  readonly schemaIds?: EventSchemaIds | undefined;
 }
 
 export interface EncodedChanges {

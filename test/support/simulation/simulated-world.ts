@@ -2,6 +2,7 @@ import { type Random, randomInt } from '../../../src/base/random.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
+import { plainRecords } from '../../../src/protocol/change-event.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
 import type { TableFormat } from '../../../src/table/formats.ts';
 import type { TableDefinition } from '../../../src/table/table.ts';
@@ -134,6 +135,7 @@ export class SimulatedWorld {
       topic: changesTopic,
       positionsTopic: 'positions',
       envelope: 'debezium',
+      records: plainRecords,
       schemas: false,
       select: [],
       where: undefined,

@@ -2,7 +2,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { type Random, randomInt } from '../../../src/base/random.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { ChangeFileReader } from '../../../src/cdf/change-file-reader.ts';
-import { JsonBuffer } from '../../../src/cdf/json-buffer.ts';
+import { jsonRows } from '../../../src/cdf/encoding/json-rows.ts';
+import { RecordBuffer } from '../../../src/cdf/encoding/record-buffer.ts';
+import { RowWriters } from '../../../src/cdf/row-writers.ts';
 import type { Phase } from '../../../src/cdf/version-segments.ts';
 import type { ChangeFile, VersionChanges } from '../../../src/table/changes.ts';
 import { openTestEngine, type TestEngine } from '../../support/test-engine.ts';
@@ -28,14 +30,14 @@ async function rowsFrom(
   from: number,
 ): Promise<readonly string[]> {
   const opened = await files.open({ location: 'memory://orders', changes, file, keyColumns });
-  const text = new JsonBuffer();
+  const text = new RecordBuffer();
   const lines: string[] = [];
   for (let position = from; position < opened.counts[phase]; ) {
     const piece = await opened.pieceAt(phase, position);
     position += piece.order.length;
     for (const [place, row] of piece.order.entries()) {
       text.clear();
-      piece.rows.openRow(text, row);
+      new RowWriters(piece.rows, jsonRows([])).members(text, row);
       lines.push(`${piece.pairStarts[place] === 1 ? '[' : ''}${piece.codes[row]}${text.text()}`);
     }
   }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../../src/base/bigint-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../../../src/base/bigint-json.ts';
 import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
 import { decodeRecords } from '../../../src/kafka/records/record-batch.ts';
-import type { EncodeSpec } from '../../../src/protocol/change-event.ts';
-import type { StructType } from '../../../src/schema/types.ts';
+import { type EncodeSpec, plainRecords } from '../../../src/protocol/change-event.ts';
 import type { VersionChanges } from '../../../src/table/changes.ts';
 import { noEngine } from '../../support/no-engine.ts';
-import { ChangeTable } from './change-table.ts';
+import { allTypes, fullRow as full } from './all-types.ts';
+import { ChangeTable, ordersSchema } from './change-table.ts';
 import { ordersSpec } from './orders-spec.ts';
 
 const spec: EncodeSpec = { ...ordersSpec, pipeline: 'demo pipe' };
@@ -98,44 +98,6 @@ describe('envelope cloudevents', () => {
   });
 });
 
-const allTypes: StructType = {
-  kind: 'struct',
-  fields: [
-    { name: 'id', type: { kind: 'long' }, nullable: false },
-    { name: 'flag', type: { kind: 'boolean' }, nullable: true },
-    { name: 'tiny', type: { kind: 'byte' }, nullable: true },
-    { name: 'small', type: { kind: 'short' }, nullable: true },
-    { name: 'whole', type: { kind: 'integer' }, nullable: true },
-    { name: 'single', type: { kind: 'float' }, nullable: true },
-    { name: 'real', type: { kind: 'double' }, nullable: true },
-    { name: 'price', type: { kind: 'decimal', precision: 12, scale: 2 }, nullable: true },
-    { name: 'data', type: { kind: 'binary' }, nullable: true },
-    { name: 'day', type: { kind: 'date' }, nullable: true },
-    { name: 'at', type: { kind: 'timestamp' }, nullable: true },
-    { name: 'local', type: { kind: 'timestamp_ntz' }, nullable: true },
-    { name: 'place', type: { kind: 'struct', fields: [{ name: 'ci"ty', type: { kind: 'string' }, nullable: true }] }, nullable: true },
-    { name: 'tags', type: { kind: 'list', element: { kind: 'string' }, elementNullable: true }, nullable: true },
-    { name: 'counts', type: { kind: 'map', key: { kind: 'integer' }, value: { kind: 'long' }, valueNullable: true }, nullable: true },
-  ],
-};
-const full = {
-  id: 7n,
-  flag: true,
-  tiny: -1,
-  small: 2,
-  whole: 3,
-  single: 0.5,
-  real: 1.25,
-  price: '9.99',
-  data: Uint8Array.of(1, 2),
-  day: 0,
-  at: 0n,
-  local: 0n,
-  place: { 'ci"ty': 'x' },
-  tags: ['a', null],
-  counts: new Map([[1, 2n]]),
-};
-
 interface Schema {
   readonly type: string;
   readonly optional: boolean;
@@ -225,14 +187,48 @@ describe('records with their schemas', () => {
     });
   });
 
-  it('are refused for a variant, by its name', async () => {
-    const table = new ChangeTable();
-    const changes = await table.commit([{ kind: 'insert', rows: [{ id: 1 }] }]);
-    const fields = [...changes.schema.fields, { name: 'anything', type: { kind: 'variant' }, nullable: true } as const];
-    const rejected = recordsOf(table, { ...changes, schema: { kind: 'struct', fields } }, { schemas: true });
-    await expect(rejected).rejects.toMatchObject({
-      code: 'CDF_TYPE_WITHOUT_SCHEMA',
-      message: expect.stringContaining('anything') as string,
+  it('have the JSON of a variant as text', async () => {
+    const table = new ChangeTable({
+      kind: 'struct',
+      fields: [...ordersSchema.fields, { name: 'any', type: { kind: 'variant' }, nullable: true }],
     });
+    const [record] = await recordsOf(table, await table.commit([{ kind: 'insert', rows: [{ id: 1, any: { a: [1] } }] }]), {
+      envelope: 'after',
+      schemas: true,
+    });
+    expect(record?.value).toMatchObject({ payload: { any: '{"a":[1]}' } });
+    expect(printJson(record?.value ?? null)).toContain(
+      '{"type":"string","optional":true,"name":"io.debezium.data.Json","version":1,"field":"any"}',
+    );
+  });
+});
+
+describe('envelope cloudevents in binary mode', () => {
+  it('has the attributes in headers, and both images as the value', async () => {
+    const table = new ChangeTable();
+    const changes = { ...(await table.commit([{ kind: 'recorded', rows: changed }])), link: { id: 'abc', previous: undefined } };
+    const records = await recordsOf(table, changes, { envelope: 'cloudevents', records: { ...plainRecords, cloudEventMode: 'binary' } });
+    expect(records[0]).toMatchObject({
+      value: { before: { id: 2, name: 'gone' }, after: null },
+      headers: {
+        'content-type': 'application/json',
+        ce_specversion: '1.0',
+        ce_id: 'abc:0',
+        ce_source: '/tidewater/demo%20pipe/sales.orders',
+        ce_type: 'tidewater.row.deleted',
+        ce_subject: 'sales.orders',
+        ce_time: '2023-11-14T22:13:20.000Z',
+        ce_op: 'd',
+        ce_tableversion: '0',
+        ce_snapshot: 'false',
+        ordinal: '0',
+      },
+    });
+    expect(records.map(({ headers }) => [headers['ce_id'], headers['ordinal']])).toEqual([
+      ['abc:0', '0'],
+      [undefined, '0'],
+      ['abc:1', '1'],
+      ['abc:3', '3'],
+    ]);
   });
 });

@@ -8,6 +8,7 @@ import { Feed } from '../../../src/cdf/feed.ts';
 import type { FeedStatus } from '../../../src/cdf/feed-parts.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { OpenEngine } from '../../../src/engine/engine.ts';
+import { plainRecords } from '../../../src/protocol/change-event.ts';
 import { openObjectStore } from '../../../src/storage/open-object-store.ts';
 import type { Table } from '../../../src/table/table.ts';
 import { toVersion } from '../../../src/table/version.ts';
@@ -22,6 +23,7 @@ export const feedSpec: FeedSpec = {
   topic: 'cdf.t',
   positionsTopic: 'cdf._positions',
   envelope: 'flat',
+  records: plainRecords,
   schemas: false,
   select: [],
   where: undefined,

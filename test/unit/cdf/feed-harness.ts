@@ -10,6 +10,7 @@ import type { FeedStatus } from '../../../src/cdf/feed-parts.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { OpenEngine } from '../../../src/engine/engine.ts';
 import type { KafkaClient, KafkaRecord } from '../../../src/kafka/client.ts';
+import { plainRecords } from '../../../src/protocol/change-event.ts';
 import type { TableEvents } from '../../../src/protocol/table-events.ts';
 import { MemoryBroker } from '../../support/kafka/memory-broker.ts';
 import { noEngine } from '../../support/no-engine.ts';
@@ -24,6 +25,7 @@ export const feedSpec: FeedSpec = {
   topic: 'cdf.orders',
   positionsTopic: 'cdf._positions',
   envelope: 'debezium',
+  records: plainRecords,
   schemas: false,
   select: [],
   where: undefined,

@@ -1,9 +1,11 @@
 import type { EncodeSpec } from '../../../src/protocol/change-event.ts';
+import { plainRecords } from '../../../src/protocol/change-event.ts';
 
 /** A feed of a table of orders, as its encoder is told of it. */
 export const ordersSpec: EncodeSpec = {
   pipeline: 'demo',
   envelope: 'debezium',
+  records: plainRecords,
   schemas: false,
   select: [],
   where: undefined,

@@ -1,19 +1,29 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseJson } from '../../../src/base/bigint-json.ts';
-import { JsonBuffer } from '../../../src/cdf/json-buffer.ts';
-import { partitionConstant } from '../../../src/cdf/partition-constant.ts';
-import { valueWriterOf } from '../../../src/cdf/value-writers.ts';
+import { memberOf } from '../../../src/cdf/encoding/column-writers.ts';
+import { rowFields } from '../../../src/cdf/encoding/event-type.ts';
+import { jsonRows } from '../../../src/cdf/encoding/json-rows.ts';
+import { RecordBuffer } from '../../../src/cdf/encoding/record-buffer.ts';
+import { partitionColumn } from '../../../src/cdf/partition-column.ts';
 import type { InputValue } from '../../../src/codec/build-columns.ts';
 import { buildColumn } from '../../../src/codec/build-columns.ts';
+import type { Column } from '../../../src/schema/columns.ts';
 import { formatDecimal } from '../../../src/schema/decimal-text.ts';
 import type { DataType } from '../../../src/schema/types.ts';
 import { partitionValue } from '../../../src/table/partitioning/partition-text.ts';
 
 function printed(type: DataType, value: InputValue): string {
-  const out = new JsonBuffer();
-  valueWriterOf(buildColumn(type, [value], 'value'))(out, 0);
-  return out.text();
+  return printedColumn(buildColumn(type, [value], 'value'));
+}
+
+function printedColumn(column: Column): string {
+  const out = new RecordBuffer();
+  const { value: json } = jsonRows([]);
+  const [field] = rowFields({ kind: 'struct', fields: [{ name: 'v', type: column.type, nullable: true }] }, json.forms);
+  if (field === undefined) throw new Error('one field is given');
+  json.notation.members([memberOf(field, column, json)])(out, 0);
+  return out.text().slice('{"v":'.length);
 }
 
 it('prints text that reads back the same', () => {
@@ -73,14 +83,14 @@ it('prints timestamps as the platform does, to the microsecond', () => {
 
 it('refuses partition text that is no value of its type', () => {
   const field = (type: DataType): { name: string; type: DataType; nullable: boolean } => ({ name: 'p', type, nullable: true });
-  expect(Buffer.from(partitionConstant(field({ kind: 'decimal', precision: 5, scale: 2 }), '1.5')).toString()).toBe('"1.50"');
+  expect(printedColumn(partitionColumn(field({ kind: 'decimal', precision: 5, scale: 2 }), '1.5'))).toBe('"1.50"');
   for (const [type, text] of [
     [{ kind: 'integer' }, '1x'],
     [{ kind: 'date' }, '2024-02-30'],
     [{ kind: 'timestamp' }, 'yesterday'],
     [{ kind: 'boolean' }, '1'],
   ] as const) {
-    expect(() => partitionConstant(field(type), text)).toThrow(`"${text}" is not a ${type.kind}`);
+    expect(() => partitionColumn(field(type), text)).toThrow(`"${text}" is not a ${type.kind}`);
   }
 });
 

@@ -291,6 +291,10 @@ describe('what is refused', () => {
     ['envelope: after', 'keyColumns: envelope after says by the key what is deleted'],
     ['envelope: after, keyColumns: [id], tombstones: false', 'tombstones: a delete in envelope after is a record with a null value'],
     ['envelope: cloudevents, schemas: true', 'schemas: a CloudEvent has none'],
+    ['envelope: cloudevents, encoding: avro', 'encoding: a CloudEvent in structured mode is JSON'],
+    ['encoding: avro', 'encoding: avro needs the registry that has the schemas; set schemaRegistry.url'],
+    ['keyEncoding: protobuf', 'encoding: protobuf needs the registry'],
+    ['encoding: avro, schemas: true', 'schemas: the schemas of encoding avro are in the registry'],
     ['select: [other]', 'select: table "t" has no column "other"'],
     ['select: [n], keyColumns: [id]', 'select: leaves out "id", a column of the key'],
   ])('a feed of %s', (settings, problem) => {

@@ -5,6 +5,7 @@ import type { WorkerPool } from '../../../../src/app/workers/worker-pool.ts';
 import { toEpochMs } from '../../../../src/base/clock.ts';
 import type { StorageProperties, StorageSettings } from '../../../../src/base/storage-settings.ts';
 import type { EncodeTask } from '../../../../src/protocol/change-event.ts';
+import { plainRecords } from '../../../../src/protocol/change-event.ts';
 import type { StageTask } from '../../../../src/protocol/sealed-batch.ts';
 import { s3Error } from '../../../../src/storage/s3/s3-errors.ts';
 import { VendedSettings } from '../../../../src/storage/vended-settings.ts';
@@ -86,6 +87,7 @@ function encodeTask(storage: StorageSettings | undefined): EncodeTask {
     spec: {
       pipeline: 'p',
       envelope: 'flat',
+      records: plainRecords,
       schemas: false,
       select: [],
       where: undefined,

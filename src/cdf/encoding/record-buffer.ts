@@ -1,8 +1,14 @@
-import { serviceError } from '../base/errors.ts';
+import { serviceError } from '../../base/errors.ts';
 
 const initialCapacityBytes = 4096;
 /** Largest text one buffer may hold: far above what any broker takes for one record. */
-export const maxJsonBufferBytes: number = 256 * 1024 * 1024;
+export const maxRecordBufferBytes: number = 256 * 1024 * 1024;
+
+const maxVarintBytes = 10;
+const scratchBytes = new Uint8Array(8);
+// Little-endian, as all machines that Node runs on.
+const floatScratch = new Float32Array(scratchBytes.buffer, 0, 1);
+const doubleScratch = new Float64Array(scratchBytes.buffer);
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -19,8 +25,8 @@ const shortEscapes: ReadonlyMap<number, number> = new Map([
 // Below this length a loop beats the call into the engine's copy routine.
 const loopCopyBytes = 24;
 
-/** JSON text as bytes, appended value by value and used again for the next record: no object and no string per row. */
-export class JsonBuffer {
+/** A record's bytes, appended value by value and used again for the next record: no object and no string per row. */
+export class RecordBuffer {
   #bytes: Uint8Array = new Uint8Array(initialCapacityBytes);
   #length = 0;
 
@@ -42,6 +48,7 @@ export class JsonBuffer {
     return this.#bytes.slice(0, this.#length);
   }
 
+  /** What was written, as UTF-8. */
   text(): string {
     return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset, this.#length).toString('utf8');
   }
@@ -114,6 +121,89 @@ export class JsonBuffer {
     this.quotedUtf8(utf8, 0, utf8.length);
   }
 
+  /** Bytes `[from, until)` as they are. */
+  range(data: Uint8Array, from: number, until: number): void {
+    const count = until - from;
+    this.#reserve(count);
+    if (count > loopCopyBytes) this.#bytes.set(data.subarray(from, until), this.#length);
+    else for (let i = from, at = this.#length; i < until; i++) this.#bytes[at++] = data[i] ?? 0;
+    this.#length += count;
+  }
+
+  /** A non-negative safe integer in groups of seven bits, the lowest first. */
+  varint(value: number): void {
+    this.#reserve(maxVarintBytes);
+    let rest = value;
+    while (rest > 0x7fff_ffff) {
+      this.#bytes[this.#length++] = (rest % 128) | 0x80;
+      rest = Math.floor(rest / 128);
+    }
+    while (rest > 0x7f) {
+      this.#bytes[this.#length++] = (rest & 0x7f) | 0x80;
+      rest >>>= 7;
+    }
+    this.#bytes[this.#length++] = rest;
+  }
+
+  /** The 64 bits of a low and a high word in groups of seven, the lowest first. */
+  varint64(low: number, high: number): void {
+    this.#reserve(maxVarintBytes);
+    const bytes = this.#bytes;
+    let lower = low >>> 0;
+    let upper = high >>> 0;
+    while (upper !== 0) {
+      bytes[this.#length++] = (lower & 0x7f) | 0x80;
+      lower = ((lower >>> 7) | (upper << 25)) >>> 0;
+      upper >>>= 7;
+    }
+    while (lower > 0x7f) {
+      bytes[this.#length++] = (lower & 0x7f) | 0x80;
+      lower >>>= 7;
+    }
+    bytes[this.#length++] = lower;
+  }
+
+  /** A 32-bit integer in zigzag: small magnitudes are short. */
+  zigzag(value: number): void {
+    this.varint(((value << 1) ^ (value >> 31)) >>> 0);
+  }
+
+  /** The 64-bit integer of a low and a high word in zigzag. */
+  zigzag64(low: number, high: number): void {
+    const sign = high >> 31;
+    this.varint64((low << 1) ^ sign, ((high << 1) | (low >>> 31)) ^ sign);
+  }
+
+  float(value: number): void {
+    floatScratch[0] = value;
+    this.range(scratchBytes, 0, 4);
+  }
+
+  double(value: number): void {
+    doubleScratch[0] = value;
+    this.range(scratchBytes, 0, 8);
+  }
+
+  /** Begins something that its length in bytes stands in front of; answers what `closeSized` takes. */
+  openSized(): number {
+    this.byte(0);
+    return this.#length;
+  }
+
+  /** Ends it. `factor`: 1, or 2 for lengths in zigzag. */
+  closeSized(start: number, factor: 1 | 2): void {
+    const size = (this.#length - start) * factor;
+    const extra = varintBytes(size) - 1;
+    const end = this.#length + extra;
+    if (extra > 0) {
+      this.#reserve(extra);
+      this.#bytes.copyWithin(start + extra, start, this.#length);
+    }
+    this.#length = start - 1;
+    this.varint(size);
+    this.#length = end;
+  }
+
   #digits(value: number, width: number): void {
     const bytes = this.#bytes;
     let rest = value;
@@ -129,8 +219,8 @@ export class JsonBuffer {
     const needed = this.#length + count;
     if (needed <= this.#bytes.length) return;
     // The worst case of a string with escapes is reserved, hence the factor.
-    if (needed > maxJsonBufferBytes * 6) {
-      throw serviceError.unsupported('CDF_ROW_TOO_LARGE', `a change row needs more than ${maxJsonBufferBytes} bytes of JSON`, {
+    if (needed > maxRecordBufferBytes * 6) {
+      throw serviceError.unsupported('CDF_ROW_TOO_LARGE', `a change row needs more than ${maxRecordBufferBytes} bytes`, {
         hint: 'keep values of this size outside of the table, or leave the table without a feed',
       });
     }
@@ -138,6 +228,13 @@ export class JsonBuffer {
     grown.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = grown;
   }
+}
+
+/** Bytes of a non-negative safe integer in groups of seven bits. */
+export function varintBytes(value: number): number {
+  let count = 1;
+  for (let rest = value; rest > 0x7f; rest = Math.floor(rest / 128)) count++;
+  return count;
 }
 
 /** Decimal digits of a non-negative integer. */

@@ -1,6 +1,6 @@
-import { civilDate } from '../schema/date-text.ts';
-import { floorDivide } from '../table/partitioning/calendar.ts';
-import { JsonBuffer } from './json-buffer.ts';
+import { civilDate } from '../../schema/date-text.ts';
+import { floorDivide } from '../../table/partitioning/calendar.ts';
+import { RecordBuffer } from './record-buffer.ts';
 
 const microsPerDay = 86_400_000_000;
 const microsPerSecond = 1_000_000;
@@ -8,20 +8,18 @@ const two32 = 4_294_967_296;
 // The high word of the microseconds up to which they are exact as a double.
 const maxExactHighWord = 0x1f_ffff;
 
-/** Appends dates and timestamps as ISO 8601 text in quotes. Keeps the last day's text: neighbours are mostly of one day. */
+/** Appends dates and timestamps as ISO 8601 text. Keeps the last day's text: neighbours are mostly of one day. */
 export class IsoTimeWriter {
-  readonly #day: JsonBuffer = new JsonBuffer();
+  readonly #day: RecordBuffer = new RecordBuffer();
   #dayNumber: number = Number.NaN;
 
-  /** `"2024-05-01"`; years outside 0000 to 9999 have a sign and six digits. */
-  date(out: JsonBuffer, days: number): void {
-    out.byte(0x22);
+  /** `2024-05-01`; years outside 0000 to 9999 have a sign and six digits. */
+  date(out: RecordBuffer, days: number): void {
     this.#appendDay(out, days);
-    out.byte(0x22);
   }
 
-  /** `"2024-05-01T10:11:12.000000Z"`, always six digits of a second; without `Z` when `zoned` is false. */
-  timestamp(out: JsonBuffer, words: { readonly low: number; readonly high: number }, zoned: boolean): void {
+  /** `2024-05-01T10:11:12.000000Z`, always six digits of a second; without `Z` when `zoned` is false. */
+  timestamp(out: RecordBuffer, words: { readonly low: number; readonly high: number }, zoned: boolean): void {
     const { low, high } = words;
     if (high > maxExactHighWord || high < -maxExactHighWord) {
       const micros = (BigInt(high) << 32n) | BigInt(low >>> 0);
@@ -34,11 +32,10 @@ export class IsoTimeWriter {
     this.#append(out, { days, microsOfDay: micros - days * microsPerDay }, zoned);
   }
 
-  #append(out: JsonBuffer, instant: { readonly days: number; readonly microsOfDay: number }, zoned: boolean): void {
+  #append(out: RecordBuffer, instant: { readonly days: number; readonly microsOfDay: number }, zoned: boolean): void {
     const seconds = Math.floor(instant.microsOfDay / microsPerSecond);
     const minutes = Math.floor(seconds / 60);
     const hours = Math.floor(minutes / 60);
-    out.byte(0x22);
     this.#appendDay(out, instant.days);
     out.byte(0x54);
     out.padded(hours, 2);
@@ -49,10 +46,9 @@ export class IsoTimeWriter {
     out.byte(0x2e);
     out.padded(instant.microsOfDay - seconds * microsPerSecond, 6);
     if (zoned) out.byte(0x5a);
-    out.byte(0x22);
   }
 
-  #appendDay(out: JsonBuffer, days: number): void {
+  #appendDay(out: RecordBuffer, days: number): void {
     if (days !== this.#dayNumber) {
       const { year, month, day } = civilDate(days);
       this.#day.clear();

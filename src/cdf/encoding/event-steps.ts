@@ -1,0 +1,44 @@
+import { RecordBuffer } from './record-buffer.ts';
+
+/** One step of appending an event. */
+export type EventStep =
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly kind: 'ordinal' }
+  /** The members of the row. */
+  | { readonly kind: 'row' }
+  | { readonly kind: 'image'; readonly image: 'before' | 'after'; readonly tag: Uint8Array };
+
+/** Collects steps; what is the same in all events becomes one piece of bytes. */
+export class EventSteps {
+  readonly #steps: EventStep[] = [];
+  /** Bytes that are the same in all events. */
+  readonly bytes: RecordBuffer = new RecordBuffer();
+
+  add(step: EventStep): void {
+    this.#flush();
+    this.#steps.push(step);
+  }
+
+  append(steps: readonly EventStep[]): void {
+    for (const step of steps) {
+      if (step.kind === 'bytes') this.bytes.chunk(step.bytes);
+      else this.add(step);
+    }
+  }
+
+  finish(): readonly EventStep[] {
+    this.#flush();
+    return this.#steps;
+  }
+
+  #flush(): void {
+    if (this.bytes.length === 0) return;
+    this.#steps.push({ kind: 'bytes', bytes: this.bytes.copy() });
+    this.bytes.clear();
+  }
+}
+
+/** How many bytes steps append, each ordinal `ordinalSize`; rows are not among them. */
+export function sizeOfSteps(steps: readonly EventStep[], ordinalSize: number): number {
+  return steps.reduce((sum, step) => sum + (step.kind === 'bytes' ? step.bytes.length : ordinalSize), 0);
+}

@@ -1,0 +1,225 @@
+import { assert, assertNever } from '../../base/assert.ts';
+import { serviceError } from '../../base/errors.ts';
+import type { EventMember, EventPart, EventShape } from './event-shape.ts';
+import { type EventStep, EventSteps, sizeOfSteps } from './event-steps.ts';
+import { type Item, isNull, type Member, type Notation, type WireType, type Written } from './notation.ts';
+import { requiredWriter } from './null-in-required.ts';
+import { knownMessages } from './protobuf-known.ts';
+import { RecordBuffer, varintBytes } from './record-buffer.ts';
+import { type Scalar, type ValueWriter, wordsOf } from './scalars.ts';
+
+const two32 = 4_294_967_296;
+
+/** Protobuf's binary encoding, by the schema that `protobufSchema` makes: what is null is absent. */
+export const protobufNotation: Notation = {
+  scalar: (scalar, { name, parameters }) => {
+    const known = name === undefined ? undefined : knownMessages[name];
+    return known === undefined ? scalarOf(scalar) : { wire: 2, write: sized(known.writer(scalar, parameters ?? {})) };
+  },
+  struct: (members) => ({ wire: 2, write: sized(membersWriter(members)) }),
+  members: membersWriter,
+  end: new Uint8Array(0),
+  list: listOf,
+  map: () => {
+    assert(false, 'maps are lists of entries');
+  },
+  image: (write) => {
+    const writeSized = sized(write);
+    return (out, index, tag) => {
+      if (index < 0) return;
+      out.chunk(tag);
+      writeSized(out, index);
+    };
+  },
+  steps: structSteps,
+  ordinalSize: varintBytes,
+  ordinal: (out, ordinal) => {
+    out.varint(ordinal);
+  },
+};
+
+function scalarOf(scalar: Scalar): Written {
+  switch (scalar.kind) {
+    case 'boolean': {
+      const { bits } = scalar;
+      return {
+        wire: 0,
+        write: (out, index) => {
+          out.byte(((bits[index >> 3] ?? 0) >> (index & 7)) & 1);
+        },
+      };
+    }
+    case 'integer':
+      return {
+        wire: 0,
+        write: (out, index) => {
+          const value = scalar.at(index);
+          out.varint64(value, value >> 31);
+        },
+      };
+    case 'long': {
+      const words = wordsOf(scalar.values);
+      return {
+        wire: 0,
+        write: (out, index) => {
+          out.varint64(words[2 * index] ?? 0, words[2 * index + 1] ?? 0);
+        },
+      };
+    }
+    case 'float':
+      return {
+        wire: 5,
+        write: (out, index) => {
+          out.float(scalar.at(index));
+        },
+      };
+    case 'double':
+      return {
+        wire: 1,
+        write: (out, index) => {
+          out.double(scalar.at(index));
+        },
+      };
+    case 'utf8':
+    case 'bytes': {
+      const { offsets, data } = scalar;
+      return {
+        wire: 2,
+        write: (out, index) => {
+          const from = offsets[index] ?? 0;
+          const until = offsets[index + 1] ?? from;
+          out.varint(until - from);
+          out.range(data, from, until);
+        },
+      };
+    }
+    case 'blob':
+    case 'ascii':
+      return { wire: 2, write: sized(scalar.write) };
+    case 'text':
+    case 'json':
+      return {
+        wire: 2,
+        write: (out, index) => {
+          appendText(out, scalar.at(index));
+        },
+      };
+    default:
+      return assertNever(scalar);
+  }
+}
+
+/** With its length in front of it. */
+function sized(write: ValueWriter): ValueWriter {
+  return (out, index) => {
+    const start = out.openSized();
+    write(out, index);
+    out.closeSized(start, 1);
+  };
+}
+
+function itemWriter(item: Item, number: number): ValueWriter {
+  const tag = tagOf(number, item.wire);
+  const write = item.optional ? item.write : requiredWriter(item);
+  return (out, index) => {
+    if (item.optional && isNull(item, index)) return;
+    out.chunk(tag);
+    write(out, index);
+  };
+}
+
+function membersWriter(members: readonly Member[]): ValueWriter {
+  const writers = members.map((member) => itemWriter(member, member.number));
+  return (out, index) => {
+    for (const write of writers) write(out, index);
+  };
+}
+
+/** A message of the items; items that can be null are messages too. */
+function listOf(items: Item, offsets: Int32Array): Written {
+  const write = items.optional ? nullableItem(items) : itemWriter(items, 1);
+  return {
+    wire: 2,
+    write: sized((out, index) => {
+      const from = offsets[index] ?? 0;
+      const until = offsets[index + 1] ?? from;
+      for (let at = from; at < until; at++) write(out, at);
+    }),
+  };
+}
+
+function nullableItem(items: Item): ValueWriter {
+  const write = sized(itemWriter(items, 1));
+  const tag = tagOf(1, 2);
+  return (out, index) => {
+    out.chunk(tag);
+    write(out, index);
+  };
+}
+
+function tagOf(number: number, wire: WireType): Uint8Array {
+  const out = new RecordBuffer();
+  out.varint(number * 8 + wire);
+  return out.copy();
+}
+
+function appendText(out: RecordBuffer, text: string): void {
+  const bytes = Buffer.from(text, 'utf8');
+  out.varint(bytes.length);
+  out.chunk(bytes);
+}
+
+function structSteps({ hasRow, members }: EventShape, ordinalSize: number): readonly EventStep[] {
+  const steps = new EventSteps();
+  if (hasRow) steps.add({ kind: 'row' });
+  members.forEach((member, position) => {
+    appendMember(steps, member, { position, ordinalSize });
+  });
+  return steps.finish();
+}
+
+function appendMember(
+  steps: EventSteps,
+  { number, part }: EventMember,
+  at: { readonly position: number; readonly ordinalSize: number },
+): void {
+  const tag = tagOf(number ?? at.position + 1, wireOf(part));
+  if (part.kind === 'image') {
+    steps.add({ kind: 'image', image: part.image, tag });
+    return;
+  }
+  steps.bytes.chunk(tag);
+  switch (part.kind) {
+    case 'text':
+    case 'named-text':
+      appendText(steps.bytes, part.value);
+      return;
+    case 'long':
+      steps.bytes.varint64(part.value | 0, Math.floor(part.value / two32));
+      return;
+    case 'boolean':
+      steps.bytes.byte(part.value ? 1 : 0);
+      return;
+    case 'ordinal':
+      steps.add({ kind: 'ordinal' });
+      return;
+    case 'struct': {
+      const inner = structSteps(part, at.ordinalSize);
+      assert(
+        inner.every(({ kind }) => kind === 'bytes' || kind === 'ordinal'),
+        'rows are members of the event itself',
+      );
+      steps.bytes.varint(sizeOfSteps(inner, at.ordinalSize));
+      steps.append(inner);
+      return;
+    }
+    case 'text-and-ordinal':
+      throw serviceError.internal('ASSERTION_FAILED', 'events with such text are JSON');
+    default:
+      assertNever(part);
+  }
+}
+
+function wireOf({ kind }: EventPart): WireType {
+  return kind === 'long' || kind === 'boolean' || kind === 'ordinal' ? 0 : 2;
+}
