@@ -57,9 +57,9 @@ export class IngestRole {
   readonly #components: Components;
   readonly #pool: WorkerPool;
   readonly #ledger: MemoryLedger | undefined;
-  /** Of dead letters that wait for their commits, of all tables. */
-  #letterBytes = 0;
-  readonly #holdLetters: (changeBytes: number) => void;
+  /** Of dead letters, and of keys and rows of keyed tables, that wait for their commits, of all tables. */
+  #stagedBytes = 0;
+  readonly #hold: (changeBytes: number) => void;
   readonly #registry: SchemaRegistry | undefined;
   readonly #running = new Map<string, TableIngest>();
   readonly #warned = new Set<string>();
@@ -88,10 +88,10 @@ export class IngestRole {
     const { workers, maxNestingDepth, maxUnpackedBytes } = components.config.ingest;
     const plan = components.memory?.plan;
     this.#ledger = plan === undefined ? undefined : this.#openLedger(plan.bufferBytes);
-    const letters = this.#ledger?.open('dead letters', { changed: () => undefined, relieve: () => undefined });
-    this.#holdLetters = (changeBytes) => {
-      this.#letterBytes += changeBytes;
-      letters?.keep(0, this.#letterBytes);
+    const staged = this.#ledger?.open('staged', { changed: () => undefined, relieve: () => undefined });
+    this.#hold = (changeBytes) => {
+      this.#stagedBytes += changeBytes;
+      staged?.keep(0, this.#stagedBytes);
     };
     const onStuck = (task: string): void => {
       components.logger.warn('worker thread made no progress and was ended', { task, afterMs: stuckAfterMs });
@@ -132,7 +132,7 @@ export class IngestRole {
     memorySizeBytes.set(sizeBytes, {});
     return new MemoryLedger({
       sizeBytes,
-      // Tables, what reads for several of them, and the letters.
+      // Tables, what reads for several of them, and what is staged of all of them.
       shares: config.ingest.routes.length + made + divisions.size + 1,
       onChange: (heldBytes, waiting) => {
         memoryHeldBytes.set(heldBytes, {});
@@ -260,7 +260,7 @@ export class IngestRole {
         division: route.madeFor === undefined ? route.divided : undefined,
         evolve: evolution?.spec,
       }),
-      holdLetters: this.#holdLetters,
+      hold: this.#hold,
       ...{ evolution, tombstones, pipeline, ids, clock, failpoint, observer, events },
     });
     const ingestObserver = observeIngest(settings.name, metrics.ingest, logger);

@@ -17,6 +17,7 @@ import {
   type StageResult,
 } from '../protocol/sealed-batch.ts';
 import type { TableEvents } from '../protocol/table-events.ts';
+import { columnBytes } from '../schema/column-bytes.ts';
 import { toCommitId } from '../table/commit.ts';
 import type { KeyedRows } from '../table/keyed.ts';
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
@@ -38,8 +39,8 @@ export interface CommitQueueDependencies {
   readonly failpoint: Failpoint;
   readonly observer: CommitObserver;
   readonly events: TableEvents;
-  /** Told how many bytes of letters are kept until their commit, and are kept no more. Absent: nobody counts them. */
-  readonly holdLetters?: ((changeBytes: number) => void) | undefined;
+  /** Told how many bytes of letters, keys and rows are kept until their commit, and are kept no more. Absent: nobody counts them. */
+  readonly hold?: ((changeBytes: number) => void) | undefined;
   /** Changes the table as records call for. Absent: nothing calls for changes. */
   readonly evolution?: Pick<TableEvolution, 'apply' | 'tell'> | undefined;
   /** Of a keyed table whose deletes are remembered. */
@@ -52,7 +53,7 @@ interface Staged {
   readonly replayTopic: string | undefined;
   /** When it began. */
   readonly sinceMs: number;
-  /** Its letters are kept no more. */
+  /** What is kept of it in memory is kept no more. */
   readonly letGo: () => void;
 }
 
@@ -115,14 +116,17 @@ export class CommitQueue implements BatchSink {
     const decode = decodeSpecFor(spec, base.tableId);
     const result = await stager.stage({ batch, write: spec, decode, fileNameStem: ids.uuid() }, revoked);
     if (result.needs === undefined) observer.staged(result);
-    return { result, spec, replayTopic: decode.replays?.topic, sinceMs, letGo: this.#keepLetters(result) };
+    return { result, spec, replayTopic: decode.replays?.topic, sinceMs, letGo: this.#keep(result) };
   }
 
-  #keepLetters({ rejects }: StageResult): () => void {
+  #keep({ rejects, keyed }: StageResult): () => void {
+    const { hold } = this.#dependencies;
+    const batches = keyed === undefined ? [] : [keyed.keys, ...(keyed.patches === undefined ? [] : [keyed.patches.rows])];
     let bytes = rejects.reduce((sum, { key, value }) => sum + (key?.length ?? 0) + (value?.length ?? 0), 0);
-    this.#dependencies.holdLetters?.(bytes);
+    bytes += batches.flatMap(({ columns }) => columns).reduce((sum, column) => sum + columnBytes(column), 0);
+    hold?.(bytes);
     return () => {
-      this.#dependencies.holdLetters?.(-bytes);
+      hold?.(-bytes);
       bytes = 0;
     };
   }

@@ -54,6 +54,9 @@ export class KeyedBench {
   readonly rejects: RejectedRecord[] = [];
   /** What each commit did, in order. */
   readonly commits: CommittedBatch[] = [];
+  /** Bytes that batches keep in memory until their commits, and the most there were. */
+  heldBytes = 0;
+  peakHeldBytes = 0;
   readonly #settings: KeyedBenchSettings;
   readonly #components: OpenedComponents;
   readonly #session: Session;
@@ -253,6 +256,10 @@ maintenance: { engine: { threads: 1 } }
       }),
       ...(evolution === undefined ? {} : { evolution }),
       ...(tombstones === undefined ? {} : { tombstones }),
+      hold: (changeBytes) => {
+        this.heldBytes += changeBytes;
+        this.peakHeldBytes = Math.max(this.peakHeldBytes, this.heldBytes);
+      },
       pipeline: 'p',
       ids,
       clock,

@@ -293,6 +293,19 @@ describe('beside what else a table may ask for', () => {
     ]);
   });
 
+  it('keys, and rows that keep columns, count as held in memory until their commit', async () => {
+    const accounts = bench({ format: 'delta', columns, table: ['mode: patch', 'keyColumns: [id]'] });
+    const kind = 'k'.repeat(100_000);
+    await accounts.commit(json({ id: 1, kind, n: 1 }), json({ id: 2, kind, n: 1 }));
+    // Whole rows are in their files.
+    const ofKeys = accounts.peakHeldBytes;
+    expect(ofKeys).toBeGreaterThanOrEqual(16);
+    expect(ofKeys).toBeLessThan(1_000);
+    await accounts.commit(json({ id: 1, kind }), json({ id: 2, kind }));
+    expect(accounts.peakHeldBytes).toBeGreaterThan(200_000);
+    expect(accounts.heldBytes).toBe(0);
+  });
+
   it('a replayed dead letter is the last record of its key', async () => {
     const accounts = bench({ format: 'delta', columns, table: ['keyColumns: [id]', `deleteWhen: "kind = 'gone'"`] });
     await accounts.commit(json({ id: 1, kind: 'a', n: 1 }), json({ id: 2, kind: 'a', n: 2 }));
