@@ -58,6 +58,8 @@ export interface FeedStatus {
   readonly topic: string;
   readonly state: string;
   readonly detail: string | undefined;
+  /** ISO 8601, of a feed that an operator paused. */
+  readonly pausedSince?: string | undefined;
   readonly publishedVersion: number | undefined;
   readonly ordinal: number | undefined;
   readonly lagVersions: number | undefined;

@@ -9,6 +9,7 @@ import type { StoredLetter } from '../ingest/letters/stored-letter.ts';
 import type { Session } from '../session/session.ts';
 import type { MaintenanceKind } from '../table/table.ts';
 import type { FoundLetter, ListLettersOptions } from './commands/letter-commands.ts';
+import type { PipelineFeeds } from './pipeline-feeds.ts';
 import type { ReadRequest } from './read-lines.ts';
 
 /** What a process runs. `all`: everything in one. */
@@ -199,6 +200,8 @@ export interface AppCommands {
   maintain(context: CommandContext, verb: MaintenanceVerb, options: MaintainOptions): Promise<MaintainReport>;
   /** A session for SQL with configuration by key; to be stopped by the caller. Needs no configuration file. */
   openSession(config: Readonly<Record<string, string>>): Session;
+  /** Calls `use` with the feeds of the pipeline. */
+  operateFeeds<T>(context: CommandContext, use: (feeds: PipelineFeeds, signal: AbortSignal) => Promise<T>): Promise<T>;
   audit(request: AuditRequest): Promise<AuditReport>;
   /** Calls `onLetter` in order and waits for it. */
   listLetters(context: CommandContext, options: ListLettersOptions, onLetter: (found: FoundLetter) => Promise<void>): Promise<void>;

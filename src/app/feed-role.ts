@@ -6,6 +6,8 @@ import type { FeedObserver } from '../cdf/feed-observer.ts';
 import type { FeedStatus } from '../cdf/feed-parts.ts';
 import { type FeedSpec, feedIdOf } from '../cdf/feed-spec.ts';
 import type { FeedState } from '../cdf/feed-state.ts';
+import { OperatorActs } from '../cdf/operator-acts.ts';
+import { PositionStore } from '../cdf/position-store.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
 import type { ChangeEncoder } from '../protocol/change-event.ts';
@@ -25,6 +27,9 @@ const idleMs = 120_000;
 
 /** States in which a feed publishes nothing until somebody acts; one that was fenced goes by what the group says. */
 const standstills: readonly FeedState[] = ['gap', 'lost', 'replaced', 'failed'];
+
+/** How soon the process notices that an operator did something to a feed. */
+const actsPollMs = 1_000;
 
 /** Longer than the group takes to tell a member that it was not heard. */
 const takenOverPauseMs = 2_000;
@@ -54,6 +59,7 @@ export class FeedRole {
   readonly #feeds = new Map<string, Feed>();
   readonly #specs: readonly FeedSpec[];
   readonly #ownership: FeedOwnership;
+  readonly #acts: OperatorActs;
 
   constructor(components: Components) {
     this.#components = components;
@@ -65,6 +71,15 @@ export class FeedRole {
       member: `${hostname()}/${process.pid}`,
       feedIds: this.#specs.map(feedIdOf),
       sessionTimeoutMs: feedSessionTimeoutMs,
+    });
+    const { kafka, clock, logger } = components;
+    this.#acts = new OperatorActs({
+      store: new PositionStore({ client: kafka, clock, topic: components.config.positionsTopic }),
+      clock,
+      pollIntervalMs: actsPollMs,
+      onError: (detail) => {
+        logger.debug('acts on feeds not looked for', { detail });
+      },
     });
     this.#pool = new WorkerPool({ size: threads, workerData, idleMs, maxTasksPerThread });
   }
@@ -88,7 +103,11 @@ export class FeedRole {
   /** Runs until `signal` fires; a transaction that has begun is finished first. */
   async run(signal: AbortSignal): Promise<void> {
     try {
-      await Promise.all([this.#superviseGroup(signal), ...this.#specs.map((spec) => this.#superviseFeed(spec, signal))]);
+      await Promise.all([
+        this.#superviseGroup(signal),
+        this.#acts.run(signal),
+        ...this.#specs.map((spec) => this.#superviseFeed(spec, signal)),
+      ]);
     } finally {
       await this.#ownership.close();
       await this.#pool.close();
@@ -127,7 +146,7 @@ export class FeedRole {
     });
   }
 
-  /** A feed that stands still here does so until it goes to another replica; when it comes back it is tried again. */
+  /** A feed that stands still here does so until it goes to another replica or an operator acts on it; then it is tried again. */
   async #superviseFeed(spec: FeedSpec, signal: AbortSignal): Promise<void> {
     const { config, clock, health } = this.#components;
     const standstill = new Standstill({ clock, boundMs: config.server.notReadyAfterMs });
@@ -135,6 +154,7 @@ export class FeedRole {
       impairment: () => standstill.detail,
     });
     while (!signal.aborted) {
+      const acted = this.#acts.next(feedIdOf(spec));
       await supervisePart(this.#components, {
         run: (runSignal) => this.#runWhileHeld(spec, { reporter, standstill }, runSignal),
         signal,
@@ -142,10 +162,11 @@ export class FeedRole {
         labels: { table: spec.table, topic: spec.topic },
         says: { restarts: 'feed stopped and starts again', standsStill: 'feed stands still until somebody acts' },
       });
-      await this.#untilElsewhere(spec, signal);
+      await this.#untilElsewhere(spec, AbortSignal.any([signal, acted]));
     }
   }
 
+  /** Until it is another replica's, or the signal fires. */
   async #untilElsewhere(spec: FeedSpec, signal: AbortSignal): Promise<void> {
     while (!signal.aborted && this.#ownership.held(feedIdOf(spec)) !== undefined) await this.#ownership.changed(signal);
   }
@@ -163,11 +184,13 @@ export class FeedRole {
         await this.#ownership.changed(signal);
         continue;
       }
-      const runSignal = AbortSignal.any([signal, held]);
+      // Before the feed is opened, which finds out what was done until then.
+      const acted = this.#acts.next(feedId);
+      const runSignal = AbortSignal.any([signal, held, acted]);
       try {
         await this.#runFeed(spec, this.#observer(spec, telling.reporter, telling.standstill), runSignal);
       } catch (error) {
-        if (!held.aborted && !isServiceError(error, 'fenced')) throw error;
+        if (!held.aborted && !acted.aborted && !isServiceError(error, 'fenced')) throw error;
         // The group decides who publishes: when it says that the feed is still this process's, it takes it back.
         logger.info('feed was taken over', { table: spec.table, topic: spec.topic, err: error });
         await clock.sleep(takenOverPauseMs, runSignal).catch(() => undefined);
@@ -223,7 +246,7 @@ export class FeedRole {
         observer.state(state);
         const failed = standstills.includes(state);
         if (failed) reporter.report('failed', `feed is in state ${state}`);
-        else reporter.report(state === 'opening' ? 'starting' : 'running');
+        else reporter.report(state === 'opening' ? 'starting' : 'running', state === 'paused' ? 'paused by an operator' : undefined);
       },
     };
   }

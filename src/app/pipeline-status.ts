@@ -60,6 +60,7 @@ function feedStatus(feed: RunningFeedStatus): FeedStatus {
     topic: feed.topic,
     state: feed.state,
     detail: feed.error === undefined ? undefined : describeFailure(feed.error),
+    ...(feed.pausedSince === undefined ? {} : { pausedSince: feed.pausedSince }),
     publishedVersion: feed.position?.version,
     ordinal: feed.position?.ordinal,
     lagVersions: feed.lagVersions,

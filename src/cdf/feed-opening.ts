@@ -15,12 +15,17 @@ import type { TableTailer } from './table-tailer.ts';
 /** Where a feed stands when it is opened. */
 export type Standing =
   | { readonly kind: 'known'; readonly position: FeedPosition }
+  /** An operator said that nothing is to be published. */
+  | { readonly kind: 'paused'; readonly position: FeedPosition | undefined; readonly since: string }
   /** Nothing was ever published. */
   | { readonly kind: 'new' }
   /** The position is gone; `found` is where the topic's records say it was, if they tell for certain. */
   | { readonly kind: 'lost'; readonly found: FeedPosition | undefined; readonly error: ServiceError }
   /** The position is of a topic that does not exist any more. */
   | { readonly kind: 'replaced'; readonly position: FeedPosition; readonly error: ServiceError };
+
+/** Where a feed stands that is to be published. */
+export type OpenStanding = Exclude<Standing, { readonly kind: 'paused' }>;
 
 const standstillCodes: readonly string[] = ['FEED_POSITION_LOST', 'FEED_TOPIC_REPLACED'];
 const topicChangeCodes: readonly string[] = ['KAFKA_DESTINATION_REPLACED', 'KAFKA_DESTINATION_NOT_FOUND', 'KAFKA_TOPIC_NOT_FOUND'];
@@ -63,10 +68,11 @@ export class FeedOpening {
   async open(signal: AbortSignal): Promise<Standing> {
     const { admin } = this.#options.client;
     this.#positionsTopicId = await ensurePositionsTopic(admin, this.#options.spec);
-    const stored = await this.#options.publisher.open(this.#positionsTopicId, signal);
+    const { stored, pausedSince } = await this.#options.publisher.open(this.#positionsTopicId, signal);
     const topic = await findTopic(admin, this.#options.spec.topic);
     const latest = await this.#options.tailer.latest(signal);
     this.#options.onLatest(latest.version);
+    if (pausedSince !== undefined) return { kind: 'paused', position: stored?.position, since: pausedSince };
     const standing = await this.#standingOf(stored, topic, signal);
     if (standing.kind !== 'new') {
       const position = standing.kind === 'lost' ? standing.found : standing.position;
@@ -101,7 +107,7 @@ export class FeedOpening {
     await ensurePositionsTopic(admin, this.#options.spec);
   }
 
-  async #standingOf(stored: StoredPosition | undefined, topic: FeedTopic | undefined, signal: AbortSignal): Promise<Standing> {
+  async #standingOf(stored: StoredPosition | undefined, topic: FeedTopic | undefined, signal: AbortSignal): Promise<OpenStanding> {
     const moved = stored?.positionsTopicId !== undefined && stored.positionsTopicId !== this.#positionsTopicId;
     if (stored === undefined || moved) {
       const lost = topic === undefined ? undefined : await this.#lossOf(stored, signal);
@@ -116,7 +122,7 @@ export class FeedOpening {
   }
 
   /** What was published decides whether a missing position, or one that came from another positions topic, is a loss. */
-  async #lossOf(stored: StoredPosition | undefined, signal: AbortSignal): Promise<Standing | undefined> {
+  async #lossOf(stored: StoredPosition | undefined, signal: AbortSignal): Promise<OpenStanding | undefined> {
     const found = await findPublished({ client: this.#options.client, clock: this.#options.clock, spec: this.#options.spec }, signal);
     if (found.kind === 'nothing') return undefined;
     if (stored !== undefined && found.kind === 'found' && covers(stored.position, found.position)) return undefined;

@@ -33,6 +33,8 @@ export interface FeedStatus {
   readonly state: FeedState;
   /** What is published; `undefined` until it was read or when nothing was ever published. */
   readonly position: FeedPosition | undefined;
+  /** ISO 8601; `undefined`: it is not paused. */
+  readonly pausedSince: string | undefined;
   readonly latestVersion: Version | undefined;
   readonly lagVersions: number | undefined;
   /** Why the feed ended, or what it is retrying. */

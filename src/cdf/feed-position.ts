@@ -16,6 +16,14 @@ export interface StoredPosition extends FeedTopicIds {
   readonly position: FeedPosition;
 }
 
+/** What the positions topic holds of a feed. */
+export interface StoredFeed {
+  /** `undefined`: there is none. */
+  readonly stored: StoredPosition | undefined;
+  /** When it was paused, ISO 8601; `undefined`: it is not. */
+  readonly pausedSince: string | undefined;
+}
+
 const noTopicIds: FeedTopicIds = { topicId: undefined, positionsTopicId: undefined };
 
 /** The position as it is stored in the positions topic (docs/spec/change-event.md, "Positions"). */

@@ -3,6 +3,7 @@ import { serviceError } from '../base/errors.ts';
 /** docs/spec/feed-state-machine.md; the table below is that page's table. */
 export type FeedState =
   | 'opening'
+  | 'paused'
   | 'bootstrapping'
   | 'following'
   | 'publishing'
@@ -22,6 +23,8 @@ export type FeedEvent =
   | 'run'
   /** The broker refused the transaction or did not say what became of it, or a topic is not the one it was. */
   | 'rejected'
+  /** An operator paused the feed. */
+  | 'paused'
   /** Versions the feed needs are gone. */
   | 'gap'
   /** The positions topic has no position although the feed's topic was published to. */
@@ -40,10 +43,12 @@ const ends = { fenced: 'fenced', failed: 'failed', stop: 'stopped' } as const;
 
 /** Total: a forgotten cell is a compile error. `undefined` marks what cannot happen. */
 const transitions: Readonly<Record<FeedState, Readonly<Record<FeedEvent, FeedState | undefined>>>> = {
-  opening: cells({ ...placed, gap: 'gap', lost: 'lost', replaced: 'replaced', ...ends }),
+  opening: cells({ ...placed, paused: 'paused', gap: 'gap', lost: 'lost', replaced: 'replaced', ...ends }),
   bootstrapping: cells({ 'at-snapshot': 'bootstrapping', run: 'publishing', rejected: 'opening', gap: 'gap', ...ends }),
   following: cells({ 'at-changes': 'following', run: 'publishing', rejected: 'opening', gap: 'gap', ...ends }),
   publishing: cells({ ...placed, rejected: 'opening', ...ends }),
+  // Whoever resumes it makes it open again.
+  paused: cells({ ...ends }),
   // With the policy `fail` the feed stays here until an operator changes the policy or the feed.
   gap: cells({ ...placed, ...ends }),
   lost: cells({ ...placed, ...ends }),
@@ -59,6 +64,7 @@ function cells(known: Partial<Record<FeedEvent, FeedState>>): Record<FeedEvent, 
     'at-changes': known['at-changes'],
     run: known.run,
     rejected: known.rejected,
+    paused: known.paused,
     gap: known.gap,
     lost: known.lost,
     replaced: known.replaced,

@@ -19,7 +19,10 @@ export interface FeedTopic {
  *
  * @throws ServiceError `FEED_POSITIONS_NOT_COMPACTED` (invalid): a topic that forgets records by age or size forgets positions.
  */
-export async function ensurePositionsTopic(admin: KafkaAdmin, spec: FeedSpec): Promise<string | undefined> {
+export async function ensurePositionsTopic(
+  admin: KafkaAdmin,
+  spec: Pick<FeedSpec, 'positionsTopic' | 'replicationFactor'>,
+): Promise<string | undefined> {
   const { positionsTopic: topic, replicationFactor } = spec;
   await admin.ensureTopics([{ topic, partitions: 1, replicationFactor, config: { 'cleanup.policy': neededPolicy } }]);
   await refuseForgetting(admin, topic);

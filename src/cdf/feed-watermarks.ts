@@ -36,7 +36,7 @@ export class StoredFeedWatermarks implements FeedWatermarks {
     for (const topic of new Set(feeds.map((feed) => feed.positionsTopic))) {
       const positions = await this.#options.openStore(topic).readAll();
       for (const feed of feeds.filter((candidate) => candidate.positionsTopic === topic)) {
-        const position = positions.get(feedIdOf(feed));
+        const position = positions.get(feedIdOf(feed))?.stored?.position;
         const lost = position === undefined && (await this.#wasPublishedTo(feed.topic));
         const version = lost ? toVersion(0) : neededBy(feed, position);
         if (version !== undefined) needed.push(version);

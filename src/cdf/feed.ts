@@ -3,7 +3,7 @@ import { describeError, isServiceError, type ServiceError, serviceError } from '
 import type { FeedPosition } from '../protocol/change-event.ts';
 import { isGap } from '../table/changes-gone.ts';
 import { toVersion, type Version } from '../table/version.ts';
-import { FeedOpening, isStandstill, isTopicChange, type Standing } from './feed-opening.ts';
+import { FeedOpening, isStandstill, isTopicChange, type OpenStanding, type Standing } from './feed-opening.ts';
 import type { FeedParts, FeedStatus } from './feed-parts.ts';
 import { firstNeededVersion, samePosition, versionsBehind } from './feed-position.ts';
 import { encodeSpecOf, type FeedSpec, feedIdOf, rowOrderOf } from './feed-spec.ts';
@@ -11,7 +11,7 @@ import { type FeedEvent, type FeedState, nextFeedState } from './feed-state.ts';
 import { PositionStore } from './position-store.ts';
 import { FeedPublisher } from './publisher.ts';
 import { changesStart, type FeedRun, type Prepared, passedGap, RunPreparer, snapshotStart } from './run-preparer.ts';
-import { TableTailer } from './table-tailer.ts';
+import { earliestReadable, TableTailer } from './table-tailer.ts';
 
 const topicCheckIntervalMs = 30_000;
 const retryPolicy: BackoffPolicy = { initialMs: 200, maxMs: 30_000 };
@@ -31,6 +31,7 @@ export class Feed {
   #state: FeedState = 'opening';
   #position: FeedPosition | undefined;
   #latest: Version | undefined;
+  #pausedSince: string | undefined;
   #error: unknown;
   #ended = false;
   #checkedMs = 0;
@@ -73,9 +74,9 @@ export class Feed {
     return this.status();
   }
 
-  /** Resolves when `untilVersion` is completely published; rejects when the feed ends before. */
+  /** Resolves when `untilVersion` is completely published, or the feed is paused; rejects when the feed ends before. */
   drain(untilVersion: Version): Promise<void> {
-    if (this.#covers(untilVersion)) return Promise.resolve();
+    if (this.#covers(untilVersion) || this.#state === 'paused') return Promise.resolve();
     return new Promise((resolve, reject) => {
       const settle = (error?: Error): void => {
         if (error === undefined) resolve();
@@ -96,6 +97,7 @@ export class Feed {
       topic: this.spec.topic,
       state: this.#state,
       position,
+      pausedSince: this.#pausedSince,
       latestVersion,
       lagVersions: position === undefined || latestVersion === undefined ? undefined : versionsBehind(position, latestVersion),
       error: this.#error,
@@ -106,11 +108,30 @@ export class Feed {
     let rejected: FeedRun | undefined;
     for (;;) {
       const standing = await this.#reopening(signal, () => this.#opening.open(signal));
-      if (rejected !== undefined) this.#resolve(rejected, standing.kind === 'known' ? standing.position : undefined);
+      if (rejected !== undefined) {
+        this.#resolve(rejected, standing.kind === 'known' || standing.kind === 'paused' ? standing.position : undefined);
+      }
+      if (standing.kind === 'paused') return this.#rest(standing, signal);
       const position = await this.#settle(standing, signal);
       await this.#retrying(signal, () => this.#aim(standing.kind === 'known' ? position : undefined, position.tableId));
       this.#step(positionEvent(position));
       rejected = await this.#publishFrom(position, signal);
+    }
+  }
+
+  /** Publishes nothing until the signal fires, and tells how far behind it falls. Only a new start finds out that it may go on. */
+  async #rest({ position, since }: Standing & { readonly kind: 'paused' }, signal: AbortSignal): Promise<never> {
+    this.#position = position;
+    this.#pausedSince = since;
+    this.#step('paused');
+    for (const waiter of this.#waiters) waiter.settle();
+    this.#waiters.clear();
+    for (;;) {
+      const { version } = await this.#retrying(signal, () => this.#tailer.latest(signal));
+      this.#latest = version;
+      if (position !== undefined) this.#parts.observer.lag(versionsBehind(position, version));
+      await this.#retrying(signal, () => this.#tailer.waitPast(version, signal));
+      signal.throwIfAborted();
     }
   }
 
@@ -131,7 +152,7 @@ export class Feed {
   }
 
   /** Where to go on; what is lost or replaced is answered by its policy. */
-  async #settle(standing: Standing, signal: AbortSignal): Promise<FeedPosition> {
+  async #settle(standing: OpenStanding, signal: AbortSignal): Promise<FeedPosition> {
     const { onLostPosition, onTopicReplaced } = this.spec;
     const { observer } = this.#parts;
     const { kind } = standing;
@@ -279,7 +300,7 @@ export class Feed {
     const latest = await this.#tailer.latest(signal);
     const identity = { tableId: latest.tableId, order: rowOrderOf(this.spec) };
     if (start.kind === 'snapshot') return snapshotStart(identity, latest.version);
-    const first = start.kind === 'version' ? start.version : await this.#tailer.earliestReadable(signal);
+    const first = start.kind === 'version' ? start.version : await earliestReadable(this.#parts.table, signal);
     return changesStart(identity, toVersion(first - 1));
   }
 

@@ -4,7 +4,7 @@ import type { Failpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { EncodedRecordBatch, KafkaClient, TransactionalProducer } from '../kafka/client.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
-import type { FeedTopicIds, StoredPosition } from './feed-position.ts';
+import type { FeedTopicIds, StoredFeed } from './feed-position.ts';
 import { type FeedSpec, feedIdOf, transactionalIdOf } from './feed-spec.ts';
 import type { PositionStore } from './position-store.ts';
 
@@ -46,12 +46,12 @@ export class FeedPublisher {
   }
 
   /**
-   * Fences every earlier instance, then reads the last committed position (in this order: the other way round an earlier instance
+   * Fences every earlier instance, then reads what is stored of the feed (in this order: the other way round an earlier instance
    * could still publish after the read). `undefined`: the positions topic has none.
    *
    * @throws ServiceError kinds `fenced`, `unavailable`, `unknown-outcome`; the two latter may be tried again.
    */
-  async open(positionsTopicId: string | undefined, signal?: AbortSignal): Promise<StoredPosition | undefined> {
+  async open(positionsTopicId: string | undefined, signal?: AbortSignal): Promise<StoredFeed> {
     await this.close();
     this.#beganMs = this.#options.clock.monotonicMs();
     this.#producer = await this.#options.client.openTransactional({ transactionalId: this.#transactionalId, transactionTimeoutMs });

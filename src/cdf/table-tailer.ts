@@ -63,28 +63,28 @@ export class TableTailer {
     this.#cached = undefined;
     await last?.held.release?.();
   }
+}
 
-  /**
-   * The oldest version whose changes can be read.
-   *
-   * @throws ServiceError `CDF_GAP` (kind not-found) when there is none.
-   */
-  async earliestReadable(signal?: AbortSignal): Promise<Version> {
-    const history = await this.#table.history({}, signal);
-    const oldest = history.at(-1)?.version ?? 0;
-    const newest = history[0]?.version;
-    // Nothing was ever written: everything is still to come.
-    if (newest === undefined) return (await this.#table.refresh(signal)).version;
-    for (let version = oldest; version <= newest; version++) {
-      try {
-        await (await this.#table.changesOf(toVersion(version), signal)).release?.();
-        return toVersion(version);
-      } catch (error) {
-        if (!isGap(error)) throw error;
-      }
+/**
+ * The oldest version whose changes can be read.
+ *
+ * @throws ServiceError `CDF_GAP` (kind not-found) when there is none.
+ */
+export async function earliestReadable(table: ReadableTable, signal?: AbortSignal): Promise<Version> {
+  const history = await table.history({}, signal);
+  const oldest = history.at(-1)?.version ?? 0;
+  const newest = history[0]?.version;
+  // Nothing was ever written: everything is still to come.
+  if (newest === undefined) return (await table.refresh(signal)).version;
+  for (let version = oldest; version <= newest; version++) {
+    try {
+      await (await table.changesOf(toVersion(version), signal)).release?.();
+      return toVersion(version);
+    } catch (error) {
+      if (!isGap(error)) throw error;
     }
-    throw changesGone(this.#table.name, newest, `no version from ${oldest} to ${newest} has readable changes`, {
-      hint: 'enable the change feed of the table, or start the feed with a snapshot',
-    });
   }
+  throw changesGone(table.name, newest, `no version from ${oldest} to ${newest} has readable changes`, {
+    hint: 'enable the change feed of the table, or start the feed with a snapshot',
+  });
 }

@@ -5,6 +5,7 @@ import { addAuditCommand } from './commands/audit-command.ts';
 import { addChangesCommand } from './commands/changes-command.ts';
 import { addConfigCommand } from './commands/config-command.ts';
 import { addDeadLetterCommands } from './commands/dlq-commands.ts';
+import { addFeedCommands } from './commands/feeds-command.ts';
 import { addFreshnessCommand } from './commands/freshness-command.ts';
 import { addInitCommand } from './commands/init-command.ts';
 import { addMaintainCommand } from './commands/maintain-command.ts';
@@ -86,6 +87,7 @@ function buildProgram(args: readonly string[], environment: CliEnvironment, done
   addSqlCommand(program, add);
   addMaintainCommand(program, add);
   addAuditCommand(program, add);
+  addFeedCommands(program, add);
   addDeadLetterCommands(program, add);
   addConfigCommand(program, add);
   return program;

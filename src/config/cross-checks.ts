@@ -186,9 +186,13 @@ function whyNotShared(one: Config['feeds'][number], other: Config['feeds'][numbe
   if (one.table === other.table) return `both are of table "${one.table}", and nothing tells whose a record is; name another topic`;
   if (one.envelope !== other.envelope) return `their envelopes differ, ${one.envelope} and ${other.envelope}`;
   if (one.envelope === 'after') return 'in envelope after a key has one row, whatever table it is of';
-  if (one.schemas || other.schemas) return 'their schemas would have one name';
+  if ([one, other].some(hasSchemas)) return 'their schemas would have one name';
   const compacted = [one, other].some(({ topicConfig }) => topicConfig['cleanup.policy']?.includes('compact') === true);
   return compacted ? 'it is compacted, and rows of two tables may have one key' : undefined;
+}
+
+function hasSchemas({ schemas, records: { encoding, keyEncoding = encoding } }: Config['feeds'][number]): boolean {
+  return schemas || encoding !== 'json' || keyEncoding !== 'json';
 }
 
 function whereIssues(where: string, schema: StructType, path: ConfigPath): readonly ConfigIssue[] {

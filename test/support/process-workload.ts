@@ -19,6 +19,8 @@ export interface PipelineOptions {
   readonly ingest?: readonly string[] | undefined;
   /** Further settings of the feed, in flow style. */
   readonly feed?: string | undefined;
+  /** Further feeds of the table, by name, with their settings in flow style; the topic of one is `<case>.<name>`. */
+  readonly otherFeeds?: Readonly<Record<string, string>> | undefined;
   readonly brokers?: readonly string[] | undefined;
   readonly redis?: string | undefined;
   readonly partitions?: number | undefined;
@@ -153,11 +155,19 @@ ${(options.ingest ?? []).map((line) => `  ${line}\n`).join('')}  routes: [{ topi
   deadLetters: { topic: ${deadLetterTopic} }
 feeds:
   - { table: events, topic: ${feedTopic}, keyColumns: [id], start: earliest, partitions: 3, pollInterval: 100ms, maxTransactionRows: 700${options.feed === undefined ? '' : `, ${options.feed}`} }
-feedDefaults: { positionsTopic: ${positionsTopic}, sessionTimeout: 3s }
+${otherFeedsText(name, options.otherFeeds)}feedDefaults: { positionsTopic: ${positionsTopic}, sessionTimeout: 3s }
 maintenance: ${options.maintenance ?? '{ enabled: false }'}
 server: { port: 0 }
 logging: { format: json, level: info }
 `;
+}
+
+function otherFeedsText(name: string, feeds: PipelineOptions['otherFeeds'] = {}): string {
+  const lines = Object.entries(feeds).map(
+    ([feed, settings]) =>
+      `  - { table: events, name: ${feed}, topic: ${name}.${feed}, keyColumns: [id], start: earliest, pollInterval: 100ms${settings === '' ? '' : `, ${settings}`} }\n`,
+  );
+  return lines.join('');
 }
 
 /** Whatever it takes apart it puts together again, and a record that lacks a member is missed by the transform in place of the decoder. */

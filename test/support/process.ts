@@ -146,6 +146,7 @@ export interface StatusPage {
     readonly keyed?: unknown;
   }[];
   readonly feeds: readonly {
+    readonly name: string;
     readonly state: string;
     readonly detail: string | null;
     readonly publishedVersion: number | null;

@@ -244,7 +244,7 @@ export class Scenario {
     }
     const spec = this.#world.feedSpec;
     const positions = await new PositionStore({ client: observer, clock: this.#world.clock, topic: spec.positionsTopic }).readAll();
-    const position = positions.get(feedIdOf(spec));
+    const position = positions.get(feedIdOf(spec))?.stored?.position;
     return position !== undefined && firstNeededVersion(position) > snapshot.version;
   }
 

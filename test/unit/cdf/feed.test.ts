@@ -16,7 +16,7 @@ async function expectedTexts(spec: Partial<FeedSpec> = {}): Promise<readonly str
 
 async function positionOf(harness: FeedHarness): Promise<unknown> {
   const store = new PositionStore({ client: harness.reader, clock: harness.clock, topic: feedSpec.positionsTopic });
-  return (await store.readAll()).get('demo/orders/cdf.orders');
+  return (await store.readAll()).get('demo/orders/cdf.orders')?.stored?.position;
 }
 
 describe('Feed', () => {

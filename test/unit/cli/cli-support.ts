@@ -39,6 +39,7 @@ export const emptyApp: AppCommands = {
   openSession: () => {
     throw new ServiceError({ code: 'TEST_NOT_ASKED', kind: 'internal', message: 'this command was not expected' });
   },
+  operateFeeds: notAsked,
   audit: notAsked,
   listLetters: notAsked,
   showLetter: notAsked,

@@ -1,0 +1,210 @@
+import { isServiceError, serviceError } from '../base/errors.ts';
+import { nearestName } from '../base/nearest-name.ts';
+import { FeedOperator, type OperatedFeed } from '../cdf/feed-operator.ts';
+import { versionsBehind } from '../cdf/feed-position.ts';
+import { type FeedReset, planReset, type ResetTarget } from '../cdf/feed-reset.ts';
+import { type FeedSpec, feedIdOf } from '../cdf/feed-spec.ts';
+import type { FeedAct } from '../cdf/position-store.ts';
+import type { FeedSettings } from '../cdf/settings.ts';
+import type { FeedPosition } from '../protocol/change-event.ts';
+import type { ReadableTable, Snapshot } from '../table/table.ts';
+import type { Components } from './components.ts';
+
+export type { FeedReset, ResetTarget, VersionRange } from '../cdf/feed-reset.ts';
+
+/** A feed as its settings and the positions topic have it. */
+export interface FeedSummary {
+  /** `<pipeline>/<table>/<name>`. */
+  readonly id: string;
+  readonly name: string;
+  readonly table: string;
+  /** `undefined`: the settings do not have the feed, only the positions topic does. */
+  readonly topic: string | undefined;
+  /**
+   * `new`: nothing was published yet. `snapshot`: in the middle of one. `changes`: publishes, or has published, the changes after `version`.
+   * `paused`: by an operator. `unlisted`: the settings do not have it.
+   */
+  readonly state: 'new' | 'snapshot' | 'changes' | 'paused' | 'unlisted';
+  /** ISO 8601. */
+  readonly pausedSince: string | undefined;
+  readonly position: FeedPosition | undefined;
+  /** Of the table; `undefined`: it is not there. */
+  readonly latestVersion: number | undefined;
+  readonly lagVersions: number | undefined;
+}
+
+/** What an act on a feed did or, as a dry run, would do. */
+export interface FeedActReport {
+  readonly id: string;
+  readonly act: FeedAct;
+  readonly outcome: 'done' | 'planned' | 'nothing-to-do';
+  /** Only of `reset`. */
+  readonly reset: FeedReset | undefined;
+}
+
+export interface FeedActOptions {
+  /** Says what would be done and does nothing. Default: false. */
+  readonly dryRun?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface PipelineFeedsParts extends Pick<Components, 'config' | 'kafka' | 'clock' | 'ids'> {
+  readonly catalog: { load(name: string, signal?: AbortSignal): Promise<ReadableTable> };
+}
+
+/**
+ * The feeds of a pipeline, for those who operate it. Every act is stored in the positions topic, whether the pipeline runs or not: a process that
+ * publishes the feed obeys within a second or two, and nothing that it does after the act counts.
+ *
+ * A feed is called by its name, by `<table>/<name>`, or by its table where that has one feed.
+ *
+ * @throws ServiceError `FEED_UNKNOWN` (invalid) for what is none, `FEED_RESET_INVALID`, `FEED_LISTED` (invalid), and kind `unavailable` when the
+ * broker does not answer.
+ */
+export class PipelineFeeds {
+  readonly #parts: PipelineFeedsParts;
+  readonly #operator: FeedOperator;
+
+  constructor(parts: PipelineFeedsParts) {
+    this.#parts = parts;
+    this.#operator = new FeedOperator({ client: parts.kafka, clock: parts.clock, ids: parts.ids });
+  }
+
+  /** Those of the settings, then those that only have a position. */
+  async list(signal?: AbortSignal): Promise<readonly FeedSummary[]> {
+    const { positionsTopic, pipeline } = this.#parts.config;
+    const stored = await this.#operator.stored(positionsTopic, signal);
+    const listed = await Promise.all(this.#specs.map((spec) => this.#summary(spec, stored, signal)));
+    const known = new Set(listed.map(({ id }) => id));
+    const others = [...stored.keys()].filter((id) => id.startsWith(`${pipeline}/`) && !known.has(id));
+    return [...listed, ...others.map((id) => unlisted(id, stored.get(id)?.stored?.position, stored.get(id)?.pausedSince))];
+  }
+
+  async describe(feed: string, signal?: AbortSignal): Promise<{ readonly summary: FeedSummary; readonly settings: FeedSettings }> {
+    const spec = this.#specOf(feed);
+    const summary = await this.#summary(spec, await this.#operator.stored(spec.positionsTopic, signal), signal);
+    return { summary, settings: spec };
+  }
+
+  /** Nothing of the feed is published until it is resumed; what it still needs is kept meanwhile. */
+  async pause(feed: string, { dryRun = false, signal }: FeedActOptions = {}): Promise<FeedActReport> {
+    const spec = this.#specOf(feed);
+    const { pausedSince } = await this.#stored(spec, signal);
+    if (pausedSince !== undefined) return report(spec, 'pause', 'nothing-to-do');
+    if (!dryRun) await this.#operator.pause(spec, signal);
+    return report(spec, 'pause', dryRun ? 'planned' : 'done');
+  }
+
+  async resume(feed: string, { dryRun = false, signal }: FeedActOptions = {}): Promise<FeedActReport> {
+    const spec = this.#specOf(feed);
+    const { pausedSince } = await this.#stored(spec, signal);
+    if (pausedSince === undefined) return report(spec, 'resume', 'nothing-to-do');
+    if (!dryRun) await this.#operator.resume(spec, signal);
+    return report(spec, 'resume', dryRun ? 'planned' : 'done');
+  }
+
+  /** The feed goes on somewhere else; what it published stays in its topic. One that is paused stays so. */
+  async reset(feed: string, target: ResetTarget, { dryRun = false, signal }: FeedActOptions = {}): Promise<FeedActReport> {
+    const spec = this.#specOf(feed);
+    const { position } = await this.#stored(spec, signal);
+    const table = await this.#parts.catalog.load(spec.table, signal);
+    const reset = await planReset({ spec, table, target, from: position }, signal);
+    if (!dryRun) await this.#operator.reset(spec, reset.to, signal);
+    return { ...report(spec, 'reset', dryRun ? 'planned' : 'done'), reset };
+  }
+
+  /** Forgets the position of a feed that the settings do not have any more. `feed`: its id. */
+  async drop(feed: string, { dryRun = false, signal }: FeedActOptions = {}): Promise<FeedActReport> {
+    const { pipeline, positionsTopic } = this.#parts.config;
+    const found = (await this.list(signal)).filter(({ id, name, table }) => [id, name, `${table}/${name}`].includes(feed));
+    const [summary] = found;
+    if (summary === undefined || found.length > 1)
+      throw this.#unknown(
+        feed,
+        found.map(({ id }) => id),
+      );
+    if (summary.topic !== undefined) {
+      throw serviceError.invalid('FEED_LISTED', `feed "${summary.id}" is in the settings, and would be lost without its position`, {
+        hint: 'take it out of the settings of all processes first; to begin anew, reset it',
+      });
+    }
+    const { table, name } = summary;
+    const operated: OperatedFeed = { pipeline, table, name, positionsTopic, replicationFactor: undefined };
+    if (!dryRun) await this.#operator.drop(operated, signal);
+    return report(operated, 'drop', dryRun ? 'planned' : 'done');
+  }
+
+  get #specs(): readonly FeedSpec[] {
+    const { feeds, pipeline } = this.#parts.config;
+    return feeds.map((feed) => ({ ...feed, pipeline }));
+  }
+
+  #specOf(feed: string): FeedSpec {
+    const specs = this.#specs;
+    const named = specs.filter((spec) => [feedIdOf(spec), spec.name, `${spec.table}/${spec.name}`].includes(feed));
+    const found = named.length > 0 ? named : specs.filter(({ table }) => table === feed);
+    const [spec] = found;
+    if (spec === undefined || found.length > 1) throw this.#unknown(feed, found.map(feedIdOf));
+    return spec;
+  }
+
+  #unknown(feed: string, several: readonly string[]): Error {
+    if (several.length > 1)
+      return serviceError.invalid('FEED_UNKNOWN', `"${feed}" are several feeds: ${several.join(', ')}`, { hint: 'name one of them' });
+    const names = this.#specs.map(({ name }) => name);
+    const nearest = nearestName(feed, names);
+    const hint = nearest === undefined ? `there are ${names.join(', ')}` : `did you mean "${nearest}"?`;
+    return serviceError.invalid('FEED_UNKNOWN', `no feed is called "${feed}"`, {
+      hint: names.length === 0 ? 'the settings have none' : hint,
+    });
+  }
+
+  async #stored(
+    spec: FeedSpec,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly position: FeedPosition | undefined; readonly pausedSince: string | undefined }> {
+    const stored = (await this.#operator.stored(spec.positionsTopic, signal)).get(feedIdOf(spec));
+    return { position: stored?.stored?.position, pausedSince: stored?.pausedSince };
+  }
+
+  async #summary(
+    spec: FeedSpec,
+    stored: Awaited<ReturnType<FeedOperator['stored']>>,
+    signal: AbortSignal | undefined,
+  ): Promise<FeedSummary> {
+    const id = feedIdOf(spec);
+    const position = stored.get(id)?.stored?.position;
+    const pausedSince = stored.get(id)?.pausedSince;
+    const latestVersion = (await this.#newest(spec.table, signal))?.version;
+    const going = position === undefined ? 'new' : position.snapshot && !position.complete ? 'snapshot' : 'changes';
+    return {
+      id,
+      name: spec.name,
+      table: spec.table,
+      topic: spec.topic,
+      state: pausedSince === undefined ? going : 'paused',
+      pausedSince,
+      position,
+      latestVersion,
+      lagVersions: position === undefined || latestVersion === undefined ? undefined : versionsBehind(position, latestVersion),
+    };
+  }
+
+  async #newest(table: string, signal: AbortSignal | undefined): Promise<Snapshot | undefined> {
+    try {
+      return await (await this.#parts.catalog.load(table, signal)).refresh(signal);
+    } catch (error) {
+      if (isServiceError(error, 'not-found', 'discontinuity')) return undefined;
+      throw error;
+    }
+  }
+}
+
+function report(feed: Pick<FeedSpec, 'pipeline' | 'table' | 'name'>, act: FeedAct, outcome: FeedActReport['outcome']): FeedActReport {
+  return { id: feedIdOf(feed), act, outcome, reset: undefined };
+}
+
+function unlisted(id: string, position: FeedPosition | undefined, pausedSince: string | undefined): FeedSummary {
+  const [, table = '', name = ''] = id.split('/');
+  return { id, name, table, topic: undefined, state: 'unlisted', pausedSince, position, latestVersion: undefined, lagVersions: undefined };
+}

@@ -1,0 +1,95 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { consume, foldFeed, header, type Received } from '../support/checks-feed.ts';
+import { eventually, type ProductProcess, runProduct } from '../support/process.ts';
+import { untilThrough } from '../support/process-drain.ts';
+import { type PipelineCase, Produced, pipelineCase } from '../support/process-workload.ts';
+import { bothFormats, productBench } from '../support/product-bench.ts';
+
+/* Several feeds of a table, and what operators do to them while processes are killed. */
+
+describe('feeds are operated', () => {
+  const { dir, workload, serve } = productBench('feed-acts');
+  const feedOf = async (one: ProductProcess, name: string) => (await one.status()).feeds.find((feed) => feed.name === name);
+  const stateOf = async (one: ProductProcess, name: string): Promise<string | undefined> => (await feedOf(one, name))?.state;
+  const read = (topic: string, count: number): Promise<readonly Received[]> =>
+    consume(workload.kafka, [topic], (received) => received.length >= count);
+  const feeds = async (pipeline: PipelineCase, ...args: readonly string[]): Promise<string> => {
+    const { code, stdout, log } = await runProduct({ config: pipeline.config, args: ['feeds', ...args] });
+    expect(code, log).toBe(0);
+    return stdout;
+  };
+
+  it.each(bothFormats)(
+    'X01: of %s several feeds, one of them added while the others run, are exact under kills, each row of a condition once',
+    async (_, { label, iceberg }) => {
+      const pipeline = pipelineCase(dir, `several-${label}`, {
+        iceberg,
+        otherFeeds: { even: 'where: "id % 2 = 0 AND kind = \'blue\'", select: [id, kind]' },
+      });
+      const before = join(dir, pipeline.name, 'before.yaml');
+      writeFileSync(before, readFileSync(pipeline.config, 'utf8').replace(/^ {2}- \{ table: events, name: even.*\n/m, ''));
+      const produced = new Produced();
+      await workload.createTopic(pipeline);
+      await workload.produce(pipeline, produced, 600);
+      const first = serve({ config: before });
+      await untilThrough(first, pipeline, produced);
+      const second = serve(pipeline, { env: { FAILPOINT: 'within-transaction:kill:2' } });
+      await workload.produce(pipeline, produced, 600);
+      // Only the process that knows the new feed publishes it.
+      expect((await second.exited()).signal).toBe('SIGKILL');
+      const third = serve(pipeline);
+      await workload.produce(pipeline, produced, 300);
+      await eventually('the new feed follows', async () => (await stateOf(third, 'even')) === 'following');
+      await first.kill();
+      await workload.produce(pipeline, produced, 300);
+      await untilThrough(third, pipeline, produced);
+      expect((await third.terminate()).code, third.log).toBe(0);
+      const whole = foldFeed(await read(pipeline.feedTopic, produced.rowCount));
+      expect([whole.findings, whole.rows.length]).toEqual([[], produced.rowCount]);
+      const matching = await read(`${pipeline.name}.even`, 0);
+      const ids = matching.map(({ value }) => (JSON.parse(String(value)) as { readonly after: { readonly id: number } }).after.id);
+      const expected = Array.from({ length: produced.count }, (__, id) => id).filter((id) => id % 6 === 0 && id % 97 !== 0);
+      expect(ids.toSorted((left, right) => left - right)).toEqual(expected);
+    },
+  );
+
+  it('X01: pause holds through kills and starts, and a reset is not written over by the publisher', async () => {
+    const pipeline = pipelineCase(dir, 'paused', {});
+    const produced = new Produced();
+    await workload.createTopic(pipeline);
+    await workload.produce(pipeline, produced, 300);
+    const name = pipeline.feedTopic;
+    const first = serve(pipeline);
+    await untilThrough(first, pipeline, produced);
+    expect(await feeds(pipeline, 'pause', name)).toContain(': done');
+    await eventually('it is paused', async () => (await stateOf(first, name)) === 'paused');
+    expect((await first.probe('/readyz')).status).toBe(200);
+    const paused = (await feedOf(first, name))?.publishedVersion ?? -1;
+    await workload.produce(pipeline, produced, 200);
+    await eventually('it falls behind', async () => ((await feedOf(first, name))?.lagVersions ?? 0) > 0);
+    await first.kill();
+    const second = serve(pipeline);
+    await eventually('it still is', async () => (await stateOf(second, name)) === 'paused');
+    expect(await feeds(pipeline, 'list')).toMatch(/ paused /);
+    // All of it once more, and the rest for the first time.
+    expect(await feeds(pipeline, 'reset', name, '--to', 'earliest', '--yes')).toContain('published again: versions');
+    expect(await stateOf(second, name)).toBe('paused');
+    expect(await feeds(pipeline, 'resume', name)).toContain(': done');
+    await untilThrough(second, pipeline, produced);
+    // At rest it has no transaction that would be fenced: it looks.
+    expect(await feeds(pipeline, 'reset', name, '--to', 'earliest', '--yes')).toContain(': done');
+    const versions = new Map<number, number>();
+    const received = await read(name, produced.rowCount * 2 + 296);
+    for (const message of received) {
+      const version = Number(header(message, 'version'));
+      const place = version * 100_000 + Number(header(message, 'ordinal'));
+      versions.set(place, (versions.get(place) ?? 0) + 1);
+    }
+    expect((await second.terminate()).code, second.log).toBe(0);
+    const times = [...versions].map(([place, count]) => [Math.floor(place / 100_000) <= paused, count].join());
+    expect(new Set(times)).toEqual(new Set(['true,3', 'false,2']));
+    expect(versions.size).toBe(produced.rowCount);
+  });
+});
