@@ -14,6 +14,11 @@ const topic = 'upserts';
 const eventsPerKey = 5;
 const flushSeconds = 5;
 const batchRows = 200_000;
+/** By format: what a run is called, and what is said of its table beside the rest. */
+const kinds = {
+  delta: { delta: {}, 'delta derived': { changeImages: 'derived' } },
+  iceberg: { iceberg: {} },
+};
 
 export async function runWu(context) {
   const { events, runs } = context.options;
@@ -24,9 +29,11 @@ export async function runWu(context) {
   const results = {};
   for (let at = 1; at <= runs; at += 1) {
     for (const format of context.options.formats) {
-      const result = await ourRun(context, { ...run, format });
-      context.emit({ workload: 'wu', contender: `tidewater ${format}`, run: at, ...context.options.ingest, ...result });
-      (results[`tidewater ${format}`] ??= []).push(result);
+      for (const [name, more] of Object.entries(kinds[format])) {
+        const result = await ourRun(context, { ...run, format, more });
+        context.emit({ workload: 'wu', contender: `tidewater ${name}`, run: at, ...context.options.ingest, ...result });
+        (results[`tidewater ${name}`] ??= []).push(result);
+      }
     }
     const python = context.peer();
     if (python === undefined) continue;
@@ -37,11 +44,11 @@ export async function runWu(context) {
   reportUpserts(context, 'wu', results);
 }
 
-async function ourRun(context, { brokers, brokerPid, events, expected, format }) {
+async function ourRun(context, { brokers, brokerPid, events, expected, format, more }) {
   const dir = context.freshDir('wu');
   const ingest = { maxBatchAge: `${flushSeconds}s`, maxBatchRows: batchRows, workers: context.options.workers, ...context.options.ingest };
   await context.quiet();
-  const { process, table, metrics } = await startTidewater({ dir, brokers, brokerPid, topic, format, ingest, columns: upsertColumns, table: upsertTable });
+  const { process, table, metrics } = await startTidewater({ dir, brokers, brokerPid, topic, format, ingest, columns: upsertColumns, table: { ...upsertTable, ...more } });
   const watch = new ProgressWatch(table, { format });
   const tables = new OrdersTables(dir, format);
   try {

@@ -38,7 +38,13 @@ export interface OpenedTables extends Pick<Components, 'catalog' | 'tables'> {
 export function openTables(parts: OpenTablesParts): OpenedTables {
   const { config, openStore, clock, random, ids, failpoint } = parts;
   const drivers = formatDrivers(
-    { ...parts, version: productVersion, compression: config.commit.compression, staysWithTable: true },
+    {
+      ...parts,
+      version: productVersion,
+      compression: config.commit.compression,
+      staysWithTable: true,
+      scratchDirectory: join(config.maintenance.engine.temporaryDirectory ?? tmpdir(), 'tidewater-changes'),
+    },
     {
       iceberg: {
         allowedLocations: config.maintenance.allowedLocations,
@@ -47,7 +53,6 @@ export function openTables(parts: OpenTablesParts): OpenedTables {
         ),
         // Whoever writes metadata must not choose what is published: what is read is below the table's directory and the allowed ones.
         confinedTo: [],
-        scratchDirectory: join(config.maintenance.engine.temporaryDirectory ?? tmpdir(), 'tidewater-changes'),
       },
     },
   );

@@ -3,6 +3,7 @@ import type { ColumnSettings } from '../ingest/column-settings.ts';
 import { type DeleteWhen, type KeyedSettings, keyTypes } from '../ingest/keyed/deleted-keys.ts';
 import type { RouteSettings } from '../ingest/settings.ts';
 import type { OnTruncate } from '../protocol/sealed-batch.ts';
+import type { ChangeImages } from '../table/keyed.ts';
 
 /** What a table has one row for each of, as far as its own settings say. */
 export interface KeyedTableSettings {
@@ -18,6 +19,7 @@ export interface KeyedTableSettings {
   readonly onTruncate: OnTruncate;
   /** Deleted keys are remembered so long, in the table of that name. `undefined`: they are not. */
   readonly tombstones: { readonly retentionMs: number; readonly table: string } | undefined;
+  readonly changeImages: ChangeImages;
 }
 
 type Report = (path: readonly (string | number)[], message: string) => void;
@@ -34,13 +36,14 @@ export function keyedTableSettings(
     readonly name: string;
     readonly tombstoneRetention?: number | undefined;
     readonly tombstoneTable?: string | undefined;
+    readonly changeImages?: ChangeImages | undefined;
     readonly identifierColumns: readonly string[];
     readonly evolve: { readonly relaxRequired: boolean };
     readonly columns: readonly ColumnSettings[];
   },
   report: Report,
 ): KeyedTableSettings | undefined {
-  const { mode, keyColumns, orderBy, deleteWhen, onRepeatedKeys, onTruncate, tombstoneRetention, tombstoneTable } = raw;
+  const { mode, keyColumns, orderBy, deleteWhen, onRepeatedKeys, onTruncate, tombstoneRetention, tombstoneTable, changeImages } = raw;
   if (mode === 'append') {
     if (tombstoneRetention !== undefined) report(['tombstoneRetention'], 'is only for tables of mode upsert');
     if (tombstoneTable !== undefined) report(['tombstoneTable'], 'is only for tables of mode upsert');
@@ -49,6 +52,7 @@ export function keyedTableSettings(
     if (deleteWhen !== undefined) report(['deleteWhen'], 'is only for tables of mode upsert');
     if (onRepeatedKeys !== undefined) report(['onRepeatedKeys'], 'is only for tables of mode upsert');
     if (onTruncate !== undefined) report(['onTruncate'], 'is only for tables of mode upsert');
+    if (changeImages !== undefined) report(['changeImages'], 'is only for tables of mode upsert');
     return undefined;
   }
   if (keyColumns.length === 0) report(['mode'], `${mode} needs the columns that make up the key: keyColumns`);
@@ -70,6 +74,7 @@ export function keyedTableSettings(
     onTruncate: onTruncate ?? 'reject',
     tombstones:
       tombstoneRetention === undefined ? undefined : { retentionMs: tombstoneRetention, table: tombstoneTable ?? `${raw.name}__deletes` },
+    changeImages: changeImages ?? 'stored',
   };
 }
 

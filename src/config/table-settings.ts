@@ -6,6 +6,7 @@ import { letterColumns } from '../ingest/letters/letter-members.ts';
 import type { ColumnSource } from '../protocol/sealed-batch.ts';
 import type { EvolutionPolicy } from '../protocol/table-needs.ts';
 import { defaultTableFormat, type TableFormat, tableFormatNames, traitsOf } from '../table/formats.ts';
+import type { ChangeImages } from '../table/keyed.ts';
 import type { PartitionFieldDefinition } from '../table/partitioning/transform.ts';
 import type { WriteOrderKey } from '../table/partitioning/write-order.ts';
 import type { TableDefinition } from '../table/table.ts';
@@ -192,6 +193,10 @@ const table: z.ZodType<TableSettings> = z
       pattern: /^[a-zA-Z0-9_][a-zA-Z0-9._-]*$/,
       patternHint: 'is no table name (letters, digits, dots, underscores and hyphens)',
     }).optional(),
+    changeImages: choiceField(['stored', 'derived'], {
+      description:
+        'How a table of mode `upsert` tells what changed rows were before. `stored` (default): rows before and after are written a second time, for whoever reads changes. `derived`: nothing is, and commits take less; feeds tell updates by the key, other readers of changes see a delete and an insert. Only for Delta.',
+    }).optional(),
     unknownMembers: choiceField(['ignore', 'reject'], {
       description: 'A member of the JSON value that no column takes: `ignore` it, or `reject` the record to the dead letters.',
       default: 'ignore',
@@ -270,10 +275,11 @@ function checkFormatSettings(
     readonly partitioning: readonly PartitionFieldDefinition[];
     readonly identifierColumns: readonly string[];
     readonly sortBy: readonly WriteOrderKey[];
+    readonly changeImages?: ChangeImages | undefined;
   },
   report: Report,
 ): void {
-  for (const key of ['catalog', 'identifier', 'partitioning', 'identifierColumns', 'sortBy', 'twinOf'] as const) {
+  for (const key of ['catalog', 'identifier', 'partitioning', 'identifierColumns', 'sortBy', 'twinOf', 'changeImages'] as const) {
     const formats = tableFormatNames.filter((format) => traitsOf[format].settings.includes(key));
     const isSet = raw[key] !== undefined && raw[key].length > 0;
     if (isSet && !formats.includes(raw.format)) report([key], `is only for tables of format ${formats.join(', ')}`);

@@ -10,7 +10,7 @@ import { keepLastRows } from '../rows/keyed/keep-last-rows.ts';
 import { repeatedKeys } from '../rows/keyed/repeated-keys.ts';
 import { upsertRows } from '../rows/keyed/upsert-rows.ts';
 import type { OpenObjectStore } from '../storage/object-store.ts';
-import type { SnapshotRows, VersionChanges } from '../table/changes.ts';
+import type { HeldChanges, SnapshotRows } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
 import type { CommitTried } from '../table/commit-driver.ts';
 import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
@@ -94,6 +94,8 @@ export interface DeltaTableParts {
   readonly cleansUpLog?: boolean | undefined;
   readonly failpoint?: Failpoint | undefined;
   readonly commitTried?: CommitTried | undefined;
+  /** Local directory for changes that are computed for the feed; without it they are refused. */
+  readonly scratchDirectory?: string | undefined;
 }
 
 /** A Delta Lake table behind the neutral contract. */
@@ -118,7 +120,7 @@ export class DeltaTable implements QueryableTable {
     this.#queryable = parts.engine !== undefined;
     this.#committer = new DeltaCommitter({ log: parts.log, clock: parts.clock, engineInfo: parts.engineInfo });
     this.#context = contextOf(parts, this.#committer, (version, change) => this.#afterRowCommit(version, change));
-    this.#changes = new ChangeReader(this.#context);
+    this.#changes = new ChangeReader(this.#context, parts.scratchDirectory);
     this.leader = new DeltaLeader(this.#context);
   }
 
@@ -197,7 +199,7 @@ export class DeltaTable implements QueryableTable {
     return tableObjects(this.#context, asDeltaSnapshot(snapshot), signal);
   }
 
-  async changesOf(version: Version, signal?: AbortSignal): Promise<VersionChanges> {
+  async changesOf(version: Version, signal?: AbortSignal): Promise<HeldChanges> {
     return this.#proven(await this.#changes.changesOf(version, signal), signal);
   }
 
@@ -274,9 +276,8 @@ export class DeltaTable implements QueryableTable {
   }
 
   async health({ compaction }: HealthRequest, signal?: AbortSignal): Promise<TableHealth> {
-    const snapshot = await this.#parts.log.refresh(signal);
     const { store } = this.#parts.log;
-    return tableHealth(snapshot, {
+    return tableHealth(await this.#parts.log.refresh(signal), {
       compaction: { ...compaction, deletionVectors: this.#rewritesVectors },
       newestCheckpoint: await readCheckpointHint(store, signal),
       lastVacuumMs: await lastVacuumAt(store, signal),
@@ -319,9 +320,14 @@ export class DeltaTable implements QueryableTable {
   }
 
   /** What was read by the number of a version is of this table only if it still is this table. */
-  async #proven<Read>(read: Read, signal: AbortSignal | undefined): Promise<Read> {
-    await this.#parts.log.prove(signal);
-    return read;
+  async #proven(read: HeldChanges, signal: AbortSignal | undefined): Promise<HeldChanges> {
+    try {
+      await this.#parts.log.prove(signal);
+      return read;
+    } catch (error) {
+      await read.release?.();
+      throw error;
+    }
   }
 
   /** Whether compaction goes through the engine, which reads files without their deleted rows. */

@@ -41,6 +41,8 @@ export interface DeltaTablesParts {
   readonly cleansUpLog?: boolean | undefined;
   readonly failpoint?: Failpoint | undefined;
   readonly commitTried?: CommitTried | undefined;
+  /** See `DeltaTableParts`. */
+  readonly scratchDirectory?: string | undefined;
   /** Directories that tables may refer to beside their own. Default: none, and such files are refused (`FILE_OUTSIDE_TABLE`). */
   readonly allowedLocations?: readonly string[] | undefined;
   /** What the clones that were made refer to. Default: of this driver. */

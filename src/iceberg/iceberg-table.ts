@@ -8,6 +8,7 @@ import type { StorageSettings } from '../base/storage-settings.ts';
 import { unsupportedFeature } from '../base/unsupported-feature.ts';
 import type { OpenEngine } from '../engine/engine.ts';
 import { engineNotAvailable } from '../engine/engine-not-available.ts';
+import { ScratchFiles } from '../rows/files/scratch-files.ts';
 import { keepLastRows } from '../rows/keyed/keep-last-rows.ts';
 import { repeatedKeys } from '../rows/keyed/repeated-keys.ts';
 import { upsertRows } from '../rows/keyed/upsert-rows.ts';
@@ -50,7 +51,6 @@ import { icebergProcedures } from './operations/procedures/iceberg-procedures.ts
 import type { ChangeSource } from './pipeline/change-source.ts';
 import { compact } from './pipeline/compact.ts';
 import { planCompaction } from './pipeline/plan-compaction.ts';
-import { ScratchFiles } from './pipeline/scratch-files.ts';
 import { icebergHealth } from './pipeline/table-health.ts';
 import { findAppend, tryAppend } from './pipeline/try-append.ts';
 import { removeOrphans, upkeep } from './pipeline/upkeep.ts';

@@ -1,7 +1,7 @@
 export type TableFormat = 'delta' | 'iceberg';
 
 /** What a table's configuration has for some formats only. */
-type FormatSetting = 'catalog' | 'identifier' | 'partitioning' | 'identifierColumns' | 'sortBy' | 'twinOf';
+type FormatSetting = 'catalog' | 'identifier' | 'partitioning' | 'identifierColumns' | 'sortBy' | 'twinOf' | 'changeImages';
 
 /** What has to be known of a format before a table of it is open; open tables have `capabilities`. A further format has a row below. */
 interface FormatTraits {
@@ -45,7 +45,7 @@ export const traitsOf: Readonly<Record<TableFormat, FormatTraits>> = {
   delta: {
     title: 'Delta Lake',
     streamSink: 'DeltaSink',
-    settings: [],
+    settings: ['changeImages'],
     leadsTwins: true,
     loadedByName: false,
     partitionTransforms: false,

@@ -9,6 +9,12 @@ import type { FileScan } from './scan.ts';
 /** Says of a table by which columns its rows were found to be told apart, as a list in JSON; an ingest keeps them so. */
 export const keyedByProperty = 'tidewater.keyed-by';
 
+/** Says how a keyed table tells what its rows were before they changed: see `ChangeImages`. */
+export const changeImagesProperty = 'tidewater.change-images';
+
+/** Changed rows are `stored` a second time for whoever reads changes, or `derived` from the files that came and went. */
+export type ChangeImages = 'stored' | 'derived';
+
 interface KeyedDefinition {
   readonly properties: Readonly<Record<string, string>>;
   readonly schema: StructType;
@@ -23,6 +29,12 @@ export function keyColumnsOf({ properties, schema }: KeyedDefinition): readonly 
   const named: unknown = text === undefined ? [] : parsed(text);
   const columns = Array.isArray(named) ? named.filter((name): name is string => typeof name === 'string') : [];
   return columns.every((name) => fieldOf(schema, name) !== undefined) ? columns : [];
+}
+
+/** The columns by which the changes of a version without stored images are paired; none: they are not. */
+export function derivedImageKeys(table: KeyedDefinition): readonly string[] {
+  const derived: ChangeImages = 'derived';
+  return table.properties[changeImagesProperty] === derived ? keyColumnsOf(table) : [];
 }
 
 /** Others may have put anything there. */

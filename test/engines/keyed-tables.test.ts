@@ -5,6 +5,7 @@ import { KeyedBench } from '../support/keyed-bench.ts';
 import { removeDirectory, temporaryDirectory } from '../support/servers.ts';
 import { obtainEngines } from './engines.ts';
 import { type CanonicalRow, Oracle, sortedLines } from './oracle.ts';
+import { canonicalRow } from './support/canonical-rows.ts';
 import { enginesMissing } from './support/engine-bench.ts';
 import { linesOf } from './support/iceberg-bench.ts';
 
@@ -21,8 +22,8 @@ const carriedAt = 4;
 const eager = { targetFileBytes: 1 << 20, minInputFiles: 2, maxGroups: 4 };
 
 const ofIceberg = [
-  ['position deletes', '{}'],
-  ['deletion vectors', '{ format-version: "3" }'],
+  ['position deletes', 'properties: {}'],
+  ['deletion vectors', 'properties: { format-version: "3" }'],
 ] as const;
 const compactions = {
   delta: 'OPTIMIZE $accounts',
@@ -45,14 +46,14 @@ describe.skipIf(enginesMissing)(`a table with one row for each key, SEED=${seed}
   /** Expects `seen` of the table's path to see the fold. */
   async function expectFold(
     format: 'delta' | 'iceberg',
-    properties: string,
-    seen: (path: string) => Promise<readonly (readonly [engine: string, rows: readonly string[]])[]>,
+    how: string,
+    seen: (path: string, bench: KeyedBench) => Promise<readonly (readonly [engine: string, rows: readonly string[]])[]>,
   ): Promise<void> {
     made += 1;
     const bench = new KeyedBench({
       ...{ format, directory: join(directory, String(made)) },
       columns: ['{ name: id, type: long, nullable: false }', '{ name: kind, type: string }', '{ name: n, type: integer }'],
-      table: ['keyColumns: [id]', `deleteWhen: "kind = 'gone'"`, 'partitionBy: [kind]', `properties: ${properties}`],
+      table: ['keyColumns: [id]', `deleteWhen: "kind = 'gone'"`, 'partitionBy: [kind]', how],
     });
     const random = new SeededRandom(seed);
     const below = (most: number): number => Math.floor(random.next() * most);
@@ -74,22 +75,37 @@ describe.skipIf(enginesMissing)(`a table with one row for each key, SEED=${seed}
         if (batch === compactedAt) await bench.sql(compactions[format]);
       }
       const wanted = sortedLines([...rows.values()]);
-      for (const [engine, found] of await seen(bench.path)) expect([engine, ...found]).toEqual([engine, ...wanted]);
+      for (const [engine, found] of await seen(bench.path, bench)) expect([engine, ...found]).toEqual([engine, ...wanted]);
     } finally {
       await bench.close();
     }
   }
 
   it('P04: of Delta, with deletion vectors, is its fold in Spark, DuckDB and delta-rs', async () => {
-    await expectFold('delta', '{}', async (path) => {
+    await expectFold('delta', 'properties: {}', async (path) => {
       const seen: [string, readonly string[]][] = [];
       for (const engine of ['spark', 'duckdb', 'delta-rs'] as const) seen.push([engine, sortedLines(await oracle.rows(engine, path))]);
       return seen;
     });
   });
 
-  it.each(ofIceberg)('P04: of Iceberg, with %s, is its fold in Spark, DuckDB and pyiceberg', async (_, properties) => {
-    await expectFold('iceberg', properties, async (path) => {
+  it.each(['stored', 'derived'])(
+    'P04: of Delta, with %s images, has the same changes for Spark and for a session of ours',
+    async (images) => {
+      await expectFold('delta', `changeImages: ${images}`, async (path, bench) => {
+        const { version } = await (await bench.table()).refresh();
+        for (let at = 1; at <= version; at += 1) {
+          const ours = await bench.sql(`SELECT id, kind, n, _change_type, _commit_version FROM table_changes('$accounts', ${at}, ${at})`);
+          const theirs = await oracle.changes('spark', path, { from: at, to: at });
+          expect([at, ...sortedLines(ours.map((row) => canonicalRow(row)))]).toEqual([at, ...sortedLines(theirs)]);
+        }
+        return [];
+      });
+    },
+  );
+
+  it.each(ofIceberg)('P04: of Iceberg, with %s, is its fold in Spark, DuckDB and pyiceberg', async (_, how) => {
+    await expectFold('iceberg', how, async (path) => {
       const seen: [string, readonly string[]][] = [];
       for (const engine of ['spark', 'duckdb', 'pyiceberg'] as const) {
         const [reading] = await oracle.readIceberg(engine, [{ what: 'rows', path }]);

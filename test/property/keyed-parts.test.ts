@@ -89,7 +89,7 @@ let made = 0;
 describe(`keyed tables whose records are not whole, seed ${propertySeed}`, () => {
   it.each(keyedVariants)(
     'of %s %s keep what an event does not have, and are empty after one that truncates; so is their feed',
-    async (format, _, properties) => {
+    async (format, _, how) => {
       await holds(
         stepsOf(event),
         async (steps) => {
@@ -100,7 +100,7 @@ describe(`keyed tables whose records are not whole, seed ${propertySeed}`, () =>
               '{ name: photo, type: binary }',
               '{ name: n, type: integer }',
             ],
-            table: ['mode: upsert', 'onTruncate: apply', `properties: ${properties}`],
+            table: ['mode: upsert', 'onTruncate: apply', how],
             route: ['value: { envelope: debezium }'],
           });
           const rows = new Map<number, Row>();
@@ -132,7 +132,7 @@ describe(`keyed tables whose records are not whole, seed ${propertySeed}`, () =>
 
   it.each(keyedVariants)(
     'of %s %s change by what a record has alone in mode patch, and so does their feed',
-    async (format, _, properties) => {
+    async (format, _, how) => {
       await holds(
         stepsOf(patch),
         async (steps) => {
@@ -143,7 +143,7 @@ describe(`keyed tables whose records are not whole, seed ${propertySeed}`, () =>
               '{ name: n, type: integer }',
               '{ name: gone, type: boolean }',
             ],
-            table: ['mode: patch', 'deleteWhen: gone', 'partitionBy: [name]', `properties: ${properties}`],
+            table: ['mode: patch', 'deleteWhen: gone', 'partitionBy: [name]', how],
           });
           const rows = new Map<number, Omit<Patch, 'id'> & { readonly n: number | null }>();
           const take = (each: Patch): { readonly value: string } => {

@@ -64,12 +64,12 @@ let made = 0;
 describe(`keyed tables, seed ${propertySeed}`, () => {
   it.each(keyedVariants)(
     'of %s %s equal the fold of their records, and the fold of their feed',
-    async (format, _, properties) => {
+    async (format, _, how) => {
       await holds(
         fc.record({ partitioned: fc.boolean(), steps: fc.array(step, { minLength: 3, maxLength: 8 }) }),
         async ({ partitioned, steps }) => {
           made += 1;
-          const table = ['keyColumns: [id, name]', `deleteWhen: "kind = 'gone'"`, `properties: ${properties}`];
+          const table = ['keyColumns: [id, name]', `deleteWhen: "kind = 'gone'"`, how];
           const columns = [
             '{ name: id, type: long, nullable: false }',
             '{ name: name, type: string, nullable: false }',

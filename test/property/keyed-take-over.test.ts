@@ -35,7 +35,7 @@ let made = 0;
 describe(`tables that are taken over, seed ${propertySeed}`, () => {
   it.each(keyedVariants)(
     'of %s %s have the last row of each key, and so has their feed',
-    async (format, _, properties) => {
+    async (format, _, how) => {
       await holds(
         fc.record({
           inserts: fc.array(fc.array(row, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 3 }),
@@ -50,7 +50,7 @@ describe(`tables that are taken over, seed ${propertySeed}`, () => {
               '{ name: a, type: integer, nullable: false }',
               '{ name: b, type: string, nullable: false }',
             ],
-            table: ['keyColumns: [id]', 'onRepeatedKeys: keep-last', `properties: ${properties}`, ...(ordered ? ['orderBy: [a, b]'] : [])],
+            table: ['keyColumns: [id]', 'onRepeatedKeys: keep-last', how, ...(ordered ? ['orderBy: [a, b]'] : [])],
           });
           try {
             await bench.table();

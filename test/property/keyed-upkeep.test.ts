@@ -20,12 +20,12 @@ afterAll(() => {
 });
 
 let made = 0;
-function benchOf(format: (typeof keyedVariants)[number][0], properties: string): KeyedBench {
+function benchOf(format: (typeof keyedVariants)[number][0], how: string): KeyedBench {
   made += 1;
   return new KeyedBench({
     ...{ format, directory: join(directory, String(made)) },
     columns: ['{ name: id, type: long, nullable: false }', '{ name: n, type: integer }'],
-    table: ['keyColumns: [id]', 'deleteWhen: "n < 0"', `properties: ${properties}`],
+    table: ['keyColumns: [id]', 'deleteWhen: "n < 0"', how],
   });
 }
 
@@ -65,11 +65,11 @@ async function compare(bench: KeyedBench, rows: ReadonlyMap<number, number>): Pr
 describe(`keyed tables and their compaction, seed ${propertySeed}`, () => {
   it.each(keyedVariants)(
     'of %s %s lose no change to a compaction, and no deleted row comes back',
-    async (format, _, properties) => {
+    async (format, _, how) => {
       await holds(
         fc.array(step, { minLength: 4, maxLength: 9 }),
         async (steps) => {
-          const bench = benchOf(format, properties);
+          const bench = benchOf(format, how);
           try {
             const rows = new Map<number, number>();
             for (const each of steps) {
@@ -92,11 +92,11 @@ describe(`keyed tables and their compaction, seed ${propertySeed}`, () => {
 
   it.each([keyedVariants[0], keyedVariants[2], keyedVariants[3]])(
     'of %s %s are read at less than 1.3 times what they hold, however often rows change',
-    async (format, _, properties) => {
+    async (format, _, how) => {
       const [keys, commits, changesOf] = [1_200, 8, 200];
       const rule = { targetFileBytes: 8_000, minInputFiles: 8, maxGroups: 16 };
       const random = new SeededRandom(propertySeed);
-      const bench = benchOf(format, properties);
+      const bench = benchOf(format, how);
       try {
         const rows = new Map<number, number>();
         await follow(

@@ -16,7 +16,7 @@ import { CommitQueue } from '../../src/commit/commit-queue.ts';
 import { TableCommitter } from '../../src/commit/table-committer.ts';
 import { TableEvolution } from '../../src/commit/table-evolution.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import type { Session } from '../../src/index.ts';
+import type { Row, Session } from '../../src/index.ts';
 import type { OutgoingRecord } from '../../src/kafka/client.ts';
 import { encodeRecordBatch } from '../../src/kafka/records/record-batch.ts';
 import type { BatchOutcome } from '../../src/protocol/batch-sink.ts';
@@ -131,6 +131,11 @@ maintenance: { engine: { threads: 1 } }
     return (await this.queue()).submit(this.batch(letters, replayTopic), new AbortController().signal);
   }
 
+  /** The topic goes on behind records that another process has taken. */
+  skip(records: number): void {
+    this.#ends.set('accounts', (this.#ends.get('accounts') ?? 0) + records);
+  }
+
   batch(given: readonly KeyedRecord[], topic = 'accounts'): SealedBatch {
     const records = given.map(({ key, value, headers }) => ({
       ...(key === undefined ? {} : { key: Buffer.from(key) }),
@@ -200,7 +205,7 @@ maintenance: { engine: { threads: 1 } }
   }
 
   /** What another program does to the table: a statement over `$accounts`, or over `$deletes`, what remembers its deleted keys. */
-  async sql(statement: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  async sql(statement: string): Promise<readonly Row[]> {
     const name = (table: string): string =>
       this.#settings.format === 'delta' ? `delta.\`${join(this.#settings.directory, 'db', table)}\`` : `ice.db.${table}`;
     const named = statement.replaceAll('$accounts', name('accounts')).replaceAll('$deletes', name('accounts__deletes'));

@@ -1,6 +1,6 @@
 import { printJson } from '../../base/bigint-json.ts';
 import { type ServiceError, serviceError } from '../../base/errors.ts';
-import { keyColumnsOf, keyedByProperty } from '../../table/keyed.ts';
+import { type ChangeImages, changeImagesProperty, keyColumnsOf, keyedByProperty } from '../../table/keyed.ts';
 import type { Snapshot, Table } from '../../table/table.ts';
 
 const maxTold = 10;
@@ -9,6 +9,7 @@ interface KeysToTake {
   readonly keyColumns: readonly string[];
   readonly orderColumns: readonly string[];
   readonly onRepeatedKeys: 'fail' | 'keep-last';
+  readonly changeImages: ChangeImages;
 }
 
 /**
@@ -19,11 +20,15 @@ interface KeysToTake {
  */
 export async function takeKeys(
   table: Pick<Table, 'name' | 'refresh' | 'repeatedKeys' | 'keepLastRows' | 'operations'>,
-  { keyColumns, orderColumns, onRepeatedKeys }: KeysToTake,
+  { keyColumns, orderColumns, onRepeatedKeys, changeImages }: KeysToTake,
   signal?: AbortSignal,
 ): Promise<bigint> {
   const snapshot = await table.refresh(signal);
-  if (keyColumnsOf(snapshot).toSorted().join('\0') === keyColumns.toSorted().join('\0')) return 0n;
+  const images = imagesToSay(snapshot, changeImages);
+  if (keyColumnsOf(snapshot).toSorted().join('\0') === keyColumns.toSorted().join('\0')) {
+    if (images !== undefined) await table.operations.alter(images, { signal });
+    return 0n;
+  }
   let repeated = await repeatedIn(table, snapshot, keyColumns, signal);
   let deletedRows = 0n;
   if (repeated.length > 0 && onRepeatedKeys === 'keep-last') {
@@ -32,9 +37,23 @@ export async function takeKeys(
     repeated = await repeatedIn(table, await table.refresh(signal), keyColumns, signal);
   }
   if (repeated.length > 0) throw keysRepeated(table.name, keyColumns, repeated);
-  await table.operations.alter({ kind: 'set-properties', properties: { [keyedByProperty]: printJson([...keyColumns]) } }, { signal });
+  if (images?.kind === 'unset-properties') await table.operations.alter(images, { signal });
+  const properties = { [keyedByProperty]: printJson([...keyColumns]), ...(images?.kind === 'set-properties' ? images.properties : {}) };
+  await table.operations.alter({ kind: 'set-properties', properties }, { signal });
   return deletedRows;
 }
+
+/** What makes the table say how its images are; `undefined`: it does. Without a word they are stored. */
+function imagesToSay({ properties }: Pick<Snapshot, 'properties'>, images: ChangeImages): ImagesChange | undefined {
+  const told = properties[changeImagesProperty];
+  if (images === 'stored')
+    return told === undefined ? undefined : { kind: 'unset-properties', keys: [changeImagesProperty], ifExists: true };
+  return told === images ? undefined : { kind: 'set-properties', properties: { [changeImagesProperty]: images } };
+}
+
+type ImagesChange =
+  | { readonly kind: 'set-properties'; readonly properties: Readonly<Record<string, string>> }
+  | { readonly kind: 'unset-properties'; readonly keys: readonly string[]; readonly ifExists: true };
 
 async function repeatedIn(
   table: Pick<Table, 'repeatedKeys'>,
@@ -49,7 +68,7 @@ async function repeatedIn(
 export async function forgetKeys(table: Pick<Table, 'refresh' | 'operations'>, signal?: AbortSignal): Promise<void> {
   const { properties } = await table.refresh(signal);
   if (properties[keyedByProperty] === undefined) return;
-  await table.operations.alter({ kind: 'unset-properties', keys: [keyedByProperty], ifExists: true }, { signal });
+  await table.operations.alter({ kind: 'unset-properties', keys: [keyedByProperty, changeImagesProperty], ifExists: true }, { signal });
 }
 
 function keysRepeated(table: string, keyColumns: readonly string[], repeated: readonly string[]): ServiceError {

@@ -1,8 +1,11 @@
 import { outside } from '../../base/confinement.ts';
 import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { mapBounded } from '../../base/map-bounded.ts';
-import type { ChangeFile, SnapshotRows, VersionChanges, VersionLink } from '../../table/changes.ts';
+import { ScratchFiles } from '../../rows/files/scratch-files.ts';
+import type { ChangeFile, HeldChanges, SnapshotRows, VersionChanges, VersionLink } from '../../table/changes.ts';
 import { changesGone } from '../../table/changes-gone.ts';
+import { derivedImageKeys } from '../../table/keyed.ts';
+import type { ChangeScan } from '../../table/scan.ts';
 import { toVersion, type Version } from '../../table/version.ts';
 import { type AddFile, fileKey, type RemoveFile } from '../actions.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
@@ -11,7 +14,9 @@ import type { OperationContext } from '../operations/operation-context.ts';
 import type { DeltaCommit } from '../replay-state.ts';
 import { checkReadable } from '../table-features.ts';
 import { changeFilesOf, inOrder, liveFile } from './change-files.ts';
+import { scansOf } from './change-scans.ts';
 import { historyGone } from './history-gone.ts';
+import { pairedChanges } from './paired-changes.ts';
 import { storedFiles } from './stored-files.ts';
 
 const headConcurrency = 8;
@@ -22,20 +27,24 @@ const headConcurrency = 8;
  */
 export class ChangeReader {
   readonly #context: OperationContext;
+  readonly #scratch: ScratchFiles;
   #last: { readonly snapshot: DeltaSnapshot; readonly id: string | undefined } | undefined;
 
-  constructor(context: OperationContext) {
+  /** @param directory for changes that are computed; without it they are refused. */
+  constructor(context: OperationContext, directory?: string) {
     this.#context = context;
+    this.#scratch = new ScratchFiles({ directory, ids: context.ids, clock: context.clock });
   }
 
   /**
-   * The changes of exactly one version, files in the order their rows are numbered.
+   * The changes of exactly one version, files in the order their rows are numbered. Of a keyed table that stores no images (`derivedImageKeys`) a version
+   * with rows of both kinds is paired into a file for the reader.
    *
    * @throws ServiceError `CDF_GAP` (not-found) when the version's commit, the history before it or one of the files is gone;
    * `CDF_NOT_ENABLED` (invalid) when the feed is off at that version (the version that turns it on has it on); `CDF_UNSUPPORTED`
    * (unsupported) naming the feature; `TABLE_VERSION_NOT_FOUND` (not-found) beyond the newest version.
    */
-  async changesOf(version: Version, signal?: AbortSignal): Promise<VersionChanges> {
+  async changesOf(version: Version, signal?: AbortSignal): Promise<HeldChanges> {
     const commit = await this.#context.readCommit(version, signal);
     if (commit === undefined) throw await this.#absent(version, signal);
     const link = await this.#linkOf(version, commit.digest ?? '', signal);
@@ -51,8 +60,27 @@ export class ChangeReader {
       changeFilesOf(commit.actions, source, (file) => this.#removedAt(file, version, previous, signal)),
     );
     await this.#requireStored(files, version, signal);
+    const paired = await this.#gapWhenGone(version, () => this.#paired(files, { commit, snapshot, previous }, signal));
     this.#last = { snapshot, id: link.id };
-    return { ...changesAt(snapshot, files), link };
+    return { ...changesAt(snapshot, files), link, ...paired };
+  }
+
+  async #paired(
+    files: readonly ChangeFile[],
+    version: { readonly commit: DeltaCommit; readonly snapshot: DeltaSnapshot; readonly previous: DeltaSnapshot | undefined },
+    signal: AbortSignal | undefined,
+  ): Promise<Pick<HeldChanges, 'files' | 'release'> | undefined> {
+    const { commit, snapshot, previous } = version;
+    const keyColumns = derivedImageKeys(snapshot);
+    const has = (kind: ChangeFile['kind']): boolean => files.some((file) => file.kind === kind);
+    if (keyColumns.length === 0 || !has('delete') || !has('insert')) return undefined;
+    const range = { from: snapshot.version, until: snapshot.version };
+    const before = previous?.version === snapshot.version - 1 ? previous : undefined;
+    const scans: ChangeScan[] = [];
+    for await (const scan of scansOf({ context: this.#context, range, last: snapshot, signal }, { commit, snapshot, previous: before }))
+      scans.push(scan);
+    const engine = await this.#context.engine();
+    return pairedChanges({ engine, scratch: this.#scratch }, { scans, schema: snapshot.schema, keyColumns }, signal);
   }
 
   /**
@@ -124,12 +152,12 @@ export class ChangeReader {
     await mapBounded(files, headConcurrency, requireOne, signal);
   }
 
-  /** A deletion vector whose file is gone is a gap like any other file. */
+  /** A deletion vector whose file is gone is a gap like any other file, and so is a file that goes while it is read. */
   async #gapWhenGone<Result>(version: Version, read: () => Promise<Result>): Promise<Result> {
     try {
       return await read();
     } catch (error) {
-      if (!isServiceError(error) || error.code !== 'DELTA_DELETION_VECTOR_MISSING') throw error;
+      if (!isServiceError(error) || !filesGone.has(error.code)) throw error;
       throw changesGone(this.#context.name, version, error.message, { cause: error });
     }
   }
@@ -143,6 +171,8 @@ export class ChangeReader {
     });
   }
 }
+
+const filesGone: ReadonlySet<string> = new Set(['DELTA_DELETION_VECTOR_MISSING', 'ENGINE_FILE_MISSING']);
 
 function changesAt(snapshot: DeltaSnapshot, files: readonly ChangeFile[]): VersionChanges {
   return {

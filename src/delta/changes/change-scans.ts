@@ -116,7 +116,8 @@ async function* versionsOf(read: Reading, first: DeltaSnapshot): AsyncGenerator<
   }
 }
 
-async function* scansOf(read: Reading, version: ReadVersion): AsyncGenerator<ChangeScan, void, undefined> {
+/** Where the changes of a version are, as rows of the schema that is read. */
+export async function* scansOf(read: Reading, version: ReadVersion): AsyncGenerator<ChangeScan, void, undefined> {
   const changes = rowChangesOf(version.commit.actions);
   const of = (kind: ChangeScan['kind'], scan: FileScan): ChangeScan => ({
     version: version.commit.version,

@@ -13,7 +13,7 @@ import type { RowCommand } from '../../rows/row-target.ts';
 import { RowWork } from '../../rows/row-work.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import type { CommitOutcome } from '../../table/commit.ts';
-import type { UpsertIntent } from '../../table/keyed.ts';
+import { derivedImageKeys, type UpsertIntent } from '../../table/keyed.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
 import type { RowTrackingColumns } from '../../table/scan.ts';
@@ -135,8 +135,9 @@ class DeltaRows implements KeyedRowTable<AddFile> {
     this.schema = base.schema;
     this.writtenSchema = target.snapshot.schema;
     this.marksRows = settings.deletionVectors && protocol.writerFeatures?.includes('deletionVectors') === true;
-    // The rows that a vector deletes are seen by comparing it with the one before.
-    this.recordsChanges = settings.changeDataFeed && !(command === 'delete' && this.marksRows);
+    // The rows that a vector deletes are seen by comparing it with the one before; files that are copied show rows that did not change.
+    const derives = command === 'delete' || (opened.intent !== undefined && derivedImageKeys(base).length > 0);
+    this.recordsChanges = settings.changeDataFeed && !(this.marksRows && derives);
     this.partitionTexts = partitionTextsOf(base, context.name);
   }
 

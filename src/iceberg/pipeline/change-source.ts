@@ -1,6 +1,6 @@
+import type { ScratchFiles } from '../../rows/files/scratch-files.ts';
 import type { ChangeFile, HeldChanges } from '../../table/changes.ts';
 import type { TableContext } from '../table-context.ts';
-import type { ScratchFiles } from './scratch-files.ts';
 
 /** What reading changes works with. */
 export interface ChangeSource {

@@ -2,6 +2,7 @@ import { serviceError } from '../../base/errors.ts';
 import { mapBounded } from '../../base/map-bounded.ts';
 import { scanColumns } from '../../engine/engine.ts';
 import { quoteName } from '../../expr/sql/engine-sql.ts';
+import type { ScratchFile } from '../../rows/files/scratch-files.ts';
 import type { ChangeFile } from '../../table/changes.ts';
 import type { FileScan, ScanFile } from '../../table/scan.ts';
 import { dataLocations } from '../files/data-locations.ts';
@@ -13,7 +14,6 @@ import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import type { ChangeSource, FeedFiles } from './change-source.ts';
 import { isPlain } from './plain-files.ts';
-import type { ScratchFile } from './scratch-files.ts';
 
 const filesAtOnce = 8;
 /** Files that the engine rewrites for a reader lie on local disk together: beyond this the version is refused. */

@@ -187,7 +187,7 @@ const transform =
 /** Settings of the second table of `base`. */
 const onlyIceberg = /^tables\[\]\.(catalog|identifier|partitioning|identifierColumns|sortBy)$/;
 /** Settings of its fourth table. */
-const onlyKeyed = /^tables\[\]\.(mode|keyColumns|orderBy|deleteWhen|onRepeatedKeys|onTruncate)$/;
+const onlyKeyed = /^tables\[\]\.(mode|keyColumns|orderBy|deleteWhen|onRepeatedKeys|onTruncate|changeImages)$/;
 /** Settings of its last table. */
 const onlyRemembered = /^tables\[\]\.tombstone/;
 /** Settings of routes that only one format has, and a route of it. */
