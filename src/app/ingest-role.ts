@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { KeyedStatus } from '../admin/status.ts';
 import { describeFailure, isServiceError } from '../base/errors.ts';
 import { CommitQueue } from '../commit/commit-queue.ts';
+import { MarkedFiles } from '../commit/keyed/marked-files.ts';
 import { TableCommitter } from '../commit/table-committer.ts';
 import { TableEvolution } from '../commit/table-evolution.ts';
 import type { TableSettings } from '../config/table-settings.ts';
@@ -262,6 +263,7 @@ export class IngestRole {
       }),
       hold: this.#hold,
       ...{ evolution, tombstones, pipeline, ids, clock, failpoint, observer, events },
+      markedFiles: settings.keyed === undefined ? undefined : new MarkedFiles(table, clock),
     });
     const ingestObserver = observeIngest(settings.name, metrics.ingest, logger);
     const tableIngest = new TableIngest({

@@ -2,6 +2,7 @@ import type { DiscardReason } from '../protocol/batch-sink.ts';
 import type { StageResult } from '../protocol/sealed-batch.ts';
 import type { AppliedKeys } from '../table/keyed.ts';
 import type { Version } from '../table/version.ts';
+import type { Tidied } from './keyed/marked-files.ts';
 import type { EvolutionObserver } from './table-evolution.ts';
 
 /** One batch in the table. */
@@ -25,6 +26,10 @@ export interface CommitObserver extends EvolutionObserver {
   attempt(result: 'committed' | 'already-committed' | 'conflicted' | 'unknown' | 'unavailable', error?: unknown): void;
   /** A batch could not be staged or committed; its records are read again. */
   failed(error: unknown): void;
+  /** Files with many marked rows were written anew, or were not: others were in the way. */
+  tidied(result: Tidied): void;
+  /** They could not be; their rows are as they were. */
+  notTidied(error: unknown): void;
   /** How an unknown outcome was resolved. */
   resolved(as: 'own' | 'absent'): void;
 }
@@ -37,6 +42,8 @@ export const silentCommitObserver: CommitObserver = {
   attempt: () => undefined,
   failed: () => undefined,
   resolved: () => undefined,
+  tidied: () => undefined,
+  notTidied: () => undefined,
   evolved: () => undefined,
   notEvolved: () => undefined,
 };

@@ -19,9 +19,10 @@ import {
 import type { TableEvents } from '../protocol/table-events.ts';
 import { columnBytes } from '../schema/column-bytes.ts';
 import { toCommitId } from '../table/commit.ts';
-import type { KeyedRows } from '../table/keyed.ts';
+import type { AppliedKeys, KeyedRows } from '../table/keyed.ts';
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
 import type { CommitObserver } from './commit-observer.ts';
+import type { MarkedFiles } from './keyed/marked-files.ts';
 import type { TombstoneTable } from './keyed/tombstone-table.ts';
 import { type CommitResult, sameLayout, type TableCommitter, type WritableTable } from './table-committer.ts';
 import type { TableEvolution } from './table-evolution.ts';
@@ -45,6 +46,8 @@ export interface CommitQueueDependencies {
   readonly evolution?: Pick<TableEvolution, 'apply' | 'tell'> | undefined;
   /** Of a keyed table whose deletes are remembered. */
   readonly tombstones?: TombstoneTable | undefined;
+  /** Of a keyed table: writes files anew of which most rows are marked. Absent: that is left to maintenance. */
+  readonly markedFiles?: Pick<MarkedFiles, 'tidy'> | undefined;
 }
 
 interface Staged {
@@ -199,6 +202,7 @@ export class CommitQueue implements BatchSink {
     await failpoint('before-group-offsets');
     events.committed(batch.table, outcome.version);
     void this.#dependencies.table.afterCommit(outcome.version);
+    await this.#tidy(outcome.applied, revoked);
     return { kind: 'committed', version: outcome.version, rowCount: result.rowCount, rejectedCount: countRejected(result.rejects) };
   }
 
@@ -206,6 +210,21 @@ export class CommitQueue implements BatchSink {
   async #remember({ keyed }: StageResult, signal: AbortSignal): Promise<true> {
     if (keyed !== undefined) await this.#dependencies.tombstones?.remember(keyed, signal);
     return true;
+  }
+
+  /** The batch stands, whatever becomes of this. */
+  async #tidy(applied: AppliedKeys | undefined, revoked: AbortSignal): Promise<void> {
+    const { committer, markedFiles, observer } = this.#dependencies;
+    if (markedFiles === undefined || applied === undefined) return;
+    try {
+      const tidied = await markedFiles.tidy(applied, await committer.base(revoked), revoked);
+      if (tidied === undefined) return;
+      observer.tidied(tidied);
+      // The next commit is made on top of this version.
+      await committer.refresh(revoked);
+    } catch (error) {
+      if (!revoked.aborted) observer.notTidied(error);
+    }
   }
 
   #commitOnce(batch: SealedBatch, staged: Staged, rejected: RejectAccounting): Promise<CommitResult> {

@@ -12,6 +12,8 @@ export interface CompactionRule {
   readonly maxGroups: number;
   /** A file is rewritten for its own sake when this share of its rows is deleted. Default: a fifth. */
   readonly maxDeletedShare?: number | undefined;
+  /** Files of which less is deleted are left alone, small ones too. Default: false. */
+  readonly onlyMuchDeleted?: boolean | undefined;
 }
 
 /** What health is measured by: the settings of the operations that would follow from it. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
+import type { Row } from '../../src/index.ts';
 import { KeyedBench } from '../support/keyed-bench.ts';
 import { removeDirectory, temporaryDirectory } from '../support/servers.ts';
 import { obtainEngines } from './engines.ts';
@@ -97,7 +98,7 @@ describe.skipIf(enginesMissing)(`a table with one row for each key, SEED=${seed}
         for (let at = 1; at <= version; at += 1) {
           const ours = await bench.sql(`SELECT id, kind, n, _change_type, _commit_version FROM table_changes('$accounts', ${at}, ${at})`);
           const theirs = await oracle.changes('spark', path, { from: at, to: at });
-          expect([at, ...sortedLines(ours.map((row) => canonicalRow(row)))]).toEqual([at, ...sortedLines(theirs)]);
+          expect([at, ...sortedLines(ours.map((row) => canonicalRow(row as Row)))]).toEqual([at, ...sortedLines(theirs)]);
         }
         return [];
       });

@@ -66,8 +66,8 @@ describe(`keyed tables, seed ${propertySeed}`, () => {
     'of %s %s equal the fold of their records, and the fold of their feed',
     async (format, _, how) => {
       await holds(
-        fc.record({ partitioned: fc.boolean(), steps: fc.array(step, { minLength: 3, maxLength: 8 }) }),
-        async ({ partitioned, steps }) => {
+        fc.record({ partitioned: fc.boolean(), tidies: fc.boolean(), steps: fc.array(step, { minLength: 3, maxLength: 8 }) }),
+        async ({ partitioned, tidies, steps }) => {
           made += 1;
           const table = ['keyColumns: [id, name]', `deleteWhen: "kind = 'gone'"`, how];
           const columns = [
@@ -79,12 +79,14 @@ describe(`keyed tables, seed ${propertySeed}`, () => {
           const bench = new KeyedBench({
             ...{ format, columns, directory: join(directory, String(made)) },
             table: partitioned ? [...table, 'partitionBy: [kind]'] : table,
+            ...(tidies ? { tidies: { minRows: 1, shareOfTable: 0 } } : {}),
           });
           try {
             const model = new Map<string, Row>();
             await bench.queue();
             for (const each of steps) await take(bench, model, each, rewrites[format]);
             const wanted = [...model.values()].map(textOf).toSorted();
+            expect(bench.tidied.filter((outcome) => outcome !== 'committed')).toEqual([]);
             const found = (await bench.sql('SELECT id, name, kind, n FROM $accounts')) as readonly Readonly<Record<keyof Row, unknown>>[];
             expect(found.map(textOf).toSorted()).toEqual(wanted);
             expect(foldedRows(await bench.changes(), ({ id, name, kind, n }) => textOf({ id, name, kind, n }))).toEqual(wanted);

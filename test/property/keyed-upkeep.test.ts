@@ -128,7 +128,7 @@ describe(`keyed tables and their compaction, seed ${propertySeed}`, () => {
   it.each(['delta', 'iceberg'] as const)(
     'of %s have their rows in the order of the key, so that statistics of row groups tell where one is',
     async (format) => {
-      const bench = benchOf(format, '{}');
+      const bench = benchOf(format, 'properties: {}');
       try {
         for (const ids of [
           [5, 1, 9],
@@ -154,7 +154,7 @@ describe(`keyed tables and their compaction, seed ${propertySeed}`, () => {
     ['iceberg', '_file'],
   ] as const)('of %s have large files that come apart by their keys', async (format, file) => {
     const [keys, files] = [2_000, 4];
-    const bench = benchOf(format, '{}');
+    const bench = benchOf(format, 'properties: {}');
     try {
       const rows = new Map<number, number>();
       for (let part = 0; part < files; part += 1)

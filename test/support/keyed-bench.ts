@@ -11,12 +11,13 @@ import { serviceError } from '../../src/base/errors.ts';
 import { type FailpointName, inertFailpoint } from '../../src/base/failpoint.ts';
 import { changeLines } from '../../src/cdf/change-rows.ts';
 import type { CommittedBatch } from '../../src/commit/commit-observer.ts';
-import { silentCommitObserver } from '../../src/commit/commit-observer.ts';
+import { type CommitObserver, silentCommitObserver } from '../../src/commit/commit-observer.ts';
 import { CommitQueue } from '../../src/commit/commit-queue.ts';
+import { MarkedFiles, type TidyLimits } from '../../src/commit/keyed/marked-files.ts';
 import { TableCommitter } from '../../src/commit/table-committer.ts';
 import { TableEvolution } from '../../src/commit/table-evolution.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import type { Row, Session } from '../../src/index.ts';
+import type { Session } from '../../src/index.ts';
 import type { OutgoingRecord } from '../../src/kafka/client.ts';
 import { encodeRecordBatch } from '../../src/kafka/records/record-batch.ts';
 import type { BatchOutcome } from '../../src/protocol/batch-sink.ts';
@@ -37,6 +38,8 @@ export interface KeyedBenchSettings {
   /** Further lines of the table, and of its route. */
   readonly table: readonly string[];
   readonly route?: readonly string[];
+  /** Files of which most rows are marked are written anew after a commit, within these limits. Default: they are left. */
+  readonly tidies?: Partial<TidyLimits>;
 }
 
 /** A record of the topic; `value` undefined: a tombstone. */
@@ -57,6 +60,8 @@ export class KeyedBench {
   /** Bytes that batches keep in memory until their commits, and the most there were. */
   heldBytes = 0;
   peakHeldBytes = 0;
+  /** What became of files of which most rows were marked: versions, and errors. */
+  readonly tidied: unknown[] = [];
   readonly #settings: KeyedBenchSettings;
   readonly #components: OpenedComponents;
   readonly #session: Session;
@@ -205,7 +210,7 @@ maintenance: { engine: { threads: 1 } }
   }
 
   /** What another program does to the table: a statement over `$accounts`, or over `$deletes`, what remembers its deleted keys. */
-  async sql(statement: string): Promise<readonly Row[]> {
+  async sql(statement: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
     const name = (table: string): string =>
       this.#settings.format === 'delta' ? `delta.\`${join(this.#settings.directory, 'db', table)}\`` : `ice.db.${table}`;
     const named = statement.replaceAll('$accounts', name('accounts')).replaceAll('$deletes', name('accounts__deletes'));
@@ -235,8 +240,14 @@ maintenance: { engine: { threads: 1 } }
     const [route] = config.ingest.routes;
     if (settings?.keyed === undefined || route === undefined) throw new Error('the configuration has a keyed table and its route');
     const table = await this.table();
-    const observer = { ...silentCommitObserver, committed: (commit: CommittedBatch) => void this.commits.push(commit) };
+    const observer: CommitObserver = {
+      ...silentCommitObserver,
+      committed: (commit) => void this.commits.push(commit),
+      tidied: ({ outcome }) => void this.tidied.push(outcome),
+      notTidied: (error) => void this.tidied.push(error),
+    };
     const tombstones = await takeForIngest(this.#components, settings, { table, observer, totals: undefined });
+    const { tidies } = this.#settings;
     const evolution = settings.evolve === undefined ? undefined : new TableEvolution(table, settings.evolve, observer);
     this.#queue = new CommitQueue({
       table,
@@ -265,6 +276,7 @@ maintenance: { engine: { threads: 1 } }
         this.heldBytes += changeBytes;
         this.peakHeldBytes = Math.max(this.peakHeldBytes, this.heldBytes);
       },
+      ...(tidies === undefined ? {} : { markedFiles: new MarkedFiles(table, clock, tidies) }),
       pipeline: 'p',
       ids,
       clock,

@@ -71,6 +71,18 @@ function placeOf({ topic, partition }: { readonly topic: string; readonly partit
   return `${topic}:${partition}`;
 }
 
+function observeTidying(table: string, logger: Logger): Pick<CommitObserver, 'tidied' | 'notTidied'> {
+  return {
+    tidied: ({ outcome, version, filesRemoved, filesAdded, tookMs }) => {
+      const fields = { table, outcome, version, filesRemoved, filesAdded, tookMs: Math.round(tookMs) };
+      logger.info('files with many marked rows written anew', fields);
+    },
+    notTidied: (error) => {
+      logger.warn('files with many marked rows not written anew, which is tried again later', { table, err: error });
+    },
+  };
+}
+
 /** What one table's commits do, as metrics and log lines; holds the balance of consumed and settled records. */
 export function observeCommits(
   table: string,
@@ -78,8 +90,7 @@ export function observeCommits(
   logger: Logger,
   standstill: Standstill,
 ): CommitObserver {
-  const { ingest, commit } = metrics;
-  const labels = { table };
+  const [{ ingest, commit }, labels] = [metrics, { table }];
   let inFlight = 0;
   const settle = (records: number): void => {
     inFlight -= records;
@@ -87,6 +98,7 @@ export function observeCommits(
   };
   return {
     ...observeEvolution(table, commit, logger),
+    ...observeTidying(table, logger),
     staged: (result) => {
       for (const [topic, records] of Object.entries(result.recordsByTopic)) ingest.recordsConsumed.add(records, { table, topic });
       settle(-countRead(result));

@@ -83,7 +83,7 @@ export function compactionDebt<File extends Packable>(
   rule: CompactionRule,
   clustering?: Clustering<File>,
 ): CompactionDebt<File> {
-  const isDue = (file: File): boolean => isSmall(file, rule) || isMuchDeleted(file, rule);
+  const isDue = (file: File): boolean => (rule.onlyMuchDeleted !== true && isSmall(file, rule)) || isMuchDeleted(file, rule);
   const candidates = [...files].filter(isDue);
   const smallFileCount = candidates.filter((file) => isSmall(file, rule)).length;
   const packed = [...groupBy(candidates, partitionOf).values()]

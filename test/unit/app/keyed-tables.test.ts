@@ -124,49 +124,6 @@ describe.each(variants)('a keyed table with an order, of %s %s', (format, _, pro
   });
 });
 
-describe('images of changed rows of a Delta table', () => {
-  const changedBy = async (table: KeyedBench): Promise<readonly unknown[]> => {
-    await table.commit(json({ id: 1, kind: 'a', n: 1 }), json({ id: 2, kind: 'a', n: 2 }), json({ id: 4, kind: 'a', n: 4 }));
-    await table.commit(json({ id: 1, kind: 'b', n: 3 }), json({ id: 2, kind: 'gone' }), json({ id: 3, kind: 'a', n: 5 }));
-    const { version } = await (await table.table()).refresh();
-    const rows = await table.sql(
-      `SELECT concat_ws(' ', _change_type, id, kind, n) AS told FROM table_changes('$accounts', ${version}, ${version})`,
-    );
-    return rows.map(({ told }) => told).toSorted();
-  };
-  const table = ['keyColumns: [id]', `deleteWhen: "kind = 'gone'"`];
-
-  it('are stored, unless they are to be derived: then readers of changes see what went and what came', async () => {
-    const stored = bench({ format: 'delta', columns, table });
-    expect(await changedBy(stored)).toEqual(['delete 2 a 2', 'insert 3 a 5', 'update_postimage 1 b 3', 'update_preimage 1 a 1']);
-    const derived = bench({ format: 'delta', columns, table: [...table, 'changeImages: derived'] });
-    expect(await changedBy(derived)).toEqual(['delete 1 a 1', 'delete 2 a 2', 'insert 1 b 3', 'insert 3 a 5']);
-  });
-
-  it('are stored again once they are not to be derived any more, and the feed tells the versions of both kinds alike', async () => {
-    const place = join(directory, 'again');
-    const of = (more: readonly string[]): KeyedBench => {
-      const opened = new KeyedBench({ format: 'delta', columns, directory: place, table: [...table, ...more] });
-      open.push(opened);
-      return opened;
-    };
-    await changedBy(of(['changeImages: derived']));
-    const again = of([]);
-    again.skip(6);
-    await again.commit(json({ id: 1, kind: 'c', n: 6 }));
-    const updates = (await again.changes()).filter(({ _change_type: change }) => String(change).startsWith('update'));
-    expect(updates.map(({ _change_type: change, kind, n }) => [change, kind, n].join(' '))).toEqual([
-      'update_preimage a 1',
-      'update_postimage b 3',
-      'update_preimage b 3',
-      'update_postimage c 6',
-    ]);
-    const { version } = await (await again.table()).refresh();
-    const rows = await again.sql(`SELECT _change_type AS change FROM table_changes('$accounts', ${version}, ${version})`);
-    expect(rows.map(({ change }) => change).toSorted()).toEqual(['update_postimage', 'update_preimage']);
-  });
-});
-
 describe('what deletes a key', () => {
   const event = (op: string, before: unknown, after: unknown): { readonly value: string } =>
     json({ op, before, after, source: {}, ts_ms: 1 });
