@@ -10,7 +10,7 @@ import { changeTypes, deleteCode, insertCode, type Operation, postimageCode, pre
 import { cloudEventContentType, cloudEventHeaders } from './cloud-event.ts';
 import { type Framing, framingOf, valueEncoding } from './encoding/encodings.ts';
 import { RecordBuffer } from './encoding/record-buffer.ts';
-import { type ChangeEvent, EventWriters } from './envelope.ts';
+import { type ChangeEvent, type EventWriter, EventWriters } from './envelope.ts';
 import { EventHeaders } from './event-headers.ts';
 import { FeedFilter } from './feed-filter.ts';
 import { PartitionedBatches } from './partitioned-batches.ts';
@@ -207,9 +207,7 @@ class EncodingRun {
 
   #appendRow(rows: RowWriters, row: number, code: number): void {
     const keyEnd = this.#openRecord(rows, row);
-    const valueEnd = this.#appendValue(() => {
-      this.#values.ofRow(code).append(this.#record, rows, { before: -1, after: row, ordinal: this.#ordinal });
-    });
+    const valueEnd = this.#appendValue(this.#values.ofRow(code), rows, { before: -1, after: row, ordinal: this.#ordinal });
     this.#flatRows[code] = (this.#flatRows[code] ?? 0) + 1;
     this.#append(keyEnd, valueEnd, this.#headers.row);
     this.#ordinal += 1;
@@ -221,9 +219,7 @@ class EncodingRun {
     const keyEnd = this.#openRecord(rows, after < 0 ? before : after);
     if (envelope === 'after' && after < 0) this.#append(keyEnd, -1, this.#headers.deletion);
     else {
-      const valueEnd = this.#appendValue(() => {
-        this.#values.of(operation).append(this.#record, rows, event);
-      });
+      const valueEnd = this.#appendValue(this.#values.of(operation), rows, event);
       this.#append(keyEnd, valueEnd, this.#headers[operation]);
       if (operation === 'd' && this.#keyed && tombstones) this.#append(keyEnd, -1, this.#headers.tombstone);
     }
@@ -242,9 +238,9 @@ class EncodingRun {
   }
 
   /** Answers where the value ends. */
-  #appendValue(append: () => void): number {
+  #appendValue(values: EventWriter, rows: RowWriters, event: Omit<ChangeEvent, 'operation'>): number {
     this.#record.chunk(this.#valueFraming.before);
-    append();
+    values.append(this.#record, rows, event);
     this.#record.chunk(this.#valueFraming.behind);
     return this.#record.length;
   }

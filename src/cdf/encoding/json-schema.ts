@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import { type JsonObject, printJson } from '../../base/bigint-json.ts';
 import type { EventType, Primitive, StructShape } from './event-type.ts';
 
-/** A JSON Schema (draft 7) as Confluent's JSON Schema converter makes it of a Connect schema; all members are there, null where they have no value. */
+/** A JSON Schema (draft 7) as Confluent's JSON Schema converter makes it of a Connect schema. */
 export function jsonSchema(schema: StructShape): string {
   return printJson({ $schema: 'http://json-schema.org/draft-07/schema#', ...schemaOf(schema) });
 }
@@ -25,12 +25,14 @@ function schemaOf(type: EventType): JsonObject {
         member,
         { 'connect.index': index, ...itemOf(of, optional) },
       ]);
+      // Members that can be null may be absent: what was written before a column came fits too.
+      const required = fields.filter((field) => !field.optional).map((field) => field.name);
       return {
         type: 'object',
         ...(name === undefined ? {} : { title: name }),
         ...(version === undefined ? {} : { 'connect.version': version }),
         properties: Object.fromEntries(properties),
-        required: fields.map((field) => field.name),
+        ...(required.length === 0 ? {} : { required }),
       };
     }
     case 'list':

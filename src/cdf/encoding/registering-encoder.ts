@@ -1,6 +1,6 @@
 import { serviceError } from '../../base/errors.ts';
 import { LruCache } from '../../base/lru-cache.ts';
-import type { ChangeEncoder, EncodeTask, Registration, SubjectStrategy } from '../../protocol/change-event.ts';
+import type { ChangeEncoder, EncodeTask, EventSchemaIds, Registration, SubjectStrategy } from '../../protocol/change-event.ts';
 import type { SchemaSubjects } from '../../protocol/schema-subjects.ts';
 import { withSelectedColumns } from '../selected-columns.ts';
 import { type EventSchema, registeredSchema } from './encodings.ts';
@@ -8,6 +8,8 @@ import { differenceOnTheWire } from './schema-difference.ts';
 
 /** Of the schemas of one feed; a table has as many as its columns were changed. */
 const maxKnown = 1_000;
+
+const ofNothing: EventSchemaIds = { key: 0, value: 0 };
 
 /** Gives each version's records the numbers of their schemas; numbers never change, so each schema is asked for once. */
 export class RegisteringEncoder implements ChangeEncoder {
@@ -27,6 +29,8 @@ export class RegisteringEncoder implements ChangeEncoder {
    *   registry, and found there), and those of the registry.
    */
   async encode(task: EncodeTask, signal?: AbortSignal): Promise<Awaited<ReturnType<ChangeEncoder['encode']>>> {
+    // Of a version without rows nobody needs a schema: columns that came and went are not told.
+    if (task.changes.files.length === 0) return this.#encoder.encode({ ...task, schemaIds: ofNothing }, signal);
     const selected = withSelectedColumns(task);
     const key = await this.#idOf(selected, 'key', signal);
     const value = await this.#idOf(selected, 'value', signal);

@@ -304,7 +304,7 @@ describe('JSON Schema', () => {
     expect(JSON.parse(schema)).toMatchObject({
       type: 'object',
       title: 'cdf.orders.Value',
-      required: allTypes.fields.map(({ name }) => name),
+      required: ['id'],
       properties: {
         id: { 'connect.index': 0, type: 'integer', 'connect.type': 'int64' },
         price: { oneOf: [{ type: 'null' }, { type: 'string' }] },

@@ -106,6 +106,12 @@ describe('a feed with a registry', () => {
     expect(subjects.asked).toBe(0);
   });
 
+  it('asks for none of a version without rows', async () => {
+    const { subjects, encoder, task } = await setUp({});
+    expect(await encoder.encode({ ...task, changes: { ...task.changes, files: [] } })).toMatchObject({ batches: [], complete: true });
+    expect(subjects.asked).toBe(0);
+  });
+
   it('waits where a schema is refused, and goes on when it is taken', async () => {
     const { subjects, encoder, task } = await setUp({});
     subjects.refuses = 'READER_FIELD_MISSING_DEFAULT_VALUE';
