@@ -47,6 +47,8 @@ export interface TableStatus {
   readonly detail: string | undefined;
   /** Differences between the table and its configuration, a line each: while its ingest runs they are accepted. */
   readonly drifts: readonly string[];
+  /** It has every record that could be read before this time in its topics, ISO 8601. `undefined`: of no time is that known. */
+  readonly validThrough?: string | undefined;
   readonly partitions: readonly PartitionStatus[];
   /** Absent: it is not keyed, or is not written here. */
   readonly keyed?: KeyedStatus | undefined;

@@ -75,6 +75,8 @@ export interface HistoryRow {
   readonly removedFiles: number;
   readonly dataChange: boolean;
   readonly engineInfo: string | undefined;
+  /** The version has every record that could be read before this time in the topics it is read from; of versions of ours. */
+  readonly validThrough: EpochMs | undefined;
   /** `topic/partition [from, until)` of the source this version holds, for versions of ours. */
   readonly sources: readonly string[];
 }

@@ -17,7 +17,6 @@ import { consumerGroupOf, isLetterRoute, type RouteSettings } from '../ingest/se
 import { type IngestStatus, TableIngest, type TableIngestSettings } from '../ingest/table-ingest.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
-import type { ReplayTarget } from '../protocol/replayed-record.ts';
 import { SchemaRegistry } from '../registry/schema-registry.ts';
 import type { Table } from '../table/table.ts';
 import type { Components } from './components.ts';
@@ -27,8 +26,9 @@ import { takeForIngest } from './keyed-ingest.ts';
 import { countingKeys, KeyedTotals } from './observe/keyed-totals.ts';
 import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
 import { tellStandingLag } from './observe/standing-lag.ts';
-import { type RouteSources, routeSources } from './route-sources.ts';
+import { type RouteSources, replayTarget, routeSources } from './route-sources.ts';
 import { isRefusal, supervisePart } from './supervise.ts';
+import { TableTimes } from './table-times.ts';
 import { TopicIdentities } from './topic-identities.ts';
 import { pooledDivider, pooledStager } from './workers/pooled.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
@@ -72,6 +72,7 @@ export class IngestRole {
   readonly #deadLetterTopics: DeadLetterIncarnations;
   #stop: AbortSignal | undefined;
   readonly #dividedRoutes: DividedRoutes;
+  readonly #times: TableTimes;
   /** The ingests that were started, by table; each ends when the role is stopped. */
   readonly #started = new Map<string, Promise<void>>();
   /** What the threads' engines spill; they are ended without a chance to tidy up. */
@@ -115,6 +116,7 @@ export class IngestRole {
       stuckAfterMs,
       onStuck,
     });
+    this.#times = new TableTimes(components);
     this.#dividedRoutes = new DividedRoutes({
       components,
       divider: pooledDivider(this.#pool, this.#registry),
@@ -156,6 +158,11 @@ export class IngestRole {
     return new Map([...this.#running].map(([table, ingest]) => [table, ingest.status]));
   }
 
+  /** Milliseconds since 1970; `undefined`: it is not known, or the table is not written here. */
+  validThroughOf(table: string): number | undefined {
+    return this.#times.of(table);
+  }
+
   /** Differences between a table and its configuration, a line each: those of a table that is being written are accepted. */
   driftsOf(table: string): readonly string[] {
     return this.#drifts.get(table)?.differences ?? [];
@@ -172,11 +179,15 @@ export class IngestRole {
     // A thread that cannot load says so again at its first task, where it is handled.
     warmed.catch(() => undefined);
     this.#stop = signal;
+    const over = new AbortController();
+    const watching = this.#times.run(over.signal);
     try {
       for (const { name } of this.#components.config.tables) this.#start(name);
       await this.#dividedRoutes.findMade(signal);
       await this.#ended();
     } finally {
+      over.abort();
+      await watching;
       await this.#pool.close();
       await rm(this.#spillDirectory, { recursive: true, force: true });
     }
@@ -231,7 +242,7 @@ export class IngestRole {
   async #runTable({ table: settings, route }: RoutedTable, say: TableHealthSay, signal: AbortSignal): Promise<void> {
     const { reporter, standstill } = say;
     const { config, kafka, clock, random, ids, failpoint, events, logger, metrics, catalog } = this.#components;
-    const { ingest, commit, pipeline } = config;
+    const { commit, pipeline } = config;
     const table = await catalog.loadOrCreate(settings.name, signal);
     // Letters of letters would come back to where they failed.
     const ofLetters = isLetterRoute(route);
@@ -249,10 +260,9 @@ export class IngestRole {
     const tombstones = await takeForIngest(this.#components, settings, { table, observer, totals }, signal);
     if (start.decode.transform !== undefined) await this.#pool.run('prepare', start, { signal });
     const deadLetters = this.#deadLetters(settings.name, ofLetters);
-    const committer = new TableCommitter({ table, clock, random, observer, settings: commit });
     const sink = new CommitQueue({
       table,
-      committer,
+      committer: new TableCommitter({ table, clock, random, observer, settings: commit }),
       stager: pooledStager(this.#pool, this.#registry),
       deadLetters,
       decodeSpecFor: (write, tableId) => ({
@@ -262,21 +272,13 @@ export class IngestRole {
         evolve: evolution?.spec,
       }),
       hold: this.#hold,
+      validThrough: this.#times.ofRoute(settings.name, route),
       ...{ evolution, tombstones, pipeline, ids, clock, failpoint, observer, events },
       markedFiles: settings.keyed === undefined ? undefined : new MarkedFiles(table, clock),
     });
     const ingestObserver = observeIngest(settings.name, metrics.ingest, logger);
     const tableIngest = new TableIngest({
-      settings: {
-        ...ingest,
-        maxFetchBytes: this.#components.memory?.plan.fetchBytes ?? ingest.maxFetchBytes,
-        pipeline,
-        table: settings.name,
-        ...sources,
-        groupId: consumerGroupOf(ingest.groupId, route.divided?.spec ?? settings.name),
-        storePassedAfterMs: route.divided === undefined ? undefined : storePassedAfterMs,
-        startAt: this.#beginningOf(route),
-      },
+      settings: this.#readingOf({ table: settings, route }, sources),
       kafka: route.divided === undefined ? kafka : this.#dividedRoutes.kafkaOf(settings.name, route.divided.spec),
       sink,
       identities: new TopicIdentities({ admin: kafka.admin, pipeline }),
@@ -293,11 +295,24 @@ export class IngestRole {
       },
     });
     this.#running.set(settings.name, tableIngest);
+    this.#times.track(settings.name, sink);
     try {
       await tableIngest.run(signal);
     } finally {
       await deadLetters.close();
     }
+  }
+
+  #readingOf({ table: { name }, route }: RoutedTable, sources: RouteSources): TableIngestSettings {
+    const { config, memory } = this.#components;
+    const { ingest, pipeline } = config;
+    return {
+      ...{ ...ingest, ...sources, pipeline, table: name },
+      maxFetchBytes: memory?.plan.fetchBytes ?? ingest.maxFetchBytes,
+      groupId: consumerGroupOf(ingest.groupId, route.divided?.spec ?? name),
+      storePassedAfterMs: route.divided === undefined ? undefined : storePassedAfterMs,
+      startAt: this.#beginningOf(route),
+    };
   }
 
   #totalsOf({ name, keyed }: TableSettings): KeyedTotals | undefined {
@@ -367,16 +382,6 @@ export class IngestRole {
       incarnations: this.#deadLetterTopics,
     });
   }
-}
-
-/** Whose replayed records a table takes; of a divided route they may be of any of its listed tables. */
-function replayTarget(
-  topic: string,
-  { pipeline, tableId, route }: { readonly pipeline: string; readonly tableId: string; readonly route: RouteSettings },
-): ReplayTarget {
-  const { table, divided, madeFor } = route;
-  const together = madeFor === undefined ? divided?.spec.parts.map((part) => part.table) : undefined;
-  return { topic, pipeline, table, tableId, together };
 }
 
 /** Columns that were declared since the table was made. */

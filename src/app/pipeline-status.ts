@@ -12,6 +12,8 @@ import type { Components } from './components.ts';
 import type { FeedRole, FeedStandby } from './feed-role.ts';
 import type { IngestRole } from './ingest-role.ts';
 import { productVersion } from './package.ts';
+import { topicsOfTable } from './route-sources.ts';
+import { storedValidThrough } from './table-times.ts';
 import type { TwinRole } from './twin-role.ts';
 
 export interface StatusSources {
@@ -75,7 +77,9 @@ function standbyStatus({ name, table, topic, activeIn }: FeedStandby): FeedStatu
 async function tableStatus(sources: StatusSources, settings: TableSettings, signal: AbortSignal): Promise<TableStatus> {
   const { name, format, location } = settings;
   const ingest = sources.ingest?.statuses.get(name);
+  const sinceMs = sources.components.clock.now();
   const { snapshot, lost } = await newestSnapshot(sources, name, signal);
+  const partitions = await partitionStatuses(sources.components, name, snapshot, ingest);
   return {
     name,
     format,
@@ -87,9 +91,30 @@ async function tableStatus(sources: StatusSources, settings: TableSettings, sign
     ingest: ingest?.state,
     detail: ingest?.detail ?? lost,
     drifts: sources.ingest?.driftsOf(name) ?? [],
-    partitions: await partitionStatuses(sources.components, name, snapshot, ingest),
+    validThrough: await validThroughOf(sources, settings, { sinceMs, partitions, hasTable: snapshot !== undefined }, signal),
+    partitions,
     keyed: sources.ingest?.keyedStatusOf(name),
   };
+}
+
+/** ISO 8601. A table that has all that its topics had is whole through the moment before they were asked. */
+async function validThroughOf(
+  { components, ingest }: StatusSources,
+  { name, twinOf }: TableSettings,
+  seen: { readonly sinceMs: number; readonly partitions: readonly PartitionStatus[]; readonly hasTable: boolean },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!seen.hasTable) return undefined;
+  const { catalog, config, tables } = components;
+  const route = tables.routeOf(name);
+  const own = seen.partitions.filter(({ topic }) => topic !== config.ingest.deadLetters.replayTopic);
+  const isAsked = route?.topics.every((topic) => own.some((each) => each.topic === topic)) === true && twinOf === undefined;
+  const isWhole =
+    isAsked && own.every(({ committedOffset, endOffset }) => endOffset !== undefined && (committedOffset ?? -1n) >= endOffset);
+  const timeMs = isWhole
+    ? seen.sinceMs
+    : (ingest?.validThroughOf(name) ?? (await storedValidThrough(await catalog.load(name, signal), config.pipeline, signal)));
+  return timeMs === undefined ? undefined : new Date(timeMs).toISOString();
 }
 
 /** `lost`: why there is none of a table that was there; the page shows the other tables all the same. */
@@ -118,7 +143,7 @@ export async function partitionStatuses(
   const route = components.tables.routeOf(table);
   const replays = route === undefined || isLetterRoute(route) ? [] : [config.ingest.deadLetters.replayTopic];
   const marks = snapshot?.progressStartingWith(`${config.pipeline}:`) ?? new Map<string, bigint>();
-  const topics = new Set([...(route?.topics ?? []), ...matchedTopics(route, config.pipeline, marks, ingest), ...replays]);
+  const topics = new Set([...readTopics(route, config.pipeline, marks, ingest), ...replays]);
   const perTopic = await Promise.all(
     [...topics].map(async (topic) => {
       const held = await offsetsOrNone(components, topic);
@@ -138,17 +163,18 @@ export async function partitionStatuses(
   return perTopic.flat();
 }
 
-/** Topics that a route reads because they match: those it has marks of, and those that this process reads. */
-function matchedTopics(
+/** Topics of a table: of its route, those it has marks of, and those that this process reads. */
+function readTopics(
   route: RouteSettings | undefined,
   pipeline: string,
   marks: ReadonlyMap<string, bigint>,
   ingest: IngestStatus | undefined,
-): readonly string[] {
-  if (route?.topicPattern === undefined) return [];
+): ReadonlySet<string> {
+  if (route === undefined) return new Set();
+  const known = topicsOfTable(route, pipeline, marks);
+  if (route.topicPattern === undefined) return known;
   const match = topicMatch(route.topicPattern, new Set());
-  const marked = [...marks.keys()].flatMap((writerId) => parseWriterId(writerId, pipeline)?.topic ?? []);
-  return [...marked, ...(ingest?.partitions ?? []).map(({ topic }) => topic)].filter((topic) => match.test(topic));
+  return new Set([...known, ...(ingest?.partitions ?? []).map(({ topic }) => topic).filter((topic) => match.test(topic))]);
 }
 
 async function offsetsOrNone(components: Components, topic: string): Promise<readonly PartitionOffsets[]> {

@@ -42,6 +42,8 @@ export interface CommitQueueDependencies {
   readonly events: TableEvents;
   /** Told how many bytes of letters, keys and rows are kept until their commit, and are kept no more. Absent: nobody counts them. */
   readonly hold?: ((changeBytes: number) => void) | undefined;
+  /** Through which time a table with these marks of the pipeline is whole (`CommitAccounting.validThrough`). Absent: nobody knows. */
+  readonly validThrough?: ((marks: ReadonlyMap<string, bigint>) => number | undefined) | undefined;
   /** Changes the table as records call for. Absent: nothing calls for changes. */
   readonly evolution?: Pick<TableEvolution, 'apply' | 'tell'> | undefined;
   /** Of a keyed table whose deletes are remembered. */
@@ -79,6 +81,13 @@ export class CommitQueue implements BatchSink {
     await this.#tail;
     const snapshot = await this.#dependencies.committer.refresh(signal);
     return snapshot.progressStartingWith(prefix);
+  }
+
+  /** Through which time the newest version that is known here is whole. Reads nothing. */
+  get validThrough(): number | undefined {
+    const { committer, pipeline, validThrough } = this.#dependencies;
+    const marks = committer.known?.progressStartingWith(`${pipeline}:`);
+    return marks === undefined ? undefined : validThrough?.(marks);
   }
 
   settle(ranges: readonly BatchRange[]): Promise<boolean> {
@@ -257,7 +266,7 @@ export class CommitQueue implements BatchSink {
     return true;
   }
 
-  #advance(
+  async #advance(
     ranges: readonly BatchRange[],
     spec: WriteSpec,
     what: {
@@ -270,13 +279,24 @@ export class CommitQueue implements BatchSink {
   ): Promise<CommitResult> {
     const { committer, ids, pipeline } = this.#dependencies;
     const progress = ranges.map(({ writerId, expectedMark, until }) => ({ writerId, from: expectedMark, until }));
+    const validThrough = await this.#validThroughWith(ranges);
     const userMetadata = printAccounting({
       pipeline,
+      ...(validThrough === undefined ? {} : { validThrough }),
       ranges: ranges.map((range) => accountedRange(range, what.replayTopic)),
       ...what.accounting,
     });
     const { files, keyed, stagedSinceMs } = what;
     return committer.commit({ commitId: toCommitId(ids.uuid()), files, keyed, stagedSinceMs, progress, userMetadata }, spec);
+  }
+
+  /** Others have moved marks only forward meanwhile. */
+  async #validThroughWith(ranges: readonly BatchRange[]): Promise<number | undefined> {
+    const { committer, pipeline, validThrough } = this.#dependencies;
+    if (validThrough === undefined) return undefined;
+    const marks = new Map((await committer.base()).progressStartingWith(`${pipeline}:`));
+    for (const { writerId, until } of ranges) marks.set(writerId, until);
+    return validThrough(marks);
   }
 
   #discard(result: StageResult, reason: DiscardReason): BatchOutcome {

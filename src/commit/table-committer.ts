@@ -78,6 +78,11 @@ export class TableCommitter {
     this.#settings = dependencies.settings;
   }
 
+  /** The newest version this committer has seen; `undefined`: none yet. */
+  get known(): Snapshot | undefined {
+    return this.#snapshot;
+  }
+
   /** Reads the newest version; the base of the next commit. */
   async refresh(signal?: AbortSignal): Promise<Snapshot> {
     this.#snapshot = await this.#table.refresh(signal);

@@ -132,8 +132,8 @@ function planFirst(
 }
 
 /** Offsets and the incarnation they belong to: it was the same before they were asked for and after. */
-async function knownTopic(
-  { admin, identityOf }: StartPlanOptions,
+export async function knownTopic(
+  { admin, identityOf }: Pick<StartPlanOptions, 'admin' | 'identityOf'>,
   topic: string,
 ): Promise<{ readonly identity: SourceIdentity; readonly held: readonly PartitionOffsets[] } | undefined> {
   const identity = await identityOf(topic);

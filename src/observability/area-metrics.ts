@@ -38,6 +38,7 @@ export interface IngestMetrics {
   readonly consumerLagRecords: Level<'table' | 'topic' | 'partition'>;
   readonly eventLagSeconds: Level<'table'>;
   readonly freshnessSeconds: Distribution<'table'>;
+  readonly validThrough: Level<'table'>;
   readonly rebalances: Count<'table'>;
   readonly offsetDiscontinuities: Level<'table'>;
 }
@@ -137,6 +138,22 @@ function createBufferMetrics(
   };
 }
 
+/** Of how new tables are. */
+function createTimeMetrics(make: InstrumentMaker): Pick<IngestMetrics, 'validThrough' | 'freshnessSeconds'> {
+  const table = ['table'] as const;
+  return {
+    validThrough: make.level({
+      name: 'ingest_valid_through_timestamp_seconds',
+      help: 'The table has every record that could be read before this time, since 1970. Of replicas the largest value counts. Absent until it is known.',
+      labels: table,
+    }),
+    freshnessSeconds: make.distribution(
+      { name: 'ingest_freshness_seconds', help: 'From the first fetch of a batch to the version that holds it.', labels: table },
+      freshnessBuckets,
+    ),
+  };
+}
+
 export function createIngestMetrics(make: InstrumentMaker): IngestMetrics {
   const table = ['table'] as const;
   const byTopic = ['table', 'topic'] as const;
@@ -192,10 +209,7 @@ export function createIngestMetrics(make: InstrumentMaker): IngestMetrics {
       help: 'Age of the newest record in the newest commit, at the commit.',
       labels: table,
     }),
-    freshnessSeconds: make.distribution(
-      { name: 'ingest_freshness_seconds', help: 'From the first fetch of a batch to the version that holds it.', labels: table },
-      freshnessBuckets,
-    ),
+    ...createTimeMetrics(make),
     rebalances: make.count({ name: 'rebalances_total', help: 'Generations of the consumer group this process saw.', labels: table }),
     offsetDiscontinuities: make.level({
       name: 'ingest_offset_discontinuities',

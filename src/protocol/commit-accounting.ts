@@ -31,6 +31,11 @@ export interface CommitAccounting {
   readonly filtered: number;
   /** Records of replay ranges that may be among the rows. Absent: none. */
   readonly replayed?: number | undefined;
+  /**
+   * The version has every record that readers of committed records could see before this time, in milliseconds since 1970, in every partition of the
+   * topics it is read from. Absent: the writer knows of no such time.
+   */
+  readonly validThrough?: number | undefined;
 }
 
 const accountingKey = 'tidewater';
@@ -62,7 +67,7 @@ export function parseAccounting(userMetadata: string | undefined): CommitAccount
   if (!isJsonObject(body)) return undefined;
   const ranges = Array.isArray(body['ranges']) ? body['ranges'].map(parseRange) : [];
   if (ranges.includes(undefined) || typeof body['pipeline'] !== 'string') return undefined;
-  const { recordsWithRows, replayed } = body;
+  const { recordsWithRows, replayed, validThrough } = body;
   return {
     pipeline: body['pipeline'],
     ranges: ranges.filter((range) => range !== undefined),
@@ -70,6 +75,7 @@ export function parseAccounting(userMetadata: string | undefined): CommitAccount
     rows: count(body['rows']),
     ...(typeof recordsWithRows === 'number' ? { recordsWithRows } : {}),
     ...(typeof replayed === 'number' ? { replayed } : {}),
+    ...(typeof validThrough === 'number' ? { validThrough } : {}),
     ...(body['keyed'] === true ? { keyed: true } : {}),
     deadLettered: count(body['deadLettered']),
     filtered: count(body['filtered']),

@@ -1,5 +1,5 @@
 import { readTable } from './checks.ts';
-import { eventually, type ProductProcess } from './process.ts';
+import { eventually, type ProductProcess, runProduct } from './process.ts';
 import type { PipelineCase, Produced } from './process-workload.ts';
 
 interface Answer {
@@ -47,5 +47,35 @@ export async function freshnessFindings(running: ProductProcess, pipeline: Pipel
       else if (!isThere && behind !== 1) findings.push(`${said}, ${String(behind)} behind`);
     }
   }
+  return findings;
+}
+
+/** I14: a version that says it is whole through a time has the marks behind everything that was produced before that time. */
+export async function timeFindings(pipeline: PipelineCase, produced: Produced, table = 'events'): Promise<readonly string[]> {
+  const ran = await runProduct({ config: pipeline.config, args: ['history', table, '--limit', '10000', '--json'] });
+  if (ran.code !== 0) return [`I14: history ended with ${String(ran.code)}: ${ran.log}`];
+  const lines = ran.stdout.split('\n').filter((line) => line !== '');
+  const times = new Map(
+    lines
+      .map((line) => JSON.parse(line) as { readonly version: number; readonly validThrough: string | null })
+      .map((row) => [row.version, row.validThrough]),
+  );
+  const marks = new Map<string, bigint>();
+  const findings: string[] = [];
+  let told = 0;
+  for (const { version, marks: moved } of readTable(pipeline).versions) {
+    for (const [id, mark] of moved) marks.set(id.split(':')[2] ?? '', mark);
+    const through = times.get(version) ?? null;
+    if (through === null) continue;
+    told += 1;
+    const missing = produced.acknowledged.find(
+      ({ atMs, partition, end }) => atMs < Date.parse(through) && (marks.get(String(partition)) ?? 0n) < end,
+    );
+    if (missing !== undefined)
+      findings.push(
+        `I14: version ${version} says it is whole through ${through}, and lacks what was produced to partition ${missing.partition} until ${missing.end}`,
+      );
+  }
+  if (told === 0) findings.push('I14: no version says through which time it is whole');
   return findings;
 }

@@ -2,7 +2,7 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { judge, readTable, type Verdict } from './checks.ts';
-import { freshnessFindings } from './checks-freshness.ts';
+import { freshnessFindings, timeFindings } from './checks-freshness.ts';
 import { LogWatch } from './checks-log.ts';
 import { eventually, ProductProcess, runProduct } from './process.ts';
 import { untilThrough } from './process-drain.ts';
@@ -73,6 +73,7 @@ export async function killAndRecover(options: KillOptions): Promise<KillResult> 
     const dishonest = [...(await claims(second, pipeline, diedAt)), ...(await freshnessFindings(second, pipeline, produced))];
     const exit = await second.terminate();
     if (exit.code !== 0) throw new Error(`the drain ended with ${JSON.stringify(exit)}:\n${second.log}`);
+    dishonest.push(...(await timeFindings(pipeline, produced)));
     const verdict = await judge(workload, pipeline, produced);
     return {
       ...verdict,

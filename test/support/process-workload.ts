@@ -219,6 +219,7 @@ export class Workload {
     const messages = Array.from({ length: count }, (_, index) => produced.next(index, to.partitions));
     const written = await this.#producer.send({ topic: to.topic, compression: CompressionTypes.GZIP, messages });
     for (const { partition, baseOffset } of written) produced.landed(messages, partition, BigInt(baseOffset ?? '-1'));
+    for (const [partition, end] of produced.ends) produced.acknowledged.push({ atMs: Date.now(), partition, end });
   }
 }
 
@@ -235,6 +236,8 @@ export class Produced {
   readonly poison: Set<string> = new Set();
   /** Next offset by partition. */
   readonly ends: Map<number, bigint> = new Map();
+  /** When everything before an offset was known to be produced. */
+  readonly acknowledged: { readonly atMs: number; readonly partition: number; readonly end: bigint }[] = [];
 
   /** `poisonEvery`: 1 makes every record poison. */
   constructor(poisonEvery: number = usualPoisonEvery) {

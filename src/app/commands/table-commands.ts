@@ -1,3 +1,4 @@
+import { toEpochMs } from '../../base/clock.ts';
 import { isServiceError } from '../../base/errors.ts';
 import { shownEntries, withoutSecrets } from '../../base/redaction.ts';
 import { parseAccounting } from '../../protocol/commit-accounting.ts';
@@ -44,19 +45,20 @@ export async function describeTable(components: Components, name: string): Promi
 export async function tableHistory(components: Components, name: string, limit: number): Promise<readonly HistoryRow[]> {
   const table = await components.catalog.load(name);
   const entries = await table.history({ limit });
-  return entries.map((entry) => ({
-    version: entry.version,
-    committedAt: entry.committedAt,
-    operation: entry.operation,
-    addedRows: entry.addedRows,
-    addedFiles: entry.addedFiles,
-    removedFiles: entry.removedFiles,
-    dataChange: entry.dataChange,
-    engineInfo: entry.engineInfo,
-    sources: (parseAccounting(entry.userMetadata)?.ranges ?? []).map(
-      ({ topic, partition, from, until }) => `${topic}/${partition} [${from}, ${until})`,
-    ),
-  }));
+  return entries
+    .map((entry) => ({ entry, accounting: parseAccounting(entry.userMetadata) }))
+    .map(({ entry, accounting }) => ({
+      version: entry.version,
+      committedAt: entry.committedAt,
+      operation: entry.operation,
+      addedRows: entry.addedRows,
+      addedFiles: entry.addedFiles,
+      removedFiles: entry.removedFiles,
+      dataChange: entry.dataChange,
+      engineInfo: entry.engineInfo,
+      validThrough: accounting?.validThrough === undefined ? undefined : toEpochMs(accounting.validThrough),
+      sources: (accounting?.ranges ?? []).map(({ topic, partition, from, until }) => `${topic}/${partition} [${from}, ${until})`),
+    }));
 }
 
 function numbersOf(snapshot: Snapshot | undefined): Pick<TableSummary, 'version' | 'rowCount' | 'fileCount' | 'sizeBytes' | 'committedAt'> {

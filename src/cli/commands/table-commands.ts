@@ -123,6 +123,7 @@ const historyColumns: readonly Column<HistoryRow>[] = [
   { title: 'ROWS ADDED', text: ({ addedRows, dataChange }) => (dataChange ? countText(addedRows) : 'none'), align: 'right' },
   { title: 'FILES', text: ({ addedFiles, removedFiles }) => `+${addedFiles} -${removedFiles}` },
   { title: 'ENGINE', text: ({ engineInfo }) => orAbsent(engineInfo) },
+  { title: 'VALID THROUGH', text: ({ validThrough }) => timeText(validThrough) },
   { title: 'SOURCES', text: ({ sources }) => sources.join(' ') },
 ];
 
@@ -131,7 +132,7 @@ async function showHistory(session: CommandSession, table: string, limit: number
   const rows = await app.history(session.context(), { table, limit });
   await writeRows(session.terminal, rows, {
     columns: historyColumns,
-    json: (row) => factsJson({ ...row, committedAt: isoTime(row.committedAt) }),
+    json: (row) => factsJson({ ...row, committedAt: isoTime(row.committedAt), validThrough: isoTime(row.validThrough) }),
     empty: 'the table has no versions',
   });
   return exitCodes.ok;

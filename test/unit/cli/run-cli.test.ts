@@ -243,12 +243,13 @@ describe('tables', () => {
       removedFiles: 0,
       dataChange: true,
       engineInfo: undefined,
+      validThrough: toEpochMs(Date.UTC(2026, 0, 2)),
       sources: ['f/0 [0, 10)'],
     };
     const history = await cli('history flights --limit 5', {
       app: { history: (_context, { limit }) => Promise.resolve(limit === 5 ? [entry] : []) },
     });
-    expect(history.out).toContain('WRITE              10  +1 -0  -       f/0 [0, 10)');
+    expect(history.out).toContain('WRITE              10  +1 -0  -       2026-01-02 00:00:00Z  f/0 [0, 10)');
     const row = { table: 'flights', topic: 'f', partition: 0, tableOffset: 5n, groupOffset: 4n, earliest: 0n, end: 9007199254740993n };
     const offsets = await cli('offsets --json', { app: { offsets: () => Promise.resolve([row]) } });
     expect(offsets.out).toBe(
