@@ -67,6 +67,18 @@ export interface FeedStatus {
   readonly lagVersions: number | undefined;
 }
 
+/** A reader that retention of a table waits for. */
+export interface HoldStatus {
+  readonly table: string;
+  readonly by: string;
+  readonly fromVersion: number;
+  /** Committed versions that it has yet to read. */
+  readonly versions: number;
+  readonly ageSeconds: number;
+  readonly isOver: boolean;
+  readonly isReleased: boolean;
+}
+
 /** A table that shows the files of another one. */
 export interface TwinStatus {
   readonly table: string;
@@ -108,12 +120,14 @@ export interface PipelineStatus {
   readonly feeds: readonly FeedStatus[];
   readonly twins: readonly TwinStatus[];
   readonly queues: readonly QueueStatus[];
+  /** Only of processes that do maintenance. */
+  readonly holds?: readonly HoldStatus[] | undefined;
   /** `undefined`: the process reads no topics. */
   readonly memory?: MemoryStatus | undefined;
 }
 
 /** The status as JSON: 64-bit offsets as numbers of any size, lag computed, absent values as null. */
-export function statusJson({ tables, feeds, twins, queues, memory, ...process }: PipelineStatus): JsonObject {
+export function statusJson({ tables, feeds, twins, queues, holds, memory, ...process }: PipelineStatus): JsonObject {
   return {
     ...factsJson(process),
     tables: tables.map(({ keyed, partitions, ...table }) => ({
@@ -122,6 +136,7 @@ export function statusJson({ tables, feeds, twins, queues, memory, ...process }:
       ...(keyed === undefined ? {} : { keyed: factsJson(keyed) }),
     })),
     ...factsJson({ feeds, twins, queues }),
+    ...(holds === undefined ? {} : factsJson({ holds })),
     ...(memory === undefined ? {} : { memory: factsJson(memory) }),
   };
 }

@@ -1,4 +1,4 @@
-import type { QueueStatus } from '../admin/status.ts';
+import type { HoldStatus, QueueStatus } from '../admin/status.ts';
 import { describeError } from '../base/errors.ts';
 import { BullJobQueue } from '../maintenance/bull-queue.ts';
 import type { JobQueue, QueueCounts } from '../maintenance/job-queue.ts';
@@ -6,7 +6,7 @@ import { maintenanceKinds } from '../maintenance/maintenance-kinds.ts';
 import { MaintenanceService } from '../maintenance/maintenance-service.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import type { Components } from './components.ts';
-import { feedWatermarks } from './feed-watermarks.ts';
+import { HoldWatch } from './hold-watch.ts';
 import { observeMaintenance } from './observe/observe-maintenance.ts';
 
 const countIntervalMs = 5_000;
@@ -17,6 +17,7 @@ export class MaintenanceRole {
   readonly #components: Components;
   readonly #queue: JobQueue;
   readonly #reporter: HealthReporter;
+  readonly #holds: HoldWatch;
   #counts: ReadonlyMap<string, QueueCounts> = new Map();
 
   constructor(components: Components, redisUrl: string, reporter: HealthReporter) {
@@ -24,6 +25,7 @@ export class MaintenanceRole {
     const { queuePrefix, maxAttempts } = config.maintenance;
     this.#components = components;
     this.#reporter = reporter;
+    this.#holds = new HoldWatch(components);
     this.#queue = new BullJobQueue({
       url: redisUrl,
       prefix: queuePrefix,
@@ -45,18 +47,23 @@ export class MaintenanceRole {
     return maintenanceKinds.map((kind) => ({ name: kind, connected, jobs: this.#counts.get(kind) ?? {} }));
   }
 
+  /** Who holds retention back, as of the newest look. */
+  get holds(): readonly HoldStatus[] {
+    return this.#holds.statuses;
+  }
+
   /** Runs until `signal` fires and the jobs under way are done. */
   async run(signal: AbortSignal): Promise<void> {
     const { config, catalog, clock, logger, metrics } = this.#components;
     const service = new MaintenanceService({
       queue: this.#queue,
       catalog,
-      watermarks: feedWatermarks(this.#components),
+      watermarks: this.#holds.watermarks,
       settings: config.maintenance,
       clock,
       observer: observeMaintenance(metrics, logger),
     });
-    await Promise.all([service.run(signal), this.#countJobs(signal), this.#findTables(signal)]);
+    await Promise.all([service.run(signal), this.#countJobs(signal), this.#findTables(signal), this.#holds.run(signal)]);
     this.#reporter.report('stopped');
   }
 

@@ -5,9 +5,11 @@ import { versionsBehind } from '../cdf/feed-position.ts';
 import { type FeedReset, planReset, type ResetTarget } from '../cdf/feed-reset.ts';
 import { type FeedSpec, feedIdOf } from '../cdf/feed-spec.ts';
 import type { FeedAct } from '../cdf/position-store.ts';
+import { changesStart } from '../cdf/run-preparer.ts';
 import type { FeedSettings } from '../cdf/settings.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import type { ReadableTable, Snapshot } from '../table/table.ts';
+import { toVersion } from '../table/version.ts';
 import type { Components } from './components.ts';
 
 export type { FeedReset, ResetTarget, VersionRange } from '../cdf/feed-reset.ts';
@@ -22,7 +24,7 @@ export interface FeedSummary {
   readonly topic: string | undefined;
   /**
    * `new`: nothing was published yet. `snapshot`: in the middle of one. `changes`: publishes, or has published, the changes after `version`.
-   * `paused`: by an operator. `unlisted`: the settings do not have it.
+   * `paused`: by an operator. `unlisted`: the settings do not have it, or it is a registered reader.
    */
   readonly state: 'new' | 'snapshot' | 'changes' | 'paused' | 'unlisted';
   /** ISO 8601. */
@@ -111,6 +113,34 @@ export class PipelineFeeds {
     const reset = await planReset({ spec, table, target, from: position }, signal);
     if (!dryRun) await this.#operator.reset(spec, reset.to, signal);
     return { ...report(spec, 'reset', dryRun ? 'planned' : 'done'), reset };
+  }
+
+  /**
+   * Keeps the changes of a table from a version on for a reader that is no feed, such as a job of another engine; to be called again as it moves forward.
+   * `drop` ends it.
+   *
+   * @throws ServiceError `FEED_LISTED` (invalid) when a feed of the settings has the name, `FEED_READER_INVALID` (invalid) for other characters in it.
+   */
+  async register(
+    table: string,
+    reader: string,
+    fromVersion: number,
+    { dryRun = false, signal }: FeedActOptions = {},
+  ): Promise<FeedActReport> {
+    const { pipeline, positionsTopic } = this.#parts.config;
+    const operated: OperatedFeed = { pipeline, table, name: reader, positionsTopic, replicationFactor: undefined };
+    if (!/^[\w.-]{1,249}$/.test(reader))
+      throw serviceError.invalid('FEED_READER_INVALID', `"${reader}" is no name of a reader`, {
+        hint: 'letters, digits, dots, hyphens and underscores',
+      });
+    if (this.#specs.some((spec) => feedIdOf(spec) === feedIdOf(operated)))
+      throw serviceError.invalid('FEED_LISTED', `feed "${feedIdOf(operated)}" is in the settings`, {
+        hint: 'take another name for the reader',
+      });
+    const { tableId } = await (await this.#parts.catalog.load(table, signal)).refresh(signal);
+    const position = changesStart({ tableId, order: '[]' }, toVersion(fromVersion - 1));
+    if (!dryRun) await this.#operator.register(operated, position, signal);
+    return report(operated, 'register', dryRun ? 'planned' : 'done');
   }
 
   /** Forgets the position of a feed that the settings do not have any more. `feed`: its id. */

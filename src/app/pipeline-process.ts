@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { QueueStatus } from '../admin/status.ts';
+import type { HoldStatus, QueueStatus } from '../admin/status.ts';
 import { untilAborted } from '../base/abort.ts';
 import { describeError } from '../base/errors.ts';
 import type { HealthReporter } from '../observability/health.ts';
@@ -55,6 +55,10 @@ export class PipelineProcess {
 
   get queues(): readonly QueueStatus[] {
     return this.#maintenance?.queues ?? [];
+  }
+
+  get holds(): readonly HoldStatus[] | undefined {
+    return this.#maintenance?.holds;
   }
 
   start(): void {

@@ -1,4 +1,4 @@
-import type { FeedStatus, PartitionStatus, PipelineStatus, QueueStatus, TableStatus } from '../admin/status.ts';
+import type { FeedStatus, HoldStatus, PartitionStatus, PipelineStatus, QueueStatus, TableStatus } from '../admin/status.ts';
 import { describeError, describeFailure, isServiceError } from '../base/errors.ts';
 import type { FeedStatus as RunningFeedStatus } from '../cdf/feed-parts.ts';
 import type { TableSettings } from '../config/table-settings.ts';
@@ -24,6 +24,7 @@ export interface StatusSources {
   readonly feeds: FeedRole | undefined;
   readonly twins: TwinRole | undefined;
   readonly queues: () => readonly QueueStatus[];
+  readonly holds: () => readonly HoldStatus[] | undefined;
 }
 
 /** How far every table, feed and queue is, from the tables and the broker themselves. */
@@ -45,6 +46,7 @@ export async function pipelineStatus(sources: StatusSources, signal: AbortSignal
       detail: error === undefined ? undefined : describeFailure(error),
     })),
     queues: sources.queues(),
+    holds: sources.holds(),
     ...memoryStatus(sources),
   };
 }

@@ -71,7 +71,7 @@ async function servePipeline(serving: Serving): Promise<number> {
     status: (signal) =>
       pipelineStatus(
         {
-          ...{ components, role: options.role, startedAt, queues: () => pipeline.queues },
+          ...{ components, role: options.role, startedAt, queues: () => pipeline.queues, holds: () => pipeline.holds },
           ...{ ingest: pipeline.ingest, feeds: pipeline.feeds, twins: pipeline.twins },
         },
         signal,

@@ -60,6 +60,16 @@ export class FeedOperator {
     );
   }
 
+  /** Says where a reader stands that is no feed; until it is dropped what it still needs is kept. */
+  async register(reader: OperatedFeed, position: FeedPosition, signal?: AbortSignal): Promise<void> {
+    await this.#act(
+      reader,
+      'register',
+      (store, positionsTopicId) => [store.encode(feedIdOf(reader), { position, topicId: undefined, positionsTopicId })],
+      signal,
+    );
+  }
+
   /** Forgets the feed. What it published stays in its topic. */
   async drop(feed: OperatedFeed, signal?: AbortSignal): Promise<void> {
     await this.#act(feed, 'drop', (store) => store.encodeDrop(feedIdOf(feed)), signal);

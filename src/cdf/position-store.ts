@@ -13,7 +13,7 @@ const pauseSuffix = '#paused';
 const positionsPartition = 0;
 
 /** What an operator does to a feed. */
-export type FeedAct = 'pause' | 'resume' | 'reset' | 'drop';
+export type FeedAct = 'pause' | 'resume' | 'reset' | 'drop' | 'register';
 
 /**
  * Positions of all feeds in one compacted topic. A position is written inside the transaction that publishes the rows before it, so

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { booleanField, byteSizeField, durationField, integerField, textField, textListField } from '../base/setting-fields.ts';
+import { booleanField, byteSizeField, choiceField, durationField, integerField, textField, textListField } from '../base/setting-fields.ts';
 import type { CompactionRule } from '../table/operations.ts';
 
 export interface CompactionSettings extends CompactionRule {
@@ -39,6 +39,14 @@ export interface DeleteFileSettings {
   readonly minFiles: number;
 }
 
+/** How long the slowest reader of a table's changes may hold vacuum, expiry and log cleanup. */
+export interface FeedHoldSettings {
+  /** `undefined`: without a bound. */
+  readonly maxAgeMs: number | undefined;
+  /** Behind the bound: hold on, or let go of what the reader needs. */
+  readonly past: 'hold' | 'release';
+}
+
 /** The query engine that rewrites files of tables on a file system. It starts with the first rewrite. */
 export interface EngineSettings {
   /** Memory it may use before it spills to disk. */
@@ -63,6 +71,7 @@ export interface MaintenanceSettings {
   readonly expiry: ExpirySettings;
   readonly manifests: ManifestSettings;
   readonly deleteFiles: DeleteFileSettings;
+  readonly feedHold: FeedHoldSettings;
   readonly engine: EngineSettings;
   /** Directories and URIs whose files Iceberg tables may refer to and delete beside their own. */
   readonly allowedLocations: readonly string[];
@@ -180,6 +189,23 @@ const deleteFiles: z.ZodType<DeleteFileSettings> = z.strictObject({
   }),
 });
 
+const feedHold: z.ZodType<FeedHoldSettings> = z
+  .strictObject({
+    maxAge: durationField({
+      description:
+        'How old a version may be that a feed or another registered reader still needs. Behind it the log, the status and `tidewater_maintenance_holds_over` tell who holds back what.',
+      default: '7d',
+      min: '1s',
+      max: '3650d',
+    }),
+    past: choiceField(['hold', 'release'], {
+      description:
+        'Behind `maxAge`: `hold` keeps what the reader needs, however much it becomes; `release` lets vacuum, expiry and log cleanup delete it, and the feed meets a gap (`feeds[].onGap`).',
+      default: 'hold',
+    }),
+  })
+  .transform(({ maxAge, past }) => ({ maxAgeMs: maxAge, past }));
+
 const engine: z.ZodType<EngineSettings> = z
   .strictObject({
     memoryLimit: byteSizeField({
@@ -230,6 +256,7 @@ export const maintenanceSettings: z.ZodType<MaintenanceEntry> = z
     expiry: expiry.prefault({}).meta({ description: 'Forgetting old snapshots. Never passes the slowest change feed.' }),
     manifests: manifests.prefault({}).meta({ description: 'Fewer, larger lists of data files.' }),
     deleteFiles: deleteFiles.prefault({}).meta({ description: 'Fewer, larger files of deleted positions.' }),
+    feedHold: feedHold.prefault({}).meta({ description: 'How far the slowest feed may hold vacuum, expiry and log cleanup back.' }),
     engine: engine.prefault({}).meta({ description: 'The engine that rewrites files of tables on a file system.' }),
     allowedLocations: textListField({
       description:

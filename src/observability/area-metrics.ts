@@ -106,6 +106,10 @@ export interface MaintenanceMetrics {
   readonly queueJobs: Level<'queue' | 'state'>;
   /** 1 while Redis answers. */
   readonly queueUp: Level;
+  /** Of the slowest reader. */
+  readonly holdAge: Level<'table'>;
+  readonly holdsOver: Level<'table'>;
+  readonly holdsReleased: Level<'table'>;
 }
 
 /** Requests to the object store. */
@@ -333,6 +337,21 @@ export function createMaintenanceMetrics(make: InstrumentMaker): MaintenanceMetr
     files: make.count({ name: 'maintenance_files_total', help: 'Files removed and added by jobs.', labels: byDirection }),
     queueJobs: make.level({ name: 'queue_jobs', help: 'Jobs in each state of each queue.', labels: ['queue', 'state'] }),
     queueUp: make.level({ name: 'queue_up', help: '1 while Redis answers.', labels: [] }),
+    holdAge: make.level({
+      name: 'maintenance_hold_age_seconds',
+      help: 'Age of the oldest version that a feed or another reader of the table still needs.',
+      labels: ['table'],
+    }),
+    holdsOver: make.level({
+      name: 'maintenance_holds_over',
+      help: 'Readers that need a version older than `maintenance.feedHold.maxAge`.',
+      labels: ['table'],
+    }),
+    holdsReleased: make.level({
+      name: 'maintenance_holds_released',
+      help: 'Readers of these that retention does not wait for any more.',
+      labels: ['table'],
+    }),
   };
 }
 

@@ -7,8 +7,18 @@ export interface TableEvents {
   waitForCommit(table: string, timeoutMs: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The slowest position any registered feed still needs, per table; what vacuum and log cleanup must not pass. */
+/** Versions of a table that a reader of its changes still needs. */
+export interface RetentionHold {
+  /** Who: the id of a feed or reader, or `twin <table>`. */
+  readonly by: string;
+  /** Changes from this version on; it may be one that is yet to come. */
+  readonly fromVersion: Version;
+  /** False: letting go of it would break another table. */
+  readonly releasable: boolean;
+}
+
+/** What vacuum, expiry and log cleanup must not pass. */
 export interface FeedWatermarks {
-  /** `undefined`: no feed is registered for the table. */
+  /** The oldest version whose changes are kept, whatever their age; `undefined`: nobody asks for any. */
   lowWatermark(table: string): Promise<Version | undefined>;
 }

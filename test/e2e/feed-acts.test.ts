@@ -92,4 +92,50 @@ describe('feeds are operated', () => {
     expect(new Set(times)).toEqual(new Set(['true,3', 'false,2']));
     expect(versions.size).toBe(produced.rowCount);
   });
+
+  it.each(bothFormats)(
+    'P10: of %s what a paused feed needs is kept up to the cap, and behind it let go of when told to',
+    async (_, { label, iceberg }) => {
+      const pipeline = pipelineCase(dir, `held-${label}`, { iceberg });
+      const produced = new Produced();
+      await workload.createTopic(pipeline);
+      const first = serve(pipeline);
+      await workload.produce(pipeline, produced, 50);
+      await untilThrough(first, pipeline, produced);
+      await feeds(pipeline, 'pause', pipeline.feedTopic);
+      for (let round = 0; round < 4; round++) {
+        await workload.produce(pipeline, produced, 50);
+        await eventually('it is committed', async () => {
+          const [table] = (await first.status()).tables;
+          return [...produced.ends].every(
+            ([partition, end]) => table?.partitions.find((entry) => entry.partition === partition)?.committedOffset === Number(end),
+          );
+        });
+      }
+      expect((await first.terminate()).code, first.log).toBe(0);
+      const maintain = async (...args: readonly string[]): Promise<{ readonly outcome: string }> => {
+        const { code, stdout, log } = await runProduct({ config: pipeline.config, args: ['maintain', ...args, '--json'] });
+        expect(code, log).toBe(0);
+        return JSON.parse(stdout) as { readonly outcome: string };
+      };
+      await maintain('compact', 'events');
+      const cleaning =
+        iceberg === undefined
+          ? ['vacuum', 'events', '--retain', '0s', '--allow-short-retention', '--yes']
+          : ['expire', 'events', '--retain', '1s'];
+      const cap = ['--set', 'maintenance.feedHold.maxAge=1s', '--set'];
+      const outcomeOf = async (...args: readonly string[]): Promise<string> => (await maintain(...cleaning, ...args)).outcome;
+      expect(await outcomeOf()).toBe('nothing-to-do');
+      expect(await outcomeOf(...cap, 'maintenance.feedHold.past=hold')).toBe('nothing-to-do');
+      const second = serve(pipeline, { args: [...cap, 'maintenance.feedHold.past=release', '--set', 'maintenance.enabled=true'] });
+      await eventually('the alarm is on', async () => (await second.metrics()).sum('tidewater_maintenance_holds_released') === 1);
+      await eventually('it is ready all the same', async () => (await second.probe('/readyz')).status === 200);
+      await second.terminate();
+      expect(await outcomeOf(...cap, 'maintenance.feedHold.past=release')).toBe('done');
+      await feeds(pipeline, 'resume', pipeline.feedTopic);
+      const third = serve(pipeline);
+      await eventually('the loss is told', async () => (await stateOf(third, pipeline.feedTopic)) === 'gap');
+      await third.terminate();
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { runOperation } from '../../maintenance/run-operation.ts';
 import type { MaintainOptions, MaintainReport, MaintenanceVerb } from '../app-commands.ts';
 import type { Components } from '../components.ts';
-import { feedWatermarks } from '../feed-watermarks.ts';
+import { tableHolds } from '../table-holds.ts';
 
 /** Any two files that belong together are worth it when somebody asks. */
 const minInputFiles = 2;
@@ -11,6 +11,6 @@ export async function maintainTable(components: Components, verb: MaintenanceVer
   const { table: name, dryRun, retentionMs, allowShortRetention } = options;
   const table = await components.catalog.load(name);
   const compaction = { ...components.config.maintenance.compaction, minInputFiles };
-  const report = await runOperation(verb, table, feedWatermarks(components), { dryRun, compaction, retentionMs, allowShortRetention });
+  const report = await runOperation(verb, table, tableHolds(components), { dryRun, compaction, retentionMs, allowShortRetention });
   return { table: name, verb, ...report };
 }

@@ -3,7 +3,7 @@ import type { FeedActReport, FeedSummary, PipelineFeeds, ResetTarget, VersionRan
 import { printJson } from '../../base/bigint-json.ts';
 import { factsJson } from '../../base/json-value.ts';
 import { printableLine } from '../../base/printable.ts';
-import { type CommandSession, usageError } from '../command-session.ts';
+import { type CommandSession, usageError, wholeNumber } from '../command-session.ts';
 import { countText, orAbsent } from '../display-text.ts';
 import { exitCodes } from '../exit-code.ts';
 import { type Column, writeRows } from '../terminal.ts';
@@ -12,6 +12,7 @@ import type { AddCommand } from './add-command.ts';
 interface ActFlags {
   readonly dryRun?: boolean | undefined;
   readonly yes?: boolean | undefined;
+  readonly from?: number | undefined;
   readonly to?: ResetTarget | undefined;
 }
 
@@ -43,9 +44,19 @@ export function addFeedCommands(program: Command, add: AddCommand): void {
       resetTarget,
     );
   addConfirmed(reset, add, (all, flags, feed, options) => all.reset(feed, flags.to ?? { kind: 'latest' }, options));
+  const register = feeds
+    .command('register')
+    .description('keep the changes of a table for a reader that is no feed; again as it moves forward, until it is dropped')
+    .argument('<table>')
+    .argument('<reader>', 'a name for it')
+    .requiredOption('--from <version>', 'the first version that it still has to read', wholeNumber(0))
+    .option('--dry-run', 'say what would be done and do nothing');
+  add<ActFlags>(register, (session, flags, [table = '', reader = '']) =>
+    perform(session, flags.dryRun === true, (all, dryRun, signal) => all.register(table, reader, flags.from ?? 0, { dryRun, signal })),
+  );
   const drop = feeds
     .command('drop')
-    .description('forget a feed that is not in the settings any more')
+    .description('forget a feed that is not in the settings any more, or a reader')
     .argument('<feed>', 'its id, as list prints it');
   addConfirmed(drop, add, (all, _, feed, options) => all.drop(feed, options));
 }

@@ -10,7 +10,7 @@ import type { Random } from '../../../src/base/random.ts';
 import { FileSystemCatalog } from '../../../src/catalog/file-system-catalog.ts';
 import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
 import { Feed } from '../../../src/cdf/feed.ts';
-import { StoredFeedWatermarks } from '../../../src/cdf/feed-watermarks.ts';
+import { StoredFeedHolds } from '../../../src/cdf/feed-holds.ts';
 import { PositionStore } from '../../../src/cdf/position-store.ts';
 import type { CommitObserver } from '../../../src/commit/commit-observer.ts';
 import { silentCommitObserver } from '../../../src/commit/commit-observer.ts';
@@ -19,6 +19,7 @@ import { TableCommitter } from '../../../src/commit/table-committer.ts';
 import { DeadLetterTopic } from '../../../src/ingest/dead-letter-topic.ts';
 import { TableIngest } from '../../../src/ingest/table-ingest.ts';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
+import { CappedHolds } from '../../../src/maintenance/capped-holds.ts';
 import type { MaintenanceObserver } from '../../../src/maintenance/maintenance-observer.ts';
 import { MaintenanceService } from '../../../src/maintenance/maintenance-service.ts';
 import type { MaintenanceSettings } from '../../../src/maintenance/settings.ts';
@@ -53,6 +54,7 @@ const maintenance: MaintenanceSettings = {
   checkpoint: { enabled: true, minVersions: 5 },
   expiry: { enabled: true, retentionMs: undefined, minVersions: 5 },
   manifests: { enabled: true, minManifests: 8 },
+  feedHold: { maxAgeMs: undefined, past: 'hold' },
   deleteFiles: { enabled: true, minFiles: 20 },
   engine: { memoryLimitBytes: 128 << 20, threads: 1, temporaryDirectory: undefined },
   allowedLocations: [],
@@ -233,10 +235,18 @@ export class SimulatedProcess {
   async #maintain(signal: AbortSignal): Promise<void> {
     const kafka = this.#kafka;
     const openStore = (topic: string): PositionStore => new PositionStore({ client: kafka, clock: this.#clock, topic });
+    const { feedSpec } = this.#world;
+    const holds = new StoredFeedHolds({ feeds: [feedSpec], positionsTopic: feedSpec.positionsTopic, openStore, admin: kafka.admin });
     const service = new MaintenanceService({
       queue: new MemoryJobQueue({ maxAttempts: maintenance.maxAttempts }),
       catalog: this.#catalog,
-      watermarks: new StoredFeedWatermarks({ feeds: [this.#world.feedSpec], openStore, admin: kafka.admin }),
+      watermarks: new CappedHolds({
+        holdsOf: async (table) => holds.holds(table, (await (await this.#catalog.load(table)).refresh()).tableId),
+        load: (table) => this.#catalog.load(table),
+        settings: maintenance.feedHold,
+        clock: this.#clock,
+        onLook: () => undefined,
+      }),
       settings: maintenance,
       clock: this.#clock,
       observer: this.#maintenanceObserver(),

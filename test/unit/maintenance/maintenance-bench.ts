@@ -28,6 +28,7 @@ export const maintenanceSettings: MaintenanceSettings = {
   checkpoint: { enabled: true, minVersions: 3 },
   expiry: { enabled: true, retentionMs: undefined, minVersions: 5 },
   manifests: { enabled: true, minManifests: 8 },
+  feedHold: { maxAgeMs: undefined, past: 'hold' },
   deleteFiles: { enabled: true, minFiles: 20 },
   engine: { memoryLimitBytes: 128 << 20, threads: 1, temporaryDirectory: undefined },
   allowedLocations: [],

@@ -1,0 +1,77 @@
+import type { Clock } from '../base/clock.ts';
+import type { FeedWatermarks, RetentionHold } from '../protocol/table-events.ts';
+import type { ReadableTable } from '../table/table.ts';
+import { toVersion, type Version } from '../table/version.ts';
+import type { FeedHoldSettings } from './settings.ts';
+
+/** How a reader holds a table back, as of a look. */
+export interface HoldState extends RetentionHold {
+  /** Since the oldest version that it needs was committed; 0 when that is yet to come. */
+  readonly ageMs: number;
+  /** Older than `maintenance.feedHold.maxAge`. */
+  readonly isOver: boolean;
+  /** Over, and by the settings not held any more: what it needs may be deleted. */
+  readonly isReleased: boolean;
+  /** Committed versions that it has yet to read: what it loses where it is released. */
+  readonly versions: number;
+}
+
+interface CappedHoldsParts {
+  readonly holdsOf: (table: string) => Promise<readonly RetentionHold[]>;
+  readonly load: (table: string) => Promise<Pick<ReadableTable, 'history' | 'refresh'>>;
+  readonly settings: FeedHoldSettings;
+  readonly clock: Clock;
+  /** Told of every look. */
+  readonly onLook: (table: string, holds: readonly HoldState[]) => void;
+}
+
+/** Holds retention for the slowest reader of a table, for as long as the settings allow. */
+export class CappedHolds implements FeedWatermarks {
+  readonly #parts: CappedHoldsParts;
+
+  constructor(parts: CappedHoldsParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws what the broker and the table throw: nothing may be deleted then. */
+  async lowWatermark(table: string): Promise<Version | undefined> {
+    const held = (await this.look(table)).filter(({ isReleased }) => !isReleased).map(({ fromVersion }) => fromVersion);
+    return held.length === 0 ? undefined : toVersion(Math.min(...held));
+  }
+
+  /** Everybody who holds the table back now. */
+  async look(table: string): Promise<readonly HoldState[]> {
+    const { holdsOf, settings, onLook } = this.#parts;
+    const holds = await holdsOf(table);
+    const times = await this.#times(table, holds);
+    const states = holds.map((hold): HoldState => {
+      const ageMs = times.ageOf(hold.fromVersion);
+      const isOver = ageMs > (settings.maxAgeMs ?? Number.POSITIVE_INFINITY);
+      const isReleased = isOver && hold.releasable && settings.past === 'release';
+      return { ...hold, ageMs, isOver, isReleased, versions: Math.max(0, times.latest + 1 - hold.fromVersion) };
+    });
+    onLook(table, states);
+    return states;
+  }
+
+  async #times(
+    table: string,
+    holds: readonly RetentionHold[],
+  ): Promise<{ readonly latest: number; readonly ageOf: (version: Version) => number }> {
+    const { load, clock } = this.#parts;
+    if (holds.length === 0) return { latest: -1, ageOf: () => 0 };
+    const opened = await load(table);
+    const latest = (await opened.refresh()).version;
+    const oldest = toVersion(Math.min(...holds.map(({ fromVersion }) => fromVersion)));
+    // Newest first; what is older than the log is at least as old as its first version.
+    const entries = oldest > latest ? [] : await opened.history({ fromVersion: oldest });
+    const nowMs = clock.now();
+    return {
+      latest,
+      ageOf: (version) => {
+        const committed = entries.findLast((entry) => entry.version >= version);
+        return committed === undefined ? 0 : Math.max(0, nowMs - committed.committedAt);
+      },
+    };
+  }
+}
