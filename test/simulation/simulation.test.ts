@@ -85,6 +85,44 @@ describe('the whole service, into an Iceberg table', () => {
   });
 });
 
+/** The engine computes in real time: few seeds, and short ones. */
+const keyedSeeds = { delta: [5, 9, 17], iceberg: [5, 20, 22] };
+const keyedMs = Math.min(activeMs, 2_500);
+
+describe('the whole service, into a table with one row for each key', () => {
+  const reports: SimulationReport[] = [];
+
+  for (const format of ['delta', 'iceberg'] as const)
+    for (const seed of asked === '' ? keyedSeeds[format] : seeds) {
+      it(`of ${format} equals the fold of its topic, and the fold of its feed (SEED=${seed})`, async () => {
+        const report = await runSimulation({ seed, activeMs: asked === '' ? keyedMs : activeMs, format, keyed: true });
+        reports.push(report);
+        if (asked !== '') console.log(story(report));
+        expect(report.violations).toEqual([]);
+      });
+    }
+
+  it.runIf(asked === '')('meets, over all seeds, everything it is meant to meet', () => {
+    const met = new Set(reports.flatMap((report) => [...report.counts.keys()]));
+    const meant = [
+      'keys by an order',
+      'keys in order',
+      'old rows marked',
+      'old files written anew',
+      'crash',
+      'suspension',
+      'rolling restart',
+      'foreign append',
+      'feed fenced',
+      'batch discarded',
+      'commit conflicted',
+      'commit resolved own',
+      'compact done',
+    ];
+    expect(meant.filter((what) => !met.has(what))).toEqual([]);
+  });
+});
+
 describe.runIf(asked === '')('the simulation itself', () => {
   it.each(['delta', 'iceberg'] as const)('gives the same history for the same seed, and another one for another: %s', async (format) => {
     const [first, again, other] = [
@@ -109,5 +147,20 @@ describe.runIf(asked === '')('the simulation itself', () => {
       if (found.some((violation) => violation.startsWith(invariant))) break;
     }
     expect(found).toContainEqual(expect.stringContaining(invariant));
+  });
+
+  it('notices that deletes are forgotten', async () => {
+    const found: string[] = [];
+    for (const seed of [5, 3, 20, 13]) {
+      found.push(...(await runSimulation({ seed, activeMs: 3_000, keyed: true, sabotage: 'forget-deletes' })).violations);
+      if (found.length > 0) break;
+    }
+    expect(found).toContainEqual(expect.stringContaining('K1: '));
+  });
+
+  // What the engine writes has the times at which it did.
+  it('meets the same for the same seed of a keyed table', async () => {
+    const run = async (): Promise<unknown> => [...(await runSimulation({ seed: 22, activeMs: 2_500, keyed: true })).counts];
+    expect(await run()).toEqual(await run());
   });
 });

@@ -248,6 +248,8 @@ function boundOf(bytes: Buffer, type: string): unknown {
   const [, scale] = /^decimal\(\d+,\s*(\d+)\)$/.exec(type) ?? [];
   if (scale !== undefined) return Number(BigInt.asIntN(8 * bytes.length, BigInt(`0x${bytes.toString('hex')}`))) / 10 ** Number(scale);
   switch (type) {
+    case 'boolean':
+      return bytes[0] !== 0;
     case 'int':
       return bytes.readInt32LE();
     case 'double':

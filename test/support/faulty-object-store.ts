@@ -25,12 +25,23 @@ export class FaultyObjectStore implements ObjectStore {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #next: { readonly operation: StoreOperation; readonly moment: FaultMoment; readonly prefix: string }[] = [];
+  readonly #like: FaultyObjectStore | undefined;
   /** Calls so far, by operation. */
   readonly calls: Map<StoreOperation, number> = new Map();
   /** May be changed at any time; `undefined` stops random faults. */
   rates: FaultRates | undefined;
 
-  constructor(inner: ObjectStore, parts: { readonly clock: Clock; readonly random: Random; readonly rates?: FaultRates | undefined }) {
+  /** `like`: as many faults as this one has. */
+  constructor(
+    inner: ObjectStore,
+    parts: {
+      readonly clock: Clock;
+      readonly random: Random;
+      readonly rates?: FaultRates | undefined;
+      readonly like?: FaultyObjectStore | undefined;
+    },
+  ) {
+    this.#like = parts.like;
     this.#inner = inner;
     this.#clock = parts.clock;
     this.#random = parts.random;
@@ -39,6 +50,10 @@ export class FaultyObjectStore implements ObjectStore {
 
   get root(): string {
     return this.#inner.root;
+  }
+
+  get #present(): FaultRates | undefined {
+    return this.#like === undefined ? this.rates : this.#like.rates;
   }
 
   /** The next call of the operation on a path with the prefix fails, once. */
@@ -86,7 +101,7 @@ export class FaultyObjectStore implements ObjectStore {
   ): Promise<Result> {
     this.calls.set(operation, (this.calls.get(operation) ?? 0) + 1);
     const moment = this.#momentOf(operation, path);
-    const latencyMs = (this.rates?.maxLatencyMs ?? 0) * this.#random.next();
+    const latencyMs = (this.#present?.maxLatencyMs ?? 0) * this.#random.next();
     if (latencyMs > 0) await this.#clock.sleep(latencyMs, signal);
     if (moment === 'before') throw fault(operation, path, moment);
     const result = await run();
@@ -98,7 +113,7 @@ export class FaultyObjectStore implements ObjectStore {
     const planned = this.#next.findIndex((fault) => fault.operation === operation && path.startsWith(fault.prefix));
     if (planned >= 0) return this.#next.splice(planned, 1)[0]?.moment;
     const draw = this.#random.next();
-    const { before = 0, after = 0 } = this.rates ?? {};
+    const { before = 0, after = 0 } = this.#present ?? {};
     return draw < before ? 'before' : draw < before + after ? 'after' : undefined;
   }
 }

@@ -17,6 +17,7 @@ export class SimulatedClock implements Clock {
   #nowMs = 0;
   #order = 0;
   #timers: Timer[] = [];
+  #outside: (() => Promise<void>)[] = [];
 
   now(): EpochMs {
     return toEpochMs(startOfTime + this.#nowMs);
@@ -49,6 +50,13 @@ export class SimulatedClock implements Clock {
     });
   }
 
+  /** Work of the real world, which takes no time here: it begins when nothing else can go on, and nothing else goes on until it ends. */
+  outside<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#outside.push(() => work().then(resolve, reject));
+    });
+  }
+
   /**
    * Drives the simulation until `done` says so or simulated time passes `limitMs`.
    *
@@ -58,6 +66,11 @@ export class SimulatedClock implements Clock {
     while (this.#nowMs <= limitMs) {
       await settle();
       if (done()) return true;
+      const work = this.#outside.shift();
+      if (work !== undefined) {
+        await work();
+        continue;
+      }
       const next = this.#earliest();
       if (next === undefined) return false;
       this.#timers = this.#timers.filter((timer) => timer !== next);

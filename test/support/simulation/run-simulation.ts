@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
+import { present } from '../../../src/base/assert.ts';
 import { describeError } from '../../../src/base/errors.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { buildBatch } from '../../../src/codec/build-columns.ts';
 import { writeParquet } from '../../../src/codec/parquet/write-parquet.ts';
 import type { TableFormat } from '../../../src/table/formats.ts';
-import type { HistoryEntry } from '../../../src/table/table.ts';
+import type { HistoryEntry, QueryableTable } from '../../../src/table/table.ts';
+import { SimulatedClock } from '../simulated-clock.ts';
 import { HashedIds } from './hashed-ids.ts';
+import { checkKeyed } from './keyed-records.ts';
+import { openOutsideEngine } from './outside.ts';
 import { rawIcebergVersions } from './raw-iceberg.ts';
 import { RawFiles, rawVersions } from './raw-table.ts';
 import { Scenario } from './scenario.ts';
@@ -30,6 +34,8 @@ export interface SimulationOptions {
   readonly sabotage?: Sabotage | undefined;
   /** Default: delta. */
   readonly format?: TableFormat | undefined;
+  /** Into a table with one row for each key. */
+  readonly keyed?: boolean | undefined;
 }
 
 export interface SimulationReport {
@@ -47,7 +53,16 @@ const simulatedLimitMs = 30 * 24 * 3_600_000;
 /** Runs one seeded history to its quiet end and checks it. */
 export async function runSimulation(options: SimulationOptions): Promise<SimulationReport> {
   await warmUp();
-  const world = new SimulatedWorld(options);
+  const clock = new SimulatedClock();
+  const engine = options.keyed === true ? await openOutsideEngine(clock) : undefined;
+  try {
+    return await runIn(new SimulatedWorld(options, { clock, engine }), options);
+  } finally {
+    await engine?.close();
+  }
+}
+
+async function runIn(world: SimulatedWorld, options: SimulationOptions): Promise<SimulationReport> {
   let ended = false;
   const running = new Scenario(world)
     .run(options.activeMs)
@@ -73,6 +88,14 @@ async function violationsOf(world: SimulatedWorld): Promise<readonly string[]> {
   };
   const driven = <T>(work: Promise<T>): Promise<T> => drive(world, work);
   world.counts.set('versions', evidence.versions.length);
+  if (world.engine !== undefined) {
+    const { engine } = world;
+    return [
+      ...checkLog(evidence),
+      ...checkLedger(evidence, world.reported, await driven(remainingHistory(world))),
+      ...(await driven(openTable(world).then((table) => checkKeyed(world, table, engine)))),
+    ];
+  }
   return [
     ...checkLog(evidence),
     ...checkReplay(evidence),
@@ -99,10 +122,13 @@ async function drive<T>(world: SimulatedWorld, work: Promise<T>): Promise<T> {
 
 /** The history as the product tells it, oldest first: also proof that the table opens after all that happened. */
 async function remainingHistory(world: SimulatedWorld): Promise<readonly HistoryEntry[]> {
-  const { store, clock, format } = world;
-  const parts = { store, clock, random: new SeededRandom(3), ids: new HashedIds('audit'), version: 'audit' };
-  const table = await simulatedTables(format, parts).open(tableName, tableLocation);
-  return table === undefined ? [] : [...(await table.history({}))].reverse();
+  return [...(await (await openTable(world)).history({}))].reverse();
+}
+
+async function openTable({ store, clock, format, engine }: SimulatedWorld): Promise<QueryableTable> {
+  const open = engine === undefined ? undefined : () => Promise.resolve(engine);
+  const parts = { store, clock, random: new SeededRandom(3), ids: new HashedIds('audit'), version: 'audit', engine: open };
+  return present(await simulatedTables(format, parts).open(tableName, tableLocation), 'the table is there');
 }
 
 async function historyOf(world: SimulatedWorld): Promise<string> {

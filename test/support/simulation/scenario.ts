@@ -2,6 +2,7 @@ import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { firstNeededVersion } from '../../../src/cdf/feed-position.ts';
 import { feedIdOf } from '../../../src/cdf/feed-spec.ts';
 import { PositionStore } from '../../../src/cdf/position-store.ts';
+import type { OpenEngine } from '../../../src/engine/engine.ts';
 import { parseWriterId } from '../../../src/protocol/source-offsets.ts';
 import type { Table } from '../../../src/table/table.ts';
 import type { FaultRates } from '../faulty-object-store.ts';
@@ -259,9 +260,20 @@ export class Scenario {
 
   async #openTable(): Promise<Table> {
     const { clock, store, format } = this.#world;
-    const parts = { store, clock, random: this.#operatorRandom, ids: new HashedIds(`operator ${this.#opened}`), version: 'operator' };
+    const parts = {
+      store,
+      clock,
+      random: this.#operatorRandom,
+      ids: new HashedIds(`operator ${this.#opened}`),
+      version: 'operator',
+      engine: engineOf(this.#world),
+    };
     this.#opened += 1;
     const tables = simulatedTables(format, parts);
     return tables.create(tableName, tableLocation, this.#world.definition);
   }
+}
+
+function engineOf({ engine }: SimulatedWorld): OpenEngine | undefined {
+  return engine === undefined ? undefined : () => Promise.resolve(engine);
 }

@@ -7,7 +7,7 @@ import { describeError, isServiceError } from '../../../src/base/errors.ts';
 import { inertFailpoint } from '../../../src/base/failpoint.ts';
 import type { IdSource } from '../../../src/base/ids.ts';
 import type { Random } from '../../../src/base/random.ts';
-import { FileSystemCatalog } from '../../../src/catalog/file-system-catalog.ts';
+import { type CatalogEntry, FileSystemCatalog } from '../../../src/catalog/file-system-catalog.ts';
 import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
 import { Feed } from '../../../src/cdf/feed.ts';
 import { StoredFeedHolds } from '../../../src/cdf/feed-holds.ts';
@@ -15,7 +15,11 @@ import { PositionStore } from '../../../src/cdf/position-store.ts';
 import type { CommitObserver } from '../../../src/commit/commit-observer.ts';
 import { silentCommitObserver } from '../../../src/commit/commit-observer.ts';
 import { CommitQueue } from '../../../src/commit/commit-queue.ts';
-import { TableCommitter } from '../../../src/commit/table-committer.ts';
+import { takeKeys } from '../../../src/commit/keyed/take-keys.ts';
+import { takeTombstones } from '../../../src/commit/keyed/take-tombstones.ts';
+import { TombstoneTable } from '../../../src/commit/keyed/tombstone-table.ts';
+import { type CommitterSettings, TableCommitter } from '../../../src/commit/table-committer.ts';
+import type { OpenEngine } from '../../../src/engine/engine.ts';
 import { DeadLetterTopic } from '../../../src/ingest/dead-letter-topic.ts';
 import { TableIngest } from '../../../src/ingest/table-ingest.ts';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
@@ -25,20 +29,34 @@ import { MaintenanceService } from '../../../src/maintenance/maintenance-service
 import type { MaintenanceSettings } from '../../../src/maintenance/settings.ts';
 import type { DeadLetterSink } from '../../../src/protocol/dead-letters.ts';
 import type { DecodeSpec } from '../../../src/protocol/sealed-batch.ts';
-import type { OpenObjectStore } from '../../../src/storage/object-store.ts';
+import type { ObjectStore, OpenObjectStore } from '../../../src/storage/object-store.ts';
 import { RetryingObjectStore } from '../../../src/storage/retrying-object-store.ts';
+import type { HeldChanges } from '../../../src/table/changes.ts';
 import type { WriteSpec } from '../../../src/table/staged-file.ts';
 import type { Table } from '../../../src/table/table.ts';
 import { FaultyObjectStore } from '../faulty-object-store.ts';
 import { MemoryJobQueue } from '../memory-queue.ts';
 import { noEngine } from '../no-engine.ts';
 import { silentFeedObserver, silentIngestObserver, silentMaintenanceObserver } from '../silent-observers.ts';
+import type { SimulatedClock } from '../simulated-clock.ts';
 import { HashedIds } from './hashed-ids.ts';
+import { keyedSpec } from './keyed-records.ts';
+import { outside, poweredEngine, storeOutside } from './outside.ts';
 import { Power } from './power.ts';
 import { poweredClock, poweredKafka, poweredStore } from './powered-ports.ts';
 import { blindTable, forgetfulKafka, lossyDeadLetters, unreadKafka } from './sabotage.ts';
 import { simulatedTables, storesBelow } from './simulated-tables.ts';
-import { deadLetterTopic, pipeline, type SimulatedWorld, sourceTopic, tableLocation, tableName } from './simulated-world.ts';
+import {
+  deadLetterTopic,
+  type KeyedShape,
+  pipeline,
+  type SimulatedWorld,
+  sourceTopic,
+  tableLocation,
+  tableName,
+  tombstonesLocation,
+  tombstonesName,
+} from './simulated-world.ts';
 
 const restartBackoff = { initialMs: 50, maxMs: 1_000 };
 
@@ -73,6 +91,7 @@ export class SimulatedProcess {
   readonly #kafka: KafkaClient;
   readonly #openStore: OpenObjectStore;
   readonly #catalog: FileSystemCatalog;
+  readonly #engine: OpenEngine;
   readonly #events: LocalTableEvents;
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
@@ -87,12 +106,28 @@ export class SimulatedProcess {
     this.#ids = new HashedIds(`${world.seed}/${name}`);
     this.#kafka = poweredKafka(world.broker.client(name), this.power);
     this.faults = new FaultyObjectStore(world.store, { clock: world.clock, random: world.fork() });
-    const store = new RetryingObjectStore(poweredStore(this.faults, this.power), { clock: this.#clock, random: this.#random });
-    this.#openStore = storesBelow(store);
+    const store = this.#reaching(this.faults, world.store);
+    const tombstones = world.keyedBy === undefined ? undefined : this.#reaching(this.#faultsToo(), world.tombstones);
+    this.#openStore = storesBelow(store, tombstones);
     this.#events = new LocalTableEvents(this.#clock);
     const { definition, format } = world;
-    const tables = simulatedTables(format, { store, clock: this.#clock, random: this.#random, ids: this.#ids, version: 'sim' });
-    this.#catalog = new FileSystemCatalog([{ name: tableName, format, location: tableLocation, definition }], { [format]: tables });
+    this.#engine = world.engine === undefined ? noEngine : poweredEngine(world.engine, this.power);
+    const engine = world.engine === undefined ? undefined : this.#engine;
+    const parts = { store, tombstones, engine, clock: this.#clock, random: this.#random, ids: this.#ids, version: 'sim' };
+    const entries: CatalogEntry[] = [{ name: tableName, format, location: tableLocation, definition }];
+    if (tombstones !== undefined) entries.push({ name: tombstonesName, format, location: tombstonesLocation });
+    this.#catalog = new FileSystemCatalog(entries, { [format]: simulatedTables(format, parts) });
+  }
+
+  #faultsToo(): FaultyObjectStore {
+    const { clock, tombstones } = this.#world;
+    return new FaultyObjectStore(tombstones, { clock, random: this.#world.fork(), like: this.faults });
+  }
+
+  /** A store as the process reaches it. */
+  #reaching(faults: FaultyObjectStore, raw: ObjectStore): ObjectStore {
+    const store = new RetryingObjectStore(poweredStore(faults, this.power), { clock: this.#clock, random: this.#random });
+    return this.#world.engine === undefined ? store : storeOutside(store, raw);
   }
 
   start(roles: { readonly feed: boolean }): void {
@@ -165,12 +200,14 @@ export class SimulatedProcess {
     const identities = new TopicIdentities({ admin: kafka.admin, pipeline });
     const observer = this.#commitObserver();
     const settings = { maxRebaseAttempts: 50, verifyTimeoutMs: 5_000, backoff: { initialMs: 5, maxMs: 200 } };
+    const tombstones = await this.#takeKeys(table, { observer, settings }, signal);
     const sink = new CommitQueue({
       table,
       committer: new TableCommitter({ table, clock, random, observer, settings }),
       stager: new InThreadBatchStager({ openStore: this.#openStore, clock, failpoint: inertFailpoint, maxNestingDepth: 16 }),
       deadLetters: this.#deadLetters(),
-      decodeSpecFor,
+      decodeSpecFor: (write) => decodeSpecFor(write, this.#world.keyedBy),
+      ...(tombstones === undefined || this.#world.sabotage === 'forget-deletes' ? {} : { tombstones }),
       pipeline,
       ids: this.#ids,
       clock,
@@ -208,13 +245,34 @@ export class SimulatedProcess {
     await ingest.run(signal);
   }
 
+  /** As an ingest does before its first record. */
+  async #takeKeys(
+    table: Table,
+    { observer, settings }: { readonly observer: CommitObserver; readonly settings: CommitterSettings },
+    signal: AbortSignal,
+  ): Promise<TombstoneTable | undefined> {
+    const { keyedBy, definitionProperties: properties } = this.#world;
+    if (keyedBy === undefined) return undefined;
+    const by = { keyColumns: ['id'], orderColumns: keyedBy.ordered ? ['n'] : [] };
+    await takeKeys(table, { ...by, onRepeatedKeys: 'fail' }, signal);
+    if (!keyedBy.ordered) return undefined;
+    const companion = await takeTombstones({ table, catalog: this.#catalog, name: tombstonesName, properties, ...by }, signal);
+    return new TombstoneTable({
+      ...{ table: companion, retentionMs: 7 * 86_400_000, engine: this.#engine, clock: this.#clock, random: this.#random },
+      ...{ failpoint: inertFailpoint, observer, settings, onRows: () => undefined },
+    });
+  }
+
   async #feed(signal: AbortSignal): Promise<void> {
     const world = this.#world;
+    const encoder = new ParquetChangeEncoder({ openStore: this.#openStore, openEngine: this.#engine });
+    const table = await this.#catalog.loadOrCreate(tableName, signal);
+    const isKeyed = world.keyedBy !== undefined;
     const feed = new Feed({
       spec: world.feedSpec,
-      table: await this.#catalog.loadOrCreate(tableName, signal),
+      table: isKeyed ? changesOutside(table, world.clock) : table,
       client: world.sabotage === 'forget-feed-positions' ? forgetfulKafka(this.#kafka, world) : this.#kafka,
-      encoder: new ParquetChangeEncoder({ openStore: this.#openStore, openEngine: noEngine }),
+      encoder: isKeyed ? { encode: (...task) => outside(world.clock, () => encoder.encode(...task)) } : encoder,
       events: this.#events,
       observer: {
         ...silentFeedObserver,
@@ -312,12 +370,29 @@ export class SimulatedProcess {
   }
 }
 
-function decodeSpecFor(write: WriteSpec): DecodeSpec {
+/** Changes that are computed are written to files of this machine. */
+function changesOutside(table: Table, clock: SimulatedClock): Table {
+  const held = (changes: HeldChanges): HeldChanges => {
+    const { release } = changes;
+    return release === undefined ? changes : { ...changes, release: () => outside(clock, release) };
+  };
+  return new Proxy(table, {
+    get: (target, name) => {
+      if (name === 'changesOf' || name === 'rowsAt')
+        return (...args: Parameters<Table['changesOf']>) => outside(clock, async () => held(await target[name](...args)));
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+    },
+  });
+}
+
+function decodeSpecFor(write: WriteSpec, keyedBy: KeyedShape | undefined): DecodeSpec {
   return {
     sources: write.schema.fields.map(({ name }) => {
       if (name === 'source_partition') return { kind: 'partition' };
       return name === 'source_offset' ? { kind: 'offset' } : { kind: 'value', name };
     }),
     unknownMembers: 'ignore',
+    ...(keyedBy === undefined ? {} : keyedSpec(keyedBy)),
   };
 }

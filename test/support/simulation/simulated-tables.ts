@@ -1,13 +1,17 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Clock } from '../../../src/base/clock.ts';
 import type { IdSource } from '../../../src/base/ids.ts';
 import type { Random } from '../../../src/base/random.ts';
 import type { TableOpener } from '../../../src/catalog/file-system-catalog.ts';
 import { DeltaTables } from '../../../src/delta/delta-tables.ts';
+import type { OpenEngine } from '../../../src/engine/engine.ts';
 import { IcebergTables } from '../../../src/iceberg/iceberg-tables.ts';
 import { ParquetFileRewriter } from '../../../src/maintenance/file-rewriter.ts';
 import type { ObjectInfo, ObjectStore, OpenObjectStore } from '../../../src/storage/object-store.ts';
+import { openObjectStore } from '../../../src/storage/open-object-store.ts';
 import type { TableFormat } from '../../../src/table/formats.ts';
-import { tableLocation } from './simulated-world.ts';
+import { tableLocation, tombstonesLocation } from './simulated-world.ts';
 
 export interface SimulatedTableParts {
   readonly store: ObjectStore;
@@ -15,13 +19,17 @@ export interface SimulatedTableParts {
   readonly random: Random;
   readonly ids: IdSource;
   readonly version: string;
+  /** For rows by key. */
+  readonly engine?: OpenEngine | undefined;
+  /** Of the table that remembers deleted keys. */
+  readonly tombstones?: ObjectStore | undefined;
 }
 
 /** Opens the one table of a simulation, of either format. */
-export function simulatedTables(format: TableFormat, { store, ...parts }: SimulatedTableParts): TableOpener {
-  const openStore = storesBelow(store);
+export function simulatedTables(format: TableFormat, { store, tombstones, ...parts }: SimulatedTableParts): TableOpener {
+  const openStore = storesBelow(store, tombstones);
   if (format === 'delta') return new DeltaTables({ ...parts, openStore, rewriter: new ParquetFileRewriter({ openStore }) });
-  const tables = new IcebergTables({ ...parts, openStore });
+  const tables = new IcebergTables({ ...parts, openStore, scratchDirectory: join(tmpdir(), `tidewater-simulated-${process.pid}`) });
   return {
     open: (name, location, signal) => tables.open(name, location, signal),
     create: async (name, location, definition, signal) =>
@@ -29,14 +37,17 @@ export function simulatedTables(format: TableFormat, { store, ...parts }: Simula
   };
 }
 
-/** Stores of the table's location and of directories in it. */
-export function storesBelow(store: ObjectStore): OpenObjectStore {
+/** Stores of the tables' locations and of directories in them; those of this machine where the location is one. */
+export function storesBelow(store: ObjectStore, tombstones?: ObjectStore): OpenObjectStore {
   const below = new Map<string, ObjectStore>();
   return (location) => {
-    const directory = location.slice(tableLocation.length).replace(/^\/+/, '');
-    if (directory === '') return store;
-    const present = below.get(directory) ?? new StoreBelow(store, `${directory}/`);
-    below.set(directory, present);
+    if (!location.startsWith(tableLocation)) return openObjectStore(location);
+    const isOther = tombstones !== undefined && location.startsWith(tombstonesLocation);
+    const [of, root] = isOther ? [tombstones, tombstonesLocation] : [store, tableLocation];
+    const directory = location.slice(root.length).replace(/^\/+/, '');
+    if (directory === '') return of;
+    const present = below.get(location) ?? new StoreBelow(of, `${directory}/`);
+    below.set(location, present);
     return present;
   };
 }

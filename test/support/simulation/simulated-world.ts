@@ -1,17 +1,18 @@
 import { type Random, randomInt } from '../../../src/base/random.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
+import type { Engine } from '../../../src/engine/engine.ts';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
 import { plainRecords } from '../../../src/protocol/change-event.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
 import type { TableFormat } from '../../../src/table/formats.ts';
 import type { TableDefinition } from '../../../src/table/table.ts';
 import { MemoryBroker } from '../kafka/memory-broker.ts';
-import { SimulatedClock } from '../simulated-clock.ts';
+import type { SimulatedClock } from '../simulated-clock.ts';
 import { RecordingStore } from './recording-store.ts';
 
 /** A fault in the product itself, to show that the checkers see it. */
-export type Sabotage = 'skip-mark-check' | 'lose-dead-letters' | 'repeat-dead-letters' | 'forget-feed-positions';
+export type Sabotage = 'forget-deletes' | 'skip-mark-check' | 'lose-dead-letters' | 'repeat-dead-letters' | 'forget-feed-positions';
 
 /** What a process said it had committed. */
 export interface ReportedCommit {
@@ -26,6 +27,8 @@ export const sourceTopic = 'orders';
 export const deadLetterTopic = 'orders.dead';
 export const changesTopic = 'orders.changes';
 export const tableLocation = 'memory://orders';
+export const tombstonesName = 'orders__deletes';
+export const tombstonesLocation = 'memory://orders__deletes';
 /** Of removed files and of the log: longer than any process is suspended, as in life. */
 export const retentionMs = 300_000;
 
@@ -55,19 +58,50 @@ export interface Shape {
   readonly brokerLatencyMs: number;
 }
 
+/** How a run keeps one row for each key. */
+export interface KeyedShape {
+  /** Records come late and again, their keys in any partition, and deletes are remembered. */
+  readonly ordered: boolean;
+  /** Old rows are marked; otherwise their files are written anew. */
+  readonly marks: boolean;
+  readonly keys: number;
+}
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly sabotage?: Sabotage | undefined;
+  /** Default: delta. */
+  readonly format?: TableFormat | undefined;
+  readonly keyed?: boolean | undefined;
+}
+
+/** The engine is for runs of keyed tables. */
+export interface WorldParts {
+  readonly clock: SimulatedClock;
+  readonly engine: Engine | undefined;
+}
+
 /** Everything outside the processes: time, storage, broker, and notes for the checkers. All of it follows from one seed. */
 export class SimulatedWorld {
   readonly seed: number;
   readonly sabotage: Sabotage | undefined;
   readonly format: TableFormat;
-  readonly clock: SimulatedClock = new SimulatedClock();
+  readonly clock: SimulatedClock;
   readonly random: Random;
   readonly shape: Shape;
+  /** The table has one row for each key. `undefined`: one for each record. */
+  readonly keyedBy: KeyedShape | undefined;
   readonly store: RecordingStore;
+  /** Of the table that remembers deleted keys. */
+  readonly tombstones: MemoryObjectStore;
   readonly broker: MemoryBroker;
+  /** Of runs of keyed tables. */
+  readonly engine: Engine | undefined;
   /** Never meets a fault. */
   readonly observer: KafkaClient;
   readonly reported: ReportedCommit[] = [];
+  /** Of rows that another program has put into a keyed table. */
+  readonly foreignKeys: number[] = [];
   /** What must never happen and did. */
   readonly unexpected: string[] = [];
   /** How often each thing happened, to see that a run was worth something. */
@@ -75,12 +109,20 @@ export class SimulatedWorld {
   /** Probability that a request, or its answer, of a worker gets lost. */
   brokerFaultRate = 0;
 
-  constructor(options: { readonly seed: number; readonly sabotage?: Sabotage | undefined; readonly format?: TableFormat | undefined }) {
+  constructor(options: WorldOptions, { clock, engine }: WorldParts) {
+    this.clock = clock;
+    this.engine = engine;
     this.seed = options.seed;
     this.sabotage = options.sabotage;
     this.format = options.format ?? 'delta';
     this.random = new SeededRandom(options.seed);
     this.shape = drawShape(this.random);
+    this.keyedBy = options.keyed === true ? drawKeyedShape(this.fork()) : undefined;
+    if (this.keyedBy !== undefined) {
+      this.count(this.keyedBy.ordered ? 'keys by an order' : 'keys in order');
+      this.count(this.keyedBy.marks ? 'old rows marked' : 'old files written anew');
+    }
+    this.tombstones = new MemoryObjectStore({ name: tombstonesName, clock: this.clock });
     this.store = new RecordingStore(new MemoryObjectStore({ name: 'orders', clock: this.clock }), this.clock);
     const faults = this.fork();
     this.broker = new MemoryBroker({
@@ -111,6 +153,7 @@ export class SimulatedWorld {
 
   get definition(): TableDefinition {
     const { partitioned } = this.shape;
+    if (this.keyedBy !== undefined) return keyedDefinition(this.format, this.keyedBy, this.definitionProperties);
     return {
       schema: {
         kind: 'struct',
@@ -123,8 +166,12 @@ export class SimulatedWorld {
         ],
       },
       partitionColumns: partitioned ? ['city'] : [],
-      properties: this.format === 'delta' ? deltaProperties : icebergProperties,
+      properties: this.definitionProperties,
     };
+  }
+
+  get definitionProperties(): TableDefinition['properties'] {
+    return this.format === 'delta' ? deltaProperties : icebergProperties;
   }
 
   get feedSpec(): FeedSpec {
@@ -139,7 +186,7 @@ export class SimulatedWorld {
       schemas: false,
       select: [],
       where: undefined,
-      keyColumns: this.shape.keyed ? ['city'] : [],
+      keyColumns: this.keyedBy !== undefined ? ['id'] : this.shape.keyed ? ['city'] : [],
       partitions: 2,
       replicationFactor: undefined,
       topicConfig: {},
@@ -168,5 +215,33 @@ function drawShape(random: Random): Shape {
     keyed: pick(true, false),
     maxSkewMs: pick(0, 0, 3_600_000),
     brokerLatencyMs: pick(0, 2, 10),
+  };
+}
+
+function drawKeyedShape(random: Random): KeyedShape {
+  return { ordered: random.next() < 0.7, marks: random.next() < 0.6, keys: 4 + randomInt(random, 20) };
+}
+
+function keyedDefinition(format: TableFormat, { marks }: KeyedShape, properties: TableDefinition['properties']): TableDefinition {
+  const ofFormat =
+    format === 'delta'
+      ? { 'delta.enableDeletionVectors': String(marks) }
+      : { 'write.merge.mode': marks ? 'merge-on-read' : 'copy-on-write' };
+  return {
+    schema: {
+      kind: 'struct',
+      fields: [
+        { name: 'id', type: { kind: 'long' }, nullable: false },
+        { name: 'city', type: { kind: 'string' }, nullable: true },
+        { name: 'amount', type: { kind: 'decimal', precision: 12, scale: 2 }, nullable: true },
+        { name: 'n', type: { kind: 'long' }, nullable: false },
+        { name: 'gone', type: { kind: 'boolean' }, nullable: true },
+        { name: 'source_partition', type: { kind: 'integer' }, nullable: false },
+        { name: 'source_offset', type: { kind: 'long' }, nullable: false },
+      ],
+    },
+    partitionColumns: [],
+    ...(format === 'iceberg' ? { identifierColumns: ['id'] } : {}),
+    properties: { ...properties, ...ofFormat },
   };
 }

@@ -103,6 +103,6 @@ export function headerOf(record: KafkaRecord, name: string): string {
   return textOf(record.headers.find(([candidate]) => candidate === name)?.[1]);
 }
 
-function textOf(bytes: Uint8Array | undefined): string {
+export function textOf(bytes: Uint8Array | undefined): string {
   return bytes === undefined ? '' : Buffer.from(bytes).toString('utf8');
 }

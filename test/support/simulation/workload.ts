@@ -10,6 +10,7 @@ import type { RejectReason } from '../../../src/protocol/sealed-batch.ts';
 import { toCommitId } from '../../../src/table/commit.ts';
 import type { Table } from '../../../src/table/table.ts';
 import { HashedIds } from './hashed-ids.ts';
+import { KeyedRecords } from './keyed-records.ts';
 import { simulatedTables, storesBelow } from './simulated-tables.ts';
 import { type SimulatedWorld, sourceTopic, tableLocation, tableName } from './simulated-world.ts';
 
@@ -23,12 +24,14 @@ export class Workload {
   #plain: KafkaProducer | undefined;
   #transactional: TransactionalProducer | undefined;
   #nextId = 0;
+  readonly #keyed: KeyedRecords | undefined;
   /** Nothing is produced meanwhile. */
   paused = false;
 
   constructor(world: SimulatedWorld) {
     this.#world = world;
     this.#random = world.fork();
+    this.#keyed = world.keyedBy === undefined ? undefined : new KeyedRecords(world.keyedBy, world.shape.partitions, world.fork());
   }
 
   async run(until: () => boolean): Promise<void> {
@@ -63,14 +66,16 @@ export class Workload {
   }
 
   #batch(): EncodedRecordBatch {
-    const records = Array.from({ length: 1 + randomInt(this.#random, 25) }, () => this.#record());
-    return encodeRecordBatch({ topic: sourceTopic, partition: randomInt(this.#random, this.#world.shape.partitions), records });
+    const ofKeys = this.#keyed?.partition();
+    const records = Array.from({ length: 1 + randomInt(this.#random, 25) }, () => this.#record(ofKeys));
+    return encodeRecordBatch({ topic: sourceTopic, partition: ofKeys ?? randomInt(this.#random, this.#world.shape.partitions), records });
   }
 
   /** The header says what must become of the record. */
-  #record(): OutgoingRecord {
+  #record(partition = 0): OutgoingRecord {
     const id = this.#nextId++;
-    const [expected, value] = this.#random.next() < 0.93 ? (['row', this.#valid(id)] as const) : this.#poison(id);
+    const valid = (): string => this.#keyed?.next(id, partition) ?? this.#valid(id);
+    const [expected, value] = this.#random.next() < 0.93 ? (['row', valid()] as const) : this.#poison(id);
     const headers = [['expect', text(expected)]] as const;
     return { key: text(`k${id}`), value: value === undefined ? undefined : text(value), timestampMs: this.#world.clock.now(), headers };
   }
@@ -117,8 +122,11 @@ export class ForeignWriter {
     if (table === undefined) return;
     let base = await table.refresh();
     const spec = table.writeSpec(base);
+    const { keyedBy, foreignKeys } = this.#world;
     const rows = [0, 1].map(() => ({
-      id: -1,
+      id: keyedBy === undefined ? -1 : -1 - this.#nextOffset,
+      n: 0,
+      gone: undefined,
       city: 'foreign',
       amount: undefined,
       source_partition: -1,
@@ -135,6 +143,7 @@ export class ForeignWriter {
     });
     const intent = { commitId: toCommitId(this.#ids.uuid()), files, progress: [], userMetadata: 'foreign' };
     while ((await table.tryAppend(base, intent)).kind === 'conflicted') base = await table.refresh();
+    if (keyedBy !== undefined) foreignKeys.push(...rows.map(({ id }) => id));
     this.#world.count('foreign append');
   }
 }
