@@ -254,7 +254,8 @@ export class SimulatedProcess {
     const { keyedBy, definitionProperties: properties } = this.#world;
     if (keyedBy === undefined) return undefined;
     const by = { keyColumns: ['id'], orderColumns: keyedBy.ordered ? ['n'] : [] };
-    await takeKeys(table, { ...by, onRepeatedKeys: 'fail' }, signal);
+    const changeImages = keyedBy.derived && this.#world.format === 'delta' ? 'derived' : 'stored';
+    await takeKeys(table, { ...by, onRepeatedKeys: 'fail', changeImages }, signal);
     if (!keyedBy.ordered) return undefined;
     const companion = await takeTombstones({ table, catalog: this.#catalog, name: tombstonesName, properties, ...by }, signal);
     return new TombstoneTable({

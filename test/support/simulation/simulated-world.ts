@@ -65,6 +65,8 @@ export interface KeyedShape {
   /** Old rows are marked; otherwise their files are written anew. */
   readonly marks: boolean;
   readonly keys: number;
+  /** Of a Delta table: images of changes are made when the feed is read. */
+  readonly derived: boolean;
 }
 
 export interface WorldOptions {
@@ -219,7 +221,7 @@ function drawShape(random: Random): Shape {
 }
 
 function drawKeyedShape(random: Random): KeyedShape {
-  return { ordered: random.next() < 0.7, marks: random.next() < 0.6, keys: 4 + randomInt(random, 20) };
+  return { ordered: random.next() < 0.7, marks: random.next() < 0.6, keys: 4 + randomInt(random, 20), derived: random.next() < 0.4 };
 }
 
 function keyedDefinition(format: TableFormat, { marks }: KeyedShape, properties: TableDefinition['properties']): TableDefinition {
