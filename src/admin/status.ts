@@ -54,6 +54,15 @@ export interface TableStatus {
   readonly keyed?: KeyedStatus | undefined;
 }
 
+/** How far the snapshot of a feed is: rows of the table, rows a second since this process publishes it. */
+export interface SnapshotStatus {
+  readonly rows: number;
+  readonly totalRows: number | undefined;
+  readonly percent: number | undefined;
+  readonly rowsPerSecond: number | undefined;
+  readonly remainingSeconds: number | undefined;
+}
+
 export interface FeedStatus {
   readonly name: string;
   readonly table: string;
@@ -62,6 +71,8 @@ export interface FeedStatus {
   readonly detail: string | undefined;
   /** ISO 8601, of a feed that an operator paused. */
   readonly pausedSince?: string | undefined;
+  /** Of the snapshot that is being published. */
+  readonly snapshot?: SnapshotStatus | undefined;
   readonly publishedVersion: number | undefined;
   readonly ordinal: number | undefined;
   readonly lagVersions: number | undefined;

@@ -7,6 +7,7 @@ import { type FeedSpec, feedIdOf } from '../cdf/feed-spec.ts';
 import type { FeedAct } from '../cdf/position-store.ts';
 import { changesStart } from '../cdf/run-preparer.ts';
 import type { FeedSettings } from '../cdf/settings.ts';
+import { type SnapshotProgress, snapshotProgress } from '../cdf/snapshot-progress.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import type { ReadableTable, Snapshot } from '../table/table.ts';
 import { toVersion } from '../table/version.ts';
@@ -30,6 +31,8 @@ export interface FeedSummary {
   /** ISO 8601. */
   readonly pausedSince: string | undefined;
   readonly position: FeedPosition | undefined;
+  /** Of a feed in state `snapshot`, or paused in one; without speed. */
+  readonly snapshot: SnapshotProgress | undefined;
   /** Of the table; `undefined`: it is not there. */
   readonly latestVersion: number | undefined;
   readonly lagVersions: number | undefined;
@@ -215,9 +218,25 @@ export class PipelineFeeds {
       state: pausedSince === undefined ? going : 'paused',
       pausedSince,
       position,
+      snapshot: await this.#progress(spec.table, position, signal),
       latestVersion,
       lagVersions: position === undefined || latestVersion === undefined ? undefined : versionsBehind(position, latestVersion),
     };
+  }
+
+  async #progress(
+    table: string,
+    position: FeedPosition | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<SnapshotProgress | undefined> {
+    if (position?.snapshot !== true || position.complete) return undefined;
+    try {
+      const opened = await this.#parts.catalog.load(table, signal);
+      return snapshotProgress(position, (await opened.snapshotAt(position.version, signal)).rowCount);
+    } catch (error) {
+      if (!isServiceError(error)) throw error;
+      return snapshotProgress(position, undefined);
+    }
   }
 
   async #newest(table: string, signal: AbortSignal | undefined): Promise<Snapshot | undefined> {
@@ -236,5 +255,16 @@ function report(feed: Pick<FeedSpec, 'pipeline' | 'table' | 'name'>, act: FeedAc
 
 function unlisted(id: string, position: FeedPosition | undefined, pausedSince: string | undefined): FeedSummary {
   const [, table = '', name = ''] = id.split('/');
-  return { id, name, table, topic: undefined, state: 'unlisted', pausedSince, position, latestVersion: undefined, lagVersions: undefined };
+  return {
+    id,
+    name,
+    table,
+    topic: undefined,
+    state: 'unlisted',
+    pausedSince,
+    position,
+    snapshot: undefined,
+    latestVersion: undefined,
+    lagVersions: undefined,
+  };
 }

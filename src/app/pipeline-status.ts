@@ -65,6 +65,7 @@ function feedStatus(feed: RunningFeedStatus): FeedStatus {
     state: feed.state,
     detail: feed.error === undefined ? undefined : describeFailure(feed.error),
     ...(feed.pausedSince === undefined ? {} : { pausedSince: feed.pausedSince }),
+    ...(feed.snapshot === undefined ? {} : { snapshot: feed.snapshot }),
     publishedVersion: feed.position?.version,
     ordinal: feed.position?.ordinal,
     lagVersions: feed.lagVersions,

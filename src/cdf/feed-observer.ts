@@ -3,6 +3,7 @@ import type { FeedPosition } from '../protocol/change-event.ts';
 import type { Version } from '../table/version.ts';
 import type { FeedState } from './feed-state.ts';
 import type { LostPositionPolicy, TopicReplacedPolicy } from './settings.ts';
+import type { SnapshotProgress } from './snapshot-progress.ts';
 
 /** What a feed tells about its work; every method has a counterpart among the metrics. */
 export interface FeedObserver {
@@ -28,6 +29,8 @@ export interface FeedObserver {
   recovered(position: FeedPosition): void;
   /** The feed's topic was replaced and the policy is applied. */
   replaced(replacement: { readonly policy: TopicReplacedPolicy; readonly error: ServiceError }): void;
+  /** A transaction of a snapshot is through; `undefined`: the snapshot is. */
+  snapshot(progress: SnapshotProgress | undefined): void;
   /** A step failed and is tried again. */
   retried(error: unknown): void;
 }

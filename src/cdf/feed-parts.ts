@@ -10,6 +10,7 @@ import type { Version } from '../table/version.ts';
 import type { FeedObserver } from './feed-observer.ts';
 import type { FeedSpec } from './feed-spec.ts';
 import type { FeedState } from './feed-state.ts';
+import type { SnapshotProgress } from './snapshot-progress.ts';
 
 /** Everything a feed works with. */
 export interface FeedParts {
@@ -35,6 +36,8 @@ export interface FeedStatus {
   readonly position: FeedPosition | undefined;
   /** ISO 8601; `undefined`: it is not paused. */
   readonly pausedSince: string | undefined;
+  /** Of the snapshot that is being published. */
+  readonly snapshot: SnapshotProgress | undefined;
   readonly latestVersion: Version | undefined;
   readonly lagVersions: number | undefined;
   /** Why the feed ended, or what it is retrying. */

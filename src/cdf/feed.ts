@@ -11,6 +11,7 @@ import { type FeedEvent, type FeedState, nextFeedState } from './feed-state.ts';
 import { PositionStore } from './position-store.ts';
 import { FeedPublisher } from './publisher.ts';
 import { changesStart, type FeedRun, type Prepared, passedGap, RunPreparer, snapshotStart } from './run-preparer.ts';
+import { SnapshotPace, type SnapshotProgress } from './snapshot-progress.ts';
 import { earliestReadable, TableTailer } from './table-tailer.ts';
 
 const topicCheckIntervalMs = 30_000;
@@ -26,12 +27,14 @@ export class Feed {
   readonly #tailer: TableTailer;
   readonly #publisher: FeedPublisher;
   readonly #opening: FeedOpening;
+  readonly #pace: SnapshotPace;
   readonly #waiters = new Set<{ readonly untilVersion: Version; readonly settle: (error?: Error) => void }>();
   #preparer: RunPreparer | undefined;
   #state: FeedState = 'opening';
   #position: FeedPosition | undefined;
   #latest: Version | undefined;
   #pausedSince: string | undefined;
+  #snapshot: SnapshotProgress | undefined;
   #error: unknown;
   #ended = false;
   #checkedMs = 0;
@@ -40,6 +43,7 @@ export class Feed {
     const { spec, table, client, events, clock, ids, failpoint } = parts;
     this.spec = spec;
     this.#parts = parts;
+    this.#pace = new SnapshotPace(clock, spec.snapshotMaxRowsPerSecond);
     this.#tailer = new TableTailer({ table, events, pollIntervalMs: spec.pollIntervalMs });
     const positions = new PositionStore({ client, clock, topic: spec.positionsTopic });
     this.#publisher = new FeedPublisher({ spec, client, clock, positions, ids, failpoint });
@@ -98,6 +102,7 @@ export class Feed {
       state: this.#state,
       position,
       pausedSince: this.#pausedSince,
+      snapshot: this.#snapshot,
       latestVersion,
       lagVersions: position === undefined || latestVersion === undefined ? undefined : versionsBehind(position, latestVersion),
       error: this.#error,
@@ -190,10 +195,12 @@ export class Feed {
         if (await this.#topicsChanged(signal)) return undefined;
         if (prepared.kind === 'run') {
           this.#step('run');
+          this.#pace.begin(position);
           ahead = this.#prepareAhead(prepared.until, encodeSignal);
           if (!(await this.#publish(prepared, signal))) return prepared;
           position = prepared.until;
           this.#step(positionEvent(position));
+          if (position.snapshot && !position.complete) await this.#pace.hold(position, signal);
         } else {
           if (prepared.kind === 'gap') position = await this.#passGap(prepared, signal);
           else await this.#retrying(signal, () => this.#tailer.waitPast(position.version, signal));
@@ -263,6 +270,10 @@ export class Feed {
   #published(run: FeedRun): void {
     this.#position = run.until;
     this.#error = undefined;
+    const isSnapshot = run.until.snapshot && !run.until.complete;
+    const snapshot = isSnapshot ? this.#pace.progress(run.until, run.snapshotRows) : undefined;
+    if (snapshot !== this.#snapshot) this.#parts.observer.snapshot(snapshot);
+    this.#snapshot = snapshot;
     const { rowsByOperation, recordCount, sizeBytes } = run;
     this.#parts.observer.published({ version: run.until.version, rowsByOperation, recordCount, sizeBytes });
     if (this.#latest !== undefined) this.#parts.observer.lag(versionsBehind(run.until, this.#latest));
@@ -285,7 +296,7 @@ export class Feed {
       tailer: this.#tailer,
       encoder,
       spec: encodeSpecOf(spec, { table, tableId, partitions }),
-      limits: { maxRows: spec.maxTransactionRows, maxBytes: spec.maxTransactionBytes },
+      limits: { maxRows: spec.maxTransactionRows, maxBytes: spec.maxTransactionBytes, maxSnapshotRows: spec.snapshotMaxRowsPerSecond },
       onLag: (versions, newest) => {
         this.#latest = newest;
         this.#parts.observer.lag(versions);

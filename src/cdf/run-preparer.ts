@@ -6,6 +6,7 @@ import { isGap } from '../table/changes-gone.ts';
 import { nextVersion, toVersion, type Version } from '../table/version.ts';
 import { samePosition, versionsBehind } from './feed-position.ts';
 import { rowOrderOf } from './feed-spec.ts';
+import { rowsIn } from './snapshot-progress.ts';
 import type { TableTailer } from './table-tailer.ts';
 
 /** Versions one transaction may span, so that a long stretch of versions without rows is stored bit by bit. */
@@ -19,6 +20,8 @@ export interface FeedRun {
   readonly rowsByOperation: Readonly<Record<string, number>>;
   readonly recordCount: number;
   readonly sizeBytes: number;
+  /** Of the snapshot that the run is of, if it is known. */
+  readonly snapshotRows: number | undefined;
 }
 
 export type Prepared =
@@ -31,6 +34,8 @@ export type Prepared =
 export interface RunLimits {
   readonly maxRows: number;
   readonly maxBytes: number;
+  /** Of a run of a snapshot, where it is less. */
+  readonly maxSnapshotRows?: number | undefined;
 }
 
 interface RunPreparerParts {
@@ -59,12 +64,13 @@ export class RunPreparer {
    */
   async prepare(from: FeedPosition, signal?: AbortSignal): Promise<Prepared> {
     const run = new OpenRun(from);
-    for (let versions = 0; versions < maxVersionsPerRun && run.roomIn(this.#options.limits); versions++) {
+    const limits = this.#limitsAt(from);
+    for (let versions = 0; versions < maxVersionsPerRun && run.roomIn(limits); versions++) {
       try {
         if (run.at.complete && !(await this.#hasVersionAfter(run.at, signal))) break;
         const changes = await this.#options.tailer.rowsAfter(run.at, signal);
         refusePutBack(run.at, changes, this.#options.spec.table);
-        run.add(changes, await this.#encode(run, changes, signal), this.#order);
+        run.add(changes, await this.#encode(run, { changes, limits }, signal), this.#order);
       } catch (error) {
         if (!isGap(error)) throw error;
         // What was read before the gap is published first; the next call meets the gap at once.
@@ -75,15 +81,24 @@ export class RunPreparer {
     return run.moved ? run.finish() : { kind: 'idle' };
   }
 
-  #encode(run: OpenRun, changes: VersionChanges, signal: AbortSignal | undefined): Promise<EncodedChanges> {
+  #limitsAt({ snapshot, complete }: FeedPosition): RunLimits {
+    const { maxRows, maxBytes, maxSnapshotRows = maxRows } = this.#options.limits;
+    return { maxRows: snapshot && !complete ? Math.min(maxRows, maxSnapshotRows) : maxRows, maxBytes };
+  }
+
+  #encode(
+    run: OpenRun,
+    { changes, limits }: { readonly changes: VersionChanges; readonly limits: RunLimits },
+    signal: AbortSignal | undefined,
+  ): Promise<EncodedChanges> {
     const { at } = run;
     const task = {
       spec: this.#options.spec,
       changes,
       snapshot: at.snapshot && !at.complete,
       fromOrdinal: at.complete ? 0 : at.ordinal,
-      maxRows: this.#options.limits.maxRows - run.rows,
-      maxBytes: this.#options.limits.maxBytes - run.sizeBytes,
+      maxRows: limits.maxRows - run.rows,
+      maxBytes: limits.maxBytes - run.sizeBytes,
     };
     return this.#options.encoder.encode(task, signal);
   }
@@ -140,6 +155,7 @@ class OpenRun {
   #at: FeedPosition;
   #rows = 0;
   #sizeBytes = 0;
+  #snapshotRows: number | undefined;
 
   constructor(from: FeedPosition) {
     this.#from = from;
@@ -171,6 +187,7 @@ class OpenRun {
   add(changes: VersionChanges, encoded: EncodedChanges, order: string): void {
     const fromOrdinal = this.#at.complete ? 0 : this.#at.ordinal;
     const snapshot = this.#at.snapshot && !this.#at.complete;
+    if (snapshot) this.#snapshotRows = rowsIn(changes);
     const { untilOrdinal, complete } = encoded;
     const link = changes.link?.id ?? this.#at.link;
     const at = { ...this.#at, version: changes.version, ordinal: untilOrdinal, complete, snapshot, order };
@@ -191,6 +208,7 @@ class OpenRun {
       rowsByOperation: Object.fromEntries(this.#operations),
       recordCount: this.#batches.reduce((sum, batch) => sum + batch.recordCount, 0),
       sizeBytes: this.#sizeBytes,
+      snapshotRows: this.#snapshotRows,
     };
   }
 }

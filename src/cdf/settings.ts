@@ -63,6 +63,8 @@ export interface FeedSettings {
   readonly compression: 'none' | 'lz4' | 'gzip';
   readonly maxTransactionRows: number;
   readonly maxTransactionBytes: number;
+  /** Rows of a snapshot that are read for the feed in a second, at most; `undefined`: as fast as it goes. */
+  readonly snapshotMaxRowsPerSecond: number | undefined;
   readonly pollIntervalMs: number;
   /** A delete of a keyed row is followed by a record with a null value, so that compacted topics forget the key. */
   readonly tombstones: boolean;
@@ -161,6 +163,15 @@ function sharedFields(withDefaults: boolean) {
   };
 }
 
+const snapshotRate = (): z.ZodType<number | undefined> =>
+  integerField({
+    description:
+      'Rows of a snapshot that are read for the feed in a second, at most. Changes are not held back. Default: as fast as it goes.',
+    min: 1,
+    max: 1_000_000_000,
+    unit: 'rows',
+  }).optional();
+
 const replicationFactor = (): z.ZodType<number | undefined> =>
   integerField({ description: 'Replicas of the topic when it has to be created. Default: the broker’s.', min: 1, max: 32 }).optional();
 
@@ -169,6 +180,7 @@ export const feedDefaults: z.ZodType<FeedDefaults> = z
     topicPrefix: topicName('A feed’s topic is `<topicPrefix>.<table>` unless it names one.').prefault('cdf').meta({ default: 'cdf' }),
     positionsTopic: topicName('Compacted topic that holds the positions of the feeds. Default: `<topicPrefix>._positions`.').optional(),
     replicationFactor: replicationFactor(),
+    snapshotMaxRowsPerSecond: snapshotRate(),
     sessionTimeout: durationField({
       description:
         'How long a replica that is not heard keeps its feeds; then another one takes over. The broker bounds it (`group.min.session.timeout.ms`, 6s).',
@@ -180,12 +192,14 @@ export const feedDefaults: z.ZodType<FeedDefaults> = z
     ...sharedFields(true),
   })
   .transform((all) => {
-    const [records, { pollInterval, sessionTimeout, positionsTopic, replicationFactor: replicas, ...same }] = takeRecords(all);
+    const [records, { pollInterval, sessionTimeout, positionsTopic, replicationFactor: replicas, snapshotMaxRowsPerSecond, ...same }] =
+      takeRecords(all);
     return {
       ...same,
       records: completeRecords(records, plainRecords),
       positionsTopic,
       replicationFactor: replicas,
+      snapshotMaxRowsPerSecond,
       pollIntervalMs: pollInterval,
       sessionTimeoutMs: sessionTimeout,
     };
@@ -218,6 +232,7 @@ const feed: z.ZodType<FeedEntry> = z
       maxLength: maxConditionLength,
     }).optional(),
     replicationFactor: replicationFactor(),
+    snapshotMaxRowsPerSecond: snapshotRate(),
     ...recordFields,
     ...optionalFields.shape,
   })
@@ -256,6 +271,7 @@ export function completeFeed(entry: FeedEntry, defaults: FeedDefaults): FeedSett
     compression: entry.compression ?? defaults.compression,
     maxTransactionRows: entry.maxTransactionRows ?? defaults.maxTransactionRows,
     maxTransactionBytes: entry.maxTransactionBytes ?? defaults.maxTransactionBytes,
+    snapshotMaxRowsPerSecond: entry.snapshotMaxRowsPerSecond ?? defaults.snapshotMaxRowsPerSecond,
     pollIntervalMs: entry.pollIntervalMs ?? defaults.pollIntervalMs,
     tombstones: entry.tombstones ?? defaults.tombstones,
   };

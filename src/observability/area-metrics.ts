@@ -78,6 +78,8 @@ export interface FeedMetrics {
   /** `result`: committed, aborted, unknown, fenced, refused. */
   readonly transactions: Count<'table' | 'topic' | 'result'>;
   readonly transactionSeconds: Distribution<'table' | 'topic'>;
+  readonly snapshotRows: Level<'table' | 'topic'>;
+  readonly snapshotTotalRows: Level<'table' | 'topic'>;
   /** 1 for the state the feed is in, 0 for the others. */
   readonly state: Level<'table' | 'topic' | 'state'>;
 }
@@ -298,6 +300,16 @@ export function createFeedMetrics(make: InstrumentMaker): FeedMetrics {
       { name: 'cdf_txn_duration_seconds', help: 'Time of one Kafka transaction.', labels: feed },
       secondsBuckets,
     ),
+    snapshotRows: make.level({
+      name: 'cdf_snapshot_rows',
+      help: 'Rows of the table that the snapshot of the feed is past; 0 when none is published.',
+      labels: feed,
+    }),
+    snapshotTotalRows: make.level({
+      name: 'cdf_snapshot_total_rows',
+      help: 'Rows of the table in the snapshot of the feed; 0 when none is published, or nobody knows.',
+      labels: feed,
+    }),
     state: make.level({ name: 'cdf_state', help: '1 for the state the feed is in, 0 for the others.', labels: [...feed, 'state'] }),
   };
 }

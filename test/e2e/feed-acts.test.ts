@@ -26,7 +26,7 @@ describe('feeds are operated', () => {
     async (_, { label, iceberg }) => {
       const pipeline = pipelineCase(dir, `several-${label}`, {
         iceberg,
-        otherFeeds: { even: 'where: "id % 2 = 0 AND kind = \'blue\'", select: [id, kind]' },
+        otherFeeds: { even: 'start: earliest, where: "id % 2 = 0 AND kind = \'blue\'", select: [id, kind]' },
       });
       const before = join(dir, pipeline.name, 'before.yaml');
       writeFileSync(before, readFileSync(pipeline.config, 'utf8').replace(/^ {2}- \{ table: events, name: even.*\n/m, ''));
@@ -92,6 +92,44 @@ describe('feeds are operated', () => {
     expect(new Set(times)).toEqual(new Set(['true,3', 'false,2']));
     expect(versions.size).toBe(produced.rowCount);
   });
+
+  it.each(bothFormats)(
+    'X01: of %s a snapshot goes on where the process was killed, and changes follow it without gap or overlap',
+    async (_, { label, iceberg }) => {
+      const pipeline = pipelineCase(dir, `snapshot-${label}`, {
+        iceberg,
+        otherFeeds: { snap: 'start: snapshot, snapshotMaxRowsPerSecond: 100' },
+      });
+      const before = join(dir, pipeline.name, 'before.yaml');
+      writeFileSync(before, readFileSync(pipeline.config, 'utf8').replace(/^ {2}- \{ table: events, name: snap.*\n/m, ''));
+      const produced = new Produced();
+      await workload.createTopic(pipeline);
+      await workload.produce(pipeline, produced, 900);
+      const first = serve({ config: before });
+      await untilThrough(first, pipeline, produced);
+      expect((await first.terminate()).code, first.log).toBe(0);
+      const rows = produced.rowCount;
+      let passed = 0;
+      for (let kills = 0; kills < 2; kills++) {
+        const one = serve(pipeline);
+        const from = passed;
+        passed = await eventually('it is inside the snapshot', async () => {
+          const snapshot = (await feedOf(one, 'snap'))?.snapshot;
+          return snapshot?.totalRows === rows && snapshot.rows > from + 100 ? snapshot.rows : false;
+        });
+        await one.kill();
+        await workload.produce(pipeline, produced, 100);
+      }
+      expect(await feeds(pipeline, 'list')).toMatch(/^snap .* snapshot .*\d%/m);
+      const last = serve(pipeline, { args: ['--set', 'feeds[1].snapshotMaxRowsPerSecond=100000'] });
+      await untilThrough(last, pipeline, produced);
+      expect((await last.terminate()).code, last.log).toBe(0);
+      const received = await read(`${pipeline.name}.snap`, produced.rowCount);
+      const ids = received.map(({ key }) => (JSON.parse(String(key)) as { readonly id: number }).id);
+      expect([received.length, new Set(ids).size]).toEqual([produced.rowCount, produced.rowCount]);
+      expect(received.filter((message) => header(message, 'op') === 'r').length).toBe(rows);
+    },
+  );
 
   it.each(bothFormats)(
     'P10: of %s what a paused feed needs is kept up to the cap, and behind it let go of when told to',

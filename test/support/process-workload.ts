@@ -165,7 +165,7 @@ logging: { format: json, level: info }
 function otherFeedsText(name: string, feeds: PipelineOptions['otherFeeds'] = {}): string {
   const lines = Object.entries(feeds).map(
     ([feed, settings]) =>
-      `  - { table: events, name: ${feed}, topic: ${name}.${feed}, keyColumns: [id], start: earliest, pollInterval: 100ms${settings === '' ? '' : `, ${settings}`} }\n`,
+      `  - { table: events, name: ${feed}, topic: ${name}.${feed}, keyColumns: [id], pollInterval: 100ms${settings === '' ? '' : `, ${settings}`} }\n`,
   );
   return lines.join('');
 }

@@ -147,6 +147,7 @@ export interface StatusPage {
   }[];
   readonly feeds: readonly {
     readonly name: string;
+    readonly snapshot?: { readonly rows: number; readonly totalRows: number | null };
     readonly state: string;
     readonly detail: string | null;
     readonly publishedVersion: number | null;

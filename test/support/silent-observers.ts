@@ -9,6 +9,7 @@ export const silentFeedObserver: FeedObserver = {
   transaction: () => undefined,
   resolved: () => undefined,
   gap: () => undefined,
+  snapshot: () => undefined,
   lost: () => undefined,
   recovered: () => undefined,
   replaced: () => undefined,

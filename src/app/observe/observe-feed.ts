@@ -46,6 +46,11 @@ export function observeFeed(spec: Pick<FeedSpec, 'table' | 'topic'>, metrics: Fe
     replaced: ({ policy, error }) => {
       logger.error('topic of a feed was replaced', { ...labels, policy, err: error });
     },
+    snapshot: (progress) => {
+      metrics.snapshotRows.set(progress?.rows ?? 0, labels);
+      metrics.snapshotTotalRows.set(progress?.totalRows ?? 0, labels);
+      if (progress === undefined) logger.info('snapshot published', labels);
+    },
     retried: (error) => {
       logger.warn('feed step failed and is tried again', { ...labels, err: error });
     },

@@ -97,6 +97,7 @@ const columns: readonly Column<FeedSummary>[] = [
     text: ({ position }) => (position === undefined ? '-' : position.complete ? 'end' : countText(position.ordinal)),
     align: 'right',
   },
+  { title: 'SNAPSHOT', text: ({ snapshot }) => (snapshot?.percent === undefined ? '-' : `${snapshot.percent}%`), align: 'right' },
   { title: 'BEHIND', text: ({ lagVersions }) => countText(lagVersions), align: 'right' },
 ];
 

@@ -186,6 +186,7 @@ function specOf({ topic, envelope = 'debezium', records = {}, schemas = false }:
     compression: 'gzip',
     maxTransactionRows: 3,
     maxTransactionBytes: 1_000_000,
+    snapshotMaxRowsPerSecond: undefined,
     pollIntervalMs: 50,
     tombstones: true,
   };

@@ -199,6 +199,7 @@ export class SimulatedWorld {
       compression: 'none',
       maxTransactionRows: this.shape.maxTransactionRows,
       maxTransactionBytes: 1 << 20,
+      snapshotMaxRowsPerSecond: undefined,
       pollIntervalMs: 200,
       tombstones: false,
     };

@@ -38,6 +38,7 @@ export const feedSpec: FeedSpec = {
   compression: 'none',
   maxTransactionRows: 100,
   maxTransactionBytes: 1_000_000,
+  snapshotMaxRowsPerSecond: undefined,
   pollIntervalMs: 20,
   tombstones: false,
 };

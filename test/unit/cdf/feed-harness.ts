@@ -40,6 +40,7 @@ export const feedSpec: FeedSpec = {
   compression: 'none',
   maxTransactionRows: 3,
   maxTransactionBytes: 1_000_000,
+  snapshotMaxRowsPerSecond: undefined,
   pollIntervalMs: 1000,
   tombstones: true,
 };

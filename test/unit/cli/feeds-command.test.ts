@@ -30,9 +30,9 @@ it('list shows where each feed stands, and show its settings', async () => {
   const { run } = await withFeed();
   const { out } = await run('list');
   expect(out.split('\n').map((line) => line.split(/ +/).join(' '))).toEqual([
-    'FEED TABLE TOPIC STATE VERSION ORDINAL BEHIND',
-    'cdf.orders orders cdf.orders changes 3 end 0',
-    'even orders cdf.orders.even new - - -',
+    'FEED TABLE TOPIC STATE VERSION ORDINAL SNAPSHOT BEHIND',
+    'cdf.orders orders cdf.orders changes 3 end - 0',
+    'even orders cdf.orders.even new - - - -',
     '',
   ]);
   const shown = await run('show even --json');
