@@ -17,6 +17,8 @@ import { icebergPointerTables } from './iceberg-pointer-tables.ts';
 /** The catalog of names without one. */
 export const sessionCatalog = 'spark_catalog';
 const defaultWarehouse = 'spark-warehouse';
+/** A catalog of this class has the tables of a pipeline with what their topics hold behind them. */
+export const liveCatalogClass = 'tidewater.LiveCatalog';
 /** A catalog of this class keeps Delta tables below a directory; of any other, Iceberg tables. */
 const deltaCatalogClass = 'org.apache.spark.sql.delta.catalog.DeltaCatalog';
 
@@ -48,7 +50,7 @@ export function openCatalogs(conf: SessionConf, parts: CatalogParts): ReadonlyMa
   ]);
   const settings = conf.below('spark.sql.catalog.');
   for (const name of new Set([...settings.keys()].map((key) => key.split('.')[0] ?? ''))) {
-    if (name !== sessionCatalog) catalogs.set(name, openCatalog(name, conf, parts));
+    if (name !== sessionCatalog && settings.get(name) !== liveCatalogClass) catalogs.set(name, openCatalog(name, conf, parts));
   }
   return catalogs;
 }

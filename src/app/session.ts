@@ -15,6 +15,7 @@ import { openObjectStore } from '../storage/open-object-store.ts';
 import { RetryingObjectStore } from '../storage/retrying-object-store.ts';
 import type { AuditSettings } from '../table/table.ts';
 import { LazyEngine } from './lazy-engine.ts';
+import { type OpenPipeline, PipelineLiveTables } from './live/live-tables.ts';
 import { openStreamKafka } from './open-stream-kafka.ts';
 import { productVersion } from './package.ts';
 import { absolutePath, closeCatalogs, openCatalogs, sessionCatalog, storageProperties } from './session-catalogs.ts';
@@ -33,7 +34,8 @@ export interface SessionOptions {
  *
  * @throws AnalysisException for a configuration that `Session.conf.set` would refuse, or a catalog type this version does not have.
  */
-export function createSession(options: SessionOptions = {}): SessionClass {
+/** @param openPipeline how live tables of a pipeline are opened. Default: by its configuration files. */
+export function createSession(options: SessionOptions = {}, openPipeline?: (files: readonly string[]) => OpenPipeline): SessionClass {
   const conf = new SessionConf(Object.entries(options.config ?? {}).map(([key, value]) => [key, String(value)] as const));
   const clock = new SystemClock();
   const random = new SystemRandom();
@@ -67,6 +69,7 @@ export function createSession(options: SessionOptions = {}): SessionClass {
   );
   const drivers = [delta, iceberg];
   const catalogs = openCatalogs(conf, { drivers, iceberg, openStore, openStoreWith, clock, random, ids, allowedLocations, confinedTo });
+  const live = new PipelineLiveTables(conf, openPipeline);
   const tables = new SessionTables({
     catalogs,
     drivers,
@@ -81,8 +84,22 @@ export function createSession(options: SessionOptions = {}): SessionClass {
   const print = options.print ?? ((text: string): boolean => process.stdout.write(text.endsWith('\n') ? text : `${text}\n`));
   return new SessionClass({
     version: productVersion,
-    runtime: { openEngine, openStore, clock, ids, conf, tables, views: new Map(), kept: new Set(), queries: new Set(), print, openKafka },
+    runtime: {
+      openEngine,
+      openStore,
+      clock,
+      ids,
+      conf,
+      tables,
+      views: new Map(),
+      kept: new Set(),
+      queries: new Set(),
+      print,
+      openKafka,
+      live,
+    },
     close: async () => {
+      await live.close();
       await closeCatalogs(catalogs);
       await engine.close();
     },

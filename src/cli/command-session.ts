@@ -78,6 +78,11 @@ export class CommandSession {
     return this.environment.loadApp();
   }
 
+  /** Those that the user names, if any. */
+  get configFiles(): readonly string[] | undefined {
+    return this.#namedFiles;
+  }
+
   get #namedFiles(): readonly string[] | undefined {
     return this.#options.config ?? this.environment.env['TIDEWATER_CONFIG']?.split(',').filter((file) => file !== '');
   }

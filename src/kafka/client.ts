@@ -259,6 +259,14 @@ export interface OffsetSpan extends TopicPartition {
   readonly until: bigint;
 }
 
+/** What of a partition is read without a group. */
+export interface ReadRange extends OffsetSpan {
+  readonly topicId?: string | undefined;
+  /** Default: true. */
+  readonly readCommitted?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** A decoded record, for the slow paths (positions, tools, tests). */
 export interface KafkaRecord extends TopicPartition {
   readonly offset: bigint;
@@ -317,14 +325,8 @@ export interface KafkaClient {
    * @throws ServiceError `KAFKA_TOPIC_NOT_FOUND`, `KAFKA_TOPIC_REPLACED` (discontinuity), `KAFKA_OFFSET_OUT_OF_RANGE` (discontinuity),
    *   `KAFKA_UNAVAILABLE`.
    */
-  readPartition(options: {
-    readonly topic: string;
-    readonly partition: number;
-    readonly from: bigint;
-    readonly until: bigint;
-    readonly topicId?: string | undefined;
-    readonly readCommitted?: boolean | undefined;
-    readonly signal?: AbortSignal | undefined;
-  }): AsyncIterable<KafkaRecord>;
+  readPartition(options: ReadRange): AsyncIterable<KafkaRecord>;
+  /** As `readPartition`, the record batches as they are; those at the ends may have records outside of the range. */
+  readBatches(options: ReadRange): AsyncIterable<FetchedPartition>;
   close(): Promise<void>;
 }

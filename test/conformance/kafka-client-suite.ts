@@ -32,8 +32,8 @@ export const record = (value: string, more: Partial<OutgoingRecord> = {}): Outgo
 export const batchOf = (at: TopicPartition, values: readonly string[], compression?: Compression): EncodedRecordBatch =>
   encodeRecordBatch({ topic: at.topic, partition: at.partition, records: values.map((value) => record(value)), compression });
 
-export async function collect(records: AsyncIterable<KafkaRecord>): Promise<readonly KafkaRecord[]> {
-  const collected: KafkaRecord[] = [];
+export async function collect<T>(records: AsyncIterable<T>): Promise<readonly T[]> {
+  const collected: T[] = [];
   for await (const each of records) collected.push(each);
   return collected;
 }

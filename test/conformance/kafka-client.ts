@@ -136,6 +136,25 @@ function describeRecords(suite: Suite): void {
       const read = await collect(client.readPartition({ topic, partition: 0, from: 1n, until: 4n }));
       expect(read.map((each) => each.offset)).toEqual([1n, 2n, 3n]);
     });
+
+    it('are read as record batches that join, with ends that say how far', async () => {
+      const client = suite.client();
+      const topic = await topicOf(suite, client);
+      const producer = await client.producer();
+      await producer.send([batchOf({ topic, partition: 0 }, ['a', 'b', 'c'])]);
+      await producer.send([batchOf({ topic, partition: 0 }, ['d', 'e', 'f', 'g'])]);
+      const fetched = await collect(client.readBatches({ topic, partition: 0, from: 1n, until: 7n }));
+      expect(fetched.at(0)?.fetchOffset).toBe(1n);
+      for (const [index, { untilOffset, highWatermark, topicId }] of fetched.entries()) {
+        expect(fetched[index + 1]?.fetchOffset ?? 7n).toBe(untilOffset);
+        expect([highWatermark, topicId]).toEqual([7n, await client.admin.topicId(topic)]);
+      }
+      const batches = fetched.flatMap((each) => each.batches);
+      expect(batches.map(({ baseOffset, untilOffset, recordCount }) => [baseOffset, untilOffset, recordCount])).toEqual([
+        [0n, 3n, 3],
+        [3n, 7n, 4],
+      ]);
+    });
   });
 }
 

@@ -26,7 +26,10 @@ import { RowPlaces } from './row-places.ts';
 import { schemasNeeded } from './with-schemas.ts';
 
 export interface BatchStagerOptions {
-  readonly openStore: OpenStoreWith;
+  /** Where files go. Needed unless rows are kept. */
+  readonly openStore?: OpenStoreWith | undefined;
+  /** Takes the rows in place of files, with the columns that a keyed table adds. */
+  readonly keepRows?: ((rows: ColumnBatch) => void) | undefined;
   readonly clock: Clock;
   readonly failpoint: Failpoint;
   /** What computes transforms; started by the first of them. Needed by tasks that have one. */
@@ -195,7 +198,12 @@ export class InThreadBatchStager implements BatchStager {
   }
 
   #writeFiles(task: StageTask, batch: ColumnBatch, part: number, signal: AbortSignal | undefined): Promise<WrittenDataFiles> {
-    const { clock, openStore, failpoint } = this.#options;
+    const { clock, failpoint, keepRows } = this.#options;
+    if (keepRows !== undefined) {
+      keepRows(batch);
+      return Promise.resolve({ files: [], encodeMs: 0, storeMs: 0 });
+    }
+    const openStore = present(this.#options.openStore, 'a stager of files has a store');
     const { location, storage } = task.write;
     const fileNameStem = part === 0 ? task.fileNameStem : `${task.fileNameStem}-part${part}`;
     const store = openStore(location, storage);

@@ -6,7 +6,7 @@ import { confEntry } from './read-commands.ts';
 
 const notes = `
 Without -e and -f it reads statements from standard input, or talks to you when that is a terminal (\\h there lists what it knows).
-The catalogs of a configuration are there when --config or TIDEWATER_CONFIG names it.
+The catalogs of a configuration are there when --config or TIDEWATER_CONFIG names it, and its tables with the records behind them: live.<table>.
 Statements end with a semicolon; the last one needs none. The first error ends a script. The dialect is Spark's:
 docs/reference/sql-dialect.md.
 

@@ -36,12 +36,22 @@ async function openSession(command: CommandSession, flags: SqlFlags): Promise<Se
   const warehouse =
     flags.warehouse === undefined ? [] : [['spark.sql.warehouse.dir', placeOf(flags.warehouse, command.environment.workingDir)] as const];
   try {
-    const entries = [...catalogs, ...Object.entries(confOf(flags.conf ?? [])), ...warehouse];
+    const entries = [...liveCatalog(command), ...catalogs, ...Object.entries(confOf(flags.conf ?? [])), ...warehouse];
     return (await command.app()).openSession(Object.fromEntries(entries));
   } catch (error) {
     // A wrong configuration is wrong usage.
     throw isServiceError(error, 'invalid') ? usageError(`--conf: ${error.message}`, error.hint) : error;
   }
+}
+
+/** The pipeline's tables with what its topics hold behind them: `live.<table>`. */
+function liveCatalog({ configFiles, environment }: CommandSession): readonly (readonly [string, string])[] {
+  if (configFiles === undefined) return [];
+  const files = configFiles.map((file) => resolve(environment.workingDir, file)).join(',');
+  return [
+    ['spark.sql.catalog.live', 'tidewater.LiveCatalog'],
+    ['spark.sql.catalog.live.config', files],
+  ];
 }
 
 /** A directory, from where the command runs, or a location in another store as it is. */

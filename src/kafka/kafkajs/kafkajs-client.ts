@@ -4,11 +4,13 @@ import type { Failpoint } from '../../base/failpoint.ts';
 import type { Random } from '../../base/random.ts';
 import type {
   ConsumerOptions,
+  FetchedPartition,
   KafkaAdmin,
   KafkaClient,
   KafkaConsumer,
   KafkaProducer,
   KafkaRecord,
+  ReadRange,
   TransactionalProducer,
   WorkGroup,
   WorkGroupOptions,
@@ -19,7 +21,7 @@ import { KafkaConnection } from './kafkajs-connection.ts';
 import { KafkajsConsumer } from './kafkajs-consumer.ts';
 import { checkKafkajs, type KafkaLog, makeCluster, makeKafka } from './kafkajs-internals.ts';
 import { KafkajsProducer } from './kafkajs-producer.ts';
-import { type ReadOptions, readPartition } from './kafkajs-reader.ts';
+import { type ReaderRoute, readBatches, readPartition } from './kafkajs-reader.ts';
 import { KafkajsTransactionalProducer } from './kafkajs-transactional-producer.ts';
 import { KafkajsWorkGroup } from './kafkajs-work-group.ts';
 
@@ -102,8 +104,16 @@ export class KafkajsClient implements KafkaClient {
     return producer;
   }
 
-  readPartition(options: ReadOptions): AsyncIterable<KafkaRecord> {
-    return readPartition({ connection: this.#shared, heldOffsets: (at) => this.#admin.heldOffsets(at) }, options);
+  readPartition(options: ReadRange): AsyncIterable<KafkaRecord> {
+    return readPartition(this.#route, options);
+  }
+
+  readBatches(options: ReadRange): AsyncIterable<FetchedPartition> {
+    return readBatches(this.#route, options);
+  }
+
+  get #route(): ReaderRoute {
+    return { connection: this.#shared, heldOffsets: (at) => this.#admin.heldOffsets(at) };
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import { throwIfAborted } from '../../base/abort.ts';
 import type { ServiceError } from '../../base/errors.ts';
-import type { KafkaRecord, PartitionOffsets, TopicPartition } from '../client.ts';
+import type { FetchedPartition, KafkaRecord, PartitionOffsets, ReadRange, TopicPartition } from '../client.ts';
 import { kafkaOffsetOutOfRange, kafkaTopicNotFound, kafkaTopicReplaced, kafkaUnavailable } from '../errors.ts';
 import { visibleBatches } from '../isolation.ts';
 import { decodeRecords } from '../records/record-batch.ts';
@@ -16,17 +16,6 @@ export interface ReaderRoute {
   readonly heldOffsets: (at: TopicPartition) => Promise<PartitionOffsets>;
 }
 
-export interface ReadOptions {
-  readonly topic: string;
-  readonly partition: number;
-  readonly from: bigint;
-  readonly until: bigint;
-  /** The incarnation to read; default: the one that is found at the beginning. */
-  readonly topicId?: string | undefined;
-  readonly readCommitted?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** An answer, and the incarnation it was asked of. */
 interface PinnedAnswer extends FetchAnswer {
   readonly topicId: string;
@@ -36,32 +25,40 @@ const maxBytes = 4 * 1024 * 1024;
 const maxWaitMs = 100;
 const giveUpAfterMs = 30_000;
 
+/** Reads the records of a partition without a group. */
+export async function* readPartition(route: ReaderRoute, options: ReadRange): AsyncIterable<KafkaRecord> {
+  for await (const { batches, fetchOffset } of readBatches(route, options)) {
+    for (const batch of batches) {
+      for (const record of decodeRecords(batch.bytes, options)) {
+        if (record.offset >= fetchOffset && record.offset < options.until) yield record;
+      }
+    }
+  }
+}
+
 /** Reads a partition without a group. Ends at `until` or where the readable part ends; retries for half a minute, then rejects. */
-export async function* readPartition(route: ReaderRoute, options: ReadOptions): AsyncIterable<KafkaRecord> {
-  const readCommitted = options.readCommitted ?? true;
+export async function* readBatches(route: ReaderRoute, options: ReadRange): AsyncIterable<FetchedPartition> {
+  const { topic, partition, readCommitted = true } = options;
   let at = options.from;
   let pinned = options;
   while (at < options.until) {
     throwIfAborted(options.signal);
     const answer = await fetchOne(route, pinned, at);
-    pinned = { ...pinned, topicId: answer.topicId };
+    const { topicId } = answer;
+    pinned = { ...pinned, topicId };
     const { batches, untilOffset } = visibleBatches(answer.records, readCommitted ? answer.aborted : []);
-    for (const batch of batches) {
-      for (const record of decodeRecords(batch.bytes, options)) {
-        if (record.offset >= at && record.offset < options.until) yield record;
-      }
-    }
     const end = readCommitted ? answer.lastStableOffset : answer.highWatermark;
     if (untilOffset === undefined || untilOffset <= at) {
       if (at >= end) return;
-      throw kafkaUnavailable(`${options.topic}/${options.partition}: nothing at offset ${String(at)} though the end is ${String(end)}`);
+      throw kafkaUnavailable(`${topic}/${partition}: nothing at offset ${String(at)} though the end is ${String(end)}`);
     }
+    yield { topic, topicId, partition, fetchOffset: at, untilOffset, highWatermark: end, batches };
     at = untilOffset;
     if (at >= end) return;
   }
 }
 
-async function fetchOne(route: ReaderRoute, options: ReadOptions, at: bigint): Promise<PinnedAnswer> {
+async function fetchOne(route: ReaderRoute, options: ReadRange, at: bigint): Promise<PinnedAnswer> {
   const { connection } = route;
   const { topic, partition } = options;
   const deadline = connection.clock.monotonicMs() + giveUpAfterMs;
@@ -85,7 +82,7 @@ async function fetchOne(route: ReaderRoute, options: ReadOptions, at: bigint): P
   }
 }
 
-async function fetchOnce(connection: KafkaConnection, options: ReadOptions, at: bigint): Promise<PinnedAnswer> {
+async function fetchOnce(connection: KafkaConnection, options: ReadRange, at: bigint): Promise<PinnedAnswer> {
   const { topic, partition } = options;
   await connection.follow([topic]);
   if (partition >= connection.partitionCount(topic)) throw kafkaTopicNotFound(topic);

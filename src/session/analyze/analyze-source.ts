@@ -1,4 +1,5 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
+import { present } from '../../base/assert.ts';
 import { unsupported } from '../../base/unsupported-feature.ts';
 import type { Field } from '../../schema/types.ts';
 import { changeSchema } from '../../table/change-columns.ts';
@@ -8,8 +9,10 @@ import type { HeldRelation } from '../../table/relation.ts';
 import type { QueryableTable, Snapshot } from '../../table/table.ts';
 import type { SelectedTable } from '../names/session-tables.ts';
 import type { Analyzed } from '../plan/analyzed.ts';
+import type { LiveSource } from '../plan/live-table.ts';
 import type { FileSource, TableSource } from '../plan/plan.ts';
 import { fileRelation } from '../read/file-relation.ts';
+import { liveSourceNamed } from '../read/live-source.ts';
 import type { Execution } from '../run/execution.ts';
 import type { Analysis } from './analysis.ts';
 import { analyzeView } from './analyze-view.ts';
@@ -19,6 +22,8 @@ import { snapshotFor, versionsOf } from './read-point.ts';
 /** @throws AnalysisException `TABLE_OR_VIEW_NOT_FOUND`, `PATH_NOT_FOUND`, and what a read point or a range of changes may be refused with. */
 export async function analyzeTable(analysis: Analysis, source: TableSource): Promise<Analyzed> {
   const { execution } = analysis;
+  const live = liveSourceNamed(execution.runtime.live, source);
+  if (live !== undefined) return analyzeLive(execution, live, nameOf(source));
   const { whole, ...rest } = source;
   if (whole !== undefined && (await execution.runtime.tables.find(whole, execution.signal)) !== undefined) {
     return analyzeTable(analysis, { ...rest, reference: whole, at: undefined });
@@ -27,7 +32,7 @@ export async function analyzeTable(analysis: Analysis, source: TableSource): Pro
   const view = found === undefined ? await execution.runtime.tables.findView(source.reference, execution.signal) : undefined;
   if (view !== undefined) return analyzeView(analysis, view, source);
   const { table, selector }: SelectedTable = found ?? { table: await execution.runtime.tables.load(source.reference, execution.signal) };
-  const qualifier = source.reference.kind === 'name' ? source.reference.parts.join('.') : undefined;
+  const qualifier = nameOf(source);
   if (source.at !== undefined && selector?.at !== undefined) throw travelsTwice(selector.branch);
   const at = source.at ?? selector?.at;
   if (selector?.metadataTable !== undefined) {
@@ -53,6 +58,18 @@ export async function analyzeTable(analysis: Analysis, source: TableSource): Pro
   const attributes = sourceAttributes(execution, snapshot.schema.fields, qualifier);
   const hidden = sourceAttributes(execution, hiddenFields(table, snapshot), qualifier);
   return { kind: 'table', table, snapshot, at, appendedAfter, attributes, hidden };
+}
+
+function nameOf({ reference }: TableSource): string | undefined {
+  return reference.kind === 'name' ? reference.parts.join('.') : undefined;
+}
+
+/** A table with what its topics hold behind it, as of now. @throws ServiceError `LIVE_READ_…`, for what cannot be read. */
+export async function analyzeLive(execution: Execution, source: LiveSource, qualifier: string | undefined): Promise<Analyzed> {
+  const { runtime, engine, signal } = execution;
+  const live = present(runtime.live, 'sessions read live tables');
+  const relation = execution.keep(await live.open(source, { engine, signal }));
+  return { kind: 'relation', relation, attributes: sourceAttributes(execution, relation.schema.fields, qualifier) };
 }
 
 /** Those that no column of the table has the name of. */

@@ -21,7 +21,7 @@ import { analyzeDistinct, analyzeDrop, analyzeRename, analyzeToNames, analyzeWit
 import { analyzeRecursion } from './analyze-recursion.ts';
 import { analyzeAggregate, analyzeSelect, positionOf, sortedByAll } from './analyze-select.ts';
 import { analyzeSet, analyzeUnionByName } from './analyze-set.ts';
-import { analyzeFiles, analyzeTable } from './analyze-source.ts';
+import { analyzeFiles, analyzeLive, analyzeTable } from './analyze-source.ts';
 import { analyzeQuery, analyzeWith } from './analyze-text.ts';
 import { analyzeValues } from './analyze-values.ts';
 import { sourceAttributes } from './outputs.ts';
@@ -43,6 +43,8 @@ async function analyzeNode(analysis: Analysis, plan: Plan): Promise<Analyzed> {
   switch (plan.kind) {
     case 'table':
       return analyzeTable(analysis, plan.source);
+    case 'live':
+      return analyzeLive(execution, plan.source, undefined);
     case 'files':
       return analyzeFiles(execution, plan.source);
     case 'query':

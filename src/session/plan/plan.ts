@@ -8,6 +8,7 @@ import type { Relation } from '../../table/relation.ts';
 import type { StreamOptions } from '../../table/stream.ts';
 import type { OpenTableOptions } from '../../table/table-formats.ts';
 import type { RowInput } from '../rows/row.ts';
+import type { LiveSource } from './live-table.ts';
 
 /** A time: microseconds since the epoch; `text` as the user wrote it, for messages. */
 interface TimePoint {
@@ -144,6 +145,7 @@ export type Plan =
   /** Rows the engine keeps. */
   | { readonly kind: 'kept'; readonly relation: Relation }
   | { readonly kind: 'files'; readonly source: FileSource }
+  | { readonly kind: 'live'; readonly source: LiveSource }
   | {
       readonly kind: 'query';
       readonly text: string;

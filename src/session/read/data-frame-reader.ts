@@ -9,6 +9,7 @@ import type { Plan, TableReference } from '../plan/plan.ts';
 import type { SessionRuntime } from '../run/session-runtime.ts';
 import { invalidArgument } from '../session-errors.ts';
 import { viewKeyOf } from '../temp-view-names.ts';
+import { liveFormat, liveSourceOf } from './live-source.ts';
 import { tableAt } from './path-version.ts';
 import { appendedAfterOf, canonicalOptions, changeRangeOf, openOptionsOf, readPointOf } from './read-options.ts';
 
@@ -30,7 +31,7 @@ export class DataFrameReader {
     this.#settings = settings;
   }
 
-  /** `delta`, `parquet`, `csv` or `json`. Default: delta. */
+  /** `delta`, `iceberg`, `parquet`, `csv`, `json` or `tidewater-live`. Default: delta. */
   format(name: string): DataFrameReader {
     return this.#with({ format: name.toLowerCase() });
   }
@@ -63,8 +64,15 @@ export class DataFrameReader {
       const options = canonicalOptions(format, this.#settings.options);
       return this.#frame({ kind: 'files', source: { format, paths, options, schema: this.#settings.schema } });
     }
+    if (format === liveFormat && typeof given === 'string') {
+      this.#refuseSchema();
+      return this.#frame({ kind: 'live', source: liveSourceOf(given, this.#settings.options) });
+    }
     if (!this.#runtime.tables.formats.includes(format)) {
-      throw unsupported(`reading format "${format}"`, `formats: ${[...this.#runtime.tables.formats, 'parquet', 'csv', 'json'].join(', ')}`);
+      throw unsupported(
+        `reading format "${format}"`,
+        `formats: ${[...this.#runtime.tables.formats, 'parquet', 'csv', 'json', liveFormat].join(', ')}`,
+      );
     }
     const [single, ...more] = typeof given === 'string' ? [given] : given;
     if (single === undefined || more.length > 0) throw invalidArgument(`a ${format} table is loaded from one path`);

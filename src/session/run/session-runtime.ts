@@ -6,6 +6,7 @@ import type { KafkaClient } from '../../kafka/client.ts';
 import type { OpenObjectStore } from '../../storage/object-store.ts';
 import type { SessionConf } from '../conf/session-conf.ts';
 import type { SessionTables } from '../names/session-tables.ts';
+import type { LiveTables } from '../plan/live-table.ts';
 import type { Plan } from '../plan/plan.ts';
 
 /** What a session gives to its DataFrames, readers and writers. */
@@ -30,6 +31,8 @@ export interface SessionRuntime {
   readonly kept: Set<HeldRelation>;
   /** Streaming queries, to be stopped when the session stops. */
   readonly queries: Set<{ readonly isActive: boolean; stop(): Promise<void> }>;
+  /** Tables of pipelines with what their topics hold behind them. */
+  readonly live?: LiveTables | undefined;
   /** A client of the brokers (`host:port,…`) for streams that go to topics. */
   readonly openKafka?: ((servers: string) => KafkaClient) | undefined;
   /** @throws AnalysisException `SESSION_STOPPED`. */

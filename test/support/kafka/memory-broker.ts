@@ -5,10 +5,12 @@ import { type Failpoint, inertFailpoint } from '../../../src/base/failpoint.ts';
 import type { Random } from '../../../src/base/random.ts';
 import type {
   ConsumerOptions,
+  FetchedPartition,
   KafkaAdmin,
   KafkaClient,
   KafkaConsumer,
   KafkaRecord,
+  ReadRange,
   TopicPartition,
   WorkGroupOptions,
 } from '../../../src/kafka/client.ts';
@@ -172,33 +174,32 @@ class MemoryClient implements KafkaClient {
     return new MemoryTransactionalProducer(this.#cluster, this.link, identity, this.#failpoint);
   }
 
-  async *readPartition(options: {
-    readonly topic: string;
-    readonly partition: number;
-    readonly from: bigint;
-    readonly until: bigint;
-    readonly topicId?: string | undefined;
-    readonly readCommitted?: boolean | undefined;
-    readonly signal?: AbortSignal | undefined;
-  }): AsyncIterable<KafkaRecord> {
+  async *readPartition(options: ReadRange): AsyncIterable<KafkaRecord> {
+    for await (const { batches, fetchOffset } of this.readBatches(options)) {
+      for (const batch of batches) {
+        for (const record of decodeRecords(batch.bytes, options)) {
+          if (record.offset >= fetchOffset && record.offset < options.until) yield record;
+        }
+      }
+    }
+  }
+
+  async *readBatches(options: ReadRange): AsyncIterable<FetchedPartition> {
+    const { topic, partition, readCommitted = true } = options;
     let at = options.from;
     let topicId = options.topicId;
     while (at < options.until) {
       throwIfAborted(options.signal);
       const from = at;
       const read = await this.#cluster.request(this.link, 'fetch', () => {
-        topicId ??= this.#cluster.topicId(options.topic);
-        const log = this.#cluster.log(options, topicId);
-        return log.read(from, { readCommitted: options.readCommitted ?? true, maxBytes: readChunkBytes });
+        topicId ??= this.#cluster.topicId(topic);
+        return this.#cluster.log(options, topicId).read(from, { readCommitted, maxBytes: readChunkBytes });
       });
       if (read.kind === 'out-of-range') throw kafkaOffsetOutOfRange({ ...options, offset: from }, read);
-      if (read.untilOffset === from) return;
-      for (const batch of read.batches) {
-        for (const record of decodeRecords(batch.bytes, options)) {
-          if (record.offset >= from && record.offset < options.until) yield record;
-        }
-      }
-      at = read.untilOffset;
+      const { untilOffset, highWatermark, batches } = read;
+      if (untilOffset === from) return;
+      yield { topic, topicId: topicId ?? '', partition, fetchOffset: from, untilOffset, highWatermark, batches };
+      at = untilOffset;
     }
   }
 

@@ -1,5 +1,13 @@
 import { type Clock, type EpochMs, toEpochMs } from '../../../src/base/clock.ts';
-import type { ConsumerHandler, ConsumerOptions, KafkaAdmin, KafkaClient, KafkaConsumer, KafkaRecord } from '../../../src/kafka/client.ts';
+import type {
+  ConsumerHandler,
+  ConsumerOptions,
+  FetchedPartition,
+  KafkaAdmin,
+  KafkaClient,
+  KafkaConsumer,
+  KafkaRecord,
+} from '../../../src/kafka/client.ts';
 import type { ObjectInfo, ObjectStore } from '../../../src/storage/object-store.ts';
 import type { Power } from './power.ts';
 
@@ -25,7 +33,10 @@ export function poweredStore(store: ObjectStore, power: Power): ObjectStore {
   };
 }
 
-async function* poweredList<T extends ObjectInfo | KafkaRecord>(items: AsyncIterable<T>, power: Power): AsyncIterable<T> {
+async function* poweredList<T extends ObjectInfo | KafkaRecord | FetchedPartition>(
+  items: AsyncIterable<T>,
+  power: Power,
+): AsyncIterable<T> {
   await power.ready();
   const iterator = items[Symbol.asyncIterator]();
   for (;;) {
@@ -52,6 +63,7 @@ export function poweredKafka(client: KafkaClient, power: Power): KafkaClient {
       };
     },
     readPartition: (options) => poweredList(client.readPartition(options), power),
+    readBatches: (options) => poweredList(client.readBatches(options), power),
     close: () => power.pass(() => client.close()),
   };
 }

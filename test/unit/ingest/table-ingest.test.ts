@@ -227,6 +227,7 @@ describe('an assignment that ends', () => {
       producer: () => bench.kafka.producer(),
       openTransactional: (options) => bench.kafka.openTransactional(options),
       readPartition: (options) => bench.kafka.readPartition(options),
+      readBatches: (options) => bench.kafka.readBatches(options),
       close: () => bench.kafka.close(),
     };
     const other = bench.broker.client('another').consumer({

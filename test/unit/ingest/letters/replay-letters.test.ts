@@ -32,6 +32,7 @@ function opening(kafka: KafkaClient, openTransactional: KafkaClient['openTransac
     producer: () => kafka.producer(),
     workGroup: (options) => kafka.workGroup(options),
     readPartition: (range) => kafka.readPartition(range),
+    readBatches: (range) => kafka.readBatches(range),
     close: () => kafka.close(),
     openTransactional,
   };
