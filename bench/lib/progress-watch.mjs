@@ -34,6 +34,12 @@ export class ProgressWatch {
     return Number(this.#totals['total-files-size'] ?? 0);
   }
 
+  /** Rows in the live data files, those that are marked as deleted too. */
+  get storedRows() {
+    if (this.#place.format === 'delta') return this.files.reduce((sum, { rows }) => sum + rows, 0);
+    return Number(this.#totals['total-records'] ?? 0);
+  }
+
   poll() {
     const { directory, format } = this.#place;
     for (;;) {
@@ -52,12 +58,12 @@ export class ProgressWatch {
   }
 
   #takeActions(text) {
-    for (const line of text.split('\n')) {
-      if (!/"(add|remove|txn)"/.test(line)) continue;
-      const { add, remove, txn } = JSON.parse(line);
+    const actions = text.split('\n').flatMap((line) => (/"(add|remove|txn)"/.test(line) ? [JSON.parse(line)] : []));
+    // A file that is marked goes and comes under one path, in any order.
+    for (const { remove } of actions) if (remove) this.#live.delete(remove.path);
+    for (const { add, txn } of actions) {
       if (txn) this.#marks.set(txn.appId, this.#offsetOf(txn.version));
-      if (remove) this.#live.delete(remove.path);
-      if (add) this.#live.set(add.path, { path: join(this.#place.directory, decodeURIComponent(add.path)), bytes: add.size });
+      if (add) this.#live.set(add.path, { path: join(this.#place.directory, decodeURIComponent(add.path)), bytes: add.size, rows: JSON.parse(add.stats ?? '{}').numRecords ?? 0 });
     }
   }
 

@@ -14,7 +14,7 @@ const watches = {
   iceberg: (location) => new IcebergWatch(location),
   both: (location) => new IcebergWatch(twinOf(location), location),
 };
-const limitMs = 300_000;
+const defaultLimitMs = 300_000;
 
 /**
  * Waits until the table at `location` holds `rows` rows, ends the program, and says what it took. `watch` may count something else than rows,
@@ -28,6 +28,7 @@ export async function measureIngest({
   whileRunning = () => undefined,
   watch = watches[format](location),
   isExact = () => holdsExactly(watch.files, expectedSums(rows)),
+  limitMs = defaultLimitMs,
 }) {
   const deadline = Date.now() + limitMs;
   while (watch.poll() < rows && process.running && Date.now() < deadline) await sleep(pollMs);

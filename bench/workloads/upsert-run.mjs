@@ -41,6 +41,7 @@ function rowOf(contender, result) {
     'lookup s': result.lookupSeconds,
     commits: result.commits,
     files: result.files,
+    'stored / live': result.storedPerRow,
     'scan / fresh': result.scanRatioCpu,
     exact: result.exact,
     foreign: result.foreignCores,

@@ -49,6 +49,13 @@ describe('what there is to compact', () => {
     expect(found).toMatchObject({ partitionCount: 0, groups: [] });
   });
 
+  it('leaves small files alone of which little is deleted, where it is asked for the others only', () => {
+    const some = files(10, 11, 12, 13).map((file, index) => ({ ...file, rowCount: 10, deletedRows: [0, 5, 4, 9][index] }));
+    const { groups, smallFileCount } = compactionDebt(some, () => '', { ...rule, maxDeletedShare: 0.5, onlyMuchDeleted: true });
+    expect(sizesOf(groups)).toEqual([[11, 13]]);
+    expect(smallFileCount).toBe(2);
+  });
+
   it('rewrites a file of which much is deleted, alone if need be and whatever its size', () => {
     const some = [
       { path: 'large', sizeBytes: 10_000, rowCount: 10, deletedRows: 2 },
