@@ -16,7 +16,7 @@ execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 
   stdio: 'inherit',
 });
 
-const entries = { main: 'cli/main.js', index: 'index.js', 'batch-worker': 'app/workers/batch-worker.js' };
+const entries = { main: 'cli/main.js', index: 'index.js', consumer: 'consumer/index.js', 'batch-worker': 'app/workers/batch-worker.js' };
 const bundle = await rolldown({
   cwd: root,
   input: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(modules, path)])),
