@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
+import { missingTool, obtainEngines } from '../engines/engines.ts';
+import { type CanonicalRow, Oracle } from '../engines/oracle.ts';
 import { consume, type Received } from '../support/checks-feed.ts';
 import { privateConnect, startConnector } from '../support/connect.ts';
 import { privatePostgres } from '../support/postgres.ts';
@@ -12,9 +14,9 @@ import { productBench } from '../support/product-bench.ts';
 import { kafkaBrokers, redisUrl } from '../support/servers.ts';
 
 /*
- * A database that changes, a real Debezium that tells of it, a process that is killed, a table from which the database can be made again, and two tables
- * with one row for each key that equal it, as do the folds of their feeds. One of these goes by the order of the database, the other by that of the
- * topic.
+ * A database that changes, a real Debezium that tells of it and is killed, a process that is killed, a table from which the database can be made again, and two
+ * tables with one row for each key that equal it, for other engines too, as do the folds of their feeds. One of these goes by the order of the database and
+ * remembers what was deleted, the other goes by the order of the topic. After its kill Debezium tells again what it has told before.
  */
 
 const postgres = await privatePostgres(['wal_level=logical']);
@@ -23,7 +25,10 @@ const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const firstRows = 20;
 const transactions = 150;
 const alteredAt = 60;
+const debeziumKilledAt = 75;
 const killedAt = 90;
+/** While no process of ours runs. */
+const alteredAgainAt = 100;
 const markerId = 1_000_000;
 /** Rows from this id on have a large name, which their updates leave as it is: their events do not have it, and only keyed tables know it. */
 const largeFrom = 100;
@@ -54,7 +59,7 @@ describe('a database whose changes Debezium reads', () => {
       await database.query(
         `INSERT INTO accounts SELECT i, repeat('large ' || i, 1000), 0, NULL FROM generate_series(${largeFrom}, ${largeFrom + largeRows - 1}) AS i`,
       );
-      await startConnector(connect.server, name, {
+      const connector = {
         'connector.class': 'io.debezium.connector.postgresql.PostgresConnector',
         'plugin.name': 'pgoutput',
         'database.hostname': '127.0.0.1',
@@ -69,32 +74,41 @@ describe('a database whose changes Debezium reads', () => {
         'poll.interval.ms': '50',
         'topic.creation.default.replication.factor': '1',
         'topic.creation.default.partitions': '3',
-      });
+      };
+      await startConnector(connect.server, name, connector);
 
       const pipeline = pipelineOf(name);
       const first = serve(pipeline);
       // What changes while Debezium takes its snapshot is between it and PostgreSQL.
       await eventually(
         'the snapshot is committed',
-        async () => (await first.status()).tables.every((table) => (table.rowCount ?? 0) >= firstRows),
+        async () => (await first.status()).tables.every(({ name: table, rowCount }) => isMemory(table) || (rowCount ?? 0) >= firstRows),
         catchUpMs,
       );
       const random = new SeededRandom(seed);
       for (let number = 0; number < transactions; number += 1) {
         if (number === alteredAt) await database.query('ALTER TABLE accounts ADD COLUMN score int');
+        if (number === alteredAgainAt) await database.query('ALTER TABLE accounts ADD COLUMN extra numeric(10,3)');
+        if (number === debeziumKilledAt) {
+          await connect.kill();
+          await connect.start();
+          await startConnector(connect.server, name, connector);
+        }
         if (number === killedAt) {
           await eventually('some changes are committed', async () =>
-            (await first.status()).tables.every(({ name: table, rowCount }) => isKeyed(table) || (rowCount ?? 0) > firstRows),
+            (await first.status()).tables.every(
+              ({ name: table, rowCount }) => isKeyed(table) || isMemory(table) || (rowCount ?? 0) > firstRows,
+            ),
           );
           await first.kill();
         }
-        await change(database, random, number >= alteredAt);
+        await change(database, random, [...(number >= alteredAt ? ['score'] : []), ...(number >= alteredAgainAt ? ['extra'] : [])]);
       }
-      await database.query(`INSERT INTO accounts VALUES (${markerId}, 'last', 0, NULL, 7)`);
+      await database.query(`INSERT INTO accounts VALUES (${markerId}, 'last', 0, NULL, 7, 0.125)`);
 
       const second = serve(pipeline);
       const { rows: expected } = await database.query(
-        'SELECT id::text AS id, name, balance::text AS balance, note, score::text AS score FROM accounts ORDER BY accounts.id',
+        'SELECT id::text AS id, name, balance::text AS balance, note, score::text AS score, extra::text AS extra FROM accounts ORDER BY accounts.id',
       );
       await database.end();
       const wanted = expected.map((row: Readonly<Record<string, unknown>>) => JSON.stringify(Object.values(row)));
@@ -129,8 +143,11 @@ describe('a database whose changes Debezium reads', () => {
       for (const { name: table, keyed } of (await second.status()).tables)
         expect([table, keyed !== undefined]).toEqual([table, isKeyed(table)]);
       expect((await second.terminate()).code, second.log).toBe(0);
+      // They take the memory that Debezium needs.
+      await connect[Symbol.asyncDispose]();
+      await seenByOthers(pipeline.directory, wanted);
     },
-    300_000,
+    600_000,
   );
 
   function pipelineOf(name: string): { readonly config: string; readonly directory: string } {
@@ -150,7 +167,7 @@ catalogs: [{ name: lake, type: jdbc, uri: "jdbc:sqlite:file:${join(directory, 'l
 tables:
   - { name: kept, path: tables/kept, columns: ${columns}, evolve: { addColumns: true } }
   - { name: keyed, path: tables/keyed, mode: upsert, keyColumns: [id], columns: ${columns}, evolve: { addColumns: true } }
-  - { name: ordered, format: iceberg, catalog: lake, identifier: shop.ordered, mode: upsert, keyColumns: [id], orderBy: [__lsn], columns: ${ordered}, evolve: { addColumns: true } }
+  - { name: ordered, format: iceberg, catalog: lake, identifier: shop.ordered, mode: upsert, keyColumns: [id], orderBy: [__lsn], tombstoneRetention: 1d, columns: ${ordered}, evolve: { addColumns: true } }
 ingest:
   maxBatchAge: 200ms
   sessionTimeout: 3s
@@ -166,8 +183,35 @@ logging: { format: json, level: info }
   }
 });
 
+/** Reads the keyed tables with engines that share nothing with ours, where they can be had. */
+async function seenByOthers(directory: string, wanted: readonly string[]): Promise<void> {
+  const missing = await missingTool();
+  if (missing !== undefined && (process.env['CI'] ?? '') !== '') throw new Error(`other engines cannot be tested: ${missing} is missing`);
+  if (missing !== undefined) {
+    console.error(`SKIPPED: ${missing} is missing, NO other engine has read the tables of Debezium’s events`);
+    return;
+  }
+  const oracle = Oracle.start(await obtainEngines());
+  try {
+    const sorted = (rows: readonly CanonicalRow[]): readonly string[] =>
+      rows
+        .map(columnsOf)
+        .toSorted(([left], [right]) => Number(left) - Number(right))
+        .map((row) => JSON.stringify(row));
+    const delta = join(directory, 'tables', 'keyed');
+    for (const engine of ['duckdb', 'delta-rs', 'spark'] as const) expect(sorted(await oracle.rows(engine, delta)), engine).toEqual(wanted);
+    const iceberg = join(directory, 'lake', 'shop', 'ordered');
+    for (const engine of ['duckdb', 'pyiceberg'] as const) {
+      const [reading] = await oracle.readIceberg(engine, [{ what: 'rows', path: iceberg }]);
+      expect(reading !== undefined && 'rows' in reading ? sorted(reading.rows) : reading, engine).toEqual(wanted);
+    }
+  } finally {
+    await oracle.stop();
+  }
+}
+
 /** One transaction of a few changes: of rows, of keys, back and forth. */
-async function change(database: Client, random: SeededRandom, hasScore: boolean): Promise<void> {
+async function change(database: Client, random: SeededRandom, added: readonly string[]): Promise<void> {
   const some = (most: number): number => 1 + Math.floor(random.next() * most);
   await database.query('BEGIN');
   for (let left = some(4); left > 0; left -= 1) {
@@ -180,11 +224,10 @@ async function change(database: Client, random: SeededRandom, hasScore: boolean)
         amount,
       ]);
     else if (kind < 0.7)
-      await database.query(`UPDATE accounts SET balance = $2, note = $3${hasScore ? `, score = ${id}` : ''} WHERE id = $1`, [
-        id,
-        amount,
-        `note ${amount}`,
-      ]);
+      await database.query(
+        `UPDATE accounts SET balance = $2, note = $3${added.map((column) => `, ${column} = ${id}`).join('')} WHERE id = $1`,
+        [id, amount, `note ${amount}`],
+      );
     else if (kind < 0.85) await database.query('DELETE FROM accounts WHERE id = $1', [id]);
     else await database.query('UPDATE accounts SET id = $2 WHERE id = $1 AND NOT EXISTS (SELECT FROM accounts WHERE id = $2)', [id, other]);
   }
@@ -196,7 +239,7 @@ function isLarge(id: number): boolean {
   return id >= largeFrom && id < largeFrom + largeRows;
 }
 
-const shown = `to_json(named_struct('row', array(CAST(id AS STRING), name, CAST(balance AS STRING), note, CAST(score AS STRING)))) AS j`;
+const shown = `to_json(named_struct('row', array(CAST(id AS STRING), name, CAST(balance AS STRING), note, CAST(score AS STRING), CAST(extra AS STRING)))) AS j`;
 
 /**
  * The newest row of each key that is not a deletion, as DuckDB computes it for the session. Events of a key are in one partition, in the order of the
@@ -229,14 +272,14 @@ function foldOf(received: readonly Received[]): readonly string[] {
     if (value === null) continue;
     const { after } = JSON.parse(value.toString()) as { readonly after: Readonly<Record<string, unknown>> | null };
     if (after === null) rows.delete(String(key));
-    else
-      rows.set(
-        String(key),
-        ['id', 'name', 'balance', 'note', 'score'].map((name) => textOrNull(after[name])),
-      );
+    else rows.set(String(key), columnsOf(after));
   }
   const byKey = [...rows.values()].toSorted(([left], [right]) => Number(left) - Number(right));
   return byKey.map((row) => JSON.stringify(row));
+}
+
+function columnsOf(row: Readonly<Record<string, unknown>>): readonly (string | null)[] {
+  return ['id', 'name', 'balance', 'note', 'score', 'extra'].map((name) => textOrNull(row[name]));
 }
 
 function textOrNull(value: unknown): string | null {
@@ -246,6 +289,11 @@ function textOrNull(value: unknown): string | null {
 
 function isKeyed(table: string): boolean {
   return table === 'keyed' || table === 'ordered';
+}
+
+/** Of deleted keys. */
+function isMemory(table: string): boolean {
+  return table === 'ordered__deletes';
 }
 
 function isEqual(left: readonly string[], right: readonly string[]): boolean {
