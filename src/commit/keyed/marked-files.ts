@@ -37,6 +37,8 @@ export class MarkedFiles {
   readonly #table: TidiedTable;
   readonly #clock: Clock;
   readonly #limits: TidyLimits;
+  /** Rows that were marked since files were looked at last. */
+  #marked = 0;
   #resting = 0;
 
   constructor(table: TidiedTable, clock: Clock, limits: Partial<TidyLimits> = {}) {
@@ -53,11 +55,14 @@ export class MarkedFiles {
   async tidy(applied: AppliedKeys | undefined, snapshot: Snapshot, signal?: AbortSignal): Promise<Tidied | undefined> {
     if (applied === undefined || applied.updatedRows + applied.deletedRows === 0) return undefined;
     const { markedShare, shareOfTable, minRows, maxBytes, restCommits } = this.#limits;
-    if (snapshot.sizeBytes * shareOfTable > maxBytes) return undefined;
+    this.#marked += applied.updatedRows + applied.deletedRows;
+    // Planning looks at every file: not before there can be something to find.
+    if (this.#marked < minRows * markedShare || snapshot.sizeBytes * shareOfTable > maxBytes) return undefined;
     if (this.#resting > 0) {
       this.#resting -= 1;
       return undefined;
     }
+    this.#marked = 0;
     const startedMs = this.#clock.monotonicMs();
     const none = Number.MAX_SAFE_INTEGER;
     const rule: CompactionRule = {
