@@ -12,7 +12,7 @@ import { maintainTable } from './commands/maintain-command.ts';
 import { listOffsets } from './commands/pipeline-commands.ts';
 import { readTable } from './commands/read-command.ts';
 import { describeTable, listTables, tableHistory } from './commands/table-commands.ts';
-import { untilFresh } from './freshness/topic-freshness.ts';
+import { freshnessParts, untilFresh } from './freshness/topic-freshness.ts';
 import { type OpenedComponents, openComponents } from './open-components.ts';
 import { PipelineFeeds } from './pipeline-feeds.ts';
 import { serve } from './serve.ts';
@@ -66,7 +66,7 @@ async function withBroker<T>(context: CommandContext, use: (components: OpenedCo
 async function freshness({ loaded: { config }, signal }: CommandContext, request: FreshnessOptions): Promise<TopicFreshness> {
   const brokers = brokersAtHand(config);
   return using(openComponents({ config, role: 'command', brokers }), (components) => {
-    const parts = { ...components, kafka: brokers.length === 0 ? undefined : components.kafka };
+    const parts = freshnessParts(components, brokers.length === 0 ? undefined : components.kafka);
     return untilFresh(parts, request, { timeoutMs: request.timeoutMs, signal });
   });
 }

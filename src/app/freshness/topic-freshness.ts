@@ -5,15 +5,22 @@ import { type OffsetTrace, type SourceOffset, traceOffset } from '../../commit/o
 import { isLetterRoute } from '../../ingest/settings.ts';
 import type { Snapshot, Table } from '../../table/table.ts';
 import type { Components } from '../components.ts';
+import { isRowByRoute } from './fate-by-route.ts';
 import { type FedTable, fedTables } from './fed-tables.ts';
 import { findLetter } from './find-letter.ts';
 import { tableOfRecord } from './part-of-record.ts';
 import { type FreshnessKafka, type SourceFacts, sourceFacts } from './source-facts.ts';
 
-export type FreshnessParts = Pick<Components, 'config' | 'catalog' | 'tables' | 'clock'> & {
+export interface FreshnessParts extends Pick<Components, 'config' | 'catalog' | 'tables' | 'clock'> {
+  readonly components: Components;
   /** `undefined`: nobody is asked, the tables alone answer. */
   readonly kafka: FreshnessKafka | undefined;
-};
+}
+
+export function freshnessParts(components: Components, kafka: FreshnessKafka | undefined): FreshnessParts {
+  const { config, catalog, tables, clock } = components;
+  return { config, catalog, tables, clock, components, kafka };
+}
 
 /**
  * Where a record of a topic is, in every table that the topic feeds. The answer is what the tables' commits say; the broker is asked which incarnation of
@@ -159,7 +166,15 @@ async function fateIn(parts: FreshnessParts, { route }: FedTable, asked: Asked, 
     if (letter === 'unknown') return { state: 'covered', detail: `${others} of ${records} records of the commit are no rows; ${missing}` };
   }
   if (filtered === 0) return { state: 'visible', detail: 'it is none of the letters of the commit' };
-  return { state: 'covered', detail: `${filtered} of ${records} records of the commit were passed over; which of them no table keeps` };
+  const record = await asked.facts?.record();
+  const isRow = record === undefined ? undefined : await isRowByRoute(parts.components, route, record, asked.signal);
+  const passed = `${filtered} of ${records} records of the commit were passed over`;
+  if (isRow === undefined)
+    return { state: 'covered', detail: `${passed}; whether this is one of them is not known: ${withoutRecord(asked)}` };
+  return {
+    state: isRow ? 'visible' : 'filtered',
+    detail: `${passed}; by the route as it is now, this is ${isRow ? 'none' : 'one'} of them`,
+  };
 }
 
 async function letterOf(

@@ -1,11 +1,10 @@
-import { present } from '../../base/assert.ts';
 import { inertFailpoint } from '../../base/failpoint.ts';
 import { silentCommitObserver } from '../../commit/commit-observer.ts';
 import { TombstoneTable } from '../../commit/keyed/tombstone-table.ts';
 import { TableEvolution } from '../../commit/table-evolution.ts';
 import type { TableSettings } from '../../config/table-settings.ts';
 import { isLetterRoute, type RouteSettings } from '../../ingest/settings.ts';
-import { countPassedOver, countRead, countRejected, type StageResult } from '../../protocol/sealed-batch.ts';
+import { countPassedOver, countRead, countRejected, type SealedBatch, type StageResult } from '../../protocol/sealed-batch.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { KeyedRows } from '../../table/keyed.ts';
 import type { QueryableTable, Snapshot } from '../../table/table.ts';
@@ -57,7 +56,8 @@ export async function liveRows(
   const nothing = { partitions, bytes, records: 0, rows: 0, deadLettered: 0, filtered: 0 };
   if (tail.batch === undefined || tail.batch.recordBatches.length === 0)
     return { table, snapshot, batches: [], keyed: undefined, tail: nothing };
-  const staged = await stageTail(components, { settings, route, table, snapshot }, { tail, write, decode }, signal);
+  const { batch, registry } = tail;
+  const staged = await stageRecords(components, { settings, route, table, snapshot }, { batch, registry, write, decode }, signal);
   const { result, batches } = staged;
   return {
     table,
@@ -79,7 +79,8 @@ function countsOf({ config }: Components, result: StageResult): Pick<LiveTail, '
   };
 }
 
-async function stageTail(
+/** What the records of a batch become, by the route as it is now; nothing is written. */
+export async function stageRecords(
   components: Components,
   {
     settings,
@@ -87,7 +88,12 @@ async function stageTail(
     table,
     snapshot,
   }: { readonly settings: TableSettings; readonly route: RouteSettings; readonly table: QueryableTable; readonly snapshot: Snapshot },
-  { tail, write, decode }: { readonly tail: Tail } & Awaited<ReturnType<DriftWatch['start']>>,
+  {
+    batch,
+    registry,
+    write,
+    decode,
+  }: { readonly batch: SealedBatch; readonly registry: Tail['registry'] } & Awaited<ReturnType<DriftWatch['start']>>,
   signal: AbortSignal,
 ): Promise<{ readonly result: StageResult; readonly batches: readonly ColumnBatch[] }> {
   const { config, clock, openEngine } = components;
@@ -107,9 +113,8 @@ async function stageTail(
     division: route.divided,
     evolve,
   };
-  const batch = present(tail.batch, 'there is something to stage');
   try {
-    const result = await withSchemas({ source: tail.registry, signal }, (schemas) => {
+    const result = await withSchemas({ source: registry, signal }, (schemas) => {
       batches.length = 0;
       return stager.stage({ batch, write, decode: { ...spec, schemas }, fileNameStem: 'live' }, signal);
     });

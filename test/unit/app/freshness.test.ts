@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FreshnessRequest, TableFreshness } from '../../../src/admin/freshness.ts';
-import { topicFreshness, untilFresh } from '../../../src/app/freshness/topic-freshness.ts';
+import { freshnessParts, topicFreshness, untilFresh } from '../../../src/app/freshness/topic-freshness.ts';
 import { MemoryPipeline } from '../../support/memory-pipeline.ts';
 import { withTemporaryDirectory } from '../../support/servers.ts';
 
@@ -27,7 +27,7 @@ async function statesOf(
   { components }: MemoryPipeline,
   request: Omit<FreshnessRequest, 'topic'> & { readonly topic?: string },
 ): Promise<Readonly<Record<string, TableFreshness['state']>>> {
-  const { tables } = await topicFreshness(components, { topic: 'orders', ...request });
+  const { tables } = await topicFreshness(freshnessParts(components, components.kafka), { topic: 'orders', ...request });
   return Object.fromEntries(tables.map(({ table, state }) => [table, state]));
 }
 
@@ -44,17 +44,25 @@ ingest: { ${quick}, routes: [{ topics: [orders], table: orders }], deadLetters: 
       expect(await statesOf(pipeline, { partition: 0, offset: 0n })).toEqual({ orders: 'no-table' });
       await pipeline.produce('orders', 0, [json({ id: 1 }), { value: 'poison' }, json({ id: 3 })]);
       await pipeline.ingest();
-      const { tables, endOffset } = await topicFreshness(pipeline.components, { topic: 'orders', partition: 0, offset: 1n });
+      const { tables, endOffset } = await topicFreshness(freshnessParts(pipeline.components, pipeline.kafka), {
+        topic: 'orders',
+        partition: 0,
+        offset: 1n,
+      });
       expect(endOffset).toBe(3n);
       expect(tables).toMatchObject([
         { state: 'dead-letter', letter: { topic: 'dlq', partition: 0, offset: 0n, reason: 'invalid-json' }, commit: { deadLettered: 1 } },
       ]);
       expect(await statesOf(pipeline, { partition: 0, offset: 2n })).toEqual({ orders: 'visible' });
       await pipeline.produce('orders', 0, [json({ id: 4 })]);
-      const later = await topicFreshness(pipeline.components, { topic: 'orders', partition: 0, offset: 5n });
+      const later = await topicFreshness(freshnessParts(pipeline.components, pipeline.kafka), {
+        topic: 'orders',
+        partition: 0,
+        offset: 5n,
+      });
       expect(later.tables).toMatchObject([{ state: 'not-yet', nextOffset: 3n, behind: 3n }]);
       // Without a broker a letter is not told from a row, and what is a row is.
-      const alone = { ...pipeline.components, kafka: undefined };
+      const alone = freshnessParts(pipeline.components, undefined);
       const found = await topicFreshness(alone, { topic: 'orders', partition: 0, offset: 2n });
       expect(found).toMatchObject({ endOffset: undefined, tables: [{ state: 'covered', commit: { rows: 2, deadLettered: 1 } }] });
     });
@@ -70,10 +78,10 @@ ingest: { ${quick}, routes: [{ topics: [orders], table: one }, { topics: [orders
 `;
     await withPipeline(yaml, { orders: 1 }, async (pipeline) => {
       const request = { topic: 'orders', partition: 0, offset: 0n };
-      const late = await untilFresh(pipeline.components, request, { timeoutMs: 300 });
+      const late = await untilFresh(freshnessParts(pipeline.components, pipeline.kafka), request, { timeoutMs: 300 });
       expect(late.tables.map(({ state }) => state)).toEqual(['no-table', 'no-table']);
       const waited = await pipeline.whileIngesting(async () => {
-        const waiting = untilFresh(pipeline.components, request, { timeoutMs: 30_000 });
+        const waiting = untilFresh(freshnessParts(pipeline.components, pipeline.kafka), request, { timeoutMs: 30_000 });
         await pipeline.produce('orders', 0, [json({ id: 1 })]);
         return waiting;
       });
@@ -114,6 +122,22 @@ ingest:
     });
   });
 
+  it('tells what a route leaves out from what it takes', async () => {
+    const yaml = `
+pipeline: p
+tables: [{ name: orders, format: ${format}, columns: [{ name: id, type: long }] }]
+ingest: { ${quick}, routes: [{ topics: [orders], table: orders, where: id > 1 }], deadLetters: { topic: dlq } }
+`;
+    await withPipeline(yaml, { orders: 1, dlq: 1 }, async (pipeline) => {
+      await pipeline.produce('orders', 0, [json({ id: 1 }), json({ id: 2 }), { value: 'poison' }]);
+      await pipeline.ingest();
+      const at = async (offset: bigint): Promise<unknown> => statesOf(pipeline, { partition: 0, offset });
+      expect(await at(0n)).toEqual({ orders: 'filtered' });
+      expect(await at(1n)).toEqual({ orders: 'visible' });
+      expect(await at(2n)).toEqual({ orders: 'dead-letter' });
+    });
+  });
+
   it('names no table for a topic that feeds none', async () => {
     const yaml = `
 pipeline: p
@@ -121,7 +145,7 @@ tables: [{ name: orders, format: ${format}, columns: [{ name: id, type: long }] 
 ingest: { routes: [{ topics: [orders], table: orders }] }
 `;
     await withPipeline(yaml, { orders: 1 }, async (pipeline) => {
-      const asked = topicFreshness(pipeline.components, { topic: 'order', partition: 0, offset: 0n });
+      const asked = topicFreshness(freshnessParts(pipeline.components, pipeline.kafka), { topic: 'order', partition: 0, offset: 0n });
       await expect(asked).rejects.toMatchObject({ code: 'FRESHNESS_NOT_FED', hint: 'did you mean "orders"?' });
     });
   });
@@ -139,7 +163,11 @@ ingest: { ${quick}, routes: [{ topics: [orders], table: orders }] }
     await withPipeline(yaml, { orders: 1 }, async (pipeline) => {
       await pipeline.produce('orders', 0, [json({ id: 1 }), json({ id: 2 })]);
       await pipeline.ingest();
-      const { tables } = await topicFreshness(pipeline.components, { topic: 'orders', partition: 0, offset: 1n });
+      const { tables } = await topicFreshness(freshnessParts(pipeline.components, pipeline.kafka), {
+        topic: 'orders',
+        partition: 0,
+        offset: 1n,
+      });
       expect(tables).toMatchObject([
         { table: 'orders', state: 'visible', commit: { rows: 2 } },
         { table: 'lake', state: 'visible', commit: { rows: 2 } },

@@ -1,0 +1,50 @@
+import { isServiceError } from '../../base/errors.ts';
+import type { RouteSettings } from '../../ingest/settings.ts';
+import type { KafkaRecord } from '../../kafka/client.ts';
+import { encodeRecordBatch } from '../../kafka/records/record-batch.ts';
+import type { SealedBatch } from '../../protocol/sealed-batch.ts';
+import { SchemaRegistry } from '../../registry/schema-registry.ts';
+import type { Components } from '../components.ts';
+import { DriftWatch } from '../drift-watch.ts';
+import { stageRecords } from '../live/live-rows.ts';
+
+/** Whether a record is a row of the route's table, by the route as it is now; `undefined`: it cannot be said, for the table is not what it declares. */
+export async function isRowByRoute(
+  components: Components,
+  route: RouteSettings,
+  record: KafkaRecord,
+  signal: AbortSignal | undefined,
+): Promise<boolean | undefined> {
+  const { catalog, tables, config, logger } = components;
+  const settings = tables.all.find(({ name }) => name === route.table);
+  if (settings === undefined) return undefined;
+  try {
+    const table = await catalog.load(settings.name, signal);
+    const start = await new DriftWatch(settings, route, logger).start(table, signal);
+    const snapshot = await table.refresh(signal);
+    const registry = config.schemaRegistry === undefined ? undefined : new SchemaRegistry(config.schemaRegistry);
+    const stop = signal ?? new AbortController().signal;
+    const { result } = await stageRecords(
+      components,
+      { settings, route, table, snapshot },
+      { batch: batchOf(record), registry, ...start },
+      stop,
+    );
+    return result.recordsWithRows > 0;
+  } catch (error) {
+    if (!isServiceError(error) || error.kind === 'aborted') throw error;
+    return undefined;
+  }
+}
+
+function batchOf({ topic, partition, offset, timestampMs, ...record }: KafkaRecord): SealedBatch {
+  const { bytes } = encodeRecordBatch({ topic, partition, records: [{ ...record, timestampMs }] });
+  const owned = new Uint8Array(bytes);
+  // The broker writes the offset of a batch into its head.
+  new DataView(owned.buffer).setBigInt64(0, offset);
+  return {
+    ...{ table: '', sequence: 0, bytes: owned.buffer, ranges: [], recordCount: 1, maxTimestampMs: timestampMs, openedAtMs: 0 },
+    recordBatches: [{ topic, partition, start: 0, end: owned.length, fromOffset: offset }],
+    sealedBy: 'drain',
+  };
+}
