@@ -1,13 +1,15 @@
 import { type BackoffPolicy, backoffMs } from '../base/backoff.ts';
-import { describeError, isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import { isGap } from '../table/changes-gone.ts';
 import { toVersion, type Version } from '../table/version.ts';
 import { FeedOpening, isStandstill, isTopicChange, type OpenStanding, type Standing } from './feed-opening.ts';
+import { endedError, isTransient, openedAgain, transactionResult } from './feed-outcomes.ts';
 import type { FeedParts, FeedStatus } from './feed-parts.ts';
 import { firstNeededVersion, samePosition, versionsBehind } from './feed-position.ts';
 import { encodeSpecOf, type FeedSpec, feedIdOf, rowOrderOf } from './feed-spec.ts';
 import { type FeedEvent, type FeedState, nextFeedState } from './feed-state.ts';
+import { Heartbeat } from './heartbeat.ts';
 import { PositionStore } from './position-store.ts';
 import { FeedPublisher } from './publisher.ts';
 import { changesStart, type FeedRun, type Prepared, passedGap, RunPreparer, snapshotStart } from './run-preparer.ts';
@@ -28,6 +30,7 @@ export class Feed {
   readonly #publisher: FeedPublisher;
   readonly #opening: FeedOpening;
   readonly #pace: SnapshotPace;
+  readonly #heartbeat: Heartbeat;
   readonly #waiters = new Set<{ readonly untilVersion: Version; readonly settle: (error?: Error) => void }>();
   #preparer: RunPreparer | undefined;
   #state: FeedState = 'opening';
@@ -43,6 +46,7 @@ export class Feed {
     const { spec, table, client, events, clock, ids, failpoint } = parts;
     this.spec = spec;
     this.#parts = parts;
+    this.#heartbeat = new Heartbeat(spec, clock);
     this.#pace = new SnapshotPace(clock, spec.snapshotMaxRowsPerSecond);
     this.#tailer = new TableTailer({ table, events, pollIntervalMs: spec.pollIntervalMs });
     const positions = new PositionStore({ client, clock, topic: spec.positionsTopic });
@@ -190,9 +194,10 @@ export class Feed {
     let ahead = this.#prepareAhead(position, encodeSignal);
     try {
       for (;;) {
-        const prepared = await ahead();
+        const found = await ahead();
         signal.throwIfAborted();
         if (await this.#topicsChanged(signal)) return undefined;
+        const prepared = found.kind === 'idle' && this.#heartbeat.isDue() ? this.#heartbeat.run(position) : found;
         if (prepared.kind === 'run') {
           this.#step('run');
           this.#pace.begin(position);
@@ -270,6 +275,7 @@ export class Feed {
   #published(run: FeedRun): void {
     this.#position = run.until;
     this.#error = undefined;
+    this.#heartbeat.heard();
     const isSnapshot = run.until.snapshot && !run.until.complete;
     const snapshot = isSnapshot ? this.#pace.progress(run.until, run.snapshotRows) : undefined;
     if (snapshot !== this.#snapshot) this.#parts.observer.snapshot(snapshot);
@@ -291,6 +297,7 @@ export class Feed {
   async #aim(known: FeedPosition | undefined, tableId: string): Promise<void> {
     const { spec, encoder, table, clock } = this.#parts;
     const { partitions } = await this.#opening.aim();
+    await this.#heartbeat.ensureTopic(this.#parts.client.admin);
     this.#checkedMs = clock.monotonicMs();
     this.#preparer = new RunPreparer({
       tailer: this.#tailer,
@@ -385,23 +392,4 @@ export class Feed {
 
 function positionEvent(position: FeedPosition): 'at-snapshot' | 'at-changes' {
   return position.snapshot && !position.complete ? 'at-snapshot' : 'at-changes';
-}
-
-function isTransient(error: unknown): boolean {
-  return isServiceError(error, 'unavailable', 'unknown-outcome') || (isServiceError(error) && error.retryable);
-}
-
-function transactionResult(error: ServiceError): 'aborted' | 'unknown' | 'fenced' | 'refused' {
-  if (error.kind === 'fenced') return 'fenced';
-  if (error.kind === 'unknown-outcome') return 'unknown';
-  return error.kind === 'unavailable' ? 'aborted' : 'refused';
-}
-
-/** What is cured by opening again, as the one place that retries knows it. */
-function openedAgain(spec: FeedSpec, cause: unknown): ServiceError {
-  return serviceError.unavailable('FEED_OPENED_AGAIN', `feed "${feedIdOf(spec)}" is opened again: ${describeError(cause)}`, { cause });
-}
-
-function endedError(spec: FeedSpec, cause: unknown): ServiceError {
-  return serviceError.aborted('FEED_ENDED', `feed "${feedIdOf(spec)}" has ended`, { cause });
 }

@@ -65,6 +65,9 @@ export interface FeedSettings {
   readonly maxTransactionBytes: number;
   /** Rows of a snapshot that are read for the feed in a second, at most; `undefined`: as fast as it goes. */
   readonly snapshotMaxRowsPerSecond: number | undefined;
+  /** How often a feed at rest says so; `undefined`: never. */
+  readonly heartbeatIntervalMs: number | undefined;
+  readonly heartbeatTopic: string;
   readonly pollIntervalMs: number;
   /** A delete of a keyed row is followed by a record with a null value, so that compacted topics forget the key. */
   readonly tombstones: boolean;
@@ -72,17 +75,20 @@ export interface FeedSettings {
 
 /** What a feed takes over when it says nothing itself. */
 export interface FeedDefaults
-  extends Omit<FeedSettings, 'table' | 'name' | 'topic' | 'keyColumns' | 'select' | 'where' | 'positionsTopic'> {
+  extends Omit<FeedSettings, 'table' | 'name' | 'topic' | 'keyColumns' | 'select' | 'where' | 'positionsTopic' | 'heartbeatTopic'> {
   readonly topicPrefix: string;
   /** `undefined`: `<topicPrefix>._positions`. */
   readonly positionsTopic: string | undefined;
+  /** `undefined`: `<topicPrefix>._heartbeats`. */
+  readonly heartbeatTopic: string | undefined;
   readonly sessionTimeoutMs: number;
 }
 
 type Partially<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /** A feed as the file has it; completed by `completeFeed`. */
-export interface FeedEntry extends Partially<Omit<FeedSettings, 'table' | 'keyColumns' | 'select' | 'positionsTopic' | 'records'>> {
+export interface FeedEntry
+  extends Partially<Omit<FeedSettings, 'table' | 'keyColumns' | 'select' | 'positionsTopic' | 'heartbeatTopic' | 'records'>> {
   readonly records: PartialRecords;
   readonly table: string;
   readonly keyColumns: readonly string[];
@@ -172,6 +178,14 @@ const snapshotRate = (): z.ZodType<number | undefined> =>
     unit: 'rows',
   }).optional();
 
+const heartbeatInterval = (): z.ZodType<number | undefined> =>
+  durationField({
+    description:
+      'How often a feed that has published everything says so, with the version, in the topic of heartbeats: consumers of a quiet table learn that it is quiet. Default: never.',
+    min: '100ms',
+    max: '1d',
+  }).optional();
+
 const replicationFactor = (): z.ZodType<number | undefined> =>
   integerField({ description: 'Replicas of the topic when it has to be created. Default: the broker’s.', min: 1, max: 32 }).optional();
 
@@ -181,6 +195,8 @@ export const feedDefaults: z.ZodType<FeedDefaults> = z
     positionsTopic: topicName('Compacted topic that holds the positions of the feeds. Default: `<topicPrefix>._positions`.').optional(),
     replicationFactor: replicationFactor(),
     snapshotMaxRowsPerSecond: snapshotRate(),
+    heartbeatInterval: heartbeatInterval(),
+    heartbeatTopic: topicName('Compacted topic of the heartbeats of all feeds. Default: `<topicPrefix>._heartbeats`.').optional(),
     sessionTimeout: durationField({
       description:
         'How long a replica that is not heard keeps its feeds; then another one takes over. The broker bounds it (`group.min.session.timeout.ms`, 6s).',
@@ -192,12 +208,14 @@ export const feedDefaults: z.ZodType<FeedDefaults> = z
     ...sharedFields(true),
   })
   .transform((all) => {
-    const [records, { pollInterval, sessionTimeout, positionsTopic, replicationFactor: replicas, snapshotMaxRowsPerSecond, ...same }] =
-      takeRecords(all);
+    const [records, { pollInterval, sessionTimeout, heartbeatInterval: heartbeatIntervalMs, ...rest }] = takeRecords(all);
+    const { positionsTopic, heartbeatTopic, replicationFactor: replicas, snapshotMaxRowsPerSecond, ...same } = rest;
     return {
       ...same,
       records: completeRecords(records, plainRecords),
       positionsTopic,
+      heartbeatTopic,
+      heartbeatIntervalMs,
       replicationFactor: replicas,
       snapshotMaxRowsPerSecond,
       pollIntervalMs: pollInterval,
@@ -233,12 +251,13 @@ const feed: z.ZodType<FeedEntry> = z
     }).optional(),
     replicationFactor: replicationFactor(),
     snapshotMaxRowsPerSecond: snapshotRate(),
+    heartbeatInterval: heartbeatInterval(),
     ...recordFields,
     ...optionalFields.shape,
   })
   .transform((all) => {
-    const [records, { pollInterval, ...same }] = takeRecords(all);
-    return { ...same, records, pollIntervalMs: pollInterval };
+    const [records, { pollInterval, heartbeatInterval: heartbeatIntervalMs, ...same }] = takeRecords(all);
+    return { ...same, records, heartbeatIntervalMs, pollIntervalMs: pollInterval };
   });
 
 export const feedList: z.ZodType<readonly FeedEntry[]> = z
@@ -271,6 +290,8 @@ export function completeFeed(entry: FeedEntry, defaults: FeedDefaults): FeedSett
     compression: entry.compression ?? defaults.compression,
     maxTransactionRows: entry.maxTransactionRows ?? defaults.maxTransactionRows,
     maxTransactionBytes: entry.maxTransactionBytes ?? defaults.maxTransactionBytes,
+    heartbeatIntervalMs: entry.heartbeatIntervalMs ?? defaults.heartbeatIntervalMs,
+    heartbeatTopic: defaults.heartbeatTopic ?? `${defaults.topicPrefix}._heartbeats`,
     snapshotMaxRowsPerSecond: entry.snapshotMaxRowsPerSecond ?? defaults.snapshotMaxRowsPerSecond,
     pollIntervalMs: entry.pollIntervalMs ?? defaults.pollIntervalMs,
     tombstones: entry.tombstones ?? defaults.tombstones,

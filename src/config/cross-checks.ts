@@ -164,6 +164,11 @@ function feedIssues({ feeds, tables, ingest, positionsTopic, schemaRegistry }: C
     const earlier = feeds.slice(0, index).find(({ topic }) => topic === feed.topic);
     const apart = earlier === undefined ? undefined : whyNotShared(earlier, feed);
     if (apart !== undefined) found.push(issue([...path, 'topic'], `a second feed publishes to "${feed.topic}": ${apart}`));
+    if (feed.topic === feed.heartbeatTopic) found.push(issue([...path, 'topic'], `"${feed.topic}" is the topic of heartbeats`));
+    if (feed.heartbeatIntervalMs !== undefined && ingested.has(feed.heartbeatTopic))
+      found.push(
+        issue(['feedDefaults', 'heartbeatTopic'], `"${feed.heartbeatTopic}" is read by ingest or holds dead letters or positions`),
+      );
     if (ingested.has(feed.topic))
       found.push(issue([...path, 'topic'], `"${feed.topic}" is read by ingest or holds dead letters or positions`));
     if (table !== undefined)

@@ -187,6 +187,8 @@ function specOf({ topic, envelope = 'debezium', records = {}, schemas = false }:
     maxTransactionRows: 3,
     maxTransactionBytes: 1_000_000,
     snapshotMaxRowsPerSecond: undefined,
+    heartbeatIntervalMs: undefined,
+    heartbeatTopic: 'cdf._heartbeats',
     pollIntervalMs: 50,
     tombstones: true,
   };

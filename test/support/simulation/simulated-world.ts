@@ -200,6 +200,8 @@ export class SimulatedWorld {
       maxTransactionRows: this.shape.maxTransactionRows,
       maxTransactionBytes: 1 << 20,
       snapshotMaxRowsPerSecond: undefined,
+      heartbeatIntervalMs: undefined,
+      heartbeatTopic: 'cdf._heartbeats',
       pollIntervalMs: 200,
       tombstones: false,
     };

@@ -39,6 +39,8 @@ export const feedSpec: FeedSpec = {
   maxTransactionRows: 100,
   maxTransactionBytes: 1_000_000,
   snapshotMaxRowsPerSecond: undefined,
+  heartbeatIntervalMs: undefined,
+  heartbeatTopic: 'cdf._heartbeats',
   pollIntervalMs: 20,
   tombstones: false,
 };

@@ -41,6 +41,8 @@ export const feedSpec: FeedSpec = {
   maxTransactionRows: 3,
   maxTransactionBytes: 1_000_000,
   snapshotMaxRowsPerSecond: undefined,
+  heartbeatIntervalMs: undefined,
+  heartbeatTopic: 'cdf._heartbeats',
   pollIntervalMs: 1000,
   tombstones: true,
 };

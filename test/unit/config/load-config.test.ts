@@ -309,6 +309,7 @@ describe('what is refused', () => {
     ['{ table: t, where: "rand() > 0.5" }', /feeds\[1\]\.where: .*another value each time/],
     ['{ table: t, topic: cdf.t }', /feeds\[1\]\.topic: a second feed publishes to "cdf\.t": both are of table "t"/],
     ['{ table: t, name: cdf.t, topic: x }', /feeds\[1\]\.name: a second feed of table "t" is called "cdf\.t"/],
+    ['{ table: t, topic: cdf._heartbeats }', /"cdf\._heartbeats" is the topic of heartbeats/],
     ['{ table: u, topic: cdf.t, envelope: flat }', /their envelopes differ, debezium and flat/],
     ['{ table: u, topic: cdf.t, topicConfig: { cleanup.policy: compact } }', /it is compacted/],
   ])('beside a feed of t, %s', (feed, problem) => {
