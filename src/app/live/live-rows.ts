@@ -49,8 +49,11 @@ export async function liveRows(
   const { catalog, logger } = components;
   const table = await catalog.load(settings.name, signal);
   const drift = new DriftWatch(settings, route, logger);
-  const { write, decode } = await drift.start(table, signal);
+  await drift.start(table, signal);
+  // What is decoded is of the very version that is read.
   const snapshot = await table.refresh(signal);
+  const write = table.writeSpec(snapshot);
+  const decode = drift.decodeSpec(write);
   const tail = await readTail(components, { route, snapshot, limits }, signal);
   const { partitions, bytes } = tail;
   const nothing = { partitions, bytes, records: 0, rows: 0, deadLettered: 0, filtered: 0 };

@@ -66,6 +66,11 @@ export class SessionTables {
     return [...this.#parts.catalogs.keys()];
   }
 
+  /** Whether paths are held against the directories that the session was given. */
+  get isConfined(): boolean {
+    return this.#parts.confinedTo !== undefined;
+  }
+
   get formats(): readonly string[] {
     return this.#parts.drivers.map((driver) => driver.format);
   }

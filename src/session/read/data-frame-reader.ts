@@ -66,6 +66,12 @@ export class DataFrameReader {
     }
     if (format === liveFormat && typeof given === 'string') {
       this.#refuseSchema();
+      // A configuration leads to whatever it names.
+      if (this.#runtime.tables.isConfined)
+        throw unsupported(
+          `the format "${liveFormat}" in a session with tidewater.files.allowedLocations`,
+          'whoever makes the session gives it a catalog: tidewater.LiveCatalog',
+        );
       return this.#frame({ kind: 'live', source: liveSourceOf(given, this.#settings.options) });
     }
     if (!this.#runtime.tables.formats.includes(format)) {

@@ -273,6 +273,13 @@ ingest: { ${quick}, ${more}routes: [{ topics: [orders], table: orders }], deadLe
     });
   });
 
+  it('of a configuration that is named is refused in a confined session', async () => {
+    const confined = createSession({ config: { 'tidewater.files.allowedLocations': '/tmp/nowhere' } });
+    const load = (): unknown => confined.read.format('tidewater-live').option('config', '/etc/passwd').load('orders');
+    expect(load).toThrow(expect.objectContaining({ code: 'UNSUPPORTED_FEATURE' }));
+    await confined.stop();
+  });
+
   it('reads no other version', async () => {
     await withWorld(yaml(), { orders: 1, dlq: 1 }, async ({ pipeline, session }) => {
       await pipeline.produce('orders', 0, [json({ id: 1 })]);
