@@ -183,11 +183,21 @@ export interface InitRequest {
   readonly wholeEvents: boolean;
 }
 
+/** What the registry says of one schema of a feed. */
+export interface FeedSchemaCheck {
+  readonly feed: string;
+  readonly subject: string;
+  /** Why the feed would wait; `undefined`: it would not. */
+  readonly problem: string | undefined;
+}
+
 export interface AppCommands {
   /** Runs until the signal fires and everything is drained. Resolves with the exit code. */
   serve(context: CommandContext, options: ServeOptions): Promise<number>;
   /** The configuration of a pipeline for a topic, as YAML. */
   init(context: CommandContext, request: InitRequest): Promise<string>;
+  /** Asks the registry about the schemas of all feeds; registers nothing. */
+  checkFeedSchemas(context: CommandContext): Promise<readonly FeedSchemaCheck[]>;
   listTables(context: CommandContext): Promise<readonly TableSummary[]>;
   describeTable(context: CommandContext, table: string): Promise<TableDescription>;
   /** Newest first. */

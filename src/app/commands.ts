@@ -6,6 +6,7 @@ import { openObjectStore } from '../storage/open-object-store.ts';
 import { nextVersion, toVersion } from '../table/version.ts';
 import type { AppCommands, ChangeRow, CommandContext, FreshnessOptions, TailOptions } from './app-commands.ts';
 import { audit } from './commands/audit-command.ts';
+import { checkFeedSchemas } from './commands/check-feed-schemas.ts';
 import { initPipeline } from './commands/init-command.ts';
 import { listLetters, replayDeadLetters, showLetter } from './commands/letter-commands.ts';
 import { maintainTable } from './commands/maintain-command.ts';
@@ -24,6 +25,7 @@ export function createAppCommands(): AppCommands {
   return {
     serve,
     init: (context, request) => withTables(context, (components) => initPipeline(components, request, context.signal)),
+    checkFeedSchemas: (context) => withTables(context, (components) => checkFeedSchemas(components, context.signal)),
     listTables: (context) => withTables(context, (components) => listTables(components)),
     describeTable: (context, table) => withTables(context, (components) => describeTable(components, table)),
     history: (context, { table, limit }) => withTables(context, (components) => tableHistory(components, table, limit)),

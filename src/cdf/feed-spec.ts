@@ -26,7 +26,7 @@ export function rowOrderOf(spec: Pick<FeedSpec, 'keyColumns'>): string {
 /** What an encoder is told of the feed. */
 export function encodeSpecOf(
   spec: FeedSpec,
-  at: { readonly table: ReadableTable; readonly tableId: string; readonly partitions: number },
+  at: { readonly table: Pick<ReadableTable, 'format' | 'location'>; readonly tableId: string; readonly partitions: number },
 ): EncodeSpec {
   const { pipeline, envelope, records, schemas, select, where, topic, keyColumns, tombstones, compression, table } = spec;
   const { tableId, partitions } = at;

@@ -72,7 +72,28 @@ export class RegisteringEncoder implements ChangeEncoder {
   }
 }
 
-export function subjectOf(topic: string, part: 'key' | 'value', { recordName }: EventSchema, strategy: SubjectStrategy): string {
+/** What a registry would say of the schema of a feed's keys or values; `undefined`: they have none there. Registers nothing. */
+export async function checkSchema(
+  task: EncodeTask,
+  part: 'key' | 'value',
+  subjects: SchemaSubjects,
+  signal?: AbortSignal,
+): Promise<{ readonly subject: string; readonly problem: string | undefined } | undefined> {
+  const selected = withSelectedColumns(task);
+  const schema = registeredSchema(selected, part);
+  if (schema === undefined) return undefined;
+  const { subjectStrategy, registration } = task.spec.records;
+  const subject = subjectOf(task.spec.topic, part, schema, subjectStrategy);
+  if (registration === 'register') return { subject, problem: await subjects.refusal(subject, schema, signal) };
+  if (registration === 'registered') {
+    const isKnown = (await subjects.find(subject, schema, signal)) !== undefined;
+    return { subject, problem: isKnown ? undefined : `it does not have the schema ${schema.text}` };
+  }
+  const latest = await subjects.latest(subject, signal);
+  return { subject, problem: latest === undefined ? 'it has no schema' : differenceOnTheWire(schema, latest) };
+}
+
+function subjectOf(topic: string, part: 'key' | 'value', { recordName }: EventSchema, strategy: SubjectStrategy): string {
   if (strategy === 'topic') return `${topic}-${part}`;
   return strategy === 'record' ? recordName : `${topic}-${recordName}`;
 }

@@ -17,7 +17,11 @@ export function addConfigCommand(program: Command, add: AddCommand): void {
     .description('the settings in effect, defaults filled in, secrets masked')
     .option('--explain', 'with the place each value comes from');
   add<{ readonly explain?: boolean | undefined }>(print, (session, flags) => printSettings(session, flags.explain === true));
-  add(config.command('validate').description('check the configuration without connecting to anything'), (session) => validate(session));
+  const check = config
+    .command('validate')
+    .description('check the configuration, without connecting to anything unless told to')
+    .option('--connect', 'ask the schema registry too whether it takes the schemas of the feeds; nothing is registered');
+  add<{ readonly connect?: boolean | undefined }>(check, (session, flags) => validate(session, flags.connect === true));
   add(config.command('schema').description('the JSON Schema of the configuration file'), (session) => schema(session));
   addMigrateCommand(config, add);
 }
@@ -58,8 +62,10 @@ function derivedMemory({ config }: LoadedConfig): readonly (SettingExplanation &
   return [{ path: 'ingest.memory', value, source: `${memory.of} here`, description: undefined }];
 }
 
-async function validate(session: CommandSession): Promise<number> {
+async function validate(session: CommandSession, connects: boolean): Promise<number> {
   const { config } = session.loadConfig();
+  const schemas = connects ? await (await session.app()).checkFeedSchemas(session.context()) : [];
+  const refused = schemas.filter(({ problem }) => problem !== undefined);
   const facts = {
     pipeline: config.pipeline,
     tables: config.tables.length,
@@ -67,8 +73,17 @@ async function validate(session: CommandSession): Promise<number> {
     feeds: config.feeds.length,
   };
   const text = `valid: pipeline "${facts.pipeline}", ${facts.tables} tables, ${facts.routes} routes, ${facts.feeds} feeds\n`;
-  await session.terminal.out(session.terminal.json ? `${printJson({ valid: true, ...facts })}\n` : text);
-  return exitCodes.ok;
+  const valid = refused.length === 0;
+  const told = {
+    valid,
+    ...facts,
+    ...(connects ? { schemas: schemas.map(({ feed, subject, problem = null }) => ({ feed, subject, problem })) } : {}),
+  };
+  const asked = schemas
+    .map(({ feed, subject, problem }) => `schema of feed "${feed}", subject "${subject}": ${problem ?? 'taken'}\n`)
+    .join('');
+  await session.terminal.out(session.terminal.json ? `${printJson(told)}\n` : `${asked}${valid ? text : ''}`);
+  return valid ? exitCodes.ok : exitCodes.failure;
 }
 
 async function schema(session: CommandSession): Promise<number> {

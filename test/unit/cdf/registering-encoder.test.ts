@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { serviceError } from '../../../src/base/errors.ts';
 import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
-import { RegisteringEncoder } from '../../../src/cdf/encoding/registering-encoder.ts';
+import { checkSchema, RegisteringEncoder } from '../../../src/cdf/encoding/registering-encoder.ts';
 import { decodeRecords } from '../../../src/kafka/records/record-batch.ts';
 import { type EncodeTask, plainRecords, type RecordSettings } from '../../../src/protocol/change-event.ts';
 import type { NewSchema, SchemaSubjects } from '../../../src/protocol/schema-subjects.ts';
@@ -52,8 +52,8 @@ class Subjects implements SchemaSubjects {
     return Promise.resolve(schema === undefined ? undefined : { ...schema, id: this.#idOf(schema) });
   }
 
-  refusal(): Promise<undefined> {
-    return Promise.resolve(undefined);
+  refusal(): Promise<string | undefined> {
+    return Promise.resolve(this.refuses);
   }
 }
 
@@ -163,6 +163,32 @@ describe('a feed that registers nothing', () => {
       code: 'FEED_SCHEMA_DIFFERS',
       message: expect.stringContaining('where the records have') as string,
     });
+  });
+});
+
+describe('the check of a schema', () => {
+  const subject = 'cdf.orders-value';
+
+  it('says what the feed would meet, and registers nothing', async () => {
+    const { subjects, task } = await setUp({});
+    expect(await checkSchema(task, 'value', subjects)).toEqual({ subject, problem: undefined });
+    subjects.refuses = 'READER_FIELD_MISSING_DEFAULT_VALUE';
+    expect(await checkSchema(task, 'value', subjects)).toEqual({ subject, problem: 'READER_FIELD_MISSING_DEFAULT_VALUE' });
+    expect(subjects.bySubject.size).toBe(0);
+  });
+
+  it.each(['registered', 'latest'] as const)('of a feed with registration %s tells what is missing', async (registration) => {
+    const { subjects, task } = await setUp({ registration });
+    expect((await checkSchema(task, 'value', subjects))?.problem).toMatch(/^it (does not have|has no) /);
+    const other = await setUp({});
+    await other.encoder.encode(other.task);
+    for (const schema of other.subjects.bySubject.get(subject) ?? []) subjects.put(subject, schema);
+    expect(await checkSchema(task, 'value', subjects)).toEqual({ subject, problem: undefined });
+  });
+
+  it('has nothing to say of JSON', async () => {
+    const { subjects, task } = await setUp({ encoding: 'json' });
+    expect(await checkSchema(task, 'value', subjects)).toBeUndefined();
   });
 });
 

@@ -28,6 +28,7 @@ function notAsked(): Promise<never> {
 export const emptyApp: AppCommands = {
   serve: notAsked,
   init: notAsked,
+  checkFeedSchemas: notAsked,
   listTables: notAsked,
   describeTable: notAsked,
   history: notAsked,
