@@ -200,7 +200,7 @@ class EncodingRun {
 
   #appendOne(rows: RowWriters, row: number, code: number): void {
     const ordinal = this.#ordinal;
-    if (this.#task.spec.envelope === 'flat') this.#appendRow(rows, row, code);
+    if (this.#task.spec.envelope === 'flat') this.#appendRow(rows, row, this.#keyed ? aloneCode(code) : code);
     else if (code === deleteCode || code === preimageCode) this.#appendEvent(rows, { operation: 'd', before: row, after: -1, ordinal });
     else this.#appendEvent(rows, { operation: this.#task.snapshot ? 'r' : 'c', before: -1, after: row, ordinal });
   }
@@ -255,6 +255,12 @@ class EncodingRun {
       headers: headers.at(this.#ordinal),
     });
   }
+}
+
+/** An image without a partner of its key takes the row of that key away, or adds it. */
+function aloneCode(code: number): number {
+  if (code === preimageCode) return deleteCode;
+  return code === postimageCode ? insertCode : code;
 }
 
 /** By operation; of a row of the flat envelope; of a delete that is a tombstone itself; of a tombstone behind a delete. */

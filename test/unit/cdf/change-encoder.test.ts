@@ -154,6 +154,26 @@ describe.each([
     ]);
   });
 
+  it('tells images without a partner of their key as delete and insert in the flat envelope, too', async () => {
+    const table = new ChangeTable();
+    const rows = [
+      { id: 1, name: 'old key', _change_type: 'update_preimage' },
+      { id: 2, name: 'new key', _change_type: 'update_postimage' },
+      { id: 3, name: 'before', _change_type: 'update_preimage' },
+      { id: 3, name: 'after', _change_type: 'update_postimage' },
+    ];
+    const changes = await table.commit([{ kind: 'recorded', rows }]);
+    const typesOf = async (keyColumns: readonly string[]): Promise<readonly string[]> => {
+      const encoded = await encoderOf(table).encode(taskOf(changes, { spec: { ...spec, envelope: 'flat', keyColumns } }));
+      return recordsOf(encoded).map(({ value }) => {
+        const { id, _change_type: type } = value as { readonly id: number; readonly _change_type: string };
+        return `${type} ${id}`;
+      });
+    };
+    expect(await typesOf(['id'])).toEqual(['delete 1', 'insert 2', 'update_preimage 3', 'update_postimage 3']);
+    expect(await typesOf([])).toEqual(['update_preimage 1', 'update_postimage 2', 'update_preimage 3', 'update_postimage 3']);
+  });
+
   it('fills partition columns from the log, whatever the spelling of a timestamp', async () => {
     const schema: StructType = {
       kind: 'struct',
