@@ -1,6 +1,6 @@
-import { isJsonObject, parseJson, printJson } from '../base/bigint-json.ts';
+import { isJsonObject, type JsonValue, parseJson, printJson } from '../base/bigint-json.ts';
 import type { Clock } from '../base/clock.ts';
-import { type ServiceError, serviceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import type { KafkaClient, KafkaRecord, PartitionOffsets } from '../kafka/client.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import { toVersion } from '../table/version.ts';
@@ -23,6 +23,9 @@ const openEndPollMs = 50;
 // As long as the position store waits for a transaction of another feed.
 const maxOpenEndMs = 16 * 60_000;
 const farBehind = 1n << 60n;
+const openingBrace = 0x7b;
+/** Byte 0 and the number of the schema, in front of what is encoded by one. */
+const schemaNumberBytes = 5;
 
 /** What one record says about where it stands among the feed's rows. */
 interface Mark {
@@ -156,7 +159,7 @@ function markOf(spec: FeedSpec, record: KafkaRecord): Mark | 'unmarked' | undefi
     complete: false,
     snapshot: headers.has('snapshot'),
     tableId,
-    order: orderOf(record),
+    order: orderOf(record) ?? rowOrderOf(spec),
   };
   return { offset: record.offset, position: link === undefined ? position : { ...position, link } };
 }
@@ -164,16 +167,32 @@ function markOf(spec: FeedSpec, record: KafkaRecord): Mark | 'unmarked' | undefi
 /** An update that is one event takes the place of two change rows. Older records say what they are in their values alone. */
 function rowsIn({ value }: KafkaRecord, operation: string | undefined): number {
   if (operation !== undefined) return operation === 'u' ? 2 : 1;
-  const root = value === undefined ? undefined : parseJson(Buffer.from(value).toString(), 'a change event');
+  const root = value?.[0] === openingBrace ? parseJson(Buffer.from(value).toString(), 'a change event') : undefined;
   return isJsonObject(root) && root['op'] === 'u' && isJsonObject(root['source']) ? 2 : 1;
 }
 
-/** The key columns that the rows were ordered by, as far as the record's key tells their order. */
-function orderOf({ key }: KafkaRecord): string {
-  const whole = key === undefined ? {} : parseJson(Buffer.from(key).toString(), 'the key of a change event');
+/**
+ * The key columns that the rows were ordered by, as far as the record's key tells their order; `undefined`: the key is in an encoding that does
+ * not tell names.
+ */
+function orderOf({ key }: KafkaRecord): string | undefined {
+  if (key === undefined) return printJson([]);
+  const whole = jsonKeyOf(key);
   // No key column is an object: this one is the schema of the others.
   const root = isJsonObject(whole) && isJsonObject(whole['schema']) ? whole['payload'] : whole;
-  return printJson(isJsonObject(root) ? Object.keys(root) : []);
+  return isJsonObject(root) ? printJson(Object.keys(root)) : undefined;
+}
+
+/** Keys in JSON, also behind the number of their schema. */
+function jsonKeyOf(key: Uint8Array): JsonValue | undefined {
+  const json = key[0] === openingBrace ? key : key.subarray(schemaNumberBytes);
+  if (json[0] !== openingBrace) return undefined;
+  try {
+    return parseJson(Buffer.from(json).toString(), 'the key of a change event');
+  } catch (error) {
+    if (isServiceError(error, 'corrupt')) return undefined;
+    throw error;
+  }
 }
 
 function sameColumns(left: string, right: string): boolean {

@@ -4,6 +4,7 @@ import { type Failpoint, inertFailpoint } from '../../../src/base/failpoint.ts';
 import { RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
+import { RegisteringEncoder } from '../../../src/cdf/encoding/registering-encoder.ts';
 import { Feed } from '../../../src/cdf/feed.ts';
 import type { FeedObserver } from '../../../src/cdf/feed-observer.ts';
 import type { FeedStatus } from '../../../src/cdf/feed-parts.ts';
@@ -17,6 +18,7 @@ import { noEngine } from '../../support/no-engine.ts';
 import { silentFeedObserver } from '../../support/silent-observers.ts';
 import { StepClock } from '../../support/step-clock.ts';
 import { ChangeTable } from './change-table.ts';
+import { MemorySubjects } from './memory-subjects.ts';
 
 export const feedSpec: FeedSpec = {
   pipeline: 'demo',
@@ -90,6 +92,7 @@ export class FeedHarness {
   readonly clock: StepClock = new YieldingClock();
   readonly events: TableEvents = new CommitEvents();
   readonly broker: MemoryBroker;
+  readonly subjects: MemorySubjects = new MemorySubjects();
   readonly reader: KafkaClient;
   openEngine: OpenEngine = noEngine;
   brokerFailpoint: Failpoint = inertFailpoint;
@@ -109,7 +112,10 @@ export class FeedHarness {
       spec: { ...feedSpec, name: spec.topic ?? feedSpec.name, ...spec },
       table: this.table,
       client: this.broker.client(`feed-${this.#clients}`),
-      encoder: new ParquetChangeEncoder({ openStore: this.table.openStore, openEngine: this.openEngine }),
+      encoder: new RegisteringEncoder(
+        new ParquetChangeEncoder({ openStore: this.table.openStore, openEngine: this.openEngine }),
+        this.subjects,
+      ),
       events: this.events,
       observer: loggingObserver(log),
       clock: this.clock,

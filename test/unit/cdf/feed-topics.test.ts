@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SystemClock } from '../../../src/base/system-clock.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import { encodeRecordBatch } from '../../../src/kafka/records/record-batch.ts';
+import { type EventEncoding, plainRecords } from '../../../src/protocol/change-event.ts';
 import { toVersion } from '../../../src/table/version.ts';
 import { FeedHarness, feedSpec, fillTable } from './feed-harness.ts';
 
@@ -48,7 +49,16 @@ describe('a feed whose positions topic was deleted', () => {
     expect(await harness.publishedTexts()).toEqual(before);
   });
 
-  it.each<Pick<FeedSpec, 'envelope' | 'schemas'>>([
+  const encoded = (encoding: EventEncoding): Pick<FeedSpec, 'records' | 'schemas'> => ({
+    records: { ...plainRecords, encoding },
+    schemas: false,
+  });
+
+  it.each<Pick<FeedSpec, 'envelope' | 'schemas'> & Partial<FeedSpec>>([
+    ...(['avro', 'protobuf', 'json-schema'] as const).flatMap((encoding) => [
+      { envelope: 'debezium' as const, ...encoded(encoding) },
+      { envelope: 'flat' as const, ...encoded(encoding) },
+    ]),
     { envelope: 'debezium', schemas: false },
     { envelope: 'debezium', schemas: true },
     { envelope: 'flat', schemas: false },

@@ -1,65 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { serviceError } from '../../../src/base/errors.ts';
 import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
 import { checkSchema, RegisteringEncoder } from '../../../src/cdf/encoding/registering-encoder.ts';
 import { decodeRecords } from '../../../src/kafka/records/record-batch.ts';
 import { type EncodeTask, plainRecords, type RecordSettings } from '../../../src/protocol/change-event.ts';
-import type { NewSchema, SchemaSubjects } from '../../../src/protocol/schema-subjects.ts';
+import type { NewSchema } from '../../../src/protocol/schema-subjects.ts';
 import type { StructType } from '../../../src/schema/types.ts';
 import { noEngine } from '../../support/no-engine.ts';
 import { ChangeTable, ordersSchema } from './change-table.ts';
+import { MemorySubjects } from './memory-subjects.ts';
 import { ordersSpec } from './orders-spec.ts';
-
-/** A registry in memory: numbers by text, schemas by subject. */
-class Subjects implements SchemaSubjects {
-  readonly bySubject = new Map<string, NewSchema[]>();
-  readonly #ids = new Map<string, number>();
-  asked = 0;
-  refuses: string | undefined;
-  isDown = false;
-
-  put(subject: string, schema: NewSchema): number {
-    this.bySubject.set(subject, [...(this.bySubject.get(subject) ?? []), schema]);
-    return this.#idOf(schema);
-  }
-
-  #idOf({ text }: NewSchema): number {
-    const id = this.#ids.get(text) ?? this.#ids.size + 1;
-    this.#ids.set(text, id);
-    return id;
-  }
-
-  #ask(): void {
-    this.asked += 1;
-    if (this.isDown) throw serviceError.unavailable('REGISTRY_UNAVAILABLE', 'it is down');
-  }
-
-  register(subject: string, schema: NewSchema): ReturnType<SchemaSubjects['register']> {
-    this.#ask();
-    if (this.refuses !== undefined) return Promise.resolve({ kind: 'refused', reason: this.refuses });
-    return Promise.resolve({ kind: 'registered', id: this.put(subject, schema) });
-  }
-
-  find(subject: string, schema: NewSchema): Promise<number | undefined> {
-    this.#ask();
-    const has = this.bySubject.get(subject)?.some(({ text }) => text === schema.text) === true;
-    return Promise.resolve(has ? this.#idOf(schema) : undefined);
-  }
-
-  latest(subject: string): ReturnType<SchemaSubjects['latest']> {
-    this.#ask();
-    const schema = this.bySubject.get(subject)?.at(-1);
-    return Promise.resolve(schema === undefined ? undefined : { ...schema, id: this.#idOf(schema) });
-  }
-
-  refusal(): Promise<string | undefined> {
-    return Promise.resolve(this.refuses);
-  }
-}
 
 async function setUp(records: Partial<RecordSettings>, schema?: StructType) {
   const table = new ChangeTable();
-  const subjects = new Subjects();
+  const subjects = new MemorySubjects();
   const encoder = new RegisteringEncoder(new ParquetChangeEncoder({ openStore: table.openStore, openEngine: noEngine }), subjects);
   const spec = { ...ordersSpec, records: { ...plainRecords, encoding: 'avro', ...records } } as const;
   const committed = await table.commit([{ kind: 'insert', rows: [{ id: 1, name: 'x' }] }]);
