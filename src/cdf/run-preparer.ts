@@ -72,9 +72,10 @@ export class RunPreparer {
         refusePutBack(run.at, changes, this.#options.spec.table);
         run.add(changes, await this.#encode(run, { changes, limits }, signal), this.#order);
       } catch (error) {
+        // What was read before is published first; the next call meets the error at once. Else a version that needs other settings than the ones
+        // before it would hold those back, and no settings would do for both.
+        if (run.moved && signal?.aborted !== true) break;
         if (!isGap(error)) throw error;
-        // What was read before the gap is published first; the next call meets the gap at once.
-        if (run.moved) break;
         return { kind: 'gap', at: from, error };
       }
     }

@@ -39,7 +39,7 @@ export class ChangeTable implements Table {
   readonly capabilities = { changeFeed: 'recorded', rowLevel: 'copy-on-write', maintenance: [] } as const;
   readonly openStore: OpenObjectStore;
   tableId = 'table-1';
-  readonly #schema: StructType;
+  #schema: StructType;
   readonly #store: MemoryObjectStore;
   readonly #versions: VersionChanges[] = [];
   readonly #live = new Map<Version, VersionChanges>();
@@ -60,6 +60,11 @@ export class ChangeTable implements Table {
     const changes = await this.#changes(toVersion(this.#versions.length), files);
     this.#versions.push(changes);
     return changes;
+  }
+
+  /** Versions committed from here on have these columns. */
+  alter(schema: StructType): void {
+    this.#schema = schema;
   }
 
   /** Sets the live rows of the newest version. */

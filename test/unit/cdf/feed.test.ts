@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { present } from '../../../src/base/assert.ts';
 import type { FailpointName } from '../../../src/base/failpoint.ts';
 import { SystemClock } from '../../../src/base/system-clock.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import { PositionStore } from '../../../src/cdf/position-store.ts';
 import { toVersion } from '../../../src/table/version.ts';
 import type { BrokerOperation } from '../../support/kafka/memory-faults.ts';
+import { ordersSchema } from './change-table.ts';
 import { FeedHarness, feedSpec, fillTable, text } from './feed-harness.ts';
 
 async function expectedTexts(spec: Partial<FeedSpec> = {}): Promise<readonly string[]> {
@@ -265,6 +267,23 @@ describe('Feed', () => {
     expect(status).toMatchObject({ state: 'gap', position: { version: 1, complete: true }, error: { code: 'CDF_GAP' } });
     expect(running.log).toContain('gap 2 fail');
     await expect(running.feed.drain(toVersion(3))).rejects.toMatchObject({ code: 'FEED_ENDED' });
+  });
+
+  it('publishes all before a version that its settings do not fit, so that other settings take over there', async () => {
+    const harness = new FeedHarness();
+    await fillTable(harness);
+    const [id, name] = ordersSchema.fields;
+    harness.table.alter({ kind: 'struct', fields: [{ ...present(id, 'id'), name: 'number' }, present(name, 'name')] });
+    await harness.table.commit([{ kind: 'insert', rows: [{ number: 8, name: 'v4-8' }] }]);
+    const status = await harness.start({ maxTransactionRows: 100 }).ended;
+    expect(status).toMatchObject({
+      state: 'failed',
+      position: { version: 3, complete: true },
+      error: { code: 'CDF_KEY_COLUMN_UNKNOWN', message: expect.stringContaining('"id"') as string },
+    });
+    await harness.catchUp({ keyColumns: ['number'], maxTransactionRows: 100 });
+    expect((await harness.published()).filter((record) => text(record.key) === '{"number":8}').length).toBe(1);
+    expect((await harness.published()).length).toBe(11);
   });
 
   it('leaves out missing versions under policy skip', async () => {
