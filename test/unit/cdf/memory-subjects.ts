@@ -3,7 +3,7 @@ import type { NewSchema, SchemaSubjects } from '../../../src/protocol/schema-sub
 
 /** A registry in memory: numbers by text, schemas by subject. */
 export class MemorySubjects implements SchemaSubjects {
-  readonly bySubject = new Map<string, NewSchema[]>();
+  readonly bySubject: Map<string, NewSchema[]> = new Map();
   readonly #ids = new Map<string, number>();
   asked = 0;
   refuses: string | undefined;
