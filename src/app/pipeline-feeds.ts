@@ -122,7 +122,8 @@ export class PipelineFeeds {
    * Keeps the changes of a table from a version on for a reader that is no feed, such as a job of another engine; to be called again as it moves forward.
    * `drop` ends it.
    *
-   * @throws ServiceError `FEED_LISTED` (invalid) when a feed of the settings has the name, `FEED_READER_INVALID` (invalid) for other characters in it.
+   * @throws ServiceError `FEED_LISTED` (invalid) when a feed of the settings has the name, `FEED_READER_INVALID` (invalid) for other characters in it,
+   *   and for a version that the table does not have and that is not its next one.
    */
   async register(
     table: string,
@@ -140,7 +141,15 @@ export class PipelineFeeds {
       throw serviceError.invalid('FEED_LISTED', `feed "${feedIdOf(operated)}" is in the settings`, {
         hint: 'take another name for the reader',
       });
-    const { tableId } = await (await this.#parts.catalog.load(table, signal)).refresh(signal);
+    const { tableId, version: latest } = await (await this.#parts.catalog.load(table, signal)).refresh(signal);
+    if (fromVersion > latest + 1)
+      throw serviceError.invalid(
+        'FEED_READER_INVALID',
+        `reader "${reader}" cannot read on from version ${fromVersion}: table "${table}" ends at version ${latest}`,
+        {
+          hint: `--from ${latest + 1} keeps what comes next`,
+        },
+      );
     const position = changesStart({ tableId, order: '[]' }, toVersion(fromVersion - 1));
     if (!dryRun) await this.#operator.register(operated, position, signal);
     return report(operated, 'register', dryRun ? 'planned' : 'done');

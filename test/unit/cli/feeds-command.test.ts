@@ -79,12 +79,26 @@ it.each([
   ['reset even', /required option '--to <place>'/],
   ['reset even --to 2 --yes --dry-run', /exclude each other/],
   ['reset cdf.orders --to 77 --yes', /table "orders" ends at version 3/],
+  [
+    'register orders spark --from 5',
+    /reader "spark" cannot read on from version 5: table "orders" ends at version 3[^]*--from 4 keeps what comes next/,
+  ],
+  ['register orders even --from 1', /feed "demo\/orders\/even" is in the settings/],
+  ['register orders a/b --from 1', /"a\/b" is no name of a reader/],
   ['drop cdf.orders --yes', /is in the settings, and would be lost without its position/],
 ])('%s is refused', async (line, problem) => {
   const { run } = await withFeed();
   const { code, err } = await run(line);
   expect(code).not.toBe(0);
   expect(err).toMatch(problem);
+});
+
+it('register keeps changes from a version on for a reader, also from the next one on', async () => {
+  const { run } = await withFeed();
+  expect((await run('register orders spark --from 4')).out).toBe('register demo/orders/spark: done\n');
+  expect((await run('register orders spark --from 2')).out).toBe('register demo/orders/spark: done\n');
+  expect((await run('list')).out).toMatch(/spark +orders +- +unlisted +1/);
+  expect((await run('drop spark --yes')).out).toBe('drop demo/orders/spark: done\n');
 });
 
 it('drop forgets a feed that the settings do not have any more', async () => {
