@@ -9,6 +9,7 @@ import { SystemClock } from '../../src/base/system-clock.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { KafkaClient, OutgoingRecord } from '../../src/kafka/client.ts';
 import { encodeRecordBatch } from '../../src/kafka/records/record-batch.ts';
+import { bundledWorker } from './bundled-worker.ts';
 import { MemoryBroker } from './kafka/memory-broker.ts';
 
 /** A record to produce; texts are their bytes. */
@@ -68,7 +69,7 @@ export class MemoryPipeline {
   async whileIngesting<T>(work: (role: IngestRole) => Promise<T>): Promise<T> {
     const stop = new AbortController();
     const stopTwins = new AbortController();
-    const role = new IngestRole(this.components, new URL('./typescript-worker.mjs', import.meta.url));
+    const role = new IngestRole(this.components, await bundledWorker());
     const twins = new TwinRole(this.components);
     const running = role.run(stop.signal);
     const following = twins.run(stopTwins.signal);
@@ -86,7 +87,7 @@ export class MemoryPipeline {
 
   async #untilThrough(tables: readonly string[]): Promise<void> {
     const { catalog, config, tables: known } = this.components;
-    const deadlineMs = Date.now() + 15_000;
+    const deadlineMs = Date.now() + 90_000;
     for (const table of tables) {
       for (const topic of known.routeOf(table)?.topics ?? []) {
         for (const { partition, latest } of await this.kafka.admin.offsets(topic)) {

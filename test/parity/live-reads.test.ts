@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createSession } from '../../../src/app/session.ts';
-import { randomInt } from '../../../src/base/random.ts';
-import { SeededRandom } from '../../../src/base/seeded-random.ts';
-import type { Session } from '../../../src/index.ts';
-import { MemoryPipeline, type TextRecord } from '../../support/memory-pipeline.ts';
-import { withTemporaryDirectory } from '../../support/servers.ts';
+import { createSession } from '../../src/app/session.ts';
+import { randomInt } from '../../src/base/random.ts';
+import { SeededRandom } from '../../src/base/seeded-random.ts';
+import type { Session } from '../../src/index.ts';
+import { MemoryPipeline, type TextRecord } from '../support/memory-pipeline.ts';
+import { withTemporaryDirectory } from '../support/servers.ts';
 
 /* A live read equals the table after the tail is committed: the product's own ingest commits it, over a broker in memory. */
 
@@ -66,7 +66,7 @@ async function equalAfterIngest({ pipeline, live, stored }: World, table = 'orde
 }
 
 describe.each(['delta', 'iceberg'] as const)('a live read of a table of %s', (format) => {
-  it('has rows of the table and of the tail, each once; letters are left out and counted', async () => {
+  it('X12: has rows of the table and of the tail, each once; letters are left out and counted', async () => {
     const yaml = `
 pipeline: p
 tables:
@@ -89,7 +89,7 @@ ingest: { ${quick}, routes: [{ topics: [orders], table: orders }], deadLetters: 
     });
   });
 
-  it('computes transforms, expectations and filters as the ingest does', async () => {
+  it('X12: computes transforms, expectations and filters as the ingest does', async () => {
     const yaml = `
 pipeline: p
 tables: [{ name: orders, format: ${format}, columns: [{ name: id, type: long }, { name: twice, type: long }, { name: day, type: string }], partitionBy: [day] }]
@@ -118,7 +118,7 @@ ingest:
     });
   });
 
-  it('divides the records of a route', async () => {
+  it('X12: divides the records of a route', async () => {
     const yaml = `
 pipeline: p
 tables:
@@ -142,7 +142,7 @@ ingest:
     });
   });
 
-  it('folds the rows of a keyed table as its commit would', async () => {
+  it('X12: folds the rows of a keyed table as its commit would', async () => {
     const yaml = keyedYaml(format, 'mode: upsert');
     await withWorld(yaml, { orders: 1, dlq: 1 }, async (world) => {
       const { pipeline } = world;
@@ -153,7 +153,7 @@ ingest:
     });
   });
 
-  it('leaves what is late against the rows of the table', async () => {
+  it('X12: leaves what is late against the rows of the table', async () => {
     const yaml = keyedYaml(format, 'mode: upsert, orderBy: [n]');
     await withWorld(yaml, { orders: 1, dlq: 1 }, async (world) => {
       const { pipeline, live } = world;
@@ -166,7 +166,7 @@ ingest:
     });
   });
 
-  it('has the values of the table where records leave columns as they are', async () => {
+  it('X12: has the values of the table where records leave columns as they are', async () => {
     const yaml = keyedYaml(format, 'mode: patch');
     await withWorld(yaml, { orders: 1, dlq: 1 }, async (world) => {
       const { pipeline } = world;
@@ -184,7 +184,7 @@ ingest:
     });
   });
 
-  it('equals the table after the commit of any tail', async () => {
+  it('X12: equals the table after the commit of any tail', async () => {
     const yaml = keyedYaml(format, 'mode: upsert, orderBy: [n], tombstoneRetention: 3650d').replace(
       'maxBatchAge: 20ms',
       'maxBatchAge: 300ms',
@@ -235,7 +235,7 @@ tables: [{ name: orders, format: delta, columns: [{ name: id, type: long }] }]
 ingest: { ${quick}, ${more}routes: [{ topics: [orders], table: orders }], deadLetters: { topic: dlq } }
 `;
 
-  it('is refused when the tail takes more than it may, with the lag', async () => {
+  it('X12: is refused when the tail takes more than it may, with the lag', async () => {
     await withWorld(yaml(), { orders: 1, dlq: 1 }, async ({ pipeline, session }) => {
       await pipeline.produce('orders', 0, [json({ id: 1 })]);
       await pipeline.ingest();
@@ -251,7 +251,7 @@ ingest: { ${quick}, ${more}routes: [{ topics: [orders], table: orders }], deadLe
     });
   });
 
-  it('tells what stands against it', async () => {
+  it('X12: tells what stands against it', async () => {
     await withWorld(yaml(), { orders: 1, dlq: 1 }, async ({ pipeline, live }) => {
       await pipeline.produce('orders', 0, [json({ id: 1 })]);
       await pipeline.ingest();
@@ -263,7 +263,7 @@ ingest: { ${quick}, ${more}routes: [{ topics: [orders], table: orders }], deadLe
     });
   });
 
-  it('stops where the ingest would stop', async () => {
+  it('X12: stops where the ingest would stop', async () => {
     const stopping = yaml().replace('{ topic: dlq }', '{ topic: dlq, onReject: suspend }');
     await withWorld(stopping, { orders: 1, dlq: 1 }, async ({ pipeline, live }) => {
       await pipeline.produce('orders', 0, [json({ id: 1 })]);
@@ -273,14 +273,14 @@ ingest: { ${quick}, ${more}routes: [{ topics: [orders], table: orders }], deadLe
     });
   });
 
-  it('of a configuration that is named is refused in a confined session', async () => {
+  it('X12: of a configuration that is named is refused in a confined session', async () => {
     const confined = createSession({ config: { 'tidewater.files.allowedLocations': '/tmp/nowhere' } });
     const load = (): unknown => confined.read.format('tidewater-live').option('config', '/etc/passwd').load('orders');
     expect(load).toThrow(expect.objectContaining({ code: 'UNSUPPORTED_FEATURE' }));
     await confined.stop();
   });
 
-  it('reads no other version', async () => {
+  it('X12: reads no other version', async () => {
     await withWorld(yaml(), { orders: 1, dlq: 1 }, async ({ pipeline, session }) => {
       await pipeline.produce('orders', 0, [json({ id: 1 })]);
       await pipeline.ingest();
@@ -289,7 +289,7 @@ ingest: { ${quick}, ${more}routes: [{ topics: [orders], table: orders }], deadLe
     });
   });
 
-  it('has each record once while the ingest runs', async () => {
+  it('X12: has each record once while the ingest runs', async () => {
     await withWorld(yaml(), { orders: 2, dlq: 1 }, async ({ pipeline, session }) => {
       await pipeline.produce('orders', 0, [json({ id: 0 })]);
       await pipeline.ingest();
