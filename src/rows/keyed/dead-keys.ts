@@ -8,7 +8,7 @@ import type { Relation } from '../../table/relation.ts';
 import { countRows } from '../change/engine-counts.ts';
 import type { HiddenNames } from '../change/hidden-names.ts';
 import type { RowWork } from '../row-work.ts';
-import { deletedSql, keyEquality, keyName, laterThan } from './key-sql.ts';
+import { deletedSql, keyEquality, keyName, laterKeys, upsertedKeys } from './key-sql.ts';
 
 /** Keys that have a row in the batch, and of which a later delete is remembered. */
 export interface DeadKeys {
@@ -28,13 +28,12 @@ export async function deadKeys(
   const scan = await deletes?.scan(condition);
   if (scan === undefined || scan.files.length === 0) return undefined;
   const remembered = await work.holding(work.engine.scan(scan, {}, work.signal));
-  const same = keyEquality(keyColumns, { left: (name) => `t.${quoteName(name)}`, right: (_, index) => `s.${quoteName(keyName(index))}` });
   const fields = keyColumns.map((_, index) => ({
     ...present(fieldOf(given.schema, keyName(index)), 'the keys have their columns'),
     name: hidden.value(index),
   }));
-  const columns = keyColumns.map((_, index) => `s.${quoteName(keyName(index))} AS ${quoteName(hidden.value(index))}`).join(', ');
-  const later = `SELECT DISTINCT ${columns} FROM (${remembered.sql}) t JOIN (${given.sql}) s ON ${same} WHERE NOT s.${deletedSql} AND ${laterThan({ keyColumns, orderColumns })}`;
+  const search = { rows: remembered.sql, keys: upsertedKeys(given.sql), keyOf: (index: number) => hidden.value(index) };
+  const later = laterKeys({ keyColumns, orderColumns }, search);
   const keys = await work.holding(work.engine.materialize({ sql: later, schema: { kind: 'struct', fields } }, work.signal));
   const count = Number(await countRows(work, keys));
   if (count === 0) return undefined;

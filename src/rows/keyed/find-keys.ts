@@ -17,7 +17,7 @@ import { matchableRows } from '../merge/source-key-filter.ts';
 import type { RowTable } from '../row-table.ts';
 import type { RowWork } from '../row-work.ts';
 import { type DeadKeys, deadKeys } from './dead-keys.ts';
-import { deletedSql, keyEquality, keyName, laterThan } from './key-sql.ts';
+import { deletedSql, hasKey, keyName, laterThan, namedKeys } from './key-sql.ts';
 
 /** What becomes of a row whose key is in the batch: it ends, it ends and a staged row takes its place, or it stays since it is later. */
 export const clauseOf = { end: 0, replace: 1, late: 2 } as const;
@@ -150,14 +150,9 @@ async function lateOf(
   return { late, lateKeys, lateUpserts, upserts: upserts - lateUpserts };
 }
 
-/** The keys under names of their own: `k0`, `k1`, …, the order among them, `deleted`. */
-function holdKeys<File>({ work }: RowTable<File>, { keys }: KeyedRows): Promise<HeldRelation> {
-  const last = keys.schema.fields.length - 1;
-  const schema: StructType = {
-    kind: 'struct',
-    fields: keys.schema.fields.map((field, index) => ({ ...field, name: index === last ? 'deleted' : keyName(index) })),
-  };
-  return work.holding(work.engine.hold(schema, [{ ...keys, schema }], work.signal));
+function holdKeys<File>({ work }: RowTable<File>, keyed: KeyedRows): Promise<HeldRelation> {
+  const keys = namedKeys(keyed);
+  return work.holding(work.engine.hold(keys.schema, [keys], work.signal));
 }
 
 /** What the keys' bounds, or the keys where they are few, say of the rows of the table that have them. */
@@ -195,7 +190,6 @@ function matches(
 ): Relation {
   const { keyColumns, orderColumns, hidden, scan, source } = search;
   const keys = keyColumns.map((_, index) => `s.${quoteName(keyName(index))}`);
-  const same = keyEquality(keyColumns, { left: (name) => `t.${quoteName(name)}`, right: (_, index) => keys[index] ?? '' });
   const nth = `row_number() OVER (PARTITION BY ${keys.join(', ')} ORDER BY t.${fileIndexSql}, t.${rowPositionSql})`;
   const columns = [
     `t.${fileIndexSql} AS ${quoteName(hidden.file)}`,
@@ -215,5 +209,8 @@ function matches(
       return { name: hidden.value(index), type: field.type, nullable: false };
     }),
   ];
-  return { sql: `SELECT ${columns.join(', ')} FROM (${scan.sql}) t JOIN (${source.sql}) s ON ${same}`, schema: { kind: 'struct', fields } };
+  return {
+    sql: `SELECT ${columns.join(', ')} FROM (${scan.sql}) t JOIN (${source.sql}) s ON ${hasKey(keyColumns)}`,
+    schema: { kind: 'struct', fields },
+  };
 }

@@ -1,4 +1,5 @@
 import { quoteName } from '../../expr/sql/engine-sql.ts';
+import type { ColumnBatch } from '../../schema/columns.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { KeyedRows, Patches } from '../../table/keyed.ts';
 import type { Relation } from '../../table/relation.ts';
@@ -7,7 +8,7 @@ import { touchedColumn } from '../change/rewrite-sql.ts';
 import { holdTarget } from '../change/target-scan.ts';
 import type { RowTable } from '../row-table.ts';
 import { clauseOf, type FoundKeys } from './find-keys.ts';
-import { keyEquality } from './key-sql.ts';
+import { keyEquality, withoutKeys } from './key-sql.ts';
 
 /** Rows as they become, and how many there are. */
 export interface PatchedRows {
@@ -26,38 +27,43 @@ export async function patchedRows<File>(
 ): Promise<PatchedRows | undefined> {
   if (patches === undefined) return undefined;
   const { work, writtenSchema } = table;
-  const onTime = withoutLate(await holdPatches(table, patches, found), found);
+  const { late, hidden } = found;
+  const flagOf = (index: number): string => hidden.source(index);
+  const given = flaggedPatches(patches, writtenSchema, flagOf);
+  const held = (await work.holding(work.engine.hold(given.schema, [given], work.signal))).sql;
+  const onTime = late === undefined ? held : withoutKeys(held, late.sql, { keyColumns, keyOf: (index) => hidden.value(index) });
   const stored = await storedRows(table, { patches, keyColumns }, found);
-  const columns = writtenSchema.fields.map(({ name }) => {
-    const flag = patches.columns.indexOf(name);
-    if (flag < 0) return `p.${quoteName(name)}`;
-    const value = stored === undefined ? 'NULL' : `t.${quoteName(name)}`;
-    return `CASE WHEN p.${quoteName(found.hidden.source(flag))} THEN ${value} ELSE p.${quoteName(name)} END AS ${quoteName(name)}`;
-  });
-  const same = keyEquality(keyColumns, { left: (name) => `t.${quoteName(name)}`, right: (name) => `p.${quoteName(name)}` });
-  const joined = stored === undefined ? '' : ` LEFT JOIN (${stored}) t ON ${same}`;
-  const merged = { sql: `SELECT ${columns.join(', ')} FROM (${onTime}) p${joined}`, schema: writtenSchema };
+  const merged = { sql: patchedSql({ patches, keyColumns, schema: writtenSchema, flagOf }, onTime, stored), schema: writtenSchema };
   const rows = await work.holding(work.engine.materialize(merged, work.signal));
   return { rows, count: Number(await countRows(work, rows)) };
 }
 
-async function holdPatches<File>(
-  { work, writtenSchema }: RowTable<File>,
-  { rows, columns }: Patches,
-  { hidden }: FoundKeys<File>,
-): Promise<string> {
-  const flags = columns.map((_, index) => ({ name: hidden.source(index), type: { kind: 'boolean' as const }, nullable: false }));
-  const schema: StructType = { kind: 'struct', fields: [...writtenSchema.fields, ...flags] };
-  return (await work.holding(work.engine.hold(schema, [{ ...rows, schema }], work.signal))).sql;
+/** The rows as they are given: the columns of the table, and by each that a row may leave as it is whether it does. */
+export function flaggedPatches({ rows, columns }: Patches, schema: StructType, flagOf: (index: number) => string): ColumnBatch {
+  const flags = columns.map((_, index) => ({ name: flagOf(index), type: { kind: 'boolean' as const }, nullable: false }));
+  return { ...rows, schema: { kind: 'struct', fields: [...schema.fields, ...flags] } };
 }
 
-function withoutLate<File>(patches: string, { late, hidden, keyColumns }: FoundKeys<File>): string {
-  if (late === undefined) return patches;
-  const same = keyEquality(keyColumns, {
-    left: (_, index) => `l.${quoteName(hidden.value(index))}`,
-    right: (name) => `p.${quoteName(name)}`,
+/** What flagged patches become with the stored rows of their keys, which have what they may leave; `undefined`: there are none. */
+export function patchedSql(
+  of: {
+    readonly patches: Pick<Patches, 'columns'>;
+    readonly keyColumns: readonly string[];
+    readonly schema: StructType;
+    readonly flagOf: (index: number) => string;
+  },
+  flagged: string,
+  stored: string | undefined,
+): string {
+  const columns = of.schema.fields.map(({ name }) => {
+    const flag = of.patches.columns.indexOf(name);
+    if (flag < 0) return `p.${quoteName(name)}`;
+    const value = stored === undefined ? 'NULL' : `t.${quoteName(name)}`;
+    return `CASE WHEN p.${quoteName(of.flagOf(flag))} THEN ${value} ELSE p.${quoteName(name)} END AS ${quoteName(name)}`;
   });
-  return `SELECT * FROM (${patches}) p WHERE NOT EXISTS (SELECT 1 FROM (${late.sql}) l WHERE ${same})`;
+  const same = keyEquality(of.keyColumns, { left: (name) => `t.${quoteName(name)}`, right: (name) => `p.${quoteName(name)}` });
+  const joined = stored === undefined ? '' : ` LEFT JOIN (${stored}) t ON ${same}`;
+  return `SELECT ${columns.join(', ')} FROM (${flagged}) p${joined}`;
 }
 
 /** Of the rows that are replaced what patches may ask for; `undefined`: there are none. */

@@ -12,7 +12,7 @@ import { changeTypeField, type RowClause } from '../change/rewrite-sql.ts';
 import { unionOf } from '../merge/insert-values.ts';
 import type { RowTable } from '../row-table.ts';
 import { clauseOf, endAllRows, type FoundKeys, findKeys } from './find-keys.ts';
-import { keyEquality } from './key-sql.ts';
+import { keyEquality, withoutKeys } from './key-sql.ts';
 import { type PatchedRows, patchedRows } from './patched-rows.ts';
 import { joinReplacements } from './replacement-join.ts';
 
@@ -61,12 +61,8 @@ async function onTime<File>(
 ): Promise<Relation | undefined> {
   if (late === undefined || lateUpserts === 0) return undefined;
   const staged = await table.work.holding(table.stagedRows());
-  const same = keyEquality(keyColumns, {
-    left: (_, index) => `l.${quoteName(hidden.value(index))}`,
-    right: (name) => `s.${quoteName(name)}`,
-  });
   const rows = {
-    sql: `SELECT s.* FROM (${staged.sql}) s WHERE NOT EXISTS (SELECT 1 FROM (${late.sql}) l WHERE ${same})`,
+    sql: withoutKeys(staged.sql, late.sql, { keyColumns, keyOf: (index) => hidden.value(index) }),
     schema: staged.schema,
   };
   await table.replaceStaged(rows, upserts - (patched?.count ?? 0));
