@@ -1,11 +1,12 @@
 import { assertNever } from '../../base/assert.ts';
 import { serviceError } from '../../base/errors.ts';
+import { appendText, type BinaryForm, binaryScalar } from './binary-scalars.ts';
 import type { EventPart, EventShape } from './event-shape.ts';
 import { EventSteps } from './event-steps.ts';
 import { type Item, isNull, type Member, type Notation, type Written } from './notation.ts';
 import { requiredWriter } from './null-in-required.ts';
 import type { RecordBuffer } from './record-buffer.ts';
-import { type Scalar, type ValueWriter, wordsOf } from './scalars.ts';
+import type { Scalar, ValueWriter } from './scalars.ts';
 
 // The branches of a union with null first, as they are encoded.
 const nullBranch = 0;
@@ -13,9 +14,19 @@ const valueBranch = 2;
 const empty = new Uint8Array(0);
 const two32 = 4_294_967_296;
 
+const form: BinaryForm = {
+  lengthUnit: 2,
+  integer: (out, value) => {
+    out.zigzag(value);
+  },
+  long: (out, low, high) => {
+    out.zigzag64(low, high);
+  },
+};
+
 /** Avro's binary encoding, by the schema that `avroSchema` makes. */
 export const avroNotation: Notation = {
-  scalar: (scalar) => written(scalarWriter(scalar)),
+  scalar: (scalar) => binaryScalar(scalar, form),
   struct: (members) => written(membersWriter(members)),
   members: membersWriter,
   end: empty,
@@ -39,59 +50,6 @@ export const avroNotation: Notation = {
 
 function written(write: ValueWriter): Written {
   return { write, wire: 2 };
-}
-
-function scalarWriter(scalar: Scalar): ValueWriter {
-  switch (scalar.kind) {
-    case 'boolean': {
-      const { bits } = scalar;
-      return (out, index) => {
-        out.byte(((bits[index >> 3] ?? 0) >> (index & 7)) & 1);
-      };
-    }
-    case 'integer':
-      return (out, index) => {
-        out.zigzag(scalar.at(index));
-      };
-    case 'long': {
-      const words = wordsOf(scalar.values);
-      return (out, index) => {
-        out.zigzag64(words[2 * index] ?? 0, words[2 * index + 1] ?? 0);
-      };
-    }
-    case 'float':
-      return (out, index) => {
-        out.float(scalar.at(index));
-      };
-    case 'double':
-      return (out, index) => {
-        out.double(scalar.at(index));
-      };
-    case 'utf8':
-    case 'bytes': {
-      const { offsets, data } = scalar;
-      return (out, index) => {
-        const from = offsets[index] ?? 0;
-        const until = offsets[index + 1] ?? from;
-        out.zigzag(until - from);
-        out.range(data, from, until);
-      };
-    }
-    case 'blob':
-    case 'ascii':
-      return (out, index) => {
-        const start = out.openSized();
-        scalar.write(out, index);
-        out.closeSized(start, 2);
-      };
-    case 'text':
-    case 'json':
-      return (out, index) => {
-        appendText(out, scalar.at(index));
-      };
-    default:
-      return assertNever(scalar);
-  }
 }
 
 function itemWriter(item: Item): ValueWriter {
@@ -126,7 +84,7 @@ function listOf(items: Item, offsets: Int32Array): Written {
 }
 
 function mapOf(keys: Scalar, values: Item, offsets: Int32Array): Written {
-  const writeKey = scalarWriter(keys);
+  const { write: writeKey } = binaryScalar(keys, form);
   const writeValue = itemWriter(values);
   return written((out, index) => {
     const from = offsets[index] ?? 0;
@@ -144,12 +102,6 @@ function appendLong(out: RecordBuffer, value: number): void {
   out.zigzag64(value | 0, Math.floor(value / two32));
 }
 
-function appendText(out: RecordBuffer, text: string): void {
-  const bytes = Buffer.from(text, 'utf8');
-  out.zigzag(bytes.length);
-  out.chunk(bytes);
-}
-
 function appendStruct(steps: EventSteps, { hasRow, members }: EventShape): void {
   if (hasRow) steps.add({ kind: 'row' });
   for (const { part } of members) appendPart(steps, part);
@@ -159,7 +111,7 @@ function appendPart(steps: EventSteps, part: EventPart): void {
   switch (part.kind) {
     case 'text':
     case 'named-text':
-      appendText(steps.bytes, part.value);
+      appendText(steps.bytes, part.value, form.lengthUnit);
       return;
     case 'long':
       appendLong(steps.bytes, part.value);

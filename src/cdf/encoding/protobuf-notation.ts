@@ -1,22 +1,33 @@
 import { assert, assertNever } from '../../base/assert.ts';
 import { serviceError } from '../../base/errors.ts';
+import { appendText, type BinaryForm, binaryScalar, sized } from './binary-scalars.ts';
 import type { EventMember, EventPart, EventShape } from './event-shape.ts';
 import { type EventStep, EventSteps, sizeOfSteps } from './event-steps.ts';
 import { type Item, isNull, type Member, type Notation, type WireType, type Written } from './notation.ts';
 import { requiredWriter } from './null-in-required.ts';
 import { knownMessages } from './protobuf-known.ts';
 import { RecordBuffer, varintBytes } from './record-buffer.ts';
-import { type Scalar, type ValueWriter, wordsOf } from './scalars.ts';
+import type { ValueWriter } from './scalars.ts';
 
 const two32 = 4_294_967_296;
+
+const form: BinaryForm = {
+  lengthUnit: 1,
+  integer: (out, value) => {
+    out.varint64(value, value >> 31);
+  },
+  long: (out, low, high) => {
+    out.varint64(low, high);
+  },
+};
 
 /** Protobuf's binary encoding, by the schema that `protobufSchema` makes: what is null is absent. */
 export const protobufNotation: Notation = {
   scalar: (scalar, { name, parameters }) => {
     const known = name === undefined ? undefined : knownMessages[name];
-    return known === undefined ? scalarOf(scalar) : { wire: 2, write: sized(known.writer(scalar, parameters ?? {})) };
+    return known === undefined ? binaryScalar(scalar, form) : { wire: 2, write: sizedMessage(known.writer(scalar, parameters ?? {})) };
   },
-  struct: (members) => ({ wire: 2, write: sized(membersWriter(members)) }),
+  struct: (members) => ({ wire: 2, write: sizedMessage(membersWriter(members)) }),
   members: membersWriter,
   end: new Uint8Array(0),
   list: listOf,
@@ -24,7 +35,7 @@ export const protobufNotation: Notation = {
     assert(false, 'maps are lists of entries');
   },
   image: (write) => {
-    const writeSized = sized(write);
+    const writeSized = sizedMessage(write);
     return (out, index, tag) => {
       if (index < 0) return;
       out.chunk(tag);
@@ -38,84 +49,8 @@ export const protobufNotation: Notation = {
   },
 };
 
-function scalarOf(scalar: Scalar): Written {
-  switch (scalar.kind) {
-    case 'boolean': {
-      const { bits } = scalar;
-      return {
-        wire: 0,
-        write: (out, index) => {
-          out.byte(((bits[index >> 3] ?? 0) >> (index & 7)) & 1);
-        },
-      };
-    }
-    case 'integer':
-      return {
-        wire: 0,
-        write: (out, index) => {
-          const value = scalar.at(index);
-          out.varint64(value, value >> 31);
-        },
-      };
-    case 'long': {
-      const words = wordsOf(scalar.values);
-      return {
-        wire: 0,
-        write: (out, index) => {
-          out.varint64(words[2 * index] ?? 0, words[2 * index + 1] ?? 0);
-        },
-      };
-    }
-    case 'float':
-      return {
-        wire: 5,
-        write: (out, index) => {
-          out.float(scalar.at(index));
-        },
-      };
-    case 'double':
-      return {
-        wire: 1,
-        write: (out, index) => {
-          out.double(scalar.at(index));
-        },
-      };
-    case 'utf8':
-    case 'bytes': {
-      const { offsets, data } = scalar;
-      return {
-        wire: 2,
-        write: (out, index) => {
-          const from = offsets[index] ?? 0;
-          const until = offsets[index + 1] ?? from;
-          out.varint(until - from);
-          out.range(data, from, until);
-        },
-      };
-    }
-    case 'blob':
-    case 'ascii':
-      return { wire: 2, write: sized(scalar.write) };
-    case 'text':
-    case 'json':
-      return {
-        wire: 2,
-        write: (out, index) => {
-          appendText(out, scalar.at(index));
-        },
-      };
-    default:
-      return assertNever(scalar);
-  }
-}
-
-/** With its length in front of it. */
-function sized(write: ValueWriter): ValueWriter {
-  return (out, index) => {
-    const start = out.openSized();
-    write(out, index);
-    out.closeSized(start, 1);
-  };
+function sizedMessage(write: ValueWriter): ValueWriter {
+  return sized(write, form.lengthUnit);
 }
 
 function itemWriter(item: Item, number: number): ValueWriter {
@@ -140,7 +75,7 @@ function listOf(items: Item, offsets: Int32Array): Written {
   const write = items.optional ? nullableItem(items) : itemWriter(items, 1);
   return {
     wire: 2,
-    write: sized((out, index) => {
+    write: sizedMessage((out, index) => {
       const from = offsets[index] ?? 0;
       const until = offsets[index + 1] ?? from;
       for (let at = from; at < until; at++) write(out, at);
@@ -149,7 +84,7 @@ function listOf(items: Item, offsets: Int32Array): Written {
 }
 
 function nullableItem(items: Item): ValueWriter {
-  const write = sized(itemWriter(items, 1));
+  const write = sizedMessage(itemWriter(items, 1));
   const tag = tagOf(1, 2);
   return (out, index) => {
     out.chunk(tag);
@@ -161,12 +96,6 @@ function tagOf(number: number, wire: WireType): Uint8Array {
   const out = new RecordBuffer();
   out.varint(number * 8 + wire);
   return out.copy();
-}
-
-function appendText(out: RecordBuffer, text: string): void {
-  const bytes = Buffer.from(text, 'utf8');
-  out.varint(bytes.length);
-  out.chunk(bytes);
 }
 
 function structSteps({ hasRow, members }: EventShape, ordinalSize: number): readonly EventStep[] {
@@ -192,7 +121,7 @@ function appendMember(
   switch (part.kind) {
     case 'text':
     case 'named-text':
-      appendText(steps.bytes, part.value);
+      appendText(steps.bytes, part.value, form.lengthUnit);
       return;
     case 'long':
       steps.bytes.varint64(part.value | 0, Math.floor(part.value / two32));

@@ -1,4 +1,4 @@
-import { assertNever } from '../../base/assert.ts';
+import { assert, assertNever } from '../../base/assert.ts';
 import type { EventField, EventType, Primitive, StructShape } from './event-type.ts';
 import { knownMessages } from './protobuf-known.ts';
 import { adjustedFullName, adjustedName, adjustedNames } from './schema-names.ts';
@@ -72,7 +72,7 @@ class ProtobufMessages {
         return { typeName: place, nested: message(place, `${items.nested}${indent}  repeated ${items.typeName} items = 1;\n`, indent) };
       }
       case 'map':
-        return assertNever(type as never);
+        assert(false, 'maps are lists of entries');
       default:
         return assertNever(type);
     }
