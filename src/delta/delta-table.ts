@@ -1,6 +1,5 @@
 import { AnalysisException } from '../base/analysis-exception.ts';
 import type { Clock } from '../base/clock.ts';
-import { isServiceError } from '../base/errors.ts';
 import { type Failpoint, inertFailpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
@@ -38,8 +37,6 @@ import type { TableObject } from '../table/table-object.ts';
 import type { Version } from '../table/version.ts';
 import { ChangeReader } from './changes/change-reader.ts';
 import { changeScans } from './changes/change-scans.ts';
-import { writeVersionChecksum } from './checkpoint/version-checksum.ts';
-import { writeCheckpoint } from './checkpoint/write-checkpoint.ts';
 import { addFileOf, DeltaCommitter } from './delta-committer.ts';
 import type { DeltaLog } from './delta-log.ts';
 import { deltaOperations } from './delta-operations.ts';
@@ -49,10 +46,8 @@ import { findSnapshot } from './find-snapshot.ts';
 import { historyOf, versionsOf } from './history.ts';
 import { DeltaLeader } from './leader/delta-leader.ts';
 import { twinNoteOf } from './leader/twin-note.ts';
-import { cleanUpHorizon, cleanUpLog } from './log/clean-up-log.ts';
-import { cleanUpSidecars } from './log/clean-up-sidecars.ts';
 import { readCheckpointHint } from './log/last-checkpoint.ts';
-import { listLog } from './log/log-listing.ts';
+import { LogUpkeep } from './log-upkeep.ts';
 import type { CommittedChange, OperationContext } from './operations/operation-context.ts';
 import { autoCompact } from './operations/optimize/auto-compact.ts';
 import { compact } from './operations/optimize/compact.ts';
@@ -104,7 +99,7 @@ export class DeltaTable implements QueryableTable {
   readonly format = 'delta';
   readonly location: string;
   readonly #parts: DeltaTableParts;
-  readonly #cleansUpLog: boolean;
+  readonly #upkeep: LogUpkeep;
   /** There is an engine for row operations. */
   readonly #queryable: boolean;
   readonly #committer: DeltaCommitter;
@@ -116,7 +111,7 @@ export class DeltaTable implements QueryableTable {
     this.#parts = parts;
     this.name = parts.log.name;
     this.location = parts.location;
-    this.#cleansUpLog = parts.cleansUpLog ?? false;
+    this.#upkeep = new LogUpkeep(parts);
     this.#queryable = parts.engine !== undefined;
     this.#committer = new DeltaCommitter({ log: parts.log, clock: parts.clock, engineInfo: parts.engineInfo });
     this.#context = contextOf(parts, this.#committer, (version, change) => this.#afterRowCommit(version, change));
@@ -174,17 +169,9 @@ export class DeltaTable implements QueryableTable {
     return this.#parts.log.findCommit(commitId, afterVersion, signal);
   }
 
-  /**
-   * Writes the log checkpoint and the checksum of a version that is due for them. The log is cleaned up by `checkpoint` only, which is
-   * told what feeds still need.
-   */
-  async afterCommit(version: Version, signal?: AbortSignal): Promise<void> {
-    try {
-      if (!this.#isCheckpointDue(version)) return;
-      await this.#checkpoint(await this.#parts.log.snapshotAt(version, signal), signal);
-    } catch {
-      // The version stands whatever happens here; the next one that is due, or maintenance, makes up for it.
-    }
+  /** As `LogUpkeep.afterCommit`. */
+  afterCommit(version: Version, signal?: AbortSignal): Promise<void> {
+    return this.#upkeep.afterCommit(version, signal);
   }
 
   history(options: HistoryRange, signal?: AbortSignal): Promise<readonly HistoryLink[]> {
@@ -296,27 +283,11 @@ export class DeltaTable implements QueryableTable {
     return vacuum(this.#context, options, signal);
   }
 
-  async checkpoint(
+  checkpoint(
     options: { readonly dryRun: boolean; readonly keepVersionsFrom?: Version | undefined },
     signal?: AbortSignal,
   ): Promise<{ readonly version: Version; readonly written: boolean }> {
-    const snapshot = await this.#parts.log.refresh(signal);
-    const { store } = this.#parts.log;
-    const listing = await listLog(store, 0, signal);
-    const written = !listing.checkpoints.some((checkpoint) => checkpoint.version === snapshot.version);
-    if (options.dryRun) return { version: snapshot.version, written };
-    if (written) await this.#checkpoint(snapshot, signal);
-    if (snapshot.settings.expiredLogCleanup) {
-      const { logRetentionMs } = snapshot.settings;
-      const horizon = cleanUpHorizon(listing, {
-        nowMs: this.#parts.clock.now(),
-        logRetentionMs,
-        keepVersionsFrom: options.keepVersionsFrom,
-      });
-      if (horizon !== undefined) await cleanUpLog(store, listing, horizon, signal);
-      if (snapshot.settings.checkpointPolicy === 'v2') await cleanUpSidecars(this.#parts.log, { nowMs: this.#parts.clock.now() }, signal);
-    }
-    return { version: snapshot.version, written };
+    return this.#upkeep.checkpoint(options, signal);
   }
 
   /** What was read by the number of a version is of this table only if it still is this table. */
@@ -337,38 +308,10 @@ export class DeltaTable implements QueryableTable {
 
   /** What a version of row operations leaves behind. The version stands whatever happens here. */
   async #afterRowCommit(version: Version, change: CommittedChange): Promise<void> {
-    // The log checkpoint of maintenance cleans up too.
-    if (this.#cleansUpLog && this.#isCheckpointDue(version)) await this.checkpoint({ dryRun: false }).catch(() => undefined);
-    else await this.afterCommit(version);
-    await this.#checksum(version).catch(() => undefined);
+    await this.#upkeep.afterRowCommit(version);
     if (change.addedFiles.length === 0) return;
     const touched = change.addedFiles.map((file) => file.partitionValues);
     await autoCompact(this.#context, version, touched, change.autoCompact).catch(() => undefined);
-  }
-
-  #isCheckpointDue(version: Version): boolean {
-    const interval = this.#parts.log.current?.settings.checkpointInterval ?? 0;
-    return version !== 0 && interval !== 0 && version % interval === 0;
-  }
-
-  async #checksum(version: Version): Promise<void> {
-    await writeVersionChecksum(this.#parts.log.store, await this.#parts.log.snapshotAt(version));
-  }
-
-  async #checkpoint(snapshot: DeltaSnapshot, signal: AbortSignal | undefined): Promise<void> {
-    // Not later than the storage's own time: a clock that is ahead must not forget removed files that readers may still use, for vacuum
-    // deletes what the checkpoint does not name.
-    const nowMs = Math.min(this.#parts.clock.now(), snapshot.committedAt);
-    await writeCheckpoint(
-      { store: this.#parts.log.store, codec: this.#parts.log.codec, ids: this.#context.ids },
-      snapshot,
-      { nowMs },
-      signal,
-    );
-    await writeVersionChecksum(this.#parts.log.store, snapshot, signal).catch((error: unknown) => {
-      // Optional for every reader, and never replaced.
-      if (isServiceError(error, 'aborted')) throw error;
-    });
   }
 }
 
