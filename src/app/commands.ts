@@ -13,7 +13,7 @@ import { maintainTable } from './commands/maintain-command.ts';
 import { listOffsets } from './commands/pipeline-commands.ts';
 import { readTable } from './commands/read-command.ts';
 import { describeTable, listTables, tableHistory } from './commands/table-commands.ts';
-import { freshnessParts, untilFresh } from './freshness/topic-freshness.ts';
+import { untilFresh } from './freshness/topic-freshness.ts';
 import { type OpenedComponents, openComponents } from './open-components.ts';
 import { PipelineFeeds } from './pipeline-feeds.ts';
 import { serve } from './serve.ts';
@@ -68,8 +68,8 @@ async function withBroker<T>(context: CommandContext, use: (components: OpenedCo
 async function freshness({ loaded: { config }, signal }: CommandContext, request: FreshnessOptions): Promise<TopicFreshness> {
   const brokers = brokersAtHand(config);
   return using(openComponents({ config, role: 'command', brokers }), (components) => {
-    const parts = freshnessParts(components, brokers.length === 0 ? undefined : components.kafka);
-    return untilFresh(parts, request, { timeoutMs: request.timeoutMs, signal });
+    const kafka = brokers.length === 0 ? undefined : components.kafka;
+    return untilFresh({ components, kafka }, request, { timeoutMs: request.timeoutMs, signal });
   });
 }
 

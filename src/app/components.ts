@@ -9,6 +9,7 @@ import type { HealthRegistry } from '../observability/health.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { TableEvents } from '../protocol/table-events.ts';
+import type { SchemaRegistry } from '../registry/schema-registry.ts';
 import type { TableCatalog } from '../table/table.ts';
 import type { PipelineTables } from './made-tables.ts';
 import type { ProcessMemory } from './process-memory.ts';
@@ -28,6 +29,8 @@ export interface Components {
   /** Those of the configuration, and those that were made. */
   readonly tables: PipelineTables;
   readonly events: TableEvents;
+  /** Schemas that records name; `undefined`: the configuration has no registry. */
+  readonly registry: SchemaRegistry | undefined;
   /** The engine of the process. */
   readonly openEngine: OpenEngine;
   /** `undefined`: the process reads no topics. */

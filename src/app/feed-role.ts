@@ -4,7 +4,7 @@ import { RegisteringEncoder } from '../cdf/encoding/registering-encoder.ts';
 import { Feed } from '../cdf/feed.ts';
 import type { FeedObserver } from '../cdf/feed-observer.ts';
 import type { FeedStatus } from '../cdf/feed-parts.ts';
-import { type FeedSpec, feedIdOf } from '../cdf/feed-spec.ts';
+import { type FeedSpec, feedIdOf, feedSpecsOf } from '../cdf/feed-spec.ts';
 import type { FeedState } from '../cdf/feed-state.ts';
 import { OperatorActs } from '../cdf/operator-acts.ts';
 import { PositionStore } from '../cdf/position-store.ts';
@@ -63,9 +63,9 @@ export class FeedRole {
 
   constructor(components: Components) {
     this.#components = components;
-    const { pipeline, feeds, feedSessionTimeoutMs, ingest, maintenance } = components.config;
+    const { pipeline, feedSessionTimeoutMs, ingest, maintenance } = components.config;
     const workerData = { maxNestingDepth: ingest.maxNestingDepth, temporaryDirectory: maintenance.engine.temporaryDirectory };
-    this.#specs = feeds.map((feed) => ({ ...feed, pipeline }));
+    this.#specs = feedSpecsOf(components.config);
     this.#ownership = new FeedOwnership(components.kafka, {
       groupId: feedGroupOf(pipeline),
       member: `${hostname()}/${process.pid}`,

@@ -17,7 +17,6 @@ import { consumerGroupOf, isLetterRoute, type RouteSettings } from '../ingest/se
 import { type IngestStatus, TableIngest, type TableIngestSettings } from '../ingest/table-ingest.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
-import { SchemaRegistry } from '../registry/schema-registry.ts';
 import type { Table } from '../table/table.ts';
 import type { Components } from './components.ts';
 import { DividedRoutes } from './divided-routes.ts';
@@ -61,7 +60,6 @@ export class IngestRole {
   /** Of dead letters, and of keys and rows of keyed tables, that wait for their commits, of all tables. */
   #stagedBytes = 0;
   readonly #hold: (changeBytes: number) => void;
-  readonly #registry: SchemaRegistry | undefined;
   readonly #running = new Map<string, TableIngest>();
   readonly #warned = new Set<string>();
   readonly #warnedOfOthers = new Set<string>();
@@ -81,8 +79,6 @@ export class IngestRole {
   /** @param threadEntry what worker threads run. Default: `batch-worker.js`. */
   constructor(components: Components, threadEntry?: URL) {
     this.#components = components;
-    const { schemaRegistry } = components.config;
-    this.#registry = schemaRegistry === undefined ? undefined : new SchemaRegistry(schemaRegistry);
     this.#deadLetterTopics = new DeadLetterIncarnations((replaced) => {
       components.metrics.ingest.deadLetterTopicsReplaced.add(1, { topic: replaced.topic });
       components.logger.warn('dead-letter topic was deleted and created again, its letters are gone', { ...replaced });
@@ -119,7 +115,7 @@ export class IngestRole {
     this.#times = new TableTimes(components);
     this.#dividedRoutes = new DividedRoutes({
       components,
-      divider: pooledDivider(this.#pool, this.#registry),
+      divider: pooledDivider(this.#pool, components.registry),
       memory: this.#ledger,
       onMade: (table) => {
         this.#start(table);
@@ -263,7 +259,7 @@ export class IngestRole {
     const sink = new CommitQueue({
       table,
       committer: new TableCommitter({ table, clock, random, observer, settings: commit }),
-      stager: pooledStager(this.#pool, this.#registry),
+      stager: pooledStager(this.#pool, this.#components.registry),
       deadLetters,
       decodeSpecFor: (write, tableId) => ({
         ...drift.decodeSpec(write),

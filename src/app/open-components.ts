@@ -12,6 +12,7 @@ import type { StorageMetrics } from '../observability/area-metrics.ts';
 import { HealthRegistry } from '../observability/health.ts';
 import { createLogger, type Logger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
+import { SchemaRegistry } from '../registry/schema-registry.ts';
 import { MeteredObjectStore, type StoreRequest } from '../storage/metered-object-store.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
@@ -96,6 +97,7 @@ export function openComponents(options: OpenOptions): OpenedComponents {
     tables: tables.tables,
     events: new LocalTableEvents(clock),
     memory,
+    registry: config.schemaRegistry === undefined ? undefined : new SchemaRegistry(config.schemaRegistry),
     openEngine,
     close: async () => {
       // A broker that is away is not waited for: what it was to hear it finds out by time-outs of its own.

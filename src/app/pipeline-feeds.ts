@@ -3,7 +3,7 @@ import { nearestName } from '../base/nearest-name.ts';
 import { FeedOperator, type OperatedFeed } from '../cdf/feed-operator.ts';
 import { versionsBehind } from '../cdf/feed-position.ts';
 import { type FeedReset, planReset, type ResetTarget } from '../cdf/feed-reset.ts';
-import { type FeedSpec, feedIdOf } from '../cdf/feed-spec.ts';
+import { type FeedSpec, feedIdOf, feedSpecsOf } from '../cdf/feed-spec.ts';
 import type { FeedAct } from '../cdf/position-store.ts';
 import { changesStart } from '../cdf/run-preparer.ts';
 import type { FeedSettings } from '../cdf/settings.ts';
@@ -92,20 +92,12 @@ export class PipelineFeeds {
   }
 
   /** Nothing of the feed is published until it is resumed; what it still needs is kept meanwhile. */
-  async pause(feed: string, { dryRun = false, signal }: FeedActOptions = {}): Promise<FeedActReport> {
-    const spec = this.#specOf(feed);
-    const { pausedSince } = await this.#stored(spec, signal);
-    if (pausedSince !== undefined) return report(spec, 'pause', 'nothing-to-do');
-    if (!dryRun) await this.#operator.pause(spec, signal);
-    return report(spec, 'pause', dryRun ? 'planned' : 'done');
+  pause(feed: string, options: FeedActOptions = {}): Promise<FeedActReport> {
+    return this.#turn(feed, 'pause', options);
   }
 
-  async resume(feed: string, { dryRun = false, signal }: FeedActOptions = {}): Promise<FeedActReport> {
-    const spec = this.#specOf(feed);
-    const { pausedSince } = await this.#stored(spec, signal);
-    if (pausedSince === undefined) return report(spec, 'resume', 'nothing-to-do');
-    if (!dryRun) await this.#operator.resume(spec, signal);
-    return report(spec, 'resume', dryRun ? 'planned' : 'done');
+  resume(feed: string, options: FeedActOptions = {}): Promise<FeedActReport> {
+    return this.#turn(feed, 'resume', options);
   }
 
   /** The feed goes on somewhere else; what it published stays in its topic. One that is paused stays so. */
@@ -176,9 +168,16 @@ export class PipelineFeeds {
     return report(operated, 'drop', dryRun ? 'planned' : 'done');
   }
 
+  async #turn(feed: string, act: 'pause' | 'resume', { dryRun = false, signal }: FeedActOptions): Promise<FeedActReport> {
+    const spec = this.#specOf(feed);
+    const { pausedSince } = await this.#stored(spec, signal);
+    if ((pausedSince !== undefined) === (act === 'pause')) return report(spec, act, 'nothing-to-do');
+    if (!dryRun) await this.#operator[act](spec, signal);
+    return report(spec, act, dryRun ? 'planned' : 'done');
+  }
+
   get #specs(): readonly FeedSpec[] {
-    const { feeds, pipeline } = this.#parts.config;
-    return feeds.map((feed) => ({ ...feed, pipeline }));
+    return feedSpecsOf(this.#parts.config);
   }
 
   #specOf(feed: string): FeedSpec {

@@ -8,7 +8,7 @@ import { KafkajsClient } from '../kafka/kafkajs/kafkajs-client.ts';
 import { EventLoopMonitor } from '../observability/event-loop-delay.ts';
 import type { CommandContext, Role, ServeOptions } from './app-commands.ts';
 import { prepareDemo, runDemo } from './demo.ts';
-import { freshnessParts, topicFreshness } from './freshness/topic-freshness.ts';
+import { topicFreshness } from './freshness/topic-freshness.ts';
 import { type OpenedComponents, openComponents } from './open-components.ts';
 import { partitionsRead } from './partitions-read.ts';
 import { PipelineProcess } from './pipeline-process.ts';
@@ -76,7 +76,7 @@ async function servePipeline(serving: Serving): Promise<number> {
         },
         signal,
       ),
-    freshness: (request, signal) => topicFreshness(freshnessParts(components, components.kafka), request, signal),
+    freshness: (request, signal) => topicFreshness({ components, kafka: components.kafka }, request, signal),
     metrics,
     // A worker thread that cannot be ended hangs as the event loop does, and the end of the process helps against both.
     eventLoopDelayMs: () => Math.max(liveness.read().max * 1_000, pipeline.ingest?.hungMs ?? 0),

@@ -1,5 +1,6 @@
 import { isServiceError } from '../base/errors.ts';
 import { StoredFeedHolds } from '../cdf/feed-holds.ts';
+import { feedSpecsOf } from '../cdf/feed-spec.ts';
 import { PositionStore } from '../cdf/position-store.ts';
 import { CappedHolds, type HoldState } from '../maintenance/capped-holds.ts';
 import type { RetentionHold } from '../protocol/table-events.ts';
@@ -15,7 +16,7 @@ type HoldParts = Pick<Components, 'config' | 'kafka' | 'clock' | 'catalog'>;
 export function tableHolds(parts: HoldParts, onLook: (table: string, holds: readonly HoldState[]) => void = () => undefined): CappedHolds {
   const { config, kafka, clock, catalog } = parts;
   const feeds = new StoredFeedHolds({
-    feeds: config.feeds.map((feed) => ({ ...feed, pipeline: config.pipeline })),
+    feeds: feedSpecsOf(config),
     positionsTopic: config.positionsTopic,
     admin: kafka.admin,
     openStore: (topic) => new PositionStore({ client: kafka, clock, topic }),

@@ -37,10 +37,10 @@ export class StoredFeedHolds {
   async holds(table: string, tableId: string | undefined): Promise<readonly RetentionHold[]> {
     const { positionsTopic, openStore } = this.#options;
     const feeds = this.#options.feeds.filter((feed) => feed.table === table);
+    const known = new Set(this.#options.feeds.map(feedIdOf));
     const found: RetentionHold[] = [];
     for (const topic of new Set([positionsTopic, ...feeds.map((feed) => feed.positionsTopic)])) {
       const stored = await openStore(topic).readAll();
-      const known = new Set(this.#options.feeds.map(feedIdOf));
       for (const feed of feeds.filter((candidate) => candidate.positionsTopic === topic)) {
         const position = stored.get(feedIdOf(feed))?.stored?.position;
         const lost = position === undefined && (await this.#wasPublishedTo(feed.topic));

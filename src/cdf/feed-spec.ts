@@ -8,6 +8,17 @@ export interface FeedSpec extends FeedSettings {
   readonly pipeline: string;
 }
 
+/** The feeds of a configuration. */
+export function feedSpecsOf({
+  feeds,
+  pipeline,
+}: {
+  readonly feeds: readonly FeedSettings[];
+  readonly pipeline: string;
+}): readonly FeedSpec[] {
+  return feeds.map((feed) => ({ ...feed, pipeline }));
+}
+
 /** Stable identity of a feed: the key of its position. None of the parts can hold a slash. */
 export function feedIdOf(spec: Pick<FeedSpec, 'pipeline' | 'table' | 'name'>): string {
   return `${spec.pipeline}/${spec.table}/${spec.name}`;

@@ -62,16 +62,19 @@ export class CappedHolds implements FeedWatermarks {
     if (holds.length === 0) return { latest: -1, ageOf: () => 0 };
     const opened = await load(table);
     const latest = (await opened.refresh()).version;
-    const oldest = toVersion(Math.min(...holds.map(({ fromVersion }) => fromVersion)));
-    // Newest first; what is older than the log is at least as old as its first version.
-    const entries = oldest > latest ? [] : await opened.history({ fromVersion: oldest });
     const nowMs = clock.now();
-    return {
-      latest,
-      ageOf: (version) => {
-        const committed = entries.findLast((entry) => entry.version >= version);
-        return committed === undefined ? 0 : Math.max(0, nowMs - committed.committedAt);
-      },
-    };
+    const ages = new Map<Version, number>();
+    for (const { fromVersion } of holds) {
+      if (ages.has(fromVersion)) continue;
+      const committedAt = fromVersion > latest ? nowMs : await committedAtOrAfter(opened, fromVersion);
+      ages.set(fromVersion, Math.max(0, nowMs - (committedAt ?? nowMs)));
+    }
+    return { latest, ageOf: (version) => ages.get(version) ?? 0 };
   }
+}
+
+/** What is older than the log is at least as old as its first version. */
+async function committedAtOrAfter(table: Pick<ReadableTable, 'history'>, version: Version): Promise<number | undefined> {
+  const [own] = await table.history({ fromVersion: version, untilVersion: version });
+  return (own ?? (await table.history({ fromVersion: version })).at(-1))?.committedAt;
 }

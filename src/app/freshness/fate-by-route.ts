@@ -3,7 +3,6 @@ import type { RouteSettings } from '../../ingest/settings.ts';
 import type { KafkaRecord } from '../../kafka/client.ts';
 import { encodeRecordBatch } from '../../kafka/records/record-batch.ts';
 import type { SealedBatch } from '../../protocol/sealed-batch.ts';
-import { SchemaRegistry } from '../../registry/schema-registry.ts';
 import type { Components } from '../components.ts';
 import { DriftWatch } from '../drift-watch.ts';
 import { stageRecords } from '../live/live-rows.ts';
@@ -15,21 +14,15 @@ export async function isRowByRoute(
   record: KafkaRecord,
   signal: AbortSignal | undefined,
 ): Promise<boolean | undefined> {
-  const { catalog, tables, config, logger } = components;
+  const { catalog, tables, logger } = components;
   const settings = tables.all.find(({ name }) => name === route.table);
   if (settings === undefined) return undefined;
   try {
     const table = await catalog.load(settings.name, signal);
     const start = await new DriftWatch(settings, route, logger).start(table, signal);
     const snapshot = await table.refresh(signal);
-    const registry = config.schemaRegistry === undefined ? undefined : new SchemaRegistry(config.schemaRegistry);
     const stop = signal ?? new AbortController().signal;
-    const { result } = await stageRecords(
-      components,
-      { settings, route, table, snapshot },
-      { batch: batchOf(record), registry, ...start },
-      stop,
-    );
+    const { result } = await stageRecords(components, { settings, route, table, snapshot }, { batch: batchOf(record), ...start }, stop);
     return result.recordsWithRows > 0;
   } catch (error) {
     if (!isServiceError(error) || error.kind === 'aborted') throw error;

@@ -1,6 +1,6 @@
 import type { LetterFound } from '../../admin/freshness.ts';
 import { isServiceError } from '../../base/errors.ts';
-import { storedLetterOf } from '../../ingest/letters/stored-letter.ts';
+import { readLetters } from '../../ingest/letters/read-letters.ts';
 import type { FreshnessKafka } from './source-facts.ts';
 
 /** `none`: there is no letter of the record, and there was none. `unknown`: there may have been one; the topic is not to be seen, or has lost letters. */
@@ -23,20 +23,13 @@ export async function findLetter(
 ): Promise<LetterSearch> {
   const { deadLetterTopic: topic, source, offset, table, timestampMs } = wanted;
   try {
-    if ((await kafka.admin.partitionCount(topic)) === undefined) return 'unknown';
-    const held = await kafka.admin.offsets(topic);
-    const since = timestampMs === undefined ? undefined : await kafka.admin.recordsSince(topic, timestampMs);
-    for (const { partition, earliest, latest } of held) {
-      const first = since === undefined ? earliest : since.find((span) => span.partition === partition)?.from;
-      const from = first === undefined || first < earliest ? earliest : first;
-      if (first === undefined || from >= latest) continue;
-      for await (const record of kafka.readPartition({ topic, partition, from, until: latest, readCommitted: true, signal })) {
-        const { name, untilOffset, place, reason, rejectedAt } = storedLetterOf(record);
-        if (name?.source !== source || name.table !== table) continue;
-        if (name.offset <= offset && offset < (untilOffset ?? name.offset + 1n)) return { ...place, reason, rejectedAt };
-      }
+    const letters = readLetters(kafka, { topic, filter: {}, writtenSinceMs: timestampMs, signal });
+    for await (const { name, untilOffset, place, reason, rejectedAt } of letters) {
+      if (name?.source !== source || name.table !== table) continue;
+      if (name.offset <= offset && offset < (untilOffset ?? name.offset + 1n)) return { ...place, reason, rejectedAt };
     }
-    return held.some(({ earliest }) => earliest > 0n) ? 'unknown' : 'none';
+    if ((await kafka.admin.partitionCount(topic)) === undefined) return 'unknown';
+    return (await kafka.admin.offsets(topic)).some(({ earliest }) => earliest > 0n) ? 'unknown' : 'none';
   } catch (error) {
     if (isServiceError(error, 'aborted') || !isServiceError(error)) throw error;
     return 'unknown';

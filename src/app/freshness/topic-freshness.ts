@@ -11,15 +11,10 @@ import { findLetter } from './find-letter.ts';
 import { tableOfRecord } from './part-of-record.ts';
 import { type FreshnessKafka, type SourceFacts, sourceFacts } from './source-facts.ts';
 
-export interface FreshnessParts extends Pick<Components, 'config' | 'catalog' | 'tables' | 'clock'> {
+export interface FreshnessParts {
   readonly components: Components;
   /** `undefined`: nobody is asked, the tables alone answer. */
   readonly kafka: FreshnessKafka | undefined;
-}
-
-export function freshnessParts(components: Components, kafka: FreshnessKafka | undefined): FreshnessParts {
-  const { config, catalog, tables, clock } = components;
-  return { config, catalog, tables, clock, components, kafka };
 }
 
 /**
@@ -30,9 +25,10 @@ export function freshnessParts(components: Components, kafka: FreshnessKafka | u
  */
 export async function topicFreshness(parts: FreshnessParts, request: FreshnessRequest, signal?: AbortSignal): Promise<TopicFreshness> {
   const { topic, partition, offset, table } = request;
-  const fed = fedTables(parts, topic, table);
+  const { components, kafka } = parts;
+  const fed = fedTables(components, topic, table);
   const at = { topic, partition, offset };
-  const facts = parts.kafka === undefined ? undefined : await sourceFacts(parts.kafka, at, { clock: parts.clock, signal });
+  const facts = kafka === undefined ? undefined : await sourceFacts(kafka, at, { clock: components.clock, signal });
   const tables = await Promise.all(fed.map((each) => tableFreshness(parts, each, { at, facts, signal })));
   return { ...at, endOffset: facts?.endOffset, tables };
 }
@@ -47,7 +43,7 @@ export async function untilFresh(
   request: FreshnessRequest,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
 ): Promise<TopicFreshness> {
-  const { clock } = parts;
+  const { clock } = parts.components;
   const deadlineMs = clock.monotonicMs() + timeoutMs;
   let found = await topicFreshness(parts, request, signal);
   // Who did not answer once is not waited for each time.
@@ -71,18 +67,18 @@ async function tableFreshness(parts: FreshnessParts, fed: FedTable, asked: Asked
   const { table } = fed;
   const opened = await newest(parts, table, asked.signal);
   if (opened === undefined) return { table, state: 'no-table', detail: 'the table is not there yet' };
-  const request = { ...asked.at, pipeline: parts.config.pipeline, incarnation: asked.facts?.incarnation };
+  const request = { ...asked.at, pipeline: parts.components.config.pipeline, incarnation: asked.facts?.incarnation };
   const trace = await traceOffset(opened.table, opened.snapshot, request, asked.signal);
   return { table, ...(await stateOf(parts, fed, asked, trace)) };
 }
 
 async function newest(
-  { catalog }: FreshnessParts,
+  { components }: FreshnessParts,
   name: string,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly table: Table; readonly snapshot: Snapshot } | undefined> {
   try {
-    const table = await catalog.load(name, signal);
+    const table = await components.catalog.load(name, signal);
     return { table, snapshot: await table.refresh(signal) };
   } catch (error) {
     if (isServiceError(error, 'not-found')) return undefined;
@@ -146,7 +142,7 @@ async function stateOfCommitted(parts: FreshnessParts, fed: FedTable, asked: Ask
   if (record === undefined)
     return { ...found, state: 'covered', detail: `which table of the route took it is not known: ${withoutRecord(asked)}` };
   const leader = fed.route.table;
-  const target = tableOfRecord(parts, divided.spec, record);
+  const target = tableOfRecord(parts.components, divided.spec, record);
   if (target === undefined) return { ...found, state: 'covered', detail: 'which table of the route took it only its schema says' };
   if (target !== leader) return { ...found, state: 'other-table', detail: `it is for table "${target}"` };
   return { ...found, ...(await fateIn(parts, fed, asked, trace)) };
@@ -178,12 +174,12 @@ async function fateIn(parts: FreshnessParts, { route }: FedTable, asked: Asked, 
 }
 
 async function letterOf(
-  { config }: FreshnessParts,
+  { components }: FreshnessParts,
   table: string,
   { at, facts, signal }: Asked,
   { writerId }: Committed,
 ): Promise<Awaited<ReturnType<typeof findLetter>>> {
-  const { deadLetters, routes } = config.ingest;
+  const { deadLetters, routes } = components.config.ingest;
   if (facts === undefined || routes.some((route) => route.table === table && isLetterRoute(route))) return 'unknown';
   const timestampMs = (await facts.record())?.timestampMs;
   const wanted = { deadLetterTopic: deadLetters.topic, source: writerId, offset: at.offset, table, timestampMs };

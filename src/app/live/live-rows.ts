@@ -59,8 +59,7 @@ export async function liveRows(
   const nothing = { partitions, bytes, records: 0, rows: 0, deadLettered: 0, filtered: 0 };
   if (tail.batch === undefined || tail.batch.recordBatches.length === 0)
     return { table, snapshot, batches: [], keyed: undefined, tail: nothing };
-  const { batch, registry } = tail;
-  const staged = await stageRecords(components, { settings, route, table, snapshot }, { batch, registry, write, decode }, signal);
+  const staged = await stageRecords(components, { settings, route, table, snapshot }, { batch: tail.batch, write, decode }, signal);
   const { result, batches } = staged;
   return {
     table,
@@ -91,15 +90,10 @@ export async function stageRecords(
     table,
     snapshot,
   }: { readonly settings: TableSettings; readonly route: RouteSettings; readonly table: QueryableTable; readonly snapshot: Snapshot },
-  {
-    batch,
-    registry,
-    write,
-    decode,
-  }: { readonly batch: SealedBatch; readonly registry: Tail['registry'] } & Awaited<ReturnType<DriftWatch['start']>>,
+  { batch, write, decode }: { readonly batch: SealedBatch } & Awaited<ReturnType<DriftWatch['start']>>,
   signal: AbortSignal,
 ): Promise<{ readonly result: StageResult; readonly batches: readonly ColumnBatch[] }> {
-  const { config, clock, openEngine } = components;
+  const { config, clock, openEngine, registry } = components;
   const { maxNestingDepth, maxUnpackedBytes, deadLetters } = config.ingest;
   const batches: ColumnBatch[] = [];
   const stager = new InThreadBatchStager({

@@ -5,7 +5,6 @@ import { isLetterRoute, type RouteSettings } from '../../ingest/settings.ts';
 import { planStart, type StartPlan } from '../../ingest/start-positions.ts';
 import type { FetchedPartition, TopicPartition } from '../../kafka/client.ts';
 import type { SealedBatch } from '../../protocol/sealed-batch.ts';
-import { SchemaRegistry } from '../../registry/schema-registry.ts';
 import type { Snapshot } from '../../table/table.ts';
 import type { Components } from '../components.ts';
 import { routeSources, topicsOfTable } from '../route-sources.ts';
@@ -24,7 +23,6 @@ export interface TailLimits {
 export interface Tail {
   /** `undefined`: the table has all. */
   readonly batch: SealedBatch | undefined;
-  readonly registry: SchemaRegistry | undefined;
   readonly partitions: readonly (TopicPartition & { readonly from: bigint; readonly until: bigint })[];
   readonly bytes: number;
 }
@@ -43,13 +41,12 @@ export interface TailRequest {
  */
 export async function readTail(components: Components, request: TailRequest, signal: AbortSignal): Promise<Tail> {
   const { route, limits } = request;
-  const { config, kafka, clock } = components;
+  const { kafka, clock } = components;
   if (route.divided?.spec.template !== undefined) throw templateRefused(route.table);
   const { positions } = await planTail(components, request);
   const builder = new BatchBuilder(route.table);
   builder.reset(positions);
-  const registry = config.schemaRegistry === undefined ? undefined : new SchemaRegistry(config.schemaRegistry);
-  const own = ownRecords(components, route, registry, signal);
+  const own = ownRecords(components, route, signal);
   const lag = positions.reduce((sum, position) => sum + position.lag, 0n);
   let bytes = 0;
   try {
@@ -72,7 +69,7 @@ export async function readTail(components: Components, request: TailRequest, sig
     from: offset,
     until: offset + behind,
   }));
-  return { batch, registry, partitions, bytes };
+  return { batch, partitions, bytes };
 }
 
 /** Where the ingest would go on, by the marks and the settings: the same decisions, of which none is stored. */
@@ -107,9 +104,8 @@ async function planTail({ config, kafka }: Components, { route, snapshot }: Tail
 
 /** Records of a divided route that are the table's, as its reader would hand them on. */
 function ownRecords(
-  { config }: Components,
+  { config, registry }: Components,
   route: RouteSettings,
-  registry: SchemaRegistry | undefined,
   signal: AbortSignal,
 ): (fetched: FetchedPartition) => Promise<FetchedPartition> {
   const { divided } = route;

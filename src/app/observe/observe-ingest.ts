@@ -71,6 +71,13 @@ function placeOf({ topic, partition }: { readonly topic: string; readonly partit
   return `${topic}:${partition}`;
 }
 
+/** One line for each batch, however many there are; values stay out of the log. */
+function tellRejects(logger: Logger, { rejects: [first] }: Pick<StageResult, 'rejects'>, facts: Readonly<Record<string, unknown>>): void {
+  if (first === undefined) return;
+  const { topic, partition, offset, reason, unopened } = first;
+  logger.warn('records do not fit the table', { ...facts, topic, partition, offset, until: unopened?.until, reason });
+}
+
 function observeTidying(table: string, logger: Logger): Pick<CommitObserver, 'tidied' | 'notTidied'> {
   return {
     tidied: ({ outcome, version, filesRemoved, filesAdded, tookMs }) => {
@@ -90,7 +97,8 @@ export function observeCommits(
   logger: Logger,
   standstill: Standstill,
 ): CommitObserver {
-  const [{ ingest, commit }, labels] = [metrics, { table }];
+  const { ingest, commit } = metrics;
+  const labels = { table };
   let inFlight = 0;
   const settle = (records: number): void => {
     inFlight -= records;
@@ -110,13 +118,7 @@ export function observeCommits(
       if (deadLettered > 0) {
         for (const reject of staged.rejects) ingest.recordsDeadLettered.add(countRejected([reject]), { table, reason: reject.reason });
       }
-      const [first] = staged.rejects;
-      if (first !== undefined) {
-        // One line for each batch, however many there are; values stay out of the log.
-        const { topic, partition, offset, reason, unopened } = first;
-        const until = unopened?.until;
-        logger.warn('records do not fit the table', { table, version, deadLettered, filtered, topic, partition, offset, until, reason });
-      }
+      tellRejects(logger, staged, { table, version, deadLettered, filtered });
       if (filtered > 0) ingest.recordsFiltered.add(filtered, { table, reason: 'skipped-by-policy' });
       for (const [reason, count] of Object.entries(staged.passedOver)) ingest.recordsFiltered.add(count, { table, reason });
       if (staged.unreadMembers > 0) ingest.membersUnread.add(staged.unreadMembers, { table });

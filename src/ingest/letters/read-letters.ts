@@ -17,7 +17,7 @@ export interface LetterFilter {
 
 /** What letters are read with. */
 export type LetterReader = Pick<KafkaClient, 'readPartition'> & {
-  readonly admin: Pick<KafkaClient['admin'], 'offsets' | 'partitionCount'>;
+  readonly admin: Pick<KafkaClient['admin'], 'offsets' | 'partitionCount' | 'recordsSince'>;
 };
 
 /** The letters of committed transactions, partition by partition, each in order; holds one at a time. A topic that is not there has none. */
@@ -28,14 +28,21 @@ export async function* readLetters(
     /** The incarnation that is meant. Default: the one that is found. */
     readonly topicId?: string | undefined;
     readonly filter: LetterFilter;
+    /** Only letters that were written at this time or later, by the time of their records. Default: all. */
+    readonly writtenSinceMs?: number | undefined;
     readonly signal?: AbortSignal | undefined;
   },
 ): AsyncGenerator<StoredLetter, void, undefined> {
-  const { topic, topicId, filter, signal } = from;
+  const { topic, topicId, filter, writtenSinceMs, signal } = from;
   if ((await kafka.admin.partitionCount(topic)) === undefined) return;
-  for (const { partition, earliest, latest } of await kafka.admin.offsets(topic)) {
-    if (earliest >= latest) continue;
-    const range = { topic, topicId, partition, from: earliest, until: latest, readCommitted: true, signal };
+  const held = await kafka.admin.offsets(topic);
+  const since = writtenSinceMs === undefined ? undefined : await kafka.admin.recordsSince(topic, writtenSinceMs);
+  for (const { partition, earliest, latest } of held) {
+    const first = since === undefined ? earliest : since.find((span) => span.partition === partition)?.from;
+    if (first === undefined) continue;
+    const start = first < earliest ? earliest : first;
+    if (start >= latest) continue;
+    const range = { topic, topicId, partition, from: start, until: latest, readCommitted: true, signal };
     for await (const record of kafka.readPartition(range)) {
       const letter = storedLetterOf(record);
       if (isMeant(letter, filter)) yield letter;

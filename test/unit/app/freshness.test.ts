@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FreshnessRequest, TableFreshness } from '../../../src/admin/freshness.ts';
-import { freshnessParts, topicFreshness, untilFresh } from '../../../src/app/freshness/topic-freshness.ts';
+import { topicFreshness, untilFresh } from '../../../src/app/freshness/topic-freshness.ts';
 import { MemoryPipeline } from '../../support/memory-pipeline.ts';
 import { withTemporaryDirectory } from '../../support/servers.ts';
 
@@ -27,7 +27,7 @@ async function statesOf(
   { components }: MemoryPipeline,
   request: Omit<FreshnessRequest, 'topic'> & { readonly topic?: string },
 ): Promise<Readonly<Record<string, TableFreshness['state']>>> {
-  const { tables } = await topicFreshness(freshnessParts(components, components.kafka), { topic: 'orders', ...request });
+  const { tables } = await topicFreshness({ components, kafka: components.kafka }, { topic: 'orders', ...request });
   return Object.fromEntries(tables.map(({ table, state }) => [table, state]));
 }
 
@@ -44,25 +44,31 @@ ingest: { ${quick}, routes: [{ topics: [orders], table: orders }], deadLetters: 
       expect(await statesOf(pipeline, { partition: 0, offset: 0n })).toEqual({ orders: 'no-table' });
       await pipeline.produce('orders', 0, [json({ id: 1 }), { value: 'poison' }, json({ id: 3 })]);
       await pipeline.ingest();
-      const { tables, endOffset } = await topicFreshness(freshnessParts(pipeline.components, pipeline.kafka), {
-        topic: 'orders',
-        partition: 0,
-        offset: 1n,
-      });
+      const { tables, endOffset } = await topicFreshness(
+        { components: pipeline.components, kafka: pipeline.kafka },
+        {
+          topic: 'orders',
+          partition: 0,
+          offset: 1n,
+        },
+      );
       expect(endOffset).toBe(3n);
       expect(tables).toMatchObject([
         { state: 'dead-letter', letter: { topic: 'dlq', partition: 0, offset: 0n, reason: 'invalid-json' }, commit: { deadLettered: 1 } },
       ]);
       expect(await statesOf(pipeline, { partition: 0, offset: 2n })).toEqual({ orders: 'visible' });
       await pipeline.produce('orders', 0, [json({ id: 4 })]);
-      const later = await topicFreshness(freshnessParts(pipeline.components, pipeline.kafka), {
-        topic: 'orders',
-        partition: 0,
-        offset: 5n,
-      });
+      const later = await topicFreshness(
+        { components: pipeline.components, kafka: pipeline.kafka },
+        {
+          topic: 'orders',
+          partition: 0,
+          offset: 5n,
+        },
+      );
       expect(later.tables).toMatchObject([{ state: 'not-yet', nextOffset: 3n, behind: 3n }]);
       // Without a broker a letter is not told from a row, and what is a row is.
-      const alone = freshnessParts(pipeline.components, undefined);
+      const alone = { components: pipeline.components, kafka: undefined };
       const found = await topicFreshness(alone, { topic: 'orders', partition: 0, offset: 2n });
       expect(found).toMatchObject({ endOffset: undefined, tables: [{ state: 'covered', commit: { rows: 2, deadLettered: 1 } }] });
     });
@@ -78,10 +84,10 @@ ingest: { ${quick}, routes: [{ topics: [orders], table: one }, { topics: [orders
 `;
     await withPipeline(yaml, { orders: 1 }, async (pipeline) => {
       const request = { topic: 'orders', partition: 0, offset: 0n };
-      const late = await untilFresh(freshnessParts(pipeline.components, pipeline.kafka), request, { timeoutMs: 300 });
+      const late = await untilFresh({ components: pipeline.components, kafka: pipeline.kafka }, request, { timeoutMs: 300 });
       expect(late.tables.map(({ state }) => state)).toEqual(['no-table', 'no-table']);
       const waited = await pipeline.whileIngesting(async () => {
-        const waiting = untilFresh(freshnessParts(pipeline.components, pipeline.kafka), request, { timeoutMs: 30_000 });
+        const waiting = untilFresh({ components: pipeline.components, kafka: pipeline.kafka }, request, { timeoutMs: 30_000 });
         await pipeline.produce('orders', 0, [json({ id: 1 })]);
         return waiting;
       });
@@ -145,7 +151,10 @@ tables: [{ name: orders, format: ${format}, columns: [{ name: id, type: long }] 
 ingest: { routes: [{ topics: [orders], table: orders }] }
 `;
     await withPipeline(yaml, { orders: 1 }, async (pipeline) => {
-      const asked = topicFreshness(freshnessParts(pipeline.components, pipeline.kafka), { topic: 'order', partition: 0, offset: 0n });
+      const asked = topicFreshness(
+        { components: pipeline.components, kafka: pipeline.kafka },
+        { topic: 'order', partition: 0, offset: 0n },
+      );
       await expect(asked).rejects.toMatchObject({ code: 'FRESHNESS_NOT_FED', hint: 'did you mean "orders"?' });
     });
   });
@@ -163,11 +172,14 @@ ingest: { ${quick}, routes: [{ topics: [orders], table: orders }] }
     await withPipeline(yaml, { orders: 1 }, async (pipeline) => {
       await pipeline.produce('orders', 0, [json({ id: 1 }), json({ id: 2 })]);
       await pipeline.ingest();
-      const { tables } = await topicFreshness(freshnessParts(pipeline.components, pipeline.kafka), {
-        topic: 'orders',
-        partition: 0,
-        offset: 1n,
-      });
+      const { tables } = await topicFreshness(
+        { components: pipeline.components, kafka: pipeline.kafka },
+        {
+          topic: 'orders',
+          partition: 0,
+          offset: 1n,
+        },
+      );
       expect(tables).toMatchObject([
         { table: 'orders', state: 'visible', commit: { rows: 2 } },
         { table: 'lake', state: 'visible', commit: { rows: 2 } },
