@@ -5,7 +5,7 @@ import { judge, readTable, type Verdict } from './checks.ts';
 import { freshnessFindings, timeFindings } from './checks-freshness.ts';
 import { LogWatch } from './checks-log.ts';
 import { eventually, ProductProcess, runProduct } from './process.ts';
-import { untilThrough } from './process-drain.ts';
+import { untilThrough, untilTimed } from './process-drain.ts';
 import { type IcebergKind, type PipelineCase, Produced, pipelineCase, type Workload } from './process-workload.ts';
 
 const partSize = 60;
@@ -69,6 +69,9 @@ export async function killAndRecover(options: KillOptions): Promise<KillResult> 
     const { until } = options;
     if (until !== undefined) await eventually(`the work that ${point} interrupted is done`, () => until(pipeline.tableDir, pipeline));
     // What maintenance committed meanwhile is to be published, too.
+    await untilThrough(second, pipeline, produced);
+    await untilTimed(second);
+    await workload.produce(pipeline, produced, partSize);
     await untilThrough(second, pipeline, produced);
     const dishonest = [...(await claims(second, pipeline, diedAt)), ...(await freshnessFindings(second, pipeline, produced))];
     const exit = await second.terminate();

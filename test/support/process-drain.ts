@@ -31,3 +31,11 @@ export async function untilThrough(
   }
   if (running.exit !== undefined) throw new Error(`ended with ${JSON.stringify(running.exit)}:\n${running.log}`);
 }
+
+/** Waits until the process knows through which time its table is whole: its next commit says so. */
+export async function untilTimed(running: ProductProcess, table = 'events'): Promise<void> {
+  await eventually(`${table} is whole through a time`, async () => {
+    if (running.exit !== undefined) return true;
+    return (await running.metrics()).sum('tidewater_ingest_valid_through_timestamp_seconds', { table }) > 0;
+  });
+}
