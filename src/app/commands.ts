@@ -2,6 +2,7 @@ import type { TopicFreshness } from '../admin/freshness.ts';
 import { isJsonObject, parseJson } from '../base/bigint-json.ts';
 import { describeError } from '../base/errors.ts';
 import { changeLines } from '../cdf/change-rows.ts';
+import { otherFileRows } from '../iceberg/pipeline/other-file-rows.ts';
 import { openObjectStore } from '../storage/open-object-store.ts';
 import { nextVersion, toVersion } from '../table/version.ts';
 import type { AppCommands, ChangeRow, CommandContext, FreshnessOptions, TailOptions } from './app-commands.ts';
@@ -98,7 +99,8 @@ async function tailChanges(
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   while (!signal.aborted) {
     const until = nextVersion((await table.refresh(signal)).version);
-    const source = { table, openStore: openObjectStore, openEngine: components.openEngine, fromVersion: from, untilVersion: until };
+    const reading = { openStore: openObjectStore, openEngine: components.openEngine, readOther: otherFileRows };
+    const source = { table, ...reading, fromVersion: from, untilVersion: until };
     for await (const line of changeLines(source, signal)) {
       if (left <= 0) return;
       left -= 1;

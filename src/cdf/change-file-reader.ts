@@ -1,4 +1,5 @@
 import { throwIfAborted } from '../base/abort.ts';
+import { present } from '../base/assert.ts';
 import { isServiceError } from '../base/errors.ts';
 import type { OpenEngine } from '../engine/engine.ts';
 import { describeFields } from '../schema/describe-type.ts';
@@ -9,6 +10,7 @@ import type { ChangeFileRequest, OpenChangeFile } from './change-file.ts';
 import { heldChangeFile } from './held-change-file.ts';
 import { RowMatcher } from './row-matcher.ts';
 import { scannedChangeFile } from './scanned-change-file.ts';
+import { type ReadOtherFile, streamedChangeFile } from './streamed-change-file.ts';
 
 /** Larger files are read by the engine, which holds a piece of them at a time. */
 const defaultMaxHeldBytes: number = 16 * 1024 * 1024;
@@ -18,6 +20,8 @@ const maxOpenFiles = 4;
 export interface ChangeFileReaderParts {
   readonly openStore: OpenStoreWith;
   readonly openEngine: OpenEngine;
+  /** Absent: there are no files that need it. */
+  readonly readOther?: ReadOtherFile | undefined;
   /** Stored bytes of a file up to which it is held in memory as a whole. Default: 16 MiB. */
   readonly maxHeldBytes?: number | undefined;
 }
@@ -73,10 +77,16 @@ export class ChangeFileReader {
   async #read(request: ChangeFileRequest, signal: AbortSignal | undefined): Promise<OpenChangeFile> {
     const { file, location } = request;
     const store = this.#storeOf(file.location ?? location, file.storage);
-    const isHeld = file.columns === undefined && file.sizeBytes <= (this.#parts.maxHeldBytes ?? defaultMaxHeldBytes);
+    const isHeld = file.layout === undefined && file.sizeBytes <= (this.#parts.maxHeldBytes ?? defaultMaxHeldBytes);
+    const { other } = file;
+    const tools = { store, matcher: this.#matcher };
     try {
-      if (isHeld) return await heldChangeFile(request, { store, matcher: this.#matcher }, signal);
-      return await scannedChangeFile(request, { engine: await this.#parts.openEngine(), store, matcher: this.#matcher }, signal);
+      if (other !== undefined) {
+        const readOther = present(this.#parts.readOther, 'files of other formats have a reader');
+        return await streamedChangeFile(request, { ...tools, other, readOther }, signal);
+      }
+      if (isHeld) return await heldChangeFile(request, tools, signal);
+      return await scannedChangeFile(request, { ...tools, engine: await this.#parts.openEngine() }, signal);
     } catch (cause) {
       if (!isServiceError(cause, 'not-found')) throw cause;
       throw changesGone(location, request.changes.version, `file "${file.path}" is gone`, { cause });
@@ -94,7 +104,8 @@ export class ChangeFileReader {
 function identityOf(request: ChangeFileRequest): string {
   const { location, changes, file, keyColumns, published = changes.schema, filter } = request;
   // Versions may show different rows of one file, or find its columns elsewhere.
-  const isOfVersion = file.deletedRows !== undefined || file.onlyRows !== undefined || file.columns !== undefined;
+  const isOfVersion =
+    file.deletedRows !== undefined || file.onlyRows !== undefined || file.layout !== undefined || file.other !== undefined;
   const version = isOfVersion ? changes.version : 'all';
   return [
     file.location ?? location,

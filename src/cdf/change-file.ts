@@ -46,11 +46,26 @@ export function pieceFrom(piece: ChangePiece, skipped: number): ChangePiece {
   return { ...piece, order: piece.order.subarray(skipped), pairStarts: piece.pairStarts.subarray(skipped) };
 }
 
+/** The column of recorded files that tells what happened to a row. */
+export const changeTypeName = '_change_type';
+
 /** What is read from a file: not the columns the log gives the value of; last, in recorded files, the change type. */
 export function schemaInFile({ changes, file }: ChangeFileRequest): StructType {
   const fields = changes.schema.fields.filter((field) => !Object.hasOwn(file.partitionValues, field.name));
   if (file.kind !== 'recorded') return { kind: 'struct', fields };
-  return { kind: 'struct', fields: [...fields, { name: '_change_type', type: { kind: 'string' }, nullable: true }] };
+  return { kind: 'struct', fields: [...fields, { name: changeTypeName, type: { kind: 'string' }, nullable: true }] };
+}
+
+/**
+ * Of a file of inserts or deletes that has so many rows, those that are no changes among them.
+ *
+ * @throws as `checkCount`.
+ */
+export function plainCounts(request: ChangeFileRequest, stored: number): PhaseCounts {
+  const { kind, onlyRows, deletedRows } = request.file;
+  const count = onlyRows?.length ?? stored - (deletedRows?.length ?? 0);
+  checkCount(request, count);
+  return kind === 'insert' ? { removals: 0, additions: count } : { removals: count, additions: 0 };
 }
 
 /** @throws ServiceError `CDF_FILE_CORRUPT` (kind corrupt) when the file has not as many changes as the log says. */

@@ -13,14 +13,11 @@ interface PiecesOf {
   readonly matcher: RowMatcher;
 }
 
-/** The pieces of a file of inserts or deletes. Batches have the position of each row as their last column. */
+/** The pieces of a file of inserts or deletes, whose batches are all its rows in their order. */
 export async function* plainPieces(of: PiecesOf, batches: AsyncIterable<ColumnBatch>): AsyncGenerator<ChangePiece> {
   const { file } = of.request;
   const selection = new RowSelection(file);
-  let position = 0;
   for await (const batch of batches) {
-    checkInOrder(batch, position);
-    position += batch.rowCount;
     const kept = selection.of(batch);
     if (kept.rowCount === 0) continue;
     const codes = new Uint8Array(kept.rowCount);
@@ -62,15 +59,6 @@ function readPart(
   readChangeCodes(changeType, { codes, start, path: file.path });
   for (let row = 0; row < part.rowCount; row++) {
     if (bitAt(paired.bits, row) && codes[start + row] === preimageCode) pairStarts[start + row] = 1;
-  }
-}
-
-/** What is published must be in the order of the file, each time: the engine is taken at its word, and caught when it breaks it. */
-function checkInOrder(batch: ColumnBatch, first: number): void {
-  const positions = batch.columns.at(-1);
-  assert(positions?.layout === 'fixed' && positions.values instanceof BigInt64Array, 'positions are read as the last column');
-  for (let row = 0; row < batch.rowCount; row++) {
-    assert(Number(positions.values[row]) === first + row, 'the engine reads a file in its order');
   }
 }
 

@@ -1,19 +1,20 @@
 import { assert } from '../base/assert.ts';
 import { type Engine, scanColumns } from '../engine/engine.ts';
 import { quoteName } from '../expr/sql/engine-text.ts';
+import type { ColumnBatch } from '../schema/columns.ts';
 import type { Field, StructType } from '../schema/types.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { HeldRelation, Relation } from '../table/relation.ts';
 import {
   type ChangeFileRequest,
   type ChangePiece,
-  checkCount,
   type OpenChangeFile,
   type PhaseCounts,
+  plainCounts,
   schemaInFile,
 } from './change-file.ts';
 import { changeFileScan } from './change-file-scan.ts';
-import { PieceCursor } from './piece-cursor.ts';
+import { PiecedChangeFile } from './pieced-change-file.ts';
 import { plainPieces, recordedPieces } from './pieces.ts';
 import type { RowMatcher } from './row-matcher.ts';
 import { keyPositions } from './row-writers.ts';
@@ -41,73 +42,19 @@ export async function scannedChangeFile(
     const scan = await engine.scan(changeFileScan(request, store), { withPositions: true }, signal);
     held.push(scan);
     if (request.file.kind !== 'recorded') {
-      const counts = await plainCounts(request, engine, scan);
-      return new ScannedChangeFile({
-        counts,
-        close,
-        pieces: () => plainPieces({ request, matcher }, engine.read(inFileOrder(request, scan))),
-      });
+      const counts = plainCounts(request, await countOf(engine, `SELECT count(*) FROM (${scan.sql})`));
+      const batches = (): AsyncIterable<ColumnBatch> => inOrderOfFile(engine.read(inFileOrder(request, scan)));
+      return new PiecedChangeFile({ counts, close, pieces: () => plainPieces({ request, matcher }, batches()) });
     }
     const places = await engine.materialize(placesSql(request, scan), signal);
     held.push(places);
     const pieces = (phase: Phase): AsyncGenerator<ChangePiece> =>
       recordedPieces({ request, matcher }, engine.read(inOrderOfPlaces(request, { scan, places, phase })));
-    return new ScannedChangeFile({ counts: await placedCounts(engine, places), close, pieces });
+    return new PiecedChangeFile({ counts: await placedCounts(engine, places), close, pieces });
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-class ScannedChangeFile implements OpenChangeFile {
-  readonly counts: PhaseCounts;
-  readonly #pieces: (phase: Phase) => AsyncGenerator<ChangePiece>;
-  readonly #close: () => Promise<void>;
-  #reading: { readonly phase: Phase; readonly cursor: PieceCursor } | undefined;
-
-  constructor(parts: {
-    readonly counts: PhaseCounts;
-    readonly pieces: (phase: Phase) => AsyncGenerator<ChangePiece>;
-    readonly close: () => Promise<void>;
-  }) {
-    this.counts = parts.counts;
-    this.#pieces = parts.pieces;
-    this.#close = parts.close;
-  }
-
-  async pieceAt(phase: Phase, position: number): Promise<ChangePiece> {
-    let reading = this.#reading;
-    if (reading?.phase !== phase || reading.cursor.position > position) {
-      await this.#end();
-      reading = { phase, cursor: new PieceCursor(this.#pieces(phase)) };
-      this.#reading = reading;
-    }
-    try {
-      return await reading.cursor.at(position);
-    } catch (error) {
-      await this.#end();
-      throw error;
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#end();
-    await this.#close();
-  }
-
-  async #end(): Promise<void> {
-    const reading = this.#reading;
-    this.#reading = undefined;
-    await reading?.cursor.close();
-  }
-}
-
-async function plainCounts(request: ChangeFileRequest, engine: Engine, scan: Relation): Promise<PhaseCounts> {
-  const { file } = request;
-  const stored = await countOf(engine, `SELECT count(*) FROM (${scan.sql})`);
-  const count = file.onlyRows?.length ?? stored - (file.deletedRows?.length ?? 0);
-  checkCount(request, count);
-  return file.kind === 'insert' ? { removals: 0, additions: count } : { removals: count, additions: 0 };
 }
 
 async function placedCounts(engine: Engine, places: Relation): Promise<PhaseCounts> {
@@ -148,4 +95,17 @@ function withLast(schema: StructType, field: Field): StructType {
 
 function namesOf({ fields }: StructType): string {
   return fields.map(({ name }) => `s.${quoteName(name)}`).join(', ');
+}
+
+/** What is published must be in the order of the file, each time: the engine is taken at its word, and caught when it breaks it. */
+async function* inOrderOfFile(batches: AsyncIterable<ColumnBatch>): AsyncGenerator<ColumnBatch> {
+  let first = 0;
+  for await (const batch of batches) {
+    const positions = batch.columns.at(-1);
+    assert(positions?.layout === 'fixed' && positions.values instanceof BigInt64Array, 'positions are read as the last column');
+    for (let row = 0; row < batch.rowCount; row++)
+      assert(Number(positions.values[row]) === first + row, 'the engine reads a file in its order');
+    first += batch.rowCount;
+    yield batch;
+  }
 }

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { StorageSettings } from '../base/storage-settings.ts';
 import type { StructType } from '../schema/types.ts';
-import type { StoredColumn } from './scan.ts';
+import type { FileLayout } from './scan.ts';
 import type { PartitionValues } from './staged-file.ts';
 import type { Version } from './version.ts';
 
@@ -21,14 +21,25 @@ export interface ChangeFile {
   readonly sizeBytes: number;
   /** By the table's column name, as text of the log. */
   readonly partitionValues: PartitionValues;
-  /** Where the file holds the table's columns, when reading it takes more than their names. Files of one shape share the list. */
-  readonly columns?: readonly StoredColumn[] | undefined;
+  /** How the file holds the table's columns, when reading it takes more than their names. Files of one shape share it. */
+  readonly layout?: FileLayout | undefined;
+  /** How to read a file that neither its names nor a layout are enough for. */
+  readonly other?: OtherFile | undefined;
   /** Rows of the file that are changes, when the log says so. */
   readonly rowCount: number | undefined;
   /** Ascending positions of rows that are none: they were deleted before. */
   readonly deletedRows?: BigInt64Array | undefined;
   /** Ascending positions of the only rows that are changes. */
   readonly onlyRows?: BigInt64Array | undefined;
+}
+
+/** A file whose rows come from a reader of their own, which finds columns by the field ids of the schema. */
+export interface OtherFile {
+  readonly format: 'parquet' | 'avro' | 'orc';
+  /** The table's mapping of names to ids as it is stored, for files without ids. */
+  readonly nameMapping?: string | undefined;
+  /** By field id: values of columns that the file need not hold. */
+  readonly constants: ReadonlyMap<number, boolean | number | bigint | string | Uint8Array | undefined>;
 }
 
 /** All changes of one version, files in the order their rows are numbered (deletes before inserts, then by path). */

@@ -7,6 +7,7 @@ import { SystemClock } from '../../base/system-clock.ts';
 import { SystemRandom } from '../../base/system-random.ts';
 import { ParquetChangeEncoder } from '../../cdf/change-encoder.ts';
 import { loadParquet } from '../../codec/parquet/wasm.ts';
+import { otherFileRows } from '../../iceberg/pipeline/other-file-rows.ts';
 import { ParquetFileRewriter } from '../../maintenance/file-rewriter.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { openObjectStore } from '../../storage/open-object-store.ts';
@@ -45,7 +46,7 @@ const stager = new InThreadBatchStager({
   onStep: new ProgressTeller(progress).at,
 });
 const divider = new BatchDivider({ maxNestingDepth, maxUnpackedBytes, onStep: new ProgressTeller(progress).at });
-const encoder = new ParquetChangeEncoder({ openStore, openEngine: () => engine.open() });
+const encoder = new ParquetChangeEncoder({ openStore, openEngine: () => engine.open(), readOther: otherFileRows });
 const rewriter = new ParquetFileRewriter({ openStore });
 
 async function perform(kind: TaskKind, task: unknown): Promise<unknown> {

@@ -18,7 +18,7 @@ export function storedFiles(snapshot: DeltaSnapshot, files: readonly ChangeFile[
   return files.map((file) => ({
     ...file,
     partitionValues: mapping === 'none' ? file.partitionValues : renamed(file.partitionValues, partitionNames),
-    columns: file.kind === 'recorded' ? recorded : columns,
+    layout: { storedColumns: file.kind === 'recorded' ? recorded : columns, partitionColumns: [] },
   }));
 }
 

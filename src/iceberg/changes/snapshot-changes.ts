@@ -99,15 +99,20 @@ async function filesOf(
     kind: keyof SnapshotFiles['deletes'],
   ): readonly ManifestEntry[] => entries.flatMap(([manifest, entry]) => (kindOf(manifest, entry) === kind ? [entry] : []));
 
-  const deletes = await read(manifests.filter(({ content }) => content === 'deletes'));
-  const [deletesAdded, deletesRemoved] = [pick(deletes, 'added'), pick(deletes, 'removed')];
-  const needsKept = deletesAdded.length + deletesRemoved.length > 0;
-  const data = await read(manifests.filter((manifest) => manifest.content === 'data' && (needsKept || isOwn(manifest))));
+  const manifestsIn = (content: ManifestFile['content'], own: boolean): readonly ManifestFile[] =>
+    manifests.filter((manifest) => manifest.content === content && isOwn(manifest) === own);
+  const ownData = await read(manifestsIn('data', true));
+  const ownDeletes = await read(manifestsIn('deletes', true));
+  const [removed, deletesAdded, deletesRemoved] = [pick(ownData, 'removed'), pick(ownDeletes, 'added'), pick(ownDeletes, 'removed')];
+  // What a snapshot adds is younger than all earlier deletes.
+  const concernsKept = deletesAdded.length + deletesRemoved.length > 0;
+  const otherData = concernsKept ? await read(manifestsIn('data', false)) : [];
+  const otherDeletes = concernsKept || removed.length > 0 ? await read(manifestsIn('deletes', false)) : [];
   return {
-    added: pick(data, 'added'),
-    removed: pick(data, 'removed'),
-    kept: needsKept ? pick(data, 'kept') : [],
-    deletes: { added: deletesAdded, removed: deletesRemoved, kept: pick(deletes, 'kept') },
+    added: pick(ownData, 'added'),
+    removed,
+    kept: concernsKept ? pick([...ownData, ...otherData], 'kept') : [],
+    deletes: { added: deletesAdded, removed: deletesRemoved, kept: pick([...ownDeletes, ...otherDeletes], 'kept') },
   };
 }
 
@@ -174,7 +179,8 @@ function withDeletes(entry: ManifestEntry, attached: AttachedDeletes): LiveFile 
   return { entry, deletes: [], attached };
 }
 
-function inOrder(left: ChangedFile, right: ChangedFile): number {
+/** Deletes before inserts, then by path: the order of a version's rows. */
+export function inOrder(left: ChangedFile, right: ChangedFile): number {
   if (left.change !== right.change) return left.change === 'DELETE' ? -1 : 1;
   return Buffer.compare(Buffer.from(left.entry.file.path), Buffer.from(right.entry.file.path));
 }

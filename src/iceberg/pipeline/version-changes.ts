@@ -3,20 +3,23 @@ import type { ChangeFile, HeldChanges, VersionLink } from '../../table/changes.t
 import { changesGone } from '../../table/changes-gone.ts';
 import type { Version } from '../../table/version.ts';
 import { ancestorsOf, snapshotById } from '../ancestry.ts';
+import { isRewrite } from '../changes/changelog-range.ts';
+import { type ChangedFile, inOrder, snapshotChanges } from '../changes/snapshot-changes.ts';
+import { deletedRowsOf } from '../deletes/deleted-rows.ts';
 import type { IcebergSnapshot } from '../metadata/table-metadata.ts';
-import { appendedFiles } from '../scan/appended-files.ts';
+import { tableNames } from '../scan/file-scan.ts';
 import { liveFiles } from '../scan/live-files.ts';
 import { snapshotIdOfVersion } from '../snapshot-at.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
 import { snapshotStateOf, versionOf } from '../snapshot-state-of.ts';
-import type { ChangeSource, FeedFiles } from './change-source.ts';
+import type { ChangeSource } from './change-source.ts';
 import { feedFilesOf } from './feed-files.ts';
 import { recordedChanges } from './recorded-changes.ts';
 
 /**
  * The row changes of one version, which is the sequence number of a snapshot in the branch's ancestry. Rewrites change no rows; a number that
- * is nobody's there (another branch's, or taken back) has no changes. Rows that an append brought in Parquet files of the table's own shape
- * are read from these files; everything else is computed by the engine into a file for the reader.
+ * is nobody's there (another branch's, or taken back) has no changes. Rows of a version that only adds rows, or only takes some away, are read from
+ * the table's own files; what does both is computed by the engine into a file for the reader.
  *
  * @throws ServiceError `CDF_GAP` (not-found) when the snapshot was expired, `CDF_UNSUPPORTED` (unsupported), `TABLE_VERSION_NOT_FOUND`
  * (not-found) beyond the newest version.
@@ -32,15 +35,13 @@ export async function changesOfVersion(source: ChangeSource, version: Version, s
   const state = snapshotStateOf(newest.loaded, { snapshotId: snapshot.snapshotId });
   const changes = { ...base(state, version), link: linkOf(snapshot) };
   return gapWhenGone(source, version, async () => {
-    const { operation } = snapshot.summary;
-    if (operation === 'replace') return { ...changes, files: [] };
-    if (operation !== 'append') return { ...changes, ...(await recordedChanges(source, state, snapshot, signal)) };
-    const { parentSnapshotId } = snapshot;
-    const added =
-      parentSnapshotId === undefined
-        ? await liveFiles(source.context, state, undefined, signal)
-        : await appendedFiles(source.context, state, { after: parentSnapshotId }, signal);
-    return { ...changes, ...(await feedFilesOf(source, state, added.data, signal)) };
+    if (isRewrite(snapshot)) return { ...changes, files: [] };
+    const changed = await snapshotChanges(source.context, state, snapshot, signal);
+    const [first] = changed;
+    // Rows that a snapshot only moved, and both halves of an update, come as changes of both kinds.
+    const isMixed = changed.some(({ change }) => change !== first?.change);
+    if (isMixed) return { ...changes, ...(await recordedChanges(source, state, snapshot, signal)) };
+    return { ...changes, files: await feedFilesOf(source, state, changed, signal) };
   });
 }
 
@@ -57,10 +58,17 @@ export async function rowsAtVersion(source: ChangeSource, version: Version, sign
   if (snapshot === undefined) throw changesGone(source.context.name, version, 'no snapshot of the branch has it any more');
   const state = snapshotStateOf(newest.loaded, { snapshotId: snapshot.snapshotId });
   return gapWhenGone(source, version, async () => {
-    const live = await liveFiles(source.context, state, undefined, signal);
-    const found: FeedFiles = await feedFilesOf(source, state, live.data, signal);
-    return { ...base(state, version), link: linkOf(snapshot), ...found };
+    const files = await liveRows(source, state, signal);
+    return { ...base(state, version), link: linkOf(snapshot), files: await feedFilesOf(source, state, files, signal) };
   });
+}
+
+async function liveRows({ context }: ChangeSource, state: SnapshotState, signal: AbortSignal | undefined): Promise<readonly ChangedFile[]> {
+  const { metadata, icebergSchema: schema } = state;
+  const { data: files } = await liveFiles(context, state, undefined, signal);
+  const parts = { source: context, metadata, schema, nameToId: tableNames(metadata), engine: context.engine, files };
+  const deletedRows = deletedRowsOf(parts);
+  return files.map((file): ChangedFile => ({ entry: file.entry, change: 'INSERT', deletedRows: deletedRows(file) })).toSorted(inOrder);
 }
 
 function base(state: SnapshotState, version: Version): Omit<HeldChanges, 'files'> & { readonly files: readonly ChangeFile[] } {

@@ -52,7 +52,11 @@ export async function fileScanOf(
 
 /** For files without field ids, where the table has a name mapping. */
 export function tableNames({ properties }: TableMetadata): NameToId | undefined {
-  const text = properties[nameMappingProperty];
+  return nameToIdOf(properties[nameMappingProperty]);
+}
+
+/** By the text of a name mapping. */
+export function nameToIdOf(text: string | undefined): NameToId | undefined {
   if (text === undefined) return undefined;
   // Parsed for the first file that needs it: a mapping that nobody can read hurts no file with ids.
   let mapping: ReturnType<typeof parseNameMapping> | undefined;

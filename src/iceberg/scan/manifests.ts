@@ -14,10 +14,15 @@ const entryBytes = 1_024;
 /** Manifests that are read at the same time. */
 export const manifestsAtOnce = 8;
 
-/** What reading a table's metadata files needs. */
-export interface MetadataSource {
+/** What reading some of a table's files needs. */
+export interface FileSource {
   /** Of the table, for messages. */
   readonly name: string;
+  readonly files: Pick<TableFiles, 'read' | 'readRange' | 'head'>;
+}
+
+/** What reading a table's metadata files needs. */
+export interface MetadataSource extends FileSource {
   readonly files: TableFiles;
 }
 
@@ -67,7 +72,7 @@ export async function entriesOf(
  *
  * @throws ServiceError `ICEBERG_FILE_MISSING` (not-found) saying what it was.
  */
-export async function readNamed(source: MetadataSource, noun: string, location: string, signal?: AbortSignal): Promise<Uint8Array> {
+export async function readNamed(source: FileSource, noun: string, location: string, signal?: AbortSignal): Promise<Uint8Array> {
   throwIfAborted(signal);
   try {
     return await source.files.read(location, signal);
@@ -77,7 +82,7 @@ export async function readNamed(source: MetadataSource, noun: string, location: 
 }
 
 /** What the storage threw, told in terms of the table when the file is gone. */
-export function missingFile(source: MetadataSource, noun: string, location: string, error: unknown): unknown {
+export function missingFile(source: FileSource, noun: string, location: string, error: unknown): unknown {
   if (!isServiceError(error, 'not-found')) return error;
   return serviceError.notFound('ICEBERG_FILE_MISSING', `table "${source.name}": ${noun} "${location}" is gone`, {
     hint: 'the snapshot was expired by another program, or the table was copied in part; read another snapshot or restore the file',

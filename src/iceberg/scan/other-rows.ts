@@ -8,13 +8,13 @@ import type { ContentFile, PartitionValue } from '../metadata/content-file.ts';
 import { rowLineageIds, rowLineageNames } from '../metadata/reserved-ids.ts';
 import { constantColumn, valueOfPartition, withDefaults } from './constant-columns.ts';
 import { FileLayouts } from './file-layouts.ts';
-import { type MetadataSource, missingFile, readNamed } from './manifests.ts';
+import { type FileSource, missingFile, readNamed } from './manifests.ts';
 import type { NameToId } from './name-to-id.ts';
 import { fileSchemaOf } from './parquet-footers.ts';
 
 /** How the rows of one file become rows of the table. */
 export interface OtherRowsRequest {
-  readonly file: ContentFile;
+  readonly file: Pick<ContentFile, 'path' | 'format' | 'fileSizeBytes' | 'specId'>;
   readonly schema: StructType;
   readonly nameToId: NameToId | undefined;
   /** Values of the identity partition fields by the id of their column, for files that lack the column. */
@@ -25,7 +25,7 @@ export interface OtherRowsRequest {
 
 /** The rows of a file that the engine does not read itself, in the order of the file, every column of the schema in it. */
 export async function* otherRows(
-  source: MetadataSource,
+  source: FileSource,
   request: OtherRowsRequest,
   signal?: AbortSignal,
 ): AsyncGenerator<ColumnBatch, void, undefined> {
@@ -51,7 +51,7 @@ interface Reading {
   readonly signal: AbortSignal | undefined;
 }
 
-function batchesOf(source: MetadataSource, request: OtherRowsRequest, reading: Reading): AsyncGenerator<ColumnBatch, void, undefined> {
+function batchesOf(source: FileSource, request: OtherRowsRequest, reading: Reading): AsyncGenerator<ColumnBatch, void, undefined> {
   switch (request.file.format) {
     case 'avro':
       return avroBatches(source, request, reading);
@@ -64,7 +64,7 @@ function batchesOf(source: MetadataSource, request: OtherRowsRequest, reading: R
 
 /** For instants of nanoseconds, which the engine would cut to microseconds. */
 async function* parquetBatches(
-  source: MetadataSource,
+  source: FileSource,
   request: OtherRowsRequest,
   reading: Reading,
 ): AsyncGenerator<ColumnBatch, void, undefined> {
@@ -87,11 +87,7 @@ async function* parquetBatches(
   }
 }
 
-async function* avroBatches(
-  source: MetadataSource,
-  request: OtherRowsRequest,
-  reading: Reading,
-): AsyncGenerator<ColumnBatch, void, undefined> {
+async function* avroBatches(source: FileSource, request: OtherRowsRequest, reading: Reading): AsyncGenerator<ColumnBatch, void, undefined> {
   const { path } = request.file;
   const bytes = await readNamed(source, 'data file', path, reading.signal);
   const rows = readAvroRows(bytes, { name: path, schema: reading.read, nameToId: request.nameToId });
@@ -99,11 +95,7 @@ async function* avroBatches(
   yield* rows.batches;
 }
 
-async function* orcBatches(
-  source: MetadataSource,
-  request: OtherRowsRequest,
-  reading: Reading,
-): AsyncGenerator<ColumnBatch, void, undefined> {
+async function* orcBatches(source: FileSource, request: OtherRowsRequest, reading: Reading): AsyncGenerator<ColumnBatch, void, undefined> {
   const { path } = request.file;
   const { signal, absent } = reading;
   const head = await source.files.head(path, signal);

@@ -3,8 +3,7 @@ import { isServiceError, type ServiceError, serviceError } from '../../base/erro
 import { LruCache } from '../../base/lru-cache.ts';
 import { type FileSchema, readFileSchema } from '../../codec/parquet/file-schema.ts';
 import { footerLength, footerTailBytes } from '../../codec/parquet/footer.ts';
-import type { TableFiles } from '../table-files.ts';
-import { type MetadataSource, missingFile } from './manifests.ts';
+import { type FileSource, missingFile } from './manifests.ts';
 
 /** Footers of most files are shorter: they are read at once. */
 const guessedTailBytes = 16 * 1024;
@@ -21,7 +20,7 @@ const maxRemembered = 100_000;
  * @throws ServiceError `ICEBERG_FILE_MISSING` (not-found), `PARQUET_CORRUPT` (corrupt) naming the file.
  */
 export async function fileSchemaOf(
-  source: MetadataSource,
+  source: FileSource,
   file: { readonly path: string; readonly fileSizeBytes: number },
   signal?: AbortSignal,
 ): Promise<FileSchema> {
@@ -41,7 +40,7 @@ export async function fileSchemaOf(
 }
 
 async function footerOf(
-  files: TableFiles,
+  files: FileSource['files'],
   file: { readonly path: string; readonly fileSizeBytes: number },
   signal: AbortSignal | undefined,
 ): Promise<Uint8Array> {
@@ -65,7 +64,7 @@ async function footerOf(
   return tail.subarray(tail.length - footerTailBytes - length, tail.length - footerTailBytes);
 }
 
-function parsed(source: MetadataSource, path: string, footer: Uint8Array): FileSchema {
+function parsed(source: FileSource, path: string, footer: Uint8Array): FileSchema {
   try {
     return readFileSchema(footer);
   } catch (error) {
@@ -83,9 +82,9 @@ interface FooterCache {
   readonly bySignature: LruCache<string, FileSchema>;
 }
 
-const caches = new WeakMap<TableFiles, FooterCache>();
+const caches = new WeakMap<FileSource['files'], FooterCache>();
 
-function cacheOf(files: TableFiles): FooterCache {
+function cacheOf(files: FileSource['files']): FooterCache {
   const present = caches.get(files);
   if (present !== undefined) return present;
   const cache: FooterCache = { byPath: new LruCache({ maxWeight: maxRemembered }), bySignature: new LruCache({ maxWeight: 1_000 }) };

@@ -66,7 +66,7 @@ export async function readableFiles(source: MetadataSource, request: ReadableFil
       const layout = layouts.of(await fileSchemaOf(source, file, signal), file.specId, fields);
       return { ...base, layout, partitionValues: partitionValuesOf(schema, layout.partitionColumns, fields, file.partition) };
     }
-    const partition = partitionById(fields, file.partition);
+    const partition = identityValues(fields, file.partition);
     const rows = (inner?: AbortSignal): ReturnType<typeof otherRows> =>
       otherRows(source, { file, schema, nameToId: request.nameToId, partition, withLineage: request.withLineage }, inner);
     return { ...base, layout: whole, rows, partitionValues: {} };
@@ -95,7 +95,8 @@ function lineageOf({ file, sequenceNumber }: ManifestEntry): Pick<ScanFile, 'bas
   return file.firstRowId === undefined ? {} : { baseRowId: file.firstRowId, defaultRowCommitVersion: sequenceNumber };
 }
 
-function partitionById(fields: readonly IdentityField[], values: readonly PartitionValue[]): ReadonlyMap<number, PartitionValue> {
+/** Values of a file's identity partition fields by the id of their column. */
+export function identityValues(fields: readonly IdentityField[], values: readonly PartitionValue[]): ReadonlyMap<number, PartitionValue> {
   return new Map(fields.map(({ sourceId, place }) => [sourceId, values[place]]));
 }
 

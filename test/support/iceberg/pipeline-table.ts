@@ -8,13 +8,13 @@ import { buildBatch, type InputRow } from '../../../src/codec/build-columns.ts';
 import { writeDataFiles } from '../../../src/commit/file-writer.ts';
 import type { IcebergTable } from '../../../src/iceberg/iceberg-table.ts';
 import { IcebergTables, type IcebergTablesParts } from '../../../src/iceberg/iceberg-tables.ts';
+import { otherFileRows } from '../../../src/iceberg/pipeline/other-file-rows.ts';
 import type { SnapshotState } from '../../../src/iceberg/snapshot-state.ts';
 import { openObjectStore } from '../../../src/storage/open-object-store.ts';
 import { type CommitOutcome, type ProgressAdvance, toCommitId } from '../../../src/table/commit.ts';
 import type { StagedFile, WriteSpec } from '../../../src/table/staged-file.ts';
 import type { TableDefinition } from '../../../src/table/table.ts';
 import { nextVersion, toVersion } from '../../../src/table/version.ts';
-import { noEngine } from '../no-engine.ts';
 import { openTestEngine, type TestEngine } from '../test-engine.ts';
 
 const clock = new SystemClock();
@@ -118,7 +118,8 @@ export class PipelineTable {
     const source = {
       table: this.table,
       openStore: openObjectStore,
-      openEngine: noEngine,
+      openEngine: () => Promise.resolve(this.made.engine),
+      readOther: otherFileRows,
       fromVersion: from,
       untilVersion: nextVersion(from),
     };

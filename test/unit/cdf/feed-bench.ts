@@ -1,5 +1,4 @@
 import { LocalTableEvents } from '../../../src/app/local-table-events.ts';
-import { inertFailpoint } from '../../../src/base/failpoint.ts';
 import { RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { SystemClock } from '../../../src/base/system-clock.ts';
@@ -8,6 +7,7 @@ import { Feed } from '../../../src/cdf/feed.ts';
 import type { FeedStatus } from '../../../src/cdf/feed-parts.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { OpenEngine } from '../../../src/engine/engine.ts';
+import { otherFileRows } from '../../../src/iceberg/pipeline/other-file-rows.ts';
 import { plainRecords } from '../../../src/protocol/change-event.ts';
 import { openObjectStore } from '../../../src/storage/open-object-store.ts';
 import type { Table } from '../../../src/table/table.ts';
@@ -46,8 +46,8 @@ export const feedSpec: FeedSpec = {
 };
 
 export interface FeedBench {
-  /** Runs a feed until `version` is published or it ends. */
-  readonly publish: (version: number, onGap?: FeedSpec['onGap'], more?: Partial<FeedSpec>) => Promise<FeedStatus>;
+  /** Runs a feed until `version` is published or it ends; `transactions`: until it has published so many. */
+  readonly publish: (version: number, onGap?: FeedSpec['onGap'], more?: Partial<FeedSpec>, transactions?: number) => Promise<FeedStatus>;
   readonly deleteTopic: (topic: string) => Promise<void>;
   /** The values of the feed's topic, without times. */
   readonly published: () => Promise<readonly string[]>;
@@ -65,21 +65,26 @@ export function feedBench(
   let clients = 0;
   return {
     deleteTopic: (topic) => broker.client('operator').admin.deleteTopic(topic),
-    publish: async (version, onGap = 'fail', more = {}) => {
+    publish: async (version, onGap = 'fail', more = {}, transactions = Number.POSITIVE_INFINITY) => {
       clients += 1;
+      const stop = new AbortController();
+      let left = transactions;
       const feed = new Feed({
         spec: { ...spec, onGap, ...more },
         table: await open(),
         client: broker.client(`feed-${clients}`),
-        encoder: new ParquetChangeEncoder({ openStore: openObjectStore, openEngine, maxHeldBytes }),
+        encoder: new ParquetChangeEncoder({ openStore: openObjectStore, openEngine, readOther: otherFileRows, maxHeldBytes }),
         events: new LocalTableEvents(clock),
         observer: silentFeedObserver,
         clock,
         random,
         ids: new RandomIdSource(random),
-        failpoint: inertFailpoint,
+        failpoint: (name) => {
+          if (name === 'after-transaction') left -= 1;
+          if (left === 0) stop.abort();
+          return Promise.resolve();
+        },
       });
-      const stop = new AbortController();
       const ended = feed.run(stop.signal);
       await Promise.race([feed.drain(toVersion(version)).catch(() => undefined), ended]);
       stop.abort();

@@ -105,17 +105,28 @@ describe('changes of versions of an Iceberg table', () => {
     expect(await made.lines(2)).toHaveLength(1);
   });
 
-  it('rewrites for the reader what lies in files of another shape', async () => {
+  it('reads what lies in files of another shape from these files', async () => {
     const made = await create();
     await made.append([{ id: 1n, city: 'Kiel' }]);
     await sql(made, 'ALTER TABLE t RENAME COLUMN city TO town', "INSERT INTO t VALUES (2, 'Bonn')");
     expect(await made.lines(2)).toEqual(['{"id":2,"town":"Bonn","_change_type":"insert","_commit_version":2}']);
     const rows = await made.table.rowsAt(toVersion(2));
-    expect(rows.files).toHaveLength(2);
-    expect(rows.release).toBeDefined();
-    expect(await readdir(join(made.made.directory, 'scratch'))).toHaveLength(1);
-    await rows.release?.();
-    expect(await readdir(join(made.made.directory, 'scratch'))).toEqual([]);
+    expect(rows.files.map(({ layout }) => layout !== undefined).toSorted()).toEqual([false, true]);
+    expect(rows.release).toBeUndefined();
+  });
+
+  it('reads a version that only takes rows away from the table’s own files', async () => {
+    const made = await create({ properties: { 'write.delete.mode': 'merge-on-read' } });
+    await made.append([1n, 2n, 3n, 4n].map((id) => ({ id, city: 'Kiel' })));
+    await sql(made, 'DELETE FROM t WHERE id = 1', 'DELETE FROM t WHERE id IN (2, 4)', 'DELETE FROM t');
+    const kinds = async (version: number): Promise<unknown> => {
+      const { files, release } = await made.table.changesOf(toVersion(version));
+      expect(release).toBeUndefined();
+      return files.map(({ kind, rowCount, onlyRows, deletedRows }) => [kind, rowCount, onlyRows, deletedRows]);
+    };
+    expect(await kinds(3)).toEqual([['delete', 2, BigInt64Array.of(1n, 3n), undefined]]);
+    expect(await kinds(4)).toEqual([['delete', 1, undefined, BigInt64Array.of(0n, 1n, 3n)]]);
+    expect(await made.lines(4)).toEqual(['{"id":3,"city":"Kiel","_change_type":"delete","_commit_version":4}']);
   });
 
   it('refuses tables whose snapshots have no numbers', async () => {
