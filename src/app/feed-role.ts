@@ -26,7 +26,7 @@ const threads = 1;
 const idleMs = 120_000;
 
 /** States in which a feed publishes nothing until somebody acts; one that was fenced goes by what the group says. */
-const standstills: readonly FeedState[] = ['gap', 'lost', 'replaced', 'failed'];
+const standstills: readonly FeedState[] = ['gap', 'lost', 'replaced', 'changed', 'failed'];
 
 /** How soon the process notices that an operator did something to a feed. */
 const actsPollMs = 1_000;

@@ -1,9 +1,11 @@
 import { isServiceError, serviceError } from '../base/errors.ts';
 import { nearestName } from '../base/nearest-name.ts';
+import { refuseTaken } from '../cdf/feed-opening.ts';
 import { FeedOperator, type OperatedFeed } from '../cdf/feed-operator.ts';
 import { versionsBehind } from '../cdf/feed-position.ts';
 import { type FeedReset, planReset, type ResetTarget } from '../cdf/feed-reset.ts';
 import { type FeedSpec, feedIdOf, feedSpecsOf } from '../cdf/feed-spec.ts';
+import { findTopic } from '../cdf/feed-topics.ts';
 import type { FeedAct } from '../cdf/position-store.ts';
 import { changesStart } from '../cdf/run-preparer.ts';
 import type { FeedSettings } from '../cdf/settings.ts';
@@ -31,6 +33,8 @@ export interface FeedSummary {
   /** ISO 8601. */
   readonly pausedSince: string | undefined;
   readonly position: FeedPosition | undefined;
+  /** Partitions that keys are spread over; the topic may have been given more since. `undefined`: nothing was published, or by an older version of this product. */
+  readonly keyPartitions: number | undefined;
   /** Of a feed in state `snapshot`, or paused in one; without speed. */
   readonly snapshot: SnapshotProgress | undefined;
   /** Of the table; `undefined`: it is not there. */
@@ -106,8 +110,33 @@ export class PipelineFeeds {
     const { position } = await this.#stored(spec, signal);
     const table = await this.#parts.catalog.load(spec.table, signal);
     const reset = await planReset({ spec, table, target, from: position }, signal);
+    await this.#refuseTaken(spec, signal);
     if (!dryRun) await this.#operator.reset(spec, reset.to, signal);
     return { ...report(spec, 'reset', dryRun ? 'planned' : 'done'), reset };
+  }
+
+  /**
+   * Gives a feed of the settings the position of another name of it, that the settings do not have any more. `from`: its id.
+   *
+   * @throws ServiceError `FEED_LISTED` (invalid) when the settings have the old name, `FEED_RENAME_INVALID` (invalid) when the new one has a position.
+   */
+  async rename(from: string, to: string, { dryRun = false, signal }: FeedActOptions = {}): Promise<FeedActReport> {
+    const old = await this.#unlistedFeed(from, 'and publishes under that name', signal);
+    const spec = this.#specOf(to);
+    const all = await this.#operator.stored(spec.positionsTopic, signal);
+    const stored = all.get(feedIdOf(old));
+    const problem =
+      old.table === spec.table
+        ? all.has(feedIdOf(spec))
+          ? `feed "${feedIdOf(spec)}" has a position of its own`
+          : undefined
+        : `"${feedIdOf(old)}" and "${feedIdOf(spec)}" are of several tables`;
+    if (problem !== undefined || stored === undefined)
+      throw serviceError.invalid('FEED_RENAME_INVALID', problem ?? `feed "${feedIdOf(old)}" has no position`, {
+        hint: 'a feed is renamed before its new name publishes; "tidewater feeds drop" forgets a position that nobody needs',
+      });
+    if (!dryRun) await this.#operator.rename(old, spec, stored, signal);
+    return report(old, 'rename', dryRun ? 'planned' : 'done');
   }
 
   /**
@@ -149,6 +178,13 @@ export class PipelineFeeds {
 
   /** Forgets the position of a feed that the settings do not have any more. `feed`: its id. */
   async drop(feed: string, { dryRun = false, signal }: FeedActOptions = {}): Promise<FeedActReport> {
+    const operated = await this.#unlistedFeed(feed, 'and would be lost without its position', signal);
+    if (!dryRun) await this.#operator.drop(operated, signal);
+    return report(operated, 'drop', dryRun ? 'planned' : 'done');
+  }
+
+  /** One that has a position and is not in the settings. */
+  async #unlistedFeed(feed: string, otherwise: string, signal: AbortSignal | undefined): Promise<OperatedFeed> {
     const { pipeline, positionsTopic } = this.#parts.config;
     const found = (await this.list(signal)).filter(({ id, name, table }) => [id, name, `${table}/${name}`].includes(feed));
     const [summary] = found;
@@ -158,14 +194,18 @@ export class PipelineFeeds {
         found.map(({ id }) => id),
       );
     if (summary.topic !== undefined) {
-      throw serviceError.invalid('FEED_LISTED', `feed "${summary.id}" is in the settings, and would be lost without its position`, {
+      throw serviceError.invalid('FEED_LISTED', `feed "${summary.id}" is in the settings, ${otherwise}`, {
         hint: 'take it out of the settings of all processes first; to begin anew, reset it',
       });
     }
     const { table, name } = summary;
-    const operated: OperatedFeed = { pipeline, table, name, positionsTopic, replicationFactor: undefined };
-    if (!dryRun) await this.#operator.drop(operated, signal);
-    return report(operated, 'drop', dryRun ? 'planned' : 'done');
+    return { pipeline, table, name, positionsTopic, replicationFactor: undefined };
+  }
+
+  async #refuseTaken(spec: FeedSpec, signal: AbortSignal | undefined): Promise<void> {
+    const topicId = (await findTopic(this.#parts.kafka.admin, spec.topic))?.topicId;
+    const all = new Map(await this.#operator.stored(spec.positionsTopic, signal));
+    if (all.get(feedIdOf(spec))?.stored === undefined) refuseTaken(spec, { all, topicId });
   }
 
   async #turn(feed: string, act: 'pause' | 'resume', { dryRun = false, signal }: FeedActOptions): Promise<FeedActReport> {
@@ -214,8 +254,8 @@ export class PipelineFeeds {
     signal: AbortSignal | undefined,
   ): Promise<FeedSummary> {
     const id = feedIdOf(spec);
-    const position = stored.get(id)?.stored?.position;
-    const pausedSince = stored.get(id)?.pausedSince;
+    const { stored: own, pausedSince } = stored.get(id) ?? {};
+    const position = own?.position;
     const latestVersion = (await this.#newest(spec.table, signal))?.version;
     const going = position === undefined ? 'new' : position.snapshot && !position.complete ? 'snapshot' : 'changes';
     return {
@@ -226,6 +266,7 @@ export class PipelineFeeds {
       state: pausedSince === undefined ? going : 'paused',
       pausedSince,
       position,
+      keyPartitions: spec.keyColumns.length === 0 ? undefined : own?.partitions,
       snapshot: await this.#progress(spec.table, position, signal),
       latestVersion,
       lagVersions: position === undefined || latestVersion === undefined ? undefined : versionsBehind(position, latestVersion),
@@ -271,6 +312,7 @@ function unlisted(id: string, position: FeedPosition | undefined, pausedSince: s
     state: 'unlisted',
     pausedSince,
     position,
+    keyPartitions: undefined,
     snapshot: undefined,
     latestVersion: undefined,
     lagVersions: undefined,

@@ -63,13 +63,18 @@ function feedStatus(feed: RunningFeedStatus): FeedStatus {
     table: feed.table,
     topic: feed.topic,
     state: feed.state,
-    detail: feed.error === undefined ? undefined : describeFailure(feed.error),
+    detail: feed.error === undefined ? partitionsNote(feed.partitions) : describeFailure(feed.error),
     ...(feed.pausedSince === undefined ? {} : { pausedSince: feed.pausedSince }),
     ...(feed.snapshot === undefined ? {} : { snapshot: feed.snapshot }),
     publishedVersion: feed.position?.version,
     ordinal: feed.position?.ordinal,
     lagVersions: feed.lagVersions,
   };
+}
+
+function partitionsNote(partitions: RunningFeedStatus['partitions']): string | undefined {
+  if (partitions === undefined || partitions.partitions === partitions.ofTopic) return undefined;
+  return `keys stay in ${partitions.partitions} of the topic's ${partitions.ofTopic} partitions`;
 }
 
 function standbyStatus({ name, table, topic, activeIn }: FeedStandby): FeedStatus {

@@ -8,7 +8,7 @@ import type { ChangeFileRequest, ChangePiece, PhaseCounts } from './change-file.
 import { ChangeFileReader, type ChangeFileReaderParts } from './change-file-reader.ts';
 import { changeTypes, deleteCode, insertCode, type Operation, postimageCode, preimageCode } from './change-order.ts';
 import { cloudEventContentType, cloudEventHeaders } from './cloud-event.ts';
-import { type Framing, framingOf, valueEncoding } from './encoding/encodings.ts';
+import { type Framing, framingOf, keysOf, valueEncoding } from './encoding/encodings.ts';
 import { RecordBuffer } from './encoding/record-buffer.ts';
 import { type ChangeEvent, type EventWriter, EventWriters } from './envelope.ts';
 import { EventHeaders } from './event-headers.ts';
@@ -177,6 +177,7 @@ class EncodingRun {
       complete,
       rowsByOperation: this.#task.spec.envelope === 'flat' ? byType : { ...this.#events },
       sizeBytes,
+      keys: keysOf(this.#task),
     };
   }
 

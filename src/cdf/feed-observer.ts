@@ -29,6 +29,8 @@ export interface FeedObserver {
   recovered(position: FeedPosition): void;
   /** The feed's topic was replaced and the policy is applied. */
   replaced(replacement: { readonly policy: TopicReplacedPolicy; readonly error: ServiceError }): void;
+  /** The topic has more partitions than the feed's keys are spread over. */
+  partitionsAdded(partitions: { readonly partitions: number; readonly ofTopic: number }): void;
   /** A transaction of a snapshot is through; `undefined`: the snapshot is. */
   snapshot(progress: SnapshotProgress | undefined): void;
   /** A step failed and is tried again. */

@@ -4,11 +4,12 @@ import type { KafkaClient } from '../kafka/client.ts';
 import { kafkaDestinationReplaced } from '../kafka/errors.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import type { Version } from '../table/version.ts';
-import type { StoredPosition } from './feed-position.ts';
+import type { StoredFeed, StoredPosition } from './feed-position.ts';
 import { type FeedSpec, feedIdOf, rowOrderOf } from './feed-spec.ts';
-import { ensureFeedTopic, ensurePositionsTopic, type FeedTopic, findTopic } from './feed-topics.ts';
+import { ensureFeedTopic, ensurePositionsTopic, type FeedPartitions, type FeedTopic, findTopic } from './feed-topics.ts';
 import { covers, findPublished, positionLost } from './published-position.ts';
 import type { FeedPublisher } from './publisher.ts';
+import { refuseOtherForm } from './record-form.ts';
 import { refuseReplaced } from './run-preparer.ts';
 import type { TableTailer } from './table-tailer.ts';
 
@@ -28,6 +29,7 @@ export type Standing =
 export type OpenStanding = Exclude<Standing, { readonly kind: 'paused' }>;
 
 const standstillCodes: readonly string[] = ['FEED_POSITION_LOST', 'FEED_TOPIC_REPLACED'];
+const unlikeCodes: readonly string[] = ['FEED_ORDER_CHANGED', 'FEED_KEYS_CHANGED', 'FEED_VALUES_CHANGED', 'FEED_TOPIC_TAKEN'];
 const topicChangeCodes: readonly string[] = ['KAFKA_DESTINATION_REPLACED', 'KAFKA_DESTINATION_NOT_FOUND', 'KAFKA_TOPIC_NOT_FOUND'];
 
 /** True for an error that only a policy of the feed can answer. */
@@ -49,11 +51,18 @@ interface FeedOpeningParts {
   readonly onLatest: (latest: Version) => void;
 }
 
+/** True for an error that tells that what follows would not be as what is published is. */
+export function isUnlikePublished(error: unknown): boolean {
+  return isServiceError(error) && unlikeCodes.includes(error.code);
+}
+
 /** Finds out where a feed stands: in the positions topic, and whether that still speaks of the topics there are. */
 export class FeedOpening {
   readonly #options: FeedOpeningParts;
   #positionsTopicId: string | undefined;
   #topicId: string | undefined;
+  #storedPartitions: number | undefined;
+  #partitions: FeedPartitions | undefined;
 
   constructor(options: FeedOpeningParts) {
     this.#options = options;
@@ -62,23 +71,27 @@ export class FeedOpening {
   /**
    * Fences earlier instances and reads the position.
    *
-   * @throws ServiceError `FEED_POSITIONS_NOT_COMPACTED`, `FEED_TABLE_REPLACED`, `FEED_POSITION_AHEAD`, `FEED_ORDER_CHANGED`; as
+   * @throws ServiceError `FEED_POSITIONS_NOT_COMPACTED`, `FEED_TABLE_REPLACED`, `FEED_POSITION_AHEAD`, those of `isUnlikePublished`; as
    *   `FeedPublisher.open` and `isTopicChange`.
    */
   async open(signal: AbortSignal): Promise<Standing> {
-    const { admin } = this.#options.client;
-    this.#positionsTopicId = await ensurePositionsTopic(admin, this.#options.spec);
-    const { stored, pausedSince } = await this.#options.publisher.open(this.#positionsTopicId, signal);
-    const topic = await findTopic(admin, this.#options.spec.topic);
-    const latest = await this.#options.tailer.latest(signal);
+    const { spec, publisher, tailer, client } = this.#options;
+    this.#positionsTopicId = await ensurePositionsTopic(client.admin, spec);
+    const all = await publisher.open(this.#positionsTopicId, signal);
+    const { stored, pausedSince } = all.get(feedIdOf(spec)) ?? {};
+    const topic = await findTopic(client.admin, spec.topic);
+    const latest = await tailer.latest(signal);
     this.#options.onLatest(latest.version);
     if (pausedSince !== undefined) return { kind: 'paused', position: stored?.position, since: pausedSince };
+    refuseTaken(spec, { all, topicId: topic?.topicId });
     const standing = await this.#standingOf(stored, topic, signal);
+    this.#storedPartitions = standing.kind === 'known' ? stored?.partitions : undefined;
     if (standing.kind !== 'new') {
       const position = standing.kind === 'lost' ? standing.found : standing.position;
       const leftBehind = this.#leavesBehind(standing.kind);
-      if (position !== undefined) refuseReplaced(position, latest.tableId, this.#options.spec.table);
-      if (position !== undefined && !leftBehind) refuseUnfit(position, latest.version, this.#options.spec);
+      if (position !== undefined) refuseReplaced(position, latest.tableId, spec.table);
+      if (position !== undefined && !leftBehind) refuseUnfit(position, latest.version, spec);
+      if (standing.kind === 'known' && stored?.form !== undefined) refuseOtherForm(spec, stored.form);
     }
     return standing;
   }
@@ -89,19 +102,29 @@ export class FeedOpening {
     return (kind === 'lost' && onLostPosition !== 'recover') || (kind === 'replaced' && onTopicReplaced !== 'continue');
   }
 
-  /** Creates the feed's topic if it is missing and makes it the one that is written to. */
-  async aim(): Promise<FeedTopic> {
-    const topic = await ensureFeedTopic(this.#options.client.admin, this.#options.spec);
-    this.#topicId = topic.topicId;
-    this.#options.publisher.aimAt(topic.topicId);
-    return topic;
+  /** Of the topic that is written to, as of the newest look; `undefined`: it was not aimed at. */
+  get partitions(): FeedPartitions | undefined {
+    return this.#partitions;
+  }
+
+  /** Creates the feed's topic if it is missing and makes it the one that is written to: keys over the partitions that they were spread over before. */
+  async aim(): Promise<FeedPartitions> {
+    const { client, spec, publisher } = this.#options;
+    const { topicId, partitions: ofTopic } = await ensureFeedTopic(client.admin, spec);
+    this.#topicId = topicId;
+    const partitions = spec.keyColumns.length === 0 ? ofTopic : Math.min(this.#storedPartitions ?? ofTopic, ofTopic);
+    publisher.aimAt({ topicId, partitions });
+    this.#partitions = { partitions, ofTopic };
+    return this.#partitions;
   }
 
   /** @throws ServiceError `KAFKA_DESTINATION_REPLACED`, `FEED_POSITIONS_NOT_COMPACTED`. */
   async confirm(): Promise<void> {
     const { admin } = this.#options.client;
     const { topic, positionsTopic } = this.#options.spec;
-    refuseOther(topic, this.#topicId, (await findTopic(admin, topic))?.topicId);
+    const found = await findTopic(admin, topic);
+    refuseOther(topic, this.#topicId, found?.topicId);
+    if (found !== undefined && this.#partitions !== undefined) this.#partitions = { ...this.#partitions, ofTopic: found.partitions };
     const positions = await findTopic(admin, positionsTopic);
     refuseOther(positionsTopic, this.#positionsTopicId, positions?.topicId);
     await ensurePositionsTopic(admin, this.#options.spec);
@@ -118,7 +141,12 @@ export class FeedOpening {
     if (topic !== undefined && (topicId === undefined || topic.topicId === undefined || topicId === topic.topicId)) {
       return { kind: 'known', position };
     }
-    return { kind: 'replaced', position, error: topicReplaced(this.#options.spec, { position, was: topicId, is: topic?.topicId }) };
+    // The keys of the topic that is gone bind nobody.
+    return {
+      kind: 'replaced',
+      position: { ...position, keys: undefined },
+      error: topicReplaced(this.#options.spec, { position, was: topicId, is: topic?.topicId }),
+    };
   }
 
   /** What was published decides whether a missing position, or one that came from another positions topic, is a loss. */
@@ -134,6 +162,31 @@ export class FeedOpening {
 
 function refuseOther(topic: string, meant: string | undefined, found: string | undefined): void {
   if (meant !== undefined && found !== meant) throw kafkaDestinationReplaced(topic, { meant, found });
+}
+
+/**
+ * Two names of one feed would publish every change twice: a topic is the feed's that has a position in it, or the position that is ahead.
+ *
+ * @throws ServiceError `FEED_TOPIC_TAKEN` (kind invalid).
+ */
+export function refuseTaken(
+  spec: Pick<FeedSpec, 'pipeline' | 'table' | 'name' | 'topic'>,
+  { all, topicId }: { readonly all: ReadonlyMap<string, StoredFeed>; readonly topicId: string | undefined },
+): void {
+  const id = feedIdOf(spec);
+  const own = all.get(id)?.stored;
+  for (const [other, { stored }] of all) {
+    const isNamesake = other !== id && other.startsWith(feedIdOf({ ...spec, name: '' }));
+    if (!isNamesake || topicId === undefined || stored?.topicId !== topicId) continue;
+    if (own !== undefined && (own.topicId ?? topicId) === topicId && covers(own.position, stored.position)) continue;
+    throw serviceError.invalid(
+      'FEED_TOPIC_TAKEN',
+      `feed "${id}": topic "${spec.topic}" has the records of feed "${other}", of the same table`,
+      {
+        hint: `where it is the new name of that feed: take the old name out of the settings of all processes, then "tidewater feeds rename ${other} ${spec.name}"; where it is another feed, give it a topic of its own`,
+      },
+    );
+  }
 }
 
 function topicReplaced(

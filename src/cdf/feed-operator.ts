@@ -7,6 +7,7 @@ import type { StoredFeed } from './feed-position.ts';
 import { type FeedSpec, feedIdOf, transactionalIdOf } from './feed-spec.ts';
 import { ensureFeedTopic, ensurePositionsTopic } from './feed-topics.ts';
 import { type FeedAct, PositionStore } from './position-store.ts';
+import { recordFormOf } from './record-form.ts';
 
 const transactionTimeoutMs = 60_000;
 /** A publisher that opens the feed again in between wins; by then it has read what was stored before. */
@@ -49,13 +50,16 @@ export class FeedOperator {
     await this.#act(feed, 'resume', (store) => [store.encodePause(feedIdOf(feed), undefined)], signal);
   }
 
-  /** The feed goes on at the position, whatever it published; one that is paused stays so. Makes its topic where that is missing. */
+  /**
+   * The feed goes on at the position, whatever and however it published: in the form of the settings, over all partitions that its topic has. One that is
+   * paused stays so. Makes its topic where that is missing.
+   */
   async reset(spec: FeedSpec, position: FeedPosition, signal?: AbortSignal): Promise<void> {
-    const { topicId } = await ensureFeedTopic(this.#parts.client.admin, spec);
+    const as = { ...(await ensureFeedTopic(this.#parts.client.admin, spec)), form: recordFormOf(spec) };
     await this.#act(
       spec,
       'reset',
-      (store, positionsTopicId) => [store.encode(feedIdOf(spec), { position, topicId, positionsTopicId })],
+      (store, positionsTopicId) => [store.encode(feedIdOf(spec), { position, positionsTopicId, ...as })],
       signal,
     );
   }
@@ -65,7 +69,22 @@ export class FeedOperator {
     await this.#act(
       reader,
       'register',
-      (store, positionsTopicId) => [store.encode(feedIdOf(reader), { position, topicId: undefined, positionsTopicId })],
+      (store, positionsTopicId) => [store.encode(feedIdOf(reader), { position, positionsTopicId })],
+      signal,
+    );
+  }
+
+  /** All that is stored of a feed is another one's from here on. Whoever publishes it by its old name is fenced, and finds no position. */
+  async rename(feed: OperatedFeed, to: OperatedFeed, { stored, pausedSince }: StoredFeed, signal?: AbortSignal): Promise<void> {
+    await this.#act(
+      feed,
+      'rename',
+      (store) => [
+        ...store.encodeDrop(feedIdOf(feed)),
+        ...(stored === undefined ? [] : [store.encode(feedIdOf(to), stored)]),
+        ...(pausedSince === undefined ? [] : [store.encodePause(feedIdOf(to), pausedSince)]),
+        store.encodeBarrier(feedIdOf(to), this.#parts.ids.uuid(), 'rename'),
+      ],
       signal,
     );
   }
@@ -95,7 +114,9 @@ export class FeedOperator {
       try {
         const barrier = store.encodeBarrier(feedIdOf(feed), ids.uuid(), act);
         const records =
-          act === 'drop' ? [barrier, ...recordsOf(store, positionsTopicId)] : [...recordsOf(store, positionsTopicId), barrier];
+          act === 'drop' || act === 'rename'
+            ? [barrier, ...recordsOf(store, positionsTopicId)]
+            : [...recordsOf(store, positionsTopicId), barrier];
         const incarnations = new Map(positionsTopicId === undefined ? [] : [[positionsTopic, positionsTopicId]]);
         await producer.publish(records, { incarnations });
         return;

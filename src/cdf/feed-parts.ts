@@ -10,6 +10,7 @@ import type { Version } from '../table/version.ts';
 import type { FeedObserver } from './feed-observer.ts';
 import type { FeedSpec } from './feed-spec.ts';
 import type { FeedState } from './feed-state.ts';
+import type { FeedPartitions } from './feed-topics.ts';
 import type { SnapshotProgress } from './snapshot-progress.ts';
 
 /** Everything a feed works with. */
@@ -32,6 +33,8 @@ export interface FeedStatus {
   readonly table: string;
   readonly topic: string;
   readonly state: FeedState;
+  /** Over how many the feed's records are spread, and how many its topic has; `undefined` until it was opened. */
+  readonly partitions: FeedPartitions | undefined;
   /** What is published; `undefined` until it was read or when nothing was ever published. */
   readonly position: FeedPosition | undefined;
   /** ISO 8601; `undefined`: it is not paused. */

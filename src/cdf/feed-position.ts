@@ -2,17 +2,21 @@ import { isJsonObject, parseJson, printJson } from '../base/bigint-json.ts';
 import { serviceError } from '../base/errors.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import { nextVersion, toVersion, type Version } from '../table/version.ts';
+import { parseRecordForm, type RecordForm } from './record-form.ts';
 
-/** Which incarnations a position speaks of: ids as `KafkaAdmin.topicId` tells them, `undefined` where the broker or an older version told none. */
-export interface FeedTopicIds {
-  /** Of the topic the rows are in. */
-  readonly topicId: string | undefined;
+/** How the rows before a position were published; `undefined` where the broker or an older version told nothing. */
+export interface PublishedAs {
+  /** Of the incarnation of the topic that the rows are in, as `KafkaAdmin.topicId` tells it. */
+  readonly topicId?: string | undefined;
   /** Of the positions topic. */
-  readonly positionsTopicId: string | undefined;
+  readonly positionsTopicId?: string | undefined;
+  /** How many partitions keys are spread over. */
+  readonly partitions?: number | undefined;
+  readonly form?: RecordForm | undefined;
 }
 
 /** A position as the positions topic has it. */
-export interface StoredPosition extends FeedTopicIds {
+export interface StoredPosition extends PublishedAs {
   readonly position: FeedPosition;
 }
 
@@ -24,28 +28,32 @@ export interface StoredFeed {
   readonly pausedSince: string | undefined;
 }
 
-const noTopicIds: FeedTopicIds = { topicId: undefined, positionsTopicId: undefined };
-
 /** The position as it is stored in the positions topic (docs/spec/change-event.md, "Positions"). */
-export function printPosition(position: FeedPosition, ids: FeedTopicIds = noTopicIds): string {
-  const { version, ordinal, complete, snapshot, tableId, order, link } = position;
-  const { topicId, positionsTopicId } = ids;
+export function printPosition(position: FeedPosition, as: PublishedAs = {}): string {
+  const { version, ordinal, complete, snapshot, tableId, order, link, keys } = position;
+  const { topicId, positionsTopicId, partitions, form } = as;
   return printJson({
     ...{ version, ordinal, complete, snapshot, tableId, order },
     ...(link === undefined ? {} : { link }),
+    ...(keys === undefined ? {} : { keys }),
     ...(topicId === undefined ? {} : { topicId }),
     ...(positionsTopicId === undefined ? {} : { positionsTopicId }),
+    ...(partitions === undefined ? {} : { partitions }),
+    ...(form === undefined ? {} : { form: { key: form.key, value: form.value } }),
   });
 }
 
 /** @throws ServiceError `FEED_POSITION_INVALID` (kind corrupt) naming the feed. */
 export function parsePosition(text: string, feedId: string): StoredPosition {
   const root = parseJson(text, `position of feed "${feedId}"`);
-  const { version, ordinal, complete, snapshot, tableId, order, link, topicId, positionsTopicId } = isJsonObject(root) ? root : {};
+  const fields = isJsonObject(root) ? root : {};
+  const { version, ordinal, complete, snapshot, tableId, order, link, keys, topicId, positionsTopicId, partitions } = fields;
   const whole = isCount(version, -1) && isCount(ordinal, 0) && typeof complete === 'boolean' && typeof snapshot === 'boolean';
   if (
     !whole ||
     !isTextOrAbsent(link) ||
+    !isTextOrAbsent(keys) ||
+    !(partitions === undefined || isCount(partitions, 1)) ||
     !isTextOrAbsent(topicId) ||
     !isTextOrAbsent(positionsTopicId) ||
     typeof tableId !== 'string' ||
@@ -53,8 +61,12 @@ export function parsePosition(text: string, feedId: string): StoredPosition {
   ) {
     throw serviceError.corrupt('FEED_POSITION_INVALID', `position of feed "${feedId}" is not one: ${text.slice(0, 200)}`);
   }
-  const position = { version: toVersion(version), ordinal, complete, snapshot, tableId, order };
-  return { position: link === undefined ? position : { ...position, link }, topicId, positionsTopicId };
+  const position = {
+    ...{ version: toVersion(version), ordinal, complete, snapshot, tableId, order },
+    ...(link === undefined ? {} : { link }),
+    ...(keys === undefined ? {} : { keys }),
+  };
+  return { position, topicId, positionsTopicId, partitions, form: parseRecordForm(fields['form']) };
 }
 
 export function samePosition(left: FeedPosition, right: FeedPosition): boolean {

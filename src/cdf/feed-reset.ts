@@ -11,12 +11,14 @@ import { earliestReadable } from './table-tailer.ts';
 
 /**
  * Where a feed is to go on: `version` publishes the changes of that version next, `timestamp` those of the first version committed at that time or
- * later, `earliest` those of every version there is, `latest` only what comes, `snapshot` the rows of the newest version and then changes.
+ * later, `earliest` those of every version there is, `latest` only what comes, `snapshot` the rows of the newest version and then changes, `current` what
+ * follows where it stands: in the form that the settings have now, over all partitions of its topic.
  */
 export type ResetTarget =
   | { readonly kind: 'version'; readonly version: number }
   | { readonly kind: 'timestamp'; readonly timestampMs: number }
-  | { readonly kind: 'earliest' | 'latest' | 'snapshot' };
+  | { readonly kind: 'earliest' | 'latest' | 'snapshot' }
+  | { readonly kind: 'current' };
 
 /** What a reset does; versions `[from, until)`. */
 export interface FeedReset {
@@ -59,6 +61,10 @@ export async function planReset(
   const identity = { tableId: latest.tableId, order: rowOrderOf(spec) };
   const latestVersion = latest.version;
   const stands = from?.tableId === latest.tableId ? firstNeededVersion(from) : undefined;
+  if (target.kind === 'current') {
+    const to = currentPlace(spec, from, latest.tableId);
+    return { from, to, latestVersion, again: undefined, left: undefined, snapshotRows: undefined };
+  }
   if (target.kind === 'snapshot') {
     const left = stands !== undefined && stands <= latestVersion ? { from: stands, until: nextVersion(latestVersion) } : undefined;
     const to = snapshotStart(identity, latestVersion);
@@ -71,6 +77,16 @@ export async function planReset(
   return { from, to, latestVersion, again, left, snapshotRows: undefined };
 }
 
+/** The position without what it tells of the form of rows before it. */
+function currentPlace(spec: FeedSpec, from: FeedPosition | undefined, tableId: string): FeedPosition {
+  if (from === undefined) throw invalid(spec, 'it has no position');
+  if (from.tableId !== tableId) throw invalid(spec, `table "${spec.table}" is another one than the position speaks of`);
+  const order = rowOrderOf(spec);
+  if (!from.complete && !from.snapshot && from.order !== order)
+    throw invalid(spec, `it stands inside version ${from.version}, in the row order of key columns ${from.order}`);
+  return { ...from, order, keys: undefined };
+}
+
 async function firstVersion(
   {
     spec,
@@ -80,7 +96,7 @@ async function firstVersion(
   }: {
     readonly spec: FeedSpec;
     readonly table: ReadableTable;
-    readonly target: ResetTarget;
+    readonly target: Exclude<ResetTarget, { readonly kind: 'current' }>;
     readonly latest: Snapshot;
   },
   signal: AbortSignal | undefined,
@@ -128,6 +144,6 @@ async function requireReadable(table: ReadableTable, version: Version, spec: Fee
 
 function invalid(spec: FeedSpec, problem: string): ServiceError {
   return serviceError.invalid('FEED_RESET_INVALID', `feed "${feedIdOf(spec)}" cannot go on there: ${problem}`, {
-    hint: 'reset it to earliest, the oldest version whose changes can be read, or to snapshot',
+    hint: 'reset it to earliest, the oldest version whose changes can be read, to snapshot, or to a version',
   });
 }

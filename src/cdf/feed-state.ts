@@ -10,6 +10,7 @@ export type FeedState =
   | 'gap'
   | 'lost'
   | 'replaced'
+  | 'changed'
   | 'fenced'
   | 'failed'
   | 'stopped';
@@ -31,6 +32,8 @@ export type FeedEvent =
   | 'lost'
   /** The feed's topic is not the one that was published to. */
   | 'replaced'
+  /** The settings, or the table, do not go on as what is published. */
+  | 'changed'
   /** A newer instance of the feed took over. */
   | 'fenced'
   /** An error that retrying does not cure. */
@@ -39,16 +42,18 @@ export type FeedEvent =
   | 'stop';
 
 const placed = { 'at-snapshot': 'bootstrapping', 'at-changes': 'following' } as const;
+const going = { run: 'publishing', rejected: 'opening', gap: 'gap', changed: 'changed' } as const;
 const ends = { fenced: 'fenced', failed: 'failed', stop: 'stopped' } as const;
 
 /** Total: a forgotten cell is a compile error. `undefined` marks what cannot happen. */
 const transitions: Readonly<Record<FeedState, Readonly<Record<FeedEvent, FeedState | undefined>>>> = {
-  opening: cells({ ...placed, paused: 'paused', gap: 'gap', lost: 'lost', replaced: 'replaced', ...ends }),
-  bootstrapping: cells({ 'at-snapshot': 'bootstrapping', run: 'publishing', rejected: 'opening', gap: 'gap', ...ends }),
-  following: cells({ 'at-changes': 'following', run: 'publishing', rejected: 'opening', gap: 'gap', ...ends }),
+  opening: cells({ ...placed, paused: 'paused', gap: 'gap', lost: 'lost', replaced: 'replaced', changed: 'changed', ...ends }),
+  bootstrapping: cells({ 'at-snapshot': 'bootstrapping', ...going, ...ends }),
+  following: cells({ 'at-changes': 'following', ...going, ...ends }),
   publishing: cells({ ...placed, rejected: 'opening', ...ends }),
-  // Whoever resumes it makes it open again.
+  // Whoever resumes it, or resets it, makes it open again.
   paused: cells({ ...ends }),
+  changed: cells({ ...ends }),
   // With the policy `fail` the feed stays here until an operator changes the policy or the feed.
   gap: cells({ ...placed, ...ends }),
   lost: cells({ ...placed, ...ends }),
@@ -68,6 +73,7 @@ function cells(known: Partial<Record<FeedEvent, FeedState>>): Record<FeedEvent, 
     gap: known.gap,
     lost: known.lost,
     replaced: known.replaced,
+    changed: known.changed,
     fenced: known.fenced,
     failed: known.failed,
     stop: known.stop,

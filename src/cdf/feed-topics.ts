@@ -10,8 +10,14 @@ const neededPolicy = 'compact';
 export interface FeedTopic {
   /** `undefined`: the broker does not tell. */
   readonly topicId: string | undefined;
-  /** How many partitions it really has: keys are spread over those, whatever the settings say. */
+  /** How many partitions it really has, whatever the settings say. */
   readonly partitions: number;
+}
+
+/** Partitions that were added later are left empty by feeds with keys: a key's events stay in one, in order. */
+export interface FeedPartitions {
+  readonly partitions: number;
+  readonly ofTopic: number;
 }
 
 /**

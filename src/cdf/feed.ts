@@ -3,7 +3,7 @@ import { isServiceError, type ServiceError, serviceError } from '../base/errors.
 import type { FeedPosition } from '../protocol/change-event.ts';
 import { isGap } from '../table/changes-gone.ts';
 import { toVersion, type Version } from '../table/version.ts';
-import { FeedOpening, isStandstill, isTopicChange, type OpenStanding, type Standing } from './feed-opening.ts';
+import { FeedOpening, isStandstill, isTopicChange, isUnlikePublished, type OpenStanding, type Standing } from './feed-opening.ts';
 import { endedError, isTransient, openedAgain, transactionResult } from './feed-outcomes.ts';
 import type { FeedParts, FeedStatus } from './feed-parts.ts';
 import { firstNeededVersion, samePosition, versionsBehind } from './feed-position.ts';
@@ -104,6 +104,7 @@ export class Feed {
       table: this.spec.table,
       topic: this.spec.topic,
       state: this.#state,
+      partitions: this.#opening.partitions,
       position,
       pausedSince: this.#pausedSince,
       snapshot: this.#snapshot,
@@ -296,12 +297,14 @@ export class Feed {
   /** Makes the feed's topic the one that is written to, and everything ready to read on. */
   async #aim(known: FeedPosition | undefined, tableId: string): Promise<void> {
     const { spec, encoder, table, clock } = this.#parts;
-    const { partitions } = await this.#opening.aim();
+    const { partitions, ofTopic } = await this.#opening.aim();
+    if (partitions < ofTopic) this.#parts.observer.partitionsAdded({ partitions, ofTopic });
     await this.#heartbeat.ensureTopic(this.#parts.client.admin);
     this.#checkedMs = clock.monotonicMs();
     this.#preparer = new RunPreparer({
       tailer: this.#tailer,
       encoder,
+      feedId: feedIdOf(spec),
       spec: encodeSpecOf(spec, { table, tableId, partitions }),
       limits: { maxRows: spec.maxTransactionRows, maxBytes: spec.maxTransactionBytes, maxSnapshotRows: spec.snapshotMaxRowsPerSecond },
       onLag: (versions, newest) => {
@@ -366,6 +369,7 @@ export class Feed {
     }
     this.#error = error;
     if (isServiceError(error, 'fenced')) this.#step('fenced');
+    else if (isUnlikePublished(error)) this.#step('changed');
     else if (isGap(error)) {
       if (this.#state !== 'gap') this.#step('gap');
     } else if (!isStandstill(error) || this.#state === 'opening') this.#step('failed');

@@ -13,7 +13,7 @@ const pauseSuffix = '#paused';
 const positionsPartition = 0;
 
 /** What an operator does to a feed. */
-export type FeedAct = 'pause' | 'resume' | 'reset' | 'drop' | 'register';
+export type FeedAct = 'pause' | 'resume' | 'reset' | 'rename' | 'drop' | 'register';
 
 /**
  * Positions of all feeds in one compacted topic. A position is written inside the transaction that publishes the rows before it, so
@@ -31,8 +31,8 @@ export class PositionStore {
   }
 
   /** The record that stores a position; to be published in the transaction of the rows. */
-  encode(feedId: string, { position, ...ids }: StoredPosition): EncodedRecordBatch {
-    return this.#record(feedId, printPosition(position, ids));
+  encode(feedId: string, { position, ...as }: StoredPosition): EncodedRecordBatch {
+    return this.#record(feedId, printPosition(position, as));
   }
 
   /**
@@ -54,12 +54,12 @@ export class PositionStore {
   }
 
   /**
-   * What is stored of the feed, certainly the last that is committed. Feeds share the partition, and an open transaction of another feed hides
+   * What is stored, by feed id, certainly the last that was committed before the barrier. Feeds share the partition, and an open transaction of another feed hides
    * what was committed after it began; so the read goes on until the barrier, which lies behind every older commit, is visible.
    *
    * @throws ServiceError `FEED_POSITION_UNREADABLE` (kind unavailable) when the barrier stays hidden, `FEED_POSITION_INVALID`.
    */
-  async readBehind(feedId: string, token: string, signal?: AbortSignal): Promise<StoredFeed> {
+  async readBehind(feedId: string, token: string, signal?: AbortSignal): Promise<ReadonlyMap<string, StoredFeed>> {
     const deadlineMs = this.#clock.monotonicMs() + maxBarrierWaitMs;
     const found = new StoredFeeds();
     let from: bigint | undefined;
@@ -67,9 +67,8 @@ export class PositionStore {
       for await (const record of this.#records(from, signal)) {
         from = record.offset + 1n;
         const { feedId: of, suffix } = keyOf(record);
-        if (of !== feedId) continue;
         found.add(record);
-        if (suffix === barrierSuffix && barrierOf(record)?.token === token) return found.of(feedId);
+        if (of === feedId && suffix === barrierSuffix && barrierOf(record)?.token === token) return found.all;
       }
       if (this.#clock.monotonicMs() > deadlineMs) throw unreadable(this.topic, feedId);
       await this.#clock.sleep(barrierPollMs, signal);
@@ -144,14 +143,10 @@ class StoredFeeds {
     return this.#found;
   }
 
-  of(feedId: string): StoredFeed {
-    return this.#found.get(feedId) ?? nothingStored;
-  }
-
   add(record: KafkaRecord): void {
     const { feedId, suffix } = keyOf(record);
     const value = record.value === undefined ? undefined : textOf(record.value);
-    const before = this.of(feedId);
+    const before = this.#found.get(feedId) ?? nothingStored;
     if (suffix === '') this.#set(feedId, { ...before, stored: value === undefined ? undefined : parsePosition(value, feedId) });
     if (suffix === pauseSuffix) this.#set(feedId, { ...before, pausedSince: value === undefined ? undefined : sinceOf(value) });
   }

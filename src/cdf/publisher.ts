@@ -4,9 +4,11 @@ import type { Failpoint } from '../base/failpoint.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { EncodedRecordBatch, KafkaClient, TransactionalProducer } from '../kafka/client.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
-import type { FeedTopicIds, StoredFeed } from './feed-position.ts';
+import type { PublishedAs, StoredFeed } from './feed-position.ts';
 import { type FeedSpec, feedIdOf, transactionalIdOf } from './feed-spec.ts';
+import type { FeedTopic } from './feed-topics.ts';
 import type { PositionStore } from './position-store.ts';
+import { recordFormOf } from './record-form.ts';
 
 /** Kafka's usual one; brokers look for transactions that took longer every 10 seconds. */
 const transactionTimeoutMs = 60_000;
@@ -37,7 +39,7 @@ export class FeedPublisher {
   /** When the newest transaction began, and when one was last heard to have ended well. */
   #beganMs = 0;
   #heardMs = 0;
-  #topics: FeedTopicIds = { topicId: undefined, positionsTopicId: undefined };
+  #as: PublishedAs = {};
 
   constructor(options: FeedPublisherParts) {
     this.#options = options;
@@ -46,16 +48,16 @@ export class FeedPublisher {
   }
 
   /**
-   * Fences every earlier instance, then reads what is stored of the feed (in this order: the other way round an earlier instance
-   * could still publish after the read). `undefined`: the positions topic has none.
+   * Fences every earlier instance, then reads what is stored, by feed id (in this order: the other way round an earlier instance
+   * could still publish after the read).
    *
    * @throws ServiceError kinds `fenced`, `unavailable`, `unknown-outcome`; the two latter may be tried again.
    */
-  async open(positionsTopicId: string | undefined, signal?: AbortSignal): Promise<StoredFeed> {
+  async open(positionsTopicId: string | undefined, signal?: AbortSignal): Promise<ReadonlyMap<string, StoredFeed>> {
     await this.close();
     this.#beganMs = this.#options.clock.monotonicMs();
     this.#producer = await this.#options.client.openTransactional({ transactionalId: this.#transactionalId, transactionTimeoutMs });
-    this.#topics = { topicId: undefined, positionsTopicId };
+    this.#as = { positionsTopicId, form: recordFormOf(this.#options.spec) };
     const token = this.#options.ids.uuid();
     await this.#producer.publish([this.#options.positions.encodeBarrier(this.#feedId, token)], { incarnations: this.#incarnations() });
     this.#token = token;
@@ -63,9 +65,9 @@ export class FeedPublisher {
     return this.#options.positions.readBehind(this.#feedId, token, signal);
   }
 
-  /** From here on rows go to this incarnation of the feed's topic and no other. */
-  aimAt(topicId: string | undefined): void {
-    this.#topics = { ...this.#topics, topicId };
+  /** From here on rows go to this incarnation of the feed's topic and no other, over so many partitions. */
+  aimAt({ topicId, partitions }: FeedTopic): void {
+    this.#as = { ...this.#as, topicId, partitions };
   }
 
   /**
@@ -87,14 +89,14 @@ export class FeedPublisher {
     const producer = present(this.#producer, 'the publisher is open');
     this.#beganMs = this.#options.clock.monotonicMs();
     await this.#options.failpoint('before-transaction');
-    const stored = this.#options.positions.encode(this.#feedId, { position: run.until, ...this.#topics });
+    const stored = this.#options.positions.encode(this.#feedId, { position: run.until, ...this.#as });
     await producer.publish([...run.batches, stored], { incarnations: this.#incarnations() });
     this.#heardMs = this.#options.clock.monotonicMs();
     await this.#options.failpoint('after-transaction');
   }
 
   #incarnations(): ReadonlyMap<string, string> {
-    const { topicId, positionsTopicId } = this.#topics;
+    const { topicId, positionsTopicId } = this.#as;
     const meant = new Map<string, string>();
     if (topicId !== undefined) meant.set(this.#options.spec.topic, topicId);
     if (positionsTopicId !== undefined) meant.set(this.#options.spec.positionsTopic, positionsTopicId);

@@ -6,6 +6,7 @@ import { isGap } from '../table/changes-gone.ts';
 import { nextVersion, toVersion, type Version } from '../table/version.ts';
 import { samePosition, versionsBehind } from './feed-position.ts';
 import { rowOrderOf } from './feed-spec.ts';
+import { refuseOtherKeys } from './record-form.ts';
 import { rowsIn } from './snapshot-progress.ts';
 import type { TableTailer } from './table-tailer.ts';
 
@@ -41,6 +42,7 @@ export interface RunLimits {
 interface RunPreparerParts {
   readonly tailer: TableTailer;
   readonly encoder: ChangeEncoder;
+  readonly feedId: string;
   readonly spec: EncodeSpec;
   readonly limits: RunLimits;
   readonly onLag: (versions: number, latest: Version) => void;
@@ -60,7 +62,7 @@ export class RunPreparer {
   /**
    * Deterministic for a given table: the records between two positions do not depend on how often the way was walked.
    *
-   * @throws ServiceError `FEED_TABLE_REPLACED` (kind discontinuity) when the table is not the one the position belongs to.
+   * @throws ServiceError `FEED_TABLE_REPLACED` (kind discontinuity) when the table is not the one the position belongs to; `FEED_KEYS_CHANGED`.
    */
   async prepare(from: FeedPosition, signal?: AbortSignal): Promise<Prepared> {
     const run = new OpenRun(from);
@@ -70,7 +72,10 @@ export class RunPreparer {
         if (run.at.complete && !(await this.#hasVersionAfter(run.at, signal))) break;
         const changes = await this.#options.tailer.rowsAfter(run.at, signal);
         refusePutBack(run.at, changes, this.#options.spec.table);
-        run.add(changes, await this.#encode(run, { changes, limits }, signal), this.#order);
+        const encoded = await this.#encode(run, { changes, limits }, signal);
+        const { feedId, spec } = this.#options;
+        refuseOtherKeys({ feedId, topic: spec.topic }, { version: changes.version, was: run.at.keys, is: encoded.keys });
+        run.add(changes, encoded, this.#order);
       } catch (error) {
         // What was read before is published first; the next call meets the error at once. Else a version that needs other settings than the ones
         // before it would hold those back, and no settings would do for both.
@@ -190,9 +195,9 @@ class OpenRun {
     const snapshot = this.#at.snapshot && !this.#at.complete;
     if (snapshot) this.#snapshotRows = rowsIn(changes);
     const { untilOrdinal, complete } = encoded;
-    const link = changes.link?.id ?? this.#at.link;
+    const { link = this.#at.link, keys = this.#at.keys } = { link: changes.link?.id, keys: encoded.keys };
     const at = { ...this.#at, version: changes.version, ordinal: untilOrdinal, complete, snapshot, order };
-    this.#at = link === undefined ? at : { ...at, link };
+    this.#at = { ...at, ...(link === undefined ? {} : { link }), ...(keys === undefined ? {} : { keys }) };
     this.#batches.push(...encoded.batches);
     this.#rows += untilOrdinal - fromOrdinal;
     this.#sizeBytes += encoded.sizeBytes;
@@ -226,8 +231,8 @@ export function changesStart(identity: Pick<FeedPosition, 'tableId' | 'order'>, 
 
 /** The position with what cannot be read left out: the version after it, or, of a table that was put back, only the claim of what comes next. */
 export function passedGap(position: FeedPosition, error: ServiceError, latest: Version): FeedPosition {
-  const { tableId, order, ordinal } = position;
+  const { tableId, order, ordinal, keys } = position;
   const unread = position.complete ? nextVersion(position.version) : position.version;
   const version = error.code === 'FEED_TABLE_PUT_BACK' ? toVersion(Math.min(position.version, latest)) : unread;
-  return { tableId, order, ordinal, version, complete: true, snapshot: false };
+  return { tableId, order, ordinal, version, complete: true, snapshot: false, ...(keys === undefined ? {} : { keys }) };
 }

@@ -67,6 +67,8 @@ export interface FeedPosition {
   readonly order: string;
   /** `VersionLink.id` of the last version read that has one: what comes next must follow it. */
   readonly link?: string | undefined;
+  /** What `EncodedChanges.keys` told of the last version read that has rows. */
+  readonly keys?: string | undefined;
 }
 
 /** How change rows become records: plain data, sent to worker threads. */
@@ -119,6 +121,8 @@ export interface EncodedChanges {
   readonly rowsByOperation: Readonly<Record<string, number>>;
   /** Bytes of keys and values before compression. */
   readonly sizeBytes: number;
+  /** What decides the bytes of the version's keys beside the values in them; `undefined`: it has no rows, or they have no keys. */
+  readonly keys?: string | undefined;
 }
 
 /** Reads change rows and turns them into record batches, off the main thread. Deterministic: the same task gives the same bytes. */

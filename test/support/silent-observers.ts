@@ -13,6 +13,7 @@ export const silentFeedObserver: FeedObserver = {
   lost: () => undefined,
   recovered: () => undefined,
   replaced: () => undefined,
+  partitionsAdded: () => undefined,
   retried: () => undefined,
 };
 

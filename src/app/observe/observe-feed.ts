@@ -46,6 +46,9 @@ export function observeFeed(spec: Pick<FeedSpec, 'table' | 'topic'>, metrics: Fe
     replaced: ({ policy, error }) => {
       logger.error('topic of a feed was replaced', { ...labels, policy, err: error });
     },
+    partitionsAdded: (counts) => {
+      logger.warn("a feed's topic has more partitions than its keys are spread over", { ...labels, ...counts });
+    },
     snapshot: (progress) => {
       metrics.snapshotRows.set(progress?.rows ?? 0, labels);
       metrics.snapshotTotalRows.set(progress?.totalRows ?? 0, labels);

@@ -1,11 +1,12 @@
 import { present } from '../../base/assert.ts';
+import { printJson } from '../../base/bigint-json.ts';
 import type { EncodeSpec, EncodeTask, EventEncoding } from '../../protocol/change-event.ts';
 import { avroNotation } from './avro-notation.ts';
 import { avroSchema } from './avro-schema.ts';
 import type { ValueEncoding } from './column-writers.ts';
 import { connectSchema } from './connect-schema.ts';
 import { keySchema, valueSchema } from './event-schemas.ts';
-import type { StructShape } from './event-type.ts';
+import type { EventField, StructShape } from './event-type.ts';
 import { jsonNotation } from './json-notation.ts';
 import { jsonSchema } from './json-schema.ts';
 import type { Notation } from './notation.ts';
@@ -47,7 +48,7 @@ const kinds: Readonly<Record<EventEncoding, EncodingKind>> = {
 };
 
 /** How a feed's values, or its keys, are told. */
-export function valueEncoding(spec: EncodeSpec, part: 'key' | 'value'): ValueEncoding {
+export function valueEncoding(spec: Pick<EncodeSpec, 'records' | 'schemas'>, part: 'key' | 'value'): ValueEncoding {
   const encoding = encodingOf(spec, part);
   const { notation, usual, textMaps } = kinds[encoding];
   const { decimals = usual.decimals, times = usual.times, binary } = spec.records;
@@ -56,7 +57,7 @@ export function valueEncoding(spec: EncodeSpec, part: 'key' | 'value'): ValueEnc
   return { notation, forms: { decimals, times, binary, variants, textMaps } };
 }
 
-function encodingOf({ records }: EncodeSpec, part: 'key' | 'value'): EventEncoding {
+function encodingOf({ records }: Pick<EncodeSpec, 'records'>, part: 'key' | 'value'): EventEncoding {
   return part === 'key' ? (records.keyEncoding ?? records.encoding) : records.encoding;
 }
 
@@ -74,6 +75,25 @@ export function registeredSchema(task: EncodeTask, part: 'key' | 'value'): Event
   if (registered === undefined || (part === 'key' && task.spec.keyColumns.length === 0)) return undefined;
   const schema = schemaOf(task, part);
   return { type: registered.type, text: registered.text(schema), recordName: present(schema.name, 'schemas of records have a name') };
+}
+
+/** `EncodedChanges.keys`: the number of the schema, or columns and types. Integers of all widths are the same digits where no schema stands beside them. */
+export function keysOf(task: EncodeTask): string | undefined {
+  const { spec, changes, schemaIds } = task;
+  if (spec.keyColumns.length === 0 || changes.files.length === 0) return undefined;
+  if (kinds[encodingOf(spec, 'key')].registered !== undefined)
+    return `of schema ${present(schemaIds?.key, 'keys of the encoding have a schema')}`;
+  return schemaOf(task, 'key')
+    .fields.map((field) => `${field.name} ${keyTypeOf(field, spec.schemas)}`)
+    .join(', ');
+}
+
+function keyTypeOf({ type, optional }: EventField, withSchema: boolean): string {
+  if (type.kind !== 'scalar') return type.kind;
+  const { primitive, name, parameters } = type;
+  const meaning = `${name === undefined ? '' : ` ${name}`}${parameters === undefined ? '' : ` ${printJson(parameters)}`}`;
+  const digits = primitive.startsWith('int') && !withSchema ? 'integer' : primitive;
+  return `${digits}${meaning}${optional && withSchema ? ' or null' : ''}`;
 }
 
 /** What stands around a key or a value. */

@@ -40,10 +40,16 @@ export function addFeedCommands(program: Command, add: AddCommand): void {
     .argument('<feed>', named)
     .requiredOption(
       '--to <place>',
-      'a version (its changes are published next), a time in ISO 8601 (the first version of that time or later), earliest, latest (only what comes) or snapshot (the rows as they are, then changes)',
+      'a version (its changes are published next), a time in ISO 8601 (the first version of that time or later), earliest, latest (only what comes), snapshot (the rows as they are, then changes) or current (where it stands, in the form that the settings have now)',
       resetTarget,
     );
   addConfirmed(reset, add, (all, flags, feed, options) => all.reset(feed, flags.to ?? { kind: 'latest' }, options));
+  const rename = feeds
+    .command('rename')
+    .description('give a feed of the settings the position of its old name, which the settings do not have any more')
+    .argument('<feed>', 'id of the old name, as list prints it')
+    .argument('<name>', 'the new name');
+  addConfirmed(rename, add, (all, _, feed, options, name) => all.rename(feed, name, options));
   const register = feeds
     .command('register')
     .description('keep the changes of a table for a reader that is no feed; again as it moves forward, until it is dropped')
@@ -69,21 +75,22 @@ function addConfirmed(
     flags: ActFlags,
     feed: string,
     options: { readonly dryRun: boolean; readonly signal: AbortSignal },
+    name: string,
   ) => Promise<FeedActReport>,
 ): void {
   command.option('--dry-run', 'say what would be done and do nothing').option('--yes', 'do it; without it this only says what it would do');
-  add<ActFlags>(command, (session, flags, [feed = '']) => {
+  add<ActFlags>(command, (session, flags, [feed = '', name = '']) => {
     if (flags.dryRun === true && flags.yes === true) throw usageError('--dry-run and --yes exclude each other');
-    return perform(session, flags.yes !== true, (all, dryRun, signal) => act(all, flags, feed, { dryRun, signal }));
+    return perform(session, flags.yes !== true, (all, dryRun, signal) => act(all, flags, feed, { dryRun, signal }, name));
   });
 }
 
 function resetTarget(text: string): ResetTarget {
-  if (text === 'earliest' || text === 'latest' || text === 'snapshot') return { kind: text };
+  if (text === 'earliest' || text === 'latest' || text === 'snapshot' || text === 'current') return { kind: text };
   if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return { kind: 'version', version: Number(text) };
   const timestampMs = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(timestampMs)) return { kind: 'timestamp', timestampMs };
-  throw new InvalidArgumentError('expected a version, a time such as 2026-01-31T12:00:00Z, earliest, latest or snapshot');
+  throw new InvalidArgumentError('expected a version, a time such as 2026-01-31T12:00:00Z, earliest, latest, snapshot or current');
 }
 
 const columns: readonly Column<FeedSummary>[] = [
@@ -151,16 +158,18 @@ function reportText({ id, act, outcome, reset }: FeedActReport): string {
       `  from: ${from === undefined ? 'nothing published' : `version ${from.version}, ${from.complete ? 'whole' : `row ${from.ordinal}`}`}`,
     );
     lines.push(
-      to.snapshot
+      to.snapshot && !to.complete && to.ordinal === 0
         ? `  to: a snapshot of version ${to.version}${snapshotRows === undefined ? '' : `, ${countText(snapshotRows)} rows before the condition`}`
-        : `  to: the changes after version ${to.version}`,
+        : to.complete
+          ? `  to: the changes after version ${to.version}`
+          : `  to: row ${to.ordinal} of version ${to.version}`,
     );
     if (again !== undefined) lines.push(`  published again: ${rangeText(again)}, which the topic has already`);
     if (left !== undefined && to.snapshot)
       lines.push(`  shown by the snapshot alone: ${rangeText(left)}; keys deleted there stay in the topic`);
     if (left !== undefined && !to.snapshot) lines.push(`  never published: ${rangeText(left)}`);
   }
-  if (outcome === 'planned' && (act === 'reset' || act === 'drop')) lines.push('run it again with --yes to do it');
+  if (outcome === 'planned' && (act === 'reset' || act === 'drop' || act === 'rename')) lines.push('run it again with --yes to do it');
   return `${lines.join('\n')}\n`;
 }
 

@@ -7,8 +7,10 @@ import { ParquetChangeEncoder } from '../../../src/cdf/change-encoder.ts';
 import { RegisteringEncoder } from '../../../src/cdf/encoding/registering-encoder.ts';
 import { Feed } from '../../../src/cdf/feed.ts';
 import type { FeedObserver } from '../../../src/cdf/feed-observer.ts';
+import { FeedOperator } from '../../../src/cdf/feed-operator.ts';
 import type { FeedStatus } from '../../../src/cdf/feed-parts.ts';
-import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
+import { type FeedReset, planReset, type ResetTarget } from '../../../src/cdf/feed-reset.ts';
+import { type FeedSpec, feedIdOf } from '../../../src/cdf/feed-spec.ts';
 import type { OpenEngine } from '../../../src/engine/engine.ts';
 import type { KafkaClient, KafkaRecord } from '../../../src/kafka/client.ts';
 import { plainRecords } from '../../../src/protocol/change-event.ts';
@@ -147,6 +149,17 @@ export class FeedHarness {
     await running.feed.drain(this.table.latestVersion);
     await running.stop();
     return running;
+  }
+
+  /** As an operator does. */
+  async reset(target: ResetTarget, more: Partial<FeedSpec> = {}): Promise<FeedReset> {
+    const spec = { ...feedSpec, ...more };
+    const parts = { client: this.broker.client('operator'), clock: this.clock, ids: new RandomIdSource(new SeededRandom(9)) };
+    const operator = new FeedOperator(parts);
+    const from = (await operator.stored(spec.positionsTopic)).get(feedIdOf(spec))?.stored?.position;
+    const plan = await planReset({ spec, table: this.table, target, from });
+    await operator.reset(spec, plan.to);
+    return plan;
   }
 
   /** What read_committed consumers see, partition by partition. */

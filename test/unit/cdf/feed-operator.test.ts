@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { FeedOperator } from '../../../src/cdf/feed-operator.ts';
-import { planReset, type ResetTarget } from '../../../src/cdf/feed-reset.ts';
+import type { FeedReset, ResetTarget } from '../../../src/cdf/feed-reset.ts';
 import { feedIdOf } from '../../../src/cdf/feed-spec.ts';
 import { OperatorActs } from '../../../src/cdf/operator-acts.ts';
 import { PositionStore } from '../../../src/cdf/position-store.ts';
@@ -31,12 +31,7 @@ async function places(harness: FeedHarness): Promise<readonly string[]> {
   });
 }
 
-async function reset(harness: FeedHarness, target: ResetTarget): Promise<Awaited<ReturnType<typeof planReset>>> {
-  const from = (await storedOf(harness))?.stored?.position;
-  const plan = await planReset({ spec, table: harness.table, target, from });
-  await operatorOf(harness).reset(spec, plan.to);
-  return plan;
-}
+const reset = (harness: FeedHarness, target: ResetTarget): Promise<FeedReset> => harness.reset(target, spec);
 
 describe('a feed that is paused', () => {
   it('publishes nothing from then on, through starts, and goes on exactly there when it is resumed', async () => {

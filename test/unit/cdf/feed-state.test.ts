@@ -9,6 +9,8 @@ const states: readonly FeedState[] = [
   'gap',
   'lost',
   'replaced',
+  'changed',
+  'paused',
   'fenced',
   'failed',
   'stopped',
@@ -23,6 +25,7 @@ it('ends for good in fenced, failed and stopped', () => {
     'gap',
     'lost',
     'replaced',
+    'changed',
     'fenced',
     'failed',
     'stop',
@@ -33,7 +36,7 @@ it('ends for good in fenced, failed and stopped', () => {
 });
 
 it('can be stopped, fenced and fail in every other state', () => {
-  for (const state of states.slice(0, 7)) {
+  for (const state of states.slice(0, 9)) {
     expect(nextFeedState(state, 'stop')).toBe('stopped');
     expect(nextFeedState(state, 'fenced')).toBe('fenced');
     expect(nextFeedState(state, 'failed')).toBe('failed');

@@ -50,6 +50,7 @@ describe('Feed', () => {
       snapshot: false,
       tableId: 'table-1',
       order: '["id"]',
+      keys: 'id integer',
     });
     expect(running.feed.status()).toMatchObject({ state: 'stopped', lagVersions: 0, error: undefined });
   });
@@ -281,7 +282,9 @@ describe('Feed', () => {
       position: { version: 3, complete: true },
       error: { code: 'CDF_KEY_COLUMN_UNKNOWN', message: expect.stringContaining('"id"') as string },
     });
-    await harness.catchUp({ keyColumns: ['number'], maxTransactionRows: 100 });
+    const spec = { keyColumns: ['number'], maxTransactionRows: 100 };
+    await harness.reset({ kind: 'current' }, spec);
+    await harness.catchUp(spec);
     expect((await harness.published()).filter((record) => text(record.key) === '{"number":8}').length).toBe(1);
     expect((await harness.published()).length).toBe(11);
   });
@@ -340,8 +343,10 @@ describe('Feed', () => {
     });
     await first.ended;
     const refused = await harness.start({ keyColumns: ['name'] }).ended;
-    expect(refused).toMatchObject({ state: 'failed', error: { code: 'FEED_ORDER_CHANGED' } });
+    expect(refused).toMatchObject({ state: 'changed', error: { code: 'FEED_ORDER_CHANGED' } });
+    await expect(harness.reset({ kind: 'current' }, { keyColumns: ['name'] })).rejects.toMatchObject({ code: 'FEED_RESET_INVALID' });
     await harness.catchUp();
+    await harness.reset({ kind: 'current' }, { keyColumns: ['name'] });
     await harness.table.commit([{ kind: 'insert', rows: [{ id: 8, name: 'n' }] }]);
     await harness.catchUp({ keyColumns: ['name'] });
     expect((await harness.published()).map((record) => text(record.key))).toContain('{"name":"n"}');

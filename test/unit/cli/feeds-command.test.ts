@@ -101,6 +101,26 @@ it('register keeps changes from a version on for a reader, also from the next on
   expect((await run('drop spark --yes')).out).toBe('drop demo/orders/spark: done\n');
 });
 
+it('rename gives a feed the position of its old name', async () => {
+  const { run, harness } = await withFeed();
+  const renamed = pipeline.replace('{ table: orders, keyColumns', '{ table: orders, name: all, topic: cdf.orders, keyColumns');
+  const spec = { name: 'all', partitions: 1 };
+  expect(await harness.start(spec).ended).toMatchObject({ state: 'changed', error: { code: 'FEED_TOPIC_TAKEN' } });
+  expect((await run('reset all --to latest --yes', renamed)).err).toContain('tidewater feeds rename demo/orders/cdf.orders all');
+  expect((await run('rename cdf.orders even')).err).toContain('FEED_LISTED');
+  expect((await run('rename cdf.orders none', renamed)).err).toContain('no feed is called "none"');
+  expect((await run('rename demo/orders/cdf.orders all', renamed)).out).toContain('run it again with --yes to do it');
+  expect((await run('rename demo/orders/cdf.orders all --yes', renamed)).out).toBe('rename demo/orders/cdf.orders: done\n');
+  expect((await run('list', renamed)).out).toMatch(/all +orders +cdf\.orders +changes +3[^]*\n(?![^]*unlisted)/);
+  await harness.table.commit([{ kind: 'insert', rows: [{ id: 8 }] }]);
+  const before = (await harness.published()).length;
+  await harness.catchUp(spec);
+  expect((await harness.published()).length - before).toBe(1);
+  // A process that has the old name yet.
+  const old = await harness.start({ partitions: 1, onLostPosition: 'recover' }).ended;
+  expect(old).toMatchObject({ state: 'changed', error: { code: 'FEED_TOPIC_TAKEN' } });
+});
+
 it('drop forgets a feed that the settings do not have any more', async () => {
   const { run } = await withFeed();
   const without = pipeline.replace(/feeds: .*\n/, '');
