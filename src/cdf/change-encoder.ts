@@ -46,7 +46,7 @@ export class ParquetChangeEncoder implements ChangeEncoder {
       throwIfAborted(signal);
       const count = (await this.#countsOf(task, segment.file, signal))[segment.phase];
       const position = Math.max(0, run.ordinal - firstOrdinal);
-      if (position < count && task.filter?.mayMatch(segment.file) === false) run.skip(count - position);
+      if (position < count && segment.file.ruledOut === true) run.skip(count - position);
       else if (position < count && !(await this.#appendSegment(run, { task, segment, position }, signal))) return false;
       firstOrdinal += count;
     }

@@ -19,7 +19,7 @@ export function changeFileScan(request: ChangeFileRequest, store: ObjectStore): 
         path: isLocal ? resolve(root, file.path) : `${root}/${file.path}`,
         sizeBytes: file.sizeBytes,
         rowCount: undefined,
-        partitionValues: {},
+        partitionValues: file.layout === undefined ? {} : file.partitionValues,
       },
     ],
     readRange: (_, range, signal) => store.readRange(file.path, range, signal),
@@ -37,7 +37,7 @@ function layoutOf({ file: { layout } }: ChangeFileRequest, schema: StructType): 
     storedColumns: stored.map(
       (field): StoredColumn => known.get(field.name) ?? { field, match: { by: 'name', name: field.name }, storedType: field.type },
     ),
-    partitionColumns: [],
+    partitionColumns: layout?.partitionColumns.filter((column) => schema.fields.some(({ name }) => name === column)) ?? [],
     defaults: layout?.defaults,
   };
 }

@@ -2,6 +2,7 @@ import { serviceError } from '../base/errors.ts';
 import type { StructType } from '../schema/types.ts';
 import type { ChangeFile, VersionChanges } from '../table/changes.ts';
 import type { FeedFilter } from './feed-filter.ts';
+import { isConstant } from './partition-column.ts';
 import type { PieceRows } from './piece-rows.ts';
 import type { Phase } from './version-segments.ts';
 
@@ -51,7 +52,7 @@ export const changeTypeName = '_change_type';
 
 /** What is read from a file: not the columns the log gives the value of; last, in recorded files, the change type. */
 export function schemaInFile({ changes, file }: ChangeFileRequest): StructType {
-  const fields = changes.schema.fields.filter((field) => !Object.hasOwn(file.partitionValues, field.name));
+  const fields = changes.schema.fields.filter(({ name }) => !isConstant(file, name));
   if (file.kind !== 'recorded') return { kind: 'struct', fields };
   return { kind: 'struct', fields: [...fields, { name: changeTypeName, type: { kind: 'string' }, nullable: true }] };
 }

@@ -29,7 +29,7 @@ export async function* changeLines(
   const { table, fromVersion, untilVersion } = source;
   for (let version: number = fromVersion; version < untilVersion; version++) {
     throwIfAborted(signal);
-    const changes = await table.changesOf(toVersion(version), signal);
+    const changes = await table.changesOf(toVersion(version), {}, signal);
     try {
       yield* linesOf({ ...source, location: table.location, changes }, signal);
     } finally {

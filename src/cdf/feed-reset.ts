@@ -135,7 +135,7 @@ async function firstVersion(
 
 async function requireReadable(table: ReadableTable, version: Version, spec: FeedSpec, signal: AbortSignal | undefined): Promise<void> {
   try {
-    await (await table.changesOf(version, signal)).release?.();
+    await (await table.changesOf(version, {}, signal)).release?.();
   } catch (error) {
     if (!isGap(error)) throw error;
     throw invalid(spec, `the changes of version ${version} cannot be read: ${error.message}`);

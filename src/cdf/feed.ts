@@ -48,7 +48,7 @@ export class Feed {
     this.#parts = parts;
     this.#heartbeat = new Heartbeat(spec, clock);
     this.#pace = new SnapshotPace(clock, spec.snapshotMaxRowsPerSecond);
-    this.#tailer = new TableTailer({ table, events, pollIntervalMs: spec.pollIntervalMs });
+    this.#tailer = new TableTailer({ table, events, pollIntervalMs: spec.pollIntervalMs, where: spec.where });
     const positions = new PositionStore({ client, clock, topic: spec.positionsTopic });
     this.#publisher = new FeedPublisher({ spec, client, clock, positions, ids, failpoint });
     this.#opening = new FeedOpening({

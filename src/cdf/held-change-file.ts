@@ -23,7 +23,7 @@ export async function heldChangeFile(
   const stored = await readParquet(await store.read(file.path, signal), { schema: schemaInFile(request) });
   const selection = new RowSelection(file);
   const batches = stored.batches.map((batch) => selection.of(batch));
-  const rows = pieceRows({ schema: published, partitionValues: file.partitionValues, batches });
+  const rows = pieceRows({ schema: published, file, batches });
   checkCount(request, rows.rowCount);
   const codes = codesOf(request, batches, rows.rowCount);
   const order = orderOf(request, rows, codes);

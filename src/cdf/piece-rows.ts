@@ -1,8 +1,8 @@
 import { present } from '../base/assert.ts';
 import type { Column, ColumnBatch } from '../schema/columns.ts';
 import type { StructType } from '../schema/types.ts';
-import type { PartitionValues } from '../table/staged-file.ts';
-import { partitionColumn } from './partition-column.ts';
+import type { ChangeFile } from '../table/changes.ts';
+import { isConstant, partitionColumn } from './partition-column.ts';
 
 /** A column of some rows, or of the one value that all rows have. */
 export interface RowsColumn {
@@ -27,14 +27,14 @@ export interface PieceRows {
 /** @throws ServiceError `CDF_PARTITION_VALUE_INVALID` (kind corrupt). */
 export function pieceRows(options: {
   readonly schema: StructType;
-  readonly partitionValues: PartitionValues;
+  readonly file: ChangeFile;
   readonly batches: readonly ColumnBatch[];
 }): PieceRows {
-  const { schema, partitionValues } = options;
+  const { schema, file } = options;
   const constants = new Map<string, RowsColumn>();
   for (const field of schema.fields) {
-    if (!Object.hasOwn(partitionValues, field.name)) continue;
-    constants.set(field.name, { column: partitionColumn(field, partitionValues[field.name]), constant: true });
+    if (!isConstant(file, field.name)) continue;
+    constants.set(field.name, { column: partitionColumn(field, file.partitionValues[field.name]), constant: true });
   }
   let rowCount = 0;
   const batches = options.batches.map((batch) => {

@@ -66,6 +66,6 @@ async function rowsOf({ request, matcher }: PiecesOf, read: readonly ColumnBatch
   const { changes, file, published = changes.schema } = request;
   const { fields } = schemaInFile(request);
   const batches = read.map((batch): ColumnBatch => ({ ...batch, schema: { kind: 'struct', fields } }));
-  const rows = pieceRows({ schema: published, partitionValues: file.partitionValues, batches });
+  const rows = pieceRows({ schema: published, file, batches });
   return { rows, matches: await matcher.matches(request, batches) };
 }

@@ -31,7 +31,7 @@ export class RowMatcher {
     const { filter, file } = request;
     if (filter === undefined) return undefined;
     const found = new Uint8Array(batches.reduce((sum, { rowCount }) => sum + rowCount, 0));
-    if (found.length === 0 || !filter.mayMatch(file)) return found;
+    if (found.length === 0 || file.ruledOut === true) return found;
     const { given, sql } = filter.inFile(file);
     try {
       const query = await this.#prepare(given, sql);

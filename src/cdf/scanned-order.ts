@@ -3,6 +3,7 @@ import { quoteName } from '../expr/sql/engine-text.ts';
 import type { Relation } from '../table/relation.ts';
 import { type ChangeFileRequest, schemaInFile } from './change-file.ts';
 import { deleteCode, insertCode, postimageCode, preimageCode } from './change-order.ts';
+import { isConstant } from './partition-column.ts';
 
 /** Columns of the places: `paired` rows of one `place` follow each other by `code`. */
 export const placeNames = {
@@ -74,5 +75,5 @@ function codeSql(request: ChangeFileRequest): string {
 
 /** Key columns that the log gives the value of are the same in all rows of the file. */
 function keysInFile({ file, keyColumns }: ChangeFileRequest): readonly string[] {
-  return keyColumns.filter((name) => !Object.hasOwn(file.partitionValues, name)).map((name) => `s.${quoteName(name)}`);
+  return keyColumns.filter((name) => !isConstant(file, name)).map((name) => `s.${quoteName(name)}`);
 }

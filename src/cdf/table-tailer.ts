@@ -1,20 +1,30 @@
 import type { FeedPosition } from '../protocol/change-event.ts';
 import type { TableEvents } from '../protocol/table-events.ts';
-import { type HeldChanges, plainChanges, type VersionChanges } from '../table/changes.ts';
+import { type ChangesRequest, type HeldChanges, plainChanges, type VersionChanges } from '../table/changes.ts';
 import { changesGone, isGap } from '../table/changes-gone.ts';
 import type { ReadableTable, Snapshot } from '../table/table.ts';
 import { nextVersion, toVersion, type Version } from '../table/version.ts';
+import { FeedFilter } from './feed-filter.ts';
 
 /** Follows one table: which version is newest, what comes after a position, and when to look again. */
 export class TableTailer {
   readonly #table: ReadableTable;
   readonly #events: TableEvents;
   readonly #pollIntervalMs: number;
+  readonly #request: ChangesRequest;
   #cached:
     | { readonly version: Version; readonly snapshot: boolean; readonly changes: VersionChanges; readonly held: HeldChanges }
     | undefined;
 
-  constructor(options: { readonly table: ReadableTable; readonly events: TableEvents; readonly pollIntervalMs: number }) {
+  /** @param options.where the feed's condition. */
+  constructor(options: {
+    readonly table: ReadableTable;
+    readonly events: TableEvents;
+    readonly pollIntervalMs: number;
+    readonly where?: string | undefined;
+  }) {
+    const { where } = options;
+    this.#request = where === undefined ? {} : { filter: (schema) => FeedFilter.of(where, schema).condition };
     this.#table = options.table;
     this.#events = options.events;
     this.#pollIntervalMs = options.pollIntervalMs;
@@ -51,7 +61,9 @@ export class TableTailer {
     const cached = this.#cached;
     if (cached?.version === version && cached.snapshot === snapshot) return cached.changes;
     await this.release();
-    const held = await (snapshot ? this.#table.rowsAt(version, signal) : this.#table.changesOf(version, signal));
+    const held = await (snapshot
+      ? this.#table.rowsAt(version, this.#request, signal)
+      : this.#table.changesOf(version, this.#request, signal));
     const changes = plainChanges(held);
     this.#cached = { version, snapshot, changes, held };
     return changes;
@@ -78,7 +90,7 @@ export async function earliestReadable(table: ReadableTable, signal?: AbortSigna
   if (newest === undefined) return (await table.refresh(signal)).version;
   for (let version = oldest; version <= newest; version++) {
     try {
-      await (await table.changesOf(toVersion(version), signal)).release?.();
+      await (await table.changesOf(toVersion(version), {}, signal)).release?.();
       return toVersion(version);
     } catch (error) {
       if (!isGap(error)) throw error;

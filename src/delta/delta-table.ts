@@ -9,7 +9,7 @@ import { keepLastRows } from '../rows/keyed/keep-last-rows.ts';
 import { repeatedKeys } from '../rows/keyed/repeated-keys.ts';
 import { upsertRows } from '../rows/keyed/upsert-rows.ts';
 import type { OpenObjectStore } from '../storage/object-store.ts';
-import type { HeldChanges, SnapshotRows } from '../table/changes.ts';
+import type { ChangesRequest, HeldChanges, SnapshotRows } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
 import type { CommitTried } from '../table/commit-driver.ts';
 import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
@@ -186,12 +186,12 @@ export class DeltaTable implements QueryableTable {
     return tableObjects(this.#context, asDeltaSnapshot(snapshot), signal);
   }
 
-  async changesOf(version: Version, signal?: AbortSignal): Promise<HeldChanges> {
-    return this.#proven(await this.#changes.changesOf(version, signal), signal);
+  async changesOf(version: Version, request?: ChangesRequest, signal?: AbortSignal): Promise<HeldChanges> {
+    return this.#proven(await this.#changes.changesOf(version, request, signal), signal);
   }
 
-  async rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows> {
-    return this.#proven(await this.#changes.rowsAt(version, signal), signal);
+  async rowsAt(version: Version, request?: ChangesRequest, signal?: AbortSignal): Promise<SnapshotRows> {
+    return this.#proven(await this.#changes.rowsAt(version, request, signal), signal);
   }
 
   keptMs(newest: Snapshot): number {

@@ -12,7 +12,7 @@ import { ScratchFiles } from '../rows/files/scratch-files.ts';
 import { keepLastRows } from '../rows/keyed/keep-last-rows.ts';
 import { repeatedKeys } from '../rows/keyed/repeated-keys.ts';
 import { upsertRows } from '../rows/keyed/upsert-rows.ts';
-import type { HeldChanges, SnapshotRows } from '../table/changes.ts';
+import type { ChangesRequest, HeldChanges, SnapshotRows } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
 import type { CommitTried } from '../table/commit-driver.ts';
 import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
@@ -275,12 +275,12 @@ export class IcebergTable implements QueryableTable {
     return Promise.resolve();
   }
 
-  changesOf(version: Version, signal?: AbortSignal): Promise<HeldChanges> {
-    return changesOfVersion(this.#changeSource(), version, signal);
+  changesOf(version: Version, request?: ChangesRequest, signal?: AbortSignal): Promise<HeldChanges> {
+    return changesOfVersion(this.#changeSource(request), version, signal);
   }
 
-  rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows> {
-    return rowsAtVersion(this.#changeSource(), version, signal);
+  rowsAt(version: Version, request?: ChangesRequest, signal?: AbortSignal): Promise<SnapshotRows> {
+    return rowsAtVersion(this.#changeSource(request), version, signal);
   }
 
   changelog(request: ChangelogRequest, signal?: AbortSignal): Promise<HeldRelation> {
@@ -329,8 +329,8 @@ export class IcebergTable implements QueryableTable {
     return { version: (await this.refresh()).version, written: false };
   }
 
-  #changeSource(): ChangeSource {
-    return { context: this.context, scratch: this.#scratch, storage: this.#parts.storage };
+  #changeSource(request: ChangesRequest = {}): ChangeSource {
+    return { context: this.context, scratch: this.#scratch, storage: this.#parts.storage, filter: request.filter };
   }
 
   #gone(): ServiceError {

@@ -1,5 +1,6 @@
 import type { EpochMs } from '../base/clock.ts';
 import type { StorageSettings } from '../base/storage-settings.ts';
+import type { Expression } from '../expr/expression.ts';
 import type { StructType } from '../schema/types.ts';
 import type { FileLayout } from './scan.ts';
 import type { PartitionValues } from './staged-file.ts';
@@ -19,14 +20,18 @@ export interface ChangeFile {
   /** Settings of the store there: sent to a thread as they are at the time. Default: the process's own. */
   readonly storage?: StorageSettings | undefined;
   readonly sizeBytes: number;
-  /** By the table's column name, as text of the log. */
+  /**
+   * As `ScanFile.partitionValues`. Without a layout the file holds none of these columns; with one, those are read from here that it says are.
+   */
   readonly partitionValues: PartitionValues;
   /** How the file holds the table's columns, when reading it takes more than their names. Files of one shape share it. */
   readonly layout?: FileLayout | undefined;
   /** How to read a file that neither its names nor a layout are enough for. */
   readonly other?: OtherFile | undefined;
-  /** Rows of the file that are changes, when the log says so. */
+  /** Rows of the file that are changes, when the log or a manifest says so. */
   readonly rowCount: number | undefined;
+  /** The condition that changes were asked for with (`ChangesRequest`) is true of no row of the file. */
+  readonly ruledOut?: true | undefined;
   /** Ascending positions of rows that are none: they were deleted before. */
   readonly deletedRows?: BigInt64Array | undefined;
   /** Ascending positions of the only rows that are changes. */
@@ -40,6 +45,12 @@ export interface OtherFile {
   readonly nameMapping?: string | undefined;
   /** By field id: values of columns that the file need not hold. */
   readonly constants: ReadonlyMap<number, boolean | number | bigint | string | Uint8Array | undefined>;
+}
+
+/** What whoever reads changes is going to do with them. */
+export interface ChangesRequest {
+  /** Rows that are wanted: a condition bound to the schema of the version. Files that hold none of them by their statistics are marked. */
+  readonly filter?: ((schema: StructType) => Expression | undefined) | undefined;
 }
 
 /** All changes of one version, files in the order their rows are numbered (deletes before inserts, then by path). */

@@ -2,7 +2,7 @@ import type { EpochMs } from '../base/clock.ts';
 import type { Literal } from '../expr/expression.ts';
 import type { ColumnIds } from '../schema/column-ids.ts';
 import type { StructType } from '../schema/types.ts';
-import type { HeldChanges, SnapshotRows } from './changes.ts';
+import type { ChangesRequest, HeldChanges, SnapshotRows } from './changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from './commit.ts';
 import type { DefinitionOperations, TableDetail } from './definition-changes.ts';
 import type { TableFormat } from './formats.ts';
@@ -153,8 +153,8 @@ export interface ReadableTable extends OpenTable {
    * @throws ServiceError `CDF_GAP` (kind not-found) when the log or a needed file is gone, `CDF_NOT_ENABLED` (kind invalid) when the feed
    * is off at that version, `CDF_UNSUPPORTED` (kind unsupported) naming the feature.
    */
-  changesOf(version: Version, signal?: AbortSignal): Promise<HeldChanges>;
-  rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows>;
+  changesOf(version: Version, request?: ChangesRequest, signal?: AbortSignal): Promise<HeldChanges>;
+  rowsAt(version: Version, request?: ChangesRequest, signal?: AbortSignal): Promise<SnapshotRows>;
 }
 
 /** What appends of staged files need. */

@@ -1,122 +1,72 @@
-import { serviceError } from '../../base/errors.ts';
+import { outside } from '../../base/confinement.ts';
+import type { Expression } from '../../expr/expression.ts';
 import { comparePaths } from '../../storage/path.ts';
 import type { ChangeFile } from '../../table/changes.ts';
-import {
-  type Action,
-  type AddFile,
-  type CdcFile,
-  type DeletionVector,
-  isEmptyVector,
-  liveRows,
-  physicalRows,
-  type RemoveFile,
-} from '../actions.ts';
-import { positionsWithout } from '../deletion-vectors/position-sets.ts';
-import { readDeletionVector, type VectorSource } from '../deletion-vectors/read-deletion-vector.ts';
-import { type RedeletedFile, rowChangesOf } from './row-changes.ts';
+import type { ChangeScan } from '../../table/scan.ts';
+import type { AddFile, CdcFile, RemoveFile } from '../actions.ts';
+import type { DeltaSnapshot } from '../delta-snapshot.ts';
+import type { TablePlace } from '../files/table-place.ts';
+import { fileTest } from '../scan/select-files.ts';
+import { isShredding } from '../table-features.ts';
 
-/** Where change files come from. */
-export interface ChangeSource extends VectorSource {
-  readonly version: number;
-  readonly signal?: AbortSignal | undefined;
+/** Scans of changes as files for whoever reads them elsewhere, in the order their rows are numbered. */
+export interface ScannedChanges {
+  readonly place: TablePlace;
+  readonly snapshot: DeltaSnapshot;
+  readonly scans: readonly Pick<ChangeScan, 'kind' | 'scan'>[];
+  /** Paths of files without a row that is wanted. */
+  readonly ruledOut?: ReadonlySet<string> | undefined;
 }
 
-/** The live file a `remove` ends, as the version before knew it; asked for only when the `remove` itself does not say enough. */
-type FindRemoved = (file: RemoveFile) => Promise<AddFile | undefined>;
+/** Paths of the files of which the condition is certainly true of no row. Of rows that come and rows that go alike: each is judged alone. */
+export function ruledOutFiles(
+  files: Iterable<AddFile | RemoveFile | CdcFile>,
+  snapshot: DeltaSnapshot,
+  condition: Expression | undefined,
+): ReadonlySet<string> {
+  const found = new Set<string>();
+  if (condition === undefined) return found;
+  const mayHold = fileTest(snapshot, condition);
+  for (const file of files) {
+    const { path, storedPath, partitionValues } = file;
+    const stats = file.kind === 'cdc' ? undefined : file.stats;
+    if (partitionValues !== undefined && !mayHold({ path, partitionValues, stats })) found.add(storedPath);
+  }
+  return found;
+}
 
 /**
- * The files that hold the row changes of one commit, in the order their rows are numbered. Recorded changes are all changes of a commit that
- * has any; else files that were added or removed with changed data are, and rows that deletion vectors came to cover or to leave. Rewrites,
- * metadata and other commits without changes have none.
+ * Files of the table's own directory, with the rows of them that are changes.
  *
- * @throws ServiceError `CDF_UNSUPPORTED` (unsupported), and what `readDeletionVector` throws.
+ * @throws ServiceError `FILE_OUTSIDE_TABLE` (invalid): feeds read the table's own directory alone, whatever a session may be allowed; what
+ * reading deletion vectors throws.
  */
-export async function changeFilesOf(
-  actions: readonly Action[],
-  source: ChangeSource,
-  findRemoved: FindRemoved,
-): Promise<readonly ChangeFile[]> {
-  const changes = rowChangesOf(actions);
-  if (changes.kind === 'recorded') return inOrder(changes.files.map(recordedFile));
+export async function changeFilesOf(changes: ScannedChanges, signal?: AbortSignal): Promise<readonly ChangeFile[]> {
+  const { place, snapshot, scans, ruledOut } = changes;
+  const byName = snapshot.mapping === 'none' && !isShredding(snapshot.protocol);
   const files: ChangeFile[] = [];
-  for (const file of changes.removed) files.push(await deleteFile(file, source, findRemoved));
-  for (const file of changes.redeleted) files.push(...(await redeletedFiles(file, source)));
-  for (const file of changes.added) files.push(await liveFile(file, source));
-  return inOrder(files);
+  for (const { kind, scan } of scans) {
+    const { storedColumns, partitionColumns } = scan;
+    const layout = byName ? {} : { layout: { storedColumns, partitionColumns } };
+    for (const { sizeBytes, rowCount, partitionValues, ...rows } of scan.files) {
+      const path = pathBelow(place, rows.path);
+      const onlyRows = await rows.onlyRows?.(signal);
+      const deletedRows = await rows.deletedRows?.(signal);
+      if (onlyRows?.length === 0) continue;
+      const left = rowCount === undefined ? undefined : rowCount - (deletedRows?.length ?? 0);
+      const reading = ruledOut?.has(path) === true ? { ...layout, ruledOut: true as const } : layout;
+      const found = { kind, path, sizeBytes, partitionValues, rowCount: onlyRows?.length ?? left, ...reading };
+      files.push({ ...found, ...(onlyRows === undefined ? {} : { onlyRows }), ...(deletedRows === undefined ? {} : { deletedRows }) });
+    }
+  }
+  return files.sort((a, b) => rank[a.kind] - rank[b.kind] || comparePaths(a.path, b.path));
 }
-
-/** A live file as rows to insert. */
-export async function liveFile(file: AddFile, source: ChangeSource): Promise<ChangeFile> {
-  return {
-    kind: 'insert',
-    path: file.storedPath,
-    sizeBytes: file.sizeBytes,
-    partitionValues: file.partitionValues,
-    rowCount: liveRows(file),
-    ...(await withoutDeleted(file, source)),
-  };
-}
-
-const rank: Readonly<Record<ChangeFile['kind'], number>> = { delete: 0, recorded: 1, insert: 2 };
 
 /** Deletes before inserts, then by the UTF-8 bytes of the path: the same for every reader of the version. */
-export function inOrder(files: readonly ChangeFile[]): readonly ChangeFile[] {
-  return [...files].sort((a, b) => rank[a.kind] - rank[b.kind] || comparePaths(a.path, b.path));
-}
+const rank: Readonly<Record<ChangeFile['kind'], number>> = { delete: 0, recorded: 1, insert: 2 };
 
-function recordedFile(file: CdcFile): ChangeFile {
-  return { kind: 'recorded', path: file.storedPath, sizeBytes: file.sizeBytes, partitionValues: file.partitionValues, rowCount: undefined };
-}
-
-async function deleteFile(file: RemoveFile, source: ChangeSource, findRemoved: FindRemoved): Promise<ChangeFile> {
-  const { partitionValues, sizeBytes } = file;
-  if (partitionValues !== undefined && sizeBytes !== undefined) {
-    const rows = physicalRows(file.stats);
-    return {
-      kind: 'delete',
-      path: file.storedPath,
-      sizeBytes,
-      partitionValues,
-      rowCount: rows === undefined ? undefined : rows - (file.deletionVector?.cardinality ?? 0),
-      ...(await withoutDeleted(file, source)),
-    };
-  }
-  // Some writers leave out what the feed needs; the version before knows it.
-  const added = await findRemoved(file);
-  if (added !== undefined) return { ...(await liveFile(added, source)), kind: 'delete' };
-  throw serviceError.unsupported(
-    'CDF_UNSUPPORTED',
-    `table "${source.name}": the rows of version ${source.version} cannot be read as changes: remove of "${file.storedPath}" without partition values and size, and the version before does not know the file`,
-    { hint: 'start the feed after that version', context: { version: source.version } },
-  );
-}
-
-/** Rows in the vector after the version and not before it were deleted by it; the other way round they came back. */
-async function redeletedFiles(change: RedeletedFile, source: ChangeSource): Promise<readonly ChangeFile[]> {
-  const { storedPath: path, sizeBytes, partitionValues } = change.file;
-  const before = await positionsOf(change.before, change.file, source);
-  const after = await positionsOf(change.after, change.file, source);
-  const sides = [
-    { kind: 'delete', onlyRows: positionsWithout(after, before) },
-    { kind: 'insert', onlyRows: positionsWithout(before, after) },
-  ] as const;
-  return sides
-    .filter(({ onlyRows }) => onlyRows.length > 0)
-    .map(({ kind, onlyRows }) => ({ kind, path, sizeBytes, partitionValues, rowCount: onlyRows.length, onlyRows }));
-}
-
-async function withoutDeleted(
-  file: Pick<AddFile, 'stats' | 'deletionVector'>,
-  source: ChangeSource,
-): Promise<Pick<ChangeFile, 'deletedRows'>> {
-  const vector = file.deletionVector;
-  return vector === undefined || isEmptyVector(vector) ? {} : { deletedRows: await positionsOf(vector, file, source) };
-}
-
-async function positionsOf(
-  vector: DeletionVector | undefined,
-  { stats }: Pick<AddFile, 'stats'>,
-  source: ChangeSource,
-): Promise<BigInt64Array> {
-  return vector === undefined ? new BigInt64Array(0) : readDeletionVector(source, { vector, rows: physicalRows(stats) }, source.signal);
+function pathBelow(place: TablePlace, path: string): string {
+  const root = place.root.endsWith('/') ? place.root : `${place.root}/`;
+  if (!path.startsWith(root)) throw outside(path, place.within);
+  return path.slice(root.length);
 }

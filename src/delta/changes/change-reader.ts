@@ -1,23 +1,22 @@
-import { outside } from '../../base/confinement.ts';
 import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { mapBounded } from '../../base/map-bounded.ts';
 import { ScratchFiles } from '../../rows/files/scratch-files.ts';
-import type { ChangeFile, HeldChanges, SnapshotRows, VersionChanges, VersionLink } from '../../table/changes.ts';
+import type { ChangeFile, ChangesRequest, HeldChanges, SnapshotRows, VersionChanges, VersionLink } from '../../table/changes.ts';
 import { changesGone } from '../../table/changes-gone.ts';
 import { derivedImageKeys } from '../../table/keyed.ts';
 import type { ChangeScan } from '../../table/scan.ts';
 import { toVersion, type Version } from '../../table/version.ts';
-import { type AddFile, fileKey, type RemoveFile } from '../actions.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { commitDigest } from '../log/read-commit.ts';
 import type { OperationContext } from '../operations/operation-context.ts';
 import type { DeltaCommit } from '../replay-state.ts';
+import { fileScanOf } from '../scan/file-scan.ts';
 import { checkReadable } from '../table-features.ts';
-import { changeFilesOf, inOrder, liveFile } from './change-files.ts';
-import { scansOf } from './change-scans.ts';
+import { changeFilesOf, ruledOutFiles } from './change-files.ts';
+import { type ReadVersion, scansOf } from './change-scans.ts';
 import { historyGone } from './history-gone.ts';
 import { pairedChanges } from './paired-changes.ts';
-import { storedFiles } from './stored-files.ts';
+import { filesOf, rowChangesOf } from './row-changes.ts';
 
 const headConcurrency = 8;
 
@@ -44,7 +43,7 @@ export class ChangeReader {
    * `CDF_NOT_ENABLED` (invalid) when the feed is off at that version (the version that turns it on has it on); `CDF_UNSUPPORTED`
    * (unsupported) naming the feature; `TABLE_VERSION_NOT_FOUND` (not-found) beyond the newest version.
    */
-  async changesOf(version: Version, signal?: AbortSignal): Promise<HeldChanges> {
+  async changesOf(version: Version, request: ChangesRequest = {}, signal?: AbortSignal): Promise<HeldChanges> {
     const commit = await this.#context.readCommit(version, signal);
     if (commit === undefined) throw await this.#absent(version, signal);
     const link = await this.#linkOf(version, commit.digest ?? '', signal);
@@ -52,33 +51,38 @@ export class ChangeReader {
     const last = this.#last;
     const previous = last?.id === link.previous ? last?.snapshot : undefined;
     const snapshot = last?.id === link.id ? last.snapshot : await this.#snapshotAt(commit, previous, signal);
-    const { name } = this.#context;
+    const { name, place } = this.#context;
     checkReadable(snapshot.protocol, snapshot.metadata, name);
     if (!snapshot.settings.changeDataFeed) throw notEnabled(name, version);
-    const source = { ...this.#source, version, signal };
-    const files = await this.#gapWhenGone(version, () =>
-      changeFilesOf(commit.actions, source, (file) => this.#removedAt(file, version, previous, signal)),
-    );
-    await this.#requireStored(files, version, signal);
-    const paired = await this.#gapWhenGone(version, () => this.#paired(files, { commit, snapshot, previous }, signal));
+    const scans = await this.#gapWhenGone(version, () => this.#scansOf({ commit, snapshot, previous }, signal));
+    const ruledOut = ruledOutFiles(filesOf(rowChangesOf(commit.actions)), snapshot, request.filter?.(snapshot.schema));
+    const files = await this.#gapWhenGone(version, () => changeFilesOf({ place, snapshot, scans, ruledOut }, signal));
+    const stored = await this.#requireStored(files, version, signal);
+    const paired = await this.#gapWhenGone(version, () => this.#paired(snapshot, scans, signal));
     this.#last = { snapshot, id: link.id };
-    return { ...changesAt(snapshot, files), link, ...paired };
+    return { ...changesAt(snapshot, stored), link, ...paired };
   }
 
-  async #paired(
-    files: readonly ChangeFile[],
-    version: { readonly commit: DeltaCommit; readonly snapshot: DeltaSnapshot; readonly previous: DeltaSnapshot | undefined },
+  async #scansOf(
+    { commit, snapshot, previous }: ReadVersion & { readonly snapshot: DeltaSnapshot },
     signal: AbortSignal | undefined,
-  ): Promise<Pick<HeldChanges, 'files' | 'release'> | undefined> {
-    const { commit, snapshot, previous } = version;
-    const keyColumns = derivedImageKeys(snapshot);
-    const has = (kind: ChangeFile['kind']): boolean => files.some((file) => file.kind === kind);
-    if (keyColumns.length === 0 || !has('delete') || !has('insert')) return undefined;
+  ): Promise<readonly ChangeScan[]> {
     const range = { from: snapshot.version, until: snapshot.version };
     const before = previous?.version === snapshot.version - 1 ? previous : undefined;
     const scans: ChangeScan[] = [];
     for await (const scan of scansOf({ context: this.#context, range, last: snapshot, signal }, { commit, snapshot, previous: before }))
       scans.push(scan);
+    return scans;
+  }
+
+  async #paired(
+    snapshot: DeltaSnapshot,
+    scans: readonly ChangeScan[],
+    signal: AbortSignal | undefined,
+  ): Promise<Pick<HeldChanges, 'files' | 'release'> | undefined> {
+    const keyColumns = derivedImageKeys(snapshot);
+    const has = (kind: ChangeFile['kind']): boolean => scans.some((scan) => scan.kind === kind);
+    if (keyColumns.length === 0 || !has('delete') || !has('insert')) return undefined;
     const engine = await this.#context.engine();
     return pairedChanges({ engine, scratch: this.#scratch }, { scans, schema: snapshot.schema, keyColumns }, signal);
   }
@@ -88,32 +92,25 @@ export class ChangeReader {
    *
    * @throws ServiceError `CDF_GAP` when the version or one of its files is gone, `CDF_UNSUPPORTED` naming the feature.
    */
-  async rowsAt(version: Version, signal?: AbortSignal): Promise<SnapshotRows> {
+  async rowsAt(version: Version, request: ChangesRequest = {}, signal?: AbortSignal): Promise<SnapshotRows> {
     const snapshot = await this.#replayed(version, signal);
-    const { name } = this.#context;
+    const { name, place } = this.#context;
     checkReadable(snapshot.protocol, snapshot.metadata, name);
-    const source = { ...this.#source, version, signal };
-    const files = await this.#gapWhenGone(version, async () => {
-      const live: ChangeFile[] = [];
-      for (const file of snapshot.files()) live.push(await liveFile(file, source));
-      return inOrder(live);
-    });
-    await this.#requireStored(files, version, signal);
+    const scan = fileScanOf(this.#context, snapshot, [...snapshot.files()]);
+    const scans = [{ kind: 'insert', scan }] as const;
+    const ruledOut = ruledOutFiles(snapshot.files(), snapshot, request.filter?.(snapshot.schema));
+    const files = await this.#gapWhenGone(version, () => changeFilesOf({ place, snapshot, scans, ruledOut }, signal));
+    const stored = await this.#requireStored(files, version, signal);
     const id = await commitDigest(this.#context.store, version, signal);
     // The feed goes on with the changes of the version after it.
     this.#last = { snapshot, id };
-    return { ...changesAt(snapshot, files), link: id === undefined ? undefined : await this.#linkOf(version, id, signal) };
+    return { ...changesAt(snapshot, stored), link: id === undefined ? undefined : await this.#linkOf(version, id, signal) };
   }
 
   async #linkOf(version: Version, id: string, signal: AbortSignal | undefined): Promise<VersionLink> {
     if (version === 0) return { id, previous: undefined };
     const previous = await commitDigest(this.#context.store, toVersion(version - 1), signal);
     return { id, previous, previousExpired: previous === undefined };
-  }
-
-  get #source(): Pick<OperationContext, 'name' | 'store' | 'place'> {
-    const { name, store, place } = this.#context;
-    return { name, store, place };
   }
 
   /** The snapshot that shows which metadata is in force: cheap when the version before was read last. */
@@ -131,25 +128,15 @@ export class ChangeReader {
     }
   }
 
-  async #removedAt(
-    file: RemoveFile,
-    version: Version,
-    previous: DeltaSnapshot | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<AddFile | undefined> {
-    if (version === 0) return undefined;
-    const before = previous?.version === version - 1 ? previous : await this.#replayed(toVersion(version - 1), signal);
-    return before.file(fileKey(file));
-  }
-
-  async #requireStored(files: readonly ChangeFile[], version: Version, signal: AbortSignal | undefined): Promise<void> {
-    const requireOne = async (file: ChangeFile): Promise<void> => {
-      // Feeds read the table's own directory alone, whatever a session may be allowed.
-      if (/^(\/|[a-z][a-z0-9+.-]*:\/)/i.test(file.path)) throw outside(file.path, this.#context.place.within);
-      if ((await this.#context.store.head(file.path, signal)) !== undefined) return;
+  /** The files with the sizes that they have. */
+  #requireStored(files: readonly ChangeFile[], version: Version, signal: AbortSignal | undefined): Promise<readonly ChangeFile[]> {
+    const requireOne = async (file: ChangeFile): Promise<ChangeFile> => {
+      if (file.ruledOut === true && file.rowCount !== undefined) return file;
+      const stored = await this.#context.store.head(file.path, signal);
+      if (stored !== undefined) return { ...file, sizeBytes: stored.sizeBytes };
       throw changesGone(this.#context.name, version, `file "${file.path}" is gone (vacuumed)`);
     };
-    await mapBounded(files, headConcurrency, requireOne, signal);
+    return mapBounded(files, headConcurrency, requireOne, signal);
   }
 
   /** A deletion vector whose file is gone is a gap like any other file, and so is a file that goes while it is read. */
@@ -172,7 +159,7 @@ export class ChangeReader {
   }
 }
 
-const filesGone: ReadonlySet<string> = new Set(['DELTA_DELETION_VECTOR_MISSING', 'ENGINE_FILE_MISSING']);
+const filesGone: ReadonlySet<string> = new Set(['DELTA_DELETION_VECTOR_MISSING', 'ENGINE_FILE_MISSING', 'DELTA_LOG_FILE_NOT_FOUND']);
 
 function changesAt(snapshot: DeltaSnapshot, files: readonly ChangeFile[]): VersionChanges {
   return {
@@ -180,7 +167,7 @@ function changesAt(snapshot: DeltaSnapshot, files: readonly ChangeFile[]): Versi
     committedAt: snapshot.committedAt,
     schema: snapshot.schema,
     partitionColumns: snapshot.partitionColumns,
-    files: storedFiles(snapshot, files),
+    files,
   };
 }
 

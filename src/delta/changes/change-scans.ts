@@ -2,9 +2,10 @@ import { throwIfAborted } from '../../base/abort.ts';
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { Field } from '../../schema/types.ts';
-import type { ChangeScan, FileScan } from '../../table/scan.ts';
+import type { ChangeScan, FileScan, StoredColumn } from '../../table/scan.ts';
 import { toVersion, type Version } from '../../table/version.ts';
 import { type AddFile, type DeletionVector, fileKey, physicalRows, type RemoveFile } from '../actions.ts';
+import { type MappingMode, physicalName } from '../column-mapping/physical-schema.ts';
 import { positionsWithout } from '../deletion-vectors/position-sets.ts';
 import { readDeletionVector } from '../deletion-vectors/read-deletion-vector.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
@@ -14,7 +15,6 @@ import { fileScanOf } from '../scan/file-scan.ts';
 import { changesNotRecorded, checkReadableAs } from './change-range-checks.ts';
 import { historyGone } from './history-gone.ts';
 import { type RedeletedFile, type RowChanges, rowChangesOf } from './row-changes.ts';
-import { recordedColumns } from './stored-files.ts';
 
 const changeType: Field = { name: '_change_type', type: { kind: 'string' }, nullable: true };
 
@@ -77,7 +77,7 @@ interface Reading {
 }
 
 /** One version of the range: what it did, and the table after and before it. */
-interface ReadVersion {
+export interface ReadVersion {
   readonly commit: DeltaCommit;
   readonly snapshot: DeltaSnapshot;
   /** `undefined` for the first version of the range: replayed when it is needed. */
@@ -151,6 +151,14 @@ function recordedScan(read: Reading, changes: Extract<RowChanges, { kind: 'recor
   };
 }
 
+/** Columns of recorded changes are found by the names they have in files in every mode of column mapping: their change type has no field id. */
+function recordedColumns(columns: readonly StoredColumn[], mapping: MappingMode): readonly StoredColumn[] {
+  return columns.map((column) => ({
+    ...column,
+    match: { by: 'name', name: mapping === 'none' ? column.field.name : physicalName(column.field) },
+  }));
+}
+
 /** Rows in the vector after the version and not before it were deleted by it; the other way round they came back. */
 function redeletedScan(read: Reading, files: readonly RedeletedFile[], side: 'deletes' | 'inserts'): FileScan {
   const { context } = read;
@@ -186,7 +194,8 @@ async function difference(
 
 /** Some writers leave out of a `remove` what reading the file takes; the version before knows it. */
 async function completed(read: Reading, version: ReadVersion, file: RemoveFile): Promise<AddFile | RemoveFile> {
-  if (file.partitionValues !== undefined || version.commit.version === 0) return file;
+  const isComplete = file.partitionValues !== undefined && file.sizeBytes !== undefined;
+  if (isComplete || version.commit.version === 0) return file;
   const before = version.previous ?? (await snapshotOf(read.context, read.range, toVersion(version.commit.version - 1), read.signal));
   const added = before.file(fileKey(file));
   if (added !== undefined || read.last.partitionColumns.length === 0) return added ?? file;

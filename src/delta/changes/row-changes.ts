@@ -45,6 +45,11 @@ export function rowChangesOf(actions: readonly Action[]): RowChanges {
   };
 }
 
+/** The files that hold the row changes of a commit. */
+export function filesOf(changes: RowChanges): readonly (AddFile | RemoveFile | CdcFile)[] {
+  return changes.kind === 'recorded' ? changes.files : [...changes.removed, ...changes.redeleted.map(({ file }) => file), ...changes.added];
+}
+
 const mergeCounters = ['numTargetRowsInserted', 'numTargetRowsUpdated', 'numTargetRowsDeleted'];
 
 /** A MERGE that matched rows and changed none may still rewrite their files, with `dataChange`, without recorded changes. */

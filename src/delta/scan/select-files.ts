@@ -15,6 +15,14 @@ import { type PartitionColumn, partitionsOf, partitionValueOf } from './partitio
 /** The live files that may hold a row of the bound filter, by partition values and statistics; all without one. Ordered by path. */
 export function selectFiles(snapshot: DeltaSnapshot, filter: Expression | undefined): readonly AddFile[] {
   if (filter === undefined) return inOrder(snapshot.files());
+  return inOrder([...snapshot.files()].filter(fileTest(snapshot, filter)));
+}
+
+/** What the log says of all rows of a file. */
+type DescribedFile = Pick<AddFile, 'stats' | 'partitionValues' | 'path'>;
+
+/** Whether a file may hold a row of a condition that is bound to the snapshot's schema. */
+export function fileTest(snapshot: DeltaSnapshot, filter: Expression): (file: DescribedFile) => boolean {
   const paths = columnsOf(filter).map(({ path }) => path);
   const knowledge = new TableKnowledge(snapshot, paths);
   // Conditions on partition columns first: they need no statistics to be parsed.
@@ -22,13 +30,11 @@ export function selectFiles(snapshot: DeltaSnapshot, filter: Expression | undefi
   const needing = new Set(conditions.filter((condition) => knowledge.needsStatistics(condition)));
   const cheap = conjunction(conditions.filter((condition) => !needing.has(condition)));
   const dear = conjunction([...needing]);
-  let files: readonly AddFile[] = [...snapshot.files()];
-  for (const condition of [cheap, dear]) {
-    if (condition === undefined) continue;
-    const mayMatch = filePruner(condition);
-    files = files.filter((file) => mayMatch(knowledge.of(file)));
-  }
-  return inOrder(files);
+  const tests = [cheap, dear].flatMap((condition) => (condition === undefined ? [] : [filePruner(condition)]));
+  return (file) => {
+    const facts = knowledge.of(file);
+    return tests.every((mayMatch) => mayMatch(facts));
+  };
 }
 
 /** By the UTF-8 bytes of the path, so that scans of one version are the same everywhere. */
@@ -61,7 +67,7 @@ export class TableKnowledge {
     return columnsOf(condition).some(({ path }) => this.#columns.get(keyOf(path))?.kind !== 'partition');
   }
 
-  of(file: AddFile): FileFacts {
+  of(file: DescribedFile): FileFacts {
     const rowCount = physicalRows(file.stats);
     // Parsed only when a condition gets as far as a column that needs it.
     const statistics = new FileStatistics(file.stats);
@@ -75,7 +81,7 @@ export class TableKnowledge {
     };
   }
 
-  #partition(column: PartitionColumn, file: AddFile): ColumnFacts {
+  #partition(column: PartitionColumn, file: DescribedFile): ColumnFacts {
     const value = partitionValueOf(file.partitionValues, column, file.path);
     const key = `${column.name}\0${value === undefined ? 'null' : `=${value}`}`;
     const present = this.#partitionFacts.get(key);

@@ -6,6 +6,7 @@ import { dataLocations } from '../files/data-locations.ts';
 import { isBelow, parentLocation, plainLocation } from '../location.ts';
 import type { ContentFile } from '../metadata/content-file.ts';
 import { nameMappingProperty } from '../metadata/name-mapping.ts';
+import { fileFilter } from '../scan/file-filter.ts';
 import { type IdentityField, identityFieldsOf } from '../scan/file-layouts.ts';
 import { tableNames } from '../scan/file-scan.ts';
 import { fileSchemaOf } from '../scan/parquet-footers.ts';
@@ -29,13 +30,20 @@ export async function feedFilesOf(
   signal?: AbortSignal,
 ): Promise<readonly ChangeFile[]> {
   const { context, storage } = source;
-  const { metadata, schema } = state;
-  const request = { metadata, schema, files, nameToId: tableNames(metadata), withLineage: false };
+  const { metadata, schema, icebergSchema } = state;
+  const condition = source.filter?.(schema);
+  const test = condition === undefined ? undefined : fileFilter(metadata, icebergSchema, condition);
+  const wanted = files.filter(({ entry }) => test?.mayHoldFile(entry.file) !== false);
+  const request = { metadata, schema, files: wanted, nameToId: tableNames(metadata), withLineage: false };
   const scan = await readableFiles(context, request, signal);
+  const scanned = new Map(wanted.map((file, index) => [file, scan.files[index]]));
   const identities = new Map(metadata.partitionSpecs.map((spec) => [spec.specId, identityFieldsOf(spec)]));
-  return mapBounded(files, filesAtOnce, async ({ entry: { file }, change, onlyRows, deletedRows }, index) => {
-    const deleted = onlyRows === undefined ? await deletedRows?.(signal) : undefined;
-    const place = { file, identities: identities.get(file.specId) ?? [] };
+  return mapBounded(files, filesAtOnce, async (changed) => {
+    const { entry, change, onlyRows } = changed;
+    const { file } = entry;
+    const deleted = onlyRows === undefined ? await changed.deletedRows?.(signal) : undefined;
+    const scannedFile = scanned.get(changed);
+    const asRead = { file, identities: identities.get(file.specId) ?? [], layout: scan };
     return {
       kind: change === 'INSERT' ? 'insert' : 'delete',
       ...locationOf(source, state, file.path),
@@ -44,7 +52,9 @@ export async function feedFilesOf(
       rowCount: onlyRows?.length ?? file.recordCount - (deleted?.length ?? 0),
       ...(deleted === undefined || deleted.length === 0 ? {} : { deletedRows: deleted }),
       ...(onlyRows === undefined ? {} : { onlyRows }),
-      ...(await readingOf(source, state, { ...place, scanned: scan.files[index], layout: scan }, signal)),
+      ...(scannedFile === undefined
+        ? { partitionValues: {}, ruledOut: true }
+        : await readingOf(source, state, { ...asRead, scanned: scannedFile }, signal)),
     };
   });
 }
@@ -52,7 +62,7 @@ export async function feedFilesOf(
 interface FileAsRead {
   readonly file: ContentFile;
   readonly identities: readonly IdentityField[];
-  readonly scanned: ScanFile | undefined;
+  readonly scanned: ScanFile;
   /** Of files that have none of their own. */
   readonly layout: FileLayout;
 }
@@ -64,14 +74,14 @@ async function readingOf(
   signal: AbortSignal | undefined,
 ): Promise<Pick<ChangeFile, 'partitionValues' | 'layout' | 'other'>> {
   const { format } = file;
-  if (scanned?.rows !== undefined && format !== 'puffin') {
+  if (scanned.rows !== undefined && format !== 'puffin') {
     const nameMapping = metadata.properties[nameMappingProperty];
     return { partitionValues: {}, other: { format, nameMapping, constants: identityValues(identities, file.partition) } };
   }
   const constants = new Set(identities.map(({ sourceId }) => sourceId));
   if (isPlain(schema.fields, await fileSchemaOf(context, file, signal), constants)) return { partitionValues: {} };
-  const { storedColumns, partitionColumns, defaults } = scanned?.layout ?? layout;
-  return { partitionValues: scanned?.partitionValues ?? {}, layout: { storedColumns, partitionColumns, ...(defaults && { defaults }) } };
+  const { storedColumns, partitionColumns, defaults } = scanned.layout ?? layout;
+  return { partitionValues: scanned.partitionValues, layout: { storedColumns, partitionColumns, ...(defaults && { defaults }) } };
 }
 
 /** Below the table's data directory, or the file's own where it lies elsewhere. */

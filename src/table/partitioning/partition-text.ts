@@ -168,10 +168,14 @@ export function plainPartitionText(value: string, type: DataType): string | unde
   }
 }
 
-/** The value of a text of Delta's log or of a plain one; `undefined`: not a value of the type. */
+/** The value of a text of Delta's log; `undefined`: not a value of the type. */
 export function partitionValue(text: string, type: DataType): TransformValue {
   const plain = plainPartitionText(text, type);
-  if (plain === undefined) return undefined;
+  return plain === undefined ? undefined : valueOfPlainText(plain, type);
+}
+
+/** The value of a plain text of the type. */
+export function valueOfPlainText(plain: string, type: DataType): TransformValue {
   switch (type.kind) {
     case 'string':
       return plain;

@@ -18,6 +18,8 @@ export interface FileRows {
   readonly partitionValues?: PartitionValues;
   /** False leaves the count out of the log. */
   readonly counted?: boolean;
+  /** No row of it is one of the feed's. */
+  readonly ruledOut?: true;
 }
 
 export const ordersSchema: StructType = {
@@ -177,7 +179,8 @@ export class ChangeTable implements Table {
     const path = `file-${(fileNumber++).toString().padStart(6, '0')}.parquet`;
     await this.#store.put(path, bytes);
     const rowCount = file.counted === false ? undefined : file.rows.length;
-    return { kind: file.kind, path, sizeBytes: bytes.length, partitionValues, rowCount };
+    const { kind, ruledOut } = file;
+    return { kind, path, sizeBytes: bytes.length, partitionValues, rowCount, ...(ruledOut && { ruledOut }) };
   }
 }
 

@@ -9,6 +9,7 @@ import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { OpenEngine } from '../../../src/engine/engine.ts';
 import { otherFileRows } from '../../../src/iceberg/pipeline/other-file-rows.ts';
 import { plainRecords } from '../../../src/protocol/change-event.ts';
+import type { OpenObjectStore } from '../../../src/storage/object-store.ts';
 import { openObjectStore } from '../../../src/storage/open-object-store.ts';
 import type { Table } from '../../../src/table/table.ts';
 import { toVersion } from '../../../src/table/version.ts';
@@ -56,7 +57,11 @@ export interface FeedBench {
 /** Feeds of one table, one after the other, on a broker of their own; each has the table that `open` gives it. */
 export function feedBench(
   open: () => Promise<Table>,
-  { openEngine = noEngine, maxHeldBytes }: { readonly openEngine?: OpenEngine; readonly maxHeldBytes?: number } = {},
+  {
+    openEngine = noEngine,
+    openStore = openObjectStore,
+    maxHeldBytes,
+  }: { readonly openEngine?: OpenEngine; readonly openStore?: OpenObjectStore; readonly maxHeldBytes?: number } = {},
 ): FeedBench {
   const spec = feedSpec;
   const clock = new SystemClock();
@@ -73,7 +78,7 @@ export function feedBench(
         spec: { ...spec, onGap, ...more },
         table: await open(),
         client: broker.client(`feed-${clients}`),
-        encoder: new ParquetChangeEncoder({ openStore: openObjectStore, openEngine, readOther: otherFileRows, maxHeldBytes }),
+        encoder: new ParquetChangeEncoder({ openStore, openEngine, readOther: otherFileRows, maxHeldBytes }),
         events: new LocalTableEvents(clock),
         observer: silentFeedObserver,
         clock,

@@ -149,7 +149,7 @@ describe.each([
     expect(shorthand(await run())).toEqual(['1 r null 20']);
   });
 
-  it('does not read files of partitions that the condition rules out', async () => {
+  it('does not read files that the table says hold no row of the condition', async () => {
     const others = Array.from(
       { length: 3 },
       (_, index): FileRows => ({
@@ -159,6 +159,7 @@ describe.each([
           { id: index, amount: 2 },
         ],
         partitionValues: { region: index === 1 ? 'eu' : 'us' },
+        ...(index === 1 ? {} : { ruledOut: true }),
       }),
     );
     const { run, table, changes } = await encoded(others, { where: "region = 'eu' AND amount = 2" });
