@@ -41,7 +41,7 @@ export class DriftWatch {
    *
    * @throws ServiceError `TABLE_DRIFT` (kind invalid) naming all differences that are not accepted, `TRANSFORM_INVALID` as `requireTransform`.
    */
-  async start(table: Table, signal?: AbortSignal): Promise<Pick<StageTask, 'write' | 'decode'>> {
+  async start(table: Pick<Table, 'detail' | 'refresh' | 'writeSpec'>, signal?: AbortSignal): Promise<Pick<StageTask, 'write' | 'decode'>> {
     const detail = await table.detail(signal);
     const write = table.writeSpec(await table.refresh(signal));
     this.#definition = definitionDrift(this.#settings, detail);

@@ -10,7 +10,6 @@ import { TableEvolution } from '../commit/table-evolution.ts';
 import type { TableSettings } from '../config/table-settings.ts';
 import { DeadLetterIncarnations } from '../ingest/dead-letter-incarnations.ts';
 import { DeadLetterTopic } from '../ingest/dead-letter-topic.ts';
-import { declaredNeeds } from '../ingest/evolve/row-needs.ts';
 import { type LedgerStatus, MemoryLedger } from '../ingest/memory/memory-ledger.ts';
 import { otherPipelines } from '../ingest/other-pipelines.ts';
 import { consumerGroupOf, isLetterRoute, type RouteSettings } from '../ingest/settings.ts';
@@ -28,6 +27,7 @@ import { tellStandingLag } from './observe/standing-lag.ts';
 import { type RouteSources, replayTarget, routeSources } from './route-sources.ts';
 import { isRefusal, supervisePart } from './supervise.ts';
 import { TableTimes } from './table-times.ts';
+import { takeDeclared } from './take-declared.ts';
 import { TopicIdentities } from './topic-identities.ts';
 import { pooledDivider, pooledStager } from './workers/pooled.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
@@ -378,13 +378,6 @@ export class IngestRole {
       incarnations: this.#deadLetterTopics,
     });
   }
-}
-
-/** Columns that were declared since the table was made. */
-async function takeDeclared(settings: TableSettings, table: Table, evolution: TableEvolution, signal: AbortSignal): Promise<void> {
-  const { schema } = await table.refresh(signal);
-  const needs = declaredNeeds(settings.definition.schema, schema, evolution.spec);
-  if (needs.length > 0) await evolution.apply(needs, schema, signal);
 }
 
 function healthOf(state: IngestStatus['state']): 'starting' | 'running' | 'failed' {

@@ -6,7 +6,8 @@ import type { DefinitionChange, DefinitionOperations } from '../table/definition
 import { traitsOf } from '../table/formats.ts';
 import type { OpenTable } from '../table/table.ts';
 
-export interface EvolvingTable extends OpenTable {
+/** What of a table changes. */
+export interface EvolvingTable extends Pick<OpenTable, 'format' | 'refresh'> {
   readonly operations: DefinitionOperations;
 }
 

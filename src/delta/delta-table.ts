@@ -12,7 +12,7 @@ import type { OpenObjectStore } from '../storage/object-store.ts';
 import type { ChangesRequest, HeldChanges, SnapshotRows } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
 import type { CommitTried } from '../table/commit-driver.ts';
-import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
+import type { DefinitionChange, DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
 import type { HiddenColumn } from '../table/hidden-columns.ts';
 import type { TriedUpsert, UpsertIntent } from '../table/keyed.ts';
 import type {
@@ -37,6 +37,7 @@ import type { TableObject } from '../table/table-object.ts';
 import type { Version } from '../table/version.ts';
 import { ChangeReader } from './changes/change-reader.ts';
 import { changeScans } from './changes/change-scans.ts';
+import { previewChange } from './definition/alter.ts';
 import { addFileOf, DeltaCommitter } from './delta-committer.ts';
 import type { DeltaLog } from './delta-log.ts';
 import { deltaOperations } from './delta-operations.ts';
@@ -192,6 +193,10 @@ export class DeltaTable implements QueryableTable {
 
   async rowsAt(version: Version, request?: ChangesRequest, signal?: AbortSignal): Promise<SnapshotRows> {
     return this.#proven(await this.#changes.rowsAt(version, request, signal), signal);
+  }
+
+  preview(base: Snapshot, change: DefinitionChange, signal?: AbortSignal): Promise<DeltaSnapshot> {
+    return previewChange(this.#context, asDeltaSnapshot(base), change, signal);
   }
 
   keptMs(newest: Snapshot): number {

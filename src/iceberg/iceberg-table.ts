@@ -15,7 +15,7 @@ import { upsertRows } from '../rows/keyed/upsert-rows.ts';
 import type { ChangesRequest, HeldChanges, SnapshotRows } from '../table/changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from '../table/commit.ts';
 import type { CommitTried } from '../table/commit-driver.ts';
-import type { DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
+import type { DefinitionChange, DefinitionOperations, TableDetail } from '../table/definition-changes.ts';
 import type { HiddenColumn } from '../table/hidden-columns.ts';
 import type { TriedUpsert, UpsertIntent } from '../table/keyed.ts';
 import { tableGone, tableReplaced } from '../table/lost-tables.ts';
@@ -42,6 +42,7 @@ import { tableNotFound } from '../table/table-names.ts';
 import type { TableObject } from '../table/table-object.ts';
 import type { Version } from '../table/version.ts';
 import { changelog } from './changes/changelog.ts';
+import { previewChange } from './definition/alter-table.ts';
 import { findSnapshotState } from './find-snapshot-state.ts';
 import { historyOf, versionsOf } from './history.ts';
 import { icebergOperations } from './iceberg-operations.ts';
@@ -281,6 +282,10 @@ export class IcebergTable implements QueryableTable {
 
   rowsAt(version: Version, request?: ChangesRequest, signal?: AbortSignal): Promise<SnapshotRows> {
     return rowsAtVersion(this.#changeSource(request), version, signal);
+  }
+
+  preview(base: Snapshot, change: DefinitionChange): Promise<SnapshotState> {
+    return Promise.resolve(previewChange(this.context, asSnapshotState(base), change));
   }
 
   changelog(request: ChangelogRequest, signal?: AbortSignal): Promise<HeldRelation> {

@@ -4,7 +4,7 @@ import type { ColumnIds } from '../schema/column-ids.ts';
 import type { StructType } from '../schema/types.ts';
 import type { ChangesRequest, HeldChanges, SnapshotRows } from './changes.ts';
 import type { AppendIntent, CommitId, CommitOutcome } from './commit.ts';
-import type { DefinitionOperations, TableDetail } from './definition-changes.ts';
+import type { DefinitionChange, DefinitionOperations, TableDetail } from './definition-changes.ts';
 import type { TableFormat } from './formats.ts';
 import type { HiddenColumn } from './hidden-columns.ts';
 import type { TriedUpsert, UpsertIntent } from './keyed.ts';
@@ -262,6 +262,13 @@ export interface QueryableTable extends Table {
   changelog?(request: ChangelogRequest, signal?: AbortSignal): Promise<HeldRelation>;
   /** The version in force at a time: the newest one committed at or before it. @throws AnalysisException when the time is outside the table's history. */
   versionAt(timestampMs: number, signal?: AbortSignal): Promise<Version>;
+  /**
+   * The table at `base` as a change of its definition would leave it, with the same rows; `base` where nothing changes. Nothing is written, and only
+   * the process that asked has it.
+   *
+   * @throws as `operations.alter`, but for what only a commit finds out.
+   */
+  preview(base: Snapshot, change: DefinitionChange, signal?: AbortSignal): Promise<Snapshot>;
   /** Columns that queries may name beside those of the schema, which hide them where names are the same. */
   hiddenColumns(snapshot: Snapshot): readonly HiddenColumn[];
   /** What metadata alone tells of all rows of a snapshot; `undefined` when only the rows can tell. */

@@ -4,8 +4,7 @@ import type { KafkaRecord } from '../../kafka/client.ts';
 import { encodeRecordBatch } from '../../kafka/records/record-batch.ts';
 import type { SealedBatch } from '../../protocol/sealed-batch.ts';
 import type { Components } from '../components.ts';
-import { DriftWatch } from '../drift-watch.ts';
-import { stageRecords } from '../live/live-rows.ts';
+import { tailStager } from '../live/live-rows.ts';
 
 /** Whether a record is a row of the route's table, by the route as it is now; `undefined`: it cannot be said, for the table is not what it declares. */
 export async function isRowByRoute(
@@ -14,15 +13,15 @@ export async function isRowByRoute(
   record: KafkaRecord,
   signal: AbortSignal | undefined,
 ): Promise<boolean | undefined> {
-  const { catalog, tables, logger } = components;
+  const { catalog, tables } = components;
   const settings = tables.all.find(({ name }) => name === route.table);
   if (settings === undefined) return undefined;
   try {
     const table = await catalog.load(settings.name, signal);
-    const start = await new DriftWatch(settings, route, logger).start(table, signal);
     const snapshot = await table.refresh(signal);
     const stop = signal ?? new AbortController().signal;
-    const { result } = await stageRecords(components, { settings, route, table, snapshot }, { batch: batchOf(record), ...start }, stop);
+    const stager = await tailStager(components, { settings, route, table, snapshot }, stop);
+    const { result } = await stager.stage(batchOf(record), stop);
     return result.recordsWithRows > 0;
   } catch (error) {
     if (!isServiceError(error) || error.kind === 'aborted') throw error;

@@ -8,6 +8,7 @@ import { buildBatch } from '../../codec/build-columns.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { type Config } from '../../config/settings.ts';
 import type { Engine, HeldRelation } from '../../engine/engine.ts';
+import { mayMake } from '../../ingest/divide/made-name.ts';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { Field, StructType } from '../../schema/types.ts';
 import type { SessionConf } from '../../session/conf/session-conf.ts';
@@ -101,8 +102,10 @@ function liveCatalogs(conf: SessionConf): ReadonlyMap<string, LiveCatalog> {
 async function readWithin(components: Components, name: string, limits: TailLimits, signal: AbortSignal | undefined): Promise<LiveRows> {
   const { tables, clock } = components;
   await tables.refresh(() => undefined, signal);
-  const settings = tables.all.find((table) => table.name === name);
-  const route = tables.routeOf(name);
+  const named = tables.all.find((table) => table.name === name);
+  // A twin has the rows of its leader.
+  const settings = named?.twinOf === undefined ? named : tables.all.find((table) => table.name === named.twinOf);
+  const route = settings === undefined ? undefined : tables.routeOf(settings.name);
   if (settings === undefined || route === undefined) throw unknownTable(components.config, name);
   const late = new AbortController();
   const done = new AbortController();
@@ -133,12 +136,12 @@ const tailFields: readonly Field[] = [
 ];
 
 /** A row for each partition, and what became of the records of all of them. */
-function tailRelation(engine: Engine, { snapshot, tail }: LiveRows, signal: AbortSignal | undefined): Promise<HeldRelation> {
+function tailRelation(engine: Engine, { tail }: LiveRows, signal: AbortSignal | undefined): Promise<HeldRelation> {
   const schema: StructType = { kind: 'struct', fields: tailFields };
   const { records, rows, deadLettered, filtered } = tail;
   const counts = { records: BigInt(records), rows: BigInt(rows), dead_letters: BigInt(deadLettered), filtered: BigInt(filtered) };
   const lines = tail.partitions.map(({ topic, partition, from, until }) => ({
-    ...{ topic, partition, from_offset: from, until_offset: until, table_version: BigInt(snapshot.version) },
+    ...{ topic, partition, from_offset: from, until_offset: until, table_version: BigInt(tail.version) },
     ...counts,
   }));
   const batch: ColumnBatch = buildBatch(schema, lines);
@@ -158,10 +161,16 @@ function unknownTable({ pipeline, ingest }: Config, name: string): Error {
     ingest.routes.map(({ table }) => table),
   );
   return serviceError.notFound('LIVE_READ_TABLE_UNKNOWN', `pipeline "${pipeline}" has no route into a table "${name}"`, {
-    hint:
-      near === undefined ? 'ingest.routes has the tables that can be read live; a twin is read as its leader' : `did you mean "${near}"?`,
+    hint: near === undefined ? unknownHint(ingest.routes, name) : `did you mean "${near}"?`,
     context: { table: name },
   });
+}
+
+function unknownHint(routes: Config['ingest']['routes'], name: string): string {
+  const templates = routes.flatMap(({ divided }) => divided?.spec.template?.table ?? []);
+  return templates.some((template) => mayMake(template, name))
+    ? 'the table is made when the first record of its key is ingested: run the ingest'
+    : 'ingest.routes has the tables that can be read live';
 }
 
 function withoutConfig(catalog: string): AnalysisException {

@@ -1,9 +1,11 @@
 import { isServiceError, type ServiceError, serviceError } from '../../base/errors.ts';
 import { BatchBuilder } from '../../ingest/batch-builder.ts';
 import { ownPart, partOf } from '../../ingest/divide/fetched-part.ts';
+import { GrowingDivision } from '../../ingest/divide/growing-division.ts';
 import { isLetterRoute, type RouteSettings } from '../../ingest/settings.ts';
-import { planStart, type StartPlan } from '../../ingest/start-positions.ts';
+import { planStart, type StartPlan, type StartPlanOptions } from '../../ingest/start-positions.ts';
 import type { FetchedPartition, TopicPartition } from '../../kafka/client.ts';
+import type { DivisionOfTable } from '../../protocol/division.ts';
 import type { SealedBatch } from '../../protocol/sealed-batch.ts';
 import type { Snapshot } from '../../table/table.ts';
 import type { Components } from '../components.ts';
@@ -31,22 +33,23 @@ export interface TailRequest {
   readonly route: RouteSettings;
   readonly snapshot: Snapshot;
   readonly limits: TailLimits;
+  /** As `StartPlanOptions`. */
+  readonly startAt?: StartPlanOptions['startAt'];
 }
 
 /**
  * Reads what the table's ingest would read next, from the marks of the snapshot to where the topics ended after it was taken.
  *
  * @throws ServiceError `LIVE_READ_TOPIC_MISSING` (not-found), `LIVE_READ_DISCONTINUITY` (discontinuity), `LIVE_READ_TOO_FAR_BEHIND` (unavailable),
- * `LIVE_READ_UNSUPPORTED` (unsupported); what the broker refuses.
+ * what the broker refuses.
  */
 export async function readTail(components: Components, request: TailRequest, signal: AbortSignal): Promise<Tail> {
   const { route, limits } = request;
   const { kafka, clock } = components;
-  if (route.divided?.spec.template !== undefined) throw templateRefused(route.table);
   const { positions } = await planTail(components, request);
   const builder = new BatchBuilder(route.table);
   builder.reset(positions);
-  const own = ownRecords(components, route, signal);
+  const own = await ownRecords(components, route, signal);
   const lag = positions.reduce((sum, position) => sum + position.lag, 0n);
   let bytes = 0;
   try {
@@ -73,7 +76,8 @@ export async function readTail(components: Components, request: TailRequest, sig
 }
 
 /** Where the ingest would go on, by the marks and the settings: the same decisions, of which none is stored. */
-async function planTail({ config, kafka }: Components, { route, snapshot }: TailRequest): Promise<StartPlan> {
+async function planTail({ config, kafka }: Components, request: Omit<TailRequest, 'limits'>): Promise<StartPlan> {
+  const { route, snapshot, startAt } = request;
   const { pipeline, ingest } = config;
   const { replayTopic } = ingest.deadLetters;
   const marks = snapshot.progressStartingWith(`${pipeline}:`);
@@ -89,7 +93,7 @@ async function planTail({ config, kafka }: Components, { route, snapshot }: Tail
   const identities = new TopicIdentities({ admin: kafka.admin, pipeline });
   const hadMatches = matching !== undefined && [...known].some((topic) => matching.test(topic));
   const plan = await planStart({
-    ...{ admin: kafka.admin, partitions, marks, quietTopics },
+    ...{ admin: kafka.admin, partitions, marks, quietTopics, startAt },
     identityOf: (topic) => identities.identityOf(topic),
     policy: ingest.onOffsetDiscontinuity,
     startFrom: ingest.startFrom,
@@ -102,13 +106,46 @@ async function planTail({ config, kafka }: Components, { route, snapshot }: Tail
   return plan;
 }
 
+/**
+ * Where a table that a template has made begins in partitions that it has no mark of: where the one it is made like stands. To be asked before the
+ * table is looked at: what is below that has a mark by then.
+ */
+export async function beginningOf(
+  components: Components,
+  { divided, madeFor }: RouteSettings,
+  signal: AbortSignal,
+): Promise<StartPlanOptions['startAt']> {
+  const like = divided?.spec.template?.like;
+  const route = like === undefined || madeFor === undefined ? undefined : components.tables.routeOf(like);
+  if (route === undefined) return undefined;
+  const pattern = await components.catalog.load(route.table, signal);
+  const { positions } = await planTail(components, { route, snapshot: await pattern.refresh(signal) });
+  return (at, topicId) =>
+    positions.find((each) => each.topic === at.topic && each.partition === at.partition && each.topicId === topicId)?.offset;
+}
+
+/** The division with the tables that its template has made, and which of them the route is of. */
+async function divisionOf(
+  { tables }: Components,
+  { divided, madeFor, table }: RouteSettings,
+  signal: AbortSignal,
+): Promise<DivisionOfTable | undefined> {
+  const template = divided?.spec.template;
+  if (divided === undefined || template === undefined) return divided;
+  const growing = new GrowingDivision({ ...divided.spec, template: { ...template, reserved: tables.reserved } });
+  growing.add(await tables.known(divided.spec, signal));
+  const { spec } = growing;
+  return { spec, index: madeFor === undefined ? divided.index : spec.parts.findIndex((part) => part.table === table) };
+}
+
 /** Records of a divided route that are the table's, as its reader would hand them on. */
-function ownRecords(
-  { config, registry }: Components,
+async function ownRecords(
+  components: Components,
   route: RouteSettings,
   signal: AbortSignal,
-): (fetched: FetchedPartition) => Promise<FetchedPartition> {
-  const { divided } = route;
+): Promise<(fetched: FetchedPartition) => Promise<FetchedPartition>> {
+  const { config, registry } = components;
+  const divided = await divisionOf(components, route, signal);
   const { maxNestingDepth, maxUnpackedBytes, deadLetters } = config.ingest;
   if (divided === undefined || isLetterRoute(route)) return (fetched) => Promise.resolve(fetched);
   const divider = new BatchDivider({ maxNestingDepth, maxUnpackedBytes });
@@ -174,13 +211,6 @@ function topicMissing(table: string, topic: string): ServiceError {
   return serviceError.notFound('LIVE_READ_TOPIC_MISSING', `table "${table}" is read from topic "${topic}", which is not there`, {
     hint: 'create the topic, correct ingest.routes, or read the table itself',
     context: { table, topic },
-  });
-}
-
-function templateRefused(table: string): ServiceError {
-  return serviceError.unsupported('LIVE_READ_UNSUPPORTED', `table "${table}" is of a route that makes tables (divide.template)`, {
-    hint: 'read the table itself: which table a record is for is decided when it is ingested',
-    context: { table },
   });
 }
 

@@ -1,7 +1,7 @@
 import { AnalysisException } from '../../base/analysis-exception.ts';
 import type { DefinitionChange } from '../../table/definition-changes.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
-import type { Version } from '../../table/version.ts';
+import { nextVersion, type Version } from '../../table/version.ts';
 import type { Action, MetadataAction, ProtocolAction } from '../actions.ts';
 import { type ClusteringColumns, clusteringColumnsOf, clusteringDomain } from '../clustering.ts';
 import { assignMapping } from '../column-mapping/assign-mapping.ts';
@@ -49,6 +49,20 @@ export async function alter(
     actions: actionsOf(context, base, planned),
     reads: planned.reads ?? {},
   });
+}
+
+/** The version that the change would make after `base`; `base` itself when nothing changes. @throws as `alter`, but for the commit. */
+export async function previewChange(
+  context: OperationContext,
+  base: DeltaSnapshot,
+  change: DefinitionChange,
+  signal?: AbortSignal,
+): Promise<DeltaSnapshot> {
+  checkRowsWritable(base.protocol, base.metadata, context.name);
+  const planned = await planChange(context, base, change, signal);
+  if (planned === undefined) return base;
+  const commit = { version: nextVersion(base.version), actions: actionsOf(context, base, planned), modifiedMs: base.committedAt };
+  return base.apply(commit, context.name);
 }
 
 /** What the change makes of the table at `base`. */

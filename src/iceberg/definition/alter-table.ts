@@ -10,6 +10,7 @@ import { fieldById } from '../metadata/schema-fields.ts';
 import type { IcebergSchema } from '../metadata/table-metadata.ts';
 import type { LoadedMetadata } from '../pointer/table-pointer.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
+import { mainBranch, snapshotStateOf } from '../snapshot-state-of.ts';
 import type { TableContext } from '../table-context.ts';
 import { commitSnapshot } from '../transaction/commit-snapshot.ts';
 import { commitUpdates } from '../transaction/commit-updates.ts';
@@ -48,6 +49,18 @@ export async function alterTable(
       return { requirements: requirementsFor(state.metadata, updates), updates };
     },
     options,
+  );
+}
+
+/** The state with the change, of the same snapshot; `base` itself when nothing changes. @throws as `alterTable`, but for the commit. */
+export function previewChange(context: TableContext, base: SnapshotState, change: DefinitionChange): SnapshotState {
+  const updates = updatesFor(context, base, change);
+  if (updates.length === 0 || !changesAnything(base.loaded, updates)) return base;
+  const { metadata, metadataLocation } = base.loaded;
+  const changed = applyUpdates(metadata, updates, { nowMs: metadata.lastUpdatedMs, baseLocation: metadataLocation });
+  return snapshotStateOf(
+    { metadata: changed, metadataLocation },
+    { branch: changed.refs.has(context.branch) ? context.branch : mainBranch },
   );
 }
 
