@@ -71,6 +71,8 @@ const spec: EncodeSpec = {
   partitions: 4,
   keyColumns: ['id'],
   tombstones: true,
+  transactions: false,
+  truncates: false,
   table: 'flights',
   tableId: 'bench',
   format: 'delta',

@@ -3,14 +3,13 @@ import { describeError, isServiceError } from '../base/errors.ts';
 import { RegisteringEncoder } from '../cdf/encoding/registering-encoder.ts';
 import { Feed } from '../cdf/feed.ts';
 import type { FeedObserver } from '../cdf/feed-observer.ts';
-import type { FeedStatus } from '../cdf/feed-parts.ts';
+import type { FeedParts, FeedStatus } from '../cdf/feed-parts.ts';
 import { type FeedSpec, feedIdOf, feedSpecsOf } from '../cdf/feed-spec.ts';
 import type { FeedState } from '../cdf/feed-state.ts';
 import { OperatorActs } from '../cdf/operator-acts.ts';
 import { PositionStore } from '../cdf/position-store.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
-import type { ChangeEncoder } from '../protocol/change-event.ts';
 import { RegistrySubjects } from '../registry/registry-subjects.ts';
 import { toVersion } from '../table/version.ts';
 import type { Components } from './components.ts';
@@ -26,7 +25,7 @@ const threads = 1;
 const idleMs = 120_000;
 
 /** States in which a feed publishes nothing until somebody acts; one that was fenced goes by what the group says. */
-const standstills: readonly FeedState[] = ['gap', 'lost', 'replaced', 'changed', 'failed'];
+const standstills: readonly FeedState[] = ['gap', 'lost', 'replaced', 'table-replaced', 'table-gone', 'changed', 'failed'];
 
 /** How soon the process notices that an operator did something to a feed. */
 const actsPollMs = 1_000;
@@ -208,7 +207,7 @@ export class FeedRole {
       spec,
       table,
       client: kafka,
-      encoder: this.#encoder(),
+      ...this.#encoding(),
       events,
       observer,
       clock,
@@ -223,10 +222,12 @@ export class FeedRole {
   }
 
   /** The registry is asked on this thread, and once for all runs of a feed. */
-  #encoder(): ChangeEncoder {
+  #encoding(): Pick<FeedParts, 'encoder' | 'subjects'> {
     const { schemaRegistry } = this.#components.config;
     const encoder = pooledEncoder(this.#pool);
-    return schemaRegistry === undefined ? encoder : new RegisteringEncoder(encoder, new RegistrySubjects(schemaRegistry));
+    if (schemaRegistry === undefined) return { encoder };
+    const subjects = new RegistrySubjects(schemaRegistry);
+    return { encoder: new RegisteringEncoder(encoder, subjects), subjects };
   }
 
   #observer(spec: FeedSpec, reporter: HealthReporter, standstill: Standstill): FeedObserver {

@@ -14,7 +14,7 @@ import { type ChangeEvent, type EventWriter, EventWriters } from './envelope.ts'
 import { EventHeaders } from './event-headers.ts';
 import { FeedFilter } from './feed-filter.ts';
 import { PartitionedBatches } from './partitioned-batches.ts';
-import type { PieceRows } from './piece-rows.ts';
+import { noRows, type PieceRows } from './piece-rows.ts';
 import { type RowEncoding, RowWriters } from './row-writers.ts';
 import { withSelectedColumns } from './selected-columns.ts';
 import { type Segment, segmentsOf } from './version-segments.ts';
@@ -41,6 +41,7 @@ export class ParquetChangeEncoder implements ChangeEncoder {
 
   /** Appends rows until the run is full; answers whether none is left. */
   async #append(run: EncodingRun, task: FilteredTask, signal: AbortSignal | undefined): Promise<boolean> {
+    if (run.ordinal === 0 && tellsTruncation(task)) run.truncate(await this.#removedRows(task, signal));
     let firstOrdinal = 0;
     for (const segment of segmentsOf(task.changes.files)) {
       throwIfAborted(signal);
@@ -70,6 +71,14 @@ export class ParquetChangeEncoder implements ChangeEncoder {
     return true;
   }
 
+  async #removedRows(task: FilteredTask, signal: AbortSignal | undefined): Promise<number> {
+    let rows = 0;
+    for (const { file, phase } of segmentsOf(task.changes.files)) {
+      if (phase === 'removals') rows += (await this.#countsOf(task, file, signal)).removals;
+    }
+    return rows;
+  }
+
   async #countsOf(task: FilteredTask, file: ChangeFile, signal: AbortSignal | undefined): Promise<PhaseCounts> {
     if (file.rowCount !== undefined && file.kind === 'insert') return { removals: 0, additions: file.rowCount };
     if (file.rowCount !== undefined && file.kind === 'delete') return { removals: file.rowCount, additions: 0 };
@@ -94,6 +103,11 @@ function filterOf({ spec, changes }: EncodeTask): FeedFilter | undefined {
   return spec.where === undefined ? undefined : FeedFilter.of(spec.where, changes.schema);
 }
 
+/** Whether one event stands for the removal of every row. */
+function tellsTruncation({ spec, changes, snapshot }: EncodeTask): boolean {
+  return spec.truncates && changes.empties === true && !snapshot;
+}
+
 /** What the condition is about is read although it may not be published. */
 function requestOf({ spec, changes, filter, readSchema }: FilteredTask, file: ChangeFile): ChangeFileRequest {
   const published = changes.schema;
@@ -114,15 +128,18 @@ class EncodingRun {
   readonly #keyFraming: Framing;
   readonly #valueFraming: Framing;
   readonly #keyed: boolean;
-  readonly #events = { c: 0, u: 0, d: 0, r: 0 };
+  readonly #events: { c: number; u: number; d: number; r: number; t?: number } = { c: 0, u: 0, d: 0, r: 0 };
   readonly #flatRows: [number, number, number, number] = [0, 0, 0, 0];
   #writers: { readonly of: PieceRows; readonly rows: RowWriters } | undefined;
   #ordinal: number;
+  /** Of the next event in its version. */
+  #number: number;
   #skipped = 0;
 
   constructor(task: EncodeTask) {
     this.#task = task;
     this.#ordinal = task.fromOrdinal;
+    this.#number = (task.fromEvent ?? 0) + 1;
     this.#keyed = task.spec.keyColumns.length > 0;
     this.#batches = new PartitionedBatches(task.spec);
     this.#headers = headersOf(task);
@@ -168,6 +185,22 @@ class EncodingRun {
     this.#skipped += rows;
   }
 
+  /** Tells in one event that all rows the table had are gone; they keep their numbers. */
+  truncate(rows: number): void {
+    if (rows === 0) return;
+    const { spec, changes } = this.#task;
+    this.#record.clear();
+    const event = { before: -1, after: -1, ordinal: this.#ordinal, number: this.#number };
+    const valueEnd = this.#appendValue(this.#values.of('t'), this.#writersOf(noRows(changes.schema)), event);
+    // It is about all keys, so it has none; feeds that tell it have one partition.
+    assert(spec.partitions === 1, 'a truncation is told in the only partition');
+    this.#append(-1, valueEnd, eventHeaders(this.#task, 't', rows));
+    this.#events.t = 1;
+    this.#number += 1;
+    this.#ordinal += rows;
+    this.#skipped += rows - 1;
+  }
+
   finish(complete: boolean): EncodedChanges {
     const sizeBytes = this.#batches.sizeBytes;
     const byType = Object.fromEntries(changeTypes.map((type, code) => [type, this.#flatRows[code] ?? 0]));
@@ -196,26 +229,28 @@ class EncodingRun {
     if (this.#task.spec.envelope === 'flat') {
       this.#appendRow(rows, before, preimageCode);
       this.#appendRow(rows, after, postimageCode);
-    } else this.#appendEvent(rows, { operation: 'u', before, after, ordinal: this.#ordinal });
+    } else this.#appendEvent(rows, { operation: 'u', before, after });
   }
 
   #appendOne(rows: RowWriters, row: number, code: number): void {
-    const ordinal = this.#ordinal;
     if (this.#task.spec.envelope === 'flat') this.#appendRow(rows, row, this.#keyed ? aloneCode(code) : code);
-    else if (code === deleteCode || code === preimageCode) this.#appendEvent(rows, { operation: 'd', before: row, after: -1, ordinal });
-    else this.#appendEvent(rows, { operation: this.#task.snapshot ? 'r' : 'c', before: -1, after: row, ordinal });
+    else if (code === deleteCode || code === preimageCode) this.#appendEvent(rows, { operation: 'd', before: row, after: -1 });
+    else this.#appendEvent(rows, { operation: this.#task.snapshot ? 'r' : 'c', before: -1, after: row });
   }
 
   #appendRow(rows: RowWriters, row: number, code: number): void {
     const keyEnd = this.#openRecord(rows, row);
-    const valueEnd = this.#appendValue(this.#values.ofRow(code), rows, { before: -1, after: row, ordinal: this.#ordinal });
+    const place = { ordinal: this.#ordinal, number: this.#number };
+    const valueEnd = this.#appendValue(this.#values.ofRow(code), rows, { before: -1, after: row, ...place });
     this.#flatRows[code] = (this.#flatRows[code] ?? 0) + 1;
     this.#append(keyEnd, valueEnd, this.#headers.row);
     this.#ordinal += 1;
+    this.#number += 1;
   }
 
-  #appendEvent(rows: RowWriters, event: ChangeEvent): void {
-    const { operation, before, after } = event;
+  #appendEvent(rows: RowWriters, told: Pick<ChangeEvent, 'before' | 'after'> & { readonly operation: Exclude<Operation, 't'> }): void {
+    const { operation, before, after } = told;
+    const event = { before, after, ordinal: this.#ordinal, number: this.#number };
     const { envelope, tombstones } = this.#task.spec;
     const keyEnd = this.#openRecord(rows, after < 0 ? before : after);
     if (envelope === 'after' && after < 0) this.#append(keyEnd, -1, this.#headers.deletion);
@@ -226,6 +261,7 @@ class EncodingRun {
     }
     this.#events[operation] += 1;
     this.#ordinal += operation === 'u' ? 2 : 1;
+    this.#number += 1;
   }
 
   /** Starts a record with its key; answers where the key ends, -1 without one. */
@@ -265,26 +301,33 @@ function aloneCode(code: number): number {
 }
 
 /** By operation; of a row of the flat envelope; of a delete that is a tombstone itself; of a tombstone behind a delete. */
-type RunHeaders = Readonly<Record<Operation | 'row' | 'deletion' | 'tombstone', EventHeaders>>;
+type RunHeaders = Readonly<Record<Exclude<Operation, 't'> | 'row' | 'deletion' | 'tombstone', EventHeaders>>;
+
+function commonHeaders({ spec, changes, snapshot }: EncodeTask): ConstructorParameters<typeof EventHeaders>[0] {
+  const { version, committedAt, link } = changes;
+  return { version, committedAtMs: committedAt, snapshot, origin: spec, link: link?.id, tombstone: false };
+}
+
+function eventHeaders(task: EncodeTask, operation: Operation, rows?: number): EventHeaders {
+  const { envelope, records } = task.spec;
+  const isCloudEvent = envelope === 'cloudevents';
+  const isBinary = isCloudEvent && records.cloudEventMode === 'binary';
+  return new EventHeaders({
+    ...commonHeaders(task),
+    operation,
+    contentType: isCloudEvent && !isBinary ? cloudEventContentType : undefined,
+    event: isBinary ? cloudEventHeaders(task, operation) : undefined,
+    rows,
+  });
+}
 
 function headersOf(task: EncodeTask): RunHeaders {
-  const { spec, changes, snapshot } = task;
-  const { version, committedAt, link } = changes;
-  const common = { version, committedAtMs: committedAt, snapshot, origin: spec, link: link?.id, tombstone: false };
-  const isCloudEvent = spec.envelope === 'cloudevents';
-  const isBinary = isCloudEvent && spec.records.cloudEventMode === 'binary';
-  const of = (operation: Operation): EventHeaders =>
-    new EventHeaders({
-      ...common,
-      operation,
-      contentType: isCloudEvent && !isBinary ? cloudEventContentType : undefined,
-      event: isBinary ? cloudEventHeaders(task, operation) : undefined,
-    });
+  const common = commonHeaders(task);
   return {
-    c: of('c'),
-    u: of('u'),
-    d: of('d'),
-    r: of('r'),
+    c: eventHeaders(task, 'c'),
+    u: eventHeaders(task, 'u'),
+    d: eventHeaders(task, 'd'),
+    r: eventHeaders(task, 'r'),
     row: new EventHeaders(common),
     deletion: new EventHeaders({ ...common, operation: 'd', tombstone: true }),
     tombstone: new EventHeaders({ ...common, tombstone: true }),

@@ -2,8 +2,8 @@ import { serviceError } from '../base/errors.ts';
 import type { BytesColumn } from '../schema/columns.ts';
 import type { ChangeType } from '../table/changes.ts';
 
-/** Of an event that has both images of a row: created, updated, deleted, read in a snapshot. */
-export type Operation = 'c' | 'u' | 'd' | 'r';
+/** Of an event that has both images of a row: created, updated, deleted, read in a snapshot; or, of no row, all rows taken away. */
+export type Operation = 'c' | 'u' | 'd' | 'r' | 't';
 
 /** Change types as small numbers: the position in `changeTypes`. */
 export const changeTypes: readonly [ChangeType, ChangeType, ChangeType, ChangeType] = [

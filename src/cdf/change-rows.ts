@@ -57,7 +57,7 @@ async function* linesOf(
         const writers = new RowWriters(rows, jsonRows([]));
         for (const row of order) {
           text.clear();
-          events[codes[row] ?? 0]?.append(text, writers, { before: -1, after: row, ordinal: 0 });
+          events[codes[row] ?? 0]?.append(text, writers, { before: -1, after: row, ordinal: 0, number: 0 });
           yield text.text();
         }
       }

@@ -5,7 +5,13 @@ import type { EventMember, EventShape } from './encoding/event-shape.ts';
 /** Header that tells a CloudEvent in structured mode (CloudEvents, Kafka protocol binding 3.3). */
 export const cloudEventContentType: string = 'application/cloudevents+json; charset=UTF-8';
 
-const words: Readonly<Record<Operation, string>> = { c: 'created', u: 'updated', d: 'deleted', r: 'read' };
+const types: Readonly<Record<Operation, string>> = {
+  c: 'tidewater.row.created',
+  u: 'tidewater.row.updated',
+  d: 'tidewater.row.deleted',
+  r: 'tidewater.row.read',
+  t: 'tidewater.table.truncated',
+};
 
 /** What is the same for all events of an operation in a version; the ordinal ends the id. */
 interface CloudEventAttributes {
@@ -21,7 +27,7 @@ function attributesOf({ spec, changes, snapshot }: EncodeTask, operation: Operat
     idStart: `${place}:`,
     rest: {
       source: `/tidewater/${encodeURIComponent(spec.pipeline)}/${encodeURIComponent(spec.table)}`,
-      type: `tidewater.row.${words[operation]}`,
+      type: types[operation],
       subject: spec.table,
       time: new Date(changes.committedAt).toISOString(),
       datacontenttype: contentType,

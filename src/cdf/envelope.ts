@@ -18,6 +18,8 @@ export interface ChangeEvent {
   readonly before: number;
   readonly after: number;
   readonly ordinal: number;
+  /** Of the event in its version, from 1. */
+  readonly number: number;
 }
 
 /** What an envelope is told of: of a change with both images, and of a row of the flat envelope. */
@@ -45,6 +47,7 @@ export function eventShape(task: EncodeTask, of: ChangeOf): EventShape {
 function debeziumShape({ spec, changes, snapshot }: EncodeTask, operation: Operation): EventShape {
   const { database, table } = splitName(spec.table);
   const committedMs: number = changes.committedAt;
+  const id = text('id', transactionIdOf(spec.table, changes.version));
   const members: readonly EventMember[] = [
     { name: 'before', part: { kind: 'image', image: 'before' } },
     { name: 'after', part: { kind: 'image', image: 'after' } },
@@ -65,12 +68,21 @@ function debeziumShape({ spec, changes, snapshot }: EncodeTask, operation: Opera
     text('op', operation),
     long('ts_ms', committedMs),
     long('ts_us', committedMs * 1000),
-    {
-      name: 'transaction',
-      part: struct('tidewater.Transaction', [text('id', `${spec.table}:${changes.version}`), ordinal('total_order')]),
-    },
+    spec.transactions ? countedTransaction(id, snapshot) : { name: 'transaction', part: transaction([id, ordinal('total_order')]) },
   ];
   return { name: `${spec.topic}.Envelope`, version: 1, hasRow: false, members };
+}
+
+/** Which version of which table: the id of what Debezium calls a transaction. */
+export function transactionIdOf(table: string, version: number): string {
+  return `${table}:${version}`;
+}
+
+/** With the number of the event: a feed has one table, so that it is that of its data collection too. Rows of a snapshot are in none. */
+function countedTransaction(id: EventMember, snapshot: boolean): EventMember {
+  const part = { kind: 'event-number' } as const;
+  const block = transaction([id, { name: 'total_order', part }, { name: 'data_collection_order', optional: true, part }]);
+  return { name: 'transaction', optional: true, part: snapshot ? { kind: 'none', of: block } : block };
 }
 
 /** The numbers of the members behind the row, which no column has: brokers of schemas see the same ones whatever columns come. */
@@ -92,12 +104,16 @@ const text = (name: string, value: string): EventMember => ({ name, part: { kind
 const long = (name: string, value: number): EventMember => ({ name, part: { kind: 'long', value } });
 const ordinal = (name: string): EventMember => ({ name, part: { kind: 'ordinal' } });
 const struct = (name: string, members: readonly EventMember[]): EventPart => ({ kind: 'struct', name, hasRow: false, members });
+const transaction = (members: readonly EventMember[]): EventPart => struct('tidewater.Transaction', members);
+
+/** No number takes as many. */
+const maxNumberBytes = 16;
 
 /** Appends the values of one version's events of one kind. Everything that is the same for all its rows is laid out once. */
 export class EventWriter {
   readonly #shape: EventShape;
   readonly #notation: Notation;
-  readonly #bySize = new Map<number, readonly EventStep[]>();
+  readonly #bySizes = new Map<number, readonly EventStep[]>();
 
   constructor(shape: EventShape, notation: Notation) {
     this.#shape = shape;
@@ -105,14 +121,17 @@ export class EventWriter {
   }
 
   append(out: RecordBuffer, rows: RowWriters, event: Omit<ChangeEvent, 'operation'>): void {
-    const { before, after, ordinal: number } = event;
-    for (const step of this.#stepsFor(number)) {
+    const { before, after } = event;
+    for (const step of this.#stepsFor(event)) {
       switch (step.kind) {
         case 'bytes':
           out.chunk(step.bytes);
           break;
         case 'ordinal':
-          this.#notation.ordinal(out, number);
+          this.#notation.number(out, event.ordinal);
+          break;
+        case 'event-number':
+          this.#notation.number(out, event.number);
           break;
         case 'row':
           rows.members(out, after < 0 ? before : after);
@@ -126,12 +145,14 @@ export class EventWriter {
     }
   }
 
-  #stepsFor(number: number): readonly EventStep[] {
-    const size = this.#notation.ordinalSize(number);
-    const known = this.#bySize.get(size);
+  #stepsFor({ ordinal, number }: Pick<ChangeEvent, 'ordinal' | 'number'>): readonly EventStep[] {
+    const ordinalSize = this.#notation.numberSize(ordinal);
+    const numberSize = this.#notation.numberSize(number);
+    const sizes = ordinalSize * maxNumberBytes + numberSize;
+    const known = this.#bySizes.get(sizes);
     if (known !== undefined) return known;
-    const steps = this.#notation.steps(this.#shape, size);
-    this.#bySize.set(size, steps);
+    const steps = this.#notation.steps(this.#shape, { ordinal: ordinalSize, eventNumber: numberSize });
+    this.#bySizes.set(sizes, steps);
     return steps;
   }
 }
@@ -143,7 +164,7 @@ export class EventWriters {
 
   constructor(task: EncodeTask, notation: Notation) {
     const of = (operation: Operation): EventWriter => new EventWriter(eventShape(task, { operation }), notation);
-    this.#byOperation = { c: of('c'), u: of('u'), d: of('d'), r: of('r') };
+    this.#byOperation = { c: of('c'), u: of('u'), d: of('d'), r: of('r'), t: of('t') };
     this.#byCode = changeTypes.map((changeType) => new EventWriter(eventShape(task, { changeType }), notation));
   }
 
@@ -157,7 +178,7 @@ export class EventWriters {
 }
 
 /** `sales.orders` is table `orders` of `sales`; a name without a dot belongs to `default`. */
-function splitName(name: string): { readonly database: string; readonly table: string } {
+export function splitName(name: string): { readonly database: string; readonly table: string } {
   const dot = name.lastIndexOf('.');
   return dot < 0 ? { database: 'default', table: name } : { database: name.slice(0, dot), table: name.slice(dot + 1) };
 }

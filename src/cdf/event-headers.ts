@@ -15,7 +15,7 @@ export function feedHeaderOf(origin: Pick<EventOrigin, 'pipeline' | 'table'>): s
 
 /**
  * The headers of a version's records in wire form: `version`, `committed_at` (epoch milliseconds), `feed`, `table_id`, `link` where the
- * version has one, `ordinal`, `op`, and `snapshot` or `tombstone` with the text `true` where they apply. One array is used again for all ordinals of
+ * version has one, `ordinal`, `op`, and `snapshot` or `tombstone` with the text `true` where they apply; `rows` of a truncation. One array is used again for all ordinals of
  * the same number of digits.
  */
 export class EventHeaders {
@@ -35,8 +35,10 @@ export class EventHeaders {
     readonly event?: { readonly idStart: string; readonly texts: ReadonlyMap<string, string> } | undefined;
     readonly origin: EventOrigin;
     readonly link: string | undefined;
+    /** How many rows the event takes away, where it is more than the one that it tells. */
+    readonly rows?: number | undefined;
   }) {
-    const { snapshot, tombstone, operation, contentType, event, origin, link } = options;
+    const { snapshot, tombstone, operation, contentType, event, origin, link, rows } = options;
     this.#idStart = event?.idStart;
     this.#before = [
       ...(contentType === undefined ? [] : [['content-type', text(contentType)] as const]),
@@ -49,6 +51,7 @@ export class EventHeaders {
       ['feed', Buffer.from(feedHeaderOf(origin))],
       ['table_id', Buffer.from(origin.tableId)],
       ...(link === undefined ? [] : [['link', text(link)] as const]),
+      ...(rows === undefined ? [] : [['rows', text(String(rows))] as const]),
     ];
   }
 

@@ -2,7 +2,7 @@ import type { ServiceError } from '../base/errors.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import type { Version } from '../table/version.ts';
 import type { FeedState } from './feed-state.ts';
-import type { LostPositionPolicy, TopicReplacedPolicy } from './settings.ts';
+import type { LostPositionPolicy, TableReplacedPolicy, TopicReplacedPolicy } from './settings.ts';
 import type { SnapshotProgress } from './snapshot-progress.ts';
 
 /** What a feed tells about its work; every method has a counterpart among the metrics. */
@@ -31,6 +31,8 @@ export interface FeedObserver {
   replaced(replacement: { readonly policy: TopicReplacedPolicy; readonly error: ServiceError }): void;
   /** The topic has more partitions than the feed's keys are spread over. */
   partitionsAdded(partitions: { readonly partitions: number; readonly ofTopic: number }): void;
+  /** Another table has the name of the one that was published, and the policy is applied. */
+  tableReplaced(replacement: { readonly policy: TableReplacedPolicy; readonly error: ServiceError }): void;
   /** A transaction of a snapshot is through; `undefined`: the snapshot is. */
   snapshot(progress: SnapshotProgress | undefined): void;
   /** A step failed and is tried again. */

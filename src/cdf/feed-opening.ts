@@ -3,14 +3,22 @@ import { isServiceError, type ServiceError, serviceError } from '../base/errors.
 import type { KafkaClient } from '../kafka/client.ts';
 import { kafkaDestinationReplaced } from '../kafka/errors.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
+import type { Snapshot } from '../table/table.ts';
 import type { Version } from '../table/version.ts';
 import type { StoredFeed, StoredPosition } from './feed-position.ts';
 import { type FeedSpec, feedIdOf, rowOrderOf } from './feed-spec.ts';
-import { ensureFeedTopic, ensurePositionsTopic, type FeedPartitions, type FeedTopic, findTopic } from './feed-topics.ts';
+import {
+  ensureFeedTopic,
+  ensurePositionsTopic,
+  type FeedPartitions,
+  type FeedTopic,
+  findTopic,
+  refuseUnfitForTruncations,
+} from './feed-topics.ts';
 import { covers, findPublished, positionLost } from './published-position.ts';
 import type { FeedPublisher } from './publisher.ts';
 import { refuseOtherForm } from './record-form.ts';
-import { refuseReplaced } from './run-preparer.ts';
+import { feedTableReplaced } from './run-preparer.ts';
 import type { TableTailer } from './table-tailer.ts';
 
 /** Where a feed stands when it is opened. */
@@ -23,7 +31,9 @@ export type Standing =
   /** The position is gone; `found` is where the topic's records say it was, if they tell for certain. */
   | { readonly kind: 'lost'; readonly found: FeedPosition | undefined; readonly error: ServiceError }
   /** The position is of a topic that does not exist any more. */
-  | { readonly kind: 'replaced'; readonly position: FeedPosition; readonly error: ServiceError };
+  | { readonly kind: 'replaced'; readonly position: FeedPosition; readonly error: ServiceError }
+  /** The position is of another table than the one that has the name, which is `tableId`. */
+  | { readonly kind: 'table-replaced'; readonly position: FeedPosition; readonly tableId: string; readonly error: ServiceError };
 
 /** Where a feed stands that is to be published. */
 export type OpenStanding = Exclude<Standing, { readonly kind: 'paused' }>;
@@ -71,8 +81,8 @@ export class FeedOpening {
   /**
    * Fences earlier instances and reads the position.
    *
-   * @throws ServiceError `FEED_POSITIONS_NOT_COMPACTED`, `FEED_TABLE_REPLACED`, `FEED_POSITION_AHEAD`, those of `isUnlikePublished`; as
-   *   `FeedPublisher.open` and `isTopicChange`.
+   * @throws ServiceError `FEED_POSITIONS_NOT_COMPACTED`, `FEED_POSITION_AHEAD`, those of `isUnlikePublished`; as `FeedPublisher.open` and
+   *   `isTopicChange`.
    */
   async open(signal: AbortSignal): Promise<Standing> {
     const { spec, publisher, tailer, client } = this.#options;
@@ -86,20 +96,26 @@ export class FeedOpening {
     refuseTaken(spec, { all, topicId: topic?.topicId });
     const standing = await this.#standingOf(stored, topic, signal);
     this.#storedPartitions = standing.kind === 'known' ? stored?.partitions : undefined;
-    if (standing.kind !== 'new') {
-      const position = standing.kind === 'lost' ? standing.found : standing.position;
-      const leftBehind = this.#leavesBehind(standing.kind);
-      if (position !== undefined) refuseReplaced(position, latest.tableId, spec.table);
-      if (position !== undefined && !leftBehind) refuseUnfit(position, latest.version, spec);
-      if (standing.kind === 'known' && stored?.form !== undefined) refuseOtherForm(spec, stored.form);
-    }
-    return standing;
+    const found = this.#asTableIs(standing, latest);
+    const goesOn = found.kind === 'known' || (found.kind === 'table-replaced' && spec.onTableReplaced === 'continue');
+    if (standing.kind === 'known' && goesOn && stored?.form !== undefined) refuseOtherForm(spec, stored.form);
+    return found;
   }
 
-  /** Whether a policy leaves the position behind, so that it need not fit. */
-  #leavesBehind(kind: 'known' | 'lost' | 'replaced'): boolean {
-    const { onLostPosition, onTopicReplaced } = this.#options.spec;
-    return (kind === 'lost' && onLostPosition !== 'recover') || (kind === 'replaced' && onTopicReplaced !== 'continue');
+  /** What stands in the way of a feed that is to go on where it stood: that the table is another one, or that the position does not fit it. */
+  #asTableIs(standing: OpenStanding, { tableId, version }: Pick<Snapshot, 'tableId' | 'version'>): OpenStanding {
+    const { spec } = this.#options;
+    const { onLostPosition, onTopicReplaced, onTableReplaced } = spec;
+    const { kind } = standing;
+    if (kind === 'new' || kind === 'table-replaced') return standing;
+    const position = kind === 'lost' ? standing.found : standing.position;
+    // What the broker lost is told first, and answered by its own policy.
+    const standsStill = (kind === 'lost' && onLostPosition === 'fail') || (kind === 'replaced' && onTopicReplaced === 'fail');
+    if (position === undefined || standsStill) return standing;
+    const isOther = position.tableId !== tableId;
+    const leftBehind = (kind === 'lost' && onLostPosition !== 'recover') || (kind === 'replaced' && onTopicReplaced !== 'continue');
+    if (!leftBehind && (!isOther || onTableReplaced === 'continue')) refuseUnfit(position, version, spec);
+    return isOther ? { kind: 'table-replaced', position, tableId, error: feedTableReplaced(position, tableId, spec.table) } : standing;
   }
 
   /** Of the topic that is written to, as of the newest look; `undefined`: it was not aimed at. */
@@ -113,6 +129,7 @@ export class FeedOpening {
     const { topicId, partitions: ofTopic } = await ensureFeedTopic(client.admin, spec);
     this.#topicId = topicId;
     const partitions = spec.keyColumns.length === 0 ? ofTopic : Math.min(this.#storedPartitions ?? ofTopic, ofTopic);
+    await refuseUnfitForTruncations(client.admin, spec, partitions);
     publisher.aimAt({ topicId, partitions });
     this.#partitions = { partitions, ofTopic };
     return this.#partitions;

@@ -6,6 +6,18 @@ export function isTransient(error: unknown): boolean {
   return isServiceError(error, 'unavailable', 'unknown-outcome') || (isServiceError(error) && error.retryable);
 }
 
+/** The state of a feed whose table is not the one that it published, or is not there; `undefined`: the error says nothing of that. */
+export function tableLossOf(error: unknown): 'table-replaced' | 'table-gone' | undefined {
+  return isServiceError(error) ? tableLosses[error.code] : undefined;
+}
+
+const tableLosses: Readonly<Record<string, 'table-replaced' | 'table-gone'>> = {
+  FEED_TABLE_REPLACED: 'table-replaced',
+  TABLE_REPLACED: 'table-replaced',
+  TABLE_GONE: 'table-gone',
+  TABLE_NOT_FOUND: 'table-gone',
+};
+
 /** What became of a transaction that failed, as metrics call it. */
 export function transactionResult(error: ServiceError): 'aborted' | 'unknown' | 'fenced' | 'refused' {
   if (error.kind === 'fenced') return 'fenced';

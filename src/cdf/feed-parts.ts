@@ -4,6 +4,7 @@ import type { IdSource } from '../base/ids.ts';
 import type { Random } from '../base/random.ts';
 import type { KafkaClient } from '../kafka/client.ts';
 import type { ChangeEncoder, FeedPosition } from '../protocol/change-event.ts';
+import type { SchemaSubjects } from '../protocol/schema-subjects.ts';
 import type { TableEvents } from '../protocol/table-events.ts';
 import type { ReadableTable } from '../table/table.ts';
 import type { Version } from '../table/version.ts';
@@ -19,6 +20,8 @@ export interface FeedParts {
   readonly table: ReadableTable;
   readonly client: KafkaClient;
   readonly encoder: ChangeEncoder;
+  /** Of the registry, where there is one. */
+  readonly subjects?: SchemaSubjects | undefined;
   readonly events: TableEvents;
   readonly observer: FeedObserver;
   readonly clock: Clock;

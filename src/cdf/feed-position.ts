@@ -30,10 +30,12 @@ export interface StoredFeed {
 
 /** The position as it is stored in the positions topic (docs/spec/change-event.md, "Positions"). */
 export function printPosition(position: FeedPosition, as: PublishedAs = {}): string {
-  const { version, ordinal, complete, snapshot, tableId, order, link, keys } = position;
+  const { version, ordinal, complete, snapshot, tableId, order, events, schema, link, keys } = position;
   const { topicId, positionsTopicId, partitions, form } = as;
   return printJson({
     ...{ version, ordinal, complete, snapshot, tableId, order },
+    ...(events === undefined ? {} : { events }),
+    ...(schema === undefined ? {} : { schema }),
     ...(link === undefined ? {} : { link }),
     ...(keys === undefined ? {} : { keys }),
     ...(topicId === undefined ? {} : { topicId }),
@@ -47,10 +49,13 @@ export function printPosition(position: FeedPosition, as: PublishedAs = {}): str
 export function parsePosition(text: string, feedId: string): StoredPosition {
   const root = parseJson(text, `position of feed "${feedId}"`);
   const fields = isJsonObject(root) ? root : {};
-  const { version, ordinal, complete, snapshot, tableId, order, link, keys, topicId, positionsTopicId, partitions } = fields;
+  const { version, ordinal, complete, snapshot, tableId, order, events, schema, link, keys, topicId, positionsTopicId, partitions } =
+    fields;
   const whole = isCount(version, -1) && isCount(ordinal, 0) && typeof complete === 'boolean' && typeof snapshot === 'boolean';
   if (
     !whole ||
+    !(events === undefined || isCount(events, 0)) ||
+    !isTextOrAbsent(schema) ||
     !isTextOrAbsent(link) ||
     !isTextOrAbsent(keys) ||
     !(partitions === undefined || isCount(partitions, 1)) ||
@@ -63,6 +68,8 @@ export function parsePosition(text: string, feedId: string): StoredPosition {
   }
   const position = {
     ...{ version: toVersion(version), ordinal, complete, snapshot, tableId, order },
+    ...(events === undefined ? {} : { events }),
+    ...(schema === undefined ? {} : { schema }),
     ...(link === undefined ? {} : { link }),
     ...(keys === undefined ? {} : { keys }),
   };

@@ -58,7 +58,7 @@ export async function planReset(
   signal?: AbortSignal,
 ): Promise<FeedReset> {
   const latest = await table.refresh(signal);
-  const identity = { tableId: latest.tableId, order: rowOrderOf(spec) };
+  const identity = { tableId: latest.tableId, order: rowOrderOf(spec), schema: from?.schema };
   const latestVersion = latest.version;
   const stands = from?.tableId === latest.tableId ? firstNeededVersion(from) : undefined;
   if (target.kind === 'current') {

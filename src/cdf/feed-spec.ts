@@ -40,6 +40,7 @@ export function encodeSpecOf(
   at: { readonly table: Pick<ReadableTable, 'format' | 'location'>; readonly tableId: string; readonly partitions: number },
 ): EncodeSpec {
   const { pipeline, envelope, records, schemas, select, where, topic, keyColumns, tombstones, compression, table } = spec;
+  const [transactions, truncates] = [spec.transactions !== undefined, spec.truncate === 'event'];
   const { tableId, partitions } = at;
   const { format, location } = at.table;
   return {
@@ -53,6 +54,8 @@ export function encodeSpecOf(
     partitions,
     keyColumns,
     tombstones,
+    transactions,
+    truncates,
     compression,
     table,
     tableId,

@@ -10,6 +10,8 @@ export type FeedState =
   | 'gap'
   | 'lost'
   | 'replaced'
+  | 'table-replaced'
+  | 'table-gone'
   | 'changed'
   | 'fenced'
   | 'failed'
@@ -32,6 +34,10 @@ export type FeedEvent =
   | 'lost'
   /** The feed's topic is not the one that was published to. */
   | 'replaced'
+  /** Another table has the name of the one that was published. */
+  | 'table-replaced'
+  /** There is no table any more. */
+  | 'table-gone'
   /** The settings, or the table, do not go on as what is published. */
   | 'changed'
   /** A newer instance of the feed took over. */
@@ -43,7 +49,8 @@ export type FeedEvent =
 
 const placed = { 'at-snapshot': 'bootstrapping', 'at-changes': 'following' } as const;
 const going = { run: 'publishing', rejected: 'opening', gap: 'gap', changed: 'changed' } as const;
-const ends = { fenced: 'fenced', failed: 'failed', stop: 'stopped' } as const;
+const tableLost = { 'table-replaced': 'table-replaced', 'table-gone': 'table-gone' } as const;
+const ends = { ...tableLost, fenced: 'fenced', failed: 'failed', stop: 'stopped' } as const;
 
 /** Total: a forgotten cell is a compile error. `undefined` marks what cannot happen. */
 const transitions: Readonly<Record<FeedState, Readonly<Record<FeedEvent, FeedState | undefined>>>> = {
@@ -58,6 +65,8 @@ const transitions: Readonly<Record<FeedState, Readonly<Record<FeedEvent, FeedSta
   gap: cells({ ...placed, ...ends }),
   lost: cells({ ...placed, ...ends }),
   replaced: cells({ ...placed, ...ends }),
+  'table-replaced': cells({ ...placed, ...ends }),
+  'table-gone': cells({ ...ends }),
   fenced: cells({}),
   failed: cells({}),
   stopped: cells({}),
@@ -73,6 +82,8 @@ function cells(known: Partial<Record<FeedEvent, FeedState>>): Record<FeedEvent, 
     gap: known.gap,
     lost: known.lost,
     replaced: known.replaced,
+    'table-replaced': known['table-replaced'],
+    'table-gone': known['table-gone'],
     changed: known.changed,
     fenced: known.fenced,
     failed: known.failed,

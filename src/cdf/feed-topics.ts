@@ -58,6 +58,20 @@ export async function ensureFeedTopic(admin: KafkaAdmin, spec: FeedSpec): Promis
   throw serviceError.unavailable('FEED_TOPIC_MISSING', `topic "${topic}" does not exist after its creation`);
 }
 
+/**
+ * @throws ServiceError `FEED_TRUNCATE_UNFIT` (kind invalid) for a topic that cannot have the truncations of a feed with `truncate: event`: in one
+ *   of several partitions they would have no order with the rows of the others, and a compacted topic takes no record without a key.
+ */
+export async function refuseUnfitForTruncations(admin: KafkaAdmin, { topic, truncate }: FeedSpec, partitions: number): Promise<void> {
+  if (truncate !== 'event') return;
+  const compacts = (await cleanupPolicyOf(admin, topic))?.includes('compact') === true;
+  if (partitions === 1 && !compacts) return;
+  const why = partitions === 1 ? 'is compacted' : `has ${partitions} partitions`;
+  throw serviceError.invalid('FEED_TRUNCATE_UNFIT', `topic "${topic}" ${why}, and "truncate: event" needs one partition that is not`, {
+    hint: 'let the feed publish to a topic of one partition without compaction, or tell truncations by rows: "truncate: rows"',
+  });
+}
+
 /** `cleanup.policy` of a topic; `undefined` when this user may not ask. */
 export async function cleanupPolicyOf(admin: KafkaAdmin, topic: string): Promise<string | undefined> {
   try {

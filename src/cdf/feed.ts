@@ -3,13 +3,16 @@ import { isServiceError, type ServiceError, serviceError } from '../base/errors.
 import type { FeedPosition } from '../protocol/change-event.ts';
 import { isGap } from '../table/changes-gone.ts';
 import { toVersion, type Version } from '../table/version.ts';
+import { DrainWaiters } from './drain-waiters.ts';
 import { FeedOpening, isStandstill, isTopicChange, isUnlikePublished, type OpenStanding, type Standing } from './feed-opening.ts';
-import { endedError, isTransient, openedAgain, transactionResult } from './feed-outcomes.ts';
+import { endedError, isTransient, openedAgain, tableLossOf, transactionResult } from './feed-outcomes.ts';
 import type { FeedParts, FeedStatus } from './feed-parts.ts';
 import { firstNeededVersion, samePosition, versionsBehind } from './feed-position.ts';
 import { encodeSpecOf, type FeedSpec, feedIdOf, rowOrderOf } from './feed-spec.ts';
 import { type FeedEvent, type FeedState, nextFeedState } from './feed-state.ts';
 import { Heartbeat } from './heartbeat.ts';
+import { recordsBeside } from './metadata/records-beside.ts';
+import type { VersionRecords } from './metadata/version-records.ts';
 import { PositionStore } from './position-store.ts';
 import { FeedPublisher } from './publisher.ts';
 import { changesStart, type FeedRun, type Prepared, passedGap, RunPreparer, snapshotStart } from './run-preparer.ts';
@@ -31,7 +34,8 @@ export class Feed {
   readonly #opening: FeedOpening;
   readonly #pace: SnapshotPace;
   readonly #heartbeat: Heartbeat;
-  readonly #waiters = new Set<{ readonly untilVersion: Version; readonly settle: (error?: Error) => void }>();
+  readonly #waiters = new DrainWaiters();
+  readonly #beside: readonly VersionRecords[];
   #preparer: RunPreparer | undefined;
   #state: FeedState = 'opening';
   #position: FeedPosition | undefined;
@@ -43,10 +47,11 @@ export class Feed {
   #checkedMs = 0;
 
   constructor(parts: FeedParts) {
-    const { spec, table, client, events, clock, ids, failpoint } = parts;
+    const { spec, table, client, subjects, events, clock, ids, failpoint } = parts;
     this.spec = spec;
     this.#parts = parts;
     this.#heartbeat = new Heartbeat(spec, clock);
+    this.#beside = recordsBeside(spec, table.format, subjects);
     this.#pace = new SnapshotPace(clock, spec.snapshotMaxRowsPerSecond);
     this.#tailer = new TableTailer({ table, events, pollIntervalMs: spec.pollIntervalMs, where: spec.where });
     const positions = new PositionStore({ client, clock, topic: spec.positionsTopic });
@@ -77,22 +82,14 @@ export class Feed {
       this.#parts.observer.retried(error);
     });
     this.#ended = true;
-    for (const waiter of this.#waiters) waiter.settle(endedError(this.spec, this.#error));
-    this.#waiters.clear();
+    this.#waiters.end(endedError(this.spec, this.#error));
     return this.status();
   }
 
   /** Resolves when `untilVersion` is completely published, or the feed is paused; rejects when the feed ends before. */
   drain(untilVersion: Version): Promise<void> {
     if (this.#covers(untilVersion) || this.#state === 'paused') return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      const settle = (error?: Error): void => {
-        if (error === undefined) resolve();
-        else reject(error);
-      };
-      if (this.#ended) settle(endedError(this.spec, this.#error));
-      else this.#waiters.add({ untilVersion, settle });
-    });
+    return this.#ended ? Promise.reject(endedError(this.spec, this.#error)) : this.#waiters.wait(untilVersion);
   }
 
   status(): FeedStatus {
@@ -134,8 +131,7 @@ export class Feed {
     this.#position = position;
     this.#pausedSince = since;
     this.#step('paused');
-    for (const waiter of this.#waiters) waiter.settle();
-    this.#waiters.clear();
+    this.#waiters.end();
     for (;;) {
       const { version } = await this.#retrying(signal, () => this.#tailer.latest(signal));
       this.#latest = version;
@@ -163,12 +159,18 @@ export class Feed {
 
   /** Where to go on; what is lost or replaced is answered by its policy. */
   async #settle(standing: OpenStanding, signal: AbortSignal): Promise<FeedPosition> {
-    const { onLostPosition, onTopicReplaced } = this.spec;
+    const { onLostPosition, onTopicReplaced, onTableReplaced } = this.spec;
     const { observer } = this.#parts;
     const { kind } = standing;
     if (kind === 'known') return standing.position;
     if (kind === 'new') return this.#retrying(signal, () => this.#startPosition(signal));
     this.#step(kind);
+    if (kind === 'table-replaced') {
+      const { position, tableId, error } = standing;
+      observer.tableReplaced({ policy: onTableReplaced, error });
+      if (onTableReplaced === 'fail') throw error;
+      return onTableReplaced === 'resnapshot' ? this.#freshSnapshot(signal, position) : { ...position, tableId };
+    }
     if (kind === 'lost') {
       const { found, error } = standing;
       observer.lost({ policy: onLostPosition, error });
@@ -179,12 +181,13 @@ export class Feed {
     }
     observer.replaced({ policy: onTopicReplaced, error: standing.error });
     if (onTopicReplaced === 'fail') throw standing.error;
-    return onTopicReplaced === 'resnapshot' ? this.#freshSnapshot(signal) : standing.position;
+    return onTopicReplaced === 'resnapshot' ? this.#freshSnapshot(signal, standing.position) : standing.position;
   }
 
-  async #freshSnapshot(signal: AbortSignal): Promise<FeedPosition> {
+  /** `stands`: where the feed stood, if that is known. */
+  async #freshSnapshot(signal: AbortSignal, stands?: FeedPosition): Promise<FeedPosition> {
     const { tableId, version } = await this.#retrying(signal, () => this.#tailer.latest(signal));
-    return snapshotStart({ tableId, order: rowOrderOf(this.spec) }, version);
+    return snapshotStart({ tableId, order: rowOrderOf(this.spec), schema: stands?.schema }, version);
   }
 
   /** Publishes run after run until the feed has to be opened again; answers the one whose outcome has to be looked up, if any. */
@@ -199,6 +202,10 @@ export class Feed {
         signal.throwIfAborted();
         if (await this.#topicsChanged(signal)) return undefined;
         const prepared = found.kind === 'idle' && this.#heartbeat.isDue() ? this.#heartbeat.run(position) : found;
+        if (prepared.kind === 'table-replaced') {
+          this.#openAgain(prepared.error);
+          return undefined;
+        }
         if (prepared.kind === 'run') {
           this.#step('run');
           this.#pace.begin(position);
@@ -300,6 +307,7 @@ export class Feed {
     const { partitions, ofTopic } = await this.#opening.aim();
     if (partitions < ofTopic) this.#parts.observer.partitionsAdded({ partitions, ofTopic });
     await this.#heartbeat.ensureTopic(this.#parts.client.admin);
+    for (const records of this.#beside) await records.open(this.#parts.client.admin);
     this.#checkedMs = clock.monotonicMs();
     this.#preparer = new RunPreparer({
       tailer: this.#tailer,
@@ -307,6 +315,7 @@ export class Feed {
       feedId: feedIdOf(spec),
       spec: encodeSpecOf(spec, { table, tableId, partitions }),
       limits: { maxRows: spec.maxTransactionRows, maxBytes: spec.maxTransactionBytes, maxSnapshotRows: spec.snapshotMaxRowsPerSecond },
+      beside: this.#beside,
       onLag: (versions, newest) => {
         this.#latest = newest;
         this.#parts.observer.lag(versions);
@@ -330,7 +339,7 @@ export class Feed {
     this.#step('gap');
     this.#parts.observer.gap({ version: firstNeededVersion(gap.at), policy: onGap });
     if (onGap === 'fail') throw gap.error;
-    const position = await (onGap === 'skip' ? this.#skipGap(gap, signal) : this.#freshSnapshot(signal));
+    const position = await (onGap === 'skip' ? this.#skipGap(gap, signal) : this.#freshSnapshot(signal, gap.at));
     this.#step(positionEvent(position));
     return position;
   }
@@ -368,9 +377,12 @@ export class Feed {
       return;
     }
     this.#error = error;
+    const loss = tableLossOf(error);
     if (isServiceError(error, 'fenced')) this.#step('fenced');
     else if (isUnlikePublished(error)) this.#step('changed');
-    else if (isGap(error)) {
+    else if (loss !== undefined) {
+      if (this.#state !== loss) this.#step(loss);
+    } else if (isGap(error)) {
       if (this.#state !== 'gap') this.#step('gap');
     } else if (!isStandstill(error) || this.#state === 'opening') this.#step('failed');
   }
@@ -386,11 +398,7 @@ export class Feed {
   }
 
   #wakeWaiters(): void {
-    for (const waiter of this.#waiters) {
-      if (!this.#covers(waiter.untilVersion)) continue;
-      this.#waiters.delete(waiter);
-      waiter.settle();
-    }
+    this.#waiters.reached((version) => this.#covers(version));
   }
 }
 

@@ -1,4 +1,5 @@
 import { present } from '../base/assert.ts';
+import { buildBatch } from '../codec/build-columns.ts';
 import type { Column, ColumnBatch } from '../schema/columns.ts';
 import type { StructType } from '../schema/types.ts';
 import type { ChangeFile } from '../table/changes.ts';
@@ -44,6 +45,12 @@ export function pieceRows(options: {
     return { firstRow, untilRow: rowCount, columns };
   });
   return { schema, rowCount, batches };
+}
+
+/** No row, for what is told of no row but tells the columns. */
+export function noRows(schema: StructType): PieceRows {
+  const columns = buildBatch(schema, []).columns.map((column) => ({ column, constant: false }));
+  return { schema, rowCount: 0, batches: [{ firstRow: 0, untilRow: 0, columns }] };
 }
 
 function columnsOf(schema: StructType, batch: ColumnBatch, constants: ReadonlyMap<string, RowsColumn>): readonly RowsColumn[] {

@@ -152,14 +152,15 @@ function markOf(spec: FeedSpec, record: KafkaRecord): Mark | 'unmarked' | undefi
   if (version === undefined || ordinal === undefined || !headers.has('committed_at')) return undefined;
   if (feed === undefined || tableId === undefined) return 'unmarked';
   if (feed !== feedHeaderOf(spec)) return undefined;
-  const link = headers.get('link');
+  const [link, op] = [headers.get('link'), headers.get('op')];
   const position = {
     version: toVersion(Number(version)),
-    ordinal: Number(ordinal) + rowsIn(record, headers.get('op')),
+    ordinal: Number(ordinal) + (op === 't' ? Number(headers.get('rows') ?? 1) : rowsIn(record, op)),
     complete: false,
     snapshot: headers.has('snapshot'),
     tableId,
-    order: orderOf(record) ?? rowOrderOf(spec),
+    // A truncation is about all keys and has none.
+    order: (op === 't' ? undefined : orderOf(record)) ?? rowOrderOf(spec),
   };
   return { offset: record.offset, position: link === undefined ? position : { ...position, link } };
 }

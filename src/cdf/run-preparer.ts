@@ -1,4 +1,4 @@
-import { type ServiceError, serviceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import type { EncodedRecordBatch } from '../kafka/client.ts';
 import type { ChangeEncoder, EncodedChanges, EncodeSpec, FeedPosition } from '../protocol/change-event.ts';
 import type { VersionChanges } from '../table/changes.ts';
@@ -6,6 +6,7 @@ import { isGap } from '../table/changes-gone.ts';
 import { nextVersion, toVersion, type Version } from '../table/version.ts';
 import { samePosition, versionsBehind } from './feed-position.ts';
 import { rowOrderOf } from './feed-spec.ts';
+import type { ToldBeside, VersionRecords, VersionStep } from './metadata/version-records.ts';
 import { refuseOtherKeys } from './record-form.ts';
 import { rowsIn } from './snapshot-progress.ts';
 import type { TableTailer } from './table-tailer.ts';
@@ -30,7 +31,9 @@ export type Prepared =
   /** The table has nothing after the position. */
   | { readonly kind: 'idle' }
   /** What comes after `at` cannot be read any more. */
-  | { readonly kind: 'gap'; readonly at: FeedPosition; readonly error: ServiceError };
+  | { readonly kind: 'gap'; readonly at: FeedPosition; readonly error: ServiceError }
+  /** Another table has the name. */
+  | { readonly kind: 'table-replaced'; readonly error: ServiceError };
 
 export interface RunLimits {
   readonly maxRows: number;
@@ -45,6 +48,8 @@ interface RunPreparerParts {
   readonly feedId: string;
   readonly spec: EncodeSpec;
   readonly limits: RunLimits;
+  /** What is told of a version beside its rows. */
+  readonly beside: readonly VersionRecords[];
   readonly onLag: (versions: number, latest: Version) => void;
 }
 
@@ -62,7 +67,7 @@ export class RunPreparer {
   /**
    * Deterministic for a given table: the records between two positions do not depend on how often the way was walked.
    *
-   * @throws ServiceError `FEED_TABLE_REPLACED` (kind discontinuity) when the table is not the one the position belongs to; `FEED_KEYS_CHANGED`.
+   * @throws ServiceError `FEED_KEYS_CHANGED` (kind invalid).
    */
   async prepare(from: FeedPosition, signal?: AbortSignal): Promise<Prepared> {
     const run = new OpenRun(from);
@@ -75,11 +80,13 @@ export class RunPreparer {
         const encoded = await this.#encode(run, { changes, limits }, signal);
         const { feedId, spec } = this.#options;
         refuseOtherKeys({ feedId, topic: spec.topic }, { version: changes.version, was: run.at.keys, is: encoded.keys });
-        run.add(changes, encoded, this.#order);
+        const step = stepOf(run.at, { changes, encoded, order: this.#order });
+        run.add(step, encoded, await this.#toldBeside(step, signal));
       } catch (error) {
         // What was read before is published first; the next call meets the error at once. Else a version that needs other settings than the ones
         // before it would hold those back, and no settings would do for both.
         if (run.moved && signal?.aborted !== true) break;
+        if (isServiceError(error) && error.code === 'FEED_TABLE_REPLACED') return { kind: 'table-replaced', error };
         if (!isGap(error)) throw error;
         return { kind: 'gap', at: from, error };
       }
@@ -90,6 +97,15 @@ export class RunPreparer {
   #limitsAt({ snapshot, complete }: FeedPosition): RunLimits {
     const { maxRows, maxBytes, maxSnapshotRows = maxRows } = this.#options.limits;
     return { maxRows: snapshot && !complete ? Math.min(maxRows, maxSnapshotRows) : maxRows, maxBytes };
+  }
+
+  async #toldBeside(step: VersionStep, signal: AbortSignal | undefined): Promise<readonly ToldBeside[]> {
+    const told: ToldBeside[] = [];
+    for (const records of this.#options.beside) {
+      const made = await records.of(step, signal);
+      if (made !== undefined) told.push(made);
+    }
+    return told;
   }
 
   #encode(
@@ -103,6 +119,7 @@ export class RunPreparer {
       changes,
       snapshot: at.snapshot && !at.complete,
       fromOrdinal: at.complete ? 0 : at.ordinal,
+      fromEvent: at.complete ? 0 : at.events,
       maxRows: limits.maxRows - run.rows,
       maxBytes: limits.maxBytes - run.sizeBytes,
     };
@@ -112,7 +129,7 @@ export class RunPreparer {
   async #hasVersionAfter(at: FeedPosition, signal: AbortSignal | undefined): Promise<boolean> {
     if (this.#latest !== undefined && this.#latest > at.version) return true;
     const latest = await this.#options.tailer.latest(signal);
-    refuseReplaced(at, latest.tableId, this.#options.spec.table);
+    if (at.tableId !== latest.tableId) throw feedTableReplaced(at, latest.tableId, this.#options.spec.table);
     if (at.link !== undefined && latest.version < at.version)
       throw putBack(at, this.#options.spec.table, `it ends at version ${latest.version}`);
     this.#latest = latest.version;
@@ -121,13 +138,14 @@ export class RunPreparer {
   }
 }
 
-/** @throws ServiceError `FEED_TABLE_REPLACED` (kind discontinuity). */
-export function refuseReplaced(position: FeedPosition, tableId: string, table: string): void {
-  if (position.tableId === tableId) return;
-  throw serviceError.discontinuity(
+/** `FEED_TABLE_REPLACED` (kind discontinuity): the table is not the one that the position belongs to. */
+export function feedTableReplaced(position: FeedPosition, tableId: string, table: string): ServiceError {
+  return serviceError.discontinuity(
     'FEED_TABLE_REPLACED',
     `table "${table}" is ${tableId}, the feed's position belongs to ${position.tableId}`,
-    { hint: 'publish the table that took its place to another topic' },
+    {
+      hint: 'choose how the feed goes on: "onTableReplaced: resnapshot" publishes the rows of the table that took its place, "onTableReplaced: continue" what the replacement changed, where the log goes on; or publish the table to another topic',
+    },
   );
 }
 
@@ -151,6 +169,20 @@ function putBack(at: FeedPosition, table: string, what: string): ServiceError {
       hint: 'choose how the feed goes on: "onGap: resnapshot" publishes the current rows again, "onGap: skip" goes on with what comes, "onGap: fail" waits until the table is put forward again',
     },
   );
+}
+
+/** From a position to where the rows end that follow it. */
+function stepOf(
+  from: FeedPosition,
+  found: { readonly changes: VersionChanges; readonly encoded: EncodedChanges; readonly order: string },
+): VersionStep {
+  const { changes, encoded, order } = found;
+  const { untilOrdinal, complete, rowsByOperation } = encoded;
+  const snapshot = from.snapshot && !from.complete;
+  const { link = from.link, keys = from.keys } = { link: changes.link?.id, keys: encoded.keys };
+  const until = { ...from, events: undefined, version: changes.version, ordinal: untilOrdinal, complete, snapshot, order, link, keys };
+  const events = Object.values(rowsByOperation).reduce((sum, count) => sum + count, 0);
+  return { from, until, changes, snapshot, events };
 }
 
 /** A run while it is put together. */
@@ -190,16 +222,11 @@ class OpenRun {
     return !cut && this.#rows < limits.maxRows && this.#sizeBytes < limits.maxBytes;
   }
 
-  add(changes: VersionChanges, encoded: EncodedChanges, order: string): void {
-    const fromOrdinal = this.#at.complete ? 0 : this.#at.ordinal;
-    const snapshot = this.#at.snapshot && !this.#at.complete;
+  add({ from, until, changes, snapshot }: VersionStep, encoded: EncodedChanges, beside: readonly ToldBeside[]): void {
     if (snapshot) this.#snapshotRows = rowsIn(changes);
-    const { untilOrdinal, complete } = encoded;
-    const { link = this.#at.link, keys = this.#at.keys } = { link: changes.link?.id, keys: encoded.keys };
-    const at = { ...this.#at, version: changes.version, ordinal: untilOrdinal, complete, snapshot, order };
-    this.#at = { ...at, ...(link === undefined ? {} : { link }), ...(keys === undefined ? {} : { keys }) };
-    this.#batches.push(...encoded.batches);
-    this.#rows += untilOrdinal - fromOrdinal;
+    this.#at = beside.reduce((at, { position }) => ({ ...at, ...position }), until);
+    this.#batches.push(...encoded.batches, ...beside.flatMap(({ batches }) => batches));
+    this.#rows += until.ordinal - (from.complete ? 0 : from.ordinal);
     this.#sizeBytes += encoded.sizeBytes;
     for (const [operation, count] of Object.entries(encoded.rowsByOperation)) {
       this.#operations.set(operation, (this.#operations.get(operation) ?? 0) + count);
@@ -219,20 +246,23 @@ class OpenRun {
   }
 }
 
+/** What a position keeps wherever the feed goes on: of which table it is, and what is known of what was told of it. */
+export type FeedIdentity = Pick<FeedPosition, 'tableId' | 'order' | 'schema'>;
+
 /** The position at which a fresh snapshot of `version` begins. */
-export function snapshotStart(identity: Pick<FeedPosition, 'tableId' | 'order'>, version: Version): FeedPosition {
-  return { ...identity, version, ordinal: 0, complete: false, snapshot: true };
+export function snapshotStart({ tableId, order, schema }: FeedIdentity, version: Version): FeedPosition {
+  return { tableId, order, schema, version, ordinal: 0, complete: false, snapshot: true };
 }
 
 /** The position after which the changes of `version` follow. */
-export function changesStart(identity: Pick<FeedPosition, 'tableId' | 'order'>, version: Version): FeedPosition {
-  return { ...identity, version, ordinal: 0, complete: true, snapshot: false };
+export function changesStart({ tableId, order, schema }: FeedIdentity, version: Version): FeedPosition {
+  return { tableId, order, schema, version, ordinal: 0, complete: true, snapshot: false };
 }
 
 /** The position with what cannot be read left out: the version after it, or, of a table that was put back, only the claim of what comes next. */
 export function passedGap(position: FeedPosition, error: ServiceError, latest: Version): FeedPosition {
-  const { tableId, order, ordinal, keys } = position;
+  const { tableId, order, schema, ordinal, keys } = position;
   const unread = position.complete ? nextVersion(position.version) : position.version;
   const version = error.code === 'FEED_TABLE_PUT_BACK' ? toVersion(Math.min(position.version, latest)) : unread;
-  return { tableId, order, ordinal, version, complete: true, snapshot: false, ...(keys === undefined ? {} : { keys }) };
+  return { tableId, order, schema, ordinal, version, complete: true, snapshot: false, ...(keys === undefined ? {} : { keys }) };
 }

@@ -33,6 +33,14 @@ export type LostPositionPolicy = 'fail' | 'recover' | 'resnapshot';
 /** When the feed's topic is not the one that was published to: stop, publish a fresh snapshot into it, go on where the feed stands. */
 export type TopicReplacedPolicy = 'fail' | 'resnapshot' | 'continue';
 
+/** When another table has the name of the one that was published: stop, publish a fresh snapshot of it, go on with what its log says follows. */
+export type TableReplacedPolicy = 'fail' | 'resnapshot' | 'continue';
+
+/** Records about a feed's table, in a topic of their own. */
+export interface MetadataTopicSettings {
+  readonly topic: string;
+}
+
 /** One change feed, complete: what the file leaves out is filled in from `feedDefaults`. */
 export interface FeedSettings {
   readonly table: string;
@@ -60,6 +68,13 @@ export interface FeedSettings {
   readonly onGap: GapPolicy;
   readonly onLostPosition: LostPositionPolicy;
   readonly onTopicReplaced: TopicReplacedPolicy;
+  readonly onTableReplaced: TableReplacedPolicy;
+  /** Where it is told how the table's columns change; `undefined`: nowhere. */
+  readonly schemaChanges: MetadataTopicSettings | undefined;
+  /** Where it is told which events a version has; `undefined`: nowhere. */
+  readonly transactions: MetadataTopicSettings | undefined;
+  /** How a version that empties the table is told: by the deletes of its rows, or as one event. */
+  readonly truncate: 'rows' | 'event';
   readonly compression: 'none' | 'lz4' | 'gzip';
   readonly maxTransactionRows: number;
   readonly maxTransactionBytes: number;
@@ -146,6 +161,16 @@ function sharedFields(withDefaults: boolean) {
         'When the feed’s topic was deleted (and made anew): `fail` stops the feed in state replaced, `resnapshot` publishes the newest version as a snapshot into the new topic, `continue` publishes there what comes after the position.',
       ...or('fail' as const),
     }),
+    onTableReplaced: choiceField(['fail', 'resnapshot', 'continue'], {
+      description:
+        'When the table was dropped and made anew, or replaced by another one, also of another format: `fail` stops the feed in state table-replaced, `resnapshot` publishes the rows of the new table as a snapshot, and then its changes, `continue` publishes what the replacement changed, where the log of the table goes on (`CREATE OR REPLACE`).',
+      ...or('fail' as const),
+    }),
+    truncate: choiceField(['rows', 'event'], {
+      description:
+        'How a version that empties the table (`DELETE` without a condition, `TRUNCATE`, `INSERT OVERWRITE`) is told: by a delete for each `rows`, or as one `event` with `op` t, which has no key. The latter is for envelopes `debezium` and `cloudevents`, and topics of one partition that are not compacted.',
+      ...or('rows' as const),
+    }),
     compression: choiceField(['none', 'lz4', 'gzip'], {
       description:
         'Compression of the records. Every Kafka client reads `none` and `gzip`; `lz4` costs half of gzip’s processor time for a third more bytes, and consumers without that codec (kafkajs as it is installed) fail on it.',
@@ -168,6 +193,27 @@ function sharedFields(withDefaults: boolean) {
     tombstones: booleanField({ description: 'Follow each delete of a keyed row by a record with a null value.', ...or(true) }),
   };
 }
+
+const metadataTopic = (description: string, topic: string): z.ZodType<MetadataTopicSettings | undefined> =>
+  z
+    .strictObject({ topic: topicName(topic) })
+    .optional()
+    .meta({ description });
+
+/** Topics beside a feed's own; absent where nothing is to be told. */
+const metadataTopics = (): {
+  readonly schemaChanges: ReturnType<typeof metadataTopic>;
+  readonly transactions: ReturnType<typeof metadataTopic>;
+} => ({
+  schemaChanges: metadataTopic(
+    'Tells how the columns that the feed publishes change, as Debezium’s schema change topics do. Default: not told.',
+    'Topic of the schema changes; of one partition. Feeds may share it.',
+  ),
+  transactions: metadataTopic(
+    'Tells where each version begins and ends and how many events it has, as Debezium’s `provide.transaction.metadata` does, and numbers the events of envelope `debezium`. Default: not told.',
+    'Topic of the begins and ends; of one partition. Feeds of different tables may share it.',
+  ),
+});
 
 const snapshotRate = (): z.ZodType<number | undefined> =>
   integerField({
@@ -195,6 +241,7 @@ export const feedDefaults: z.ZodType<FeedDefaults> = z
     positionsTopic: topicName('Compacted topic that holds the positions of the feeds. Default: `<topicPrefix>._positions`.').optional(),
     replicationFactor: replicationFactor(),
     snapshotMaxRowsPerSecond: snapshotRate(),
+    ...metadataTopics(),
     heartbeatInterval: heartbeatInterval(),
     heartbeatTopic: topicName('Compacted topic of the heartbeats of all feeds. Default: `<topicPrefix>._heartbeats`.').optional(),
     sessionTimeout: durationField({
@@ -251,6 +298,7 @@ const feed: z.ZodType<FeedEntry> = z
     }).optional(),
     replicationFactor: replicationFactor(),
     snapshotMaxRowsPerSecond: snapshotRate(),
+    ...metadataTopics(),
     heartbeatInterval: heartbeatInterval(),
     ...recordFields,
     ...optionalFields.shape,
@@ -287,6 +335,10 @@ export function completeFeed(entry: FeedEntry, defaults: FeedDefaults): FeedSett
     onGap: entry.onGap ?? defaults.onGap,
     onLostPosition: entry.onLostPosition ?? defaults.onLostPosition,
     onTopicReplaced: entry.onTopicReplaced ?? defaults.onTopicReplaced,
+    onTableReplaced: entry.onTableReplaced ?? defaults.onTableReplaced,
+    schemaChanges: entry.schemaChanges ?? defaults.schemaChanges,
+    transactions: entry.transactions ?? defaults.transactions,
+    truncate: entry.truncate ?? defaults.truncate,
     compression: entry.compression ?? defaults.compression,
     maxTransactionRows: entry.maxTransactionRows ?? defaults.maxTransactionRows,
     maxTransactionBytes: entry.maxTransactionBytes ?? defaults.maxTransactionBytes,

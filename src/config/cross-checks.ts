@@ -10,6 +10,7 @@ import { isBelow, plainLocation } from '../storage/allowed-locations.ts';
 import { traitsOf } from '../table/formats.ts';
 import type { ConfigIssue } from './config-issues.ts';
 import type { ConfigPath } from './config-node.ts';
+import { feedTopicIssues } from './feed-topic-checks.ts';
 import { keyedIssues } from './keyed-checks.ts';
 import type { Config } from './settings.ts';
 
@@ -24,6 +25,7 @@ export function crossChecks(config: Config): readonly ConfigIssue[] {
     ...letterTableIssues(config),
     ...keyedIssues(config),
     ...feedIssues(config),
+    ...feedTopicIssues(config, takenTopics(config)),
     ...topicIssues(config),
     ...limitIssues(config),
   ];
@@ -184,6 +186,17 @@ function feedIssues({ feeds, tables, ingest, positionsTopic, schemaRegistry }: C
     }
     return found;
   });
+}
+
+/** What topics hold that are not of feeds. */
+function takenTopics({ ingest, positionsTopic }: Config): ReadonlyMap<string, string> {
+  const { topic, replayTopic } = ingest.deadLetters;
+  return new Map([
+    ...ingest.routes.flatMap(({ topics }) => topics.map((read) => [read, 'is read by ingest'] as const)),
+    [topic, 'is the dead-letter topic'] as const,
+    [replayTopic, 'is the topic of replayed dead letters'] as const,
+    [positionsTopic, 'is the topic of the feeds’ positions'] as const,
+  ]);
 }
 
 /** What keeps consumers from telling the records of two feeds in one topic apart, or lets those of one take the place of the other's. */

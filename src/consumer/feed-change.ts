@@ -5,11 +5,11 @@ export interface FeedRow {
   readonly [column: string]: JsonValue | undefined;
 }
 
-/** One change of one row. */
+/** One change of one row, or of all. */
 export interface FeedChange {
-  /** `read`: a row of a snapshot, which is there whatever was before. */
-  readonly operation: 'insert' | 'update' | 'delete' | 'read';
-  /** The columns of the feed's key; `undefined`: the feed has none. */
+  /** `read`: a row of a snapshot, which is there whatever was before. `truncate`: all rows there were are gone; it has no key, `before` or `after`. */
+  readonly operation: 'insert' | 'update' | 'delete' | 'read' | 'truncate';
+  /** The columns of the feed's key; `undefined`: the feed has none, or it is about all rows. */
   readonly key: FeedRow | undefined;
   /** The same for every record of the key. */
   readonly keyText: string | undefined;

@@ -110,7 +110,7 @@ const ofChange: ReadonlySet<string> = new Set(['_change_type', '_commit_version'
 
 type Headers = Pick<FeedChange, 'version' | 'ordinal' | 'snapshot' | 'committedAt' | 'feed'>;
 
-const operations: Readonly<Record<string, FeedChange['operation']>> = { c: 'insert', u: 'update', d: 'delete', r: 'read' };
+const operations: Readonly<Record<string, FeedChange['operation']>> = { c: 'insert', u: 'update', d: 'delete', r: 'read', t: 'truncate' };
 
 function isBehind(place: Place, last: Place): boolean {
   for (const [index, part] of place.entries()) {

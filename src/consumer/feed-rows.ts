@@ -21,12 +21,16 @@ export class FeedRows {
 
   /**
    * Puts a change in. Changes of a key come in order; those of other keys may come in any. A snapshot that follows changes, as after a gap, ends
-   * with the first change behind it: rows that it did not tell are gone then.
+   * with the first change behind it: rows that it did not tell are gone then. A truncation takes all rows of its partition; a feed that has them has one.
    *
    * @throws ServiceError `CONSUMER_KEY_MISSING` (kind invalid) for a feed without keys.
    */
   apply(change: FeedChange): void {
-    const { keyText, partition, snapshot, version, after } = change;
+    const { operation, keyText, partition, snapshot, version, after } = change;
+    if (operation === 'truncate') {
+      this.#truncate(partition);
+      return;
+    }
     if (keyText === undefined) {
       throw serviceError.invalid('CONSUMER_KEY_MISSING', `feed "${change.feed}" has no key, so its rows cannot be told apart`, {
         hint: "name the columns of a key in the feed's keyColumns, or take the changes as they come",
@@ -43,6 +47,12 @@ export class FeedRows {
       keys.add(keyText);
       this.#rows.set(keyText, after);
     }
+  }
+
+  #truncate(partition: number): void {
+    for (const keyText of this.#keys.get(partition) ?? []) this.#rows.delete(keyText);
+    this.#keys.delete(partition);
+    this.#snapshots.delete(partition);
   }
 
   #tell(partition: number, version: bigint, keyText: string): void {

@@ -65,6 +65,10 @@ export interface FeedPosition {
    * a version when it differs; between versions it does not matter.
    */
   readonly order: string;
+  /** Events of `version` that are published, while it is not complete, of a feed that tells where its transactions begin and end. */
+  readonly events?: number | undefined;
+  /** What was last told of the table's columns, of a feed that tells how they change: `SchemaChanges` knows what it says. */
+  readonly schema?: string | undefined;
   /** `VersionLink.id` of the last version read that has one: what comes next must follow it. */
   readonly link?: string | undefined;
   /** What `EncodedChanges.keys` told of the last version read that has rows. */
@@ -89,6 +93,10 @@ export interface EncodeSpec {
   readonly keyColumns: readonly string[];
   /** A debezium delete of a keyed feed is followed by a record with the same key and a null value, for compacted topics. */
   readonly tombstones: boolean;
+  /** The debezium envelope numbers the events of a version, and rows of snapshots are in no transaction. */
+  readonly transactions: boolean;
+  /** A version that empties the table is one event, not a delete for each row. */
+  readonly truncates: boolean;
   readonly table: string;
   readonly tableId: string;
   readonly format: TableFormat;
@@ -106,6 +114,8 @@ export interface EncodeTask {
   readonly changes: VersionChanges;
   readonly snapshot: boolean;
   readonly fromOrdinal: number;
+  /** Events of the version before `fromOrdinal`. Default: 0. */
+  readonly fromEvent?: number | undefined;
   readonly maxRows: number;
   readonly maxBytes: number;
   /** Of the encodings that have schemas in a registry. */
@@ -117,7 +127,7 @@ export interface EncodedChanges {
   readonly untilOrdinal: number;
   /** True when no row of the version is left after `untilOrdinal`. */
   readonly complete: boolean;
-  /** Events by `c`, `u`, `d`, `r`, or by change type in the flat envelope; tombstones are not counted. */
+  /** Events by `c`, `u`, `d`, `r` (and `t`, where there is one), or by change type in the flat envelope; tombstones are not counted. */
   readonly rowsByOperation: Readonly<Record<string, number>>;
   /** Bytes of keys and values before compression. */
   readonly sizeBytes: number;

@@ -64,6 +64,8 @@ export interface VersionChanges {
   readonly files: readonly ChangeFile[];
   /** Absent: the version has nothing to do with the table's rows. */
   readonly link?: VersionLink | undefined;
+  /** The version takes away every row that the table had, and no change of it is an update: its deletes are all of them. Default: false. */
+  readonly empties?: boolean | undefined;
 }
 
 /** How a version follows from others: a reader that has seen another version than `previous` last has missed that the table was put back. */
@@ -84,8 +86,8 @@ export interface HeldChanges extends VersionChanges {
 
 /** What is sent to worker threads: without what only this thread can do. */
 export function plainChanges(changes: HeldChanges): VersionChanges {
-  const { version, committedAt, schema, partitionColumns, files, link } = changes;
-  return { version, committedAt, schema, partitionColumns, files, link };
+  const { version, committedAt, schema, partitionColumns, files, link, empties } = changes;
+  return { version, committedAt, schema, partitionColumns, files, link, empties };
 }
 
 /** The live rows of one version, for bootstrapping a feed: every file an `insert` file, ordered by path. */

@@ -14,6 +14,7 @@ export const silentFeedObserver: FeedObserver = {
   recovered: () => undefined,
   replaced: () => undefined,
   partitionsAdded: () => undefined,
+  tableReplaced: () => undefined,
   retried: () => undefined,
 };
 

@@ -49,6 +49,9 @@ export function observeFeed(spec: Pick<FeedSpec, 'table' | 'topic'>, metrics: Fe
     partitionsAdded: (counts) => {
       logger.warn("a feed's topic has more partitions than its keys are spread over", { ...labels, ...counts });
     },
+    tableReplaced: ({ policy, error }) => {
+      logger.error('table of a feed was replaced', { ...labels, policy, err: error });
+    },
     snapshot: (progress) => {
       metrics.snapshotRows.set(progress?.rows ?? 0, labels);
       metrics.snapshotTotalRows.set(progress?.totalRows ?? 0, labels);

@@ -44,8 +44,8 @@ export const avroNotation: Notation = {
     appendStruct(steps, shape);
     return steps.finish();
   },
-  ordinalSize: () => 0,
-  ordinal: appendLong,
+  numberSize: () => 0,
+  number: appendLong,
 };
 
 function written(write: ValueWriter): Written {
@@ -104,7 +104,10 @@ function appendLong(out: RecordBuffer, value: number): void {
 
 function appendStruct(steps: EventSteps, { hasRow, members }: EventShape): void {
   if (hasRow) steps.add({ kind: 'row' });
-  for (const { part } of members) appendPart(steps, part);
+  for (const { part, optional } of members) {
+    if (optional === true) steps.bytes.byte(part.kind === 'none' ? nullBranch : valueBranch);
+    appendPart(steps, part);
+  }
 }
 
 function appendPart(steps: EventSteps, part: EventPart): void {
@@ -120,7 +123,10 @@ function appendPart(steps: EventSteps, part: EventPart): void {
       steps.bytes.byte(part.value ? 1 : 0);
       return;
     case 'ordinal':
-      steps.add({ kind: 'ordinal' });
+    case 'event-number':
+      steps.add({ kind: part.kind });
+      return;
+    case 'none':
       return;
     case 'image':
       steps.add({ kind: 'image', image: part.image, tag: empty });

@@ -14,6 +14,9 @@ import { protobufNotation } from './protobuf-notation.ts';
 import { protobufSchema } from './protobuf-schema.ts';
 import type { ValueForms } from './value-forms.ts';
 
+/** What says how records are encoded. */
+export type Encoded = Pick<EncodeSpec, 'records' | 'schemas'>;
+
 interface EncodingKind {
   readonly notation: Notation;
   readonly usual: Pick<ValueForms, 'decimals' | 'times'>;
@@ -48,7 +51,7 @@ const kinds: Readonly<Record<EventEncoding, EncodingKind>> = {
 };
 
 /** How a feed's values, or its keys, are told. */
-export function valueEncoding(spec: Pick<EncodeSpec, 'records' | 'schemas'>, part: 'key' | 'value'): ValueEncoding {
+export function valueEncoding(spec: Encoded, part: 'key' | 'value'): ValueEncoding {
   const encoding = encodingOf(spec, part);
   const { notation, usual, textMaps } = kinds[encoding];
   const { decimals = usual.decimals, times = usual.times, binary } = spec.records;
@@ -57,7 +60,7 @@ export function valueEncoding(spec: Pick<EncodeSpec, 'records' | 'schemas'>, par
   return { notation, forms: { decimals, times, binary, variants, textMaps } };
 }
 
-function encodingOf({ records }: Pick<EncodeSpec, 'records'>, part: 'key' | 'value'): EventEncoding {
+function encodingOf({ records }: Pick<Encoded, 'records'>, part: 'key' | 'value'): EventEncoding {
   return part === 'key' ? (records.keyEncoding ?? records.encoding) : records.encoding;
 }
 
@@ -71,9 +74,15 @@ export interface EventSchema {
 
 /** The schema of a version's keys or values; `undefined`: the encoding has none in a registry. */
 export function registeredSchema(task: EncodeTask, part: 'key' | 'value'): EventSchema | undefined {
-  const { registered } = kinds[encodingOf(task.spec, part)];
-  if (registered === undefined || (part === 'key' && task.spec.keyColumns.length === 0)) return undefined;
-  const schema = schemaOf(task, part);
+  const isKeyless = part === 'key' && task.spec.keyColumns.length === 0;
+  return isKeyless ? undefined : schemaToRegister(task.spec, part, () => schemaOf(task, part));
+}
+
+/** A schema as a registry has it; `undefined`: the encoding has none there. */
+export function schemaToRegister(spec: Encoded, part: 'key' | 'value', schemaOfPart: () => StructShape): EventSchema | undefined {
+  const { registered } = kinds[encodingOf(spec, part)];
+  if (registered === undefined) return undefined;
+  const schema = schemaOfPart();
   return { type: registered.type, text: registered.text(schema), recordName: present(schema.name, 'schemas of records have a name') };
 }
 
@@ -105,16 +114,25 @@ export interface Framing {
 /** The schema around the payload, the number of the schema in front of it, or nothing. */
 export function framingOf(task: EncodeTask, part: 'key' | 'value'): Framing {
   const { spec, schemaIds } = task;
-  const { registered, behindId } = kinds[encodingOf(spec, part)];
   if (part === 'key' && spec.keyColumns.length === 0) return { before: nothing, behind: nothing };
+  return framingBy(spec, part, { id: schemaIds?.[part], schema: () => schemaOf(task, part) });
+}
+
+/** `id`: the number of the schema, where the encoding has schemas in a registry. */
+export function framingBy(
+  spec: Encoded,
+  part: 'key' | 'value',
+  by: { readonly id: number | undefined; readonly schema: () => StructShape },
+): Framing {
+  const { registered, behindId } = kinds[encodingOf(spec, part)];
   if (registered !== undefined) {
-    const id = present(schemaIds?.[part], 'records of the encoding have a schema');
+    const id = present(by.id, 'records of the encoding have a schema');
     const head = Buffer.alloc(headBytes);
     head.writeUInt32BE(id, 1);
     return { before: Buffer.concat([head, Uint8Array.from(behindId)]), behind: nothing };
   }
   if (!spec.schemas) return { before: nothing, behind: nothing };
-  const before = Buffer.from(`{"schema":${connectSchema(schemaOf(task, part))},"payload":`, 'utf8');
+  const before = Buffer.from(`{"schema":${connectSchema(by.schema())},"payload":`, 'utf8');
   return { before, behind: Uint8Array.of(0x7d) };
 }
 

@@ -20,9 +20,9 @@ export function valueSchema(task: EncodeTask, forms: ValueForms): StructShape {
 }
 
 function structOf({ name, version, hasRow, members }: EventShape, row: StructShape): StructShape {
-  const own = members.map(({ name: member, number, part }, position): EventField => {
+  const own = members.map(({ name: member, number, optional, part }, position): EventField => {
     const type = partType(part, row);
-    return { name: member, type, optional: part.kind === 'image', number: number ?? position + 1 };
+    return { name: member, type, optional: optional === true || part.kind === 'image', number: number ?? position + 1 };
   });
   return { kind: 'struct', name, version, fields: [...(hasRow ? row.fields : []), ...own] };
 }
@@ -36,6 +36,7 @@ function partType(part: EventPart, row: StructShape): EventType {
       return { kind: 'scalar', primitive: 'string', name: part.name };
     case 'long':
     case 'ordinal':
+    case 'event-number':
       return { kind: 'scalar', primitive: 'int64' };
     case 'boolean':
       return { kind: 'scalar', primitive: 'boolean' };
@@ -43,6 +44,8 @@ function partType(part: EventPart, row: StructShape): EventType {
       return row;
     case 'struct':
       return structOf(part, row);
+    case 'none':
+      return partType(part.of, row);
     default:
       return assertNever(part);
   }

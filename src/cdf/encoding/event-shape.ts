@@ -12,6 +12,8 @@ export interface EventMember {
   readonly name: string;
   /** Where fields have numbers. Default: its place. */
   readonly number?: number | undefined;
+  /** It can be null. Images can, whatever this says. Default: false. */
+  readonly optional?: boolean | undefined;
   readonly part: EventPart;
 }
 
@@ -23,8 +25,12 @@ export type EventPart =
   | { readonly kind: 'boolean'; readonly value: boolean }
   /** Number of the row in its version. */
   | { readonly kind: 'ordinal' }
+  /** Number of the event in its version, from 1. */
+  | { readonly kind: 'event-number' }
   /** Text that ends with it; in JSON without a schema only. */
   | { readonly kind: 'text-and-ordinal'; readonly value: string }
   /** The row before or behind the change, null where there is none. */
   | { readonly kind: 'image'; readonly image: 'before' | 'after' }
-  | ({ readonly kind: 'struct' } & EventShape);
+  | ({ readonly kind: 'struct' } & EventShape)
+  /** Null, of a member that can be `of`. */
+  | { readonly kind: 'none'; readonly of: EventPart };

@@ -4,6 +4,7 @@ import { RecordBuffer } from './record-buffer.ts';
 export type EventStep =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'ordinal' }
+  | { readonly kind: 'event-number' }
   /** The members of the row. */
   | { readonly kind: 'row' }
   | { readonly kind: 'image'; readonly image: 'before' | 'after'; readonly tag: Uint8Array };
@@ -38,7 +39,17 @@ export class EventSteps {
   }
 }
 
-/** How many bytes steps append, each ordinal `ordinalSize`; rows are not among them. */
-export function sizeOfSteps(steps: readonly EventStep[], ordinalSize: number): number {
-  return steps.reduce((sum, step) => sum + (step.kind === 'bytes' ? step.bytes.length : ordinalSize), 0);
+/** Bytes of the numbers that differ from event to event. */
+export interface NumberSizes {
+  readonly ordinal: number;
+  readonly eventNumber: number;
+}
+
+/** How many bytes steps append; rows are not among them. */
+export function sizeOfSteps(steps: readonly EventStep[], sizes: NumberSizes): number {
+  const sizeOf = (step: EventStep): number => {
+    if (step.kind === 'bytes') return step.bytes.length;
+    return step.kind === 'event-number' ? sizes.eventNumber : sizes.ordinal;
+  };
+  return steps.reduce((sum, step) => sum + sizeOf(step), 0);
 }

@@ -38,9 +38,9 @@ export const jsonNotation: Notation = {
     appendStruct(steps, shape);
     return steps.finish();
   },
-  ordinalSize: () => 0,
-  ordinal: (out, ordinal) => {
-    out.integer(ordinal);
+  numberSize: () => 0,
+  number: (out, number) => {
+    out.integer(number);
   },
 };
 
@@ -241,7 +241,11 @@ function appendPart(steps: EventSteps, part: EventPart): void {
       steps.bytes.byte(quote);
       return;
     case 'ordinal':
-      steps.add({ kind: 'ordinal' });
+    case 'event-number':
+      steps.add({ kind: part.kind });
+      return;
+    case 'none':
+      steps.bytes.ascii('null');
       return;
     case 'image':
       steps.add({ kind: 'image', image: part.image, tag: noTag });

@@ -1,5 +1,5 @@
 import type { EventShape } from './event-shape.ts';
-import type { EventStep } from './event-steps.ts';
+import type { EventStep, NumberSizes } from './event-steps.ts';
 import type { ScalarType } from './event-type.ts';
 import type { RecordBuffer } from './record-buffer.ts';
 import type { Scalar, ValueWriter } from './scalars.ts';
@@ -41,10 +41,11 @@ export interface Notation {
   readonly map: (keys: Scalar, values: Item, offsets: Int32Array) => Written;
   /** The row as a member of an event, which is null where there is none. */
   readonly image: (write: ValueWriter) => ImageWriter;
-  /** What an event is appended by. Ordinals of one `ordinalSize` have the same steps. */
-  readonly steps: (shape: EventShape, ordinalSize: number) => readonly EventStep[];
-  readonly ordinalSize: (ordinal: number) => number;
-  readonly ordinal: (out: RecordBuffer, ordinal: number) => void;
+  /** What an event is appended by. Events whose numbers have one `numberSize` have the same steps. */
+  readonly steps: (shape: EventShape, sizes: NumberSizes) => readonly EventStep[];
+  readonly numberSize: (number: number) => number;
+  /** An ordinal, or the number of an event. */
+  readonly number: (out: RecordBuffer, number: number) => void;
 }
 
 /** `index` -1: none. `tag`: what stands before a row that is there. */

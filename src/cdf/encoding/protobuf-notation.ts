@@ -2,7 +2,7 @@ import { assert, assertNever } from '../../base/assert.ts';
 import { serviceError } from '../../base/errors.ts';
 import { appendText, type BinaryForm, binaryScalar, sized } from './binary-scalars.ts';
 import type { EventMember, EventPart, EventShape } from './event-shape.ts';
-import { type EventStep, EventSteps, sizeOfSteps } from './event-steps.ts';
+import { type EventStep, EventSteps, type NumberSizes, sizeOfSteps } from './event-steps.ts';
 import { type Item, isNull, type Member, type Notation, type WireType, type Written } from './notation.ts';
 import { requiredWriter } from './null-in-required.ts';
 import { knownMessages } from './protobuf-known.ts';
@@ -43,9 +43,9 @@ export const protobufNotation: Notation = {
     };
   },
   steps: structSteps,
-  ordinalSize: varintBytes,
-  ordinal: (out, ordinal) => {
-    out.varint(ordinal);
+  numberSize: varintBytes,
+  number: (out, number) => {
+    out.varint(number);
   },
 };
 
@@ -98,11 +98,11 @@ function tagOf(number: number, wire: WireType): Uint8Array {
   return out.copy();
 }
 
-function structSteps({ hasRow, members }: EventShape, ordinalSize: number): readonly EventStep[] {
+function structSteps({ hasRow, members }: EventShape, sizes: NumberSizes): readonly EventStep[] {
   const steps = new EventSteps();
   if (hasRow) steps.add({ kind: 'row' });
   members.forEach((member, position) => {
-    appendMember(steps, member, { position, ordinalSize });
+    appendMember(steps, member, { position, sizes });
   });
   return steps.finish();
 }
@@ -110,8 +110,9 @@ function structSteps({ hasRow, members }: EventShape, ordinalSize: number): read
 function appendMember(
   steps: EventSteps,
   { number, part }: EventMember,
-  at: { readonly position: number; readonly ordinalSize: number },
+  at: { readonly position: number; readonly sizes: NumberSizes },
 ): void {
+  if (part.kind === 'none') return;
   const tag = tagOf(number ?? at.position + 1, wireOf(part));
   if (part.kind === 'image') {
     steps.add({ kind: 'image', image: part.image, tag });
@@ -130,15 +131,16 @@ function appendMember(
       steps.bytes.byte(part.value ? 1 : 0);
       return;
     case 'ordinal':
-      steps.add({ kind: 'ordinal' });
+    case 'event-number':
+      steps.add({ kind: part.kind });
       return;
     case 'struct': {
-      const inner = structSteps(part, at.ordinalSize);
+      const inner = structSteps(part, at.sizes);
       assert(
-        inner.every(({ kind }) => kind === 'bytes' || kind === 'ordinal'),
+        inner.every(({ kind }) => kind !== 'row' && kind !== 'image'),
         'rows are members of the event itself',
       );
-      steps.bytes.varint(sizeOfSteps(inner, at.ordinalSize));
+      steps.bytes.varint(sizeOfSteps(inner, at.sizes));
       steps.append(inner);
       return;
     }
@@ -150,5 +152,5 @@ function appendMember(
 }
 
 function wireOf({ kind }: EventPart): WireType {
-  return kind === 'long' || kind === 'boolean' || kind === 'ordinal' ? 0 : 2;
+  return kind === 'long' || kind === 'boolean' || kind === 'ordinal' || kind === 'event-number' ? 0 : 2;
 }

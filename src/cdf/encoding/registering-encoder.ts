@@ -1,32 +1,25 @@
-import { serviceError } from '../../base/errors.ts';
-import { LruCache } from '../../base/lru-cache.ts';
-import type { ChangeEncoder, EncodeTask, EventSchemaIds, Registration, SubjectStrategy } from '../../protocol/change-event.ts';
+import type { ChangeEncoder, EncodeTask, EventSchemaIds } from '../../protocol/change-event.ts';
 import type { SchemaSubjects } from '../../protocol/schema-subjects.ts';
 import { withSelectedColumns } from '../selected-columns.ts';
-import { type EventSchema, registeredSchema } from './encodings.ts';
-import { differenceOnTheWire } from './schema-difference.ts';
-
-/** Of the schemas of one feed; a table has as many as its columns were changed. */
-const maxKnown = 1_000;
+import { registeredSchema } from './encodings.ts';
+import { checkNumbered, type NumberedSchema, SchemaNumbers } from './schema-numbers.ts';
 
 const ofNothing: EventSchemaIds = { key: 0, value: 0 };
 
-/** Gives each version's records the numbers of their schemas; numbers never change, so each schema is asked for once. */
+/** Gives each version's records the numbers of their schemas. */
 export class RegisteringEncoder implements ChangeEncoder {
   readonly #encoder: ChangeEncoder;
-  readonly #subjects: SchemaSubjects;
-  readonly #known = new LruCache<string, number>({ maxWeight: maxKnown });
+  readonly #numbers: SchemaNumbers;
 
   constructor(encoder: ChangeEncoder, subjects: SchemaSubjects) {
     this.#encoder = encoder;
-    this.#subjects = subjects;
+    this.#numbers = new SchemaNumbers(subjects);
   }
 
   /**
    * As the encoder it is made of.
    *
-   * @throws ServiceError `FEED_SCHEMA_REFUSED`, `FEED_SCHEMA_UNREGISTERED`, `FEED_SCHEMA_DIFFERS` (all unavailable: what cures them is done in the
-   *   registry, and found there), and those of the registry.
+   * @throws ServiceError as `SchemaNumbers.numberOf`.
    */
   async encode(task: EncodeTask, signal?: AbortSignal): Promise<Awaited<ReturnType<ChangeEncoder['encode']>>> {
     // Of a version without rows nobody needs a schema: columns that came and went are not told.
@@ -38,37 +31,8 @@ export class RegisteringEncoder implements ChangeEncoder {
   }
 
   async #idOf(task: EncodeTask, part: 'key' | 'value', signal: AbortSignal | undefined): Promise<number | undefined> {
-    const schema = registeredSchema(task, part);
-    if (schema === undefined) return undefined;
-    const subject = subjectOf(task.spec.topic, part, schema, task.spec.records.subjectStrategy);
-    const known = `${subject}\u0000${schema.text}`;
-    const id = this.#known.take(known) ?? (await this.#ask(subject, { schema, registration: task.spec.records.registration }, signal));
-    this.#known.put(known, id, 1);
-    return id;
-  }
-
-  async #ask(
-    subject: string,
-    { schema, registration }: { readonly schema: EventSchema; readonly registration: Registration },
-    signal: AbortSignal | undefined,
-  ): Promise<number> {
-    if (registration === 'latest') {
-      const latest = await this.#subjects.latest(subject, signal);
-      if (latest === undefined)
-        throw unregistered(subject, 'has no schema', 'register one, or let the feed do it with "registration: register"');
-      const differs = differenceOnTheWire(schema, latest);
-      if (differs !== undefined) throw differsFrom(subject, latest.id, differs);
-      return latest.id;
-    }
-    if (registration === 'registered') {
-      const id = await this.#subjects.find(subject, schema, signal);
-      if (id !== undefined) return id;
-      const hint = 'register it, or let the feed do it with "registration: register"';
-      throw unregistered(subject, `does not have the schema of the feed's records: ${schema.text}`, hint);
-    }
-    const registered = await this.#subjects.register(subject, schema, signal);
-    if (registered.kind === 'registered') return registered.id;
-    throw refused(subject, registered.reason);
+    const numbered = numberedOf(task, part);
+    return numbered === undefined ? undefined : this.#numbers.numberOf(numbered, signal);
   }
 }
 
@@ -79,43 +43,11 @@ export async function checkSchema(
   subjects: SchemaSubjects,
   signal?: AbortSignal,
 ): Promise<{ readonly subject: string; readonly problem: string | undefined } | undefined> {
-  const selected = withSelectedColumns(task);
-  const schema = registeredSchema(selected, part);
-  if (schema === undefined) return undefined;
-  const { subjectStrategy, registration } = task.spec.records;
-  const subject = subjectOf(task.spec.topic, part, schema, subjectStrategy);
-  if (registration === 'register') return { subject, problem: await subjects.refusal(subject, schema, signal) };
-  if (registration === 'registered') {
-    const isKnown = (await subjects.find(subject, schema, signal)) !== undefined;
-    return { subject, problem: isKnown ? undefined : `it does not have the schema ${schema.text}` };
-  }
-  const latest = await subjects.latest(subject, signal);
-  return { subject, problem: latest === undefined ? 'it has no schema' : differenceOnTheWire(schema, latest) };
+  const numbered = numberedOf(withSelectedColumns(task), part);
+  return numbered === undefined ? undefined : checkNumbered(numbered, subjects, signal);
 }
 
-function subjectOf(topic: string, part: 'key' | 'value', { recordName }: EventSchema, strategy: SubjectStrategy): string {
-  if (strategy === 'topic') return `${topic}-${part}`;
-  return strategy === 'record' ? recordName : `${topic}-${recordName}`;
-}
-
-function refused(subject: string, reason: string): Error {
-  return serviceError.unavailable('FEED_SCHEMA_REFUSED', `subject "${subject}" refuses the schema of the table's new version: ${reason}`, {
-    hint: 'the feed waits and has lost nothing: let the subject be compatible with the change (PUT /config/<subject> {"compatibility": "NONE"}), until the schema is registered, or take the change of the table back',
-    context: { subject },
-  });
-}
-
-function unregistered(subject: string, what: string, hint: string): Error {
-  return serviceError.unavailable('FEED_SCHEMA_UNREGISTERED', `subject "${subject}" ${what}`, { hint, context: { subject } });
-}
-
-function differsFrom(subject: string, id: number, what: string): Error {
-  return serviceError.unavailable(
-    'FEED_SCHEMA_DIFFERS',
-    `the newest schema of subject "${subject}" (${id}) is not that of the records: ${what}`,
-    {
-      hint: 'register the schema of the records as the newest, or let the feed do it with "registration: register"',
-      context: { subject, id },
-    },
-  );
+function numberedOf(task: EncodeTask, part: 'key' | 'value'): NumberedSchema | undefined {
+  const schema = registeredSchema(task, part);
+  return schema === undefined ? undefined : { topic: task.spec.topic, part, schema, records: task.spec.records };
 }

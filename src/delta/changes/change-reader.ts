@@ -14,6 +14,7 @@ import { fileScanOf } from '../scan/file-scan.ts';
 import { checkReadable } from '../table-features.ts';
 import { changeFilesOf, ruledOutFiles } from './change-files.ts';
 import { type ReadVersion, scansOf } from './change-scans.ts';
+import { emptiesTable } from './empties-table.ts';
 import { historyGone } from './history-gone.ts';
 import { pairedChanges } from './paired-changes.ts';
 import { filesOf, rowChangesOf } from './row-changes.ts';
@@ -60,7 +61,9 @@ export class ChangeReader {
     const stored = await this.#requireStored(files, version, signal);
     const paired = await this.#gapWhenGone(version, () => this.#paired(snapshot, scans, signal));
     this.#last = { snapshot, id: link.id };
-    return { ...changesAt(snapshot, stored), link, ...paired };
+    // Rows that are paired into updates are not taken away.
+    const empties = paired === undefined && emptiesTable(commit.actions, files, snapshot.fileCount);
+    return { ...changesAt(snapshot, stored), link, empties, ...paired };
   }
 
   async #scansOf(

@@ -12,4 +12,4 @@ export interface ChangeSource {
 }
 
 /** Files for whoever reads changes, with what lets go of those made for it. */
-export type FeedFiles = Pick<HeldChanges, 'files' | 'release'>;
+export type FeedFiles = Pick<HeldChanges, 'files' | 'release' | 'empties'>;

@@ -10,6 +10,7 @@ import type { IcebergSnapshot } from '../metadata/table-metadata.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 import type { ChangeSource, FeedFiles } from './change-source.ts';
+import { emptiesTable } from './empties-table.ts';
 
 /** What changelogs call the changes, in the order of a feed's rows. */
 const changeWords: readonly (readonly [theirs: string, ours: ChangeType])[] = [
@@ -53,11 +54,12 @@ export async function recordedChanges(
       sql: `SELECT ${[...columns, `${wordSql} AS ${quoteName(changeColumn)}`].join(', ')} FROM (${changes.sql}) ORDER BY ${keys.join(', ')}`,
       schema: { kind: 'struct', fields: [...fields, { name: changeColumn, type: { kind: 'string' }, nullable: false }] },
     } as const;
+    const empties = await emptiesTable({ context, engine }, { state, snapshot }, changes, signal);
     const written = await scratch.write(engine, rows, signal);
     if (written === undefined) return { files: [] };
     const { directory: location, path, sizeBytes, rowCount } = written;
     const file: ChangeFile = { kind: 'recorded', path, location, sizeBytes, partitionValues: {}, rowCount };
-    return { files: [file], release: () => scratch.delete([written]) };
+    return { files: [file], empties, release: () => scratch.delete([written]) };
   } finally {
     await changes.dispose();
   }

@@ -64,6 +64,11 @@ export class ChangeTable implements Table {
     return changes;
   }
 
+  /** Says of a version that it takes away every row that the table had. */
+  empty(changes: VersionChanges): void {
+    this.#versions[changes.version] = { ...changes, empties: true };
+  }
+
   /** Versions committed from here on have these columns. */
   alter(schema: StructType): void {
     this.#schema = schema;

@@ -326,7 +326,7 @@ describe('Feed', () => {
     await harness.catchUp();
     harness.table.tableId = 'table-2';
     const replaced = await harness.start().ended;
-    expect(replaced).toMatchObject({ state: 'failed', error: { code: 'FEED_TABLE_REPLACED', kind: 'discontinuity' } });
+    expect(replaced).toMatchObject({ state: 'table-replaced', error: { code: 'FEED_TABLE_REPLACED', kind: 'discontinuity' } });
     harness.table.tableId = 'table-1';
     harness.table.putBack(toVersion(2));
     const ahead = await harness.start().ended;

@@ -13,6 +13,8 @@ export const ordersSpec: EncodeSpec = {
   partitions: 1,
   keyColumns: ['id'],
   tombstones: true,
+  transactions: false,
+  truncates: false,
   table: 'sales.orders',
   tableId: 'table-1',
   format: 'delta',

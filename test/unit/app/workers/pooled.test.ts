@@ -95,6 +95,8 @@ function encodeTask(storage: StorageSettings | undefined): EncodeTask {
       partitions: 1,
       keyColumns: [],
       tombstones: false,
+      transactions: false,
+      truncates: false,
       table: 't',
       tableId: 'table-1',
       format: 'iceberg',
