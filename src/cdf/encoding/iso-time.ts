@@ -62,7 +62,6 @@ export class IsoTimeWriter {
       this.#day.padded(day, 2);
       this.#dayNumber = days;
     }
-    const text = this.#day.bytes;
-    for (let i = 0; i < this.#day.length; i++) out.byte(text[i] ?? 0);
+    out.range(this.#day.bytes, 0, this.#day.length);
   }
 }

@@ -8,6 +8,8 @@ import { type Scalar, type ValueWriter, wordsOf } from './scalars.ts';
 
 const quote = 0x22;
 const comma = 0x2c;
+const minus = 0x2d;
+const point = 0x2e;
 const end = Uint8Array.of(0x7d);
 const two32 = 4_294_967_296;
 const maxExactHighWord = 0x1f_ffff;
@@ -128,7 +130,28 @@ function appendBase64(out: RecordBuffer, bytes: Uint8Array): void {
 function appendFloating(out: RecordBuffer, value: number, print: (value: number) => string): void {
   if (!Number.isFinite(value)) out.ascii(Number.isNaN(value) ? '"NaN"' : value > 0 ? '"Infinity"' : '"-Infinity"');
   else if (Number.isSafeInteger(value) && !Object.is(value, -0)) out.integer(value);
-  else out.ascii(Object.is(value, -0) ? '-0.0' : print(value));
+  else if (print !== String || !appendShortDecimal(out, value)) out.ascii(Object.is(value, -0) ? '-0.0' : print(value));
+}
+
+const shortDecimals = 6;
+const shortUnit = 10 ** shortDecimals;
+/** Of no two decimals with so few digits are the doubles the same: one that reads back is the shortest. */
+const maxShortDigits = 1e15;
+
+/** Numbers with few decimals, which most are, without a string; false for the others. */
+function appendShortDecimal(out: RecordBuffer, value: number): boolean {
+  const magnitude = Math.abs(value);
+  const scaled = Math.round(magnitude * shortUnit);
+  if (scaled === 0 || scaled >= maxShortDigits || scaled / shortUnit !== magnitude) return false;
+  if (value < 0) out.byte(minus);
+  const whole = Math.floor(scaled / shortUnit);
+  out.integer(whole);
+  out.byte(point);
+  let rest = scaled - whole * shortUnit;
+  let digits = shortDecimals;
+  for (; rest % 10 === 0; rest /= 10) digits--;
+  out.padded(rest, digits);
+  return true;
 }
 
 /** The shortest digits that read back as the same single-precision number. */

@@ -5,6 +5,8 @@ const initialCapacityBytes = 4096;
 export const maxRecordBufferBytes: number = 256 * 1024 * 1024;
 
 const maxVarintBytes = 10;
+/** Up to here division is that of integers. */
+const maxSmall = 0x3fff_ffff;
 const scratchBytes = new Uint8Array(8);
 // Little-endian, as all machines that Node runs on.
 const floatScratch = new Float32Array(scratchBytes.buffer, 0, 1);
@@ -206,13 +208,12 @@ export class RecordBuffer {
 
   #digits(value: number, width: number): void {
     const bytes = this.#bytes;
+    const start = this.#length;
+    let at = start + width;
     let rest = value;
-    for (let at = this.#length + width - 1; at >= this.#length; at--) {
-      const tenth = Math.floor(rest / 10);
-      bytes[at] = 0x30 + (rest - tenth * 10);
-      rest = tenth;
-    }
-    this.#length += width;
+    for (; rest > maxSmall; rest = Math.floor(rest / 10)) bytes[--at] = 0x30 + (rest % 10);
+    for (let small = rest | 0; at > start; small = (small / 10) | 0) bytes[--at] = 0x30 + (small % 10);
+    this.#length = start + width;
   }
 
   #reserve(count: number): void {

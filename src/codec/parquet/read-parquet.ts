@@ -21,7 +21,7 @@ export interface ParquetRows {
   readonly batches: readonly ColumnBatch[];
 }
 
-const defaultBatchRows = 131_072;
+const defaultBatchRows = 32_768;
 
 /**
  * The rows of a Parquet file held in memory.
@@ -63,7 +63,14 @@ function projected(stored: Schema, names: readonly string[]): StructType {
 
 function recordBatches(bytes: Uint8Array, columns: readonly string[], all: boolean, batchSize: number): readonly RecordBatch[] {
   const options = all ? { batchSize } : { batchSize, columns: [...columns] };
-  return readingParquet((parquet) => tableFromIPC(parquet.readParquet(bytes, options).intoIPCStream()).batches);
+  return readingParquet((parquet) => {
+    const table = parquet.readParquet(bytes, options);
+    try {
+      return Array.from({ length: table.numBatches }, (_, index) => tableFromIPC(table.recordBatch(index)?.intoIPCStream()).batches).flat();
+    } finally {
+      table.free();
+    }
+  });
 }
 
 function toBatch(batch: RecordBatch, schema: StructType): ColumnBatch {

@@ -167,7 +167,7 @@ export class RecordBatchBuilder {
     const bytes = this.#bytes;
     let at = this.#at;
     if (until - from > copyLoopBytes) {
-      bytes.set(source.subarray(from, until), at);
+      bytes.set(until - from === source.length ? source : source.subarray(from, until), at);
       this.#at = at + until - from;
       return;
     }

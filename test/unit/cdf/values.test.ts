@@ -68,6 +68,20 @@ it('prints doubles and floats that read back the same', () => {
   );
 });
 
+it('prints doubles in the shortest digits that read back the same, as the platform does', () => {
+  const decimal = fc.tuple(fc.maxSafeInteger(), fc.nat(9)).map(([unscaled, scale]) => Number(`${unscaled}e-${scale}`));
+  const near = decimal.map((value) => value * (1 + Number.EPSILON));
+  fc.assert(
+    fc.property(fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), decimal, near), (value) => {
+      fc.pre(!Object.is(value, -0));
+      expect(printed({ kind: 'double' }, value)).toBe(String(value));
+    }),
+    { numRuns: 2_000 },
+  );
+  for (const value of [1e-6, 1.5e-6, 1e-7, -0.5, 999_999_999.999_999, 1e21]) expect(printed({ kind: 'double' }, value)).toBe(String(value));
+  expect(printed({ kind: 'double' }, -0)).toBe('-0.0');
+});
+
 it('prints timestamps as the platform does, to the microsecond', () => {
   const range = { min: Date.UTC(1, 0, 1) - 6e13, max: 253_402_300_799_999 };
   fc.assert(
