@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { EmbeddedServer, EmbeddedServerOptions } from '../../src/app/embedded/embedded-server.ts';
 import { findJava } from '../../src/app/embedded/find-java.ts';
 import { runManagedServer } from '../../src/app/embedded/managed-server.ts';
-import { missingForJars, obtainJars } from './maven-jars.ts';
+import { type MavenJars, missingForJars, obtainJars } from './maven-jars.ts';
 import { eventually } from './process.ts';
 import { type PrivateServer, privateServer } from './servers.ts';
 
@@ -15,21 +15,37 @@ export interface TestConnect extends EmbeddedServer {
 const readyTimeoutMs = 180_000;
 const runningTimeoutMs = 120_000;
 const orphanGraceMs = 5_000;
-const pom = fileURLToPath(new URL('connect-pom.xml', import.meta.url));
+const beside = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+/** Debezium's connector for PostgreSQL. */
+export const debeziumSource: MavenJars = {
+  name: 'connect',
+  pom: beside('connect-pom.xml'),
+  about: 'Kafka Connect with Debezium (about 39 MB)',
+};
+/** Debezium's sink into databases, with the driver of PostgreSQL. */
+export const jdbcSink: MavenJars = {
+  name: 'connect-jdbc',
+  pom: beside('connect-jdbc-pom.xml'),
+  about: "Kafka Connect with Debezium's JDBC sink (about 70 MB)",
+};
 
 /**
- * A worker of Kafka Connect with Debezium's connector for PostgreSQL that one test owns: some six seconds and 330 MB. Its jars (39 MB) are fetched with
- * Maven once into the cache. `undefined` where Java or Maven are missing: the tests are then skipped, loudly; in continuous integration that is an error.
+ * A worker of Kafka Connect with a connector that one test owns: some six seconds and 330 MB. Its jars are fetched with Maven once into the cache.
+ * `undefined` where Java or Maven are missing: the tests are then skipped, loudly; in continuous integration that is an error.
  */
-export async function privateConnect(brokers: readonly string[]): Promise<PrivateServer<TestConnect> | undefined> {
+export async function privateConnect(
+  brokers: readonly string[],
+  connector: MavenJars = debeziumSource,
+): Promise<PrivateServer<TestConnect> | undefined> {
   const missing = await missingForJars();
-  if (missing === undefined) return await privateServer('connect', (dir) => start(brokers, { dir, orphanGraceMs }));
+  if (missing === undefined) return await privateServer('connect', (dir) => start(brokers, connector, { dir, orphanGraceMs }));
   if ((process.env['CI'] ?? '') !== '') throw new Error(`Debezium cannot be tested: ${missing}`);
   console.error(`SKIPPED: ${missing}, NO Debezium has been tested`);
   return undefined;
 }
 
-async function start(brokers: readonly string[], options: EmbeddedServerOptions): Promise<TestConnect> {
+async function start(brokers: readonly string[], connector: MavenJars, options: EmbeddedServerOptions): Promise<TestConnect> {
   const server = await runManagedServer(
     {
       name: 'Kafka Connect',
@@ -38,7 +54,7 @@ async function start(brokers: readonly string[], options: EmbeddedServerOptions)
       ready: answers,
       prepare: async ([port = 0], mark) => {
         const java = await findJava();
-        const jars = await obtainJars({ name: 'connect', pom, about: 'Kafka Connect with Debezium (about 39 MB)' });
+        const jars = await obtainJars(connector);
         mkdirSync(options.dir, { recursive: true });
         const file = join(options.dir, 'worker.properties');
         const properties = {
