@@ -86,6 +86,8 @@ export interface HoldStatus {
   /** Committed versions that it has yet to read. */
   readonly versions: number;
   readonly ageSeconds: number;
+  /** What it keeps on storage; absent without `maintenance.feedHold.maxBytes`. */
+  readonly bytes?: number | undefined;
   readonly isOver: boolean;
   readonly isReleased: boolean;
 }

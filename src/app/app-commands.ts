@@ -6,6 +6,7 @@ import type { AuditLevel, TableAudit } from '../commit/audit-table.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import type { ReplayOutcome, ReplayReport, ReplayRequest } from '../ingest/letters/replay-letters.ts';
 import type { StoredLetter } from '../ingest/letters/stored-letter.ts';
+import type { HoldState } from '../maintenance/capped-holds.ts';
 import type { Session } from '../session/session.ts';
 import type { MaintenanceKind } from '../table/table.ts';
 import type { FoundLetter, ListLettersOptions } from './commands/letter-commands.ts';
@@ -169,6 +170,8 @@ export interface MaintainReport {
   readonly details: Readonly<Record<string, number>>;
   /** Files deleted or that would be; possibly shortened. */
   readonly paths: readonly string[];
+  /** Of a dry run of what deletes: who has yet to read which versions, and whether they are kept. */
+  readonly readers: readonly HoldState[];
 }
 
 /** What the command line asks of the application; implemented in `src/app`. All throw `ServiceError`. */

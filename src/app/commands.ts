@@ -16,7 +16,7 @@ import { readTable } from './commands/read-command.ts';
 import { describeTable, listTables, tableHistory } from './commands/table-commands.ts';
 import { untilFresh } from './freshness/topic-freshness.ts';
 import { type OpenedComponents, openComponents } from './open-components.ts';
-import { PipelineFeeds } from './pipeline-feeds.ts';
+import { pipelineFeedsOf } from './pipeline-feeds.ts';
 import { serve } from './serve.ts';
 import { brokersAtHand, openServers } from './servers.ts';
 import { createSession } from './session.ts';
@@ -32,7 +32,7 @@ export function createAppCommands(): AppCommands {
     history: (context, { table, limit }) => withTables(context, (components) => tableHistory(components, table, limit)),
     readTable,
     openSession: (config) => createSession({ config }),
-    operateFeeds: (context, use) => withBroker(context, (components) => use(new PipelineFeeds(components), context.signal)),
+    operateFeeds: (context, use) => withBroker(context, (components) => use(pipelineFeedsOf(components), context.signal)),
     audit,
     listLetters: (context, options, onLetter) =>
       withBroker(context, (components) => listLetters(components, options, onLetter, context.signal)),

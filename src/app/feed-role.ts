@@ -15,6 +15,7 @@ import { toVersion } from '../table/version.ts';
 import type { Components } from './components.ts';
 import { FeedOwnership } from './feed-ownership.ts';
 import { observeFeed } from './observe/observe-feed.ts';
+import { keepReadersNoted } from './reader-notes.ts';
 import { supervisePart } from './supervise.ts';
 import { pooledEncoder } from './workers/pooled.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
@@ -105,6 +106,7 @@ export class FeedRole {
       await Promise.all([
         this.#superviseGroup(signal),
         this.#acts.run(signal),
+        keepReadersNoted(this.#components, new Set(this.#specs.map(({ table }) => table)), signal),
         ...this.#specs.map((spec) => this.#superviseFeed(spec, signal)),
       ]);
     } finally {

@@ -3,6 +3,7 @@ import { describeError } from '../base/errors.ts';
 import type { CappedHolds, HoldState } from '../maintenance/capped-holds.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import type { Components } from './components.ts';
+import { noteHolds } from './reader-notes.ts';
 import { tableHolds } from './table-holds.ts';
 
 const lookIntervalMs = 60_000;
@@ -20,6 +21,9 @@ export class HoldWatch {
     this.#reporter.report('running');
     this.watermarks = tableHolds(components, (table, holds) => {
       this.#looked(table, holds);
+      return noteHolds(components, table, holds).catch((error: unknown) => {
+        components.logger.debug('readers not noted', { table, err: error });
+      });
     });
   }
 
@@ -54,7 +58,10 @@ export class HoldWatch {
       if (hold.isReleased && last?.isReleased !== true) {
         logger.error('retention does not wait for a reader any more: the versions that it has yet to read may be deleted', facts);
       } else if (hold.isOver && last?.isOver !== true) {
-        logger.warn('a reader holds vacuum, expiry and log cleanup back for longer than maintenance.feedHold.maxAge', facts);
+        logger.warn(
+          'a reader holds vacuum, expiry and log cleanup back for longer, or for more bytes, than maintenance.feedHold allows',
+          facts,
+        );
       } else if (!hold.isOver && last?.isOver === true) logger.info('a reader does not hold retention back any more', facts);
     }
     const over = [...this.#seen].flatMap(([name, states]) =>
@@ -65,6 +72,6 @@ export class HoldWatch {
   }
 }
 
-function factsOf({ by, fromVersion, versions, ageMs, isOver, isReleased }: HoldState): Omit<HoldStatus, 'table'> {
-  return { by, fromVersion, versions, ageSeconds: Math.round(ageMs / 1000), isOver, isReleased };
+function factsOf({ by, fromVersion, versions, ageMs, bytes, isOver, isReleased }: HoldState): Omit<HoldStatus, 'table'> {
+  return { by, fromVersion, versions, ageSeconds: Math.round(ageMs / 1000), ...(bytes === undefined ? {} : { bytes }), isOver, isReleased };
 }

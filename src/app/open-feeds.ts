@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { loadConfig } from '../config/load-config.ts';
 import { openComponents } from './open-components.ts';
-import { PipelineFeeds } from './pipeline-feeds.ts';
+import { type PipelineFeeds, pipelineFeedsOf } from './pipeline-feeds.ts';
 import { openServers } from './servers.ts';
 
 /** How a pipeline's configuration is found. */
@@ -32,7 +32,7 @@ export async function openFeeds({ config: files, set = [], env = {} }: OpenFeeds
   const servers = await openServers({ config, needsKafka: true, needsRedis: false, log: () => undefined, signal });
   const components = openComponents({ config, role: 'command', brokers: servers.brokers });
   return {
-    feeds: new PipelineFeeds(components),
+    feeds: pipelineFeedsOf(components),
     close: async () => {
       await components.close();
       await servers.stop();

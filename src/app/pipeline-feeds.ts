@@ -14,6 +14,7 @@ import type { FeedPosition } from '../protocol/change-event.ts';
 import type { ReadableTable, Snapshot } from '../table/table.ts';
 import { toVersion } from '../table/version.ts';
 import type { Components } from './components.ts';
+import { noteReaders } from './reader-notes.ts';
 
 export type { FeedReset, ResetTarget, VersionRange } from '../cdf/feed-reset.ts';
 
@@ -59,6 +60,12 @@ export interface FeedActOptions {
 
 interface PipelineFeedsParts extends Pick<Components, 'config' | 'kafka' | 'clock' | 'ids'> {
   readonly catalog: { load(name: string, signal?: AbortSignal): Promise<ReadableTable> };
+  /** What readers of a table need has changed. */
+  readonly noteReaders: (table: string) => Promise<void>;
+}
+
+export function pipelineFeedsOf(components: Components): PipelineFeeds {
+  return new PipelineFeeds({ ...components, noteReaders: (table) => noteReaders(components, table) });
 }
 
 /**
@@ -111,7 +118,7 @@ export class PipelineFeeds {
     const table = await this.#parts.catalog.load(spec.table, signal);
     const reset = await planReset({ spec, table, target, from: position }, signal);
     await this.#refuseTaken(spec, signal);
-    if (!dryRun) await this.#operator.reset(spec, reset.to, signal);
+    if (!dryRun) await this.#noted(spec.table, this.#operator.reset(spec, reset.to, signal));
     return { ...report(spec, 'reset', dryRun ? 'planned' : 'done'), reset };
   }
 
@@ -135,7 +142,7 @@ export class PipelineFeeds {
       throw serviceError.invalid('FEED_RENAME_INVALID', problem ?? `feed "${feedIdOf(old)}" has no position`, {
         hint: 'a feed is renamed before its new name publishes; "tidewater feeds drop" forgets a position that nobody needs',
       });
-    if (!dryRun) await this.#operator.rename(old, spec, stored, signal);
+    if (!dryRun) await this.#noted(spec.table, this.#operator.rename(old, spec, stored, signal));
     return report(old, 'rename', dryRun ? 'planned' : 'done');
   }
 
@@ -172,14 +179,14 @@ export class PipelineFeeds {
         },
       );
     const position = changesStart({ tableId, order: '[]' }, toVersion(fromVersion - 1));
-    if (!dryRun) await this.#operator.register(operated, position, signal);
+    if (!dryRun) await this.#noted(table, this.#operator.register(operated, position, signal));
     return report(operated, 'register', dryRun ? 'planned' : 'done');
   }
 
   /** Forgets the position of a feed that the settings do not have any more. `feed`: its id. */
   async drop(feed: string, { dryRun = false, signal }: FeedActOptions = {}): Promise<FeedActReport> {
     const operated = await this.#unlistedFeed(feed, 'and would be lost without its position', signal);
-    if (!dryRun) await this.#operator.drop(operated, signal);
+    if (!dryRun) await this.#noted(operated.table, this.#operator.drop(operated, signal));
     return report(operated, 'drop', dryRun ? 'planned' : 'done');
   }
 
@@ -200,6 +207,11 @@ export class PipelineFeeds {
     }
     const { table, name } = summary;
     return { pipeline, table, name, positionsTopic, replicationFactor: undefined };
+  }
+
+  async #noted(table: string, act: Promise<void>): Promise<void> {
+    await act;
+    await this.#parts.noteReaders(table);
   }
 
   async #refuseTaken(spec: FeedSpec, signal: AbortSignal | undefined): Promise<void> {

@@ -13,7 +13,10 @@ type HoldParts = Pick<Components, 'config' | 'kafka' | 'clock' | 'catalog'>;
  * What keeps maintenance from deleting: feeds and other readers, as the positions topics tell of them, and a twin, as it tells itself: the same answer in
  * every process.
  */
-export function tableHolds(parts: HoldParts, onLook: (table: string, holds: readonly HoldState[]) => void = () => undefined): CappedHolds {
+export function tableHolds(
+  parts: HoldParts,
+  onLook: (table: string, holds: readonly HoldState[]) => Promise<void> | void = () => undefined,
+): CappedHolds {
   const { config, kafka, clock, catalog } = parts;
   const feeds = new StoredFeedHolds({
     feeds: feedSpecsOf(config),

@@ -26,6 +26,7 @@ import type {
   VacuumResult,
 } from '../table/operations.ts';
 import type { MetadataTable, Procedure, SnapshotPoint } from '../table/queries.ts';
+import { putReaderNote, type ReaderNote } from '../table/reader-notes.ts';
 import type { CommitOptions, RowOperations } from '../table/row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
 import type { WriteSpec } from '../table/staged-file.ts';
@@ -54,6 +55,7 @@ import { autoCompact } from './operations/optimize/auto-compact.ts';
 import { compact } from './operations/optimize/compact.ts';
 import { planCompaction } from './operations/optimize/plan-compaction.ts';
 import { tableHealth } from './operations/table-health.ts';
+import { heldBytes } from './operations/vacuum/held-bytes.ts';
 import { vacuum } from './operations/vacuum/vacuum.ts';
 import { lastVacuumAt } from './operations/vacuum/vacuum-lite.ts';
 import { openDeltaRows, openDeltaUpsert } from './row-level/delta-rows.ts';
@@ -286,6 +288,14 @@ export class DeltaTable implements QueryableTable {
 
   vacuum(options: VacuumOptions, signal?: AbortSignal): Promise<VacuumResult> {
     return vacuum(this.#context, options, signal);
+  }
+
+  async noteReaders(note: ReaderNote, signal?: AbortSignal): Promise<void> {
+    await putReaderNote(this.#parts.log.store, note, (await this.#parts.log.refresh(signal)).tableId, signal);
+  }
+
+  heldBytes(fromVersion: Version, signal?: AbortSignal): Promise<number> {
+    return heldBytes(this.#context, fromVersion, signal);
   }
 
   checkpoint(

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { isServiceError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
+import { firstNeeded } from '../table/reader-notes.ts';
 import type { Version } from '../table/version.ts';
 import { writeVersionChecksum } from './checkpoint/version-checksum.ts';
 import { writeCheckpoint } from './checkpoint/write-checkpoint.ts';
@@ -39,7 +40,7 @@ export class LogUpkeep {
     }
   }
 
-  /** Writes the newest version's log checkpoint, if there is none, and cleans the log up as far as the table and `keepVersionsFrom` let it. */
+  /** Writes the newest version's log checkpoint, if there is none, and cleans the log up as far as the table, those who noted that they read it and `keepVersionsFrom` let it. */
   async checkpoint(
     options: { readonly dryRun: boolean; readonly keepVersionsFrom?: Version | undefined },
     signal?: AbortSignal,
@@ -55,7 +56,7 @@ export class LogUpkeep {
       const horizon = cleanUpHorizon(listing, {
         nowMs: this.#parts.clock.now(),
         logRetentionMs,
-        keepVersionsFrom: options.keepVersionsFrom,
+        keepVersionsFrom: await firstNeeded(store, snapshot.tableId, options.keepVersionsFrom, signal),
       });
       if (horizon !== undefined) await cleanUpLog(store, listing, horizon, signal);
       if (snapshot.settings.checkpointPolicy === 'v2') await cleanUpSidecars(this.#parts.log, { nowMs: this.#parts.clock.now() }, signal);

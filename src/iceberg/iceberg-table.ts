@@ -31,6 +31,7 @@ import type {
   VacuumResult,
 } from '../table/operations.ts';
 import type { ChangelogRequest, MetadataTable, Procedure, SnapshotPoint } from '../table/queries.ts';
+import { putReaderNote, type ReaderNote } from '../table/reader-notes.ts';
 import type { HeldRelation } from '../table/relation.ts';
 import type { CommitOptions, RowOperations } from '../table/row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from '../table/scan.ts';
@@ -47,6 +48,8 @@ import { findSnapshotState } from './find-snapshot-state.ts';
 import { historyOf, versionsOf } from './history.ts';
 import { icebergOperations } from './iceberg-operations.ts';
 import { metadataTable, metadataTableNames } from './metadata-tables/metadata-table.ts';
+import { notesOf } from './operations/expire/expire-snapshots.ts';
+import { heldBytes } from './operations/expire/retained-snapshots.ts';
 import { refusedOperation } from './operations/operation-errors.ts';
 import { icebergProcedures } from './operations/procedures/iceberg-procedures.ts';
 import type { ChangeSource } from './pipeline/change-source.ts';
@@ -327,6 +330,18 @@ export class IcebergTable implements QueryableTable {
 
   maintain(request: UpkeepRequest, signal?: AbortSignal): Promise<UpkeepResult> {
     return upkeep(this.context, request, signal);
+  }
+
+  async noteReaders(note: ReaderNote, signal?: AbortSignal): Promise<void> {
+    const { metadata } = await this.context.refresh(signal);
+    await putReaderNote(notesOf(this.context, metadata), note, metadata.tableUuid, signal);
+  }
+
+  async heldBytes(fromVersion: Version, signal?: AbortSignal): Promise<number> {
+    const { metadata } = await this.context.refresh(signal);
+    // What a twin removes is its leader's.
+    if (isTwin(metadata.properties)) return 0;
+    return heldBytes(metadata, { nowMs: this.context.clock.now(), keepVersionsFrom: fromVersion });
   }
 
   /** There is no log to summarise. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { FeedWatermarks, RetentionHold } from '../protocol/table-events.ts';
-import type { ReadableTable } from '../table/table.ts';
+import type { MaintainedTable, ReadableTable } from '../table/table.ts';
 import { toVersion, type Version } from '../table/version.ts';
 import type { FeedHoldSettings } from './settings.ts';
 
@@ -8,7 +8,9 @@ import type { FeedHoldSettings } from './settings.ts';
 export interface HoldState extends RetentionHold {
   /** Since the oldest version that it needs was committed; 0 when that is yet to come. */
   readonly ageMs: number;
-  /** Older than `maintenance.feedHold.maxAge`. */
+  /** What only this hold, or one that is further behind, keeps on storage; `undefined`: not measured, without `maintenance.feedHold.maxBytes`. */
+  readonly bytes: number | undefined;
+  /** Over `maintenance.feedHold.maxAge` or `maxBytes`. */
   readonly isOver: boolean;
   /** Over, and by the settings not held any more: what it needs may be deleted. */
   readonly isReleased: boolean;
@@ -18,11 +20,11 @@ export interface HoldState extends RetentionHold {
 
 interface CappedHoldsParts {
   readonly holdsOf: (table: string) => Promise<readonly RetentionHold[]>;
-  readonly load: (table: string) => Promise<Pick<ReadableTable, 'history' | 'refresh'>>;
+  readonly load: (table: string) => Promise<Pick<ReadableTable & MaintainedTable, 'history' | 'refresh' | 'heldBytes'>>;
   readonly settings: FeedHoldSettings;
   readonly clock: Clock;
-  /** Told of every look. */
-  readonly onLook: (table: string, holds: readonly HoldState[]) => void;
+  /** Told of every look, and waited for. */
+  readonly onLook: (table: string, holds: readonly HoldState[]) => Promise<void> | void;
 }
 
 /** Holds retention for the slowest reader of a table, for as long as the settings allow. */
@@ -39,19 +41,30 @@ export class CappedHolds implements FeedWatermarks {
     return held.length === 0 ? undefined : toVersion(Math.min(...held));
   }
 
-  /** Everybody who holds the table back now. */
-  async look(table: string): Promise<readonly HoldState[]> {
+  /** Everybody who holds the table back now. `measured`: with the bytes, even without a bound for them. */
+  async look(table: string, { measured = false }: { readonly measured?: boolean } = {}): Promise<readonly HoldState[]> {
     const { holdsOf, settings, onLook } = this.#parts;
+    const { maxAgeMs = Number.POSITIVE_INFINITY, maxBytes } = settings;
     const holds = await holdsOf(table);
     const times = await this.#times(table, holds);
+    const bytes = measured || maxBytes !== undefined ? await this.#bytes(table, holds) : undefined;
     const states = holds.map((hold): HoldState => {
       const ageMs = times.ageOf(hold.fromVersion);
-      const isOver = ageMs > (settings.maxAgeMs ?? Number.POSITIVE_INFINITY);
+      const keeps = bytes?.get(hold.fromVersion);
+      const isOver = ageMs > maxAgeMs || (keeps ?? 0) > (maxBytes ?? Number.POSITIVE_INFINITY);
       const isReleased = isOver && hold.releasable && settings.past === 'release';
-      return { ...hold, ageMs, isOver, isReleased, versions: Math.max(0, times.latest + 1 - hold.fromVersion) };
+      return { ...hold, ageMs, bytes: keeps, isOver, isReleased, versions: Math.max(0, times.latest + 1 - hold.fromVersion) };
     });
-    onLook(table, states);
+    await onLook(table, states);
     return states;
+  }
+
+  async #bytes(table: string, holds: readonly RetentionHold[]): Promise<ReadonlyMap<Version, number>> {
+    const found = new Map<Version, number>();
+    if (holds.length === 0) return found;
+    const opened = await this.#parts.load(table);
+    for (const { fromVersion } of holds) if (!found.has(fromVersion)) found.set(fromVersion, await opened.heldBytes(fromVersion));
+    return found;
   }
 
   async #times(

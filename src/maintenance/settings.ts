@@ -43,6 +43,8 @@ export interface DeleteFileSettings {
 export interface FeedHoldSettings {
   /** `undefined`: without a bound. */
   readonly maxAgeMs: number | undefined;
+  /** `undefined`: without a bound. */
+  readonly maxBytes?: number | undefined;
   /** Behind the bound: hold on, or let go of what the reader needs. */
   readonly past: 'hold' | 'release';
 }
@@ -198,13 +200,19 @@ const feedHold: z.ZodType<FeedHoldSettings> = z
       min: '1s',
       max: '3650d',
     }),
+    maxBytes: byteSizeField({
+      description:
+        'How much a feed or another registered reader may keep on storage that would be gone otherwise. Default: without a bound.',
+      min: '1MiB',
+      max: '1024TiB',
+    }).optional(),
     past: choiceField(['hold', 'release'], {
       description:
-        'Behind `maxAge`: `hold` keeps what the reader needs, however much it becomes; `release` lets vacuum, expiry and log cleanup delete it, and the feed meets a gap (`feeds[].onGap`).',
+        'Behind `maxAge` or `maxBytes`: `hold` keeps what the reader needs, however much it becomes; `release` lets vacuum, expiry and log cleanup delete it, and the feed meets a gap (`feeds[].onGap`).',
       default: 'hold',
     }),
   })
-  .transform(({ maxAge, past }) => ({ maxAgeMs: maxAge, past }));
+  .transform(({ maxAge, maxBytes, past }) => ({ maxAgeMs: maxAge, maxBytes, past }));
 
 const engine: z.ZodType<EngineSettings> = z
   .strictObject({

@@ -22,6 +22,7 @@ import type {
 import type { PartitionFieldDefinition } from './partitioning/transform.ts';
 import type { WriteOrderKey } from './partitioning/write-order.ts';
 import type { ChangelogRequest, MetadataTable, Procedure, SnapshotPoint } from './queries.ts';
+import type { ReaderNote } from './reader-notes.ts';
 import type { HeldRelation } from './relation.ts';
 import type { CommitOptions, RowOperations } from './row-operations.ts';
 import type { ChangeScan, FileScan, ScanRequest } from './scan.ts';
@@ -204,6 +205,10 @@ export interface MaintainedTable extends OpenTable {
     options: { readonly dryRun: boolean; readonly keepVersionsFrom?: Version | undefined },
     signal?: AbortSignal,
   ): Promise<{ readonly version: Version; readonly written: boolean }>;
+  /** Notes beside the table who still reads its changes from where on. Whatever deletes of the table, in any process of this product, keeps that. */
+  noteReaders(note: ReaderNote, signal?: AbortSignal): Promise<void>;
+  /** Bytes of files that only readers of changes from the version on keep: by the table's own retention they would be gone, or may go any time. */
+  heldBytes(fromVersion: Version, signal?: AbortSignal): Promise<number>;
 }
 
 /** One table, for all that a pipeline does with it. */

@@ -1,4 +1,4 @@
-import { existsSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { icebergBench } from '../support/iceberg/parity-bench.ts';
@@ -38,6 +38,25 @@ describe('procedures of Iceberg tables', () => {
       added_data_files_count: 0,
     });
     await bench().agree('packed');
+  });
+
+  it('P10: expire_snapshots keeps what a reader noted beside the table, and names it for a snapshot asked for', async () => {
+    const { sql } = bench();
+    await scattered('noted');
+    const table = await sql('SELECT CAST(snapshot_id AS STRING) AS id FROM db.noted.snapshots ORDER BY committed_at');
+    const folder = join(bench().path('noted'), '_tidewater', 'readers');
+    const tableId = readTableUuid(bench().path('noted'));
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'shop.noted.json'), JSON.stringify({ tableId, readers: [{ by: 'shop/noted/nl', fromVersion: 8 }] }));
+    const asked = `CALL ice.system.expire_snapshots(table => 'db.noted', snapshot_ids => array(${textIn(table[7], 'id')}))`;
+    expect(await refusalOf(sql(asked))).toMatchObject({ errorClass: 'SNAPSHOT_NEEDED_BY_READER' });
+    await sql("CALL ice.system.expire_snapshots(table => 'db.noted', older_than => TIMESTAMP '2999-01-01 00:00:00')");
+    expect(await sql('SELECT count(*) AS n FROM db.noted.snapshots')).toEqual([{ n: 4n }]);
+    await sql("CALL ice.system.remove_orphan_files(table => 'db.noted')");
+    expect(existsSync(join(folder, 'shop.noted.json'))).toBe(true);
+    rmSync(folder, { recursive: true });
+    await sql("CALL ice.system.expire_snapshots(table => 'db.noted', older_than => TIMESTAMP '2999-01-01 00:00:00')");
+    expect(await sql('SELECT count(*) AS n FROM db.noted.snapshots')).toEqual([{ n: 1n }]);
   });
 
   it('A25: rewrite_data_files sorts and z-orders, and takes a condition', async () => {
@@ -215,3 +234,9 @@ describe('procedures of Iceberg tables', () => {
     });
   });
 });
+
+function readTableUuid(directory: string): string {
+  const folder = join(directory, 'metadata');
+  const name = readdirSync(folder).find((candidate) => candidate.endsWith('.metadata.json')) ?? '';
+  return (JSON.parse(readFileSync(join(folder, name), 'utf8')) as { readonly 'table-uuid': string })['table-uuid'];
+}

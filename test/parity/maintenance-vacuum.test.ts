@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DeltaTable, type Row } from '../../src/index.ts';
@@ -25,6 +25,28 @@ describe('VACUUM', () => {
     expect(await bench().rows('plain')).toHaveLength(15);
     expect(await bench().session.read.format('delta').option('versionAsOf', 1).load(bench().path('plain')).count()).toBe(20);
     await bench().agree('plain', { allowOrphans: true });
+  });
+
+  it('P10: what a reader noted beside the table needs stays, whatever the retention', async () => {
+    await fill('noted');
+    const session = unchecked();
+    const [detail = {}] = await bench().sql(`DESCRIBE DETAIL ${bench().at('noted')}`);
+    const folder = join(bench().path('noted'), '_tidewater', 'readers');
+    mkdirSync(folder, { recursive: true });
+    const note = join(folder, 'shop.noted.json');
+    const readers = [{ by: 'shop/noted/cdf.noted', fromVersion: 1 }];
+    writeFileSync(note, JSON.stringify({ tableId: detail['id'], readers }));
+    const vacuum = async () => (await session.sql(`VACUUM ${bench().at('noted')} RETAIN 0 HOURS`)).collect();
+    const oldRows = () => session.read.format('delta').option('versionAsOf', 1).load(bench().path('noted')).collect();
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await vacuum();
+    expect(await oldRows()).toHaveLength(20);
+    expect(existsSync(note)).toBe(true);
+    rmSync(note);
+    await vacuum();
+    await expect(oldRows()).rejects.toThrow();
+    expect(await bench().rows('noted')).toHaveLength(15);
+    await bench().agree('noted', { allowOrphans: true });
   });
 
   it('B12: RETAIN n HOURS decides which files are old, SQL and DeltaTable', async () => {

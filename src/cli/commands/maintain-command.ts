@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import type { MaintainOptions, MaintainReport, MaintenanceVerb } from '../../app/app-commands.ts';
+import { factsJson } from '../../base/json-value.ts';
+import { printDuration } from '../../base/quantities.ts';
 import { type CommandSession, duration, usageError } from '../command-session.ts';
 import { bytesText, countText, orAbsent } from '../display-text.ts';
 import { exitCodes } from '../exit-code.ts';
@@ -60,8 +62,25 @@ async function run(session: CommandSession, verb: MaintenanceVerb, flags: Mainta
   return report.outcome === 'conflicted' ? exitCodes.conflict : exitCodes.ok;
 }
 
-function reportJson({ table, verb, outcome, version, details, paths }: MaintainReport) {
-  return { table, verb, outcome, version: version ?? null, ...details, paths };
+function reportJson({ table, verb, outcome, version, details, paths, readers }: MaintainReport) {
+  return {
+    table,
+    verb,
+    outcome,
+    version: version ?? null,
+    ...details,
+    paths,
+    ...(readers.length === 0 ? {} : { readers: readers.map(factsJson) }),
+  };
+}
+
+/** What is kept for a reader, or what it loses. */
+function readerText({ by, fromVersion, versions, ageMs, bytes, isOver, isReleased }: MaintainReport['readers'][number]): string {
+  if (versions === 0) return `${by} has read all`;
+  const which = versions === 1 ? `version ${fromVersion}` : `versions ${fromVersion} to ${fromVersion + versions - 1}`;
+  const facts = `${which}, the oldest ${printDuration(Math.round(ageMs / 1000) * 1000)} old, ${bytesText(bytes ?? 0)} that would be gone otherwise`;
+  if (isReleased) return `not kept for ${by} any more, which may lose ${facts}`;
+  return `kept for ${by}: ${facts}${isOver ? ', over maintenance.feedHold' : ''}`;
 }
 
 function reportText(report: MaintainReport, how: { readonly confirmable: boolean }): string {
@@ -75,6 +94,7 @@ function reportText(report: MaintainReport, how: { readonly confirmable: boolean
   lines.push(
     ...Object.entries(report.details).map(([name, value]) => `  ${name}: ${/bytes$/i.test(name) ? bytesText(value) : countText(value)}`),
   );
+  lines.push(...report.readers.map((reader) => `  ${readerText(reader)}`));
   lines.push(...report.paths.slice(0, maxPathsShown).map((path) => `  ${path}`));
   if (report.paths.length > maxPathsShown) lines.push(`  … and ${countText(report.paths.length - maxPathsShown)} more (--json lists them)`);
   if (how.confirmable && report.outcome === 'planned') lines.push('run it again with --yes to delete');

@@ -7,6 +7,7 @@ import type { StructType } from '../../../src/schema/types.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
 import type { OpenObjectStore } from '../../../src/storage/object-store.ts';
 import type { ChangeFile, VersionChanges } from '../../../src/table/changes.ts';
+import { putReaderNote, type ReaderNote } from '../../../src/table/reader-notes.ts';
 import type { PartitionValues } from '../../../src/table/staged-file.ts';
 import type { Snapshot, Table } from '../../../src/table/table.ts';
 import { toVersion, type Version } from '../../../src/table/version.ts';
@@ -82,6 +83,14 @@ export class ChangeTable implements Table {
   /** Log cleanup or vacuum took this version's changes away. */
   lose(version: number, code = 'CDF_GAP'): void {
     this.#gone.set(toVersion(version), code);
+  }
+
+  noteReaders(note: ReaderNote): Promise<void> {
+    return putReaderNote(this.#store, note, this.tableId);
+  }
+
+  heldBytes(): Promise<number> {
+    return Promise.resolve(0);
   }
 
   /** The log ends at `version` again, as after a restore of the storage. */

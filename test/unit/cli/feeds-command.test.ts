@@ -18,7 +18,13 @@ async function withFeed(): Promise<{ readonly harness: FeedHarness; readonly run
   await harness.catchUp({ partitions: 1 });
   const catalog = { load: () => Promise.resolve(harness.table) };
   const operateFeeds: AppCommands['operateFeeds'] = ({ loaded, signal }, use) => {
-    const parts = { clock: harness.clock, kafka: harness.broker.client('operator'), ids: new RandomIdSource(new SeededRandom(3)), catalog };
+    const parts = {
+      clock: harness.clock,
+      kafka: harness.broker.client('operator'),
+      ids: new RandomIdSource(new SeededRandom(3)),
+      catalog,
+      noteReaders: () => Promise.resolve(),
+    };
     return use(new PipelineFeeds({ ...parts, config: loaded.config }), signal);
   };
   const run = (line: string, yaml = pipeline): Promise<CliRun> =>

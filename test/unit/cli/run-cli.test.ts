@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type {
-  AppCommands,
-  MaintainOptions,
-  MaintainReport,
-  ReadTableRequest,
-  ServeOptions,
-  TableSummary,
-  TailOptions,
-} from '../../../src/app/app-commands.ts';
+import type { AppCommands, ReadTableRequest, ServeOptions, TableSummary, TailOptions } from '../../../src/app/app-commands.ts';
 import { abortedError } from '../../../src/base/abort.ts';
 import type { JsonObject } from '../../../src/base/bigint-json.ts';
 import { toEpochMs } from '../../../src/base/clock.ts';
@@ -351,60 +343,6 @@ describe('changes tail', () => {
     const app = { tailChanges: () => Promise.reject(abortedError(signal)) };
     expect((await cli('changes tail t -f', { app, signal })).code).toBe(0);
     expect((await cli('changes tail t', { app, signal })).code).toBe(1);
-  });
-});
-
-describe('maintain', () => {
-  const report: MaintainReport = {
-    table: 't',
-    verb: 'vacuum',
-    outcome: 'planned',
-    version: undefined,
-    details: { files: 1_200, bytes: 2_048 },
-    paths: ['a', 'b'],
-  };
-  const recording = (result: MaintainReport, seen: MaintainOptions[] = []) => ({
-    maintain: (_context: unknown, _verb: string, options: MaintainOptions) => {
-      seen.push(options);
-      return Promise.resolve(result);
-    },
-  });
-
-  it('vacuum deletes only with --yes', async () => {
-    const seen: MaintainOptions[] = [];
-    const { out } = await cli('maintain vacuum t', { app: recording(report, seen) });
-    expect(out).toBe(
-      'vacuum t: dry run, nothing was changed\n  files: 1,200\n  bytes: 2.0 KiB\n  a\n  b\nrun it again with --yes to delete\n',
-    );
-    await cli('maintain vacuum t --yes --retain 2d --allow-short-retention', { app: recording(report, seen) });
-    await cli('maintain vacuum t --dry-run', { app: recording(report, seen) });
-    expect(seen.map(({ dryRun, retentionMs, allowShortRetention }) => [dryRun, retentionMs, allowShortRetention])).toEqual([
-      [true, undefined, false],
-      [false, 172_800_000, true],
-      [true, undefined, false],
-    ]);
-    expect((await cli('maintain vacuum t --yes --dry-run')).code).toBe(2);
-  });
-
-  it('compact works at once unless it is a dry run, and a lost race ends with 3', async () => {
-    const seen: MaintainOptions[] = [];
-    const done = { ...report, verb: 'compact' as const, outcome: 'done' as const, version: 8, paths: [] };
-    expect((await cli('maintain compact t', { app: recording(done, seen) })).out).toContain('compact t: done, version 8');
-    await cli('maintain compact t --dry-run', { app: recording(done, seen) });
-    expect(seen.map(({ dryRun }) => dryRun)).toEqual([false, true]);
-    expect((await cli('maintain compact t', { app: recording({ ...done, outcome: 'conflicted' }) })).code).toBe(3);
-  });
-
-  it('with --json all counts are members', async () => {
-    expect(JSON.parse((await cli('maintain vacuum t --json', { app: recording(report) })).out)).toEqual({
-      table: 't',
-      verb: 'vacuum',
-      outcome: 'planned',
-      version: null,
-      files: 1_200,
-      bytes: 2_048,
-      paths: ['a', 'b'],
-    });
   });
 });
 

@@ -3,6 +3,7 @@ import { CappedHolds, type HoldState } from '../../../src/maintenance/capped-hol
 import { JobRunner } from '../../../src/maintenance/job-runner.ts';
 import type { FeedHoldSettings } from '../../../src/maintenance/settings.ts';
 import type { RetentionHold } from '../../../src/protocol/table-events.ts';
+import type { Table } from '../../../src/table/table.ts';
 import { toVersion } from '../../../src/table/version.ts';
 import { MaintenanceBench } from './maintenance-bench.ts';
 
@@ -10,7 +11,7 @@ const hour = 3_600_000;
 const hold = (by: string, from: number, releasable = true): RetentionHold => ({ by, fromVersion: toVersion(from), releasable });
 
 /** Versions 0 to 3, two hours apart, as of one hour after the last. */
-async function benchWith(settings: FeedHoldSettings, holds: readonly RetentionHold[]) {
+async function benchWith(settings: FeedHoldSettings, holds: readonly RetentionHold[], more: Partial<Pick<Table, 'heldBytes'>> = {}) {
   const bench = new MaintenanceBench();
   for (let version = 1; version <= 3; version++) {
     await bench.append(1);
@@ -19,10 +20,19 @@ async function benchWith(settings: FeedHoldSettings, holds: readonly RetentionHo
   const looks: (readonly HoldState[])[] = [];
   const capped = new CappedHolds({
     holdsOf: () => Promise.resolve(holds),
-    load: () => bench.catalog.load('orders'),
+    load: async () => {
+      const table = await bench.catalog.load('orders');
+      return {
+        history: (range) => table.history(range),
+        refresh: () => table.refresh(),
+        heldBytes: more.heldBytes ?? ((version) => table.heldBytes(version)),
+      };
+    },
     settings,
     clock: bench.clock,
-    onLook: (_, states) => looks.push(states),
+    onLook: (_, states) => {
+      looks.push(states);
+    },
   });
   return { bench, capped, looks };
 }
@@ -47,6 +57,17 @@ it.each([
     ['slow', over, released],
     ['fast', false, false],
   ]);
+});
+
+it('has a cap by bytes, too', async () => {
+  const { capped } = await benchWith({ maxAgeMs: undefined, maxBytes: 1_000, past: 'release' }, [hold('slow', 1), hold('fast', 3)], {
+    heldBytes: (version) => Promise.resolve(version === 1 ? 1_001 : 1_000),
+  });
+  expect((await capped.look('orders')).map(({ by, bytes, isOver }) => [by, bytes, isOver])).toEqual([
+    ['slow', 1_001, true],
+    ['fast', 1_000, false],
+  ]);
+  expect(await capped.lowWatermark('orders')).toBe(3);
 });
 
 it('never lets go of what a twin shows', async () => {

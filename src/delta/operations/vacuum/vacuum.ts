@@ -5,6 +5,7 @@ import { mapBounded } from '../../../base/map-bounded.ts';
 import type { ObjectInfo } from '../../../storage/object-store.ts';
 import { toCommitId } from '../../../table/commit.ts';
 import type { VacuumOptions, VacuumResult } from '../../../table/operations.ts';
+import { firstNeeded } from '../../../table/reader-notes.ts';
 import type { Version } from '../../../table/version.ts';
 import type { DeltaSnapshot } from '../../delta-snapshot.ts';
 import { twinNoteOf, twinProperty } from '../../leader/twin-note.ts';
@@ -25,11 +26,11 @@ const deleteConcurrency = 32;
 
 /**
  * Deletes files that no version within the retention refers to: not live, not removed within the retention, not needed by a feed
- * (`keepChangesFrom`), and last written before the retention began by the storage's own clock (which also protects the files of commits
+ * (`keepChangesFrom`, and what readers noted beside the table), and last written before the retention began by the storage's own clock (which also protects the files of commits
  * in flight). Recorded changes are referenced by no snapshot and go by age. On a file system, folders that hold nothing any more go too,
  * unless something changed in them within the retention. Files outside the table are never touched.
  *
- * @throws AnalysisException `TWIN_NEEDS_FILES`, `DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT`, `DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE`, `DELTA_CANNOT_VACUUM_LITE`;
+ * @throws ServiceError `READER_NOTE_INVALID`; AnalysisException `TWIN_NEEDS_FILES`, `DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT`, `DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE`, `DELTA_CANNOT_VACUUM_LITE`;
  * ServiceError `VACUUM_CONTENTION` (conflict); what the protocol check and the store throw. After a failure in the middle everything that was
  * deleted was garbage; another run continues.
  */
@@ -39,7 +40,8 @@ export async function vacuum(context: OperationContext, options: VacuumOptions, 
   refuseForTwin(snapshot, options, context.name);
   const retentionMs = vacuumRetentionMs(snapshot.settings.deletedFileRetentionMs, options, context.name);
   const deleteBefore = toEpochMs(context.clock.now() - retentionMs);
-  const retention: Retention = { ...options, retentionMs, deleteBefore };
+  const keepChangesFrom = await firstNeeded(context.store, snapshot.tableId, options.keepChangesFrom, signal);
+  const retention: Retention = { ...options, retentionMs, deleteBefore, keepChangesFrom };
   const found = await findGarbage(context, snapshot, retention, signal);
   const folders = await vacuumFolders(context, found.files, { partitionColumns: snapshot.partitionColumns, deleteBefore }, signal);
   await context.failpoint('before-vacuum-deletes');

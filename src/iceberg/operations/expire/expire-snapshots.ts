@@ -1,5 +1,9 @@
+import { AnalysisException } from '../../../base/analysis-exception.ts';
+import type { ObjectStore } from '../../../storage/object-store.ts';
+import { type NotedReader, notedReaders } from '../../../table/reader-notes.ts';
 import type { CommitOptions } from '../../../table/row-operations.ts';
-import type { Version } from '../../../table/version.ts';
+import { toVersion, type Version } from '../../../table/version.ts';
+import { plainLocation } from '../../location.ts';
 import { applyUpdates } from '../../metadata/apply-updates.ts';
 import type { FileContent } from '../../metadata/content-file.ts';
 import type { MetadataUpdate } from '../../metadata/metadata-updates.ts';
@@ -13,7 +17,7 @@ import { commitUpdates } from '../../transaction/commit-updates.ts';
 import { isTwin } from '../../twin/twin-properties.ts';
 import { deleteFiles, refuseForeign } from '../delete-files.ts';
 import { illegalArgument, refuseWithoutGc } from '../operation-errors.ts';
-import { expiryOf } from './retained-snapshots.ts';
+import { expiryOf, neededByFeeds } from './retained-snapshots.ts';
 import { type UnreachableFiles, unreachableFiles } from './unreachable-files.ts';
 
 export interface ExpireRequest extends Pick<CommitOptions, 'signal'> {
@@ -24,7 +28,7 @@ export interface ExpireRequest extends Pick<CommitOptions, 'signal'> {
   readonly snapshotIds?: readonly bigint[] | undefined;
   /** Takes out schemas and partition specs that no snapshot uses any more, too. Default false. */
   readonly cleanExpiredMetadata?: boolean | undefined;
-  /** Versions from this one on stay whatever their age: the slowest feed's guard. */
+  /** Versions from this one on stay whatever their age, beside those that readers noted: the slowest feed's guard. */
   readonly keepVersionsFrom?: Version | undefined;
   readonly maxConcurrentDeletes?: number | undefined;
   /** Counts what would go and changes nothing. */
@@ -46,15 +50,19 @@ export interface ExpireResult {
  * Takes old snapshots out of a table and deletes the files that only they refer to. The metadata is committed first: a file that is deleted
  * is no one's any more, and one that is not becomes an orphan. Data files of a twin are its leader's, and stay.
  *
- * @throws AnalysisException `VALIDATION_FAILED` when `gc.enabled` is false, `INVALID_ARGUMENT` for snapshots that are still referred to;
+ * @throws AnalysisException `VALIDATION_FAILED` when `gc.enabled` is false, `INVALID_ARGUMENT` for snapshots that are still referred to,
+ * `SNAPSHOT_NEEDED_BY_READER` for those that a reader noted beside the table;
  * ServiceError `FILE_OUTSIDE_TABLE` (invalid), before anything is changed, when files would go that are the table's by its metadata alone.
  */
 export async function expireSnapshots(context: TableContext, request: ExpireRequest = {}): Promise<ExpireResult> {
   checkRequest(request);
   const { signal, dryRun } = request;
   const base = await context.refresh(signal);
+  const readers = await notedReaders(notesOf(context, base.metadata), base.metadata.tableUuid, signal);
+  refuseNeeded(base.metadata, request, readers);
+  const keepVersionsFrom = firstOf(readers, request.keepVersionsFrom);
   if (!isTwin(base.metadata.properties)) refuseWithoutGc(base.metadata.properties, 'expire snapshots');
-  const plan = await expiryPlan(context, base, request);
+  const plan = await expiryPlan(context, base, { ...request, keepVersionsFrom });
   const planned = await plannedExpiry(context, base, plan, signal);
   if (dryRun === true) return planned === undefined ? nothing : counted(base.metadata, planned.after, planned.files);
   let before = base.metadata;
@@ -72,6 +80,31 @@ export async function expireSnapshots(context: TableContext, request: ExpireRequ
   const isPlanned = planned !== undefined && before === base.metadata;
   const files = isPlanned ? planned.files : await expiredFiles(context, before, after, signal);
   return counted(before, after, await deleted(context, files, request));
+}
+
+/** Where readers of a table are noted. */
+export function notesOf(context: TableContext, { location }: TableMetadata): ObjectStore {
+  return context.files.storeAt(plainLocation(location));
+}
+
+function firstOf(readers: readonly NotedReader[], known: Version | undefined): Version | undefined {
+  const all = [...readers.map(({ fromVersion }) => fromVersion), ...(known === undefined ? [] : [known])];
+  return all.length === 0 ? undefined : toVersion(Math.min(...all));
+}
+
+/** A snapshot that is asked for by its id goes, or the reason is told. */
+function refuseNeeded(metadata: TableMetadata, { snapshotIds = [] }: ExpireRequest, readers: readonly NotedReader[]): void {
+  for (const { by, fromVersion } of readers) {
+    const needed = new Set(neededByFeeds(metadata, fromVersion));
+    const id = snapshotIds.find((candidate) => needed.has(candidate));
+    if (id === undefined) continue;
+    throw new AnalysisException({
+      errorClass: 'SNAPSHOT_NEEDED_BY_READER',
+      message: `Cannot expire ${id}: ${by} has yet to read the changes from version ${fromVersion} on`,
+      hint: `wait until it has, or let it go on elsewhere (tidewater feeds reset), or forget it (tidewater feeds drop ${by})`,
+      parameters: { snapshotId: String(id), reader: by, version: String(fromVersion) },
+    });
+  }
 }
 
 /** What a plan would leave behind, looked at before it is committed. */

@@ -80,7 +80,7 @@ function refuseReferred(asked: ReadonlySet<bigint>, refs: readonly (readonly [st
 }
 
 /** Snapshots of the versions, and the one before the first of them: what it lost is found there. */
-function neededByFeeds(metadata: TableMetadata, keepVersionsFrom: number | undefined): readonly bigint[] {
+export function neededByFeeds(metadata: TableMetadata, keepVersionsFrom: number | undefined): readonly bigint[] {
   if (keepVersionsFrom === undefined) return [];
   const head = metadata.refs.get(mainBranch)?.snapshotId;
   const needed: bigint[] = [];
@@ -89,6 +89,16 @@ function neededByFeeds(metadata: TableMetadata, keepVersionsFrom: number | undef
     if (versionOf(metadata, ancestor) < keepVersionsFrom) break;
   }
   return needed;
+}
+
+/** Bytes of files that snapshots removed whose parents only `keepVersionsFrom` keeps, as their summaries tell. */
+export function heldBytes(metadata: TableMetadata, rules: Pick<ExpiryRules, 'nowMs' | 'keepVersionsFrom'>): number {
+  const goneAnyway = new Set(expiryOf(metadata, rules).snapshots.map(({ snapshotId }) => snapshotId));
+  const held = new Set(
+    expiryOf(metadata, { nowMs: rules.nowMs }).snapshots.flatMap(({ snapshotId }) => (goneAnyway.has(snapshotId) ? [] : [snapshotId])),
+  );
+  const removed = metadata.snapshots.filter(({ parentSnapshotId }) => parentSnapshotId !== undefined && held.has(parentSnapshotId));
+  return removed.reduce((sum, { summary }) => sum + whole(summary, 'removed-files-size', 0), 0);
 }
 
 function whole(properties: Readonly<Record<string, string>>, key: string, otherwise: number): number {

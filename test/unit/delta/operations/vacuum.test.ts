@@ -6,8 +6,10 @@ import { removeOf } from '../../../../src/delta/actions.ts';
 import { ChangeReader } from '../../../../src/delta/changes/change-reader.ts';
 import { commitInfoOf } from '../../../../src/delta/delta-snapshot.ts';
 import { commitPath } from '../../../../src/delta/log/log-names.ts';
+import { heldBytes } from '../../../../src/delta/operations/vacuum/held-bytes.ts';
 import { vacuum } from '../../../../src/delta/operations/vacuum/vacuum.ts';
 import { filesRemovedSince } from '../../../../src/delta/operations/vacuum/vacuum-keep-set.ts';
+import { type NotedReader, putReaderNote } from '../../../../src/table/reader-notes.ts';
 import { toVersion } from '../../../../src/table/version.ts';
 import { DeltaBench, dayMs, hourMs, metadataOf } from '../../../support/delta-bench.ts';
 import { intercepted } from '../../../support/intercepted-store.ts';
@@ -121,6 +123,28 @@ describe('vacuum', () => {
     const { version } = await bench.process().refresh();
     for (let feed: number = deletes; feed <= version; feed++) await expect(reader.changesOf(toVersion(feed))).resolves.toBeDefined();
     expect((await vacuum(bench.process(), run)).fileCount).toBe(3);
+  });
+
+  it('keeps what readers noted beside the table need, and nothing for readers of another table, or of none', async () => {
+    const old = await bench.append(['a']);
+    const removal = await bench.remove([old]);
+    bench.clock.advance(8 * dayMs);
+    const note = (tableId: string, readers: readonly NotedReader[]) =>
+      putReaderNote(bench.store, { pipeline: 'shop', table: 'orders', readers }, tableId);
+    const { tableId } = await bench.process().refresh();
+    const readers = [{ by: 'shop/orders/nl', fromVersion: removal }];
+    await note(tableId, readers);
+    expect(await heldBytes(bench.process(), removal)).toBe(1);
+    expect(await heldBytes(bench.process(), toVersion(removal + 1))).toBe(0);
+    expect(await vacuum(bench.process(), run)).toMatchObject({ fileCount: 0, heldByFeeds: 1 });
+    // Whoever knows of a reader that is further on does not delete what this one needs.
+    expect(await vacuum(bench.process(), { ...run, keepChangesFrom: toVersion(removal + 1) })).toMatchObject({ fileCount: 0 });
+    await bench.store.put('_tidewater/readers/shop.orders.json', new TextEncoder().encode('{'));
+    await expect(vacuum(bench.process(), run)).rejects.toMatchObject({ kind: 'corrupt' });
+    await note('another table', readers);
+    expect((await vacuum(bench.process(), { ...run, dryRun: true })).fileCount).toBe(1);
+    await note(tableId, []);
+    expect((await vacuum(bench.process(), run)).fileCount).toBe(1);
   });
 
   it('leaves hidden names alone, except recorded changes and folders of partition columns', async () => {

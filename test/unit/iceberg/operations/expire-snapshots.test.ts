@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { alterTable } from '../../../../src/iceberg/definition/alter-table.ts';
 import { requirementsFor } from '../../../../src/iceberg/metadata/requirements.ts';
-import { expireSnapshots } from '../../../../src/iceberg/operations/expire/expire-snapshots.ts';
+import { expireSnapshots, notesOf } from '../../../../src/iceberg/operations/expire/expire-snapshots.ts';
+import { heldBytes } from '../../../../src/iceberg/operations/expire/retained-snapshots.ts';
 import type { SnapshotState } from '../../../../src/iceberg/snapshot-state.ts';
 import type { TableContext } from '../../../../src/iceberg/table-context.ts';
 import { commitSnapshot } from '../../../../src/iceberg/transaction/commit-snapshot.ts';
 import { commitUpdates } from '../../../../src/iceberg/transaction/commit-updates.ts';
 import type { SnapshotChange } from '../../../../src/iceberg/transaction/snapshot-change.ts';
+import { type NotedReader, putReaderNote } from '../../../../src/table/reader-notes.ts';
 import { toVersion } from '../../../../src/table/version.ts';
 import { change, created, dataFile, liveNames, memoryContext, memoryStore, pathsBelow } from '../../../support/iceberg/memory-table.ts';
 import { StepClock } from '../../../support/step-clock.ts';
@@ -131,6 +133,34 @@ describe('expireSnapshots', () => {
     // Asking for one of them by its id does not help.
     const asked = { ...kept, snapshotIds: [states[1]?.snapshotId ?? 0n] };
     expect(await expireSnapshots(context, asked)).toMatchObject({ expiredSnapshots: 0 });
+  });
+
+  it('keeps the versions that readers noted beside the table, and refuses one of them by its id', async () => {
+    const context = memoryContext();
+    const states = await history(context, replaced);
+    const { metadata } = await context.refresh();
+    const note = (readers: readonly NotedReader[]) =>
+      putReaderNote(notesOf(context, metadata), { pipeline: 'shop', table: 't', readers }, metadata.tableUuid);
+    await note([{ by: 'shop/t/nl', fromVersion: toVersion(3) }]);
+    await expect(expireSnapshots(context, { snapshotIds: [states[1]?.snapshotId ?? 0n] })).rejects.toMatchObject({
+      errorClass: 'SNAPSHOT_NEEDED_BY_READER',
+      message: expect.stringContaining('shop/t/nl has yet to read the changes from version 3 on') as string,
+    });
+    expect(await expireSnapshots(context, { olderThanMs: always })).toMatchObject({ expiredSnapshots: 1, deletedDataFiles: 0 });
+    expect(await pathsBelow(context)).toContain('data/a.parquet');
+    await note([]);
+    expect(await expireSnapshots(context, { olderThanMs: always })).toMatchObject({ expiredSnapshots: 2, deletedDataFiles: 1 });
+  });
+
+  it('tells the bytes that only readers keep', async () => {
+    const context = memoryContext();
+    await history(context, replaced);
+    const { metadata } = await context.refresh();
+    const nowMs = always;
+    expect(heldBytes(metadata, { nowMs, keepVersionsFrom: 3 })).toBe(Number(metadata.snapshots[2]?.summary['removed-files-size']));
+    expect(heldBytes(metadata, { nowMs, keepVersionsFrom: 3 })).toBeGreaterThan(0);
+    expect(heldBytes(metadata, { nowMs, keepVersionsFrom: 5 })).toBe(0);
+    expect(heldBytes(metadata, { nowMs: 0, keepVersionsFrom: 3 })).toBe(0);
   });
 
   it('takes statistics of expired snapshots along', async () => {
