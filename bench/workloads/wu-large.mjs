@@ -21,10 +21,15 @@ const made = {
   delta: { format: 'delta', properties: { 'delta.enableDeletionVectors': 'true', 'delta.enableChangeDataFeed': 'true', ...keyedBy } },
   iceberg: { format: 'iceberg', properties: { 'write.merge.mode': 'merge-on-read', ...keyedBy }, identifier: 'order_id' },
 };
-/** By format: what a run is called, and what is said of its table beside the rest. */
+const noIndex = { keyIndex: { enabled: false } };
+/** By format: what a run is called, and what is said of its table and its commits beside the rest. */
 const kinds = {
-  delta: { delta: {}, 'delta derived': { changeImages: 'derived' } },
-  iceberg: { iceberg: {} },
+  delta: {
+    delta: {},
+    'delta derived': { table: { changeImages: 'derived' } },
+    'delta derived, no index': { table: { changeImages: 'derived' }, commit: noIndex },
+  },
+  iceberg: { iceberg: {}, 'iceberg, no index': { commit: noIndex } },
 };
 
 export async function runWuLarge(context) {
@@ -83,15 +88,16 @@ async function startFrom(context, dir, { of, keys }) {
   return tables;
 }
 
-async function ourRun(context, { brokers, brokerPid, events, keys, batchRows, of, more }) {
+async function ourRun(context, { brokers, brokerPid, events, keys, batchRows, of, more: { table: said = {}, commit = {} } }) {
   const dir = context.freshDir('wu-large');
   const tables = await startFrom(context, dir, { of, keys });
   try {
     const { format } = made[of];
     const ingest = { maxBatchAge: `${flushSeconds}s`, maxBatchRows: batchRows, workers: context.options.workers, ...context.options.ingest };
     await context.quiet();
-    const settings = { format, ingest, columns: upsertColumns, table: { ...upsertTable, properties: {}, ...more } };
-    const { process, table, metrics } = await startTidewater({ dir, brokers, brokerPid, topic, ...settings });
+    const settings = { format, ingest, columns: upsertColumns, table: { ...upsertTable, properties: {}, ...said } };
+    const keyIndex = { directory: join(dir, 'key-index'), ...commit.keyIndex };
+    const { process, table, metrics } = await startTidewater({ dir, brokers, brokerPid, topic, ...settings, more: { commit: { keyIndex } } });
     return await measureIngest({
       process,
       location: table,

@@ -29,6 +29,8 @@ export interface KeyedStatus {
         readonly filesLookedAt: number;
       }
     | undefined;
+  /** What its index on local disk has; absent: nothing yet, or there is none. */
+  readonly index?: { readonly files: number; readonly rows: number; readonly bytes: number } | undefined;
   /** Where deletes are remembered, and how many; `undefined` rows: not known yet. Absent: they are not remembered. */
   readonly tombstones?: { readonly table: string; readonly rows: number | undefined } | undefined;
 }

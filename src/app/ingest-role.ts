@@ -20,7 +20,7 @@ import type { Table } from '../table/table.ts';
 import type { Components } from './components.ts';
 import { DividedRoutes } from './divided-routes.ts';
 import { DriftWatch } from './drift-watch.ts';
-import { takeForIngest } from './keyed-ingest.ts';
+import { keyIndexOf, takeForIngest } from './keyed-ingest.ts';
 import { countingKeys, KeyedTotals } from './observe/keyed-totals.ts';
 import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
 import { tellStandingLag } from './observe/standing-lag.ts';
@@ -256,6 +256,7 @@ export class IngestRole {
     const tombstones = await takeForIngest(this.#components, settings, { table, observer, totals }, signal);
     if (start.decode.transform !== undefined) await this.#pool.run('prepare', start, { signal });
     const deadLetters = this.#deadLetters(settings.name, ofLetters);
+    const keyIndex = keyIndexOf(this.#components, settings, totals);
     const sink = new CommitQueue({
       table,
       committer: new TableCommitter({ table, clock, random, observer, settings: commit }),
@@ -269,7 +270,7 @@ export class IngestRole {
       }),
       hold: this.#hold,
       validThrough: this.#times.ofRoute(settings.name, route),
-      ...{ evolution, tombstones, pipeline, ids, clock, failpoint, observer, events },
+      ...{ evolution, tombstones, keyIndex, pipeline, ids, clock, failpoint, observer, events },
       markedFiles: settings.keyed === undefined ? undefined : new MarkedFiles(table, clock),
     });
     const ingestObserver = observeIngest(settings.name, metrics.ingest, logger);
@@ -296,6 +297,7 @@ export class IngestRole {
       await tableIngest.run(signal);
     } finally {
       await deadLetters.close();
+      await keyIndex?.close();
     }
   }
 

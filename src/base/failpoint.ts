@@ -12,6 +12,7 @@ export const failpointNames = [
   // Commits of keyed tables.
   'before-tombstones',
   'after-tombstones',
+  'within-key-index',
   'after-key-lookup',
   'after-key-marks',
   // Tables that a template makes.

@@ -19,6 +19,7 @@ import {
 import type { TableEvents } from '../protocol/table-events.ts';
 import { columnBytes } from '../schema/column-bytes.ts';
 import { toCommitId } from '../table/commit.ts';
+import type { KeyIndex } from '../table/key-index.ts';
 import type { AppliedKeys, KeyedRows } from '../table/keyed.ts';
 import type { StagedFile, WriteSpec } from '../table/staged-file.ts';
 import type { CommitObserver } from './commit-observer.ts';
@@ -48,6 +49,8 @@ export interface CommitQueueDependencies {
   readonly evolution?: Pick<TableEvolution, 'apply' | 'tell'> | undefined;
   /** Of a keyed table whose deletes are remembered. */
   readonly tombstones?: TombstoneTable | undefined;
+  /** Of a keyed table: where the rows of keys are. Absent: the table is read. */
+  readonly keyIndex?: KeyIndex | undefined;
   /** Of a keyed table: writes files anew of which most rows are marked. Absent: that is left to maintenance. */
   readonly markedFiles?: Pick<MarkedFiles, 'tidy'> | undefined;
 }
@@ -238,9 +241,10 @@ export class CommitQueue implements BatchSink {
 
   #commitOnce(batch: SealedBatch, staged: Staged, rejected: RejectAccounting): Promise<CommitResult> {
     const { result, spec, replayTopic, sinceMs } = staged;
+    const { tombstones, keyIndex } = this.#dependencies;
     return this.#advance(batch.ranges, spec, {
       files: result.files,
-      keyed: result.keyed === undefined ? undefined : { ...result.keyed, deletes: this.#dependencies.tombstones },
+      keyed: result.keyed === undefined ? undefined : { ...result.keyed, deletes: tombstones, index: keyIndex },
       stagedSinceMs: sinceMs,
       replayTopic,
       accounting: {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choiceField, durationField, integerField } from '../base/setting-fields.ts';
+import { booleanField, byteSizeField, choiceField, durationField, integerField, textField } from '../base/setting-fields.ts';
 
 /** From sealed batches to table versions. */
 export interface CommitSettings {
@@ -9,6 +9,18 @@ export interface CommitSettings {
   readonly verifyTimeoutMs: number;
   readonly backoff: { readonly initialMs: number; readonly maxMs: number };
   readonly compression: 'zstd' | 'snappy' | 'uncompressed';
+  readonly keyIndex: KeyIndexSettings;
+}
+
+/** Of large keyed tables: where the rows of keys are, on local disk. */
+export interface KeyIndexSettings {
+  readonly enabled: boolean;
+  /** `undefined`: below `dataDir`. */
+  readonly directory: string | undefined;
+  /** Lookups among fewer rows read the table. */
+  readonly minRows: number;
+  /** On disk, for each table. */
+  readonly maxBytes: number;
 }
 
 const backoff: z.ZodType<CommitSettings['backoff']> = z
@@ -17,6 +29,32 @@ const backoff: z.ZodType<CommitSettings['backoff']> = z
     max: durationField({ description: 'Longest wait between attempts.', default: '5s', min: '1ms', max: '10m' }),
   })
   .transform((raw) => ({ initialMs: raw.initial, maxMs: raw.max }));
+
+const keyIndex: z.ZodType<KeyIndexSettings> = z
+  .strictObject({
+    enabled: booleanField({ description: 'Keep an index. Without it the key columns are read at each commit.', default: true }),
+    directory: textField({
+      description:
+        'Where it lies: a local disk that lasts over restarts spares making it anew. Whatever is deleted there is made again. Default: `key-index` below `dataDir`.',
+      maxLength: 1_000,
+    }).optional(),
+    minRows: integerField({
+      description:
+        'A commit whose keys may be in files of at least so many rows asks the index, unless it has more than one key for 200 of these rows (for fewer where `minRows` is less).',
+      default: 10_000_000,
+      min: 1,
+      max: 1_000_000_000_000,
+      unit: 'rows',
+    }),
+    maxSize: byteSizeField({
+      description:
+        'Size on disk, for each table: 24 bytes a row, 8 more for each column of `orderBy`, and up to twice that for a moment. What does not fit is read from the table.',
+      default: '20GiB',
+      min: '1MiB',
+      max: '10TiB',
+    }),
+  })
+  .transform(({ maxSize, directory, ...same }) => ({ ...same, directory, maxBytes: maxSize }));
 
 export const commitSettings: z.ZodType<CommitSettings> = z
   .strictObject({
@@ -36,5 +74,8 @@ export const commitSettings: z.ZodType<CommitSettings> = z
     }),
     backoff: backoff.prefault({}).meta({ description: 'Waits between attempts double, with jitter.' }),
     compression: choiceField(['zstd', 'snappy', 'uncompressed'], { description: 'Compression of data files.', default: 'zstd' }),
+    keyIndex: keyIndex
+      .prefault({})
+      .meta({ description: 'Where the rows of keys are, on local disk: for tables of mode upsert or patch that are large.' }),
   })
   .transform(({ verifyTimeout, ...same }) => ({ ...same, verifyTimeoutMs: verifyTimeout }));

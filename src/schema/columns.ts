@@ -78,3 +78,8 @@ export function isValid(column: Column, index: number): boolean {
 export function fieldOf(schema: StructType, name: string): Field | undefined {
   return schema.fields.find((field) => field.name === name);
 }
+
+/** A column of 64-bit numbers, all of them there. */
+export function longColumn(values: BigInt64Array): FixedColumn {
+  return { type: { kind: 'long' }, length: values.length, nullCount: 0, validity: undefined, layout: 'fixed', values };
+}

@@ -4,6 +4,7 @@ import type { Expression } from '../expr/expression.ts';
 import { type ColumnBatch, fieldOf } from '../schema/columns.ts';
 import type { StructType } from '../schema/types.ts';
 import type { AppendIntent, CommitOutcome } from './commit.ts';
+import type { KeyIndex } from './key-index.ts';
 import type { FileScan } from './scan.ts';
 
 /** Says of a table by which columns its rows were found to be told apart, as a list in JSON; an ingest keeps them so. */
@@ -73,6 +74,8 @@ export interface KeyedRows {
   readonly empties?: boolean | undefined;
   /** What rows may be late against beside the rows of the version; not together with `empties`. Absent: nothing. */
   readonly deletes?: RememberedDeletes | undefined;
+  /** Where rows may be looked up without reading the table. Absent: they are read. */
+  readonly index?: KeyIndex | undefined;
 }
 
 /** Rows that take the place of those with the same keys, keys whose rows end, and the progress they carry; one table version. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -138,12 +138,19 @@ ingest:
   deadLetters: { topic: ${name}.dlq }
 feeds: [{ table: accounts, topic: ${name}.out, keyColumns: [id], pollInterval: 50ms }]
 feedDefaults: { positionsTopic: ${name}.positions }
+commit: { keyIndex: { minRows: 1 } }
 maintenance: { sweepInterval: 300ms, compaction: { minInputFiles: 3, maxDeletedPercent: 1, targetFileSize: 1MiB }, engine: { threads: 1 } }
 server: { port: 0 }
 logging: { format: json, level: info }
 `,
     );
-    return { config, path: join(dir, name, 'tables', 'accounts'), topic: `${name}.in`, feedTopic: `${name}.out` };
+    return {
+      config,
+      path: join(dir, name, 'tables', 'accounts'),
+      index: join(dir, name, 'key-index'),
+      topic: `${name}.in`,
+      feedTopic: `${name}.out`,
+    };
   };
 
   const produce = async (topic: string, events: Events, count: number): Promise<void> => {
@@ -205,6 +212,10 @@ logging: { format: json, level: info }
       }
       expect(killed.said(`failpoint ${point}: kill`), killed.log).toBe(true);
     }
+    const indexed = readdirSync(pipeline.index, { recursive: true, encoding: 'utf8' });
+    expect(indexed.some((name) => name.endsWith('.run'))).toBe(true);
+    // A cache: it is made again.
+    rmSync(pipeline.index, { recursive: true });
     const last = serve(pipeline);
     await produce(pipeline.topic, events, 2 * partSize);
     await eventually('files were compacted', () => Promise.resolve(hasCompacted(last)), deadlineMs);
@@ -237,7 +248,7 @@ logging: { format: json, level: info }
   it('P04: killed before and after commits, lose no change, make none twice and bring no deleted key back, in both formats', async () => {
     // Side by side: most of the time goes by in waiting for the group to notice.
     await Promise.all([
-      seeKilled(delta, ['before-tombstones', 'after-key-marks']),
+      seeKilled(delta, ['before-tombstones', 'within-key-index', 'after-key-marks']),
       seeKilled(iceberg, ['after-tombstones', 'after-key-marks', 'commit-applied']),
     ]);
   });

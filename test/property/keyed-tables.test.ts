@@ -66,8 +66,13 @@ describe(`keyed tables, seed ${propertySeed}`, () => {
     'of %s %s equal the fold of their records, and the fold of their feed',
     async (format, _, how) => {
       await holds(
-        fc.record({ partitioned: fc.boolean(), tidies: fc.boolean(), steps: fc.array(step, { minLength: 3, maxLength: 8 }) }),
-        async ({ partitioned, tidies, steps }) => {
+        fc.record({
+          partitioned: fc.boolean(),
+          tidies: fc.boolean(),
+          indexed: fc.boolean(),
+          steps: fc.array(step, { minLength: 3, maxLength: 8 }),
+        }),
+        async ({ partitioned, tidies, indexed, steps }) => {
           made += 1;
           const table = ['keyColumns: [id, name]', `deleteWhen: "kind = 'gone'"`, how];
           const columns = [
@@ -77,7 +82,7 @@ describe(`keyed tables, seed ${propertySeed}`, () => {
             '{ name: n, type: integer }',
           ];
           const bench = new KeyedBench({
-            ...{ format, columns, directory: join(directory, String(made)) },
+            ...{ format, columns, indexed, directory: join(directory, String(made)) },
             table: partitioned ? [...table, 'partitionBy: [kind]'] : table,
             ...(tidies ? { tidies: { minRows: 1, shareOfTable: 0 } } : {}),
           });

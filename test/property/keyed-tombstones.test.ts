@@ -101,7 +101,7 @@ function eventOf(ids: readonly number[], deletes: readonly boolean[], n: number)
 }
 
 async function take(bench: KeyedBench, batch: SealedBatch, { restarts }: Part, failAt: FailpointName | undefined): Promise<void> {
-  if (restarts) bench.restart();
+  if (restarts) await bench.restart();
   if (failAt !== undefined) bench.failAt(failAt);
   for (;;) {
     const queue = await bench.queue();
@@ -111,7 +111,7 @@ async function take(bench: KeyedBench, batch: SealedBatch, { restarts }: Part, f
       break;
     } catch (error) {
       if (!isServiceError(error, 'internal') || error.code !== 'FAILPOINT') throw error;
-      bench.restart();
+      await bench.restart();
     }
   }
 }

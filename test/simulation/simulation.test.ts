@@ -107,6 +107,7 @@ describe('the whole service, into a table with one row for each key', () => {
     const meant = [
       'keys by an order',
       'keys in order',
+      'keys in an index',
       'old rows marked',
       'old files written anew',
       'crash',

@@ -1,6 +1,7 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeSpecOf } from '../../src/app/drift-watch.ts';
-import { takeForIngest } from '../../src/app/keyed-ingest.ts';
+import { keyIndexOf, takeForIngest } from '../../src/app/keyed-ingest.ts';
 import { LazyEngine } from '../../src/app/lazy-engine.ts';
 import { LocalTableEvents } from '../../src/app/local-table-events.ts';
 import { type OpenedComponents, openComponents } from '../../src/app/open-components.ts';
@@ -23,6 +24,7 @@ import { encodeRecordBatch } from '../../src/kafka/records/record-batch.ts';
 import type { BatchOutcome } from '../../src/protocol/batch-sink.ts';
 import { printReplayed, type ReplayedRecord, replayHeader } from '../../src/protocol/replayed-record.ts';
 import type { RejectedRecord, SealedBatch } from '../../src/protocol/sealed-batch.ts';
+import type { LocalKeyIndex } from '../../src/rows/key-index/local-key-index.ts';
 import { openObjectStore } from '../../src/storage/open-object-store.ts';
 import type { TableFormat } from '../../src/table/formats.ts';
 import type { CompactionResult, CompactionRule } from '../../src/table/operations.ts';
@@ -40,6 +42,8 @@ export interface KeyedBenchSettings {
   readonly route?: readonly string[];
   /** Files of which most rows are marked are written anew after a commit, within these limits. Default: they are left. */
   readonly tidies?: Partial<TidyLimits>;
+  /** Keys are looked up in an index, however few rows there are. Default: in the table. */
+  readonly indexed?: boolean;
 }
 
 /** A record of the topic; `value` undefined: a tombstone. */
@@ -69,6 +73,7 @@ export class KeyedBench {
   readonly #engine: LazyEngine;
   readonly #ends = new Map<string, number>();
   #queue: CommitQueue | undefined;
+  #index: LocalKeyIndex | undefined;
   #failing: FailpointName | undefined;
   /** What happens in the middle of a compaction. */
   #meanwhile: (() => Promise<unknown>) | undefined;
@@ -90,6 +95,7 @@ ingest:
       table: accounts
 ${route.map((line) => `      ${line}\n`).join('')}
 maintenance: { engine: { threads: 1 } }
+commit: { keyIndex: { enabled: ${settings.indexed === true}, directory: ${join(directory, 'index')}, minRows: 1 } }
 `;
     const file = '/work/tidewater.yaml';
     const { config } = loadConfig({ files: [file], env: {}, workingDir: '/work', readText: () => yaml });
@@ -113,6 +119,7 @@ maintenance: { engine: { threads: 1 } }
   async close(): Promise<void> {
     await this.#session.stop();
     await this.#engine.close();
+    await this.#index?.close();
     await this.#components.close();
   }
 
@@ -189,8 +196,15 @@ maintenance: { engine: { threads: 1 } }
   }
 
   /** The ingest stops, and goes on from what the tables say. */
-  restart(): void {
+  async restart(): Promise<void> {
     this.#queue = undefined;
+    await this.#index?.close();
+    this.#index = undefined;
+  }
+
+  /** Somebody deletes what the index has on disk. */
+  loseIndex(): void {
+    rmSync(join(this.#settings.directory, 'index'), { recursive: true, force: true });
   }
 
   /** The next commit fails there. */
@@ -248,6 +262,7 @@ maintenance: { engine: { threads: 1 } }
     };
     const tombstones = await takeForIngest(this.#components, settings, { table, observer, totals: undefined });
     const { tidies } = this.#settings;
+    this.#index = keyIndexOf(this.#components, settings, undefined);
     const evolution = settings.evolve === undefined ? undefined : new TableEvolution(table, settings.evolve, observer);
     this.#queue = new CommitQueue({
       table,
@@ -271,7 +286,7 @@ maintenance: { engine: { threads: 1 } }
         evolve: evolution?.spec,
       }),
       ...(evolution === undefined ? {} : { evolution }),
-      ...(tombstones === undefined ? {} : { tombstones }),
+      ...{ tombstones, keyIndex: this.#index },
       hold: (changeBytes) => {
         this.heldBytes += changeBytes;
         this.peakHeldBytes = Math.max(this.peakHeldBytes, this.heldBytes);

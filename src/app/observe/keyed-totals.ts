@@ -1,6 +1,7 @@
 import type { KeyedStatus } from '../../admin/status.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { CommitObserver } from '../../commit/commit-observer.ts';
+import type { KeyIndexSize } from '../../rows/key-index/key-index-observer.ts';
 import type { AppliedKeys } from '../../table/keyed.ts';
 
 /** What the commits of one keyed table did since the process started, over the restarts of its ingest. */
@@ -30,6 +31,10 @@ export class KeyedTotals {
   /** Deletes are remembered there, so many of them. */
   remembers(table: string, rows: number | undefined): void {
     this.#status = { ...this.#status, tombstones: { table, rows } };
+  }
+
+  indexed({ files, entries, bytes }: KeyIndexSize): void {
+    this.#status = { ...this.#status, index: { files, rows: entries, bytes } };
   }
 
   #add({ insertedRows, updatedRows, deletedRows, lateKeys, filesLookedAt, lookupMs }: AppliedKeys): void {

@@ -7,7 +7,7 @@ import type { FilePlace } from '../../rows/change/file-groups.ts';
 import type { DerivedColumn } from '../../rows/change/rewrite-sql.ts';
 import { historyText, RowScope } from '../../rows/change/row-scope.ts';
 import type { RowPositions } from '../../rows/change/touched-file.ts';
-import type { KeyedRowTable } from '../../rows/keyed/upsert-rows.ts';
+import type { KeyedRowTable } from '../../rows/keyed/keyed-row-table.ts';
 import type { GivenRows, RowChange, RowTable } from '../../rows/row-table.ts';
 import type { RowCommand } from '../../rows/row-target.ts';
 import { RowWork } from '../../rows/row-work.ts';
@@ -16,9 +16,9 @@ import type { CommitOutcome } from '../../table/commit.ts';
 import { derivedImageKeys, type UpsertIntent } from '../../table/keyed.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
-import type { RowTrackingColumns } from '../../table/scan.ts';
+import type { RowTrackingColumns, ScanFile } from '../../table/scan.ts';
 import type { Version } from '../../table/version.ts';
-import { type Action, type AddFile, type CdcFile, liveRows, type MetadataAction } from '../actions.ts';
+import { type Action, type AddFile, type CdcFile, liveRows, type MetadataAction, physicalRows } from '../actions.ts';
 import { appendOnlyError } from '../delta-committer.ts';
 import type { DeltaSnapshot } from '../delta-snapshot.ts';
 import { checkRows } from '../files/checked-rows.ts';
@@ -163,6 +163,18 @@ class DeltaRows implements KeyedRowTable<AddFile> {
 
   liveRows(file: AddFile): number | undefined {
     return liveRows(file);
+  }
+
+  get tableId(): string {
+    return this.#opened.base.tableId;
+  }
+
+  storedRows({ stats }: AddFile): number | undefined {
+    return physicalRows(stats);
+  }
+
+  deletedRows(files: readonly AddFile[]): Promise<readonly ScanFile['deletedRows'][]> {
+    return Promise.resolve(fileScanOf(this.#context, this.#opened.base, files).files.map(({ deletedRows }) => deletedRows));
   }
 
   scan(files: readonly AddFile[], options?: ScanOptions): Promise<HeldRelation> {

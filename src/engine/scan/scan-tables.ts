@@ -1,6 +1,6 @@
 import { throwIfAborted } from '../../base/abort.ts';
 import { buildColumn } from '../../codec/build-columns.ts';
-import type { Column, ColumnBatch } from '../../schema/columns.ts';
+import { type Column, type ColumnBatch, longColumn } from '../../schema/columns.ts';
 import { nullColumn } from '../../schema/null-column.ts';
 import type { StructType } from '../../schema/types.ts';
 import type { FileScan } from '../../table/scan.ts';
@@ -112,8 +112,4 @@ export async function* givenRowBatches(
       yield { schema, rowCount, columns: given };
     }
   }
-}
-
-function longColumn(values: BigInt64Array): Column {
-  return { type: { kind: 'long' }, length: values.length, nullCount: 0, validity: undefined, layout: 'fixed', values };
 }

@@ -6,7 +6,7 @@ import type { FilePlace } from '../../rows/change/file-groups.ts';
 import { positionsByFile } from '../../rows/change/positions-by-file.ts';
 import type { DerivedColumn } from '../../rows/change/rewrite-sql.ts';
 import type { RowPositions } from '../../rows/change/touched-file.ts';
-import type { KeyedRowTable } from '../../rows/keyed/upsert-rows.ts';
+import type { KeyedRowTable } from '../../rows/keyed/keyed-row-table.ts';
 import { unionOf } from '../../rows/merge/insert-values.ts';
 import type { GivenRows, RowChange, RowTable } from '../../rows/row-table.ts';
 import type { RowCommand } from '../../rows/row-target.ts';
@@ -17,8 +17,9 @@ import type { CommitOutcome } from '../../table/commit.ts';
 import type { UpsertIntent } from '../../table/keyed.ts';
 import type { Relation } from '../../table/relation.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
-import type { RowTrackingColumns } from '../../table/scan.ts';
+import type { RowTrackingColumns, ScanFile } from '../../table/scan.ts';
 import type { Version } from '../../table/version.ts';
+import { deletedRowsOf } from '../deletes/deleted-rows.ts';
 import { checkedRows } from '../files/checked-rows.ts';
 import { discardFiles } from '../files/discard-files.ts';
 import { requiredChecks } from '../files/required-checks.ts';
@@ -28,7 +29,7 @@ import type { ContentFile } from '../metadata/content-file.ts';
 import { hasRowLineage } from '../metadata/format-features.ts';
 import { stagedContent } from '../pipeline/staged-content.ts';
 import { tryWithMarks } from '../pipeline/try-append.ts';
-import { fileScanOf } from '../scan/file-scan.ts';
+import { fileScanOf, tableNames } from '../scan/file-scan.ts';
 import { lineageColumns } from '../scan/lineage-columns.ts';
 import { type LiveFile, liveFiles, notYetLive } from '../scan/live-files.ts';
 import { identityText } from '../scan/partition-values.ts';
@@ -146,6 +147,28 @@ class IcebergRows implements KeyedRowTable<LiveFile> {
       values.push(identityText(type, partition[place]));
     }
     return values;
+  }
+
+  get tableId(): string {
+    return this.#opened.state.metadata.tableUuid;
+  }
+
+  storedRows({ entry }: LiveFile): number {
+    return entry.file.recordCount;
+  }
+
+  deletedRows(files: readonly LiveFile[]): Promise<readonly ScanFile['deletedRows'][]> {
+    const { metadata, icebergSchema: schema } = this.#opened.state;
+    const { engine } = this.work;
+    const ofFile = deletedRowsOf({
+      source: this.#context,
+      metadata,
+      schema,
+      nameToId: tableNames(metadata),
+      engine: () => Promise.resolve(engine),
+      files,
+    });
+    return Promise.resolve(files.map(ofFile));
   }
 
   scan(files: readonly LiveFile[], options?: ScanOptions): Promise<HeldRelation> {

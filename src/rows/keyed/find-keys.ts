@@ -11,13 +11,15 @@ import { countLiveRows } from '../change/delete-rows.ts';
 import { countRows } from '../change/engine-counts.ts';
 import { type HiddenNames, hiddenNames } from '../change/hidden-names.ts';
 import { RowScope } from '../change/row-scope.ts';
-import { fileIndexSql, holdTarget, rowPositionSql } from '../change/target-scan.ts';
+import { fileIndexSql, rowPositionSql } from '../change/target-scan.ts';
 import { countTouched, type TouchedRows } from '../merge/merge-touched-rows.ts';
 import { matchableRows } from '../merge/source-key-filter.ts';
 import type { RowTable } from '../row-table.ts';
 import type { RowWork } from '../row-work.ts';
 import { type DeadKeys, deadKeys } from './dead-keys.ts';
+import { candidateRows } from './indexed-rows.ts';
 import { deletedSql, hasKey, keyName, laterThan, namedKeys } from './key-sql.ts';
+import type { KeyedRowTable } from './keyed-row-table.ts';
 
 /** What becomes of a row whose key is in the batch: it ends, it ends and a staged row takes its place, or it stays since it is later. */
 export const clauseOf = { end: 0, replace: 1, late: 2 } as const;
@@ -78,7 +80,7 @@ function nothingFound(
  * Reads the keys of the files that may hold some of the batch's. Of several rows of one key, which others must have written, one is replaced and
  * the others end.
  */
-export async function findKeys<File>(table: RowTable<File>, keyed: KeyedRows): Promise<FoundKeys<File>> {
+export async function findKeys<File>(table: KeyedRowTable<File>, keyed: KeyedRows): Promise<FoundKeys<File>> {
   const { work, schema } = table;
   const { keyColumns } = keyed;
   const found = nothingFound(schema, keyColumns);
@@ -89,26 +91,37 @@ export async function findKeys<File>(table: RowTable<File>, keyed: KeyedRows): P
   const source = dead === undefined ? given : dead.source;
   const upserts = upsertsAmong(keyed.keys) - (dead?.count ?? 0);
   const files = await table.filesFor(condition);
-  const nothing = { ...found, upserts, filesLookedAt: files.length };
-  const rows = files.length === 0 ? nothing : await findRows(table, keyed, { nothing, files, source });
+  const nothing = { ...found, upserts };
+  const rows = files.length === 0 ? nothing : await findRows(table, keyed, { nothing, files, given, source });
   return dead === undefined ? rows : withDead(work, rows, dead);
 }
 
 async function findRows<File>(
-  table: RowTable<File>,
-  { keyColumns, orderColumns }: KeyedRows,
+  table: KeyedRowTable<File>,
+  keyed: KeyedRows,
   {
     nothing,
     files,
+    given,
     source,
-  }: { readonly nothing: ReturnType<typeof nothingFound>; readonly files: readonly File[]; readonly source: Relation },
+  }: {
+    readonly nothing: ReturnType<typeof nothingFound>;
+    readonly files: readonly File[];
+    readonly given: Relation;
+    readonly source: Relation;
+  },
 ): Promise<FoundKeys<File>> {
   const { work, schema } = table;
   const { hidden, upserts } = nothing;
-  const scan = await holdTarget(table, files, { withPositions: true });
+  const { keyColumns, orderColumns } = keyed;
+  const { rows: scan, filesLookedAt } = await candidateRows(table, keyed, { files, given });
   const matched = matches(schema, { keyColumns, orderColumns, hidden, scan, source });
   const all = await work.holding(work.engine.materialize(matched, work.signal));
-  const seen = { ...nothing, ...(orderColumns.length === 0 ? {} : await lateOf(work, { all, hidden, keyColumns, upserts })) };
+  const seen = {
+    ...nothing,
+    filesLookedAt,
+    ...(orderColumns.length === 0 ? {} : await lateOf(work, { all, hidden, keyColumns, upserts })),
+  };
   // Of a key that the table has a later row of, no row ends.
   const rows = { sql: `SELECT * FROM (${all.sql}) WHERE ${quoteName(hidden.clause)} <> ${clauseOf.late}`, schema: all.schema };
   const ends = { kind: 'delete' } as const;

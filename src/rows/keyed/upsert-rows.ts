@@ -1,10 +1,8 @@
 import { present } from '../../base/assert.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { Failpoint } from '../../base/failpoint.ts';
-import type { HeldRelation } from '../../engine/engine.ts';
 import { quoteName, sqlText } from '../../expr/sql/engine-sql.ts';
 import type { Field } from '../../schema/types.ts';
-import type { CommitOutcome } from '../../table/commit.ts';
 import type { KeyedRows, TriedUpsert } from '../../table/keyed.ts';
 import type { Relation } from '../../table/relation.ts';
 import { recordChanges, rewriteFiles } from '../change/rewrite-files.ts';
@@ -13,18 +11,9 @@ import { unionOf } from '../merge/insert-values.ts';
 import type { RowTable } from '../row-table.ts';
 import { clauseOf, endAllRows, type FoundKeys, findKeys } from './find-keys.ts';
 import { keyEquality, withoutKeys } from './key-sql.ts';
+import type { KeyedRowTable } from './keyed-row-table.ts';
 import { type PatchedRows, patchedRows } from './patched-rows.ts';
 import { joinReplacements } from './replacement-join.ts';
-
-/** A table under one upsert of staged files. */
-export interface KeyedRowTable<File> extends RowTable<File> {
-  /** The rows of the staged files. */
-  stagedRows(): Promise<HeldRelation>;
-  /** Takes so many rows of the written columns in place of the staged files. */
-  replaceStaged(rows: Relation, rowCount: number): Promise<void>;
-  /** One attempt at a version of the staged files, of what was done since, and of the marks. @throws when certainly nothing was changed. */
-  tryCommit(): Promise<CommitOutcome>;
-}
 
 /** One attempt (docs/spec/keyed-apply.md). What it wrote is deleted when it certainly failed. */
 export async function upsertRows<File>(table: KeyedRowTable<File>, keyed: KeyedRows, failpoint: Failpoint): Promise<TriedUpsert> {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { DuckdbEngine } from '../../../src/engine/duckdb-engine.ts';
 import type { Engine, HeldRelation, OpenEngine } from '../../../src/engine/engine.ts';
 import type { ObjectStore } from '../../../src/storage/object-store.ts';
+import type { KeyIndex } from '../../../src/table/key-index.ts';
 import type { SimulatedClock } from '../simulated-clock.ts';
 import { HashedIds } from './hashed-ids.ts';
 import type { Power } from './power.ts';
@@ -86,5 +87,29 @@ export function storeOutside(store: ObjectStore, raw: ObjectStore): ObjectStore 
     put: (...args) => of().put(...args),
     putIfAbsent: (...args) => of().putIfAbsent(...args),
     delete: (...args) => of().delete(...args),
+  };
+}
+
+/** An index on the local disk. */
+export function indexOutside(clock: SimulatedClock, index: KeyIndex): KeyIndex {
+  return {
+    pays: (search) => index.pays(search),
+    rowsAtOnce: index.rowsAtOnce,
+    of: async (owner) => {
+      const opened = await outside(clock, () => index.of(owner));
+      if (opened === undefined) return undefined;
+      return {
+        salt: opened.salt,
+        get isUntidy() {
+          return opened.isUntidy;
+        },
+        covers: (file) => opened.covers(file),
+        add: (...args) => outside(clock, () => opened.add(...args)),
+        find: (...args) => outside(clock, () => opened.find(...args)),
+        tidy: (live) => {
+          opened.tidy(live);
+        },
+      };
+    },
   };
 }

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { present } from '../../../src/base/assert.ts';
 import { describeError } from '../../../src/base/errors.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
@@ -54,11 +57,16 @@ const simulatedLimitMs = 30 * 24 * 3_600_000;
 export async function runSimulation(options: SimulationOptions): Promise<SimulationReport> {
   await warmUp();
   const clock = new SimulatedClock();
-  const engine = options.keyed === true ? await openOutsideEngine(clock) : undefined;
+  if (options.keyed !== true) return runIn(new SimulatedWorld(options, { clock, engine: undefined, directory: undefined }), options);
+  const engine = await openOutsideEngine(clock);
+  const directory = mkdtempSync(join(tmpdir(), 'simulation-'));
+  const world = new SimulatedWorld(options, { clock, engine, directory });
   try {
-    return await runIn(new SimulatedWorld(options, { clock, engine }), options);
+    return await runIn(world, options);
   } finally {
-    await engine?.close();
+    for (const index of world.keyIndexes) await index.close();
+    await engine.close();
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 

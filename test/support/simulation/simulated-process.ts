@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { LocalTableEvents } from '../../../src/app/local-table-events.ts';
 import { supervise } from '../../../src/app/supervise.ts';
 import { TopicIdentities } from '../../../src/app/topic-identities.ts';
@@ -29,9 +30,11 @@ import { MaintenanceService } from '../../../src/maintenance/maintenance-service
 import type { MaintenanceSettings } from '../../../src/maintenance/settings.ts';
 import type { DeadLetterSink } from '../../../src/protocol/dead-letters.ts';
 import type { DecodeSpec } from '../../../src/protocol/sealed-batch.ts';
+import { LocalKeyIndex } from '../../../src/rows/key-index/local-key-index.ts';
 import type { ObjectStore, OpenObjectStore } from '../../../src/storage/object-store.ts';
 import { RetryingObjectStore } from '../../../src/storage/retrying-object-store.ts';
 import type { HeldChanges } from '../../../src/table/changes.ts';
+import type { KeyIndex } from '../../../src/table/key-index.ts';
 import type { WriteSpec } from '../../../src/table/staged-file.ts';
 import type { Table } from '../../../src/table/table.ts';
 import { FaultyObjectStore } from '../faulty-object-store.ts';
@@ -41,7 +44,7 @@ import { silentFeedObserver, silentIngestObserver, silentMaintenanceObserver } f
 import type { SimulatedClock } from '../simulated-clock.ts';
 import { HashedIds } from './hashed-ids.ts';
 import { keyedSpec } from './keyed-records.ts';
-import { outside, poweredEngine, storeOutside } from './outside.ts';
+import { indexOutside, outside, poweredEngine, storeOutside } from './outside.ts';
 import { Power } from './power.ts';
 import { poweredClock, poweredKafka, poweredStore } from './powered-ports.ts';
 import { blindTable, forgetfulKafka, lossyDeadLetters, unreadKafka } from './sabotage.ts';
@@ -208,6 +211,7 @@ export class SimulatedProcess {
       deadLetters: this.#deadLetters(),
       decodeSpecFor: (write) => decodeSpecFor(write, this.#world.keyedBy),
       ...(tombstones === undefined || this.#world.sabotage === 'forget-deletes' ? {} : { tombstones }),
+      keyIndex: this.#keyIndex(),
       pipeline,
       ids: this.#ids,
       clock,
@@ -243,6 +247,27 @@ export class SimulatedProcess {
       },
     });
     await ingest.run(signal);
+  }
+
+  #keyIndex(): KeyIndex | undefined {
+    const { keyedBy, directory, clock, unexpected, keyIndexes } = this.#world;
+    if (keyedBy?.indexed !== true || directory === undefined) return undefined;
+    const failed = (what: string, error: unknown): void => {
+      unexpected.push(`${this.name}: the key index could not ${what}: ${describeError(error)}`);
+    };
+    const observer = { changed: () => undefined, failed, full: () => undefined };
+    const settings = { minRows: 1, maxBytes: 1e9 };
+    const parts = {
+      directory: join(directory, 'index'),
+      settings,
+      ids: this.#ids,
+      clock: this.#clock,
+      failpoint: inertFailpoint,
+      observer,
+    };
+    const index = new LocalKeyIndex(parts);
+    keyIndexes.push(index);
+    return indexOutside(clock, index);
   }
 
   /** As an ingest does before its first record. */

@@ -4,6 +4,7 @@ import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
 import { plainRecords } from '../../../src/protocol/change-event.ts';
+import type { LocalKeyIndex } from '../../../src/rows/key-index/local-key-index.ts';
 import { MemoryObjectStore } from '../../../src/storage/memory-object-store.ts';
 import type { TableFormat } from '../../../src/table/formats.ts';
 import type { TableDefinition } from '../../../src/table/table.ts';
@@ -67,6 +68,8 @@ export interface KeyedShape {
   readonly keys: number;
   /** Of a Delta table: images of changes are made when the feed is read. */
   readonly derived: boolean;
+  /** Keys are looked up in an index that the processes share. */
+  readonly indexed: boolean;
 }
 
 export interface WorldOptions {
@@ -77,10 +80,12 @@ export interface WorldOptions {
   readonly keyed?: boolean | undefined;
 }
 
-/** The engine is for runs of keyed tables. */
+/** Engine and directory are for runs of keyed tables. */
 export interface WorldParts {
   readonly clock: SimulatedClock;
   readonly engine: Engine | undefined;
+  /** On the local disk, which outlives the processes. */
+  readonly directory: string | undefined;
 }
 
 /** Everything outside the processes: time, storage, broker, and notes for the checkers. All of it follows from one seed. */
@@ -99,6 +104,9 @@ export class SimulatedWorld {
   readonly broker: MemoryBroker;
   /** Of runs of keyed tables. */
   readonly engine: Engine | undefined;
+  readonly directory: string | undefined;
+  /** In it, to be closed in the end. */
+  readonly keyIndexes: LocalKeyIndex[] = [];
   /** Never meets a fault. */
   readonly observer: KafkaClient;
   readonly reported: ReportedCommit[] = [];
@@ -111,8 +119,9 @@ export class SimulatedWorld {
   /** Probability that a request, or its answer, of a worker gets lost. */
   brokerFaultRate = 0;
 
-  constructor(options: WorldOptions, { clock, engine }: WorldParts) {
+  constructor(options: WorldOptions, { clock, engine, directory }: WorldParts) {
     this.clock = clock;
+    this.directory = directory;
     this.engine = engine;
     this.seed = options.seed;
     this.sabotage = options.sabotage;
@@ -122,6 +131,7 @@ export class SimulatedWorld {
     this.keyedBy = options.keyed === true ? drawKeyedShape(this.fork()) : undefined;
     if (this.keyedBy !== undefined) {
       this.count(this.keyedBy.ordered ? 'keys by an order' : 'keys in order');
+      this.count(this.keyedBy.indexed ? 'keys in an index' : 'keys read');
       this.count(this.keyedBy.marks ? 'old rows marked' : 'old files written anew');
     }
     this.tombstones = new MemoryObjectStore({ name: tombstonesName, clock: this.clock });
@@ -228,7 +238,13 @@ function drawShape(random: Random): Shape {
 }
 
 function drawKeyedShape(random: Random): KeyedShape {
-  return { ordered: random.next() < 0.7, marks: random.next() < 0.6, keys: 4 + randomInt(random, 20), derived: random.next() < 0.4 };
+  return {
+    ordered: random.next() < 0.7,
+    marks: random.next() < 0.6,
+    keys: 4 + randomInt(random, 20),
+    derived: random.next() < 0.4,
+    indexed: random.next() < 0.6,
+  };
 }
 
 function keyedDefinition(format: TableFormat, { marks }: KeyedShape, properties: TableDefinition['properties']): TableDefinition {

@@ -43,7 +43,7 @@ describe.each(['delta', 'iceberg'] as const)('deleted keys of a keyed table of %
     await accounts.commit(record(1, 'a', 5), record(2, 'a', 5));
     await accounts.commit(record(1, 'gone', 6), record(3, 'gone', 6), record(4, 'gone', 6), record(5, 'gone', 6));
     expect(await rowsOf(accounts)).toEqual(['2 a 5']);
-    accounts.restart();
+    await accounts.restart();
     // Late by what is remembered, late by the row, of the same order, later, and of a key that nothing is remembered of.
     await accounts.commit(record(1, 'late', 4), record(2, 'late', 4), record(3, 'same', 6), record(4, 'later', 7), record(6, 'new', 1));
     await accounts.commit(record(5, 'late', 5));
@@ -67,7 +67,7 @@ describe.each(['delta', 'iceberg'] as const)('deleted keys of a keyed table of %
       accounts.failAt(point);
       const signal = new AbortController().signal;
       await expect((await accounts.queue()).submit({ ...batch, bytes: batch.bytes.slice(0) }, signal)).rejects.toThrow(point);
-      accounts.restart();
+      await accounts.restart();
       expect(await rowsOf(accounts)).toEqual(['1 a 5', '2 a 5']);
       expect(await (await accounts.queue()).submit(batch, signal)).toMatchObject({ kind: 'committed' });
       await accounts.commit(record(1, 'late', 5), record(3, 'late', 5), record(2, 'b', 6));
@@ -83,7 +83,7 @@ describe.each(['delta', 'iceberg'] as const)('deleted keys of a keyed table of %
     await accounts.sql(`INSERT INTO $deletes VALUES (2, 6, TIMESTAMP '2026-01-02 10:00:00', DATE '2026-01-02')`);
     await accounts.commit(record(1, 'late', 5), record(2, 'late', 5));
     expect(await rowsOf(accounts)).toEqual(['2 late 5']);
-    accounts.restart();
+    await accounts.restart();
     await accounts.commit(record(3, 'gone', 6));
     expect((await accounts.sql('SELECT id FROM $deletes ORDER BY id')).map(({ id }) => id)).toEqual([1n, 3n]);
   });
