@@ -1,8 +1,8 @@
 // The figures of bench/README.md:
 //   npm run bench -- tables [case|delta|iceberg …] [--scale 1] [--engines tidewater,delta-rs,pyiceberg,duckdb,spark] [--budget 600]
-//   npm run bench -- w1|wu|wu-large|wu-sustained|w2|feed|feed-latency|commit-cost|start|all [--runs 3] [--rows 2000000] [--events 1000000] [--keys 20000000] [--seconds 60] [--workers 1]
+//   npm run bench -- w1|wu|wu-large|wu-sustained|w2|feed|feed-latency|feed-large|commit-cost|start|all [--runs 3] [--rows 2000000] [--events 1000000] [--keys 20000000] [--seconds 60] [--workers 1]
 //     [--formats delta,iceberg] [--patience 60] [--ingest '{"maxBatchRows":100000}'] [--no-peer] [--out file]
-// `--events`: upserts of wu, wu-large and wu-sustained, `--keys`: rows of the table of wu-large. `--formats`: of the tables of w1, wu, wu-large, wu-sustained and feed-latency. `--ingest`: settings to try, laid over the bench's own. `--patience`: seconds to wait, before each run, for the rest of the machine to be idle. JSON lines on stdout, a table for people on stderr. Linux only: CPU and memory come from /proc.
+// `--events`: upserts of wu, wu-large and wu-sustained, `--keys`: rows of the table of wu-large, and of the version of feed-large. `--formats`: of the tables of w1, wu, wu-large, wu-sustained, feed-latency and feed-large. `--ingest`: settings to try, laid over the bench's own. `--patience`: seconds to wait, before each run, for the rest of the machine to be idle. JSON lines on stdout, a table for people on stderr. Linux only: CPU and memory come from /proc.
 import { parseArgs } from 'node:util';
 
 const workloads = {
@@ -10,6 +10,7 @@ const workloads = {
   start: async (context) => (await import('./workloads/start.mjs')).runStart(context),
   feed: async (context) => (await import('./workloads/feed.mjs')).runFeed(context),
   'feed-latency': async (context) => (await import('./workloads/feed-latency.mjs')).runFeedLatency(context),
+  'feed-large': async (context) => (await import('./workloads/feed-large.mjs')).runFeedLarge(context),
   wu: async (context) => (await import('./workloads/wu.mjs')).runWu(context),
   'wu-large': async (context) => (await import('./workloads/wu-large.mjs')).runWuLarge(context),
   'wu-sustained': async (context) => (await import('./workloads/wu-sustained.mjs')).runWuSustained(context),
@@ -39,7 +40,7 @@ const { values, positionals } = parseArgs({
 });
 
 // By their names alone, for they take many minutes.
-const usual = Object.keys(workloads).filter((name) => name !== 'wu-large' && name !== 'wu-sustained');
+const usual = Object.keys(workloads).filter((name) => !['wu-large', 'wu-sustained', 'feed-large'].includes(name));
 // Alone, for it takes the names of its cases and needs no broker: `all` is the pipeline.
 const tables = positionals[0] === 'tables';
 const chosen = tables ? [] : positionals.length === 0 || positionals.includes('all') ? usual : positionals;

@@ -11,6 +11,8 @@ export interface FeedObserver {
   /** A transaction is visible to consumers. */
   published(run: {
     readonly version: Version;
+    /** No row of the version is left. */
+    readonly complete: boolean;
     readonly rowsByOperation: Readonly<Record<string, number>>;
     readonly recordCount: number;
     readonly sizeBytes: number;

@@ -289,7 +289,8 @@ export class Feed {
     if (snapshot !== this.#snapshot) this.#parts.observer.snapshot(snapshot);
     this.#snapshot = snapshot;
     const { rowsByOperation, recordCount, sizeBytes } = run;
-    this.#parts.observer.published({ version: run.until.version, rowsByOperation, recordCount, sizeBytes });
+    const { version, complete } = run.until;
+    this.#parts.observer.published({ version, complete, rowsByOperation, recordCount, sizeBytes });
     if (this.#latest !== undefined) this.#parts.observer.lag(versionsBehind(run.until, this.#latest));
     this.#wakeWaiters();
   }

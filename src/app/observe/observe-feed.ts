@@ -18,8 +18,8 @@ export function observeFeed(spec: Pick<FeedSpec, 'table' | 'topic'>, metrics: Fe
       if (!routine) logger.info('feed state', { ...labels, state });
       current = state;
     },
-    published: ({ version, rowsByOperation, recordCount, sizeBytes }) => {
-      metrics.publishedVersion.set(version, labels);
+    published: ({ version, complete, rowsByOperation, recordCount, sizeBytes }) => {
+      if (complete) metrics.publishedVersion.set(version, labels);
       metrics.bytes.add(sizeBytes, labels);
       for (const [op, rows] of Object.entries(rowsByOperation)) metrics.records.add(rows, { ...labels, op });
       logger.debug('changes published', { ...labels, version, records: recordCount });

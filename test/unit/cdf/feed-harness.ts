@@ -110,7 +110,7 @@ export class FeedHarness {
     this.reader = this.broker.client('reader');
   }
 
-  start(spec: Partial<FeedSpec> = {}, failpoint: Failpoint = inertFailpoint): RunningFeed {
+  start(spec: Partial<FeedSpec> = {}, failpoint: Failpoint = inertFailpoint, observer?: FeedObserver): RunningFeed {
     this.#clients += 1;
     const random = new SeededRandom(this.#clients);
     const log: string[] = [];
@@ -124,7 +124,7 @@ export class FeedHarness {
       ),
       subjects: this.subjects,
       events: this.events,
-      observer: loggingObserver(log),
+      observer: observer ?? loggingObserver(log),
       clock: this.clock,
       random,
       ids: new RandomIdSource(random),
