@@ -13,7 +13,7 @@ export class TableTailer {
   readonly #pollIntervalMs: number;
   readonly #request: ChangesRequest;
   #cached:
-    | { readonly version: Version; readonly snapshot: boolean; readonly changes: VersionChanges; readonly held: HeldChanges }
+    | { readonly version: Version; readonly snapshot: boolean; readonly changes: VersionChanges; readonly release: HeldChanges['release'] }
     | undefined;
 
   /** @param options.where the feed's condition. */
@@ -65,7 +65,7 @@ export class TableTailer {
       ? this.#table.rowsAt(version, this.#request, signal)
       : this.#table.changesOf(version, this.#request, signal));
     const changes = plainChanges(held);
-    this.#cached = { version, snapshot, changes, held };
+    this.#cached = { version, snapshot, changes, release: held.release };
     return changes;
   }
 
@@ -73,7 +73,7 @@ export class TableTailer {
   async release(): Promise<void> {
     const last = this.#cached;
     this.#cached = undefined;
-    await last?.held.release?.();
+    await last?.release?.();
   }
 }
 

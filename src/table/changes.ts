@@ -84,10 +84,24 @@ export interface HeldChanges extends VersionChanges {
   readonly release?: (() => Promise<void>) | undefined;
 }
 
-/** What is sent to worker threads: without what only this thread can do. */
+/**
+ * What is sent to worker threads: without what only this thread can do. A version is sent once for each of its transactions, so positions of rows lie
+ * in memory that threads share.
+ */
 export function plainChanges(changes: HeldChanges): VersionChanges {
-  const { version, committedAt, schema, partitionColumns, files, link, empties } = changes;
+  const { version, committedAt, schema, partitionColumns, link, empties } = changes;
+  const files = changes.files.map((file) => {
+    const { deletedRows, onlyRows } = file;
+    if (deletedRows === undefined && onlyRows === undefined) return file;
+    return { ...file, deletedRows: deletedRows && shared(deletedRows), onlyRows: onlyRows && shared(onlyRows) };
+  });
   return { version, committedAt, schema, partitionColumns, files, link, empties };
+}
+
+function shared(positions: BigInt64Array): BigInt64Array {
+  const copy = new BigInt64Array(new SharedArrayBuffer(positions.byteLength));
+  copy.set(positions);
+  return copy;
 }
 
 /** The live rows of one version, for bootstrapping a feed: every file an `insert` file, ordered by path. */
