@@ -43,7 +43,7 @@ export interface TableKeyIndex {
    * @throws what reading `entries` throws.
    */
   add(files: readonly IndexedFile[], entries: AsyncIterable<KeyEntries>): Promise<boolean>;
-  /** The rows in these files, which are covered, of keys with these hashes. `undefined`: it could not be read, and covers nothing from now on. */
+  /** The rows in these files, which are covered, of keys with these hashes. `undefined`: it could not be read, or covers one of them no more. */
   find(hashes: KeyHashes, files: readonly IndexedFile[], signal?: AbortSignal): Promise<KeyPlaces | undefined>;
   /** Whether it is time for `tidy`. */
   readonly isUntidy: boolean;

@@ -143,13 +143,16 @@ export class RunSet implements TableKeyIndex {
 
   async find(hashes: KeyHashes, files: readonly IndexedFile[], signal?: AbortSignal): Promise<KeyPlaces | undefined> {
     const wanted = new Map(files.map((file, index) => [identity(file), index]));
+    if (!files.every((file) => this.covers(file))) return undefined;
+    // Runs may be put together while some of them are read.
+    const searched = this.#runs.map((run) => {
+      const numberOf = (file: IndexedFile): number => (this.#covered.get(identity(file)) === run ? (wanted.get(identity(file)) ?? -1) : -1);
+      return { run, numbers: Int32Array.from(run.files, numberOf) };
+    });
     const places = new FoundPlaces(this.#parts.carried);
     this.#searches += 1;
     try {
-      for (const run of this.#runs) {
-        const numbers = Int32Array.from(run.files, (file) =>
-          this.#covered.get(identity(file)) === run ? (wanted.get(identity(file)) ?? -1) : -1,
-        );
+      for (const { run, numbers } of searched) {
         if (numbers.some((number) => number >= 0))
           await searchRun(
             run,
@@ -202,13 +205,18 @@ export class RunSet implements TableKeyIndex {
   async #tidy(live: ReadonlySet<string>): Promise<void> {
     const stays = (file: IndexedFile, run: Run): boolean => live.has(identity(file)) && this.#covered.get(identity(file)) === run;
     const goneShare = (run: Run): number => 1 - rowsOf(run.files.filter((file) => stays(file, run))) / Math.max(1, rowsOf(run.files));
+    // What is added meanwhile may be of files that are newer than what is known to be live.
+    const known = new Set(this.#runs);
     const gone = this.#runs.filter((run) => !run.files.some((file) => stays(file, run)));
     if (gone.length > 0) await this.#replace(gone, undefined);
     for (;;) {
-      const [first, ...others] = dueRuns(this.#runs, goneShare);
+      const due = this.#runs.filter((run) => known.has(run));
+      const [first, ...others] = dueRuns(due, goneShare);
       if (first === undefined || this.#isClosed) return;
       const merged = mergeRuns([first, ...others], stays);
-      await this.#replace([first, ...others], await this.#write(merged.contents, this.#whileOpen(merged.entries)));
+      const run = await this.#write(merged.contents, this.#whileOpen(merged.entries));
+      known.add(run);
+      await this.#replace([first, ...others], run);
     }
   }
 
