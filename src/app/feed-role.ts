@@ -3,6 +3,7 @@ import { describeError, isServiceError } from '../base/errors.ts';
 import { RegisteringEncoder } from '../cdf/encoding/registering-encoder.ts';
 import { Feed } from '../cdf/feed.ts';
 import type { FeedObserver } from '../cdf/feed-observer.ts';
+import { waitsForRegistry } from '../cdf/feed-outcomes.ts';
 import type { FeedParts, FeedStatus } from '../cdf/feed-parts.ts';
 import { type FeedSpec, feedIdOf, feedSpecsOf } from '../cdf/feed-spec.ts';
 import type { FeedState } from '../cdf/feed-state.ts';
@@ -27,6 +28,12 @@ const idleMs = 120_000;
 
 /** States in which a feed publishes nothing until somebody acts; one that was fenced goes by what the group says. */
 const standstills: readonly FeedState[] = ['gap', 'lost', 'replaced', 'table-replaced', 'table-gone', 'changed', 'failed'];
+
+const endStates: readonly FeedState[] = [...standstills, 'paused', 'fenced', 'stopped'];
+
+/** So long a process that ends waits for a registry that does not answer, or take a schema. */
+const registryPatienceMs = 5_000;
+const registryLookMs = 250;
 
 /** How soon the process notices that an operator did something to a feed. */
 const actsPollMs = 1_000;
@@ -122,12 +129,25 @@ export class FeedRole {
         try {
           // A table that is lost keeps no other feed from draining.
           const { version } = await (await this.#components.catalog.load(feed.spec.table)).refresh();
-          await feed.drain(toVersion(version));
+          await Promise.race([feed.drain(toVersion(version)), this.#untilRegistryIsSilent(feed)]);
         } catch (error) {
           this.#components.logger.warn('feed not drained', { table: feed.spec.table, error });
         }
       }),
     );
+  }
+
+  /** Rejects when the feed has waited for the registry for so long that it is not worth the rest of the drain; resolves never before the feed has ended. */
+  async #untilRegistryIsSilent(feed: Feed): Promise<void> {
+    const { clock } = this.#components;
+    let sinceMs = clock.monotonicMs();
+    for (;;) {
+      const { state, error } = feed.status();
+      if (endStates.includes(state)) return;
+      if (!waitsForRegistry(error)) sinceMs = clock.monotonicMs();
+      else if (clock.monotonicMs() - sinceMs >= registryPatienceMs) throw error;
+      await clock.sleep(registryLookMs);
+    }
   }
 
   /** Whether the table has other feeds, so that its name alone does not tell which one is meant. */

@@ -1,12 +1,14 @@
-import { isServiceError, serviceError } from '../base/errors.ts';
+import { describeFailure, isServiceError, serviceError } from '../base/errors.ts';
 import { nearestName } from '../base/nearest-name.ts';
-import { refuseTaken } from '../cdf/feed-opening.ts';
+import { refuseTaken, topicReplaced } from '../cdf/feed-opening.ts';
 import { FeedOperator, type OperatedFeed } from '../cdf/feed-operator.ts';
-import { versionsBehind } from '../cdf/feed-position.ts';
+import { type StoredFeed, versionsBehind } from '../cdf/feed-position.ts';
 import { type FeedReset, planReset, type ResetTarget } from '../cdf/feed-reset.ts';
 import { type FeedSpec, feedIdOf, feedSpecsOf } from '../cdf/feed-spec.ts';
 import { findTopic } from '../cdf/feed-topics.ts';
 import type { FeedAct } from '../cdf/position-store.ts';
+import { findPublished, positionLost } from '../cdf/published-position.ts';
+import { refuseOtherForm } from '../cdf/record-form.ts';
 import { changesStart } from '../cdf/run-preparer.ts';
 import type { FeedSettings } from '../cdf/settings.ts';
 import { type SnapshotProgress, snapshotProgress } from '../cdf/snapshot-progress.ts';
@@ -28,9 +30,12 @@ export interface FeedSummary {
   readonly topic: string | undefined;
   /**
    * `new`: nothing was published yet. `snapshot`: in the middle of one. `changes`: publishes, or has published, the changes after `version`.
-   * `paused`: by an operator. `unlisted`: the settings do not have it, or it is a registered reader.
+   * `paused`: by an operator. `lost`, `replaced`, `changed`: as its next start would find it, `problem` tells what. `reader`: registered, no feed.
+   * `unlisted`: the settings do not have it.
    */
-  readonly state: 'new' | 'snapshot' | 'changes' | 'paused' | 'unlisted';
+  readonly state: 'new' | 'snapshot' | 'changes' | 'paused' | Obstacle['state'] | 'reader' | 'unlisted';
+  /** What stands in the way of the feed's next start, with the cure. */
+  readonly problem: string | undefined;
   /** ISO 8601. */
   readonly pausedSince: string | undefined;
   readonly position: FeedPosition | undefined;
@@ -42,6 +47,15 @@ export interface FeedSummary {
   readonly latestVersion: number | undefined;
   readonly lagVersions: number | undefined;
 }
+
+/** What a feed's next start would stand still for. */
+interface Obstacle {
+  readonly state: 'lost' | 'replaced' | 'changed';
+  readonly problem: string;
+}
+
+/** As long as a transaction that hangs in a feed's topic is waited for. */
+const lookTimeoutMs = 10_000;
 
 /** What an act on a feed did or, as a dry run, would do. */
 export interface FeedActReport {
@@ -93,10 +107,17 @@ export class PipelineFeeds {
     const listed = await Promise.all(this.#specs.map((spec) => this.#summary(spec, stored, signal)));
     const known = new Set(listed.map(({ id }) => id));
     const others = [...stored.keys()].filter((id) => id.startsWith(`${pipeline}/`) && !known.has(id));
-    return [...listed, ...others.map((id) => unlisted(id, stored.get(id)?.stored?.position, stored.get(id)?.pausedSince))];
+    return [...listed, ...(await Promise.all(others.map((id) => this.#unlisted(id, stored.get(id), signal))))];
   }
 
-  async describe(feed: string, signal?: AbortSignal): Promise<{ readonly summary: FeedSummary; readonly settings: FeedSettings }> {
+  /** `settings`: of a feed that has some; a registered reader has none. */
+  async describe(
+    feed: string,
+    signal?: AbortSignal,
+  ): Promise<{ readonly summary: FeedSummary; readonly settings: FeedSettings | undefined }> {
+    const others = this.#specsCalled(feed).length === 1 ? [] : await this.list(signal);
+    const [other, ...more] = others.filter(({ id, name, table, topic }) => topic === undefined && calls(feed, { id, name, table }));
+    if (other !== undefined && more.length === 0) return { summary: other, settings: undefined };
     const spec = this.#specOf(feed);
     const summary = await this.#summary(spec, await this.#operator.stored(spec.positionsTopic, signal), signal);
     return { summary, settings: spec };
@@ -193,7 +214,7 @@ export class PipelineFeeds {
   /** One that has a position and is not in the settings. */
   async #unlistedFeed(feed: string, otherwise: string, signal: AbortSignal | undefined): Promise<OperatedFeed> {
     const { pipeline, positionsTopic } = this.#parts.config;
-    const found = (await this.list(signal)).filter(({ id, name, table }) => [id, name, `${table}/${name}`].includes(feed));
+    const found = (await this.list(signal)).filter((summary) => calls(feed, summary));
     const [summary] = found;
     if (summary === undefined || found.length > 1)
       throw this.#unknown(
@@ -233,12 +254,16 @@ export class PipelineFeeds {
   }
 
   #specOf(feed: string): FeedSpec {
-    const specs = this.#specs;
-    const named = specs.filter((spec) => [feedIdOf(spec), spec.name, `${spec.table}/${spec.name}`].includes(feed));
-    const found = named.length > 0 ? named : specs.filter(({ table }) => table === feed);
+    const found = this.#specsCalled(feed);
     const [spec] = found;
     if (spec === undefined || found.length > 1) throw this.#unknown(feed, found.map(feedIdOf));
     return spec;
+  }
+
+  #specsCalled(feed: string): readonly FeedSpec[] {
+    const specs = this.#specs;
+    const named = specs.filter((spec) => calls(feed, { id: feedIdOf(spec), ...spec }));
+    return named.length > 0 ? named : specs.filter(({ table }) => table === feed);
   }
 
   #unknown(feed: string, several: readonly string[]): Error {
@@ -269,17 +294,67 @@ export class PipelineFeeds {
     const { stored: own, pausedSince } = stored.get(id) ?? {};
     const position = own?.position;
     const latestVersion = (await this.#newest(spec.table, signal))?.version;
+    const obstacle = await this.#obstacleOf(spec, stored, signal);
     const going = position === undefined ? 'new' : position.snapshot && !position.complete ? 'snapshot' : 'changes';
     return {
       id,
       name: spec.name,
       table: spec.table,
       topic: spec.topic,
-      state: pausedSince === undefined ? going : 'paused',
+      state: pausedSince === undefined ? (obstacle?.state ?? going) : 'paused',
+      problem: obstacle?.problem,
       pausedSince,
       position,
       keyPartitions: spec.keyColumns.length === 0 ? undefined : own?.partitions,
       snapshot: await this.#progress(spec.table, position, signal),
+      latestVersion,
+      lagVersions: position === undefined || latestVersion === undefined ? undefined : versionsBehind(position, latestVersion),
+    };
+  }
+
+  /** What the next start of a feed would stand still for. */
+  async #obstacleOf(spec: FeedSpec, all: ReadonlyMap<string, StoredFeed>, signal: AbortSignal | undefined): Promise<Obstacle | undefined> {
+    const { kafka: client, clock } = this.#parts;
+    const own = all.get(feedIdOf(spec))?.stored;
+    const topic = await findTopic(client.admin, spec.topic);
+    const as = (state: Obstacle['state'], error: Error): Obstacle => ({ state, problem: describeFailure(error) });
+    try {
+      refuseTaken(spec, { all, topicId: topic?.topicId });
+      if (own !== undefined && own.topicId !== undefined && own.topicId !== topic?.topicId)
+        return as('replaced', topicReplaced(spec, { position: own.position, was: own.topicId, is: topic?.topicId }));
+      if (own?.form !== undefined) refuseOtherForm(spec, own.form);
+    } catch (error) {
+      if (!isServiceError(error, 'invalid')) throw error;
+      return as('changed', error);
+    }
+    if (own !== undefined || topic === undefined) return undefined;
+    const within = AbortSignal.any([AbortSignal.timeout(lookTimeoutMs), ...(signal === undefined ? [] : [signal])]);
+    try {
+      const found = await findPublished({ client, clock, spec }, within);
+      return found.kind === 'nothing' ? undefined : as('lost', positionLost(spec, found, 'has no position of it'));
+    } catch (error) {
+      // A transaction that hangs in the topic: nothing is known.
+      if (within.aborted && signal?.aborted !== true) return undefined;
+      throw error;
+    }
+  }
+
+  async #unlisted(id: string, found: StoredFeed | undefined, signal: AbortSignal | undefined): Promise<FeedSummary> {
+    const [, table = '', name = ''] = id.split('/');
+    const { stored, pausedSince } = found ?? {};
+    const position = stored?.position;
+    const latestVersion = (await this.#newest(table, signal))?.version;
+    return {
+      id,
+      name,
+      table,
+      topic: undefined,
+      state: isReader(stored) ? 'reader' : 'unlisted',
+      problem: undefined,
+      pausedSince,
+      position,
+      keyPartitions: undefined,
+      snapshot: undefined,
       latestVersion,
       lagVersions: position === undefined || latestVersion === undefined ? undefined : versionsBehind(position, latestVersion),
     };
@@ -314,19 +389,11 @@ function report(feed: Pick<FeedSpec, 'pipeline' | 'table' | 'name'>, act: FeedAc
   return { id: feedIdOf(feed), act, outcome, reset: undefined };
 }
 
-function unlisted(id: string, position: FeedPosition | undefined, pausedSince: string | undefined): FeedSummary {
-  const [, table = '', name = ''] = id.split('/');
-  return {
-    id,
-    name,
-    table,
-    topic: undefined,
-    state: 'unlisted',
-    pausedSince,
-    position,
-    keyPartitions: undefined,
-    snapshot: undefined,
-    latestVersion: undefined,
-    lagVersions: undefined,
-  };
+/** A reader publishes nothing: its position speaks of no topic and no keys. */
+function isReader(stored: StoredFeed['stored']): boolean {
+  return stored !== undefined && stored.topicId === undefined && stored.form === undefined && stored.position.order === '[]';
+}
+
+function calls(feed: string, { id, name, table }: Pick<FeedSummary, 'id' | 'name' | 'table'>): boolean {
+  return [id, name, `${table}/${name}`].includes(feed);
 }

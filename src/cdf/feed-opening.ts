@@ -206,7 +206,8 @@ export function refuseTaken(
   }
 }
 
-function topicReplaced(
+/** The state of a feed whose topic is not the one that its position speaks of. */
+export function topicReplaced(
   spec: FeedSpec,
   what: { readonly position: FeedPosition; readonly was: string | undefined; readonly is: string | undefined },
 ): ServiceError {

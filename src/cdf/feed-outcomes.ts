@@ -18,6 +18,16 @@ const tableLosses: Readonly<Record<string, 'table-replaced' | 'table-gone'>> = {
   TABLE_NOT_FOUND: 'table-gone',
 };
 
+/** True for what only somebody who acts on the registry's subject cures. */
+export function waitsForSchema(error: unknown): boolean {
+  return isServiceError(error) && ['FEED_SCHEMA_REFUSED', 'FEED_SCHEMA_UNREGISTERED', 'FEED_SCHEMA_DIFFERS'].includes(error.code);
+}
+
+/** True for what is waited for elsewhere than at the broker: a process that ends does not. */
+export function waitsForRegistry(error: unknown): boolean {
+  return waitsForSchema(error) || (isServiceError(error, 'unavailable') && error.code.startsWith('REGISTRY_'));
+}
+
 /** What became of a transaction that failed, as metrics call it. */
 export function transactionResult(error: ServiceError): 'aborted' | 'unknown' | 'fenced' | 'refused' {
   if (error.kind === 'fenced') return 'fenced';

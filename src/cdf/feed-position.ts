@@ -80,6 +80,16 @@ export function samePosition(left: FeedPosition, right: FeedPosition): boolean {
   return printPosition(left) === printPosition(right);
 }
 
+/** Whether all of the version is published. */
+export function isCovered(version: Version, by: FeedPosition): boolean {
+  return by.version > version || (by.version === version && by.complete);
+}
+
+/** What a feed does next at the position, for its state. */
+export function positionEvent({ snapshot, complete }: FeedPosition): 'at-snapshot' | 'at-changes' {
+  return snapshot && !complete ? 'at-snapshot' : 'at-changes';
+}
+
 /** The oldest version whose changes (or rows) the feed still has to read. */
 export function firstNeededVersion(position: FeedPosition): Version {
   return position.complete ? nextVersion(position.version) : position.version;

@@ -1,5 +1,5 @@
 import { assertNever } from '../base/assert.ts';
-import { type ServiceError, serviceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import { isGap } from '../table/changes-gone.ts';
 import type { ReadableTable, Snapshot } from '../table/table.ts';
@@ -31,6 +31,8 @@ export interface FeedReset {
   readonly left: VersionRange | undefined;
   /** Rows of the snapshot, before the feed's condition; `undefined`: none is published, or nobody knows. */
   readonly snapshotRows: number | undefined;
+  /** The rest of a snapshot that the feed is in the middle of and that is given up. */
+  readonly leftOfSnapshot: { readonly version: Version; readonly rows: number | undefined } | undefined;
 }
 
 export interface VersionRange {
@@ -63,18 +65,34 @@ export async function planReset(
   const stands = from?.tableId === latest.tableId ? firstNeededVersion(from) : undefined;
   if (target.kind === 'current') {
     const to = currentPlace(spec, from, latest.tableId);
-    return { from, to, latestVersion, again: undefined, left: undefined, snapshotRows: undefined };
+    return { from, to, latestVersion, again: undefined, left: undefined, snapshotRows: undefined, leftOfSnapshot: undefined };
   }
   if (target.kind === 'snapshot') {
     const left = stands !== undefined && stands <= latestVersion ? { from: stands, until: nextVersion(latestVersion) } : undefined;
     const to = snapshotStart(identity, latestVersion);
-    return { from, to, latestVersion, again: undefined, left, snapshotRows: latest.rowCount };
+    return { from, to, latestVersion, again: undefined, left, snapshotRows: latest.rowCount, leftOfSnapshot: undefined };
   }
   const first = await firstVersion({ spec, table, target, latest }, signal);
   const to = changesStart(identity, toVersion(first - 1));
   const again = stands !== undefined && first < stands ? { from: first, until: stands } : undefined;
   const left = stands !== undefined && stands < first ? { from: stands, until: first } : undefined;
-  return { from, to, latestVersion, again, left, snapshotRows: undefined };
+  return { from, to, latestVersion, again, left, snapshotRows: undefined, leftOfSnapshot: await leftOf(from, table, signal) };
+}
+
+async function leftOf(
+  from: FeedPosition | undefined,
+  table: ReadableTable,
+  signal: AbortSignal | undefined,
+): Promise<FeedReset['leftOfSnapshot']> {
+  if (from?.snapshot !== true || from.complete) return undefined;
+  const { version, ordinal } = from;
+  try {
+    const { rowCount } = await table.snapshotAt(version, signal);
+    return { version, rows: rowCount === undefined ? undefined : Math.max(0, rowCount - ordinal) };
+  } catch (error) {
+    if (!isServiceError(error, 'not-found')) throw error;
+    return { version, rows: undefined };
+  }
 }
 
 /** The position without what it tells of the form of rows before it. */

@@ -13,6 +13,7 @@ export type FeedState =
   | 'table-replaced'
   | 'table-gone'
   | 'changed'
+  | 'waiting'
   | 'fenced'
   | 'failed'
   | 'stopped';
@@ -40,6 +41,8 @@ export type FeedEvent =
   | 'table-gone'
   /** The settings, or the table, do not go on as what is published. */
   | 'changed'
+  /** The registry does not take, or have, the schema of what comes next; it is asked again. */
+  | 'waits'
   /** A newer instance of the feed took over. */
   | 'fenced'
   /** An error that retrying does not cure. */
@@ -48,7 +51,7 @@ export type FeedEvent =
   | 'stop';
 
 const placed = { 'at-snapshot': 'bootstrapping', 'at-changes': 'following' } as const;
-const going = { run: 'publishing', rejected: 'opening', gap: 'gap', changed: 'changed' } as const;
+const going = { waits: 'waiting', run: 'publishing', rejected: 'opening', gap: 'gap', changed: 'changed' } as const;
 const tableLost = { 'table-replaced': 'table-replaced', 'table-gone': 'table-gone' } as const;
 const ends = { ...tableLost, fenced: 'fenced', failed: 'failed', stop: 'stopped' } as const;
 
@@ -58,6 +61,7 @@ const transitions: Readonly<Record<FeedState, Readonly<Record<FeedEvent, FeedSta
   bootstrapping: cells({ 'at-snapshot': 'bootstrapping', ...going, ...ends }),
   following: cells({ 'at-changes': 'following', ...going, ...ends }),
   publishing: cells({ ...placed, rejected: 'opening', ...ends }),
+  waiting: cells({ ...placed, waits: 'waiting', rejected: 'opening', gap: 'gap', changed: 'changed', ...ends }),
   // Whoever resumes it, or resets it, makes it open again.
   paused: cells({ ...ends }),
   changed: cells({ ...ends }),
@@ -85,6 +89,7 @@ function cells(known: Partial<Record<FeedEvent, FeedState>>): Record<FeedEvent, 
     'table-replaced': known['table-replaced'],
     'table-gone': known['table-gone'],
     changed: known.changed,
+    waits: known.waits,
     fenced: known.fenced,
     failed: known.failed,
     stop: known.stop,

@@ -5,9 +5,9 @@ import { isGap } from '../table/changes-gone.ts';
 import { toVersion, type Version } from '../table/version.ts';
 import { DrainWaiters } from './drain-waiters.ts';
 import { FeedOpening, isStandstill, isTopicChange, isUnlikePublished, type OpenStanding, type Standing } from './feed-opening.ts';
-import { endedError, isTransient, openedAgain, tableLossOf, transactionResult } from './feed-outcomes.ts';
+import { endedError, isTransient, openedAgain, tableLossOf, transactionResult, waitsForSchema } from './feed-outcomes.ts';
 import type { FeedParts, FeedStatus } from './feed-parts.ts';
-import { firstNeededVersion, samePosition, versionsBehind } from './feed-position.ts';
+import { firstNeededVersion, isCovered, positionEvent, samePosition, versionsBehind } from './feed-position.ts';
 import { encodeSpecOf, type FeedSpec, feedIdOf, rowOrderOf } from './feed-spec.ts';
 import { type FeedEvent, type FeedState, nextFeedState } from './feed-state.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -199,6 +199,7 @@ export class Feed {
     try {
       for (;;) {
         const found = await ahead();
+        if (this.#state === 'waiting') this.#step(positionEvent(position));
         signal.throwIfAborted();
         if (await this.#topicsChanged(signal)) return undefined;
         const prepared = found.kind === 'idle' && this.#heartbeat.isDue() ? this.#heartbeat.run(position) : found;
@@ -360,6 +361,7 @@ export class Feed {
       } catch (error) {
         if (signal.aborted || !isTransient(error)) throw error;
         this.#error = error;
+        if (waitsForSchema(error) && (this.#state === 'following' || this.#state === 'bootstrapping')) this.#step('waits');
         this.#parts.observer.retried(error);
         await this.#parts.clock.sleep(backoffMs(retryPolicy, failures, this.#parts.random), signal);
       }
@@ -394,15 +396,10 @@ export class Feed {
   }
 
   #covers(version: Version): boolean {
-    const position = this.#position;
-    return position !== undefined && (position.version > version || (position.version === version && position.complete));
+    return this.#position !== undefined && isCovered(version, this.#position);
   }
 
   #wakeWaiters(): void {
     this.#waiters.reached((version) => this.#covers(version));
   }
-}
-
-function positionEvent(position: FeedPosition): 'at-snapshot' | 'at-changes' {
-  return position.snapshot && !position.complete ? 'at-snapshot' : 'at-changes';
 }

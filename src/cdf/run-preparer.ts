@@ -1,4 +1,4 @@
-import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
+import { isServiceError, ServiceError, serviceError } from '../base/errors.ts';
 import type { EncodedRecordBatch } from '../kafka/client.ts';
 import type { ChangeEncoder, EncodedChanges, EncodeSpec, FeedPosition } from '../protocol/change-event.ts';
 import type { VersionChanges } from '../table/changes.ts';
@@ -87,7 +87,7 @@ export class RunPreparer {
         // before it would hold those back, and no settings would do for both.
         if (run.moved && signal?.aborted !== true) break;
         if (isServiceError(error) && error.code === 'FEED_TABLE_REPLACED') return { kind: 'table-replaced', error };
-        if (!isGap(error)) throw error;
+        if (!isGap(error)) throw atVersion(error, run.at, this.#options.spec.table);
         return { kind: 'gap', at: from, error };
       }
     }
@@ -136,6 +136,16 @@ export class RunPreparer {
     this.#options.onLag(versionsBehind(at, latest.version), latest.version);
     return latest.version > at.version;
   }
+}
+
+const columnCodes: readonly string[] = ['CDF_FILTER_INVALID', 'CDF_KEY_COLUMN_UNKNOWN'];
+
+/** What does not fit the columns of a version says which one: those of the newest it may fit. */
+function atVersion(error: unknown, at: FeedPosition, table: string): unknown {
+  if (!isServiceError(error) || !columnCodes.includes(error.code)) return error;
+  const version = at.complete ? nextVersion(at.version) : at.version;
+  const { code, kind, hint, context } = error;
+  return new ServiceError({ code, kind, hint, context, message: `version ${version} of table "${table}": ${error.message}`, cause: error });
 }
 
 /** `FEED_TABLE_REPLACED` (kind discontinuity): the table is not the one that the position belongs to. */

@@ -28,10 +28,7 @@ export function environmentOverrides(env: Readonly<Record<string, string | undef
 /** @throws ServiceError `CONFIG_OVERRIDE_INVALID` (kind invalid) when it is not `path=value`. */
 export function parseOverride(text: string): Override {
   const equals = text.indexOf('=');
-  const path = text
-    .slice(0, Math.max(equals, 0))
-    .replaceAll(/\[(\d+)\]/g, '.$1')
-    .split('.');
+  const path = pathOf(text.slice(0, Math.max(equals, 0)));
   if (equals <= 0 || path.includes(''))
     throw overrideInvalid(
       `--set ${equals < 0 ? text : `${text.slice(0, equals)}=…`}`,
@@ -41,9 +38,16 @@ export function parseOverride(text: string): Override {
   return { path, value: text.slice(equals + 1), origin: { source: `--set ${path.join('.')}` } };
 }
 
+/** Parts are between dots, or in brackets where they have dots themselves: `feeds[cdf.orders].envelope`. */
+function pathOf(text: string): readonly string[] {
+  const parts = text.replaceAll(/\[([^\]]*)\]/g, (_, part: string) => `.${part.replaceAll('.', '\u0000')}`).split('.');
+  return parts.map((part) => part.replaceAll('\u0000', '.'));
+}
+
 /**
  * The tree with one value replaced. `null` removes it; a value that starts with `[` or `{` is read as YAML; all else is text. Keys are
- * matched without regard to case; entries of lists are addressed by index or by their `name` or `table`.
+ * matched without regard to case; entries of lists are addressed by index, by their `name`, else by their
+ * `topic`, else by their `table` where one entry has it.
  *
  * @throws ServiceError `CONFIG_OVERRIDE_INVALID` (kind invalid).
  */
@@ -90,10 +94,14 @@ function replaceAt(step: Step): ConfigNode | undefined {
 }
 
 function indexOf(items: readonly ConfigNode[], part: string, override: Override): number {
-  const named = items.findIndex(
-    (item) => item.kind === 'map' && ['name', 'table'].some((key) => scalarText(item.entries.get(key)?.node) === part),
-  );
-  if (named >= 0) return named;
+  for (const key of ['name', 'topic', 'table']) {
+    const found = items.flatMap((item, index) => (item.kind === 'map' && scalarText(item.entries.get(key)?.node) === part ? [index] : []));
+    const [first] = found;
+    if (first === undefined) continue;
+    if (found.length === 1) return first;
+    const places = found.map((index) => `[${index}]`).join(', ');
+    throw overrideInvalid(override.origin.source, `the list has several entries "${part}": ${places}; address one by its name or place`);
+  }
   const index = Number(part);
   if (/^\d+$/.test(part) && index <= items.length) return index;
   throw overrideInvalid(override.origin.source, `the list has no entry "${part}"; it has ${items.length}`);

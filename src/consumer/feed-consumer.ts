@@ -1,3 +1,4 @@
+import { isServiceError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { SchemaRegistry } from '../registry/schema-registry.ts';
 import type { RegistrySettings } from '../registry/settings.ts';
@@ -47,6 +48,7 @@ export class FeedConsumer {
   readonly #options: FeedConsumerOptions;
   readonly #registry: SchemaRegistry | undefined;
   readonly #decoders = new Map<number, FeedDecoder>();
+  readonly #end = endOf();
 
   constructor(options: FeedConsumerOptions) {
     const { registry } = options;
@@ -62,10 +64,19 @@ export class FeedConsumer {
     await consumer.run({ eachBatchAutoResolve: false, eachBatch: (payload) => this.#take(payload) });
   }
 
+  /**
+   * Resolves when `stop` was called. Rejects, and the consumer stops, when a record cannot be read however often it is tried: it is Protobuf, in another
+   * envelope, or no feed's. kafkajs alone would log that and try forever.
+   */
+  ended(): Promise<void> {
+    return this.#end.reached;
+  }
+
   /** Ends reading; the batch that is being taken is finished first. */
   async stop(): Promise<void> {
     await this.#options.consumer.stop();
     await this.#options.consumer.disconnect();
+    this.#end.resolve();
   }
 
   async #take({ batch, resolveOffset, heartbeat, commitOffsetsIfNecessary, isRunning, isStale }: KafkaJsBatch): Promise<void> {
@@ -83,12 +94,19 @@ export class FeedConsumer {
     } catch (error) {
       // The same records come again, and are no repeats then.
       restore();
+      if (isServiceError(error, 'invalid', 'unsupported', 'corrupt')) this.#giveUp(error);
       throw error;
     }
     const last = messages.at(-1);
     if (last !== undefined) resolveOffset(last.offset);
     await heartbeat();
     await commitOffsetsIfNecessary();
+  }
+
+  /** Not waited for: the consumer stops when this batch has ended. */
+  #giveUp(error: Error): void {
+    this.#end.reject(error);
+    this.#options.consumer.stop().catch(() => undefined);
   }
 
   /** Partitions may be taken at the same time. */
@@ -98,6 +116,16 @@ export class FeedConsumer {
     this.#decoders.set(partition, decoder);
     return decoder;
   }
+}
+
+function endOf(): { readonly reached: Promise<void>; readonly resolve: () => void; readonly reject: (error: Error) => void } {
+  let [resolve, reject]: [() => void, (error: Error) => void] = [() => undefined, () => undefined];
+  const reached = new Promise<void>((settle, fail) => {
+    [resolve, reject] = [settle, fail];
+  });
+  // Who does not ask is told by kafkajs' log.
+  reached.catch(() => undefined);
+  return { reached, resolve, reject };
 }
 
 function registrySettings({ url, username, password, token }: NonNullable<FeedConsumerOptions['registry']>): RegistrySettings {

@@ -45,7 +45,7 @@ export function configReferenceMarkdown(): string {
     '',
     '- `${NAME}`, `${NAME:-default}` and `${file:/path}` are replaced inside values; `$${` is a literal `${`.',
     '- The environment variable `TIDEWATER__ingest__maxBatchAge=5s` and the flag `--set ingest.maxBatchAge=5s` override files. Entries of lists are addressed',
-    '  by index or name (`--set tables.flights.path=x`); a value that starts with `[` or `{` is read as YAML; `null` removes the setting.',
+    '  by index, name, topic or table, in brackets where it has dots (`--set tables.flights.path=x`, `--set feeds[cdf.orders].envelope=flat`); a value that starts with `[` or `{` is read as YAML; `null` removes the setting.',
     '- Durations have a unit (`500ms`, `30s`, `5m`, `2h`, `7d`), sizes too (`512KiB`, `64MiB`, `1GB`).',
     '- Credentials are never printed: `tidewater config print` shows `***`.',
     '',

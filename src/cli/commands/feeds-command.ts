@@ -21,8 +21,9 @@ const named = '<name>, <table>/<name>, or a table that has one feed';
 export function addFeedCommands(program: Command, add: AddCommand): void {
   const feeds = program.command('feeds').description('the change feeds of the pipeline: where they stand, and what operators do to them');
   add(feeds.command('list').description('where each feed stands'), (session) => list(session));
-  add(feeds.command('show').description('one feed: its settings and its position').argument('<feed>', named), (session, _, args) =>
-    show(session, args[0] ?? ''),
+  add(
+    feeds.command('show').description('one feed: its settings and its position, or a registered reader').argument('<feed>', named),
+    (session, _, args) => show(session, args[0] ?? ''),
   );
   const acts = [
     ['pause', 'publish nothing until it is resumed; also through starts, and what it needs is kept'],
@@ -123,7 +124,7 @@ async function show(session: CommandSession, feed: string): Promise<number> {
     await terminal.out(`${printJson(factsJson({ ...summary, settings }))}\n`);
     return exitCodes.ok;
   }
-  const facts = factsJson({ ...summary, ...settings });
+  const facts = factsJson({ ...summary, ...(settings ?? {}) });
   const width = Math.max(...Object.keys(facts).map(({ length }) => length));
   const lines = Object.entries(facts).flatMap(([name, value]) => {
     const text = typeof value === 'string' ? value : printJson(value ?? null);
@@ -153,7 +154,7 @@ function reportText({ id, act, outcome, reset }: FeedActReport): string {
   };
   const lines = [`${act} ${id}: ${heads[outcome]}`];
   if (reset !== undefined) {
-    const { from, to, again, left, snapshotRows } = reset;
+    const { from, to, again, left, snapshotRows, leftOfSnapshot } = reset;
     lines.push(
       `  from: ${from === undefined ? 'nothing published' : `version ${from.version}, ${from.complete ? 'whole' : `row ${from.ordinal}`}`}`,
     );
@@ -167,6 +168,10 @@ function reportText({ id, act, outcome, reset }: FeedActReport): string {
     if (again !== undefined) lines.push(`  published again: ${rangeText(again)}, which the topic has already`);
     if (left !== undefined && to.snapshot)
       lines.push(`  shown by the snapshot alone: ${rangeText(left)}; keys deleted there stay in the topic`);
+    if (leftOfSnapshot !== undefined) {
+      const rows = leftOfSnapshot.rows === undefined ? 'the rest' : `${countText(leftOfSnapshot.rows)} rows, the rest`;
+      lines.push(`  never published: ${rows} of the snapshot of version ${leftOfSnapshot.version}`);
+    }
     if (left !== undefined && !to.snapshot) lines.push(`  never published: ${rangeText(left)}`);
   }
   if (outcome === 'planned' && (act === 'reset' || act === 'drop' || act === 'rename')) lines.push('run it again with --yes to do it');

@@ -85,6 +85,20 @@ describe('a feed that is reset', () => {
     expect((await places(harness)).slice(before.length)).toEqual(expected);
   });
 
+  it('out of a snapshot to what comes says how many of its rows are left', async () => {
+    const harness = new FeedHarness();
+    await fillTable(harness);
+    await harness.table.setLive([{ kind: 'insert', rows: [1, 3, 4, 5, 6].map((id) => ({ id })) }]);
+    const dying = harness.start({ ...spec, start: { kind: 'snapshot' }, maxTransactionRows: 2 }, (name) => {
+      if (name !== 'after-transaction') return Promise.resolve();
+      harness.crashNewest();
+      return Promise.reject(new Error('crash'));
+    });
+    await dying.ended;
+    expect(await reset(harness, { kind: 'latest' })).toMatchObject({ leftOfSnapshot: { version: 3 } });
+    expect(await reset(harness, { kind: 'latest' })).toMatchObject({ leftOfSnapshot: undefined });
+  });
+
   it('forward says which versions are left out', async () => {
     const harness = new FeedHarness();
     await fillTable(harness);

@@ -10,6 +10,7 @@ const states: readonly FeedState[] = [
   'lost',
   'replaced',
   'changed',
+  'waiting',
   'paused',
   'fenced',
   'failed',
@@ -36,7 +37,7 @@ it('ends for good in fenced, failed and stopped', () => {
 });
 
 it('can be stopped, fenced and fail in every other state', () => {
-  for (const state of states.slice(0, 9)) {
+  for (const state of states.slice(0, 10)) {
     expect(nextFeedState(state, 'stop')).toBe('stopped');
     expect(nextFeedState(state, 'fenced')).toBe('fenced');
     expect(nextFeedState(state, 'failed')).toBe('failed');

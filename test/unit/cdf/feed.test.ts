@@ -280,7 +280,7 @@ describe('Feed', () => {
     expect(status).toMatchObject({
       state: 'failed',
       position: { version: 3, complete: true },
-      error: { code: 'CDF_KEY_COLUMN_UNKNOWN', message: expect.stringContaining('"id"') as string },
+      error: { code: 'CDF_KEY_COLUMN_UNKNOWN', message: expect.stringMatching(/^version 4 of table "orders": key column "id"/) as string },
     });
     const spec = { keyColumns: ['number'], maxTransactionRows: 100 };
     await harness.reset({ kind: 'current' }, spec);

@@ -117,6 +117,20 @@ describe('a key column whose type changes', () => {
   });
 });
 
+it('a schema that the registry refuses is state waiting, and the feed goes on when it is taken', async () => {
+  const harness = new FeedHarness();
+  await insert(harness, 1);
+  harness.subjects.refuses = 'READER_FIELD_MISSING_DEFAULT_VALUE';
+  const running = harness.start(told('avro'));
+  const { feed } = running;
+  while (feed.status().state !== 'waiting') await harness.clock.sleep(100);
+  expect(feed.status()).toMatchObject({ error: { code: 'FEED_SCHEMA_REFUSED' } });
+  harness.subjects.refuses = undefined;
+  await feed.drain(harness.table.latestVersion);
+  expect((await harness.published()).length).toBe(1);
+  expect((await running.stop()).state).toBe('stopped');
+});
+
 describe('partitions that are added to the topic', () => {
   it('stay empty, so that each key stays in its own, through starts', async () => {
     const harness = new FeedHarness();

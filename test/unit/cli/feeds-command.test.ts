@@ -103,8 +103,24 @@ it('register keeps changes from a version on for a reader, also from the next on
   const { run } = await withFeed();
   expect((await run('register orders spark --from 4')).out).toBe('register demo/orders/spark: done\n');
   expect((await run('register orders spark --from 2')).out).toBe('register demo/orders/spark: done\n');
-  expect((await run('list')).out).toMatch(/spark +orders +- +unlisted +1/);
+  expect((await run('list')).out).toMatch(/spark +orders +- +reader +1 +end +- +2/);
+  expect((await run('show spark')).out).toMatch(/^state +reader$/m);
   expect((await run('drop spark --yes')).out).toBe('drop demo/orders/spark: done\n');
+});
+
+it('list shows a feed as its next start would find it, and show tells why', async () => {
+  const { run, harness } = await withFeed();
+  const flat = pipeline.replace('keyColumns: [id] }', 'keyColumns: [id], envelope: flat }');
+  expect((await run('list', flat)).out).toMatch(/cdf\.orders +orders +cdf\.orders +changed +3/);
+  expect((await run('show cdf.orders', flat)).out).toMatch(/^problem .*FEED_VALUES_CHANGED|^problem .*envelope was debezium and is flat/m);
+  await harness.reader.admin.deleteTopic('cdf._positions');
+  expect((await run('list')).out).toMatch(/cdf\.orders +orders +cdf\.orders +lost/);
+  expect((await run('show cdf.orders')).out).toMatch(
+    /^problem .*has no position of it; topic "cdf.orders" holds rows up to 1 of version 3/m,
+  );
+  await run('reset cdf.orders --to latest --yes');
+  await harness.reader.admin.deleteTopic('cdf.orders');
+  expect((await run('list')).out).toMatch(/cdf\.orders +orders +cdf\.orders +replaced/);
 });
 
 it('rename gives a feed the position of its old name', async () => {

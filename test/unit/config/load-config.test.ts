@@ -149,6 +149,17 @@ describe('layers', () => {
     ]);
   });
 
+  it('addresses a feed by its name before its table, and by its topic', () => {
+    const yaml = `pipeline: demo
+tables: [{ name: orders, columns: [{ name: id, type: long }] }, { name: nl, columns: [{ name: id, type: long }] }]
+feeds: [{ table: nl }, { table: orders, name: nl }, { table: orders, topic: cdf.all }]
+`;
+    const envelopes = (override: string) => load({ yaml, overrides: [override] }).config.feeds.map(({ envelope }) => envelope);
+    expect(envelopes('feeds.nl.envelope=flat')).toEqual(['debezium', 'flat', 'debezium']);
+    expect(envelopes('feeds[cdf.all].envelope=flat')).toEqual(['debezium', 'debezium', 'flat']);
+    expect(loadError({ yaml, overrides: ['feeds.orders.envelope=flat'] }).message).toContain('several entries "orders": [1], [2]');
+  });
+
   it('a --set value is text, never a reference', () => {
     expect(load({ yaml: 'pipeline: demo', overrides: ['kafka.clientId=${HOME}'] }).config.kafka.clientId).toBe('${HOME}');
   });

@@ -164,6 +164,46 @@ describe('a client of a feed', () => {
 });
 
 describe('a consumer of a feed', () => {
+  it('stops at a record that nobody can read, and throws why to whoever waits for its end', async () => {
+    const log: string[] = [];
+    let taken: ((payload: KafkaJsBatch) => Promise<void>) | undefined;
+    const done = (): Promise<void> => Promise.resolve();
+    const stop = (): Promise<void> => {
+      log.push('stopped');
+      return done();
+    };
+    const consumer = new FeedConsumer({
+      topic: 'cdf.orders',
+      registry: { url: 'http://127.0.0.1:1' },
+      consumer: {
+        connect: done,
+        stop,
+        disconnect: done,
+        subscribe: done,
+        run: ({ eachBatch }) => {
+          taken = eachBatch;
+          return done();
+        },
+      },
+      onChanges: () => {
+        log.push('changes');
+      },
+    });
+    await consumer.run();
+    const message = { key: null, value: Buffer.from('{"not":"a feed"}'), headers: {}, offset: '0', timestamp: '0' };
+    const payload: KafkaJsBatch = {
+      batch: { topic: 'cdf.orders', partition: 0, messages: [message] },
+      resolveOffset: (offset) => log.push(`resolved ${offset}`),
+      heartbeat: done,
+      commitOffsetsIfNecessary: done,
+      isRunning: () => true,
+      isStale: () => false,
+    };
+    await expect(taken?.(payload)).rejects.toMatchObject({ kind: 'invalid' });
+    await expect(consumer.ended()).rejects.toMatchObject({ kind: 'invalid' });
+    expect(log).toEqual(['stopped']);
+  });
+
   it('gives the changes of a batch again when they were not taken, and commits behind those that were', async () => {
     const { records } = await written(history);
     const log: string[] = [];
