@@ -37,6 +37,7 @@ describe('ChangeReader', () => {
       schema: (await bench.process().refresh()).schema,
       partitionColumns: ['p'],
       files: [{ kind: 'insert', path: file.storedPath, sizeBytes: 3, partitionValues: { p: 'x' }, rowCount: 2 }],
+      empties: false,
     });
   });
 
