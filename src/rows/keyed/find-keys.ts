@@ -16,8 +16,8 @@ import { countTouched, type TouchedRows } from '../merge/merge-touched-rows.ts';
 import { matchableRows } from '../merge/source-key-filter.ts';
 import type { RowTable } from '../row-table.ts';
 import type { RowWork } from '../row-work.ts';
+import { candidateRows } from './candidate-rows.ts';
 import { type DeadKeys, deadKeys } from './dead-keys.ts';
-import { candidateRows } from './indexed-rows.ts';
 import { deletedSql, hasKey, keyName, laterThan, namedKeys } from './key-sql.ts';
 import type { KeyedRowTable } from './keyed-row-table.ts';
 
