@@ -12,8 +12,9 @@ import { refuseOtherForm } from '../cdf/record-form.ts';
 import { changesStart } from '../cdf/run-preparer.ts';
 import type { FeedSettings } from '../cdf/settings.ts';
 import { type SnapshotProgress, snapshotProgress } from '../cdf/snapshot-progress.ts';
+import { problemOf, standingOfTable, type TableNow, type TableStanding } from '../cdf/table-standing.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
-import type { ReadableTable, Snapshot } from '../table/table.ts';
+import type { ReadableTable } from '../table/table.ts';
 import { toVersion } from '../table/version.ts';
 import type { Components } from './components.ts';
 import { noteReaders } from './reader-notes.ts';
@@ -30,10 +31,11 @@ export interface FeedSummary {
   readonly topic: string | undefined;
   /**
    * `new`: nothing was published yet. `snapshot`: in the middle of one. `changes`: publishes, or has published, the changes after `version`.
-   * `paused`: by an operator. `lost`, `replaced`, `changed`: as its next start would find it, `problem` tells what. `reader`: registered, no feed.
-   * `unlisted`: the settings do not have it.
+   * `paused`: by an operator. `lost`, `replaced`, `changed`: as its next start would find it; `table-gone`, `table-replaced`, `gap`: there is no table,
+   * another one has its name, or it was put back to before the position. `problem` tells what. `reader`: registered, no feed. `unlisted`: the settings do
+   * not have it.
    */
-  readonly state: 'new' | 'snapshot' | 'changes' | 'paused' | Obstacle['state'] | 'reader' | 'unlisted';
+  readonly state: 'new' | 'snapshot' | 'changes' | 'paused' | Obstacle['state'] | TableStanding | 'reader' | 'unlisted';
   /** What stands in the way of the feed's next start, with the cure. */
   readonly problem: string | undefined;
   /** ISO 8601. */
@@ -293,16 +295,18 @@ export class PipelineFeeds {
     const id = feedIdOf(spec);
     const { stored: own, pausedSince } = stored.get(id) ?? {};
     const position = own?.position;
-    const latestVersion = (await this.#newest(spec.table, signal))?.version;
+    const now = await this.#tableNow(spec.table, signal);
+    const latestVersion = now?.newest.version;
     const obstacle = await this.#obstacleOf(spec, stored, signal);
+    const standing = position === undefined ? undefined : await standingOfTable(now, position, signal);
     const going = position === undefined ? 'new' : position.snapshot && !position.complete ? 'snapshot' : 'changes';
     return {
       id,
       name: spec.name,
       table: spec.table,
       topic: spec.topic,
-      state: pausedSince === undefined ? (obstacle?.state ?? going) : 'paused',
-      problem: obstacle?.problem,
+      state: pausedSince === undefined ? (obstacle?.state ?? standing ?? going) : 'paused',
+      problem: obstacle?.problem ?? (standing === undefined ? undefined : problemOf(standing, spec.table)),
       pausedSince,
       position,
       keyPartitions: spec.keyColumns.length === 0 ? undefined : own?.partitions,
@@ -343,7 +347,7 @@ export class PipelineFeeds {
     const [, table = '', name = ''] = id.split('/');
     const { stored, pausedSince } = found ?? {};
     const position = stored?.position;
-    const latestVersion = (await this.#newest(table, signal))?.version;
+    const latestVersion = (await this.#tableNow(table, signal))?.newest.version;
     return {
       id,
       name,
@@ -375,9 +379,11 @@ export class PipelineFeeds {
     }
   }
 
-  async #newest(table: string, signal: AbortSignal | undefined): Promise<Snapshot | undefined> {
+  /** `undefined`: it is not there. */
+  async #tableNow(name: string, signal: AbortSignal | undefined): Promise<TableNow | undefined> {
     try {
-      return await (await this.#parts.catalog.load(table, signal)).refresh(signal);
+      const table = await this.#parts.catalog.load(name, signal);
+      return { table, newest: await table.refresh(signal) };
     } catch (error) {
       if (isServiceError(error, 'not-found', 'discontinuity')) return undefined;
       throw error;

@@ -8,8 +8,14 @@ import { manifestsOf } from '../scan/manifests.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
 import type { TableContext } from '../table-context.ts';
 
+/** Whether the state has data files, as far as its manifests say: a version that leaves none takes away all rows. */
+export async function holdsData(context: TableContext, state: SnapshotState, signal: AbortSignal | undefined): Promise<boolean> {
+  const manifests = await manifestsOf(context, state.metadata, state.snapshot, signal);
+  return manifests.some(({ content, addedFiles, existingFiles }) => content === 'data' && (addedFiles !== 0 || existingFiles !== 0));
+}
+
 /**
- * Whether a snapshot takes away every row that the table had: none of its data files was there before, and its changes are deletes, with all rows of the
+ * Whether a snapshot that adds rows too takes away every row that the table had: none of its data files was there before, and its changes are deletes, with all rows of the
  * new files as inserts. Rows that were written again as they were, or that are updates by the identifier, were not taken away.
  *
  * @param changes of the snapshot, as changelogs tell them.

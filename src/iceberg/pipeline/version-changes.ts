@@ -13,6 +13,7 @@ import { snapshotIdOfVersion } from '../snapshot-at.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
 import { snapshotStateOf, versionOf } from '../snapshot-state-of.ts';
 import type { ChangeSource } from './change-source.ts';
+import { holdsData } from './empties-table.ts';
 import { feedFilesOf } from './feed-files.ts';
 import { recordedChanges } from './recorded-changes.ts';
 
@@ -41,7 +42,8 @@ export async function changesOfVersion(source: ChangeSource, version: Version, s
     // Rows that a snapshot only moved, and both halves of an update, come as changes of both kinds.
     const isMixed = changed.some(({ change }) => change !== first?.change);
     if (isMixed) return { ...changes, ...(await recordedChanges(source, state, snapshot, signal)) };
-    return { ...changes, files: await feedFilesOf(source, state, changed, signal) };
+    const empties = first?.change === 'DELETE' && !(await holdsData(source.context, state, signal));
+    return { ...changes, empties, files: await feedFilesOf(source, state, changed, signal) };
   });
 }
 

@@ -8,6 +8,7 @@ import type { FeedStatus } from '../../../src/cdf/feed-parts.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import type { OpenEngine } from '../../../src/engine/engine.ts';
 import { otherFileRows } from '../../../src/iceberg/pipeline/other-file-rows.ts';
+import type { KafkaRecord } from '../../../src/kafka/client.ts';
 import { plainRecords } from '../../../src/protocol/change-event.ts';
 import type { OpenObjectStore } from '../../../src/storage/object-store.ts';
 import { openObjectStore } from '../../../src/storage/open-object-store.ts';
@@ -56,6 +57,16 @@ export interface FeedBench {
   readonly deleteTopic: (topic: string) => Promise<void>;
   /** The values of the feed's topic, without times. */
   readonly published: () => Promise<readonly string[]>;
+  /** What consumers of committed records see of a topic, partition 0. */
+  readonly records: (topic: string) => Promise<readonly KafkaRecord[]>;
+}
+
+async function recordsIn(broker: MemoryBroker, topic: string): Promise<readonly KafkaRecord[]> {
+  const reader = broker.client('reader');
+  const [{ latest } = { latest: 0n }] = await reader.admin.offsets(topic);
+  const records: KafkaRecord[] = [];
+  for await (const record of reader.readPartition({ topic, partition: 0, from: 0n, until: latest })) records.push(record);
+  return records;
 }
 
 /** Feeds of one table, one after the other, on a broker of their own; each has the table that `open` gives it. */
@@ -99,15 +110,11 @@ export function feedBench(
       stop.abort();
       return ended;
     },
-    published: async () => {
-      const values: string[] = [];
-      const reader = broker.client('reader');
-      const [{ latest } = { latest: 0n }] = await reader.admin.offsets(spec.topic);
-      for await (const { value } of reader.readPartition({ topic: spec.topic, partition: 0, from: 0n, until: latest })) {
+    records: (topic) => recordsIn(broker, topic),
+    published: async () =>
+      (await recordsIn(broker, spec.topic)).map(({ value }) => {
         const text = value === undefined ? '' : Buffer.from(value).toString();
-        values.push(text.replace(/,"_commit_timestamp":"[^"]*"/, ''));
-      }
-      return values;
-    },
+        return text.replace(/,"_commit_timestamp":"[^"]*"/, '');
+      }),
   };
 }
