@@ -1,7 +1,9 @@
 import { toEpochMs } from '../../base/clock.ts';
 import { isServiceError } from '../../base/errors.ts';
 import { checkSchema } from '../../cdf/encoding/registering-encoder.ts';
+import { checkNumbered } from '../../cdf/encoding/schema-numbers.ts';
 import { encodeSpecOf } from '../../cdf/feed-spec.ts';
+import { schemasBeside } from '../../cdf/metadata/records-beside.ts';
 import type { EncodeTask } from '../../protocol/change-event.ts';
 import { RegistrySubjects } from '../../registry/registry-subjects.ts';
 import { toVersion } from '../../table/version.ts';
@@ -34,6 +36,7 @@ export async function checkFeedSchemas({ config, catalog }: Components, signal: 
       const check = await checkSchema(task, part, subjects, signal);
       if (check !== undefined) checks.push({ feed: feed.name, ...check });
     }
+    for (const numbered of schemasBeside(feed)) checks.push({ feed: feed.name, ...(await checkNumbered(numbered, subjects, signal)) });
   }
   return checks;
 }

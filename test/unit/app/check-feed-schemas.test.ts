@@ -41,7 +41,7 @@ tables:
 feeds:
   - { table: t, keyColumns: [id], encoding: avro, topic: a }
   - { table: t, name: json, topic: b }
-  - { table: made, keyColumns: [id], encoding: protobuf, topic: c }
+  - { table: made, keyColumns: [id], encoding: protobuf, topic: c, transactions: { topic: x } }
 `;
   const loaded = loadConfig({ files: ['p.yaml'], env: {}, workingDir: own.directory, readText: () => yaml });
   const checks = await createAppCommands().checkFeedSchemas({ loaded, signal: new AbortController().signal });
@@ -50,9 +50,13 @@ feeds:
     { feed: 'a', subject: 'a-value', problem: 'no' },
     { feed: 'c', subject: 'c-key', problem: undefined },
     { feed: 'c', subject: 'c-value', problem: 'no' },
+    { feed: 'c', subject: 'x-key', problem: undefined },
+    { feed: 'c', subject: 'x-value', problem: 'no' },
   ]);
   expect(asked).toEqual(
-    ['a-key', 'a-value', 'c-key', 'c-value'].map((subject) => `POST /compatibility/subjects/${subject}/versions/latest?verbose=true`),
+    ['a-key', 'a-value', 'c-key', 'c-value', 'x-key', 'x-value'].map(
+      (subject) => `POST /compatibility/subjects/${subject}/versions/latest?verbose=true`,
+    ),
   );
-  expect(sent.map((body) => body.includes('later'))).toEqual([false, true, false, false]);
+  expect(sent.map((body) => body.includes('later'))).toEqual([false, true, false, false, false, false]);
 });
