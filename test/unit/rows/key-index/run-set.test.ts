@@ -202,13 +202,13 @@ describe('a key index', () => {
   it('finds all rows while runs are put together, and those of files that came after it was known which are live', async () => {
     const bench = new Bench();
     const table = await opened(bench.index());
-    const files = Array.from({ length: 12 }, (_, number) => file(`f${number}`, 3_000));
-    const keys = Array.from({ length: 36_000 }, (_, key) => hashOf(key));
+    const files = Array.from({ length: 12 }, (_, number) => file(`f${number}`, 1_000));
+    const keys = Array.from({ length: 12_000 }, (_, key) => hashOf(key));
     const expected = (count: number): readonly string[] =>
-      rowsText(files.slice(0, count).flatMap((_, at) => rowsOf(at, 3_000, at * 3_000)));
+      rowsText(files.slice(0, count).flatMap((_, at) => rowsOf(at, 1_000, at * 1_000)));
     for (const [number, each] of files.entries()) {
       table.tidy(files.slice(0, number));
-      await table.add([each], entriesOf(rowsOf(0, 3_000, number * 3_000), 0, 500));
+      await table.add([each], entriesOf(rowsOf(0, 1_000, number * 1_000), 0, 500));
       const searches = [1, 2, 3].map(() => found(table, keys, files.slice(0, number + 1)));
       for (const search of searches) expect(await search).toEqual(expected(number + 1));
     }
