@@ -77,7 +77,7 @@ export interface FeedActOptions {
 interface PipelineFeedsParts extends Pick<Components, 'config' | 'kafka' | 'clock' | 'ids'> {
   readonly catalog: { load(name: string, signal?: AbortSignal): Promise<ReadableTable> };
   /** What readers of a table need has changed. */
-  readonly noteReaders: (table: string) => Promise<void>;
+  readonly noteReaders: (table: string) => Promise<unknown>;
 }
 
 export function pipelineFeedsOf(components: Components): PipelineFeeds {

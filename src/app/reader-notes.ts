@@ -4,6 +4,8 @@ import type { Components } from './components.ts';
 import { tableHolds } from './table-holds.ts';
 
 const lookIntervalMs = 60_000;
+/** Until the table is there. */
+const firstLookIntervalMs = 5_000;
 
 type NoteParts = Pick<Components, 'config' | 'kafka' | 'clock' | 'catalog'>;
 
@@ -21,12 +23,14 @@ export async function noteHolds(
   await (await catalog.load(table)).noteReaders({ pipeline: config.pipeline, table, readers });
 }
 
-/** Looks who reads the table, and notes it; a table that is not there has no readers. */
-export async function noteReaders(parts: NoteParts, table: string): Promise<void> {
+/** Looks who reads the table, and notes it; false: the table is not there, and has no readers. */
+export async function noteReaders(parts: NoteParts, table: string): Promise<boolean> {
   try {
     await tableHolds(parts, (name, holds) => noteHolds(parts, name, holds)).look(table);
+    return true;
   } catch (error) {
     if (!isServiceError(error, 'not-found')) throw error;
+    return false;
   }
 }
 
@@ -37,11 +41,14 @@ export async function keepReadersNoted(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
+    let all = true;
     for (const table of tables) {
-      await noteReaders(parts, table).catch((error: unknown) => {
+      const noted = await noteReaders(parts, table).catch((error: unknown) => {
         parts.logger.debug('readers not noted', { table, err: error });
+        return false;
       });
+      all &&= noted;
     }
-    await parts.clock.sleep(lookIntervalMs, signal).catch(() => undefined);
+    await parts.clock.sleep(all ? lookIntervalMs : firstLookIntervalMs, signal).catch(() => undefined);
   }
 }

@@ -40,6 +40,8 @@ export class FeedPublisher {
   #beganMs = 0;
   #heardMs = 0;
   #as: PublishedAs = {};
+  /** Whether records were published in a form: before the first one the settings bind nobody. */
+  #told = false;
 
   constructor(options: FeedPublisherParts) {
     this.#options = options;
@@ -62,7 +64,9 @@ export class FeedPublisher {
     await this.#producer.publish([this.#options.positions.encodeBarrier(this.#feedId, token)], { incarnations: this.#incarnations() });
     this.#token = token;
     this.#heardMs = this.#options.clock.monotonicMs();
-    return this.#options.positions.readBehind(this.#feedId, token, signal);
+    const all = await this.#options.positions.readBehind(this.#feedId, token, signal);
+    this.#told = all.get(this.#feedId)?.stored?.form !== undefined;
+    return all;
   }
 
   /** From here on rows go to this incarnation of the feed's topic and no other, over so many partitions. */
@@ -89,7 +93,10 @@ export class FeedPublisher {
     const producer = present(this.#producer, 'the publisher is open');
     this.#beganMs = this.#options.clock.monotonicMs();
     await this.#options.failpoint('before-transaction');
-    const stored = this.#options.positions.encode(this.#feedId, { position: run.until, ...this.#as });
+    this.#told ||= run.batches.length > 0;
+    const { topicId, positionsTopicId } = this.#as;
+    const as = this.#told ? this.#as : { topicId, positionsTopicId };
+    const stored = this.#options.positions.encode(this.#feedId, { position: run.until, ...as });
     await producer.publish([...run.batches, stored], { incarnations: this.#incarnations() });
     this.#heardMs = this.#options.clock.monotonicMs();
     await this.#options.failpoint('after-transaction');

@@ -159,6 +159,19 @@ describe('partitions that are added to the topic', () => {
   });
 });
 
+it('settings that change before the first record is published bind nobody', async () => {
+  const harness = new FeedHarness();
+  await harness.table.commit([]);
+  await harness.catchUp(told('avro'));
+  expect((await storedIn(harness)).form).toBeUndefined();
+  await insert(harness, 1);
+  await harness.catchUp();
+  expect((await storedIn(harness)).form).toEqual(recordFormOf(feedSpec));
+  await harness.table.commit([]);
+  await harness.catchUp();
+  expect((await storedIn(harness)).form).toEqual(recordFormOf(feedSpec));
+});
+
 describe('a position', () => {
   it('says how the rows before it were published', async () => {
     const harness = new FeedHarness();
