@@ -21,15 +21,15 @@ const made = {
   delta: { format: 'delta', properties: { 'delta.enableDeletionVectors': 'true', 'delta.enableChangeDataFeed': 'true', ...keyedBy } },
   iceberg: { format: 'iceberg', properties: { 'write.merge.mode': 'merge-on-read', ...keyedBy }, identifier: 'order_id' },
 };
-const noIndex = { keyIndex: { enabled: false } };
-/** By format: what a run is called, and what is said of its table and its commits beside the rest. */
+/** By format: what a run is called, and what is said of its table and its index beside the rest; `isThere`: the index that the run before has made is taken over. */
 const kinds = {
   delta: {
     delta: {},
     'delta derived': { table: { changeImages: 'derived' } },
-    'delta derived, no index': { table: { changeImages: 'derived' }, commit: noIndex },
+    'delta derived, index there': { table: { changeImages: 'derived' }, isThere: true },
+    'delta derived, no index': { table: { changeImages: 'derived' }, index: { enabled: false } },
   },
-  iceberg: { iceberg: {}, 'iceberg, no index': { commit: noIndex } },
+  iceberg: { iceberg: {}, 'iceberg, index there': { isThere: true }, 'iceberg, no index': { index: { enabled: false } } },
 };
 
 export async function runWuLarge(context) {
@@ -88,7 +88,7 @@ async function startFrom(context, dir, { of, keys }) {
   return tables;
 }
 
-async function ourRun(context, { brokers, brokerPid, events, keys, batchRows, of, more: { table: said = {}, commit = {} } }) {
+async function ourRun(context, { brokers, brokerPid, events, keys, batchRows, of, more: { table: said = {}, index = {}, isThere = false } }) {
   const dir = context.freshDir('wu-large');
   const tables = await startFrom(context, dir, { of, keys });
   try {
@@ -96,7 +96,9 @@ async function ourRun(context, { brokers, brokerPid, events, keys, batchRows, of
     const ingest = { maxBatchAge: `${flushSeconds}s`, maxBatchRows: batchRows, workers: context.options.workers, ...context.options.ingest };
     await context.quiet();
     const settings = { format, ingest, columns: upsertColumns, table: { ...upsertTable, properties: {}, ...said } };
-    const keyIndex = { directory: join(dir, 'key-index'), ...commit.keyIndex };
+    const directory = join(context.root, `large-index-${of}-${keys}`);
+    if (!isThere) rmSync(directory, { recursive: true, force: true });
+    const keyIndex = { directory, ...index };
     const { process, table, metrics } = await startTidewater({ dir, brokers, brokerPid, topic, ...settings, more: { commit: { keyIndex } } });
     return await measureIngest({
       process,

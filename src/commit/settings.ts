@@ -40,7 +40,7 @@ const keyIndex: z.ZodType<KeyIndexSettings> = z
     }).optional(),
     minRows: integerField({
       description:
-        'A commit whose keys may be in files of at least so many rows asks the index, unless it has more than one key for 200 of these rows (for fewer where `minRows` is less).',
+        'A commit whose keys may be in files of at least so many rows asks the index, unless it has more than one key for 100 of these rows (for fewer where `minRows` is less).',
       default: 10_000_000,
       min: 1,
       max: 1_000_000_000_000,

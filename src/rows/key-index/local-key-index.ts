@@ -27,8 +27,8 @@ export interface LocalKeyIndexParts {
   readonly observer: KeyIndexObserver;
 }
 
-/** More keys than this share of `minRows` for each row are as fast to find by reading the rows: one in 200 of 10,000,000. */
-const keyShare = 1 / 50_000;
+/** More keys than this share of `minRows` for each row are as fast to find by reading the rows: one in 100 of 10,000,000. */
+const keyShare = 1 / 100_000;
 const rowsAtOnce = 4_000_000;
 /** After a failure it is left alone so long. */
 const restMs = 300_000;
