@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { readAvroFile } from './avro-file.ts';
-import { type Add, advance, type LogVersion, type Orphan, type TableLog } from './checks-log.ts';
+import { type Add, advance, isReaderNote, type LogVersion, type Orphan, type TableLog } from './checks-log.ts';
 
 /*
  * A reader of Iceberg tables that shares nothing with the product: metadata by JSON and by the catalog's own database, manifests by a
@@ -131,7 +131,7 @@ export function icebergOrphans(tableDir: string, log: TableLog): readonly Orphan
   return readdirSync(tableDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(tableDir.length + 1))
-    .filter((path) => !log.everNamed.has(path) && !/(^|\/)\.[^/]*\.crc$/.test(path))
+    .filter((path) => !log.everNamed.has(path) && !isReaderNote(path) && !/(^|\/)\.[^/]*\.crc$/.test(path))
     .map((path) => ({ path, modifiedMs: statSync(join(tableDir, path)).mtimeMs }));
 }
 

@@ -152,12 +152,17 @@ export interface Orphan {
   readonly modifiedMs: number;
 }
 
+/** Notes of who reads the table: no version names them, and cleaners leave them. */
+export function isReaderNote(path: string): boolean {
+  return /^_tidewater\/readers\/[^/]+\.json$/.test(path);
+}
+
 /** I6: what lies in the table and no version names: data files, and leftovers of unfinished writes in the log. */
 export function orphans(tableDir: string, log: TableLog): readonly Orphan[] {
   const files = readdirSync(tableDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files
     .map((entry) => join(entry.parentPath, entry.name).slice(tableDir.length + 1))
-    .filter((path) => (path.startsWith('_delta_log/') ? !isLogFile(path) : !log.everNamed.has(path)))
+    .filter((path) => (path.startsWith('_delta_log/') ? !isLogFile(path) : !log.everNamed.has(path) && !isReaderNote(path)))
     .map((path) => ({ path, modifiedMs: statSync(join(tableDir, path)).mtimeMs }));
 }
 
