@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { booleanField, byteSizeField, choiceField, durationField, integerField, textField } from '../base/setting-fields.ts';
+import type { KeyIndexLimits } from '../rows/key-index/local-key-index.ts';
 
 /** From sealed batches to table versions. */
 export interface CommitSettings {
@@ -13,14 +14,10 @@ export interface CommitSettings {
 }
 
 /** Of large keyed tables: where the rows of keys are, on local disk. */
-export interface KeyIndexSettings {
+export interface KeyIndexSettings extends KeyIndexLimits {
   readonly enabled: boolean;
   /** `undefined`: below `dataDir`. */
   readonly directory: string | undefined;
-  /** Lookups among fewer rows read the table. */
-  readonly minRows: number;
-  /** On disk, for each table. */
-  readonly maxBytes: number;
 }
 
 const backoff: z.ZodType<CommitSettings['backoff']> = z

@@ -8,6 +8,10 @@ export function entryWords(carried: number): number {
   return placeWords + 2 * carried;
 }
 
+export function entryBytes(carried: number): number {
+  return entryWords(carried) * Uint32Array.BYTES_PER_ELEMENT;
+}
+
 /** Compares the hashes at two places. */
 export function compareHashes(a: Uint32Array, at: number, b: Uint32Array, bt: number): number {
   for (let word = 0; word < hashWords; word += 1) {

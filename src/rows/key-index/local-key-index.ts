@@ -6,21 +6,20 @@ import type { Clock } from '../../base/clock.ts';
 import type { Failpoint } from '../../base/failpoint.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { KeyIndex, KeyIndexOwner, TableKeyIndex } from '../../table/key-index.ts';
-import { entryWords } from './entries.ts';
 import type { KeyIndexObserver } from './key-index-observer.ts';
 import { RunSet } from './run-set.ts';
 
-export interface KeyIndexSettings {
-  /** Fewer rows than these are read from the table. */
+export interface KeyIndexLimits {
+  /** Lookups among fewer rows read the table. */
   readonly minRows: number;
-  /** Bytes on disk, for one table. */
+  /** On disk, for each table. */
   readonly maxBytes: number;
 }
 
 export interface LocalKeyIndexParts {
   /** Of this table alone; absolute. It is made, and what is of another table in it is deleted. */
   readonly directory: string;
-  readonly settings: KeyIndexSettings;
+  readonly settings: KeyIndexLimits;
   readonly ids: IdSource;
   readonly failpoint: Failpoint;
   readonly clock: Clock;
@@ -89,7 +88,6 @@ export class LocalKeyIndex implements KeyIndex {
       columns,
       carried,
       maxBytes: settings.maxBytes,
-      entryBytes: entryWords(carried) * 4,
       restMs,
       ...{ ids, failpoint, clock, observer },
     });

@@ -6,7 +6,7 @@ import { parseJson, printJson } from '../../base/bigint-json.ts';
 import { serviceError } from '../../base/errors.ts';
 import type { Failpoint } from '../../base/failpoint.ts';
 import type { IndexedFile, KeyEntries } from '../../table/key-index.ts';
-import { entryWords } from './entries.ts';
+import { entryBytes, entryWords } from './entries.ts';
 
 /*
  * A run: entries of whole data files, ascending by hash, in pages of equal size (the last one may be shorter). Behind them for each page the first
@@ -110,13 +110,13 @@ export class Run {
   }
 
   #bytesOf(from: number, until: number): { readonly at: number; readonly length: number } {
-    const entryBytes = entryWords(this.carried) * 4;
-    const at = from * pageEntries * entryBytes;
-    return { at, length: Math.min(until * pageEntries, this.entries) * entryBytes - at };
+    const bytes = entryBytes(this.carried);
+    const at = from * pageEntries * bytes;
+    return { at, length: Math.min(until * pageEntries, this.entries) * bytes - at };
   }
 
   #checked(from: number, bytes: Buffer): KeyEntries {
-    const pageBytes = pageEntries * entryWords(this.carried) * 4;
+    const pageBytes = pageEntries * entryBytes(this.carried);
     for (let at = 0; at < bytes.length; at += pageBytes) {
       const page = from + at / pageBytes;
       if (crc32(bytes.subarray(at, at + pageBytes)) !== this.#checksums[page])
@@ -131,9 +131,8 @@ export class Run {
 }
 
 /**
- * Writes a run, durable and under its name only when it is whole.
+ * Writes a run, durable and under its name only when it is whole. Entries ascend by hash and come in pieces of any size.
  *
- * Entries ascend by hash and come in pieces of any size.
  * @throws what the file system and `entries` throw; then there is no file.
  */
 export async function writeRun(

@@ -6,6 +6,7 @@ import { isServiceError } from '../../base/errors.ts';
 import type { Failpoint } from '../../base/failpoint.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { IndexedFile, KeyEntries, KeyHashes, KeyPlaces, TableKeyIndex } from '../../table/key-index.ts';
+import { entryBytes } from './entries.ts';
 import { FoundPlaces } from './found-places.ts';
 import type { KeyIndexObserver, KeyIndexSize } from './key-index-observer.ts';
 import { mergeRuns } from './merge-runs.ts';
@@ -17,7 +18,6 @@ export interface RunSetParts {
   readonly columns: string;
   readonly carried: number;
   readonly maxBytes: number;
-  readonly entryBytes: number;
   /** After a failed addition nothing is added for so long. */
   readonly restMs: number;
   readonly ids: IdSource;
@@ -108,11 +108,10 @@ export class RunSet implements TableKeyIndex {
   }
 
   async add(files: readonly IndexedFile[], entries: AsyncIterable<KeyEntries>): Promise<boolean> {
-    const { clock, observer, columns, carried, maxBytes, entryBytes, restMs } = this.#parts;
+    const { clock, observer, columns, carried, maxBytes, restMs } = this.#parts;
     if (this.#isClosed || clock.monotonicMs() < this.#restsUntilMs) return false;
-    const rows = files.reduce((sum, { rowCount }) => sum + rowCount, 0);
     this.#sinceTidied += 1;
-    if (this.size.bytes + rows * entryBytes > maxBytes) {
+    if (this.size.bytes + rowsOf(files) * entryBytes(carried) > maxBytes) {
       if (!this.#isFull) observer.full(this.size);
       this.#isFull = true;
       return false;
@@ -146,8 +145,8 @@ export class RunSet implements TableKeyIndex {
     if (!files.every((file) => this.covers(file))) return undefined;
     // Runs may be put together while some of them are read.
     const searched = this.#runs.map((run) => {
-      const numberOf = (file: IndexedFile): number => (this.#covered.get(identity(file)) === run ? (wanted.get(identity(file)) ?? -1) : -1);
-      return { run, numbers: Int32Array.from(run.files, numberOf) };
+      const numberOf = (name: string): number => (this.#covered.get(name) === run ? (wanted.get(name) ?? -1) : -1);
+      return { run, numbers: Int32Array.from(run.files, (file) => numberOf(identity(file))) };
     });
     const places = new FoundPlaces(this.#parts.carried);
     this.#searches += 1;

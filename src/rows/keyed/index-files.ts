@@ -6,7 +6,7 @@ import type { Relation } from '../../table/relation.ts';
 import { fileIndexSql, rowPositionSql, withScan } from '../change/target-scan.ts';
 import { entryWords, fileWord, positionWord } from '../key-index/entries.ts';
 import type { RowWork } from '../row-work.ts';
-import { type IndexSearch, longs, wordsOf } from './index-search.ts';
+import { type IndexSearch, longs, putWords, wordsOf } from './index-search.ts';
 import { carriedSql, hashedSql } from './index-sql.ts';
 
 /** Reads files that are not covered, as many as are taken in at once; gives how many are covered now. */
@@ -40,19 +40,11 @@ async function* entriesOf(work: RowWork, relation: Relation, carried: number): A
     throwIfAborted(work.signal);
     const entries = new Uint32Array(rowCount * width);
     const [a, b, file, position, ...others] = columns.map(wordsOf);
-    const copy = (from: Uint32Array | undefined, high: boolean, to: number): void => {
-      for (let row = 0; row < rowCount; row += 1) entries[row * width + to] = from?.[2 * row + (high ? 1 : 0)] ?? 0;
-    };
-    for (const [index, hash] of [a, b].entries()) {
-      copy(hash, true, 2 * index);
-      copy(hash, false, 2 * index + 1);
-    }
-    copy(file, false, fileWord);
-    copy(position, false, positionWord);
-    for (const [index, values] of others.entries()) {
-      copy(values, false, entryWords(index));
-      copy(values, true, entryWords(index) + 1);
-    }
+    for (const [index, half] of [a, b].entries()) putWords(half, entries, { width, high: 2 * index, low: 2 * index + 1 });
+    putWords(file, entries, { width, low: fileWord });
+    putWords(position, entries, { width, low: positionWord });
+    for (const [index, values] of others.entries())
+      putWords(values, entries, { width, low: entryWords(index), high: entryWords(index) + 1 });
     yield entries;
   }
 }

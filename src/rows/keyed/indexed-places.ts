@@ -6,7 +6,7 @@ import type { Relation } from '../../table/relation.ts';
 import { fileIndexSql, rowPositionSql } from '../change/target-scan.ts';
 import { hashWords } from '../key-index/entries.ts';
 import type { RowWork } from '../row-work.ts';
-import { type IndexSearch, longs, wordsOf } from './index-search.ts';
+import { type IndexSearch, longs, putWords, wordsOf } from './index-search.ts';
 import { hashedSql, uncarriedSql } from './index-sql.ts';
 import { keyName } from './key-sql.ts';
 import type { KeyedRowTable } from './keyed-row-table.ts';
@@ -48,13 +48,8 @@ async function hashesOf(work: RowWork, relation: Relation): Promise<KeyHashes> {
   const pieces: Uint32Array[] = [];
   for await (const { rowCount, columns } of work.engine.read(relation, work.signal)) {
     const hashes = new Uint32Array(rowCount * hashWords);
-    for (const [index, column] of columns.entries()) {
-      const words = wordsOf(column);
-      for (let row = 0; row < rowCount; row += 1) {
-        hashes[row * hashWords + 2 * index] = words[2 * row + 1] ?? 0;
-        hashes[row * hashWords + 2 * index + 1] = words[2 * row] ?? 0;
-      }
-    }
+    for (const [index, half] of columns.entries())
+      putWords(wordsOf(half), hashes, { width: hashWords, high: 2 * index, low: 2 * index + 1 });
     pieces.push(hashes);
   }
   const all = new Uint32Array(pieces.reduce((sum, { length }) => sum + length, 0));
