@@ -65,10 +65,12 @@ export async function firstNeeded(
   known: Version | undefined,
   signal?: AbortSignal,
 ): Promise<Version | undefined> {
-  const all = [
-    ...(await notedReaders(store, tableId, signal)).map(({ fromVersion }) => fromVersion),
-    ...(known === undefined ? [] : [known]),
-  ];
+  return firstOf(await notedReaders(store, tableId, signal), known);
+}
+
+/** The first version that one of the readers needs, or the caller. */
+export function firstOf(readers: readonly NotedReader[], known: Version | undefined): Version | undefined {
+  const all = [...readers.map(({ fromVersion }) => fromVersion), ...(known === undefined ? [] : [known])];
   return all.length === 0 ? undefined : toVersion(Math.min(...all));
 }
 

@@ -1,10 +1,9 @@
 import { mapBounded } from '../../base/map-bounded.ts';
 import type { ScanFile } from '../../table/scan.ts';
-import { deletedRowsOf } from '../deletes/deleted-rows.ts';
 import type { ManifestEntry, ManifestFile } from '../metadata/content-file.ts';
 import type { IcebergSnapshot } from '../metadata/table-metadata.ts';
 import { type AttachedDeletes, DeleteIndex } from '../scan/delete-index.ts';
-import { type ScanSource, tableNames } from '../scan/file-scan.ts';
+import { deletedRowsIn, type ScanSource } from '../scan/file-scan.ts';
 import type { LiveFile } from '../scan/live-files.ts';
 import { entriesOf, manifestsAtOnce, manifestsOf } from '../scan/manifests.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
@@ -150,22 +149,21 @@ type DeletedRows = ReadonlyMap<ManifestEntry, ScanFile['deletedRows']>;
 /** What reads the hidden rows of data files in the states before and after the snapshot, and those hidden by what it added. */
 function statesOf(
   source: ScanSource,
-  { metadata, icebergSchema }: SnapshotState,
+  of: SnapshotState,
   { deletes }: SnapshotFiles,
 ): {
   readonly before: (entries: readonly ManifestEntry[]) => DeletedRows;
   readonly after: (entries: readonly ManifestEntry[]) => DeletedRows;
   readonly added: (files: readonly ConcernedFile[]) => DeletedRows;
 } {
-  const nameToId = tableNames(metadata);
   const rowsOf = (files: readonly LiveFile[]): DeletedRows => {
-    const deletedRows = deletedRowsOf({ source, metadata, schema: icebergSchema, nameToId, engine: source.engine, files });
+    const deletedRows = deletedRowsIn(source, of, files);
     return new Map(files.map((file) => [file.entry, deletedRows(file)]));
   };
   const state =
     (live: readonly ManifestEntry[]) =>
     (entries: readonly ManifestEntry[]): DeletedRows => {
-      const index = new DeleteIndex(metadata, live);
+      const index = new DeleteIndex(of.metadata, live);
       return rowsOf(entries.map((entry) => withDeletes(entry, index.of(entry))));
     };
   return {

@@ -5,9 +5,8 @@ import type { Version } from '../../table/version.ts';
 import { ancestorsOf, snapshotById } from '../ancestry.ts';
 import { isRewrite } from '../changes/changelog-range.ts';
 import { type ChangedFile, inOrder, snapshotChanges } from '../changes/snapshot-changes.ts';
-import { deletedRowsOf } from '../deletes/deleted-rows.ts';
 import type { IcebergSnapshot } from '../metadata/table-metadata.ts';
-import { tableNames } from '../scan/file-scan.ts';
+import { deletedRowsIn } from '../scan/file-scan.ts';
 import { liveFiles } from '../scan/live-files.ts';
 import { snapshotIdOfVersion } from '../snapshot-at.ts';
 import type { SnapshotState } from '../snapshot-state.ts';
@@ -66,10 +65,8 @@ export async function rowsAtVersion(source: ChangeSource, version: Version, sign
 }
 
 async function liveRows({ context }: ChangeSource, state: SnapshotState, signal: AbortSignal | undefined): Promise<readonly ChangedFile[]> {
-  const { metadata, icebergSchema: schema } = state;
   const { data: files } = await liveFiles(context, state, undefined, signal);
-  const parts = { source: context, metadata, schema, nameToId: tableNames(metadata), engine: context.engine, files };
-  const deletedRows = deletedRowsOf(parts);
+  const deletedRows = deletedRowsIn(context, state, files);
   return files.map((file): ChangedFile => ({ entry: file.entry, change: 'INSERT', deletedRows: deletedRows(file) })).toSorted(inOrder);
 }
 

@@ -19,7 +19,6 @@ import type { Relation } from '../../table/relation.ts';
 import type { CommitOptions } from '../../table/row-operations.ts';
 import type { RowTrackingColumns, ScanFile } from '../../table/scan.ts';
 import type { Version } from '../../table/version.ts';
-import { deletedRowsOf } from '../deletes/deleted-rows.ts';
 import { checkedRows } from '../files/checked-rows.ts';
 import { discardFiles } from '../files/discard-files.ts';
 import { requiredChecks } from '../files/required-checks.ts';
@@ -29,7 +28,7 @@ import type { ContentFile } from '../metadata/content-file.ts';
 import { hasRowLineage } from '../metadata/format-features.ts';
 import { stagedContent } from '../pipeline/staged-content.ts';
 import { tryWithMarks } from '../pipeline/try-append.ts';
-import { fileScanOf, tableNames } from '../scan/file-scan.ts';
+import { deletedRowsIn, fileScanOf } from '../scan/file-scan.ts';
 import { lineageColumns } from '../scan/lineage-columns.ts';
 import { type LiveFile, liveFiles, notYetLive } from '../scan/live-files.ts';
 import { identityText } from '../scan/partition-values.ts';
@@ -158,17 +157,7 @@ class IcebergRows implements KeyedRowTable<LiveFile> {
   }
 
   deletedRows(files: readonly LiveFile[]): Promise<readonly ScanFile['deletedRows'][]> {
-    const { metadata, icebergSchema: schema } = this.#opened.state;
-    const { engine } = this.work;
-    const ofFile = deletedRowsOf({
-      source: this.#context,
-      metadata,
-      schema,
-      nameToId: tableNames(metadata),
-      engine: () => Promise.resolve(engine),
-      files,
-    });
-    return Promise.resolve(files.map(ofFile));
+    return Promise.resolve(files.map(deletedRowsIn(this.#context, this.#opened.state, files)));
   }
 
   scan(files: readonly LiveFile[], options?: ScanOptions): Promise<HeldRelation> {

@@ -1,6 +1,6 @@
 import type { OpenEngine } from '../../engine/engine.ts';
 import { hiddenNamed } from '../../table/hidden-columns.ts';
-import type { FileScan, ScanStatistics } from '../../table/scan.ts';
+import type { FileScan, ScanFile, ScanStatistics } from '../../table/scan.ts';
 import { deletedRowsOf } from '../deletes/deleted-rows.ts';
 import { hasRowLineage } from '../metadata/format-features.ts';
 import { mappedId, nameMappingProperty, parseNameMapping } from '../metadata/name-mapping.ts';
@@ -33,21 +33,30 @@ export async function fileScanOf(
   signal?: AbortSignal,
 ): Promise<FileScan> {
   const { metadata, icebergSchema } = state;
-  const nameToId = tableNames(metadata);
-  const deletedRows = deletedRowsOf({ source, metadata, schema: icebergSchema, nameToId, engine: source.engine, files });
+  const deletedRows = deletedRowsIn(source, state, files);
   return readableFiles(
     source,
     {
       metadata,
       schema: icebergSchema.struct,
       files: files.map((file) => ({ entry: file.entry, deletedRows: deletedRows(file) })),
-      nameToId,
+      nameToId: tableNames(metadata),
       withLineage: hasRowLineage(metadata),
       statistics: options.statistics,
       hidden: options.hidden === undefined ? undefined : hiddenNamed(hiddenColumnsOf(metadata), options.hidden),
     },
     signal,
   );
+}
+
+/** For each of these files of a state what reads the ascending positions of its deleted rows; `undefined` where nothing was deleted. */
+export function deletedRowsIn(
+  source: ScanSource,
+  state: SnapshotState,
+  files: readonly LiveFile[],
+): (file: LiveFile) => ScanFile['deletedRows'] {
+  const { metadata, icebergSchema: schema } = state;
+  return deletedRowsOf({ source, metadata, schema, nameToId: tableNames(metadata), engine: source.engine, files });
 }
 
 /** For files without field ids, where the table has a name mapping. */

@@ -1,8 +1,8 @@
 import { AnalysisException } from '../../../base/analysis-exception.ts';
 import type { ObjectStore } from '../../../storage/object-store.ts';
-import { type NotedReader, notedReaders } from '../../../table/reader-notes.ts';
+import { firstOf, type NotedReader, notedReaders } from '../../../table/reader-notes.ts';
 import type { CommitOptions } from '../../../table/row-operations.ts';
-import { toVersion, type Version } from '../../../table/version.ts';
+import type { Version } from '../../../table/version.ts';
 import { plainLocation } from '../../location.ts';
 import { applyUpdates } from '../../metadata/apply-updates.ts';
 import type { FileContent } from '../../metadata/content-file.ts';
@@ -85,11 +85,6 @@ export async function expireSnapshots(context: TableContext, request: ExpireRequ
 /** Where readers of a table are noted. */
 export function notesOf(context: TableContext, { location }: TableMetadata): ObjectStore {
   return context.files.storeAt(plainLocation(location));
-}
-
-function firstOf(readers: readonly NotedReader[], known: Version | undefined): Version | undefined {
-  const all = [...readers.map(({ fromVersion }) => fromVersion), ...(known === undefined ? [] : [known])];
-  return all.length === 0 ? undefined : toVersion(Math.min(...all));
 }
 
 /** A snapshot that is asked for by its id goes, or the reason is told. */
