@@ -1,3 +1,4 @@
+import { deferred } from '../base/deferred.ts';
 import { isServiceError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { SchemaRegistry } from '../registry/schema-registry.ts';
@@ -48,12 +49,14 @@ export class FeedConsumer {
   readonly #options: FeedConsumerOptions;
   readonly #registry: SchemaRegistry | undefined;
   readonly #decoders = new Map<number, FeedDecoder>();
-  readonly #end = endOf();
+  readonly #end = deferred<undefined>();
 
   constructor(options: FeedConsumerOptions) {
     const { registry } = options;
     this.#options = options;
     this.#registry = registry === undefined ? undefined : new SchemaRegistry(registrySettings(registry));
+    // Who does not ask is told by kafkajs' log.
+    this.#end.promise.catch(() => undefined);
   }
 
   /** Joins the group and reads from its offsets on, from the beginning where it has none. Resolves when it reads. */
@@ -69,14 +72,14 @@ export class FeedConsumer {
    * envelope, or no feed's. kafkajs alone would log that and try forever.
    */
   ended(): Promise<void> {
-    return this.#end.reached;
+    return this.#end.promise;
   }
 
   /** Ends reading; the batch that is being taken is finished first. */
   async stop(): Promise<void> {
     await this.#options.consumer.stop();
     await this.#options.consumer.disconnect();
-    this.#end.resolve();
+    this.#end.resolve(undefined);
   }
 
   async #take({ batch, resolveOffset, heartbeat, commitOffsetsIfNecessary, isRunning, isStale }: KafkaJsBatch): Promise<void> {
@@ -116,16 +119,6 @@ export class FeedConsumer {
     this.#decoders.set(partition, decoder);
     return decoder;
   }
-}
-
-function endOf(): { readonly reached: Promise<void>; readonly resolve: () => void; readonly reject: (error: Error) => void } {
-  let [resolve, reject]: [() => void, (error: Error) => void] = [() => undefined, () => undefined];
-  const reached = new Promise<void>((settle, fail) => {
-    [resolve, reject] = [settle, fail];
-  });
-  // Who does not ask is told by kafkajs' log.
-  reached.catch(() => undefined);
-  return { reached, resolve, reject };
 }
 
 function registrySettings({ url, username, password, token }: NonNullable<FeedConsumerOptions['registry']>): RegistrySettings {

@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts';
+import { type Deferred, deferred } from '../../base/deferred.ts';
 import { isServiceError, serviceError } from '../../base/errors.ts';
 import type { ConsumerOptions, KafkaConsumer, PartitionOffsets, StartPosition, TopicPartition, TopicsChange } from '../client.ts';
-import { type Deferred, deferred } from './deferred.ts';
 import { GroupMembership, type Membership } from './group-membership.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { isPermanent, toServiceError } from './kafkajs-errors.ts';

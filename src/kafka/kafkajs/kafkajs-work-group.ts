@@ -1,8 +1,8 @@
 import { AssignerProtocol } from 'kafkajs';
 import { isJsonObject, type JsonObject, parseJson, printJson } from '../../base/bigint-json.ts';
+import { type Deferred, deferred } from '../../base/deferred.ts';
 import type { WorkGroup, WorkGroupOptions } from '../client.ts';
 import { ownersByName, spreadItems, type WorkClaim } from '../item-spread.ts';
-import { type Deferred, deferred } from './deferred.ts';
 import { GroupSession, type JoinedMember, type Share } from './group-session.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
 import { isPermanent, toServiceError } from './kafkajs-errors.ts';

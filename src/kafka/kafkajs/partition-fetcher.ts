@@ -1,8 +1,8 @@
+import { deferred } from '../../base/deferred.ts';
 import { isServiceError } from '../../base/errors.ts';
 import type { ConsumerHandler, FetchAllowance, FetchGrant, PartitionOffsets, StartPosition, TopicPartition } from '../client.ts';
 import { kafkaOffsetOutOfRange } from '../errors.ts';
 import { visibleBatches } from '../isolation.ts';
-import { deferred } from './deferred.ts';
 import { type FetchAnswer, type FetchTarget, fetchesById, fetchFrom } from './fetch-request.ts';
 import { FetchSize } from './fetch-size.ts';
 import { type KafkaConnection, movedBackoff } from './kafkajs-connection.ts';
