@@ -85,9 +85,14 @@ export function isCovered(version: Version, by: FeedPosition): boolean {
   return by.version > version || (by.version === version && by.complete);
 }
 
+/** Whether rows of a snapshot come next. */
+export function isInSnapshot({ snapshot, complete }: FeedPosition): boolean {
+  return snapshot && !complete;
+}
+
 /** What a feed does next at the position, for its state. */
-export function positionEvent({ snapshot, complete }: FeedPosition): 'at-snapshot' | 'at-changes' {
-  return snapshot && !complete ? 'at-snapshot' : 'at-changes';
+export function positionEvent(position: FeedPosition): 'at-snapshot' | 'at-changes' {
+  return isInSnapshot(position) ? 'at-snapshot' : 'at-changes';
 }
 
 /** The oldest version whose changes (or rows) the feed still has to read. */

@@ -4,7 +4,7 @@ import type { FeedPosition } from '../protocol/change-event.ts';
 import { isGap } from '../table/changes-gone.ts';
 import type { ReadableTable, Snapshot } from '../table/table.ts';
 import { nextVersion, toVersion, type Version } from '../table/version.ts';
-import { firstNeededVersion } from './feed-position.ts';
+import { firstNeededVersion, isInSnapshot } from './feed-position.ts';
 import { type FeedSpec, feedIdOf, rowOrderOf } from './feed-spec.ts';
 import { changesStart, snapshotStart } from './run-preparer.ts';
 import { earliestReadable } from './table-tailer.ts';
@@ -84,7 +84,7 @@ async function leftOf(
   table: ReadableTable,
   signal: AbortSignal | undefined,
 ): Promise<FeedReset['leftOfSnapshot']> {
-  if (from?.snapshot !== true || from.complete) return undefined;
+  if (from === undefined || !isInSnapshot(from)) return undefined;
   const { version, ordinal } = from;
   try {
     const { rowCount } = await table.snapshotAt(version, signal);

@@ -7,7 +7,7 @@ import { DrainWaiters } from './drain-waiters.ts';
 import { FeedOpening, isStandstill, isTopicChange, isUnlikePublished, type OpenStanding, type Standing } from './feed-opening.ts';
 import { endedError, isTransient, openedAgain, tableLossOf, transactionResult, waitsForSchema } from './feed-outcomes.ts';
 import type { FeedParts, FeedStatus } from './feed-parts.ts';
-import { firstNeededVersion, isCovered, positionEvent, samePosition, versionsBehind } from './feed-position.ts';
+import { firstNeededVersion, isCovered, isInSnapshot, positionEvent, samePosition, versionsBehind } from './feed-position.ts';
 import { encodeSpecOf, type FeedSpec, feedIdOf, rowOrderOf } from './feed-spec.ts';
 import { type FeedEvent, type FeedState, nextFeedState } from './feed-state.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -214,7 +214,7 @@ export class Feed {
           if (!(await this.#publish(prepared, signal))) return prepared;
           position = prepared.until;
           this.#step(positionEvent(position));
-          if (position.snapshot && !position.complete) await this.#pace.hold(position, signal);
+          if (isInSnapshot(position)) await this.#pace.hold(position, signal);
         } else {
           if (prepared.kind === 'gap') position = await this.#passGap(prepared, signal);
           else await this.#retrying(signal, () => this.#tailer.waitPast(position.version, signal));
@@ -285,8 +285,7 @@ export class Feed {
     this.#position = run.until;
     this.#error = undefined;
     this.#heartbeat.heard();
-    const isSnapshot = run.until.snapshot && !run.until.complete;
-    const snapshot = isSnapshot ? this.#pace.progress(run.until, run.snapshotRows) : undefined;
+    const snapshot = isInSnapshot(run.until) ? this.#pace.progress(run.until, run.snapshotRows) : undefined;
     if (snapshot !== this.#snapshot) this.#parts.observer.snapshot(snapshot);
     this.#snapshot = snapshot;
     const { rowsByOperation, recordCount, sizeBytes } = run;

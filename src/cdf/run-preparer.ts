@@ -4,7 +4,7 @@ import type { ChangeEncoder, EncodedChanges, EncodeSpec, FeedPosition } from '..
 import type { VersionChanges } from '../table/changes.ts';
 import { isGap } from '../table/changes-gone.ts';
 import { nextVersion, toVersion, type Version } from '../table/version.ts';
-import { samePosition, versionsBehind } from './feed-position.ts';
+import { isInSnapshot, samePosition, versionsBehind } from './feed-position.ts';
 import { rowOrderOf } from './feed-spec.ts';
 import type { ToldBeside, VersionRecords, VersionStep } from './metadata/version-records.ts';
 import { refuseOtherKeys } from './record-form.ts';
@@ -94,9 +94,9 @@ export class RunPreparer {
     return run.moved ? run.finish() : { kind: 'idle' };
   }
 
-  #limitsAt({ snapshot, complete }: FeedPosition): RunLimits {
+  #limitsAt(position: FeedPosition): RunLimits {
     const { maxRows, maxBytes, maxSnapshotRows = maxRows } = this.#options.limits;
-    return { maxRows: snapshot && !complete ? Math.min(maxRows, maxSnapshotRows) : maxRows, maxBytes };
+    return { maxRows: isInSnapshot(position) ? Math.min(maxRows, maxSnapshotRows) : maxRows, maxBytes };
   }
 
   async #toldBeside(step: VersionStep, signal: AbortSignal | undefined): Promise<readonly ToldBeside[]> {
@@ -117,7 +117,7 @@ export class RunPreparer {
     const task = {
       spec: this.#options.spec,
       changes,
-      snapshot: at.snapshot && !at.complete,
+      snapshot: isInSnapshot(at),
       fromOrdinal: at.complete ? 0 : at.ordinal,
       fromEvent: at.complete ? 0 : at.events,
       maxRows: limits.maxRows - run.rows,
@@ -188,9 +188,9 @@ function stepOf(
 ): VersionStep {
   const { changes, encoded, order } = found;
   const { untilOrdinal, complete, rowsByOperation } = encoded;
-  const snapshot = from.snapshot && !from.complete;
-  const { link = from.link, keys = from.keys } = { link: changes.link?.id, keys: encoded.keys };
-  const until = { ...from, events: undefined, version: changes.version, ordinal: untilOrdinal, complete, snapshot, order, link, keys };
+  const snapshot = isInSnapshot(from);
+  const known = { link: changes.link?.id ?? from.link, keys: encoded.keys ?? from.keys };
+  const until = { ...from, ...known, events: undefined, version: changes.version, ordinal: untilOrdinal, complete, snapshot, order };
   const events = Object.values(rowsByOperation).reduce((sum, count) => sum + count, 0);
   return { from, until, changes, snapshot, events };
 }

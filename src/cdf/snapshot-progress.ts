@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import type { VersionChanges } from '../table/changes.ts';
+import { isInSnapshot } from './feed-position.ts';
 
 /** How far the snapshot of a feed is. */
 export interface SnapshotProgress {
@@ -45,8 +46,9 @@ export class SnapshotPace {
   }
 
   /** Notes where the reading begins; only the first call for a snapshot counts. */
-  begin({ version, ordinal, snapshot, complete }: FeedPosition): void {
-    if (!snapshot || complete) this.#begun = undefined;
+  begin(position: FeedPosition): void {
+    const { version, ordinal } = position;
+    if (!isInSnapshot(position)) this.#begun = undefined;
     else if (this.#begun?.version !== version) this.#begun = { version, rows: ordinal, atMs: this.#clock.monotonicMs() };
   }
 

@@ -5,6 +5,7 @@ import { changesGone, isGap } from '../table/changes-gone.ts';
 import type { ReadableTable, Snapshot } from '../table/table.ts';
 import { nextVersion, toVersion, type Version } from '../table/version.ts';
 import { FeedFilter } from './feed-filter.ts';
+import { isInSnapshot } from './feed-position.ts';
 
 /** Follows one table: which version is newest, what comes after a position, and when to look again. */
 export class TableTailer {
@@ -57,7 +58,7 @@ export class TableTailer {
   /** The rows the feed needs next: the rest of the position's version, or the changes of the version after it. */
   async rowsAfter(position: FeedPosition, signal?: AbortSignal): Promise<VersionChanges> {
     const version = position.complete ? nextVersion(position.version) : position.version;
-    const snapshot = position.snapshot && !position.complete;
+    const snapshot = isInSnapshot(position);
     const cached = this.#cached;
     if (cached?.version === version && cached.snapshot === snapshot) return cached.changes;
     await this.release();

@@ -16,6 +16,7 @@ import type { Config } from './settings.ts';
 
 /** What can only be seen by looking at several settings together. */
 export function crossChecks(config: Config): readonly ConfigIssue[] {
+  const taken = takenTopics(config);
   return [
     ...catalogIssues(config),
     ...duplicateTables(config),
@@ -24,8 +25,8 @@ export function crossChecks(config: Config): readonly ConfigIssue[] {
     ...templateIssues(config),
     ...letterTableIssues(config),
     ...keyedIssues(config),
-    ...feedIssues(config),
-    ...feedTopicIssues(config, takenTopics(config)),
+    ...feedIssues(config, taken),
+    ...feedTopicIssues(config, taken),
     ...topicIssues(config),
     ...limitIssues(config),
   ];
@@ -153,9 +154,7 @@ function letterTableIssues({ ingest, tables }: Config): readonly ConfigIssue[] {
   ];
 }
 
-function feedIssues({ feeds, tables, ingest, positionsTopic, schemaRegistry }: Config): readonly ConfigIssue[] {
-  const { topic: deadLetters, replayTopic } = ingest.deadLetters;
-  const ingested = new Set([...ingest.routes.flatMap(({ topics }) => topics), deadLetters, replayTopic, positionsTopic]);
+function feedIssues({ feeds, tables, ingest, schemaRegistry }: Config, taken: ReadonlyMap<string, string>): readonly ConfigIssue[] {
   return feeds.flatMap((feed, index) => {
     const path = ['feeds', index];
     const found: ConfigIssue[] = [];
@@ -167,11 +166,11 @@ function feedIssues({ feeds, tables, ingest, positionsTopic, schemaRegistry }: C
     const apart = earlier === undefined ? undefined : whyNotShared(earlier, feed);
     if (apart !== undefined) found.push(issue([...path, 'topic'], `a second feed publishes to "${feed.topic}": ${apart}`));
     if (feed.topic === feed.heartbeatTopic) found.push(issue([...path, 'topic'], `"${feed.topic}" is the topic of heartbeats`));
-    if (feed.heartbeatIntervalMs !== undefined && ingested.has(feed.heartbeatTopic))
+    if (feed.heartbeatIntervalMs !== undefined && taken.has(feed.heartbeatTopic))
       found.push(
         issue(['feedDefaults', 'heartbeatTopic'], `"${feed.heartbeatTopic}" is read by ingest or holds dead letters or positions`),
       );
-    if (ingested.has(feed.topic))
+    if (taken.has(feed.topic))
       found.push(issue([...path, 'topic'], `"${feed.topic}" is read by ingest or holds dead letters or positions`));
     if (table !== undefined)
       found.push(...selectIssues(feed, table.definition.schema).map((problem) => issue([...path, 'select'], problem)));
