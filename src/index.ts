@@ -1,6 +1,7 @@
+export type { FeedSummary } from './app/feed-summaries.ts';
 export { changes, freshness, openTable, rows } from './app/library.ts';
 export { type OpenedFeeds, type OpenFeedsOptions, openFeeds } from './app/open-feeds.ts';
-export type { FeedActOptions, FeedActReport, FeedSummary, PipelineFeeds, ResetTarget } from './app/pipeline-feeds.ts';
+export type { FeedActOptions, FeedActReport, PipelineFeeds, ResetTarget } from './app/pipeline-feeds.ts';
 export { createSession, Session, SessionBuilder, type SessionOptions } from './app/session.ts';
 export { AnalysisException, ParseException, type TextPosition } from './base/analysis-exception.ts';
 export { type ErrorKind, isServiceError, ServiceError } from './base/errors.ts';

@@ -1,63 +1,20 @@
-import { describeFailure, isServiceError, serviceError } from '../base/errors.ts';
+import { serviceError } from '../base/errors.ts';
 import { nearestName } from '../base/nearest-name.ts';
-import { refuseTaken, topicReplaced } from '../cdf/feed-opening.ts';
+import { refuseTaken } from '../cdf/feed-opening.ts';
 import { FeedOperator, type OperatedFeed } from '../cdf/feed-operator.ts';
-import { type StoredFeed, versionsBehind } from '../cdf/feed-position.ts';
+import type { StoredFeed } from '../cdf/feed-position.ts';
 import { type FeedReset, planReset, type ResetTarget } from '../cdf/feed-reset.ts';
 import { type FeedSpec, feedIdOf, feedSpecsOf } from '../cdf/feed-spec.ts';
 import { findTopic } from '../cdf/feed-topics.ts';
 import type { FeedAct } from '../cdf/position-store.ts';
-import { findPublished, positionLost } from '../cdf/published-position.ts';
-import { refuseOtherForm } from '../cdf/record-form.ts';
 import { changesStart } from '../cdf/run-preparer.ts';
 import type { FeedSettings } from '../cdf/settings.ts';
-import { type SnapshotProgress, snapshotProgress } from '../cdf/snapshot-progress.ts';
-import { problemOf, standingOfTable, type TableNow, type TableStanding } from '../cdf/table-standing.ts';
-import type { FeedPosition } from '../protocol/change-event.ts';
-import type { ReadableTable } from '../table/table.ts';
 import { toVersion } from '../table/version.ts';
 import type { Components } from './components.ts';
+import { FeedSummaries, type FeedSummariesParts, type FeedSummary, namesIn } from './feed-summaries.ts';
 import { noteReaders } from './reader-notes.ts';
 
 export type { FeedReset, ResetTarget, VersionRange } from '../cdf/feed-reset.ts';
-
-/** A feed as its settings and the positions topic have it. */
-export interface FeedSummary {
-  /** `<pipeline>/<table>/<name>`. */
-  readonly id: string;
-  readonly name: string;
-  readonly table: string;
-  /** `undefined`: the settings do not have the feed, only the positions topic does. */
-  readonly topic: string | undefined;
-  /**
-   * `new`: nothing was published yet. `snapshot`: in the middle of one. `changes`: publishes, or has published, the changes after `version`.
-   * `paused`: by an operator. `lost`, `replaced`, `changed`: as its next start would find it; `table-gone`, `table-replaced`, `gap`: there is no table,
-   * another one has its name, or it was put back to before the position. `problem` tells what. `reader`: registered, no feed. `unlisted`: the settings do
-   * not have it.
-   */
-  readonly state: 'new' | 'snapshot' | 'changes' | 'paused' | Obstacle['state'] | TableStanding | 'reader' | 'unlisted';
-  /** What stands in the way of the feed's next start, with the cure. */
-  readonly problem: string | undefined;
-  /** ISO 8601. */
-  readonly pausedSince: string | undefined;
-  readonly position: FeedPosition | undefined;
-  /** Partitions that keys are spread over; the topic may have been given more since. `undefined`: nothing was published, or by an older version of this product. */
-  readonly keyPartitions: number | undefined;
-  /** Of a feed in state `snapshot`, or paused in one; without speed. */
-  readonly snapshot: SnapshotProgress | undefined;
-  /** Of the table; `undefined`: it is not there. */
-  readonly latestVersion: number | undefined;
-  readonly lagVersions: number | undefined;
-}
-
-/** What a feed's next start would stand still for. */
-interface Obstacle {
-  readonly state: 'lost' | 'replaced' | 'changed';
-  readonly problem: string;
-}
-
-/** As long as a transaction that hangs in a feed's topic is waited for. */
-const lookTimeoutMs = 10_000;
 
 /** What an act on a feed did or, as a dry run, would do. */
 export interface FeedActReport {
@@ -74,8 +31,7 @@ export interface FeedActOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface PipelineFeedsParts extends Pick<Components, 'config' | 'kafka' | 'clock' | 'ids'> {
-  readonly catalog: { load(name: string, signal?: AbortSignal): Promise<ReadableTable> };
+interface PipelineFeedsParts extends FeedSummariesParts, Pick<Components, 'config' | 'ids'> {
   /** What readers of a table need has changed. */
   readonly noteReaders: (table: string) => Promise<unknown>;
 }
@@ -96,20 +52,20 @@ export function pipelineFeedsOf(components: Components): PipelineFeeds {
 export class PipelineFeeds {
   readonly #parts: PipelineFeedsParts;
   readonly #operator: FeedOperator;
+  readonly #summaries: FeedSummaries;
 
   constructor(parts: PipelineFeedsParts) {
     this.#parts = parts;
     this.#operator = new FeedOperator({ client: parts.kafka, clock: parts.clock, ids: parts.ids });
+    this.#summaries = new FeedSummaries(parts);
   }
 
   /** Those of the settings, then those that only have a position. */
   async list(signal?: AbortSignal): Promise<readonly FeedSummary[]> {
-    const { positionsTopic, pipeline } = this.#parts.config;
-    const stored = await this.#operator.stored(positionsTopic, signal);
-    const listed = await Promise.all(this.#specs.map((spec) => this.#summary(spec, stored, signal)));
-    const known = new Set(listed.map(({ id }) => id));
-    const others = [...stored.keys()].filter((id) => id.startsWith(`${pipeline}/`) && !known.has(id));
-    return [...listed, ...(await Promise.all(others.map((id) => this.#unlisted(id, stored.get(id), signal))))];
+    const all = await this.#stored(signal);
+    const listed = this.#specs.map((spec) => this.#summaries.of(spec, all, signal));
+    const others = [...this.#unlisted(all)].map(([id, stored]) => this.#summaries.unlisted(id, stored, signal));
+    return Promise.all([...listed, ...others]);
   }
 
   /** `settings`: of a feed that has some; a registered reader has none. */
@@ -117,12 +73,12 @@ export class PipelineFeeds {
     feed: string,
     signal?: AbortSignal,
   ): Promise<{ readonly summary: FeedSummary; readonly settings: FeedSettings | undefined }> {
-    const others = this.#specsCalled(feed).length === 1 ? [] : await this.list(signal);
-    const [other, ...more] = others.filter(({ id, name, table, topic }) => topic === undefined && calls(feed, { id, name, table }));
-    if (other !== undefined && more.length === 0) return { summary: other, settings: undefined };
+    const all = await this.#stored(signal);
+    const others = this.#specsCalled(feed).length === 1 ? [] : [...this.#unlisted(all)].filter(([id]) => calls(feed, namesIn(id)));
+    const [other, ...more] = others;
+    if (other !== undefined && more.length === 0) return { summary: await this.#summaries.unlisted(...other, signal), settings: undefined };
     const spec = this.#specOf(feed);
-    const summary = await this.#summary(spec, await this.#operator.stored(spec.positionsTopic, signal), signal);
-    return { summary, settings: spec };
+    return { summary: await this.#summaries.of(spec, all, signal), settings: spec };
   }
 
   /** Nothing of the feed is published until it is resumed; what it still needs is kept meanwhile. */
@@ -137,10 +93,11 @@ export class PipelineFeeds {
   /** The feed goes on somewhere else; what it published stays in its topic. One that is paused stays so. */
   async reset(feed: string, target: ResetTarget, { dryRun = false, signal }: FeedActOptions = {}): Promise<FeedActReport> {
     const spec = this.#specOf(feed);
-    const { position } = await this.#stored(spec, signal);
+    const all = await this.#stored(signal);
+    const stored = all.get(feedIdOf(spec))?.stored;
     const table = await this.#parts.catalog.load(spec.table, signal);
-    const reset = await planReset({ spec, table, target, from: position }, signal);
-    await this.#refuseTaken(spec, signal);
+    const reset = await planReset({ spec, table, target, from: stored?.position }, signal);
+    if (stored === undefined) refuseTaken(spec, { all, topicId: (await findTopic(this.#parts.kafka.admin, spec.topic))?.topicId });
     if (!dryRun) await this.#noted(spec.table, this.#operator.reset(spec, reset.to, signal));
     return { ...report(spec, 'reset', dryRun ? 'planned' : 'done'), reset };
   }
@@ -153,18 +110,11 @@ export class PipelineFeeds {
   async rename(from: string, to: string, { dryRun = false, signal }: FeedActOptions = {}): Promise<FeedActReport> {
     const old = await this.#unlistedFeed(from, 'and publishes under that name', signal);
     const spec = this.#specOf(to);
-    const all = await this.#operator.stored(spec.positionsTopic, signal);
+    const all = await this.#stored(signal);
     const stored = all.get(feedIdOf(old));
-    const problem =
-      old.table === spec.table
-        ? all.has(feedIdOf(spec))
-          ? `feed "${feedIdOf(spec)}" has a position of its own`
-          : undefined
-        : `"${feedIdOf(old)}" and "${feedIdOf(spec)}" are of several tables`;
-    if (problem !== undefined || stored === undefined)
-      throw serviceError.invalid('FEED_RENAME_INVALID', problem ?? `feed "${feedIdOf(old)}" has no position`, {
-        hint: 'a feed is renamed before its new name publishes; "tidewater feeds drop" forgets a position that nobody needs',
-      });
+    if (old.table !== spec.table) throw renameInvalid(`"${feedIdOf(old)}" and "${feedIdOf(spec)}" are of several tables`);
+    if (all.has(feedIdOf(spec))) throw renameInvalid(`feed "${feedIdOf(spec)}" has a position of its own`);
+    if (stored === undefined) throw renameInvalid(`feed "${feedIdOf(old)}" has no position`);
     if (!dryRun) await this.#noted(spec.table, this.#operator.rename(old, spec, stored, signal));
     return report(old, 'rename', dryRun ? 'planned' : 'done');
   }
@@ -216,19 +166,16 @@ export class PipelineFeeds {
   /** One that has a position and is not in the settings. */
   async #unlistedFeed(feed: string, otherwise: string, signal: AbortSignal | undefined): Promise<OperatedFeed> {
     const { pipeline, positionsTopic } = this.#parts.config;
-    const found = (await this.list(signal)).filter((summary) => calls(feed, summary));
-    const [summary] = found;
-    if (summary === undefined || found.length > 1)
-      throw this.#unknown(
-        feed,
-        found.map(({ id }) => id),
-      );
-    if (summary.topic !== undefined) {
-      throw serviceError.invalid('FEED_LISTED', `feed "${summary.id}" is in the settings, ${otherwise}`, {
+    const listed = this.#specs.map(feedIdOf);
+    const found = [...listed, ...this.#unlisted(await this.#stored(signal)).keys()].filter((id) => calls(feed, namesIn(id)));
+    const [id] = found;
+    if (id === undefined || found.length > 1) throw this.#unknown(feed, found);
+    if (listed.includes(id)) {
+      throw serviceError.invalid('FEED_LISTED', `feed "${id}" is in the settings, ${otherwise}`, {
         hint: 'take it out of the settings of all processes first; to begin anew, reset it',
       });
     }
-    const { table, name } = summary;
+    const { table, name } = namesIn(id);
     return { pipeline, table, name, positionsTopic, replicationFactor: undefined };
   }
 
@@ -237,15 +184,9 @@ export class PipelineFeeds {
     await this.#parts.noteReaders(table);
   }
 
-  async #refuseTaken(spec: FeedSpec, signal: AbortSignal | undefined): Promise<void> {
-    const topicId = (await findTopic(this.#parts.kafka.admin, spec.topic))?.topicId;
-    const all = new Map(await this.#operator.stored(spec.positionsTopic, signal));
-    if (all.get(feedIdOf(spec))?.stored === undefined) refuseTaken(spec, { all, topicId });
-  }
-
   async #turn(feed: string, act: 'pause' | 'resume', { dryRun = false, signal }: FeedActOptions): Promise<FeedActReport> {
     const spec = this.#specOf(feed);
-    const { pausedSince } = await this.#stored(spec, signal);
+    const pausedSince = (await this.#stored(signal)).get(feedIdOf(spec))?.pausedSince;
     if ((pausedSince !== undefined) === (act === 'pause')) return report(spec, act, 'nothing-to-do');
     if (!dryRun) await this.#operator[act](spec, signal);
     return report(spec, act, dryRun ? 'planned' : 'done');
@@ -279,115 +220,14 @@ export class PipelineFeeds {
     });
   }
 
-  async #stored(
-    spec: FeedSpec,
-    signal: AbortSignal | undefined,
-  ): Promise<{ readonly position: FeedPosition | undefined; readonly pausedSince: string | undefined }> {
-    const stored = (await this.#operator.stored(spec.positionsTopic, signal)).get(feedIdOf(spec));
-    return { position: stored?.stored?.position, pausedSince: stored?.pausedSince };
+  #stored(signal: AbortSignal | undefined): Promise<ReadonlyMap<string, StoredFeed>> {
+    return this.#operator.stored(this.#parts.config.positionsTopic, signal);
   }
 
-  async #summary(
-    spec: FeedSpec,
-    stored: Awaited<ReturnType<FeedOperator['stored']>>,
-    signal: AbortSignal | undefined,
-  ): Promise<FeedSummary> {
-    const id = feedIdOf(spec);
-    const { stored: own, pausedSince } = stored.get(id) ?? {};
-    const position = own?.position;
-    const now = await this.#tableNow(spec.table, signal);
-    const latestVersion = now?.newest.version;
-    const obstacle = await this.#obstacleOf(spec, stored, signal);
-    const standing = position === undefined ? undefined : await standingOfTable(now, position, signal);
-    const going = position === undefined ? 'new' : position.snapshot && !position.complete ? 'snapshot' : 'changes';
-    return {
-      id,
-      name: spec.name,
-      table: spec.table,
-      topic: spec.topic,
-      state: pausedSince === undefined ? (obstacle?.state ?? standing ?? going) : 'paused',
-      problem: obstacle?.problem ?? (standing === undefined ? undefined : problemOf(standing, spec.table)),
-      pausedSince,
-      position,
-      keyPartitions: spec.keyColumns.length === 0 ? undefined : own?.partitions,
-      snapshot: await this.#progress(spec.table, position, signal),
-      latestVersion,
-      lagVersions: position === undefined || latestVersion === undefined ? undefined : versionsBehind(position, latestVersion),
-    };
-  }
-
-  /** What the next start of a feed would stand still for. */
-  async #obstacleOf(spec: FeedSpec, all: ReadonlyMap<string, StoredFeed>, signal: AbortSignal | undefined): Promise<Obstacle | undefined> {
-    const { kafka: client, clock } = this.#parts;
-    const own = all.get(feedIdOf(spec))?.stored;
-    const topic = await findTopic(client.admin, spec.topic);
-    const as = (state: Obstacle['state'], error: Error): Obstacle => ({ state, problem: describeFailure(error) });
-    try {
-      refuseTaken(spec, { all, topicId: topic?.topicId });
-      if (own !== undefined && own.topicId !== undefined && own.topicId !== topic?.topicId)
-        return as('replaced', topicReplaced(spec, { position: own.position, was: own.topicId, is: topic?.topicId }));
-      if (own?.form !== undefined) refuseOtherForm(spec, own.form);
-    } catch (error) {
-      if (!isServiceError(error, 'invalid')) throw error;
-      return as('changed', error);
-    }
-    if (own !== undefined || topic === undefined) return undefined;
-    const within = AbortSignal.any([AbortSignal.timeout(lookTimeoutMs), ...(signal === undefined ? [] : [signal])]);
-    try {
-      const found = await findPublished({ client, clock, spec }, within);
-      return found.kind === 'nothing' ? undefined : as('lost', positionLost(spec, found, 'has no position of it'));
-    } catch (error) {
-      // A transaction that hangs in the topic: nothing is known.
-      if (within.aborted && signal?.aborted !== true) return undefined;
-      throw error;
-    }
-  }
-
-  async #unlisted(id: string, found: StoredFeed | undefined, signal: AbortSignal | undefined): Promise<FeedSummary> {
-    const [, table = '', name = ''] = id.split('/');
-    const { stored, pausedSince } = found ?? {};
-    const position = stored?.position;
-    const latestVersion = (await this.#tableNow(table, signal))?.newest.version;
-    return {
-      id,
-      name,
-      table,
-      topic: undefined,
-      state: isReader(stored) ? 'reader' : 'unlisted',
-      problem: undefined,
-      pausedSince,
-      position,
-      keyPartitions: undefined,
-      snapshot: undefined,
-      latestVersion,
-      lagVersions: position === undefined || latestVersion === undefined ? undefined : versionsBehind(position, latestVersion),
-    };
-  }
-
-  async #progress(
-    table: string,
-    position: FeedPosition | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<SnapshotProgress | undefined> {
-    if (position?.snapshot !== true || position.complete) return undefined;
-    try {
-      const opened = await this.#parts.catalog.load(table, signal);
-      return snapshotProgress(position, (await opened.snapshotAt(position.version, signal)).rowCount);
-    } catch (error) {
-      if (!isServiceError(error)) throw error;
-      return snapshotProgress(position, undefined);
-    }
-  }
-
-  /** `undefined`: it is not there. */
-  async #tableNow(name: string, signal: AbortSignal | undefined): Promise<TableNow | undefined> {
-    try {
-      const table = await this.#parts.catalog.load(name, signal);
-      return { table, newest: await table.refresh(signal) };
-    } catch (error) {
-      if (isServiceError(error, 'not-found', 'discontinuity')) return undefined;
-      throw error;
-    }
+  /** What is stored of this pipeline that the settings do not have. */
+  #unlisted(all: ReadonlyMap<string, StoredFeed>): ReadonlyMap<string, StoredFeed> {
+    const listed = new Set(this.#specs.map(feedIdOf));
+    return new Map([...all].filter(([id]) => id.startsWith(`${this.#parts.config.pipeline}/`) && !listed.has(id)));
   }
 }
 
@@ -395,11 +235,12 @@ function report(feed: Pick<FeedSpec, 'pipeline' | 'table' | 'name'>, act: FeedAc
   return { id: feedIdOf(feed), act, outcome, reset: undefined };
 }
 
-/** A reader publishes nothing: its position speaks of no topic and no keys. */
-function isReader(stored: StoredFeed['stored']): boolean {
-  return stored !== undefined && stored.topicId === undefined && stored.form === undefined && stored.position.order === '[]';
-}
-
 function calls(feed: string, { id, name, table }: Pick<FeedSummary, 'id' | 'name' | 'table'>): boolean {
   return [id, name, `${table}/${name}`].includes(feed);
+}
+
+function renameInvalid(problem: string): Error {
+  return serviceError.invalid('FEED_RENAME_INVALID', problem, {
+    hint: 'a feed is renamed before its new name publishes; "tidewater feeds drop" forgets a position that nobody needs',
+  });
 }

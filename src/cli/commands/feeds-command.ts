@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { FeedActReport, FeedSummary, PipelineFeeds, ResetTarget, VersionRange } from '../../app/pipeline-feeds.ts';
+import type { FeedSummary } from '../../app/feed-summaries.ts';
+import type { FeedActReport, FeedReset, PipelineFeeds, ResetTarget, VersionRange } from '../../app/pipeline-feeds.ts';
 import { printJson } from '../../base/bigint-json.ts';
 import { factsJson } from '../../base/json-value.ts';
 import { printableLine } from '../../base/printable.ts';
@@ -154,17 +155,11 @@ function reportText({ id, act, outcome, reset }: FeedActReport): string {
   };
   const lines = [`${act} ${id}: ${heads[outcome]}`];
   if (reset !== undefined) {
-    const { from, to, again, left, snapshotRows, leftOfSnapshot } = reset;
+    const { from, to, again, left, leftOfSnapshot } = reset;
     lines.push(
       `  from: ${from === undefined ? 'nothing published' : `version ${from.version}, ${from.complete ? 'whole' : `row ${from.ordinal}`}`}`,
     );
-    lines.push(
-      to.snapshot && !to.complete && to.ordinal === 0
-        ? `  to: a snapshot of version ${to.version}${snapshotRows === undefined ? '' : `, ${countText(snapshotRows)} rows before the condition`}`
-        : to.complete
-          ? `  to: the changes after version ${to.version}`
-          : `  to: row ${to.ordinal} of version ${to.version}`,
-    );
+    lines.push(`  to: ${placeText(reset)}`);
     if (again !== undefined) lines.push(`  published again: ${rangeText(again)}, which the topic has already`);
     if (left !== undefined && to.snapshot)
       lines.push(`  shown by the snapshot alone: ${rangeText(left)}; keys deleted there stay in the topic`);
@@ -176,6 +171,12 @@ function reportText({ id, act, outcome, reset }: FeedActReport): string {
   }
   if (outcome === 'planned' && (act === 'reset' || act === 'drop' || act === 'rename')) lines.push('run it again with --yes to do it');
   return `${lines.join('\n')}\n`;
+}
+
+function placeText({ to, snapshotRows }: FeedReset): string {
+  if (to.complete) return `the changes after version ${to.version}`;
+  if (!to.snapshot || to.ordinal > 0) return `row ${to.ordinal} of version ${to.version}`;
+  return `a snapshot of version ${to.version}${snapshotRows === undefined ? '' : `, ${countText(snapshotRows)} rows before the condition`}`;
 }
 
 function rangeText({ from, until }: VersionRange): string {
