@@ -1,10 +1,10 @@
+import { fileBuckets, secondsBuckets } from './buckets.ts';
 import type { Count, Distribution, InstrumentMaker, Level } from './instruments.ts';
+import { createKeyedMetrics, type KeyedMetrics } from './keyed-metrics.ts';
 
-const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const freshnessBuckets = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 5, 10, 30, 60, 300, 1_800];
 const jobSecondsBuckets = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600];
 const rowBuckets = [1, 10, 100, 1_000, 10_000, 50_000, 100_000, 250_000, 500_000, 1_000_000];
-const fileBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 1_024];
 
 /**
  * Kafka to batches. The balance holds at any time, for each table:
@@ -44,7 +44,7 @@ export interface IngestMetrics {
 }
 
 /** Batches to table versions. */
-export interface CommitMetrics {
+export interface CommitMetrics extends KeyedMetrics {
   /** `change`: add-column, widen, relax. */
   readonly schemaChanges: Count<'table' | 'change'>;
   readonly schemaChangesRefused: Count<'table'>;
@@ -57,14 +57,6 @@ export interface CommitMetrics {
   readonly rows: Distribution<'table'>;
   readonly files: Distribution<'table'>;
   readonly bytes: Count<'table'>;
-  /** Of keyed tables. `change`: inserted, updated, deleted, late. */
-  readonly keyedRows: Count<'table' | 'change'>;
-  readonly keyLookupSeconds: Distribution<'table'>;
-  readonly keyLookupFiles: Distribution<'table'>;
-  readonly keyIndexRows: Level<'table'>;
-  readonly keyIndexBytes: Level<'table'>;
-  readonly keyIndexFailures: Count<'table' | 'what'>;
-  readonly tombstones: Level<'table'>;
   readonly tableVersion: Level<'table'>;
   readonly tableFiles: Level<'table'>;
   readonly tableSmallFiles: Level<'table'>;
@@ -223,50 +215,6 @@ export function createIngestMetrics(make: InstrumentMaker): IngestMetrics {
     offsetDiscontinuities: make.level({
       name: 'ingest_offset_discontinuities',
       help: 'Partitions that stand still because the table’s offset does not fit the topic.',
-      labels: table,
-    }),
-  };
-}
-
-function createKeyedMetrics(
-  make: InstrumentMaker,
-): Pick<
-  CommitMetrics,
-  'keyedRows' | 'keyLookupSeconds' | 'keyLookupFiles' | 'keyIndexRows' | 'keyIndexBytes' | 'keyIndexFailures' | 'tombstones'
-> {
-  const table = ['table'] as const;
-  return {
-    keyedRows: make.count({
-      name: 'keyed_rows_total',
-      help: 'Rows that commits of a keyed table changed: inserted, updated, deleted; and late: keys of which the table had a later row, or remembered a later delete.',
-      labels: [...table, 'change'],
-    }),
-    keyLookupSeconds: make.distribution(
-      { name: 'key_lookup_seconds', help: 'Time to find the rows of the keys of one commit of a keyed table.', labels: table },
-      secondsBuckets,
-    ),
-    keyLookupFiles: make.distribution(
-      {
-        name: 'key_lookup_files',
-        help: 'Data files that were read to find the rows of the keys of one commit of a keyed table.',
-        labels: table,
-      },
-      fileBuckets,
-    ),
-    keyIndexRows: make.level({
-      name: 'key_index_rows',
-      help: 'Rows of a keyed table that its index on local disk has, those included of files that are gone.',
-      labels: table,
-    }),
-    keyIndexBytes: make.level({ name: 'key_index_bytes', help: 'Size on disk of the index of a keyed table.', labels: table }),
-    keyIndexFailures: make.count({
-      name: 'key_index_failures_total',
-      help: 'What the index of a keyed table could not do, and went without: open, read, add, tidy.',
-      labels: [...table, 'what'],
-    }),
-    tombstones: make.level({
-      name: 'tombstones',
-      help: 'Deletes of keys of a keyed table that are remembered against late records.',
       labels: table,
     }),
   };
