@@ -14,14 +14,15 @@ type Row = Readonly<Record<string, unknown>>;
 const generations = 8;
 const perGeneration = 40;
 
-/** Records of generation `g` have a member more, in the row and in a struct of it, and from the fourth on larger numbers. */
-function recordOf(generation: number, index: number): Row {
-  const id = generation * perGeneration + index;
-  const members = Array.from({ length: generation + 1 }, (_, g): readonly [string, number] => [`m${g}`, id * 10 + g]);
-  return { id, n: generation < 4 ? index : 5_000_000_000 + index, s: Object.fromEntries(members), ...Object.fromEntries(members) };
+/** Records of a round have a member more than those before, in the row and in a struct of it, up to the last generation; from the fourth on they have larger numbers. */
+function recordsOf(round: number): readonly Row[] {
+  const generation = Math.min(round, generations - 1);
+  return Array.from({ length: perGeneration }, (_, index) => {
+    const id = round * perGeneration + index;
+    const members = Array.from({ length: generation + 1 }, (__, g): readonly [string, number] => [`m${g}`, id * 10 + g]);
+    return { id, n: generation < 4 ? index : 5_000_000_000 + index, s: Object.fromEntries(members), ...Object.fromEntries(members) };
+  });
 }
-
-const all = Array.from({ length: generations }, (_, g) => Array.from({ length: perGeneration }, (__, index) => recordOf(g, index)));
 
 describe('a table that its records change', () => {
   const { dir, workload, serve } = productBench('evolution');
@@ -87,16 +88,19 @@ logging: { format: json, level: info }
         );
         return shares.every((share) => share === 1);
       });
-      for (const records of all) {
+      const expected: Row[] = [];
+      // A process that lost its partition for a while commits late: there are records until it has met its end.
+      for (let round = 0; round < generations || (killed.exit === undefined && round < 200); round++) {
+        const records = recordsOf(round);
         const messages = records.map((row, index) => ({ value: JSON.stringify(row), partition: index % 2 }));
         await producer.send({ topic: pipeline.topic, messages });
+        expected.push(...records);
         await sleep(400);
       }
       await producer.disconnect();
       await eventually('one is killed', () => killed.exit !== undefined);
       const third = serve(pipeline);
-      await eventually('all rows are there', async () => (await rowCount(steady)) === generations * perGeneration, 120_000);
-      const expected = all.flat().map((row) => ({ ...row, _rescued: undefined }));
+      await eventually('all rows are there', async () => (await rowCount(steady)) === expected.length, 120_000);
       const read = (await rowsOf(pipeline.config)).toSorted((a, b) => Number(a['id']) - Number(b['id']));
       expect(read.map(withoutNulls)).toEqual(expected.map(withoutNulls));
       const audit = await runProduct({ config: pipeline.config, args: ['audit', '--json'] });
