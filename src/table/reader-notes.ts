@@ -28,7 +28,7 @@ export interface ReaderNote {
   readonly readers: readonly NotedReader[];
 }
 
-/** Replaces what the pipeline noted before; without readers it takes it away. */
+/** Replaces what the pipeline noted before, where that differs; without readers it takes it away. */
 export async function putReaderNote(
   store: NoteStore,
   { pipeline, table, readers }: ReaderNote,
@@ -37,8 +37,9 @@ export async function putReaderNote(
 ): Promise<void> {
   const path = `${folder}${encodeURIComponent(pipeline)}.${encodeURIComponent(table)}.json`;
   if (readers.length === 0) return store.delete(path, signal);
-  const text = printJson({ tableId, readers: readers.map(({ by, fromVersion }) => ({ by, fromVersion })) });
-  await store.put(path, new TextEncoder().encode(`${text}\n`), signal);
+  const text = `${printJson({ tableId, readers: readers.map(({ by, fromVersion }) => ({ by, fromVersion })) })}\n`;
+  // Several processes note every minute: looking is cheaper than writing where nothing has changed.
+  if ((await noteAt(store, path, signal)) !== text) await store.put(path, new TextEncoder().encode(text), signal);
 }
 
 /**
@@ -49,11 +50,8 @@ export async function putReaderNote(
 export async function notedReaders(store: NoteStore, tableId: string, signal?: AbortSignal): Promise<readonly NotedReader[]> {
   const found: NotedReader[] = [];
   for await (const { path } of store.list({ prefix: folder }, signal)) {
-    try {
-      found.push(...parseNote(new TextDecoder().decode(await store.read(path, signal)), path, tableId));
-    } catch (error) {
-      if (!isServiceError(error, 'not-found')) throw error;
-    }
+    const text = await noteAt(store, path, signal);
+    if (text !== undefined) found.push(...parseNote(text, path, tableId));
   }
   return found;
 }
@@ -72,6 +70,16 @@ export async function firstNeeded(
 export function firstOf(readers: readonly NotedReader[], known: Version | undefined): Version | undefined {
   const all = [...readers.map(({ fromVersion }) => fromVersion), ...(known === undefined ? [] : [known])];
   return all.length === 0 ? undefined : toVersion(Math.min(...all));
+}
+
+/** The text of a note; `undefined`: there is none. */
+async function noteAt(store: NoteStore, path: string, signal?: AbortSignal): Promise<string | undefined> {
+  try {
+    return new TextDecoder().decode(await store.read(path, signal));
+  } catch (error) {
+    if (isServiceError(error, 'not-found')) return undefined;
+    throw error;
+  }
 }
 
 function parseNote(text: string, path: string, tableId: string): readonly NotedReader[] {
