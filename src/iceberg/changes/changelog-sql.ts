@@ -1,4 +1,5 @@
 import { quoteName } from '../../expr/sql/engine-sql.ts';
+import { innerFields } from '../../schema/type-tree.ts';
 import type { StructType } from '../../schema/types.ts';
 import { changelogNames, holdsFloats, rowKeys } from './changelog-columns.ts';
 
@@ -58,9 +59,16 @@ export function withUpdateImages(rows: string, schema: StructType, identifier: r
   return `SELECT ${[...columns, kind, ordinal, snapshot, deletesOfIdentifier].join(', ')} FROM (SELECT ${counted.join(', ')} FROM (${rows}))`;
 }
 
-/** The columns of a group of equal rows, some of which are not among its keys. */
+/**
+ * The columns of a group of equal rows, some of which are not among its keys. The first of values with parts would come from the engine without
+ * the signs of their zeros; the first of a list of them keeps these.
+ */
 function valuesOf({ fields }: StructType): readonly string[] {
-  return fields.map(({ name, type: kind }) => (holdsFloats(kind) ? `first(${quoteName(name)}) AS ${quoteName(name)}` : quoteName(name)));
+  return fields.map(({ name, type: kind }) => {
+    const column = quoteName(name);
+    if (!holdsFloats(kind)) return column;
+    return `${innerFields(kind).length === 0 ? `first(${column})` : `list(${column})[1]`} AS ${column}`;
+  });
 }
 
 function columnsOf({ fields }: StructType): readonly string[] {
