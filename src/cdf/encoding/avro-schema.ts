@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assert.ts';
 import { type JsonObject, type JsonValue, printJson } from '../../base/bigint-json.ts';
 import type { EventField, EventType, Primitive, ScalarType, StructShape } from './event-type.ts';
-import { adjustedFullName, adjustedName, adjustedNames } from './schema-names.ts';
+import { adjustedFullName, adjustedName, adjustedNames, freeName } from './schema-names.ts';
 
 /** An Avro schema as Confluent's Avro converter makes it of a Connect schema, properties and all. */
 export function avroSchema(schema: StructShape): string {
@@ -12,9 +12,9 @@ class AvroSchemas {
   /** Records are written out once and then stand by their name. */
   readonly #known = new Set<string>();
 
-  /** `place`: name of a record that has none of its own. */
+  /** `place`: name of a record that has none of its own; `_` behind it where another one has it, as a column `a_item` beside the items of a list `a`. */
   record({ name, version, fields }: StructShape, place: string): JsonValue {
-    const fullName = adjustedFullName(name ?? place);
+    const fullName = name === undefined ? freeName(adjustedFullName(place), this.#known) : adjustedFullName(name);
     if (this.#known.has(fullName)) return fullName;
     this.#known.add(fullName);
     const dot = fullName.lastIndexOf('.');

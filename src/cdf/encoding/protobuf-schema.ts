@@ -1,7 +1,7 @@
 import { assert, assertNever } from '../../base/assert.ts';
 import type { EventField, EventType, Primitive, StructShape } from './event-type.ts';
 import { knownMessages } from './protobuf-known.ts';
-import { adjustedFullName, adjustedName, adjustedNames } from './schema-names.ts';
+import { adjustedFullName, adjustedName, adjustedNames, freeName } from './schema-names.ts';
 
 /**
  * A `.proto` file (proto3) whose first message is the schema's. Fields that can be null are `optional`; a list is a message of `items`, so that
@@ -47,11 +47,25 @@ class ProtobufMessages {
       fields.map(({ name }) => name),
       jsonNameOf,
     );
-    return fields.map((field, position) => this.#field(field, names[position] ?? field.name, indent)).join('');
+    const taken = new Set(names);
+    return fields
+      .map((field, position) => {
+        const name = names[position] ?? field.name;
+        // Fields and messages of one message are names of one kind.
+        const place = freeName(`${name}_type`, taken);
+        taken.add(place);
+        return this.#field(field, { name, place }, indent);
+      })
+      .join('');
   }
 
-  #field({ type, optional, number }: EventField, name: string, indent: string): string {
-    const { typeName, nested } = this.#type(type, `${name}_type`, indent);
+  /** `place`: name of a message for the field. */
+  #field(
+    { type, optional, number }: EventField,
+    { name, place }: { readonly name: string; readonly place: string },
+    indent: string,
+  ): string {
+    const { typeName, nested } = this.#type(type, place, indent);
     return `${nested}${indent}${optional ? 'optional ' : ''}${typeName} ${name} = ${number};\n`;
   }
 
@@ -80,7 +94,7 @@ class ProtobufMessages {
 
   #items(type: EventType, optional: boolean, indent: string): { readonly typeName: string; readonly nested: string } {
     if (!optional) return this.#type(type, 'item_type', indent);
-    const value = this.#field({ name: 'value', type, optional: true, number: 1 }, 'value', `${indent}  `);
+    const value = this.#field({ name: 'value', type, optional: true, number: 1 }, { name: 'value', place: 'value_type' }, `${indent}  `);
     return { typeName: 'item_type', nested: message('item_type', value, indent) };
   }
 }

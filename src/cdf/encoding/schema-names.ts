@@ -11,6 +11,11 @@ export function adjustedFullName(name: string): string {
   return name.split('.').map(adjustedName).join('.');
 }
 
+/** The name, with as many `_` behind it as make it none of those that are taken. */
+export function freeName(name: string, taken: ReadonlySet<string>): string {
+  return taken.has(name) ? freeName(`${name}_`, taken) : name;
+}
+
 /**
  * The adjusted names of fields, in order.
  *

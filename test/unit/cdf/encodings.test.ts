@@ -13,7 +13,7 @@ import {
   plainRecords,
   type RecordSettings,
 } from '../../../src/protocol/change-event.ts';
-import type { StructType } from '../../../src/schema/types.ts';
+import type { DataType, StructType } from '../../../src/schema/types.ts';
 import { unscaledOf } from '../../../src/table/partitioning/unscaled-bytes.ts';
 import { noEngine } from '../../support/no-engine.ts';
 import { allTypes, fullRow } from './all-types.ts';
@@ -398,6 +398,28 @@ describe('a feed of another encoding than JSON', () => {
     });
     await expect(published('protobuf', [{ kind: 'insert', rows: [{ id: 1n }] }], { schema })).rejects.toMatchObject({
       code: 'CDF_NAMES_COLLIDE',
+    });
+  });
+
+  it('has names apart for the parts of a column and for a column of that name', async () => {
+    const struct = (name: string): DataType => ({ kind: 'struct', fields: [{ name, type: { kind: 'string' }, nullable: true }] });
+    const list = (element: DataType): DataType => ({ kind: 'list', element, elementNullable: false });
+    const types: readonly (readonly [string, DataType])[] = [
+      ['a_item', struct('x')],
+      ['a', list(struct('y'))],
+      ['a_type', { kind: 'string' }],
+    ];
+    const fields = types.map(([name, type]) => ({ name, type, nullable: true }));
+    const schema: StructType = { kind: 'struct', fields: [...modes.fields.slice(0, 1), ...fields] };
+    const row = { a_item: { x: 'one' }, a: [{ y: 'two' }], a_type: 'three' };
+    const files: readonly FileRows[] = [{ kind: 'insert', rows: [{ id: 1n, ...row }] }];
+    const avro = await published('avro', files, { schema, spec: { envelope: 'after' } });
+    expect(plain(avroValue(avro.schema, payloadOf(avro.records[0]?.value, ids.value)))).toEqual({ id: '1', ...row });
+    const proto = await published('protobuf', files, { schema, spec: { envelope: 'after' } });
+    expect(plain(protobufValue(proto.schema, 'Value', payloadOf(proto.records[0]?.value, ids.value)))).toEqual({
+      id: '1',
+      ...row,
+      a: { items: row.a },
     });
   });
 });

@@ -87,7 +87,9 @@ describe('changelogs of tables that change their rows in other ways', { timeout:
   });
 
   it('tell the signs of zeros inside of lists, maps and structs, of rows before and after', async () => {
-    await sql(`CREATE TABLE db.zeros (id BIGINT, l ARRAY<DOUBLE>, m MAP<INT, FLOAT>, s STRUCT<z: DOUBLE>) USING iceberg ${tables.rewritten}`);
+    await sql(
+      `CREATE TABLE db.zeros (id BIGINT, l ARRAY<DOUBLE>, m MAP<INT, FLOAT>, s STRUCT<z: DOUBLE>) USING iceberg ${tables.rewritten}`,
+    );
     await sql("INSERT INTO db.zeros VALUES (1, array(-0D), map(1, CAST('-0.0' AS FLOAT)), named_struct('z', -0D))");
     await sql('UPDATE db.zeros SET id = 2');
     const inside = 'l[0] AS l, m[1] AS m, s.z AS s';
