@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module';
+import type { Writable } from 'node:stream';
 import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
 import { type ServiceError, serviceError } from '../../base/errors.ts';
 import type { KafkaSettings } from '../settings.ts';
-import { WireReader, type WireWriter } from './wire.ts';
+import { WireReader, WireWriter } from './wire.ts';
 
 /**
  * The only place that reaches behind kafkajs's public face. kafkajs carries connections, TLS, SASL, metadata and the group protocol's
@@ -19,6 +20,10 @@ export type KafkaLog = (level: 'error' | 'warn' | 'info' | 'debug', message: str
 export interface Broker {
   readonly nodeId: number | null;
   readonly versions: Readonly<Record<number, { readonly minVersion: number; readonly maxVersion: number }>> | null;
+  readonly connectionPool: {
+    getConnectionByRequest(options: { readonly request: { readonly apiKey: number } }): Promise<BrokerConnection>;
+  };
+  disconnect(): Promise<void>;
   metadata(topics: readonly string[]): Promise<{ readonly clusterId: string }>;
   listOffsets(options: {
     readonly replicaId: number;
@@ -79,6 +84,32 @@ export interface Broker {
     readonly producerEpoch: number;
     readonly transactionResult: boolean;
   }): Promise<unknown>;
+}
+
+/** What is used of kafkajs's `Connection`. */
+interface BrokerConnection {
+  readonly clientId: string;
+  readonly socket: Writable;
+  readonly requestQueue: {
+    push(request: {
+      readonly entry: {
+        readonly apiKey: number;
+        readonly apiName: string;
+        readonly apiVersion: number;
+        readonly correlationId: number;
+        readonly resolve: (answer: { readonly payload: Uint8Array }) => void;
+        readonly reject: (error: Error) => void;
+      };
+      readonly expectResponse: boolean;
+      readonly requestTimeout: number | null;
+      readonly sendRequest: () => void;
+    }): void;
+  };
+  isAuthenticated(): boolean;
+  authenticate(): Promise<void>;
+  /** Throws. */
+  failIfNotConnected(): void;
+  nextCorrelationId(): number;
 }
 
 /** What is used of kafkajs's `Cluster`: one set of connections. */
@@ -163,9 +194,11 @@ export interface WireRequest<T> {
 }
 
 /**
- * Sends a request over one of the broker's connections.
+ * Sends a request over one of the broker's connections, in their queue, which knows what is under way and for how long. Not by way of kafkajs's
+ * encoder, which copies a request three times into memory of up to twice its size: long parts go to the socket as they are, and must not
+ * change until the answer came or the connection is closed.
  *
- * @throws ServiceError `KAFKA_BROKER_TOO_OLD` when the broker does not speak the version.
+ * @throws ServiceError `KAFKA_BROKER_TOO_OLD` when the broker does not speak the version; else what kafkajs throws.
  */
 export async function sendTo<T>(broker: Broker, request: WireRequest<T>): Promise<T> {
   const range = broker.versions?.[request.apiKey];
@@ -176,26 +209,48 @@ export async function sendTo<T>(broker: Broker, request: WireRequest<T>): Promis
       { hint: 'use a broker of Kafka 2.1 or later' },
     );
   }
-  const send = privateMethod(broker, 'private:Broker:sendRequest');
-  const body = request.body.toBuffer();
-  const { apiKey, apiName, apiVersion } = request;
-  const answer: { value?: T } = {};
-  await send.call(broker, {
-    request: { apiKey, apiName, apiVersion, encode: () => Promise.resolve({ buf: body, buffer: body }) },
-    response: {
-      decode: (payload: Uint8Array) => {
-        const reader = new WireReader(payload, request.body.encoding);
-        reader.tags(); // Of the response header.
-        answer.value = request.parse(reader);
-        return Promise.resolve({});
+  const connection = await broker.connectionPool.getConnectionByRequest({ request });
+  if (!connection.isAuthenticated()) await connection.authenticate();
+  try {
+    const reader = new WireReader(await answerTo(connection, request), request.body.encoding);
+    reader.tags(); // Of the response header.
+    return request.parse(reader);
+  } catch (error) {
+    if (error instanceof Error && error.name === 'KafkaJSConnectionClosedError') await broker.disconnect();
+    throw error;
+  }
+}
+
+function answerTo(
+  connection: BrokerConnection,
+  { apiKey, apiName, apiVersion, body, timeoutMs }: WireRequest<unknown>,
+): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    connection.failIfNotConnected();
+    const correlationId = connection.nextCorrelationId();
+    const message = new WireWriter().int16(apiKey).int16(apiVersion).int32(correlationId).string(connection.clientId).append(body);
+    const pieces = new WireWriter().int32(message.byteLength).append(message).toPieces();
+    connection.requestQueue.push({
+      entry: {
+        apiKey,
+        apiName,
+        apiVersion,
+        correlationId,
+        resolve: ({ payload }) => {
+          resolve(payload);
+        },
+        reject,
       },
-      parse: () => Promise.resolve({}),
-    },
-    requestTimeout: request.timeoutMs ?? null,
-    logResponseError: false,
+      expectResponse: true,
+      requestTimeout: timeoutMs ?? null,
+      sendRequest: () => {
+        const { socket } = connection;
+        socket.cork();
+        for (const piece of pieces) socket.write(piece);
+        socket.uncork();
+      },
+    });
   });
-  if (!('value' in answer)) throw foreignKafkajs(`it answered ${apiName} without decoding`);
-  return answer.value;
 }
 
 const metadataMaxAgeMs = 60_000;

@@ -85,15 +85,23 @@ export class WireReader {
   }
 }
 
+/** Up to here a copy costs less than a piece of its own. */
+const maxCopiedBytes = 4096;
+
 /** Collects the big-endian fields of a request. */
 export class WireWriter {
   readonly encoding: WireEncoding;
   readonly #parts: Uint8Array[] = [];
+  #byteLength = 0;
 
   constructor(encoding: WireEncoding = 'plain') {
     this.encoding = encoding;
     // Those of the request's header, which kafkajs does not write.
     this.tags();
+  }
+
+  get byteLength(): number {
+    return this.#byteLength;
   }
 
   int8(value: number): this {
@@ -126,7 +134,7 @@ export class WireWriter {
     return part === undefined ? this : this.raw(part);
   }
 
-  /** Length-prefixed bytes; not copied until `toBuffer`. */
+  /** Length-prefixed bytes; long ones are not copied. */
   bytes(value: Uint8Array): this {
     return this.#length(value.length).raw(value);
   }
@@ -145,11 +153,28 @@ export class WireWriter {
 
   raw(part: Uint8Array): this {
     this.#parts.push(part);
+    this.#byteLength += part.length;
     return this;
   }
 
-  toBuffer(): Buffer {
-    return Buffer.concat(this.#parts);
+  /** All that the other collected. */
+  append(other: WireWriter): this {
+    for (const part of other.#parts) this.raw(part);
+    return this;
+  }
+
+  /** What was collected, in few pieces. */
+  toPieces(): readonly Uint8Array[] {
+    const pieces: Uint8Array[] = [];
+    let short: Uint8Array[] = [];
+    for (const part of this.#parts) {
+      if (part.length <= maxCopiedBytes) short.push(part);
+      else {
+        pieces.push(Buffer.concat(short), part);
+        short = [];
+      }
+    }
+    return short.length === 0 ? pieces : [...pieces, Buffer.concat(short)];
   }
 
   #length(length: number): this {
