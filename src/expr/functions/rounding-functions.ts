@@ -88,15 +88,40 @@ function awayFromZero(mode: Mode, value: string, { target, digits }: { readonly 
   return `CASE WHEN ${away} THEN CAST(${unit} AS ${target}) WHEN ${value} IS NOT NULL THEN CAST(0 AS ${target}) END`;
 }
 
-const textScale = 18;
 const exactBelow = '1e19';
+/** Digits after the point that hold all that a double below one prints, where a rounding can see it; of others. */
+const fractionScale = 37;
+const textScale = 18;
 
 /** By the digits that the number prints with, as Java's BigDecimal reads it: 2.675 rounds to 2.68. */
-function roundFloating(mode: Mode, value: string, digits: number): string {
+function roundFloating(mode: Mode, value: string, { type, digits }: { readonly type: DataType; readonly digits: number }): string {
   return bindOnce(value, '__float', (x) => {
-    const exact = roundDecimal(mode, `CAST(CAST(${x} AS VARCHAR) AS DECIMAL(38,${textScale}))`, { type: decimal(38, textScale), digits });
+    const inDecimals = (scale: number): string => {
+      const text = `CAST(CAST(${x} AS VARCHAR) AS DECIMAL(38,${scale}))`;
+      return `CAST(${roundDecimal(mode, text, { type: decimal(38, scale), digits })} AS DOUBLE)`;
+    };
     const large = digits >= 0 ? x : `round(${x}, ${digits})`;
-    return `CASE WHEN abs(${x}) < ${exactBelow} THEN CAST(${exact} AS DOUBLE) ELSE ${large} END`;
+    const byText = `CASE WHEN abs(${x}) < 1 THEN ${inDecimals(fractionScale)} WHEN abs(${x}) < ${exactBelow} THEN ${inDecimals(textScale)} ELSE ${large} END`;
+    return type.kind === 'double' && Math.abs(digits) <= exactPowers ? roundByNearest(x, digits, byText) : byText;
+  });
+}
+
+/** Powers of ten up to this one are doubles. */
+const exactPowers = 22;
+const nearestBelow = '1e9';
+/** More than the error of a scaled number below that, the difference to what it prints as among it. */
+const tieMargin = '1e-6';
+
+/**
+ * Text costs a hundred times as much as numbers. Far from a tie, the whole number of last digits is beyond doubt, and one
+ * operation on exact operands gives the double that is nearest to the result.
+ */
+function roundByNearest(x: string, digits: number, otherwise: string): string {
+  const power = `1e${Math.abs(digits)}`;
+  const [scale, unscale] = digits >= 0 ? ['*', '/'] : ['/', '*'];
+  return bindOnce(`${x} ${scale} ${power}`, '__scaled', (s) => {
+    const isFarFromTie = `abs(${s}) < ${nearestBelow} AND abs(abs(${s}) - floor(abs(${s})) - 0.5) > ${tieMargin}`;
+    return `CASE WHEN ${isFarFromTie} THEN CAST(${s} AS BIGINT) ${unscale} ${power} ELSE ${otherwise} END`;
   });
 }
 
@@ -108,7 +133,7 @@ function roundSql(mode: 'round' | 'bround'): (call: EngineCall) => string {
     if (type === undefined) return mode === 'round' ? `round(${call.args.join(', ')})` : `round_even(${value}, ${call.args[1] ?? '0'})`;
     if (digits === undefined) return `CAST(NULL AS ${typeSql(roundType(call.types, call.call) ?? type)})`;
     if (type.kind === 'decimal') return roundDecimal(mode, value, { type, digits });
-    if (isFloating(type)) return `CAST(${roundFloating(mode, value, digits)} AS ${typeSql(type)})`;
+    if (isFloating(type)) return `CAST(${roundFloating(mode, value, { type, digits })} AS ${typeSql(type)})`;
     if (digits >= 0) return value;
     const wide = decimal(19, 0);
     return `CAST(${roundDecimal(mode, `CAST(${value} AS ${typeSql(wide)})`, { type: wide, digits })} AS ${typeSql(type)})`;
