@@ -3,20 +3,20 @@ import { describeError, isServiceError } from '../base/errors.ts';
 import { RegisteringEncoder } from '../cdf/encoding/registering-encoder.ts';
 import { Feed } from '../cdf/feed.ts';
 import type { FeedObserver } from '../cdf/feed-observer.ts';
-import { waitsForRegistry } from '../cdf/feed-outcomes.ts';
 import type { FeedParts, FeedStatus } from '../cdf/feed-parts.ts';
 import { type FeedSpec, feedIdOf, feedSpecsOf } from '../cdf/feed-spec.ts';
-import type { FeedState } from '../cdf/feed-state.ts';
 import { OperatorActs } from '../cdf/operator-acts.ts';
 import { PositionStore } from '../cdf/position-store.ts';
 import type { HealthReporter } from '../observability/health.ts';
 import { Standstill } from '../observability/standstill.ts';
 import { RegistrySubjects } from '../registry/registry-subjects.ts';
 import { toVersion } from '../table/version.ts';
+import { AskedSubjects } from './asked-subjects.ts';
 import type { Components } from './components.ts';
 import { FeedOwnership } from './feed-ownership.ts';
 import { observeFeed } from './observe/observe-feed.ts';
 import { keepReadersNoted } from './reader-notes.ts';
+import { standstills, untilRegistryIsSilent } from './registry-patience.ts';
 import { supervisePart } from './supervise.ts';
 import { pooledEncoder } from './workers/pooled.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
@@ -25,15 +25,6 @@ const maxTasksPerThread = 5_000;
 /** The encoder caches the file it reads, so one thread serves all feeds of the process in turn. */
 const threads = 1;
 const idleMs = 120_000;
-
-/** States in which a feed publishes nothing until somebody acts; one that was fenced goes by what the group says. */
-const standstills: readonly FeedState[] = ['gap', 'lost', 'replaced', 'table-replaced', 'table-gone', 'changed', 'failed'];
-
-const endStates: readonly FeedState[] = [...standstills, 'paused', 'fenced', 'stopped'];
-
-/** So long a process that ends waits for a registry that does not answer, or take a schema. */
-const registryPatienceMs = 5_000;
-const registryLookMs = 250;
 
 /** How soon the process notices that an operator did something to a feed. */
 const actsPollMs = 1_000;
@@ -64,6 +55,8 @@ export class FeedRole {
   readonly #components: Components;
   readonly #pool: WorkerPool;
   readonly #feeds = new Map<string, Feed>();
+  /** Of feeds whose records have schemas in a registry. */
+  readonly #subjects = new Map<string, AskedSubjects>();
   readonly #specs: readonly FeedSpec[];
   readonly #ownership: FeedOwnership;
   readonly #acts: OperatorActs;
@@ -129,25 +122,13 @@ export class FeedRole {
         try {
           // A table that is lost keeps no other feed from draining.
           const { version } = await (await this.#components.catalog.load(feed.spec.table)).refresh();
-          await Promise.race([feed.drain(toVersion(version)), this.#untilRegistryIsSilent(feed)]);
+          const registry = { clock: this.#components.clock, subjects: this.#subjects.get(feedIdOf(feed.spec)) };
+          await Promise.race([feed.drain(toVersion(version)), untilRegistryIsSilent(feed, registry)]);
         } catch (error) {
           this.#components.logger.warn('feed not drained', { table: feed.spec.table, error });
         }
       }),
     );
-  }
-
-  /** Rejects when the feed has waited for the registry for so long that it is not worth the rest of the drain; resolves never before the feed has ended. */
-  async #untilRegistryIsSilent(feed: Feed): Promise<void> {
-    const { clock } = this.#components;
-    let sinceMs = clock.monotonicMs();
-    for (;;) {
-      const { state, error } = feed.status();
-      if (endStates.includes(state)) return;
-      if (!waitsForRegistry(error)) sinceMs = clock.monotonicMs();
-      else if (clock.monotonicMs() - sinceMs >= registryPatienceMs) throw error;
-      await clock.sleep(registryLookMs);
-    }
   }
 
   /** Whether the table has other feeds, so that its name alone does not tell which one is meant. */
@@ -229,7 +210,7 @@ export class FeedRole {
       spec,
       table,
       client: kafka,
-      ...this.#encoding(),
+      ...this.#encoding(feedIdOf(spec)),
       events,
       observer,
       clock,
@@ -244,11 +225,12 @@ export class FeedRole {
   }
 
   /** The registry is asked on this thread, and once for all runs of a feed. */
-  #encoding(): Pick<FeedParts, 'encoder' | 'subjects'> {
+  #encoding(feedId: string): Pick<FeedParts, 'encoder' | 'subjects'> {
     const { schemaRegistry } = this.#components.config;
     const encoder = pooledEncoder(this.#pool);
     if (schemaRegistry === undefined) return { encoder };
-    const subjects = new RegistrySubjects(schemaRegistry);
+    const subjects = new AskedSubjects(new RegistrySubjects(schemaRegistry));
+    this.#subjects.set(feedId, subjects);
     return { encoder: new RegisteringEncoder(encoder, subjects), subjects };
   }
 

@@ -38,9 +38,11 @@ export interface ExchangeOptions {
   readonly signal: AbortSignal | undefined;
   /** Default 512 MiB. */
   readonly maxAnswerBytes?: number | undefined;
+  /** How long the answer, to its end, may take. Default: a minute. */
+  readonly timeoutMs?: number | undefined;
 }
 
-const requestTimeoutMs = 60_000;
+const defaultTimeoutMs = 60_000;
 const defaultMaxAnswerBytes = 512 * 1024 * 1024;
 const firstRedirect = 300;
 const notModified = 304;
@@ -55,9 +57,9 @@ const unsent =
  * @throws ServiceError those of `failures`, `ABORTED`.
  */
 export async function exchange(send: SendHttp, request: HttpRequest, options: ExchangeOptions): Promise<HttpAnswer> {
-  const { failures, signal, maxAnswerBytes = defaultMaxAnswerBytes } = options;
+  const { failures, signal, maxAnswerBytes = defaultMaxAnswerBytes, timeoutMs = defaultTimeoutMs } = options;
   throwIfAborted(signal);
-  const timeout = AbortSignal.timeout(requestTimeoutMs);
+  const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await send(request.url, {
       method: request.method,
@@ -79,7 +81,7 @@ export async function exchange(send: SendHttp, request: HttpRequest, options: Ex
   } catch (error) {
     if (!request.writes) throwIfAborted(signal);
     if (isServiceError(error)) throw error.kind === 'corrupt' && request.writes ? failures.outcomeUnknown(request.shown, error) : error;
-    const detail = `${request.shown}: ${detailOf(error)}`;
+    const detail = `${request.shown}: ${detailOf(error, timeoutMs)}`;
     throw request.writes && !unsent.test(codeOf(error)) ? failures.outcomeUnknown(detail, error) : failures.unavailable(detail, error);
   }
 }
@@ -117,8 +119,8 @@ function codeOf(error: unknown): string {
   return codeOf(error.cause);
 }
 
-function detailOf(error: unknown): string {
+function detailOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no answer in ${requestTimeoutMs} ms`;
-  return error.cause instanceof Error ? detailOf(error.cause) : error.message || codeOf(error);
+  if (error.name === 'TimeoutError') return `no answer in ${timeoutMs} ms`;
+  return error.cause instanceof Error ? detailOf(error.cause, timeoutMs) : error.message || codeOf(error);
 }

@@ -4,6 +4,8 @@ import { registryFailures, registryRefused } from './registry-errors.ts';
 import type { RegistryAuth, RegistrySettings } from './settings.ts';
 
 const maxAnswerBytes = 16 * 1024 * 1024;
+/** A registry answers from memory: one that takes longer is told as silent, and asked again. */
+const timeoutMs = 15_000;
 const statusNotFound = 404;
 const firstClientError = 400;
 const contentType = 'application/vnd.schemaregistry.v1+json';
@@ -57,7 +59,7 @@ export class RegistryRequests {
       writes: false,
       ...(more.body === undefined ? {} : { body: printJson(more.body) }),
     } as const;
-    return exchange(this.#send, request, { failures: registryFailures, signal: more.signal, maxAnswerBytes });
+    return exchange(this.#send, request, { failures: registryFailures, signal: more.signal, maxAnswerBytes, timeoutMs });
   }
 
   #found(shown: string, { status, body }: HttpAnswer): JsonObject | undefined {
