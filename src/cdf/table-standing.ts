@@ -7,7 +7,7 @@ export type TableStanding = 'table-gone' | 'table-replaced' | 'gap';
 
 /** A table as it is now. */
 export interface TableNow {
-  readonly table: Pick<ReadableTable, 'history'>;
+  readonly table: Pick<ReadableTable, 'history' | 'linkAt'>;
   readonly newest: Snapshot;
 }
 
@@ -24,6 +24,8 @@ export async function standingOfTable(
   const { table, newest } = now;
   if (newest.tableId !== position.tableId) return 'table-replaced';
   if (newest.version < position.version) return 'gap';
+  const link = position.link === undefined ? undefined : await table.linkAt?.(position.version, signal);
+  if (link !== undefined && link !== position.link) return 'gap';
   // Where versions have identities of their own, numbers that were taken back are left out.
   const mayLeaveOut =
     newest.snapshotId !== undefined && position.link !== undefined && position.complete && newest.version > position.version;

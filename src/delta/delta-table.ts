@@ -49,6 +49,7 @@ import { historyOf, versionsOf } from './history.ts';
 import { DeltaLeader } from './leader/delta-leader.ts';
 import { twinNoteOf } from './leader/twin-note.ts';
 import { readCheckpointHint } from './log/last-checkpoint.ts';
+import { commitDigest } from './log/read-commit.ts';
 import { LogUpkeep } from './log-upkeep.ts';
 import type { CommittedChange, OperationContext } from './operations/operation-context.ts';
 import { autoCompact } from './operations/optimize/auto-compact.ts';
@@ -195,6 +196,10 @@ export class DeltaTable implements QueryableTable {
 
   async rowsAt(version: Version, request?: ChangesRequest, signal?: AbortSignal): Promise<SnapshotRows> {
     return this.#proven(await this.#changes.rowsAt(version, request, signal), signal);
+  }
+
+  linkAt(version: Version, signal?: AbortSignal): Promise<string | undefined> {
+    return commitDigest(this.#context.store, version, signal);
   }
 
   preview(base: Snapshot, change: DefinitionChange, signal?: AbortSignal): Promise<DeltaSnapshot> {

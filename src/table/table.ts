@@ -156,6 +156,8 @@ export interface ReadableTable extends OpenTable {
    */
   changesOf(version: Version, request?: ChangesRequest, signal?: AbortSignal): Promise<HeldChanges>;
   rowsAt(version: Version, request?: ChangesRequest, signal?: AbortSignal): Promise<SnapshotRows>;
+  /** `VersionLink.id` of the version that has the number now; `undefined`: its commit is gone. Absent: the links of `history` tell as much. */
+  linkAt?(version: Version, signal?: AbortSignal): Promise<string | undefined>;
 }
 
 /** What appends of staged files need. */

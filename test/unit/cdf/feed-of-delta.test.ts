@@ -2,9 +2,11 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LazyEngine } from '../../../src/app/lazy-engine.ts';
+import { present } from '../../../src/base/assert.ts';
 import { RandomIdSource } from '../../../src/base/ids.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { SystemClock } from '../../../src/base/system-clock.ts';
+import { standingOfTable } from '../../../src/cdf/table-standing.ts';
 import { DeltaTables } from '../../../src/delta/delta-tables.ts';
 import { openObjectStore } from '../../../src/storage/open-object-store.ts';
 import type { Table } from '../../../src/table/table.ts';
@@ -54,7 +56,11 @@ describe('a feed of a Delta table', () => {
     expect(await publish(3)).toMatchObject({ state: 'gap', error: { code: 'FEED_TABLE_PUT_BACK', kind: 'discontinuity' } });
     // The log grows past the position with other versions.
     for (const id of [3, 4, 5]) await insert(id);
-    expect(await publish(4)).toMatchObject({ state: 'gap', error: { code: 'FEED_TABLE_PUT_BACK' } });
+    const stands = await publish(4);
+    expect(stands).toMatchObject({ state: 'gap', error: { code: 'FEED_TABLE_PUT_BACK' } });
+    // Who looks at position and table alone sees it, too.
+    const table = await openTable(place);
+    expect(await standingOfTable({ table, newest: await table.refresh() }, present(stands.position, 'it published'))).toBe('gap');
     expect(await published()).toEqual([inserted(1, 1), inserted(2, 2)]);
     expect(await publish(4, 'resnapshot')).toMatchObject({ state: 'stopped', position: { version: 4, complete: true } });
     const again = (await published()).slice(2).map((line) => (JSON.parse(line) as { readonly id: number }).id);
