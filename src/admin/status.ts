@@ -44,8 +44,9 @@ export interface TableStatus {
   readonly rowCount: number | undefined;
   readonly fileCount: number | undefined;
   readonly sizeBytes: number | undefined;
-  /** State of its ingest in this process; `undefined` when it does not run here. */
+  /** State of its ingest in this process, one that was refused before it could run too; `undefined`: it is none of its parts. */
   readonly ingest: string | undefined;
+  /** What it waits for, or why it stands still. */
   readonly detail: string | undefined;
   /** Differences between the table and its configuration, a line each: while its ingest runs they are accepted. */
   readonly drifts: readonly string[];

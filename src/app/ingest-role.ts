@@ -20,6 +20,7 @@ import type { Table } from '../table/table.ts';
 import type { Components } from './components.ts';
 import { DividedRoutes } from './divided-routes.ts';
 import { DriftWatch } from './drift-watch.ts';
+import { ingestComponent } from './ingest-said.ts';
 import { keyIndexOf, takeForIngest } from './keyed-ingest.ts';
 import { countingKeys, KeyedTotals } from './observe/keyed-totals.ts';
 import { observeCommits, observeIngest } from './observe/observe-ingest.ts';
@@ -213,7 +214,7 @@ export class IngestRole {
     const { table } = routed;
     const { config, clock, health } = this.#components;
     const standstill = new Standstill({ clock, boundMs: config.server.notReadyAfterMs });
-    const reporter = health.component(`ingest:${table.name}`, { impairment: () => standstill.detail });
+    const reporter = health.component(ingestComponent(table.name), { impairment: () => standstill.detail });
     reporter.report('starting', 'joins the consumer group of its topics');
     await supervisePart(this.#components, {
       run: (runSignal) => this.#runTable(routed, { reporter, standstill }, runSignal),

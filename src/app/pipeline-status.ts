@@ -11,6 +11,7 @@ import type { Snapshot } from '../table/table.ts';
 import type { Components } from './components.ts';
 import type { FeedRole, FeedStandby } from './feed-role.ts';
 import type { IngestRole } from './ingest-role.ts';
+import { ingestComponent, ingestSaid } from './ingest-said.ts';
 import { productVersion } from './package.ts';
 import { topicsOfTable } from './route-sources.ts';
 import { storedValidThrough } from './table-times.ts';
@@ -85,6 +86,8 @@ function standbyStatus({ name, table, topic, activeIn }: FeedStandby): FeedStatu
 async function tableStatus(sources: StatusSources, settings: TableSettings, signal: AbortSignal): Promise<TableStatus> {
   const { name, format, location } = settings;
   const ingest = sources.ingest?.statuses.get(name);
+  const health = sources.components.health.report().components.find((component) => component.name === ingestComponent(name));
+  const said = ingestSaid(ingest, health);
   const sinceMs = sources.components.clock.now();
   const { snapshot, lost } = await newestSnapshot(sources, name, signal);
   const partitions = await partitionStatuses(sources.components, name, snapshot, ingest);
@@ -96,8 +99,8 @@ async function tableStatus(sources: StatusSources, settings: TableSettings, sign
     rowCount: snapshot?.rowCount,
     fileCount: snapshot?.fileCount,
     sizeBytes: snapshot?.sizeBytes,
-    ingest: ingest?.state,
-    detail: ingest?.detail ?? lost,
+    ingest: said?.state,
+    detail: said?.detail ?? lost,
     drifts: sources.ingest?.driftsOf(name) ?? [],
     validThrough: await validThroughOf(sources, settings, { sinceMs, partitions, hasTable: snapshot !== undefined }, signal),
     partitions,
