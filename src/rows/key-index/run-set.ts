@@ -28,6 +28,7 @@ export interface RunSetParts {
 
 const suffix = '.run';
 const saltName = 'salt';
+const saltText = /^[0-9a-f-]{36}$/;
 /** So many runs of about one size become one; those of one size are at most so many times the smallest. */
 const fanOut = 4;
 /** Larger runs stay as they are. */
@@ -289,10 +290,14 @@ function rowsOf(files: readonly IndexedFile[]): number {
   return files.reduce((sum, { rowCount }) => sum + rowCount, 0);
 }
 
-/** Made by whoever comes first. */
+/** Made by whoever comes first. One that a process that died has not written is none: without a salt anybody could make two keys of one hash. */
 async function saltOf(directory: string, ids: IdSource): Promise<string> {
-  await keepSalt(directory, ids.uuid());
-  return readFile(join(directory, saltName), 'utf8');
+  for (;;) {
+    await keepSalt(directory, ids.uuid());
+    const salt = await readFile(join(directory, saltName), 'utf8');
+    if (saltText.test(salt)) return salt;
+    await rm(join(directory, saltName), { force: true });
+  }
 }
 
 /** One that is there stays. */

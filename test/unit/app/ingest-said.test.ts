@@ -25,7 +25,10 @@ describe('what a status page says of an ingest', () => {
     expect(ingestSaid(waiting, { state: 'starting', detail: 'topic a does not exist' })).toEqual(waiting);
     const running = { state: 'running', detail: undefined } as const;
     expect(ingestSaid(running, { state: 'running', detail: undefined })).toEqual(running);
-    expect(ingestSaid(running, { state: 'failed', detail: 'no commit for 60 s' })).toEqual({ state: 'running', detail: 'no commit for 60 s' });
+    expect(ingestSaid(running, { state: 'failed', detail: 'no commit for 60 s' })).toEqual({
+      state: 'running',
+      detail: 'no commit for 60 s',
+    });
   });
 
   it('is nothing of a table that the process does not fill', () => {

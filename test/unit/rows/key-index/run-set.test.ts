@@ -146,6 +146,18 @@ describe('a key index', () => {
     expect(places === undefined ? undefined : placesText(places, hashes)).toEqual(rowsText(rows));
   });
 
+  it('has another salt where one was not written to its end', async () => {
+    const bench = new Bench();
+    const before = bench.index();
+    const { salt } = await opened(before);
+    await before.close();
+    const [path = ''] = bench.files('salt');
+    truncateSync(path, 0);
+    const after = await opened(bench.index());
+    expect(after.salt).toHaveLength(salt.length);
+    expect(readFileSync(path, 'utf8')).toBe(after.salt);
+  });
+
   it('is there after a restart; one of another table, of other columns, or with another salt is not', async () => {
     const bench = new Bench();
     const first = bench.index();
