@@ -1,3 +1,7 @@
+const reversedPolynomial = 0x82f63b78;
+/** The eighth power of x, which a byte moves the register by. */
+const eightSteps = 0x0080_0000;
+
 /**
  * CRC-32C (Castagnoli) of `bytes[from, until)`, the checksum of Kafka record batches, as an unsigned 32-bit number.
  * Slicing-by-8: eight table look-ups per eight bytes.
@@ -27,11 +31,35 @@ export function crc32c(bytes: Uint8Array, from = 0, until: number = bytes.length
   return (crc ^ -1) >>> 0;
 }
 
+/**
+ * The checksum of bytes of which the first were replaced by as many others, without a look at the rest: checksums of equal length differ by what
+ * their beginnings differ by, moved on over `restBytes`.
+ */
+export function crc32cReplaced(crc: number, change: { readonly before: number; readonly now: number; readonly restBytes: number }): number {
+  let moved = change.before ^ change.now;
+  let power = eightSteps;
+  for (let rest = change.restBytes; rest > 0; rest = Math.floor(rest / 2)) {
+    if (rest % 2 === 1) moved = product(moved, power);
+    power = product(power, power);
+  }
+  return (crc ^ moved) >>> 0;
+}
+
+/** Of two polynomials, modulo that of the checksum; the highest bit is the lowest power. */
+function product(left: number, right: number): number {
+  let sum = 0;
+  let shifted = right;
+  for (let bit = 31; bit >= 0; bit -= 1) {
+    if (((left >>> bit) & 1) === 1) sum ^= shifted;
+    shifted = (shifted & 1) === 1 ? (shifted >>> 1) ^ reversedPolynomial : shifted >>> 1;
+  }
+  return sum;
+}
+
 /** Eight tables of 256 entries in one array; table k moves a byte k more places through the register. */
 const tables: Int32Array = makeTables();
 
 function makeTables(): Int32Array {
-  const reversedPolynomial = 0x82f63b78;
   const made = new Int32Array(2048);
   for (let byte = 0; byte < 256; byte += 1) {
     let value = byte;

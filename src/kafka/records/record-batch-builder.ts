@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts';
 import { BATCH_HEADER_BYTES, batchField, batchFlag, codecNumber } from './batch-header.ts';
 import { type Compression, compress } from './compression.ts';
-import { crc32c } from './crc32c.ts';
+import { crc32c, crc32cReplaced } from './crc32c.ts';
 
 /** Positions of a record's key and value in a byte array of the caller; -1 for null. */
 export interface RecordRanges {
@@ -199,15 +199,18 @@ export interface ProducerStamp {
   readonly transactional: boolean;
 }
 
-/** Writes the producer's fields into a batch, in place, and renews its CRC. */
+/** Writes the producer's fields into a batch whose CRC is right, in place, and renews it; the records are not looked at. */
 export function stampRecordBatch(bytes: Uint8Array, stamp: ProducerStamp): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const before = crc32c(bytes, batchField.attributes, BATCH_HEADER_BYTES);
   const codec = view.getInt16(batchField.attributes) & ~batchFlag.transactional;
   view.setInt16(batchField.attributes, stamp.transactional ? codec | batchFlag.transactional : codec);
   view.setBigInt64(batchField.producerId, stamp.producerId);
   view.setInt16(batchField.producerEpoch, stamp.producerEpoch);
   view.setInt32(batchField.baseSequence, stamp.baseSequence);
-  view.setUint32(batchField.crc, crc32c(bytes, batchField.attributes));
+  const now = crc32c(bytes, batchField.attributes, BATCH_HEADER_BYTES);
+  const crc = crc32cReplaced(view.getUint32(batchField.crc), { before, now, restBytes: bytes.length - BATCH_HEADER_BYTES });
+  view.setUint32(batchField.crc, crc);
 }
 
 const initialBytes = 64 * 1024;

@@ -4,7 +4,7 @@ import { toEpochMs } from '../../../src/base/clock.ts';
 import type { OutgoingRecord } from '../../../src/kafka/client.ts';
 import { readBatchHeader, splitRecordBatches } from '../../../src/kafka/records/batch-header.ts';
 import type { Compression } from '../../../src/kafka/records/compression.ts';
-import { crc32c } from '../../../src/kafka/records/crc32c.ts';
+import { crc32c, crc32cReplaced } from '../../../src/kafka/records/crc32c.ts';
 import { decodeRecords, encodeRecordBatch, forEachRecord } from '../../../src/kafka/records/record-batch.ts';
 import { encodeHeaders, RecordBatchBuilder, stampRecordBatch } from '../../../src/kafka/records/record-batch-builder.ts';
 import { RecordCursor } from '../../../src/kafka/records/record-cursor.ts';
@@ -55,6 +55,18 @@ describe('crc32c', () => {
 
   it('covers exactly the range it is given', () => {
     expect(crc32c(bytes('xx123456789yy'), 2, 11)).toBe(0xe3069283);
+  });
+
+  it('follows bytes at the beginning that are replaced, whatever comes behind them', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.array(fc.tuple(fc.nat(255), fc.nat(255)), { maxLength: 50 }), (rest, pairs) => {
+        const before = Uint8Array.from(pairs, ([byte]) => byte);
+        const now = Uint8Array.from(pairs, ([, byte]) => byte);
+        const change = { before: crc32c(before), now: crc32c(now), restBytes: rest.length };
+        expect(crc32cReplaced(crc32c(Buffer.concat([before, rest])), change)).toBe(crc32c(Buffer.concat([now, rest])));
+      }),
+      { numRuns: 200 },
+    );
   });
 });
 
