@@ -10,7 +10,7 @@ import { changeTypes, deleteCode, insertCode, type Operation, postimageCode, pre
 import { cloudEventContentType, cloudEventHeaders } from './cloud-event.ts';
 import { type Framing, framingOf, keysOf, valueEncoding } from './encoding/encodings.ts';
 import { RecordBuffer } from './encoding/record-buffer.ts';
-import { type ChangeEvent, type EventWriter, EventWriters } from './envelope.ts';
+import { type EventWriter, EventWriters } from './envelope.ts';
 import { EventHeaders } from './event-headers.ts';
 import { FeedFilter } from './feed-filter.ts';
 import { PartitionedBatches } from './partitioned-batches.ts';
@@ -135,6 +135,8 @@ class EncodingRun {
   /** Of the next event in its version. */
   #number: number;
   #skipped = 0;
+  /** The event that is appended: one object for all, for an object for each is what the collector had to do most. */
+  readonly #event = { before: -1, after: -1, ordinal: 0, number: 0 };
 
   constructor(task: EncodeTask) {
     this.#task = task;
@@ -168,7 +170,7 @@ class EncodingRun {
     while (position < order.length && !this.isFull()) {
       const row = order[position] ?? 0;
       if (pairStarts[position] === 1) {
-        this.#appendPair(piece, rows, { before: row, after: order[position + 1] ?? 0 });
+        this.#appendPair(piece, rows, row, order[position + 1] ?? 0);
         position += 2;
       } else {
         if (piece.matches?.[row] === 0) this.#ordinal += 1;
@@ -190,8 +192,7 @@ class EncodingRun {
     if (rows === 0) return;
     const { spec, changes } = this.#task;
     this.#record.clear();
-    const event = { before: -1, after: -1, ordinal: this.#ordinal, number: this.#number };
-    const valueEnd = this.#appendValue(this.#values.of('t'), this.#writersOf(noRows(changes.schema)), event);
+    const valueEnd = this.#appendValue(this.#values.of('t'), this.#writersOf(noRows(changes.schema)), -1, -1);
     // It is about all keys, so it has none; feeds that tell it have one partition.
     assert(spec.partitions === 1, 'a truncation is told in the only partition');
     this.#append(-1, valueEnd, eventHeaders(this.#task, 't', rows));
@@ -220,7 +221,7 @@ class EncodingRun {
   }
 
   /** An update that brings a row into the feed is an insert, and one that takes it out a delete, each under the number of its own image. */
-  #appendPair({ matches }: ChangePiece, rows: RowWriters, { before, after }: { readonly before: number; readonly after: number }): void {
+  #appendPair({ matches }: ChangePiece, rows: RowWriters, before: number, after: number): void {
     const [was, is] = [matches?.[before] !== 0, matches?.[after] !== 0];
     if (!was) this.#ordinal += 1;
     if (was !== is) this.#appendOne(rows, was ? before : after, was ? deleteCode : insertCode);
@@ -229,33 +230,30 @@ class EncodingRun {
     if (this.#task.spec.envelope === 'flat') {
       this.#appendRow(rows, before, preimageCode);
       this.#appendRow(rows, after, postimageCode);
-    } else this.#appendEvent(rows, { operation: 'u', before, after });
+    } else this.#appendEvent(rows, 'u', before, after);
   }
 
   #appendOne(rows: RowWriters, row: number, code: number): void {
     if (this.#task.spec.envelope === 'flat') this.#appendRow(rows, row, this.#keyed ? aloneCode(code) : code);
-    else if (code === deleteCode || code === preimageCode) this.#appendEvent(rows, { operation: 'd', before: row, after: -1 });
-    else this.#appendEvent(rows, { operation: this.#task.snapshot ? 'r' : 'c', before: -1, after: row });
+    else if (code === deleteCode || code === preimageCode) this.#appendEvent(rows, 'd', row, -1);
+    else this.#appendEvent(rows, this.#task.snapshot ? 'r' : 'c', -1, row);
   }
 
   #appendRow(rows: RowWriters, row: number, code: number): void {
     const keyEnd = this.#openRecord(rows, row);
-    const place = { ordinal: this.#ordinal, number: this.#number };
-    const valueEnd = this.#appendValue(this.#values.ofRow(code), rows, { before: -1, after: row, ...place });
+    const valueEnd = this.#appendValue(this.#values.ofRow(code), rows, -1, row);
     this.#flatRows[code] = (this.#flatRows[code] ?? 0) + 1;
     this.#append(keyEnd, valueEnd, this.#headers.row);
     this.#ordinal += 1;
     this.#number += 1;
   }
 
-  #appendEvent(rows: RowWriters, told: Pick<ChangeEvent, 'before' | 'after'> & { readonly operation: Exclude<Operation, 't'> }): void {
-    const { operation, before, after } = told;
-    const event = { before, after, ordinal: this.#ordinal, number: this.#number };
+  #appendEvent(rows: RowWriters, operation: Exclude<Operation, 't'>, before: number, after: number): void {
     const { envelope, tombstones } = this.#task.spec;
     const keyEnd = this.#openRecord(rows, after < 0 ? before : after);
     if (envelope === 'after' && after < 0) this.#append(keyEnd, -1, this.#headers.deletion);
     else {
-      const valueEnd = this.#appendValue(this.#values.of(operation), rows, event);
+      const valueEnd = this.#appendValue(this.#values.of(operation), rows, before, after);
       this.#append(keyEnd, valueEnd, this.#headers[operation]);
       if (operation === 'd' && this.#keyed && tombstones) this.#append(keyEnd, -1, this.#headers.tombstone);
     }
@@ -275,9 +273,13 @@ class EncodingRun {
   }
 
   /** Answers where the value ends. */
-  #appendValue(values: EventWriter, rows: RowWriters, event: Omit<ChangeEvent, 'operation'>): number {
+  #appendValue(values: EventWriter, rows: RowWriters, before: number, after: number): number {
+    this.#event.before = before;
+    this.#event.after = after;
+    this.#event.ordinal = this.#ordinal;
+    this.#event.number = this.#number;
     this.#record.chunk(this.#valueFraming.before);
-    values.append(this.#record, rows, event);
+    values.append(this.#record, rows, this.#event);
     this.#record.chunk(this.#valueFraming.behind);
     return this.#record.length;
   }

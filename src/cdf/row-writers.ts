@@ -68,7 +68,11 @@ export class RowWriters {
 
   #batchOf(row: number): BatchWriters {
     const current = this.#current;
-    if (current !== undefined && row >= current.firstRow && row < current.untilRow) return current;
+    return current !== undefined && row >= current.firstRow && row < current.untilRow ? current : this.#moveTo(row);
+  }
+
+  // Apart from the usual way, on which a closure would be made for every row.
+  #moveTo(row: number): BatchWriters {
     const found = this.#batches.find((batch) => row >= batch.firstRow && row < batch.untilRow);
     this.#current = present(found, `row ${row} lies in one of the batches`);
     return this.#current;

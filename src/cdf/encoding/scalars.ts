@@ -98,7 +98,7 @@ function isoInstants(values: BigInt64Array, zoned: boolean): Scalar {
   return {
     kind: 'ascii',
     write: (out, index) => {
-      iso.timestamp(out, { low: words[2 * index] ?? 0, high: words[2 * index + 1] ?? 0 }, zoned);
+      iso.timestamp(out, words[2 * index] ?? 0, words[2 * index + 1] ?? 0, zoned);
     },
   };
 }
