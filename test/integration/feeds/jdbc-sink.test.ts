@@ -5,17 +5,20 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { jdbcSink, privateConnect, startConnector } from '../../support/connect.ts';
 import { privatePostgres } from '../../support/postgres.ts';
 import { eventually } from '../../support/process.ts';
+import { privateRegistry } from '../../support/schema-registry.ts';
 import { kafkaBrokers } from '../../support/servers.ts';
 import { temporarySession } from '../../support/temporary-session.ts';
-import { Feeds } from './published-table.ts';
+import { createTable, Feeds } from './published-table.ts';
 
 /* What Debezium's JDBC sink makes of a feed in a database is the table: docs/guides/consuming-feeds.md, "Into a database". */
 
 const postgres = await privatePostgres();
 const connect = postgres === undefined ? undefined : await privateConnect(kafkaBrokers(), jdbcSink);
+const registry = connect === undefined ? undefined : await privateRegistry();
 const caughtUpMs = 60_000;
 
 afterAll(async () => {
+  await registry?.[Symbol.asyncDispose]();
   await connect?.[Symbol.asyncDispose]();
   await postgres?.[Symbol.asyncDispose]();
 });
@@ -31,41 +34,58 @@ const first = [
 /** One row a line, as both sides can tell it. */
 const inLake = (more: string): string =>
   `SELECT to_json(array(CAST(id AS STRING), name, CAST(n AS STRING), CAST(small AS STRING), CAST(flag AS STRING), CAST(price AS STRING), CAST(d = -1.25e300 AS STRING), CAST(f AS STRING), CAST(day AS STRING), date_format(at, 'yyyy-MM-dd HH:mm:ss.SSSSSS'), date_format(local, 'yyyy-MM-dd HH:mm:ss.SSSSSS'), lower(hex(data))${more})) AS line FROM t ORDER BY id`;
-const inDatabase = (more: string): string =>
-  `SELECT array_to_json(ARRAY[id::text, name, n::text, small::text, flag::text, price::text, (d = -1.25e300)::text, CASE f WHEN 0 THEN '0.0' ELSE f::text END, day::text, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), to_char(local, 'YYYY-MM-DD HH24:MI:SS.US'), encode(data, 'hex')${more}])::text AS line FROM copied ORDER BY copied.id`;
+const inDatabase = (table: string, more: string): string =>
+  `SELECT array_to_json(ARRAY[id::text, name, n::text, small::text, flag::text, price::text, (d = -1.25e300)::text, CASE f WHEN 0 THEN '0.0' ELSE f::text END, day::text, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), to_char(local, 'YYYY-MM-DD HH24:MI:SS.US'), encode(data, 'hex')${more}])::text AS line FROM ${table} ORDER BY ${table}.id`;
+
+/** Apicurio's converter as Confluent's reads records: by the number in front of them. */
+function avroConverter(part: 'key' | 'value', registryUrl: string): Readonly<Record<string, string>> {
+  const settings = {
+    '': 'io.apicurio.registry.utils.converter.AvroConverter',
+    '.apicurio.registry.url': registryUrl.replace('/ccompat/v7', '/registry/v2'),
+    '.apicurio.registry.as-confluent': 'true',
+    '.apicurio.registry.use-id': 'contentId',
+    '.apicurio.registry.headers.enabled': 'false',
+  };
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [`${part}.converter${name}`, value]));
+}
 
 describe('a feed that Debezium’s JDBC sink reads', () => {
-  it.skipIf(postgres === undefined || connect === undefined)('makes the table of the database that of the lake', async () => {
-    if (postgres === undefined || connect === undefined) return;
+  it.skipIf(registry === undefined).each([
+    ['delta', 'json'],
+    ['iceberg', 'avro'],
+  ] as const)('of format %s and in %s makes the table of the database that of the lake', async (format, encoding) => {
+    if (postgres === undefined || connect === undefined || registry === undefined) return;
+    const { url } = registry.server;
     const { user, password, port } = postgres.server;
     const topic = `jdbc-${randomUUID()}`;
     await using made = await temporarySession();
     const { session } = made;
     const place = join(made.directory, 't');
-    const feeds = new Feeds(made.directory, 'http://127.0.0.1:9');
+    const feeds = new Feeds(made.directory, url);
     const publish = async (statements: readonly string[]): Promise<void> => {
       for (const statement of statements) await session.sql(statement);
-      const records = { decimals: 'precise', times: 'adaptive' } as const;
-      expect(await feeds.publish(place, { topic, schemas: true, records })).toMatchObject({ state: 'stopped', error: undefined });
+      const records = { encoding, decimals: 'precise', times: 'adaptive' } as const;
+      expect(await feeds.publish(place, { topic, schemas: encoding === 'json', records })).toMatchObject({
+        state: 'stopped',
+        error: undefined,
+      });
     };
     await session.sql('SET TIME ZONE "UTC"');
-    await publish([
-      `CREATE TABLE t (${columns}) USING delta LOCATION '${place}' TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')`,
-      `INSERT INTO t VALUES ${first.join(', ')}`,
-    ]);
+    await publish([createTable(columns, format, place), `INSERT INTO t VALUES ${first.join(', ')}`]);
     await startConnector(connect.server, topic, {
       'connector.class': 'io.debezium.connector.jdbc.JdbcSinkConnector',
       topics: topic,
       'connection.url': `jdbc:postgresql://127.0.0.1:${port}/postgres`,
       'connection.username': user,
       'connection.password': password,
-      'collection.name.format': 'copied',
+      'collection.name.format': format,
       'insert.mode': 'upsert',
       'delete.enabled': 'true',
       'primary.key.mode': 'record_key',
       'schema.evolution': 'basic',
       'consumer.override.isolation.level': 'read_committed',
       'consumer.override.auto.offset.reset': 'earliest',
+      ...(encoding === 'avro' ? { ...avroConverter('key', url), ...avroConverter('value', url) } : {}),
     });
     const database = new Client({ host: '127.0.0.1', port, user, password, database: 'postgres' });
     // The server is stopped behind the back of a test that failed.
@@ -79,7 +99,7 @@ describe('a feed that Debezium’s JDBC sink reads', () => {
       await eventually(
         'the rows are in the database',
         async () => {
-          expect(linesOf((await database.query(inDatabase(more))).rows)).toEqual(wanted);
+          expect(linesOf((await database.query(inDatabase(format, more))).rows)).toEqual(wanted);
           return true;
         },
         caughtUpMs,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { LazyEngine } from '../../../src/app/lazy-engine.ts';
 import { LocalTableEvents } from '../../../src/app/local-table-events.ts';
@@ -14,10 +15,12 @@ import { Feed } from '../../../src/cdf/feed.ts';
 import type { FeedStatus } from '../../../src/cdf/feed-parts.ts';
 import type { FeedSpec } from '../../../src/cdf/feed-spec.ts';
 import { DeltaTables } from '../../../src/delta/delta-tables.ts';
+import { IcebergTables } from '../../../src/iceberg/iceberg-tables.ts';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
 import { plainRecords, type RecordSettings } from '../../../src/protocol/change-event.ts';
 import { RegistrySubjects } from '../../../src/registry/registry-subjects.ts';
 import { openObjectStore } from '../../../src/storage/open-object-store.ts';
+import type { TableFormat } from '../../../src/table/formats.ts';
 import type { Table } from '../../../src/table/table.ts';
 import { kafkaBrokers } from '../../support/servers.ts';
 import { silentFeedObserver } from '../../support/silent-observers.ts';
@@ -54,13 +57,11 @@ const full = (id: number | string, name: string): string =>
 const bare = (id: number): string => `(${id}, ${Array.from({ length: 14 }, () => 'NULL').join(', ')})`;
 
 /** A table of all types with a history: inserts, updates, deletes, a merge, and a column that came. */
-export async function publishedTable({ session, directory }: TemporarySession): Promise<string> {
+export async function publishedTable({ session, directory }: TemporarySession, format: TableFormat = 'delta'): Promise<string> {
   const place = join(directory, 't');
-  const properties = { 'delta.enableChangeDataFeed': 'true', 'delta.columnMapping.mode': 'name', 'delta.enableTypeWidening': 'true' };
-  const listed = Object.entries(properties).map(([name, value]) => `'${name}' = '${value}'`);
   await session.sql('SET TIME ZONE "UTC"');
   const statements = [
-    `CREATE TABLE t (${columns}) USING delta LOCATION '${place}' TBLPROPERTIES (${listed.join(', ')})`,
+    createTable(columns, format, place),
     `INSERT INTO t VALUES ${full(1, 'Ärger 🙂')}, ${full('9007199254740993', 'large')}, ${bare(2)}, ${bare(3)}, (0, false, 0, 0, '', array(), map(), named_struct('city', NULL, 'no', 0), DATE '1970-01-01', 0.0000, CAST(0 AS FLOAT), 0D, unhex(''), TIMESTAMP '1970-01-01 00:00:00', TIMESTAMP_NTZ '1970-01-01 00:00:00')`,
     "UPDATE t SET name = 'changed', price = -0.0500 WHERE id IN (1, 2)",
     'DELETE FROM t WHERE id = 3',
@@ -70,6 +71,14 @@ export async function publishedTable({ session, directory }: TemporarySession): 
   ];
   for (const statement of statements) await session.sql(statement);
   return place;
+}
+
+/** The statement that creates `t`. Iceberg has no integers below 32 bits. */
+export function createTable(columnList: string, format: TableFormat, place: string): string {
+  if (format === 'iceberg') return `CREATE TABLE t (${columnList.replaceAll('SMALLINT', 'INT')}) USING iceberg LOCATION '${place}'`;
+  const properties = { 'delta.enableChangeDataFeed': 'true', 'delta.columnMapping.mode': 'name', 'delta.enableTypeWidening': 'true' };
+  const listed = Object.entries(properties).map(([name, value]) => `'${name}' = '${value}'`);
+  return `CREATE TABLE t (${columnList}) USING delta LOCATION '${place}' TBLPROPERTIES (${listed.join(', ')})`;
 }
 
 /** The rows that the table has, as the feed's JSON tells them. */
@@ -157,7 +166,11 @@ export class Feeds {
   async #open(place: string): Promise<Table> {
     const rewriter = { rewrite: (): Promise<never> => Promise.reject(new TypeError('not used')) };
     const parts = { openStore: openObjectStore, clock: this.#clock, random: this.#random, version: 'test', rewriter };
-    const table = await new DeltaTables({ ...parts, ids: new RandomIdSource(this.#random), staysWithTable: true }).open('t', place);
+    const made = { ...parts, ids: new RandomIdSource(this.#random), staysWithTable: true, engine: () => this.#engine.open() };
+    const tables = existsSync(join(place, '_delta_log'))
+      ? new DeltaTables(made)
+      : new IcebergTables({ ...made, scratchDirectory: this.#directory });
+    const table = await tables.open('t', place);
     if (table === undefined) throw new TypeError(`no table in ${this.#directory}`);
     return table;
   }
