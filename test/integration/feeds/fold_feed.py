@@ -1,7 +1,8 @@
-"""Folds a feed with Confluent's own client and deserializers, and prints the rows that are left, one JSON object a line.
+"""Folds feeds with Confluent's own client and deserializers, and prints of each an object {topic, rows} with the rows that are left, one a line.
 
-Its one argument is JSON: brokers, registry, topic, envelope (debezium, flat, after, cloudevents-binary), encoding (json, json-schema, avro, protobuf)
-of values, keyEncoding, meanings {column: date | timestamp_ntz | decimal | binary | map}. Values of columns come in the spelling of the feed's JSON.
+Its one argument is JSON: brokers, registry, meanings {column: meaning}, and feeds, of each the topic, envelope (debezium, flat, after,
+cloudevents-binary), encoding (json, json-schema, avro, protobuf) of values and keyEncoding. A meaning is date, timestamp_ntz, decimal, binary or map,
+those of a struct's members, or a list with that of its items. Values of columns come in the spelling of the feed's JSON.
 """
 
 import base64
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from datetime import date, datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, getcontext
 
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.schema_registry import SchemaRegistryClient
@@ -25,8 +26,16 @@ decimal_proto = 'syntax = "proto3"; package confluent.type; message Decimal { by
 
 
 def main():
+    # Of decimals of a table, all digits: Python's own context has 28.
+    getcontext().prec = 38
     given = json.loads(sys.argv[1])
     registry = SchemaRegistryClient({"url": given["registry"]})
+    for feed in given["feeds"]:
+        rows = rows_of(registry, {**given, **feed})
+        print(json.dumps({"topic": feed["topic"], "rows": [spelled(row, given["meanings"]) for row in rows]}))
+
+
+def rows_of(registry, given):
     decoders = {
         MessageField.KEY: Decoder(registry, given, given["keyEncoding"], MessageField.KEY),
         MessageField.VALUE: Decoder(registry, given, given["encoding"], MessageField.VALUE),
@@ -35,8 +44,7 @@ def main():
     for message in messages_of(given):
         key = json.dumps(decoders[MessageField.KEY].decode(message.key()), sort_keys=True)
         fold(given["envelope"], rows, key, decoders[MessageField.VALUE].decode(message.value()))
-    for row in rows.values():
-        print(json.dumps({name: spelled(value, given["meanings"].get(name)) for name, value in row.items()}))
+    return rows.values()
 
 
 def fold(envelope, rows, key, value):
@@ -161,8 +169,12 @@ def plain_field(value):
 def spelled(value, meaning):
     if value is None:
         return None
+    if isinstance(meaning, dict):
+        return {name: spelled(member, meaning.get(name)) for name, member in value.items()}
+    if isinstance(meaning, list):
+        return [spelled(item, meaning[0]) for item in value]
     if meaning == "decimal":
-        return str(value)
+        return value if isinstance(value, str) else format(value, "f")
     if meaning == "binary":
         return base64.b64encode(value).decode() if isinstance(value, bytes) else value
     if meaning == "date" and isinstance(value, int):
@@ -170,7 +182,7 @@ def spelled(value, meaning):
     if meaning == "timestamp_ntz" and isinstance(value, int):
         return (datetime(1970, 1, 1) + timedelta(microseconds=value)).isoformat(timespec="microseconds")
     if meaning == "map" and isinstance(value, list):
-        return {entry["key"]: entry["value"] for entry in value}
+        return {str(entry["key"]): entry["value"] for entry in value}
     return value
 
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type JsonValue, parseJson, printJson } from '../../../src/base/bigint-json.ts';
 import { isServiceError } from '../../../src/base/errors.ts';
 import { eventually } from '../../support/process.ts';
 import { pythonWith, type RunPython } from '../../support/python-clients.ts';
@@ -19,16 +20,19 @@ const python: RunPython | undefined = await pythonWith(here('requirements.txt'))
 const envelopes = ['debezium', 'flat', 'after', 'cloudevents'] as const;
 const encodings = ['json', 'json-schema', 'avro', 'protobuf'] as const;
 
+interface FoldedFeed {
+  readonly topic: string;
+  readonly envelope: string;
+  readonly encoding: string;
+  readonly keyEncoding: string;
+}
+
 describe.skipIf(registry === undefined || python === undefined)('a feed, folded by a foreign client', () => {
   let made: TemporarySession;
   let feeds: Feeds;
-  let place: string;
-  let expected: readonly unknown[];
 
   beforeAll(async () => {
     made = await temporarySession();
-    place = await publishedTable(made);
-    expected = await rowsOfTable(made);
     feeds = new Feeds(made.directory, registry?.server.url ?? '');
   });
   afterAll(async () => {
@@ -37,23 +41,35 @@ describe.skipIf(registry === undefined || python === undefined)('a feed, folded 
     await registry?.[Symbol.asyncDispose]();
   });
 
-  async function folded(topic: string, given: Readonly<Record<string, unknown>>): Promise<readonly unknown[]> {
-    const fixed = { brokers: kafkaBrokers().join(','), registry: registry?.server.url, topic, meanings };
-    const lines = (await python?.(here('fold_feed.py'), [JSON.stringify({ ...fixed, ...given })])) ?? '';
-    return sortedRows(lines.trimEnd().split('\n'));
+  /** The rows of each feed, all folded by one process. */
+  async function folded(given: readonly FoldedFeed[]): Promise<ReadonlyMap<string, readonly unknown[]>> {
+    const all = { brokers: kafkaBrokers().join(','), registry: registry?.server.url, meanings, feeds: given };
+    const lines = (await python?.(here('fold_feed.py'), [JSON.stringify(all)])) ?? '';
+    return new Map(
+      lines
+        .trimEnd()
+        .split('\n')
+        .map((line) => parseJson(line, 'feed') as { readonly topic: string; readonly rows: readonly JsonValue[] })
+        .map(({ topic, rows }) => [topic, sortedRows(rows.map((row) => printJson(row)))]),
+    );
   }
 
-  it.each(envelopes.flatMap((envelope) => encodings.map((encoding) => [envelope, encoding] as const)))(
-    'in envelope %s and encoding %s has the rows of the table',
-    async (envelope, encoding) => {
-      const topic = `foreign-${randomUUID()}`;
-      const keyEncoding = encoding === 'json-schema' ? 'avro' : encoding;
-      const records = { encoding, keyEncoding, cloudEventMode: 'binary' } as const;
-      expect(await feeds.publish(place, { topic, envelope, records })).toMatchObject({ state: 'stopped', error: undefined });
-      const told = envelope === 'cloudevents' ? 'cloudevents-binary' : envelope;
-      expect(await folded(topic, { envelope: told, encoding, keyEncoding })).toEqual(expected);
-    },
-  );
+  it.each(['delta', 'iceberg'] as const)('of format %s has the rows of the table, in each envelope and each encoding', async (format) => {
+    await using own = await temporarySession();
+    const place = await publishedTable(own, format);
+    const expected = await rowsOfTable(own);
+    const published = envelopes.flatMap((envelope) =>
+      encodings.map(async (encoding): Promise<FoldedFeed> => {
+        const topic = `foreign-${envelope}-${encoding}-${randomUUID()}`;
+        const keyEncoding = encoding === 'json-schema' ? 'avro' : encoding;
+        const records = { encoding, keyEncoding, cloudEventMode: 'binary' } as const;
+        expect(await feeds.publish(place, { topic, envelope, records })).toMatchObject({ state: 'stopped', error: undefined });
+        return { topic, envelope: envelope === 'cloudevents' ? 'cloudevents-binary' : envelope, encoding, keyEncoding };
+      }),
+    );
+    const given = await Promise.all(published);
+    expect(await folded(given)).toEqual(new Map(given.map(({ topic }) => [topic, expected])));
+  });
 
   it('waits before a version whose schema the registry refuses, and goes on when it is taken', async () => {
     const topic = `refused-${randomUUID()}`;
@@ -81,7 +97,8 @@ describe.skipIf(registry === undefined || python === undefined)('a feed, folded 
       await compatibility('NONE');
     });
     expect(status).toMatchObject({ state: 'stopped', error: undefined });
-    expect(await folded(topic, { envelope: 'after', encoding: 'avro', keyEncoding: 'avro' })).toEqual([
+    const rows = await folded([{ topic, envelope: 'after', encoding: 'avro', keyEncoding: 'avro' }]);
+    expect(rows.get(topic)).toEqual([
       { id: 1, n: 1 },
       { id: 2, n: 'two' },
     ]);

@@ -36,25 +36,40 @@ const spelling: readonly string[] = [
   'base64(data) AS data',
   "date_format(at, \"yyyy-MM-dd'T'HH:mm:ss.SSSSSS\") || 'Z' AS at",
   'date_format(local, "yyyy-MM-dd\'T\'HH:mm:ss.SSSSSS") AS local',
+  ...['matrix', 'numbered'],
+  'CAST(whole AS STRING) AS whole',
+  'CAST(fraction AS STRING) AS fraction',
+  "if(deep IS NULL, NULL, named_struct('at', date_format(deep.at, \"yyyy-MM-dd'T'HH:mm:ss.SSSSSS\") || 'Z', " +
+    "'local', date_format(deep.local, \"yyyy-MM-dd'T'HH:mm:ss.SSSSSS\"), 'price', CAST(deep.price AS STRING), " +
+    "'parts', transform(deep.parts, p -> if(p IS NULL, NULL, named_struct('day', date_format(p.day, 'yyyy-MM-dd'), 'data', base64(p.data)))), 'by', deep.by)) AS deep",
 ];
 
 /** What a decoder cannot know of values. */
-export const meanings: Readonly<Record<string, string>> = {
+export const meanings: Readonly<Record<string, unknown>> = {
   day: 'date',
   local: 'timestamp_ntz',
   price: 'decimal',
   data: 'binary',
   counts: 'map',
+  numbered: 'map',
+  whole: 'decimal',
+  fraction: 'decimal',
+  deep: { local: 'timestamp_ntz', price: 'decimal', parts: [{ day: 'date', data: 'binary' }], by: 'map' },
 };
 
 const columns =
   'id BIGINT NOT NULL, flag BOOLEAN, small SMALLINT, n INT, name STRING, tags ARRAY<STRING>, counts MAP<STRING, BIGINT>, place STRUCT<city: STRING, no: INT>, ' +
-  'day DATE, price DECIMAL(24, 4), f FLOAT, d DOUBLE, data BINARY, at TIMESTAMP, local TIMESTAMP_NTZ';
+  'day DATE, price DECIMAL(24, 4), f FLOAT, d DOUBLE, data BINARY, at TIMESTAMP, local TIMESTAMP_NTZ, ' +
+  'matrix ARRAY<ARRAY<INT>>, numbered MAP<INT, STRUCT<x: DOUBLE>>, whole DECIMAL(38, 0), fraction DECIMAL(38, 38), ' +
+  'deep STRUCT<at: TIMESTAMP, local: TIMESTAMP_NTZ, price: DECIMAL(20, 5), parts: ARRAY<STRUCT<day: DATE, data: BINARY>>, by: MAP<STRING, ARRAY<BIGINT>>>';
 
 const full = (id: number | string, name: string): string =>
   `(${id}, true, -7, 42, '${name}', array('a', NULL, ''), map('x', 9007199254740993, 'y', NULL), named_struct('city', 'Bonn "1"', 'no', NULL), ` +
-  "DATE '2024-05-01', 12345678901234567890.1234, CAST(0.5 AS FLOAT), -1.25e300, unhex('fb00ff'), TIMESTAMP '2024-05-01 10:11:12.123456', TIMESTAMP_NTZ '1969-12-31 23:59:59.999999')";
-const bare = (id: number): string => `(${id}, ${Array.from({ length: 14 }, () => 'NULL').join(', ')})`;
+  "DATE '2024-05-01', 12345678901234567890.1234, CAST(0.5 AS FLOAT), -1.25e300, unhex('fb00ff'), TIMESTAMP '2024-05-01 10:11:12.123456', TIMESTAMP_NTZ '1969-12-31 23:59:59.999999', " +
+  "array(array(1, NULL), array(), NULL), map(-5, named_struct('x', 0.1D), 7, NULL), CAST('-99999999999999999999999999999999999999' AS DECIMAL(38, 0)), " +
+  "CAST('0.12345678901234567890123456789012345678' AS DECIMAL(38, 38)), named_struct('at', TIMESTAMP '9999-12-31 23:59:59.999999', 'local', TIMESTAMP_NTZ '0001-01-01 00:00:00', " +
+  "'price', CAST('-0.05' AS DECIMAL(20, 5)), 'parts', array(named_struct('day', DATE '9999-12-31', 'data', unhex('00')), NULL), 'by', map('longs', array(-9223372036854775808L, 9223372036854775807L))))";
+const bare = (id: number): string => `(${id}, ${Array.from({ length: 19 }, () => 'NULL').join(', ')})`;
 
 /** A table of all types with a history: inserts, updates, deletes, a merge, and a column that came. */
 export async function publishedTable({ session, directory }: TemporarySession, format: TableFormat = 'delta'): Promise<string> {
@@ -62,7 +77,7 @@ export async function publishedTable({ session, directory }: TemporarySession, f
   await session.sql('SET TIME ZONE "UTC"');
   const statements = [
     createTable(columns, format, place),
-    `INSERT INTO t VALUES ${full(1, 'Ärger 🙂')}, ${full('9007199254740993', 'large')}, ${bare(2)}, ${bare(3)}, (0, false, 0, 0, '', array(), map(), named_struct('city', NULL, 'no', 0), DATE '1970-01-01', 0.0000, CAST(0 AS FLOAT), 0D, unhex(''), TIMESTAMP '1970-01-01 00:00:00', TIMESTAMP_NTZ '1970-01-01 00:00:00')`,
+    `INSERT INTO t VALUES ${full(1, 'Ärger 🙂')}, ${full('9007199254740993', 'large')}, ${bare(2)}, ${bare(3)}, (0, false, 0, 0, '', array(), map(), named_struct('city', NULL, 'no', 0), DATE '1970-01-01', 0.0000, CAST(0 AS FLOAT), 0D, unhex(''), TIMESTAMP '1970-01-01 00:00:00', TIMESTAMP_NTZ '1970-01-01 00:00:00', array(), map(), 0, 0, named_struct('at', NULL, 'local', NULL, 'price', 0, 'parts', array(), 'by', map()))`,
     "UPDATE t SET name = 'changed', price = -0.0500 WHERE id IN (1, 2)",
     'DELETE FROM t WHERE id = 3',
     `MERGE INTO t USING (SELECT 2 AS id UNION ALL SELECT 4) AS s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = -2147483648 WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, 'merged')`,
