@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { FeedDecoder } from '../../../src/consumer/feed-decoder.ts';
+import { FeedRows } from '../../../src/consumer/feed-rows.ts';
+import type { KafkaRecord } from '../../../src/kafka/client.ts';
 import { KeyedBench, type KeyedBenchSettings } from '../../support/keyed-bench.ts';
+import { openTestEngine } from '../../support/test-engine.ts';
+import { feedBench, feedSpec } from '../cdf/feed-bench.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'keyed-'));
 let made = 0;
@@ -30,6 +35,54 @@ const variants = [
   ['iceberg', 'copy-on-write', ['properties: { write.merge.mode: copy-on-write }']],
   ['delta', 'without stored images', ['changeImages: derived']],
 ] as const;
+
+const event = (op: string, after: unknown): { readonly value: string } =>
+  json({ before: null, after, source: { connector: 'postgresql' }, op, ts_ms: 1 });
+const row = (id: number, n: number): unknown => ({ id, kind: 'a', n });
+
+describe.each(variants)('truncations that a keyed table of %s %s applies', (format, _, properties) => {
+  it('are events of a feed that tells them so, and its fold is the table', async () => {
+    const table = ['keyColumns: [id]', 'onTruncate: apply', ...properties];
+    const accounts = bench({ format, columns, table, route: ['value: { envelope: debezium }'] });
+    const engine = await openTestEngine();
+    const feed = feedBench(() => accounts.table(), { openEngine: () => Promise.resolve(engine.engine) });
+    const batches = [
+      [event('c', row(1, 1)), event('c', row(2, 1)), event('c', row(3, 1))],
+      [event('t', null)],
+      [event('c', row(1, 2)), event('c', row(4, 2))],
+      [event('u', row(4, 3)), event('t', null), event('c', row(5, 3))],
+      [event('d', null), event('t', null), event('t', null), event('c', row(6, 4))],
+      [event('c', row(5, 5)), event('t', null)],
+    ];
+    const rows = new FeedRows();
+    const decoder = new FeedDecoder();
+    const told: string[] = [];
+    let read = 0;
+    for (const records of batches) {
+      await accounts.commit(...records);
+      const { version } = await (await accounts.table()).refresh();
+      const as = { envelope: 'debezium', keyColumns: ['id'], truncate: 'event', maxTransactionRows: 2 } as const;
+      expect(await feed.publish(version, 'fail', as)).toMatchObject({ state: 'stopped', error: undefined });
+      const all = await feed.records(feedSpec.topic);
+      const changes = await Promise.all(all.slice(read).map((record) => decoder.decode(consumed(record))));
+      read = all.length;
+      for (const change of changes) if (change !== undefined) rows.apply(change);
+      told.push(changes.map((change) => change?.operation.charAt(0) ?? '').join(''));
+      const stored = await accounts.sql('SELECT id, n FROM $accounts ORDER BY id');
+      expect([...rows.rows.values()].map(({ id, n }) => [id, n])).toEqual(stored.map(({ id, n }) => [Number(id), n]));
+    }
+    await engine.close();
+    // Where images are computed, what comes with a truncation is paired with the rows before it.
+    const mixed = properties.some((line) => line === 'changeImages: derived') ? ['ddi', 'di'] : ['ti', 'ti'];
+    expect(told).toEqual(['iii', 't', 'ii', ...mixed, 't']);
+  });
+});
+
+function consumed({ partition, offset, key, value, headers }: KafkaRecord): Parameters<FeedDecoder['decode']>[0] {
+  const bytes = (of: Uint8Array | undefined): Buffer | null => (of === undefined ? null : Buffer.from(of));
+  const named = Object.fromEntries(headers.map(([name, of]) => [name, Buffer.from(of)]));
+  return { topic: feedSpec.topic, partition, offset: String(offset), key: bytes(key), value: bytes(value), headers: named };
+}
 
 describe.each(variants)('files of a keyed table of %s %s', (format, _, properties) => {
   const rows = (from: number, until: number, n: number): readonly { readonly value: string }[] =>
