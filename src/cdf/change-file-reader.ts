@@ -10,6 +10,7 @@ import type { ChangeFileRequest, OpenChangeFile } from './change-file.ts';
 import { heldChangeFile } from './held-change-file.ts';
 import { RowMatcher } from './row-matcher.ts';
 import { scannedChangeFile } from './scanned-change-file.ts';
+import { slicedChangeFile } from './sliced-change-file.ts';
 import { type ReadOtherFile, streamedChangeFile } from './streamed-change-file.ts';
 
 /** Larger files are read by the engine, which holds a piece of them at a time. */
@@ -22,7 +23,7 @@ export interface ChangeFileReaderParts {
   readonly openEngine: OpenEngine;
   /** Absent: there are no files that need it. */
   readonly readOther?: ReadOtherFile | undefined;
-  /** Stored bytes of a file up to which it is held in memory as a whole. Default: 16 MiB. */
+  /** Stored bytes of a file up to which they are held in memory. Default: 16 MiB. */
   readonly maxHeldBytes?: number | undefined;
 }
 
@@ -85,7 +86,8 @@ export class ChangeFileReader {
         const readOther = present(this.#parts.readOther, 'files of other formats have a reader');
         return await streamedChangeFile(request, { ...tools, other, readOther }, signal);
       }
-      if (isHeld) return await heldChangeFile(request, tools, signal);
+      if (isHeld && file.kind === 'recorded') return await heldChangeFile(request, tools, signal);
+      if (isHeld) return await slicedChangeFile(request, tools, signal);
       return await scannedChangeFile(request, { ...tools, engine: await this.#parts.openEngine() }, signal);
     } catch (cause) {
       if (!isServiceError(cause, 'not-found')) throw cause;

@@ -29,15 +29,6 @@ export interface ChangeOrder {
   readonly pairStarts: Uint8Array;
 }
 
-const noRows = new Uint32Array(0);
-
-/** All rows in file order, as removals or as additions. */
-export function plainOrder(rowCount: number, phase: 'removals' | 'additions'): ChangeOrder {
-  const rows = ascending(rowCount);
-  const pairStarts = new Uint8Array(phase === 'additions' ? rowCount : 0);
-  return phase === 'additions' ? { removals: noRows, additions: rows, pairStarts } : { removals: rows, additions: noRows, pairStarts };
-}
-
 /** So many rows, as they are. */
 export function ascending(rowCount: number): Uint32Array {
   const rows = new Uint32Array(rowCount);

@@ -3,7 +3,7 @@ import { readParquet } from '../codec/parquet/read-parquet.ts';
 import type { ColumnBatch } from '../schema/columns.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { type ChangeFileRequest, checkCount, type OpenChangeFile, pieceFrom, schemaInFile } from './change-file.ts';
-import { type ChangeOrder, deleteCode, plainOrder, readChangeCodes, recordedOrder } from './change-order.ts';
+import { type ChangeOrder, readChangeCodes, recordedOrder } from './change-order.ts';
 import { jsonRows } from './encoding/json-rows.ts';
 import { RecordBuffer } from './encoding/record-buffer.ts';
 import { type PieceRows, pieceRows } from './piece-rows.ts';
@@ -13,7 +13,7 @@ import { RowWriters } from './row-writers.ts';
 
 const noPairs = new Uint8Array(0);
 
-/** A change file held in memory as a whole: the quickest way to the few rows of a small one. */
+/** A recorded change file held in memory as a whole: its rows are published in an order of their own. */
 export async function heldChangeFile(
   request: ChangeFileRequest,
   { store, matcher }: { readonly store: ObjectStore; readonly matcher: RowMatcher },
@@ -41,8 +41,6 @@ export async function heldChangeFile(
 
 function codesOf({ file }: ChangeFileRequest, batches: readonly ColumnBatch[], rowCount: number): Uint8Array {
   const codes = new Uint8Array(rowCount);
-  if (file.kind === 'delete') return codes.fill(deleteCode);
-  if (file.kind === 'insert') return codes;
   let start = 0;
   for (const batch of batches) {
     const column = batch.columns.at(-1);
@@ -53,9 +51,8 @@ function codesOf({ file }: ChangeFileRequest, batches: readonly ColumnBatch[], r
   return codes;
 }
 
-function orderOf({ file, keyColumns }: ChangeFileRequest, rows: PieceRows, codes: Uint8Array): ChangeOrder {
-  if (file.kind === 'recorded') return recordedOrder(codes, keyColumns.length === 0 ? undefined : keyText(rows, keyColumns));
-  return plainOrder(rows.rowCount, file.kind === 'insert' ? 'additions' : 'removals');
+function orderOf({ keyColumns }: ChangeFileRequest, rows: PieceRows, codes: Uint8Array): ChangeOrder {
+  return recordedOrder(codes, keyColumns.length === 0 ? undefined : keyText(rows, keyColumns));
 }
 
 function keyText(rows: PieceRows, keyColumns: readonly string[]): (row: number) => string {

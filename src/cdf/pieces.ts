@@ -19,11 +19,16 @@ export async function* plainPieces(of: PiecesOf, batches: AsyncIterable<ColumnBa
   const selection = new RowSelection(file);
   for await (const batch of batches) {
     const kept = selection.of(batch);
-    if (kept.rowCount === 0) continue;
-    const codes = new Uint8Array(kept.rowCount);
-    if (file.kind === 'delete') codes.fill(deleteCode);
-    yield { ...(await rowsOf(of, [kept])), codes, order: ascending(kept.rowCount), pairStarts: new Uint8Array(kept.rowCount) };
+    if (kept.rowCount > 0) yield plainPiece(of, [kept]);
   }
+}
+
+/** Rows of a file of inserts or deletes that follow each other, all of them changes. */
+export async function plainPiece(of: PiecesOf, batches: readonly ColumnBatch[]): Promise<ChangePiece> {
+  const rowCount = batches.reduce((sum, batch) => sum + batch.rowCount, 0);
+  const codes = new Uint8Array(rowCount);
+  if (of.request.file.kind === 'delete') codes.fill(deleteCode);
+  return { ...(await rowsOf(of, batches)), codes, order: ascending(rowCount), pairStarts: new Uint8Array(rowCount) };
 }
 
 /** The pieces of a recorded file in the order of its places. Batches have whether a row is one of a pair as their last column. */

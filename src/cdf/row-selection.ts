@@ -6,9 +6,11 @@ import type { ChangeFile } from '../table/changes.ts';
 export class RowSelection {
   readonly #only: Positions | undefined;
   readonly #deleted: Positions | undefined;
-  #first = 0;
+  #first: number;
 
-  constructor({ deletedRows, onlyRows }: Pick<ChangeFile, 'deletedRows' | 'onlyRows'>) {
+  /** `first`: the row of the file that the first batch begins with. */
+  constructor({ deletedRows, onlyRows }: Pick<ChangeFile, 'deletedRows' | 'onlyRows'>, first = 0) {
+    this.#first = first;
     this.#only = onlyRows === undefined ? undefined : new Positions(onlyRows);
     this.#deleted = deletedRows === undefined ? undefined : new Positions(deletedRows);
   }

@@ -1,5 +1,5 @@
 import { serviceError } from '../../base/errors.ts';
-import { printThriftStruct, type ThriftStruct, type ThriftValue, thriftField } from './thrift-compact.ts';
+import { parseThriftStruct, printThriftStruct, type ThriftStruct, type ThriftValue, thriftField } from './thrift-compact.ts';
 
 /** What a Parquet file begins and ends with. */
 export const parquetMark: Uint8Array = Buffer.from('PAR1');
@@ -31,6 +31,17 @@ export function footerOf(file: Uint8Array): FooterBytes {
   const start = file.length - footerTailBytes - (footerLength(file) ?? Number.POSITIVE_INFINITY);
   if (start < 0) throw serviceError.corrupt('PARQUET_CORRUPT', 'the parquet footer exceeds the file');
   return { bytes: file.subarray(start, file.length - footerTailBytes), start };
+}
+
+const rowsField = 3;
+
+/**
+ * Rows of a file by its footer.
+ *
+ * @throws ServiceError `PARQUET_CORRUPT` (corrupt).
+ */
+export function rowsInFooter(file: Uint8Array): number {
+  return numberOf(parseThriftStruct(footerOf(file).bytes), rowsField);
 }
 
 /** The file with another footer; the data pages are copied as they are. */

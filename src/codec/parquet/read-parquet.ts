@@ -1,4 +1,5 @@
 import { type RecordBatch, type Schema, tableFromIPC } from 'apache-arrow';
+import type { ReaderOptions } from 'parquet-wasm';
 import type { ColumnBatch } from '../../schema/columns.ts';
 import type { StructType } from '../../schema/types.ts';
 import { structChildren } from './arrow-columns.ts';
@@ -13,6 +14,8 @@ export interface ReadParquetOptions {
   readonly columns?: readonly string[] | undefined;
   /** Rows per batch. */
   readonly batchRows?: number | undefined;
+  /** Rows `[from, until)` of the file; the pages before them are passed over. Default: all. */
+  readonly rows?: { readonly from: number; readonly until: number } | undefined;
 }
 
 /** The rows of a file: `batches` in order, each with `schema`; no batch when there are no rows. */
@@ -42,7 +45,12 @@ function rowsOf(bytes: Uint8Array, options: ReadParquetOptions): ParquetRows {
   const selected = names.filter((name) => wanted.includes(name));
   // With nothing in common one column is still read, for the number of rows.
   const columns = selected.length === 0 ? names.slice(0, 1) : selected;
-  const batches = recordBatches(file, columns, columns.length === names.length, options.batchRows ?? defaultBatchRows);
+  const { rows, batchRows = defaultBatchRows } = options;
+  const batches = recordBatches(file, {
+    batchSize: batchRows,
+    ...(columns.length === names.length ? {} : { columns }),
+    ...(rows === undefined ? {} : { offset: rows.from, limit: rows.until - rows.from }),
+  });
   const schema = options.schema ?? projected(stored, selected);
   return { schema, batches: batches.filter((batch) => batch.numRows > 0).map((batch) => toBatch(batch, schema)) };
 }
@@ -61,8 +69,7 @@ function projected(stored: Schema, names: readonly string[]): StructType {
   return fromArrowSchema(stored.select([...names]));
 }
 
-function recordBatches(bytes: Uint8Array, columns: readonly string[], all: boolean, batchSize: number): readonly RecordBatch[] {
-  const options = all ? { batchSize } : { batchSize, columns: [...columns] };
+function recordBatches(bytes: Uint8Array, options: ReaderOptions): readonly RecordBatch[] {
   return readingParquet((parquet) => {
     const table = parquet.readParquet(bytes, options);
     try {

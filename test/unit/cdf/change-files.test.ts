@@ -108,6 +108,28 @@ describe('a change file has the same rows in the same order, held in memory or r
     }
   });
 
+  it('inserts of several slices, asked for out of their order', async () => {
+    const table = new ChangeTable();
+    const rows = Array.from({ length: 140_000 }, (_, id) => ({ id, name: null }));
+    const { files, ...version } = await table.commit([{ kind: 'insert', rows, counted: false }]);
+    // Of the second slice none is left.
+    const gone = rows.filter(({ id }) => id % 1_000 === 0 || (id >= 65_536 && id < 131_072));
+    const deletedRows = BigInt64Array.from(gone, ({ id }) => BigInt(id));
+    const left = rows.length - gone.length;
+    const ids = rows.map(({ id }) => id).filter((id) => id % 1_000 !== 0 && (id < 65_536 || id >= 131_072));
+    for (const file of files.map((each) => ({ ...each, deletedRows }))) {
+      const request = { location: 'memory://orders', changes: { ...version, files: [file] }, file, keyColumns: [] };
+      const opened = await reader(table, 1e9).open(request);
+      expect(opened.counts).toEqual({ removals: 0, additions: left });
+      for (const position of [0, 60_000, left - 1, 65_469, 65_470, 3, 65_471]) {
+        const piece = await opened.pieceAt('additions', position);
+        const text = new RecordBuffer();
+        new RowWriters(piece.rows, jsonRows([])).members(text, piece.order[0] ?? -1);
+        expect(text.text()).toBe(`{"id":${ids[position]},"name":null`);
+      }
+    }
+  });
+
   it('asked for a position behind what was read, begins again', async () => {
     const table = new ChangeTable();
     const changes = await table.commit([updates(2_500)]);
