@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { type ServiceError, serviceError } from '../base/errors.ts';
+import { isServiceError, type ServiceError, serviceError } from '../base/errors.ts';
 import type { FeedWatermarks } from '../protocol/table-events.ts';
 import type { TableCatalog } from '../table/table.ts';
 import type { JobSpec } from './job-spec.ts';
@@ -71,7 +71,9 @@ export class JobRunner {
       observer.finished(spec, { result, details, durationMs: clock.monotonicMs() - startedMs });
       return result;
     } catch (error) {
-      observer.failed(spec, error, clock.monotonicMs() - startedMs);
+      const durationMs = clock.monotonicMs() - startedMs;
+      if (signal.aborted && isServiceError(error, 'aborted')) observer.stopped(spec, durationMs);
+      else observer.failed(spec, error, durationMs);
       throw error;
     } finally {
       deadline.abort();

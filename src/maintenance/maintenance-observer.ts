@@ -13,6 +13,8 @@ export interface MaintenanceObserver {
   /** What is no job, or one for a table that is none of this pipeline: its name may be anything and must not become a label. */
   refused(job: Pick<JobSpec, 'kind'>, error: unknown): void;
   failed(spec: JobSpec, error: unknown, durationMs: number): void;
+  /** Given up since the process ends: whoever is there next finds what is to be done. */
+  stopped(spec: JobSpec, durationMs: number): void;
   health(
     table: string,
     health: { readonly version: number; readonly files: number; readonly smallFiles: number; readonly sizeBytes: number },

@@ -92,7 +92,7 @@ export interface TwinMetrics {
 
 /** Queued jobs. */
 export interface MaintenanceMetrics {
-  /** `job`: compact, vacuum, checkpoint; `result`: done, nothing-to-do, conflicted, failed. */
+  /** `job`: compact, vacuum, checkpoint; `result`: done, nothing-to-do, conflicted, failed, stopped. */
   readonly jobs: Count<'table' | 'job' | 'result'>;
   readonly jobsRefused: Count;
   readonly jobSeconds: Distribution<'job'>;
@@ -307,7 +307,7 @@ export function createMaintenanceMetrics(make: InstrumentMaker): MaintenanceMetr
   return {
     jobs: make.count({
       name: 'maintenance_jobs_total',
-      help: 'Jobs run, by result: done, nothing-to-do, conflicted, failed.',
+      help: 'Jobs run, by result: done, nothing-to-do, conflicted, failed, stopped (the process ended).',
       labels: ['table', 'job', 'result'],
     }),
     jobsRefused: make.count({

@@ -24,6 +24,7 @@ export const silentMaintenanceObserver: MaintenanceObserver = {
   finished: () => undefined,
   refused: () => undefined,
   failed: () => undefined,
+  stopped: () => undefined,
   health: () => undefined,
   sweepFailed: () => undefined,
 };

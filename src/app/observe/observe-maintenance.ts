@@ -34,6 +34,11 @@ export function observeMaintenance(
       maintenance.jobSeconds.observe(durationMs / 1000, { job: kind });
       logger.warn('job failed', { table, job: kind, err: error });
     },
+    stopped: ({ table, kind }, durationMs) => {
+      maintenance.jobs.add(1, { table, job: kind, result: 'stopped' });
+      maintenance.jobSeconds.observe(durationMs / 1000, { job: kind });
+      logger.info('job given up, the process ends', { table, job: kind });
+    },
     health: (table, { version, files, smallFiles, sizeBytes }) => {
       commit.tableVersion.set(version, { table });
       commit.tableFiles.set(files, { table });

@@ -68,6 +68,18 @@ describe('running a job', () => {
     ]);
   });
 
+  it('tells of a job that the end of its process cuts off as stopped', async () => {
+    const bench = new MaintenanceBench();
+    await bench.append(4);
+    bench.store.rates = { before: 0, after: 0, maxLatencyMs: 50_000 };
+    const runner = new JobRunner(bench.parts);
+    const stop = new AbortController();
+    const running = runner.run(job('compact'), stop.signal);
+    stop.abort();
+    await expect(bench.finished(running)).rejects.toMatchObject({ kind: 'aborted' });
+    expect(bench.log).toEqual(['started compact', 'stopped compact']);
+  });
+
   it('stops a job that exceeds its time', async () => {
     const bench = new MaintenanceBench();
     await bench.append(4);
@@ -76,5 +88,6 @@ describe('running a job', () => {
     const startedMs = bench.clock.monotonicMs();
     await expect(bench.finished(runner.run(job('compact'), never))).rejects.toMatchObject({ kind: 'aborted' });
     expect(bench.clock.monotonicMs() - startedMs).toBeLessThan(1_000);
+    expect(bench.log).toEqual(['started compact', expect.stringContaining('failed compact: ABORTED')]);
   });
 });

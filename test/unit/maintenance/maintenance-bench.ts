@@ -77,6 +77,7 @@ export class MaintenanceBench {
         finished: ({ kind }, { result }) => this.log.push(`finished ${kind}: ${result}`),
         refused: ({ kind }, error) => this.log.push(`refused ${kind}: ${describeError(error)}`),
         failed: ({ kind }, error) => this.log.push(`failed ${kind}: ${describeError(error)}`),
+        stopped: ({ kind }) => this.log.push(`stopped ${kind}`),
         health: (table, { files, smallFiles }) => this.log.push(`health ${table}: ${files} files, ${smallFiles} small`),
         sweepFailed: (table, error) => this.log.push(`sweep failed ${table}: ${describeError(error)}`),
       },
