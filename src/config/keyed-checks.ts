@@ -30,6 +30,7 @@ function routeProblems(
   const found: (readonly [string, string])[] = [];
   if (table.definition.properties['delta.appendOnly']?.toLowerCase() === 'true')
     found.push(['properties', 'delta.appendOnly forbids what mode upsert does: old rows end']);
+  found.push(...imageProblems(table, keyed));
   if (route.value.kind === 'letter') found.push(['mode', 'dead letters have no keys; their table is of mode append']);
   if (route.at.at(-1) === 'template')
     found.push(['mode', 'tables that a template makes are of mode append, as the one they are made like']);
@@ -56,6 +57,17 @@ function routeProblems(
   if (ofValue.length > 0)
     found.push(['deleteWhen', `a tombstone has only its key: ${ofValue.map((name) => `"${name}"`).join(', ')} must be \`from: key\``]);
   return found;
+}
+
+/** Derived images take the place of those that a change feed stores beside deletion vectors. */
+function imageProblems(
+  { definition: { properties } }: TableSettings,
+  { changeImages }: KeyedTableSettings,
+): readonly (readonly [key: string, message: string])[] {
+  if (changeImages !== 'derived') return [];
+  return ['delta.enableChangeDataFeed', 'delta.enableDeletionVectors']
+    .filter((name) => properties[name]?.toLowerCase() === 'false')
+    .map((name) => ['changeImages', `derived changes nothing of a table with ${name}: false; leave one of the two out`]);
 }
 
 function truncateProblems(

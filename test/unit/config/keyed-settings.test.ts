@@ -83,6 +83,16 @@ describe('settings of keyed tables', () => {
       'does not go together with the select',
     ],
     ['mode: upsert\nkeyColumns: [id]\nproperties: { delta.appendOnly: "true" }', '', 'delta.appendOnly forbids'],
+    [
+      'mode: upsert\nkeyColumns: [id]\nchangeImages: derived\nproperties: { delta.enableChangeDataFeed: "false" }',
+      '',
+      'derived changes nothing of a table with delta.enableChangeDataFeed: false',
+    ],
+    [
+      'mode: upsert\nkeyColumns: [id]\nchangeImages: derived\nproperties: { delta.enableDeletionVectors: "false" }',
+      '',
+      'derived changes nothing of a table with delta.enableDeletionVectors: false',
+    ],
     ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: x = 1', '', 'deleteWhen: '],
     ['mode: upsert\nkeyColumns: [id]\ndeleteWhen: v', '', 'deleteWhen: '],
   ])('are refused by what is wrong: %s', (table, route, problem) => {
