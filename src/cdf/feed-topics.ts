@@ -64,12 +64,17 @@ export async function ensureFeedTopic(admin: KafkaAdmin, spec: FeedSpec): Promis
  */
 export async function refuseUnfitForTruncations(admin: KafkaAdmin, { topic, truncate }: FeedSpec, partitions: number): Promise<void> {
   if (truncate !== 'event') return;
-  const compacts = (await cleanupPolicyOf(admin, topic))?.includes('compact') === true;
+  const compacts = await isCompacted(admin, topic);
   if (partitions === 1 && !compacts) return;
   const why = partitions === 1 ? 'is compacted' : `has ${partitions} partitions`;
   throw serviceError.invalid('FEED_TRUNCATE_UNFIT', `topic "${topic}" ${why}, and "truncate: event" needs one partition that is not`, {
     hint: 'let the feed publish to a topic of one partition without compaction, or tell truncations by rows: "truncate: rows"',
   });
+}
+
+/** False as well when this user may not ask. */
+export async function isCompacted(admin: KafkaAdmin, topic: string): Promise<boolean> {
+  return (await cleanupPolicyOf(admin, topic))?.includes('compact') === true;
 }
 
 /** `cleanup.policy` of a topic; `undefined` when this user may not ask. */

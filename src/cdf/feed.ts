@@ -10,12 +10,13 @@ import type { FeedParts, FeedStatus } from './feed-parts.ts';
 import { firstNeededVersion, isCovered, isInSnapshot, positionEvent, samePosition, versionsBehind } from './feed-position.ts';
 import { encodeSpecOf, type FeedSpec, feedIdOf, rowOrderOf } from './feed-spec.ts';
 import { type FeedEvent, type FeedState, nextFeedState } from './feed-state.ts';
+import { isCompacted } from './feed-topics.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { recordsBeside } from './metadata/records-beside.ts';
 import type { VersionRecords } from './metadata/version-records.ts';
 import { PositionStore } from './position-store.ts';
 import { FeedPublisher } from './publisher.ts';
-import { changesStart, type FeedRun, type Prepared, passedGap, RunPreparer, snapshotStart } from './run-preparer.ts';
+import { changesStart, type FeedRun, type Prepared, passedGap, RunPreparer, snapshotStart, standingRun } from './run-preparer.ts';
 import { SnapshotPace, type SnapshotProgress } from './snapshot-progress.ts';
 import { earliestReadable, TableTailer } from './table-tailer.ts';
 
@@ -122,7 +123,10 @@ export class Feed {
       const position = await this.#settle(standing, signal);
       await this.#retrying(signal, () => this.#aim(standing.kind === 'known' ? position : undefined, position.tableId));
       this.#step(positionEvent(position));
-      rejected = await this.#publishFrom(position, signal);
+      // A compacted topic without records may be one whose records were all deleted, or one that a transaction was aborted in: the position tells which.
+      const begins =
+        standing.kind === 'new' && (await this.#retrying(signal, () => isCompacted(this.#parts.client.admin, this.spec.topic)));
+      rejected = await this.#publishFrom(position, begins ? standingRun(position) : undefined, signal);
     }
   }
 
@@ -191,11 +195,11 @@ export class Feed {
   }
 
   /** Publishes run after run until the feed has to be opened again; answers the one whose outcome has to be looked up, if any. */
-  async #publishFrom(start: FeedPosition, signal: AbortSignal): Promise<FeedRun | undefined> {
+  async #publishFrom(start: FeedPosition, first: FeedRun | undefined, signal: AbortSignal): Promise<FeedRun | undefined> {
     const stop = new AbortController();
     const encodeSignal = AbortSignal.any([signal, stop.signal]);
     let position = start;
-    let ahead = this.#prepareAhead(position, encodeSignal);
+    let ahead: () => Promise<Prepared> = first === undefined ? this.#prepareAhead(position, encodeSignal) : () => Promise.resolve(first);
     try {
       for (;;) {
         const found = await ahead();

@@ -4,7 +4,7 @@ import type { KafkaAdmin } from '../kafka/client.ts';
 import { encodeRecordBatch } from '../kafka/records/record-batch.ts';
 import type { FeedPosition } from '../protocol/change-event.ts';
 import type { FeedSpec } from './feed-spec.ts';
-import type { FeedRun } from './run-preparer.ts';
+import { type FeedRun, standingRun } from './run-preparer.ts';
 
 /** Says of a feed at rest, at an interval, up to which version everything is published: its consumers learn that the table is quiet. */
 export class Heartbeat {
@@ -42,7 +42,6 @@ export class Heartbeat {
     const value = printJson({ ts_ms: nowMs, topic, version: position.version });
     const record = { key: Buffer.from(key), value: Buffer.from(value), timestampMs: nowMs };
     const batch = encodeRecordBatch({ topic: heartbeatTopic, partition: 0, records: [record] });
-    const nothing = { rowsByOperation: {}, recordCount: 0, sizeBytes: 0, snapshotRows: undefined };
-    return { kind: 'run', batches: [batch], until: position, ...nothing };
+    return { ...standingRun(position), batches: [batch] };
   }
 }

@@ -256,6 +256,11 @@ class OpenRun {
   }
 }
 
+/** A run that reaches where the feed stands: nothing but the position is stored. */
+export function standingRun(until: FeedPosition): FeedRun {
+  return { kind: 'run', batches: [], until, rowsByOperation: {}, recordCount: 0, sizeBytes: 0, snapshotRows: undefined };
+}
+
 /** What a position keeps wherever the feed goes on: of which table it is, and what is known of what was told of it. */
 export type FeedIdentity = Pick<FeedPosition, 'tableId' | 'order' | 'schema'>;
 

@@ -5,6 +5,7 @@ import { encodeRecordBatch } from '../../../src/kafka/records/record-batch.ts';
 import { type EventEncoding, plainRecords } from '../../../src/protocol/change-event.ts';
 import { toVersion } from '../../../src/table/version.ts';
 import { FeedHarness, feedSpec, fillTable } from './feed-harness.ts';
+import { until } from './metadata/metadata-values.ts';
 
 const { topic, positionsTopic } = feedSpec;
 
@@ -35,6 +36,28 @@ async function publishSome(harness: FeedHarness, transactions: number, spec: Par
   });
   await Promise.race([dying.ended, dying.feed.drain(harness.table.latestVersion).catch(() => undefined)]);
 }
+
+it('a feed of a compacted topic that dies in its first transactions is not taken for one whose position is lost', async () => {
+  const compacted = { topicConfig: { 'cleanup.policy': 'compact' } };
+  for (let survived = 0; survived < 4; survived++) {
+    const harness = new FeedHarness();
+    await fillTable(harness);
+    let visits = 0;
+    harness.brokerFailpoint = (name) => {
+      if (name !== 'before-transaction-end' || visits++ !== survived) return Promise.resolve();
+      harness.crashNewest();
+      return Promise.reject(new Error('crash'));
+    };
+    const dying = harness.start(compacted);
+    await until(() => visits > survived);
+    harness.brokerFailpoint = () => Promise.resolve();
+    const heir = harness.start(compacted);
+    await Promise.race([heir.ended, heir.feed.drain(harness.table.latestVersion).catch(() => undefined)]);
+    expect(await heir.stop(), `died at visit ${survived}`).toMatchObject({ state: 'stopped', lagVersions: 0 });
+    await dying.stop();
+    expect(await harness.publishedTexts()).toEqual(await expectedTexts());
+  }
+});
 
 describe('a feed whose positions topic was deleted', () => {
   it('publishes nothing, loudly, until it is told how to go on', async () => {
