@@ -1,4 +1,5 @@
 import { serviceError } from '../base/errors.ts';
+import { partitionPoint } from '../base/partition-point.ts';
 import { rowsInFooter } from '../codec/parquet/footer.ts';
 import { readParquet } from '../codec/parquet/read-parquet.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
@@ -76,7 +77,6 @@ function sliceOf(file: ChangeFile, position: number): { readonly from: number; r
 function changesBefore({ onlyRows, deletedRows }: ChangeFile, row: number): number {
   const listed = onlyRows ?? deletedRows;
   if (listed === undefined) return row;
-  const next = listed.findIndex((position) => position >= row);
-  const before = next < 0 ? listed.length : next;
+  const before = partitionPoint(0, listed.length, (index) => Number(listed[index]) < row);
   return onlyRows === undefined ? row - before : before;
 }

@@ -1,3 +1,4 @@
+import { partitionPoint } from '../../base/partition-point.ts';
 import type { ColumnFacts, FileFacts } from './file-facts.ts';
 import { type Comparison, compareOrdered, type Ordered } from './ordered-values.ts';
 import { alwaysNull, anyOutcome, type Outcome, orNull } from './outcome.ts';
@@ -101,13 +102,8 @@ function isExactly({ min, max, truncated }: Range, value: Ordered): boolean {
 }
 
 function firstAtLeast(values: readonly Ordered[], bound: Ordered): number {
-  let from = 0;
-  let until = values.length;
-  while (from < until) {
-    const middle = (from + until) >>> 1;
-    const candidate = values[middle];
-    if (candidate !== undefined && compareOrdered(candidate, bound) < 0) from = middle + 1;
-    else until = middle;
-  }
-  return from;
+  return partitionPoint(0, values.length, (index) => {
+    const candidate = values[index];
+    return candidate !== undefined && compareOrdered(candidate, bound) < 0;
+  });
 }

@@ -1,4 +1,5 @@
 import { type ServiceError, serviceError } from '../../base/errors.ts';
+import { partitionPoint } from '../../base/partition-point.ts';
 import type { ContentFile, ManifestEntry } from '../metadata/content-file.ts';
 import { positionDeleteIds } from '../metadata/reserved-ids.ts';
 import type { TableMetadata } from '../metadata/table-metadata.ts';
@@ -96,14 +97,9 @@ class Ordered {
       this.#entries.sort((a, b) => (a.sequenceNumber < b.sequenceNumber ? -1 : a.sequenceNumber > b.sequenceNumber ? 1 : 0));
       this.#sorted = true;
     }
-    let [low, high] = [0, this.#entries.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#entries[middle]?.sequenceNumber ?? 0n) < sequenceNumber) low = middle + 1;
-      else high = middle;
-    }
-    if (low === this.#entries.length) return none;
-    return added(this.#suffixes, low, () => this.#entries.slice(low));
+    const first = partitionPoint(0, this.#entries.length, (index) => (this.#entries[index]?.sequenceNumber ?? 0n) < sequenceNumber);
+    if (first === this.#entries.length) return none;
+    return added(this.#suffixes, first, () => this.#entries.slice(first));
   }
 }
 

@@ -1,3 +1,4 @@
+import { partitionPoint } from '../../base/partition-point.ts';
 import { parseAccounting } from '../../protocol/commit-accounting.ts';
 import type { SourceRange } from '../../protocol/source-offsets.ts';
 
@@ -42,12 +43,6 @@ export class CommittedRanges {
 function covering({ ranges, descend }: PartitionRanges, offset: bigint): CommittedRange | undefined {
   const covers = ({ from, until }: CommittedRange): boolean => from <= offset && offset < until;
   if (!descend) return ranges.find(covers);
-  let [low, high] = [0, ranges.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((ranges[middle]?.from ?? 0n) <= offset) high = middle;
-    else low = middle + 1;
-  }
-  const found = ranges[low];
+  const found = ranges[partitionPoint(0, ranges.length, (index) => (ranges[index]?.from ?? 0n) > offset)];
   return found !== undefined && covers(found) ? found : undefined;
 }

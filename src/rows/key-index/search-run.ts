@@ -1,4 +1,5 @@
 import { throwIfAborted } from '../../base/abort.ts';
+import { partitionPoint } from '../../base/partition-point.ts';
 import type { KeyEntries, KeyHashes } from '../../table/key-index.ts';
 import { compareHashes, entryWords, hashWords } from './entries.ts';
 import { pageEntries, type Run } from './run-file.ts';
@@ -90,11 +91,5 @@ function firstNotBefore(
     low += step;
     step *= 2;
   }
-  let high = Math.min(low + step, count);
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (isBefore(middle)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return partitionPoint(low, Math.min(low + step, count), isBefore);
 }

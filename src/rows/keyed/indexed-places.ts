@@ -1,4 +1,5 @@
 import { present } from '../../base/assert.ts';
+import { partitionPoint } from '../../base/partition-point.ts';
 import { quoteName } from '../../expr/sql/engine-sql.ts';
 import { type Column, type ColumnBatch, longColumn } from '../../schema/columns.ts';
 import type { KeyHashes, KeyPlaces } from '../../table/key-index.ts';
@@ -94,12 +95,6 @@ async function livePlaces<File>(
 /** @param marks ascending numbers of 64 bits, low words first. */
 function hasPosition(marks: Uint32Array | undefined, position: number): boolean {
   if (marks === undefined) return false;
-  let low = 0;
-  let high = marks.length / 2;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((marks[2 * middle] ?? 0) < position) low = middle + 1;
-    else high = middle;
-  }
-  return marks[2 * low] === position;
+  const at = partitionPoint(0, marks.length / 2, (index) => (marks[2 * index] ?? 0) < position);
+  return marks[2 * at] === position;
 }
